@@ -1,7 +1,7 @@
 import type { BlameMaterial } from "../../src/core/blame/change.ts";
 import { filesWithout, groupsOf, outcomeOf } from "../../src/decide/blame/outcome.ts";
 import { proofInput } from "../../src/engine/find-blame.ts";
-import { type ProofAnswer, newProof, nextExperiment, told } from "../../src/decide/blame/prove-blame.ts";
+import { type ProofAnswer, newProof, nextExperiment, applyOutcome } from "../../src/decide/blame/prove-blame.ts";
 import { type RankedBlame, rankBlame } from "../../src/decide/blame/rank-blame.ts";
 import { readBlameMaterial } from "../../src/parse/code/failure-material.ts";
 import { readFailure } from "../../src/parse/code/failure.ts";
@@ -71,7 +71,10 @@ function proven(
     const start = performance.now();
     const { passed, output } = run(new Set(step.experiment.without));
     const reading = readFailure(output, { root: place.root, paths: index });
-    state = told(state, outcomeOf(groups, { passed, timedOut: false, reading, tookMs: performance.now() - start }));
+    state = applyOutcome(
+      state,
+      outcomeOf(groups, { passed, timedOut: false, reading, tookMs: performance.now() - start }),
+    );
   }
 }
 

@@ -9,7 +9,7 @@ import type { Policy } from "../core/events/policy.ts";
 import type { RunOutline } from "../core/stories/outline.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { Story } from "../core/stories/story.ts";
-import type { CloseUp } from "../engine/fold-outlines.ts";
+import type { StoryDetails } from "../engine/fold-outlines.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Head, Journal, Stored } from "../ports/journal.ts";
@@ -107,7 +107,7 @@ export interface MigrationResult {
 
 export type { Probe };
 
-export interface StoriesView extends CloseUp {
+export interface StoriesView extends StoryDetails {
   /** Of one story, from the first. */
   lines(story: StoryId): AsyncIterable<Stored>;
   close(): Promise<void>;

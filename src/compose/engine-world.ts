@@ -8,7 +8,7 @@ import type { RunPlan } from "../app/host.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { Config } from "../config/config.ts";
 import { knownDurationMs } from "../config/duration.ts";
-import type { Detective, EngineWorld } from "../engine/world.ts";
+import type { BlameSearch, EngineWorld } from "../engine/world.ts";
 import type { Laboratory } from "../ports/experiment-runner.ts";
 import { createCommandTrial } from "../adapters/process/command-trial.ts";
 import type { EnvironmentIn } from "../adapters/process/environment.ts";
@@ -103,7 +103,7 @@ export function detectiveOf(
   { blame, environments, gates, forge }: Config,
   laboratory: Laboratory,
   seen: EnvironmentIn,
-): Detective {
+): BlameSearch {
   const isCiElsewhere = forge.use !== "none" && gates.ci.commands.length === 0;
   return {
     laboratory,

@@ -1,5 +1,5 @@
 import type { StoryId } from "../core/events/ids.ts";
-import { hearComments as pollComments } from "../engine/pr-comments.ts";
+import { readComments as pollComments } from "../engine/pr-comments.ts";
 import type { Ledger } from "../engine/ledger.ts";
 import type { EngineWorld } from "../engine/world.ts";
 

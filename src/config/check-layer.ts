@@ -104,10 +104,10 @@ function withOneKindOfParts(layer: PlainLayer, problems: Problem[]): TreeMap {
 
 const isFilled = (parts: Tree | undefined): boolean => Array.isArray(parts) && parts.length > 0;
 
-type Issue = z.core.$ZodIssue;
+type ZodIssue = z.core.$ZodIssue;
 
 /** What the schema found, as problems at their places in the person's file. */
-function issueProblems(issue: Issue, layer: PlainLayer, above: Path = []): Problem[] {
+function issueProblems(issue: ZodIssue, layer: PlainLayer, above: Path = []): Problem[] {
   const path = [...above, ...(issue.path as Path)];
   if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(layer, path, key));
   if (issue.code === "invalid_union") {
@@ -125,13 +125,13 @@ function issueProblems(issue: Issue, layer: PlainLayer, above: Path = []): Probl
     const message = `${name} is missing`;
     return [{ ...layer.keyPlace(path), severity: "error", message, hint: `It must be ${expectedWords(issue)}.` }];
   }
-  const message = `${name} must be ${expectedWords(issue)}, and is ${said(value)}`;
+  const message = `${name} must be ${expectedWords(issue)}, and is ${describeValue(value)}`;
   return [{ ...layer.valuePlace(path), severity: "error", message, hint: hintFor(issue, value) }];
 }
 
 function unknownKey(layer: PlainLayer, path: Path, key: string): Problem {
   const place = { ...layer.keyPlace([...path, key]), severity: "error" } as const;
-  return { ...place, message: `unknown key "${shortened(key)}"`, hint: meantKey(key, path) };
+  return { ...place, message: `unknown key "${shorten(key)}"`, hint: meantKey(key, path) };
 }
 
 function meantKey(key: string, path: Path): string {
@@ -147,13 +147,13 @@ function meantKey(key: string, path: Path): string {
 }
 
 /** Of several forms a value may have, the one the person was writing: the one whose outermost kind is right. */
-function meantBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
+function meantBranch(branches: readonly (readonly ZodIssue[])[]): readonly ZodIssue[] | undefined {
   return branches.find((issues) => issues.every((issue) => !(issue.path.length === 0 && isWrongKind(issue))));
 }
 
-const isWrongKind = (issue: Issue): boolean => issue.code === "invalid_type" || issue.code === "invalid_value";
+const isWrongKind = (issue: ZodIssue): boolean => issue.code === "invalid_type" || issue.code === "invalid_value";
 
-function hintFor(issue: Issue, value: Tree): string {
+function hintFor(issue: ZodIssue, value: Tree): string {
   if (issue.code === "invalid_value" && typeof value === "string") {
     const meant = nearMiss(value, issue.values.map(String));
     if (meant !== undefined) return `did you mean "${meant}"?`;
@@ -161,14 +161,14 @@ function hintFor(issue: Issue, value: Tree): string {
   return "";
 }
 
-function said(value: Tree): string {
+function describeValue(value: Tree): string {
   if (value === null) return "empty";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (typeof value === "object") return "a map";
-  return shortened(JSON.stringify(value));
+  return shorten(JSON.stringify(value));
 }
 
-const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
 /** The keys that a map at this path of a config may have; `null` where any name goes, or where there is no map. */
 function knownConfigKeys(path: readonly PropertyKey[]): readonly string[] | null {

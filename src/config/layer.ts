@@ -1,4 +1,4 @@
-import type { Place, Problem } from "../core/events/error.ts";
+import type { SourceLocation, Problem } from "../core/events/error.ts";
 
 export type Path = readonly (string | number)[];
 
@@ -6,8 +6,8 @@ export type Path = readonly (string | number)[];
 export interface ConfigLayer {
   readonly name: "set" | "project" | "user";
   readonly value: Tree;
-  keyPlace(path: Path): Place;
-  valuePlace(path: Path): Place;
+  keyPlace(path: Path): SourceLocation;
+  valuePlace(path: Path): SourceLocation;
 }
 
 /** A layer under the names the rest of the program uses. */

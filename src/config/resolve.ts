@@ -1,5 +1,5 @@
 import type { Policy } from "../core/events/policy.ts";
-import type { Place, Problem } from "../core/events/error.ts";
+import type { SourceLocation, Problem } from "../core/events/error.ts";
 import { checkLayer } from "./check-layer.ts";
 import type { Config, ConfigPart } from "./config.ts";
 import { DEFAULTS } from "./defaults.ts";
@@ -19,7 +19,7 @@ import { AUTONOMY_PARTS, PRESET_PARTS } from "./presets.ts";
 import { brokenRules } from "./rules.ts";
 
 /** Where a value came from. */
-export interface Origin {
+export interface SettingOrigin {
   readonly layer: ConfigLayer["name"] | "preset" | "autonomy" | "default";
   /** A file for people's layers; the preset's or the autonomy's name for theirs. */
   readonly file?: string;
@@ -31,7 +31,7 @@ export interface ResolvedConfig {
   readonly config: Config | null;
   readonly policy: Policy | null;
   /** By path, `limits.failures`, of every value that is not a map itself. */
-  readonly origins: ReadonlyMap<string, Origin>;
+  readonly origins: ReadonlyMap<string, SettingOrigin>;
   readonly problems: readonly Problem[];
 }
 
@@ -61,11 +61,11 @@ const hasError = (problems: readonly Problem[]): boolean => problems.some((probl
 
 interface StackLayer {
   readonly value: TreeMap;
-  origin(path: Path): Origin;
+  origin(path: Path): SettingOrigin;
 }
 
 function fromPerson(layer: PlainLayer): StackLayer {
-  const origin = (path: Path): Origin => {
+  const origin = (path: Path): SettingOrigin => {
     const { file, line } = layer.keyPlace(path);
     return { layer: layer.name, file, line };
   };
@@ -74,13 +74,13 @@ function fromPerson(layer: PlainLayer): StackLayer {
 
 /** The preset that was chosen, what the autonomy changes of the defaults, and the defaults. */
 function ownLayers(people: readonly PlainLayer[]): StackLayer[] {
-  const chosen = <K extends "preset" | "autonomy">(key: K): Config[K] =>
+  const firstSet = <K extends "preset" | "autonomy">(key: K): Config[K] =>
     (people.map((layer) => layer.value[key]).find((value) => value !== undefined) ?? DEFAULTS[key]) as Config[K];
-  const own = (part: ConfigPart, origin: Origin): StackLayer => ({
+  const own = (part: ConfigPart, origin: SettingOrigin): StackLayer => ({
     value: part as unknown as TreeMap,
     origin: () => origin,
   });
-  const [preset, autonomy] = [chosen("preset"), chosen("autonomy")];
+  const [preset, autonomy] = [firstSet("preset"), firstSet("autonomy")];
   return [
     own(PRESET_PARTS[preset], { layer: "preset", file: preset }),
     own(AUTONOMY_PARTS[autonomy], { layer: "autonomy", file: autonomy }),
@@ -89,7 +89,7 @@ function ownLayers(people: readonly PlainLayer[]): StackLayer[] {
 }
 
 /** A rule that is broken is shown where the strongest person said something about it. */
-function placeOf(path: Path, people: readonly PlainLayer[]): Place {
+function placeOf(path: Path, people: readonly PlainLayer[]): SourceLocation {
   for (let length = path.length; length > 0; length--) {
     const part = path.slice(0, length);
     const layer = people.find((candidate) => valueAt(candidate.value, part) !== undefined);
@@ -98,8 +98,8 @@ function placeOf(path: Path, people: readonly PlainLayer[]): Place {
   return people[0]?.keyPlace([]) ?? { file: "remand.yaml", line: 1, column: 1 };
 }
 
-function originsOf(tree: TreeMap, stack: readonly StackLayer[]): Map<string, Origin> {
-  const origins = new Map<string, Origin>();
+function originsOf(tree: TreeMap, stack: readonly StackLayer[]): Map<string, SettingOrigin> {
+  const origins = new Map<string, SettingOrigin>();
   const walk = (value: Tree, path: readonly string[]): void => {
     if (isMap(value) && !isWhole(path.at(-1)) && Object.keys(value).length > 0) {
       for (const [key, inner] of Object.entries(value)) walk(inner, [...path, key]);

@@ -11,7 +11,12 @@ export interface BrokenRule extends Pick<Problem, "message" | "hint" | "severity
   readonly path: Path;
 }
 
-const broken = (path: Path, message: string, hint: string): BrokenRule => ({ path, message, hint, severity: "error" });
+const brokenRule = (path: Path, message: string, hint: string): BrokenRule => ({
+  path,
+  message,
+  hint,
+  severity: "error",
+});
 
 /** What no single value can be blamed for. */
 export function brokenRules(config: Config): BrokenRule[] {
@@ -29,13 +34,13 @@ export function brokenRules(config: Config): BrokenRule[] {
 function mergeRule(config: Config): BrokenRule[] {
   if (config.merge !== "auto" || config.autonomy === "full") return [];
   const message = `"merge: auto" needs "autonomy: full", and the autonomy is "${config.autonomy}"`;
-  return [broken(["merge"], message, "Raise the autonomy, or let a person merge: merge: manual")];
+  return [brokenRule(["merge"], message, "Raise the autonomy, or let a person merge: merge: manual")];
 }
 
 function failuresRule(config: Config): BrokenRule[] {
   if (config.limits.failures !== null || config.preset === "goal") return [];
   const message = `"limits.failures" cannot be empty in the preset "${config.preset}"`;
-  return [broken(["limits", "failures"], message, "Write a number from 1 to 10.")];
+  return [brokenRule(["limits", "failures"], message, "Write a number from 1 to 10.")];
 }
 
 function gateLists(config: Config): BrokenRule[] {
@@ -43,7 +48,7 @@ function gateLists(config: Config): BrokenRule[] {
     const gates = config.phases[phase] || [];
     const twice = gates.find((gate, index) => gates.indexOf(gate) !== index);
     if (twice === undefined) return [];
-    return [broken(["phases", phase], `"phases.${phase}" has the gate "${twice}" twice`, "Keep one of the two.")];
+    return [brokenRule(["phases", phase], `"phases.${phase}" has the gate "${twice}" twice`, "Keep one of the two.")];
   });
 }
 
@@ -57,7 +62,7 @@ function unknownEnvironments(config: Config): BrokenRule[] {
         const meant = nearMiss(name, known);
         const hint = meant === undefined ? "Add it to `environments`." : `did you mean "${meant}"?`;
         return [
-          broken(["gates", gate, "commands", index, "environments", at], `there is no environment "${name}"`, hint),
+          brokenRule(["gates", gate, "commands", index, "environments", at], `there is no environment "${name}"`, hint),
         ];
       });
     }),
@@ -69,11 +74,11 @@ function unknownIntegrityRules(config: Config): BrokenRule[] {
     Object.keys(config.gates[gate].rules).flatMap((name) => {
       const path = ["gates", gate, "rules", name];
       if (gate !== "integrity")
-        return [broken(path, `the gate "${gate}" has no rules by name`, "Only gates.integrity.rules has any.")];
+        return [brokenRule(path, `the gate "${gate}" has no rules by name`, "Only gates.integrity.rules has any.")];
       if (isIntegrityRule(name)) return [];
       const meant = nearMiss(name, INTEGRITY_RULE_NAMES);
       const hint = meant === undefined ? `Known: ${INTEGRITY_RULE_NAMES.join(", ")}.` : `did you mean "${meant}"?`;
-      return [broken(path, `there is no integrity rule "${name}"`, hint)];
+      return [brokenRule(path, `there is no integrity rule "${name}"`, hint)];
     }),
   );
 }
@@ -95,7 +100,7 @@ function fallbackRings(config: Config): BrokenRule[] {
     if (from < 0) continue;
     const ring = trail.slice(from);
     const message = `these roles stand in for each other: ${[...ring, ring[0]!].join(" → ")}`;
-    rings.push(broken(["agents", ring.at(-1)!, "fallback"], message, "Take one of these fallbacks out."));
+    rings.push(brokenRule(["agents", ring.at(-1)!, "fallback"], message, "Take one of these fallbacks out."));
   }
   return rings;
 }
@@ -108,10 +113,12 @@ function unreachable({ notify }: Config): BrokenRule[] {
     const path = ["notify", index];
     const foreign = Object.keys(given).filter((key) => !NEEDS[use].known.includes(key));
     if (foreign.length > 0)
-      return [broken([...path, foreign[0]!], `a ${use} has no "${foreign[0]!}"`, `It has: ${NEEDS[use].said}.`)];
+      return [brokenRule([...path, foreign[0]!], `a ${use} has no "${foreign[0]!}"`, `It has: ${NEEDS[use].said}.`)];
     const count = NEEDS[use].oneOf.filter((key) => Object.hasOwn(given, key)).length;
     if (NEEDS[use].oneOf.length === 0 || count === 1) return [];
-    return [broken(path, `a ${use} needs ${NEEDS[use].said}${count > 1 ? ", and not both" : ""}`, NEEDS[use].sample)];
+    return [
+      brokenRule(path, `a ${use} needs ${NEEDS[use].said}${count > 1 ? ", and not both" : ""}`, NEEDS[use].sample),
+    ];
   });
 }
 

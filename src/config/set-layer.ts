@@ -1,5 +1,5 @@
 import { parseDocument } from "yaml";
-import type { Place, Problem } from "../core/events/error.ts";
+import type { SourceLocation, Problem } from "../core/events/error.ts";
 import { type ConfigLayer, type Path, type Tree, type TreeMap, isMap, samePath, withValue } from "./layer.ts";
 
 interface Assignment {
@@ -26,7 +26,7 @@ export function setLayer(texts: readonly string[]): { layer: ConfigLayer; proble
       value = withValue(value, read.path, read.value);
     }
   }
-  const find = (path: Path, part: "key" | "value"): Place => {
+  const find = (path: Path, part: "key" | "value"): SourceLocation => {
     // The last one that set it, or a part of it, is the one that counts.
     const said = assignments.findLast(
       (one) => samePath(one.path.slice(0, path.length), path) || samePath(one.path, path.slice(0, one.path.length)),
@@ -45,16 +45,18 @@ export function setLayer(texts: readonly string[]): { layer: ConfigLayer; proble
   return { layer, problems };
 }
 
-function place(text: string, number: number, start: number, end: number): Place {
+function place(text: string, number: number, start: number, end: number): SourceLocation {
   return { file: "--set", line: number, column: start + 1, source: text, length: Math.max(1, end - start) };
 }
 
-type Fault = Pick<Problem, "message" | "hint">;
-type Read = Fault | { readonly path: readonly string[]; readonly value: Tree; readonly assignment: Assignment };
+type AssignmentFault = Pick<Problem, "message" | "hint">;
+type ReadAssignment =
+  | AssignmentFault
+  | { readonly path: readonly string[]; readonly value: Tree; readonly assignment: Assignment };
 
 const LONGEST = 10_000;
 
-function readAssignment(text: string, number: number): Read {
+function readAssignment(text: string, number: number): ReadAssignment {
   const path: string[] = [];
   let at = 0;
   while (text.length <= LONGEST) {

@@ -6,7 +6,7 @@ import type { Counters, StoryState } from "../core/stories/story-state.ts";
 import { disputable } from "../core/gates/dispute.ts";
 import type { Answer } from "../core/events/event.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
-import { answered } from "../fold/fold-answer.ts";
+import { applyAnswer } from "../fold/fold-answer.ts";
 import type { RoleName } from "../core/events/ids.ts";
 import type { Phase } from "../core/stories/story.ts";
 import { escalateStory } from "./escalate.ts";
@@ -91,7 +91,7 @@ export function withUsefulOptions(
 ): Escalation {
   const asking: StoryState = { ...state, escalation };
   const isUseful = (verb: AnswerVerb): boolean => {
-    const after = answered(asking, exampleOf(state, escalation, verb), base, 0);
+    const after = applyAnswer(asking, exampleOf(state, escalation, verb), base, 0);
     if (after.ending !== null) return true;
     const next = step(after);
     return next.type !== "raise-escalation" || subjectOf(next.escalation) !== subjectOf(escalation);
@@ -114,7 +114,7 @@ function exampleOf(state: StoryState, { id, reason, gate }: Escalation, verb: An
  * What is different about the next attempt of a role whose work keeps failing. Only work that was judged and found
  * wanting counts: a crash or a rate limit says nothing about the model, nor about what was talked of.
  */
-export function reinforced(
+export function reinforceRole(
   { attempts, sessions }: Pick<StoryState, "attempts" | "sessions">,
   { roles }: Pick<Policy, "roles">,
   role: RoleName,
@@ -123,8 +123,8 @@ export function reinforced(
   const rule = roles.reinforcement?.find((each) => each.role === role);
   if (rule === undefined) return {};
   const own = attempts.filter((attempt) => attempt.role === role);
-  const failures = failed(own.filter((attempt) => attempt.phase === phase));
-  const sinceFresh = failed(
+  const failures = countFailed(own.filter((attempt) => attempt.phase === phase));
+  const sinceFresh = countFailed(
     own.slice(
       Math.max(
         0,
@@ -140,5 +140,5 @@ export function reinforced(
   };
 }
 
-const failed = (attempts: readonly AttemptSummary[]): number =>
+const countFailed = (attempts: readonly AttemptSummary[]): number =>
   attempts.filter((attempt) => attempt.failed !== "").length;

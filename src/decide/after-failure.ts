@@ -23,12 +23,12 @@ export function afterFailure(state: StoryState, policy: Policy, failing: Failing
   if (failing.approved) return blameFirst(policy, failing, judgement) ?? sendBack(state, policy, judgement);
   return (
     tie(state, gate, judgement) ??
-    exhausted(state, policy, judgement) ??
-    stalled(state, policy, failing) ??
+    checkFailureLimit(state, policy, judgement) ??
+    checkStall(state, policy, failing) ??
     blameFirst(policy, failing, judgement) ??
-    unmendable(state, policy, failing) ??
+    checkUnfixable(state, policy, failing) ??
     stalledWithCause(state, policy, gate) ??
-    unapproved(state, policy, gate) ??
+    askApproval(state, policy, gate) ??
     sendBack(state, policy, judgement)
   );
 }
@@ -54,7 +54,7 @@ function tie(state: StoryState, gate: GateName, judgement: Judgement): StoryActi
   return { type: "raise-escalation", escalation: escalateStory(state, { type: "conflict", detail }, gate) };
 }
 
-function exhausted(state: StoryState, policy: Policy, judgement: Judgement): StoryAction | null {
+function checkFailureLimit(state: StoryState, policy: Policy, judgement: Judgement): StoryAction | null {
   const gate = chargedGate(state, judgement);
   if (gate === null) return null;
   const { failures } = gateState(state, gate);
@@ -68,7 +68,7 @@ function exhausted(state: StoryState, policy: Policy, judgement: Judgement): Sto
   return giveUp(state, policy, { type: "budget", budget: `failures:${gate}`, used: failures, limit }, judgement.gate);
 }
 
-function stalled(state: StoryState, policy: Policy, failing: Failing): StoryAction | null {
+function checkStall(state: StoryState, policy: Policy, failing: Failing): StoryAction | null {
   const found = policy.circuitBreaker ? stalledAtOnce(state, policy, failing.gate) : null;
   if (found === null) return null;
   const best = bestRound(sincePass(roundsOf(state, failing.gate)), state.preExisting);
@@ -83,12 +83,12 @@ function blameFirst(policy: Policy, failing: Failing, judgement: Judgement): Sto
 }
 
 /** Causes that no rework of this work can mend (S3's other triggers). */
-function unmendable(state: StoryState, policy: Policy, failing: Failing): StoryAction | null {
-  const reason = unmendableReason(policy, failing);
+function checkUnfixable(state: StoryState, policy: Policy, failing: Failing): StoryAction | null {
+  const reason = unfixableReason(policy, failing);
   return reason === null ? null : { type: "raise-escalation", escalation: escalateStory(state, reason, failing.gate) };
 }
 
-function unmendableReason(policy: Policy, failing: Failing): EscalationReason | null {
+function unfixableReason(policy: Policy, failing: Failing): EscalationReason | null {
   const { blame, gate } = failing;
   switch (blame?.verdict) {
     case "too-broad":
@@ -110,7 +110,7 @@ function stalledWithCause(state: StoryState, policy: Policy, gate: GateName): St
   return found === null ? null : giveUp(state, policy, { type: "stall", ...found }, gate);
 }
 
-function unapproved(state: StoryState, policy: Policy, gate: GateName): StoryAction | null {
+function askApproval(state: StoryState, policy: Policy, gate: GateName): StoryAction | null {
   if (policy.autonomy !== "conservative") return null;
   return { type: "raise-escalation", escalation: escalateStory(state, { type: "approval", of: "rework" }, gate) };
 }

@@ -7,15 +7,15 @@ import { UNJUDGED } from "../fold/new-state.ts";
  * The one place that charges rework budgets. The charge is a law of the fold, not a step that somebody might
  * forget: whoever replays the journal gets the same counts, and a crash cannot fall between failure and charge.
  */
-export function charged(state: StoryState, judgement: Judgement): StoryState {
+export function chargeFailure(state: StoryState, judgement: Judgement): StoryState {
   const gate = chargedGate(state, judgement);
-  return gate === null ? state : counted(state, gate, 1);
+  return gate === null ? state : addFailures(state, gate, 1);
 }
 
 /** Takes a charge back when blame shows that the failure was not the work's. */
-export function refunded(state: StoryState, judgement: Judgement): StoryState {
+export function refundFailure(state: StoryState, judgement: Judgement): StoryState {
   const gate = chargedGate(state, judgement);
-  return gate === null ? state : counted(state, gate, -1);
+  return gate === null ? state : addFailures(state, gate, -1);
 }
 
 /**
@@ -66,7 +66,7 @@ export function withGate(state: StoryState, gate: GateName, change: Partial<Gate
   return { ...state, gates: { ...state.gates, [gate]: { ...gateState(state, gate), ...change } } };
 }
 
-function counted(state: StoryState, gate: GateName, by: 1 | -1): StoryState {
+function addFailures(state: StoryState, gate: GateName, by: 1 | -1): StoryState {
   const { failures, failuresEver } = gateState(state, gate);
   return withGate(state, gate, { failures: Math.max(0, failures + by), failuresEver: Math.max(0, failuresEver + by) });
 }

@@ -32,10 +32,10 @@ export function bestRound(rounds: readonly Round[], failedAtBase: readonly strin
 
 /** Below 0: `a` is nearer to a pass than `b`. */
 function distance(a: ComparableRound, b: ComparableRound, failedAtBase: readonly string[]): number {
-  const lost = ({ identities }: ComparableRound): number => identities.passedAtBase.length + identities.unlisted;
-  const met = ({ identities }: ComparableRound): number =>
+  const countLost = ({ identities }: ComparableRound): number => identities.passedAtBase.length + identities.unlisted;
+  const countMet = ({ identities }: ComparableRound): number =>
     failedAtBase.filter((name) => isFixed(identities, name)).length;
-  return lost(a) - lost(b) || met(b) - met(a) || a.blocking - b.blocking;
+  return countLost(a) - countLost(b) || countMet(b) - countMet(a) || a.blocking - b.blocking;
 }
 
 function isFixed({ failing, unlisted, passing }: TestIdentities, name: string): boolean {

@@ -23,7 +23,8 @@ export interface BriefMaterial {
 /** Everything the next attempt needs to know, from the state and what the engine brings. */
 export function composeBrief(state: StoryState, command: SendBack, material: BriefMaterial): Brief {
   const judgement = command.gate === "person" ? null : gateState(state, command.gate).last;
-  const [required, information] = judgement === null ? [state.requested?.findings ?? [], []] : sorted(judgement);
+  const [required, information] =
+    judgement === null ? [state.requested?.findings ?? [], []] : partitionFindings(judgement);
   return {
     story: { id: state.story.id, title: state.story.title, goal: state.story.body },
     gate: command.gate,
@@ -74,7 +75,7 @@ function locationAttempt(state: StoryState): { locationAttempt?: number } {
 }
 
 /** What must be fixed and what is only said; in each the gravest first. */
-function sorted(judgement: Judgement): [Finding[], Finding[]] {
+function partitionFindings(judgement: Judgement): [Finding[], Finding[]] {
   const findings = [...judgement.findings].sort((a, b) => worse(a.severity, b.severity));
   const blocking = new Set(judgement.blocking);
   return [

@@ -65,7 +65,7 @@ function isReviewerToCome(state: StoryState, base: string): boolean {
 }
 
 /** A person allows the work to change tests. It answers the question about them, and no other. */
-export function allowed(state: StoryState, closed: StoryState, { by, message, tests }: Answer): StoryState {
+export function allowTests(state: StoryState, closed: StoryState, { by, message, tests }: Answer): StoryState {
   const reason = state.escalation?.reason;
   const asked = reason?.type === "contested-tests" ? reason.tests : null;
   const more = (tests ?? asked ?? []).map((test) => ({ test, by, reason: message }));

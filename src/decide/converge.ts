@@ -29,7 +29,7 @@ export function stalledAtOnce(state: StoryState, policy: Policy, gate: GateName)
   if (broken.length > 0)
     return {
       stall: "regression-cascade",
-      detail: `the rework broke ${countText(broken.length, "test that passed", "tests that passed")} before: ${named(broken)}`,
+      detail: `the rework broke ${countText(broken.length, "test that passed", "tests that passed")} before: ${listTests(broken)}`,
     };
   return null;
 }
@@ -67,7 +67,7 @@ export function roundsOf(state: StoryState, gate: GateName): readonly Round[] {
 }
 
 /** The first few names. */
-function named(tests: readonly string[]): string {
+function listTests(tests: readonly string[]): string {
   const more = tests.length - MOST_NAMED;
   return tests.slice(0, MOST_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

@@ -15,7 +15,7 @@ import { runOverspent, runToWarn } from "./spending.ts";
  * What to do now. It looks only at stories that could move and takes only as many as there are free hands, so it
  * costs what is done and not what there is. Asked twice of the same state it says the same, with the same keys.
  */
-export function decide(run: RunState, policy: Policy, now: number, only: Only = null): Command[] {
+export function decide(run: RunState, policy: Policy, now: number, only: StoryFilter = null): Command[] {
   const commands: Command[] = [];
   const project = projectCommand(run);
   if (project !== null) commands.push({ key: `@project:${run.seq}`, ...project });
@@ -38,13 +38,13 @@ export function decide(run: RunState, policy: Policy, now: number, only: Only = 
 }
 
 /** The stories that were asked for; `null` for all of them. The others are left as they are. */
-export type Only = ReadonlySet<StoryId> | null;
+export type StoryFilter = ReadonlySet<StoryId> | null;
 
 /**
  * When to decide again if nothing happens before; `null`: only an event can change anything. What was due at `now` has
  * been decided about, and wakes nobody again; nor does a story that was not asked for.
  */
-export function nextWake(run: RunState, now = -Infinity, only: Only = null): number | null {
+export function nextWake(run: RunState, now = -Infinity, only: StoryFilter = null): number | null {
   // While nothing may start, a pause that ends changes nothing.
   if (!mayDispatch(run)) return null;
   for (const [key, id] of entries(run.timers)) {
@@ -90,14 +90,14 @@ function bookkeeping(run: RunState, state: StoryState): NextStep {
  * While a story must run alone, nothing is started beside anything else, and that story is the first.
  * `dispatches` gives the most urgent of each lane first, and such stories sort before all others.
  */
-function oneAtATime(run: RunState, policy: Policy, due: readonly Candidate[], only: Only): Command[] {
+function oneAtATime(run: RunState, policy: Policy, due: readonly Candidate[], only: StoryFilter): Command[] {
   if (LANES.some((lane) => run.busy[lane] > 0)) return [];
   const ready = dispatches(run, policy, due, only);
   const isAlone = ({ story }: Command): boolean => story !== null && mustRunAlone(lookup(run.stories, story, byText)!);
   return ready.length === 0 ? [] : [ready.find(isAlone) ?? ready[0]!];
 }
 
-function dispatches(run: RunState, policy: Policy, due: readonly Candidate[], only: Only): Command[] {
+function dispatches(run: RunState, policy: Policy, due: readonly Candidate[], only: StoryFilter): Command[] {
   const commands: Command[] = [];
   let roomForStories = policy.concurrency.stories === null ? Infinity : policy.concurrency.stories - run.inFlight;
   for (const lane of LANES) {

@@ -19,7 +19,7 @@ import { assessmentOf, kindOf, questionOf, recommendationOf, titleOf } from "./e
 
 /** A question about one story, in S1's form: what was tried and failed, the state of the code, one question. */
 export function escalateStory(state: StoryState, reason: EscalationReason, gate: GateName | null): Escalation {
-  return composed({
+  return composeEscalation({
     id: `esc-${state.story.id}-${state.escalations + 1}`,
     subject: state.story.title,
     reason,
@@ -40,7 +40,7 @@ export function escalateStory(state: StoryState, reason: EscalationReason, gate:
 /** A question about the whole run: the surroundings, or its money. */
 export function escalateRun(run: RunState, reason: EscalationReason): Escalation {
   const tries = run.remediation?.history ?? [];
-  return composed({
+  return composeEscalation({
     id: `esc-project-${run.escalations + 1}`,
     subject: "the whole run",
     reason,
@@ -57,7 +57,7 @@ export function escalateRun(run: RunState, reason: EscalationReason): Escalation
   });
 }
 
-interface Parts {
+interface EscalationParts {
   readonly id: string;
   readonly subject: string;
   readonly reason: EscalationReason;
@@ -70,7 +70,7 @@ interface Parts {
   readonly top?: string;
 }
 
-function composed({ id, subject, reason, top, ...rest }: Parts): Escalation {
+function composeEscalation({ id, subject, reason, top, ...rest }: EscalationParts): Escalation {
   const kind: EscalationKind = kindOf(reason);
   return {
     id: escalationId(id),

@@ -70,14 +70,14 @@ export function shortReason(reason: EscalationReason, gate: GateName | null): st
     case "target-not-failing":
       return "its target does not fail";
     case "contested-tests":
-      return `it changed ${countText(reason.tests.length, "test")} that passed before: ${listed(reason.tests)}`;
+      return `it changed ${countText(reason.tests.length, "test")} that passed before: ${listNames(reason.tests)}`;
     case "infrastructure":
       return `infrastructure is not healthy${reason.tries === 0 ? "" : ` after ${countText(reason.tries, "try", "tries")}`}`;
   }
 }
 
 /** The first few; a list of hundreds is read by nobody. */
-function listed(names: readonly string[]): string {
+function listNames(names: readonly string[]): string {
   const shown = names.slice(0, MOST_LISTED).join(", ");
   return names.length > MOST_LISTED ? `${shown}, and ${names.length - MOST_LISTED} more` : shown;
 }
@@ -146,9 +146,9 @@ function ownAssessment(reason: EscalationReason): string {
     case "approval":
       return reason.detail ?? `autonomy asks a person before a ${reason.of}`;
     case "failing-base":
-      return `these fail at the base: ${listed(reason.tests)}`;
+      return `these fail at the base: ${listNames(reason.tests)}`;
     case "target-not-failing":
-      return `nothing that fails at the base matches ${listed(reason.targets)}: it passes already, or no test has that name`;
+      return `nothing that fails at the base matches ${listNames(reason.targets)}: it passes already, or no test has that name`;
     case "contested-tests":
       return `these passed before, and no longer pass in their earlier version: ${reason.tests.join(", ")}`;
     case "infrastructure":
@@ -201,11 +201,11 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
     case "approval":
       return approvalAdvice(reason.of, at);
     case "failing-base":
-      return `Say what ${listed(reason.tests)} ${reason.tests.length === 1 ? "is" : "are"}. To settle it for every story, list it under knownFailures in remand.yaml, or name it as the target of the story that fixes it.`;
+      return `Say what ${listNames(reason.tests)} ${reason.tests.length === 1 ? "is" : "are"}. To settle it for every story, list it under knownFailures in remand.yaml, or name it as the target of the story that fixes it.`;
     case "target-not-failing":
-      return `Correct the target ${listed(reason.targets)} in the story's file, or take it out, and answer resolve.`;
+      return `Correct the target ${listNames(reason.targets)} in the story's file, or take it out, and answer resolve.`;
     case "contested-tests":
-      return `Compare ${listed(reason.tests)} with the base. If the story asks for the change, answer allow; if not, send the work back.`;
+      return `Compare ${listNames(reason.tests)} with the base. If the story asks for the change, answer allow; if not, send the work back.`;
   }
 }
 
@@ -284,5 +284,5 @@ function failedQuestion(gate: string, used: number, top: string): string {
 function contestedQuestionText(tests: readonly string[]): string {
   const many = tests.length;
   const fact = `${countText(many, "existing test")} no longer ${plural(many, "passes in its", "pass in their")} earlier version`;
-  return `${fact}: ${listed(tests)}. May the work change ${plural(many, "it", "them")}?`;
+  return `${fact}: ${listNames(tests)}. May the work change ${plural(many, "it", "them")}?`;
 }

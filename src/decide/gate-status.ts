@@ -28,11 +28,15 @@ function isWaived(state: StoryState, gate: GateName): boolean {
   if (own.some((waiver) => waiver.tree !== null && waiver.tree === state.tree)) return true;
   const { last, fresh } = gateState(state, gate);
   if (last === null || !fresh || last.result !== "fail" || last.blocking.length === 0) return false;
-  return unwaived(state, gate, last.blocking).length === 0;
+  return unwaivedFindings(state, gate, last.blocking).length === 0;
 }
 
 /** Those of the findings that no waiver of the gate covers. */
-export function unwaived(state: StoryState, gate: GateName, findings: readonly Fingerprint[]): readonly Fingerprint[] {
+export function unwaivedFindings(
+  state: StoryState,
+  gate: GateName,
+  findings: readonly Fingerprint[],
+): readonly Fingerprint[] {
   const covered = new Set(state.waivers.flatMap((waiver) => (waiver.gate === gate ? waiver.findings : [])));
   return findings.filter((finding) => !covered.has(finding));
 }
@@ -50,7 +54,7 @@ export function nextGate(state: StoryState, base: string): GateName | null {
  * Marks the gates whose evidence a change can have touched. Those are judged again; every other gate keeps what
  * it proved, because nothing it looked at is different.
  */
-export function invalidated(state: StoryState, changed: readonly string[]): StoryState {
+export function invalidateGates(state: StoryState, changed: readonly string[]): StoryState {
   const policy = state.policy;
   if (policy === null || changed.length === 0) return state;
   let next = state;

@@ -18,7 +18,7 @@ function place(file: string, symbol: string | undefined): string {
 
 /** A failure was blamed on these places. */
 export function placesUnderSuspicion(state: StoryState, places: readonly string[]): StoryState {
-  return changed(state, places, (record) => ({ ...record, sincePass: record.sincePass + 1 }));
+  return updateLocations(state, places, (record) => ({ ...record, sincePass: record.sincePass + 1 }));
 }
 
 /** A rework of these places begins. */
@@ -29,14 +29,18 @@ export function placesUnderRework(
   at: number,
 ): StoryState {
   if (places.length === 0) return state;
-  const counted = changed(state, places, (record) => ({ ...record, attempts: record.attempts + 1, lastAttemptAt: at }));
+  const counted = updateLocations(state, places, (record) => ({
+    ...record,
+    attempts: record.attempts + 1,
+    lastAttemptAt: at,
+  }));
   return { ...counted, watched: { gate, places } };
 }
 
 /** The gate that sent them back has judged again: that is what came of the rework. */
 export function placesJudged(state: StoryState, gate: GateName, outcome: "pass" | "fail"): StoryState {
   if (state.watched === null || state.watched.gate !== gate) return state;
-  const known = changed(state, state.watched.places, (record) => ({
+  const known = updateLocations(state, state.watched.places, (record) => ({
     ...record,
     outcomes: [...record.outcomes, outcome],
     sincePass: outcome === "pass" ? 0 : record.sincePass,
@@ -51,12 +55,12 @@ export function troubleSpot(state: StoryState, limit: number): string | null {
 }
 
 export function placesForgiven(state: StoryState): StoryState {
-  return changed(state, Object.keys(state.locations), (record) => ({ ...record, sincePass: 0 }));
+  return updateLocations(state, Object.keys(state.locations), (record) => ({ ...record, sincePass: 0 }));
 }
 
 const UNTOUCHED: LocationRecord = { attempts: 0, lastAttemptAt: 0, outcomes: [], totalCostUsd: 0, sincePass: 0 };
 
-function changed(
+function updateLocations(
   state: StoryState,
   places: readonly string[],
   change: (record: LocationRecord) => LocationRecord,

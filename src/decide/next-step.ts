@@ -5,7 +5,7 @@ import type { Escalation, EscalationReason } from "../core/stories/escalation.ts
 import type { GateName } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { Dispute, StoryState } from "../core/stories/story-state.ts";
-import { afterAgentFailure, reinforced, withUsefulOptions } from "./after-agent.ts";
+import { afterAgentFailure, reinforceRole, withUsefulOptions } from "./after-agent.ts";
 import { afterFailure, giveUp } from "./after-failure.ts";
 import { gateState } from "./charge.ts";
 import { contestedQuestion } from "./contested.ts";
@@ -39,7 +39,8 @@ export function nextStep(state: StoryState, facts: Facts): NextStep {
   const policy = state.policy;
   if (policy === null) return { lane: "developers", urgency: 2, action: { type: "start-story" } };
   const planned = planFor(state, policy, facts);
-  const action = planned.type === "raise-escalation" ? asked(state, planned.escalation, policy, facts) : planned;
+  const action =
+    planned.type === "raise-escalation" ? raiseQuestion(state, planned.escalation, policy, facts) : planned;
   // What is in flight comes before what is new: judging first, then mending, then going on.
   const isDispatch = action.type === "start-attempt" || action.type === "start-story";
   return { lane: laneOf(action), urgency: isDispatch ? 1 : 0, action };
@@ -48,18 +49,18 @@ export function nextStep(state: StoryState, facts: Facts): NextStep {
 const planFor = (state: StoryState, policy: Policy, facts: Facts): StoryAction =>
   engineDied(state) ??
   stepsThatBroke(state, policy) ??
-  told(state, facts) ??
+  pendingNotice(state, facts) ??
   cutShort(state) ??
   work(state, policy, facts);
 
 /** The question, with the answers that would get the story past it. */
-function asked(state: StoryState, escalation: Escalation, policy: Policy, facts: Facts): StoryAction {
+function raiseQuestion(state: StoryState, escalation: Escalation, policy: Policy, facts: Facts): StoryAction {
   const after = (then: StoryState): StoryAction => planFor(then, policy, facts);
   return { type: "raise-escalation", escalation: withUsefulOptions(state, escalation, facts.base, after) };
 }
 
 /** Things people are told, each once. */
-function told(state: StoryState, { usualMs }: Facts): StoryAction | null {
+function pendingNotice(state: StoryState, { usualMs }: Facts): StoryAction | null {
   const use = toWarn(state);
   if (use !== null) return { type: "warn-budget", ...use };
   const takenMs = state.spent.timeMs;
@@ -167,7 +168,7 @@ function startAttempt(state: StoryState, policy: Policy): StoryAction {
     spellOutFormat: counters.lastFailure?.type === "unclear",
     timeoutMs: policy.limits.timeoutMs.developer,
     forecastUsd: forecastUsd(state),
-    ...reinforced(state, policy, role, phase),
+    ...reinforceRole(state, policy, role, phase),
   };
   return attempt;
 }

@@ -13,19 +13,19 @@ import type { ContestedTest } from "../core/gates/contested-test.ts";
 import type { GateName } from "../core/gates/gate.ts";
 
 /** What the latest review of a person says about one commit. */
-export interface ReviewStanding {
+export interface ReviewStatus {
   readonly by: string;
   /** Why it is no approval that counts; `null` where it is one. */
   readonly refusal: string | null;
 }
 
 /** By login in lower case. A comment leaves the review before it as it was. */
-export type ReviewStandings = ReadonlyMap<string, ReviewStanding>;
+export type ReviewStatuses = ReadonlyMap<string, ReviewStatus>;
 
-export function reviewStandings(
+export function reviewStatuses(
   reviews: readonly PullRequestReview[],
   pullRequest: Pick<ReviewedPullRequest, "author" | "head">,
-): ReviewStandings {
+): ReviewStatuses {
   const latest = reviews.filter(({ verdict }) => verdict !== "comment").map((each) => [keyOf(each.by), each] as const);
   return new Map(
     [...new Map(latest)].map(([key, review]) => [key, { by: review.by, refusal: refusalOf(review, pullRequest) }]),
@@ -56,7 +56,7 @@ export interface OwnerCase {
   readonly tests: readonly OwnedTest[];
   /** Of the base; `null` where it has no CODEOWNERS. */
   readonly rules: readonly OwnerRule[] | null;
-  readonly standings: ReviewStandings;
+  readonly standings: ReviewStatuses;
   /** The commit that has to be approved. */
   readonly head: string;
 }

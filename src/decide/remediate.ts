@@ -35,10 +35,10 @@ export function remediate(run: RunState): ProjectCommand | null {
 /** Does this event say that the surroundings are broken? Then nothing new starts until they are well. */
 export function blockedBy({ remediation }: RunState, { event, at }: Recorded): RunState["remediation"] {
   const issue = issueOf(event);
-  return issue === null || remediation !== null ? remediation : broken(issue, at);
+  return issue === null || remediation !== null ? remediation : newRemediation(issue, at);
 }
 
-export function broken(issue: string, since: number): Remediation {
+export function newRemediation(issue: string, since: number): Remediation {
   return { issue, since, tries: 0, stage: "waiting", guidance: [], history: [] };
 }
 

@@ -29,7 +29,7 @@ export function runToWarn({ spent, policy, raised, warned }: RunState): BudgetUs
 }
 
 /** What is left of a budget while something runs, and of which; the smaller of the story's and the run's. */
-export interface Left {
+export interface RemainingBudget {
   readonly budget: SpentBudget;
   readonly left: number;
 }
@@ -38,7 +38,7 @@ export interface Left {
  * The time that what runs may still take. What runs now counts too: for the story since its step began, for the run
  * since each of its steps did. `since`: when this step began, as long as the story does not say so. `null` without a limit.
  */
-export function timeLeft(run: RunState, state: StoryState | null, now: number, since: number): Left | null {
+export function timeLeft(run: RunState, state: StoryState | null, now: number, since: number): RemainingBudget | null {
   const ran = now - (state?.running?.since ?? since);
   return smaller(
     state === null
@@ -49,7 +49,7 @@ export function timeLeft(run: RunState, state: StoryState | null, now: number, s
 }
 
 /** The same for the run alone. `besides`: what took time and is no story's step. */
-export function runTimeLeft(run: RunState, now: number, besides = 0): Left | null {
+export function runTimeLeft(run: RunState, now: number, besides = 0): RemainingBudget | null {
   const limit = run.raised["run-time"] ?? run.policy?.limits.run.timeMs ?? null;
   if (limit === null) return null;
   let ran = besides;
@@ -58,7 +58,7 @@ export function runTimeLeft(run: RunState, now: number, besides = 0): Left | nul
   return leftOf("run-time", limit, run.spent.timeMs + ran);
 }
 
-export function costLeft(run: RunState, state: StoryState | null): Left | null {
+export function costLeft(run: RunState, state: StoryState | null): RemainingBudget | null {
   return smaller(
     state === null
       ? null
@@ -67,7 +67,7 @@ export function costLeft(run: RunState, state: StoryState | null): Left | null {
   );
 }
 
-export function tokensLeft(run: RunState, state: StoryState | null): Left | null {
+export function tokensLeft(run: RunState, state: StoryState | null): RemainingBudget | null {
   return smaller(
     state === null
       ? null
@@ -79,11 +79,11 @@ export function tokensLeft(run: RunState, state: StoryState | null): Left | null
 /** A story that is about to start has no rules of its own yet. */
 const rulesOf = (run: RunState, state: StoryState): Policy | null => state.policy ?? run.policy;
 
-function leftOf(budget: SpentBudget, limit: number | null | undefined, used: number): Left | null {
+function leftOf(budget: SpentBudget, limit: number | null | undefined, used: number): RemainingBudget | null {
   return limit === null || limit === undefined ? null : { budget, left: limit - used };
 }
 
-function smaller(one: Left | null, other: Left | null): Left | null {
+function smaller(one: RemainingBudget | null, other: RemainingBudget | null): RemainingBudget | null {
   if (one === null || other === null) return one ?? other;
   return one.left <= other.left ? one : other;
 }
@@ -94,11 +94,11 @@ export function forecastUsd(state: StoryState): number | null {
   return ended === 0 || state.spent.costUnknown ? null : state.spent.costUsd / ended;
 }
 
-type Is = (used: number, limit: number, budget: BudgetName) => boolean;
+type BudgetTest = (used: number, limit: number, budget: BudgetName) => boolean;
 
-const isSpent: Is = (used, limit) => used >= limit;
+const isSpent: BudgetTest = (used, limit) => used >= limit;
 
-function isNews(warned: readonly BudgetName[]): Is {
+function isNews(warned: readonly BudgetName[]): BudgetTest {
   return (used, limit, budget) => used >= limit * WARN_AT && !warned.includes(budget);
 }
 
@@ -111,7 +111,7 @@ function firstUse(
   limits: SpendLimits | undefined,
   raised: { readonly [B in BudgetName]?: number },
   names: typeof OF_STORY | typeof OF_RUN,
-  is: Is,
+  is: BudgetTest,
 ): BudgetUse | null {
   if (limits === undefined) return null;
   const use = (budget: BudgetName, used: number, set: number | null): BudgetUse | null => {

@@ -1,13 +1,13 @@
 import { failureFingerprint } from "../core/gates/finding-identity.ts";
 import { type Finding, failsGate, mustBeFixed } from "../core/gates/finding.ts";
 import type { GateName, ReviewConflict, StageResult } from "../core/gates/gate.ts";
-import type { Hearing, Judged, Verdict } from "../core/gates/review-outcome.ts";
+import type { ReviewInput, ReviewOutcome, Verdict } from "../core/gates/review-outcome.ts";
 import type { Fingerprint } from "../core/events/ids.ts";
 import type { GateRules } from "../core/events/policy.ts";
 import { type Result, worstResult } from "../core/events/error.ts";
 
 /** Makes one result of everything that was said. What a reviewer says plainly counts, and so do the thresholds. */
-export function judge({ gate, tree, rules, verdicts, kept, overturned }: Hearing): Judged {
+export function judge({ gate, tree, rules, verdicts, kept, overturned }: ReviewInput): ReviewOutcome {
   const heard = verdicts.map((verdict) => standing(verdict, overturned));
   const stages = heard.map(({ stage, reviewer, findings, summary, result }) => ({
     stage,

@@ -1,4 +1,4 @@
-import { type Only, decide, nextWake } from "../decide/decide.ts";
+import { type StoryFilter, decide, nextWake } from "../decide/decide.ts";
 import type { Command } from "../core/stories/command.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { FleetQueue } from "../ports/queue.ts";
@@ -16,7 +16,7 @@ export interface Dispatching {
   readonly ledger: Ledger;
   readonly queue: FleetQueue;
   readonly clock: Clock;
-  readonly only?: Only;
+  readonly only?: StoryFilter;
   /** Whoever ran for these stories is gone and has left no job behind. */
   recover(story: StoryId): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function dispatch(dispatching: Dispatching, signal: AbortSignal): P
     const change = ledger.changed();
     const state = ledger.state();
     const now = clock.now();
-    const commands = (state.policy === null ? [] : decide(state, state.policy, now, only)).filter(isForAnybody);
+    const commands = (state.policy === null ? [] : decide(state, state.policy, now, only)).filter(isForAnyWorker);
     const wanted = new Set(commands.map(({ key }) => key));
     for (const key of handedOut.keys()) if (!wanted.has(key)) handedOut.delete(key);
     const fresh = commands.filter(({ key }) => !handedOut.has(key));
@@ -53,7 +53,7 @@ export async function dispatch(dispatching: Dispatching, signal: AbortSignal): P
 }
 
 /** Whoever has an agent's conversation and files asks it again, as part of the same job. */
-const isForAnybody = ({ type }: Command): boolean => type !== "ask-again";
+const isForAnyWorker = ({ type }: Command): boolean => type !== "ask-again";
 
 /** How often the queue's books are compared with the journal. */
 const LOOK_AGAIN_MS = 1000;

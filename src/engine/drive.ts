@@ -1,7 +1,7 @@
 import type { Command, Lane } from "../core/stories/command.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
-import { type Only, decide, nextWake } from "../decide/decide.ts";
+import { type StoryFilter, decide, nextWake } from "../decide/decide.ts";
 import { laneOf } from "../decide/next-step.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ledger } from "./ledger.ts";
@@ -18,12 +18,12 @@ export async function drive(
   ledger: Ledger,
   world: EngineWorld,
   signal: AbortSignal,
-  only: Only = null,
+  only: StoryFilter = null,
   isForOthers: IsForOthers = () => false,
 ): Promise<RunState> {
   /** What runs, and how to end it. */
-  const running = new Map<string, HandedOut>();
-  const bell = createBell();
+  const running = new Map<string, RunningCommand>();
+  const bell = createSignal();
   const nap = createNap(world.clock);
   signal.addEventListener("abort", nap.end);
   const trouble: { fault: Error | null } = { fault: null };
@@ -78,12 +78,12 @@ export async function drive(
 /** Commands that are carried out outside of the engine: the loop ends when nothing else is left to do. */
 type IsForOthers = (command: Command) => boolean;
 
-function commandsNow(state: RunState, now: number, only: Only, isForOthers: IsForOthers): readonly Command[] {
+function commandsNow(state: RunState, now: number, only: StoryFilter, isForOthers: IsForOthers): readonly Command[] {
   if (state.policy === null) return [];
   return decide(state, state.policy, now, only).filter((command) => !isForOthers(command));
 }
 
-interface HandedOut {
+interface RunningCommand {
   readonly story: StoryId | null;
   readonly lane: Lane;
   /** How to end it; bookkeeping is over before anybody could. */
@@ -91,12 +91,17 @@ interface HandedOut {
 }
 
 /** What runs for a story that a person wants stopped at once is ended. */
-function endStopped(running: ReadonlyMap<string, HandedOut>, ledger: Ledger): void {
+function endStopped(running: ReadonlyMap<string, RunningCommand>, ledger: Ledger): void {
   for (const { story, stop } of running.values())
     if (story !== null && ledger.story(story).stopping !== null) stop?.abort();
 }
 
-function handOut(command: Command, running: Map<string, HandedOut>, state: RunState, { queue }: EngineWorld): void {
+function handOut(
+  command: Command,
+  running: Map<string, RunningCommand>,
+  state: RunState,
+  { queue }: EngineWorld,
+): void {
   const lane = laneOfCommand(command);
   if (!mayHandOut(command, lane, running, state)) return;
   running.set(command.key, {
@@ -114,7 +119,7 @@ function handOut(command: Command, running: Map<string, HandedOut>, state: RunSt
 function mayHandOut(
   command: Command,
   lane: Lane,
-  running: ReadonlyMap<string, HandedOut>,
+  running: ReadonlyMap<string, RunningCommand>,
   { policy }: RunState,
 ): boolean {
   const jobs = [...running.values()];
@@ -125,7 +130,7 @@ function mayHandOut(
 }
 
 /** Wakes whoever waits for the next ring. */
-function createBell(): { ring(): void; next(): Promise<void> } {
+function createSignal(): { ring(): void; next(): Promise<void> } {
   let ring = (): void => undefined;
   return { ring: () => ring(), next: () => new Promise((resolve) => (ring = resolve)) };
 }
@@ -139,7 +144,7 @@ function createNap(clock: Clock): { until(at: number): Promise<void>; end(): voi
   let current: { readonly at: number; readonly off: AbortController; readonly over: Promise<void> } | null = null;
   // With a reason of its own, or Node makes an error with a stack each time.
   const end = (): void => current?.off.abort("over");
-  const begun = (at: number): NonNullable<typeof current> => {
+  const startSleep = (at: number): NonNullable<typeof current> => {
     end();
     const off = new AbortController();
     const sleep = async (): Promise<void> => {
@@ -148,7 +153,7 @@ function createNap(clock: Clock): { until(at: number): Promise<void>; end(): voi
     };
     return (current = { at, off, over: sleep() });
   };
-  return { until: (at) => (current !== null && current.at <= at ? current : begun(at)).over, end };
+  return { until: (at) => (current !== null && current.at <= at ? current : startSleep(at)).over, end };
 }
 
 /** Nothing rings for what another process writes while the notice of it is late; so the loop looks now and then. */

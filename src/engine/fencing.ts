@@ -9,10 +9,10 @@ import type { Ledger } from "./ledger.ts";
  * begun something, only that may be ended by it. So a worker that slept while another took its place, or the same command
  * given out twice, is refused, whatever the queue did.
  */
-export function withGrip(command: Command, ledger: Ledger): Ledger {
+export function withFencing(command: Command, ledger: Ledger): Ledger {
   const { story } = command;
   // The words that could not be read belong to an attempt which began long ago.
-  const grip: Grip = {
+  const grip: FencingToken = {
     known: command.type === "check-health" ? null : decidedAt(command),
     begun: command.type === "ask-again" ? runningSeq(ledger, command.story) : null,
   };
@@ -22,7 +22,7 @@ export function withGrip(command: Command, ledger: Ledger): Ledger {
     mayWrite: (stream) => stream !== story || !isLost(),
     append: (stream, events, known) =>
       stream === story && known === undefined
-        ? gripped(ledger, story, events, grip)
+        ? appendFenced(ledger, story, events, grip)
         : ledger.append(stream, events, known),
   };
 }
@@ -32,14 +32,19 @@ export function decidedAt({ key }: Pick<Command, "key">): number {
   return Number(key.slice(key.lastIndexOf(":") + 1));
 }
 
-interface Grip {
+interface FencingToken {
   /** The events it goes by; `null` where it need not follow them: somebody else may write about the project meanwhile. */
   known: number | null;
   /** The event with which it began what runs now. */
   begun: number | null;
 }
 
-async function gripped(ledger: Ledger, story: StoryId | null, events: readonly Event[], grip: Grip): Promise<boolean> {
+async function appendFenced(
+  ledger: Ledger,
+  story: StoryId | null,
+  events: readonly Event[],
+  grip: FencingToken,
+): Promise<boolean> {
   if (story === null) return aboutProject(ledger, events, grip);
   const { seq, running } = ledger.story(story);
   // A person may have said something since it began: that does not take it out of our hands.
@@ -53,7 +58,7 @@ async function gripped(ledger: Ledger, story: StoryId | null, events: readonly E
   return true;
 }
 
-async function aboutProject(ledger: Ledger, events: readonly Event[], grip: Grip): Promise<boolean> {
+async function aboutProject(ledger: Ledger, events: readonly Event[], grip: FencingToken): Promise<boolean> {
   const isWritten = await ledger.append(null, events, ...(grip.known === null ? [] : [grip.known]));
   if (isWritten) grip.known = null;
   return isWritten;

@@ -1,17 +1,17 @@
 import type { Blame } from "../core/blame/blame.ts";
 import type { BlameMaterial } from "../core/blame/change.ts";
 import { countText } from "../stdx/plain-text.ts";
-import type { Told } from "../decide/blame/experiments.ts";
+import type { RunOutcome } from "../decide/blame/experiments.ts";
 import { filesWithout, groupsOf, outcomeOf } from "../decide/blame/outcome.ts";
 import { companionsOf, environmentReason, flakyHint, testHunks } from "../decide/blame/triage.ts";
 import { verdictOf } from "../decide/blame/verdict.ts";
 import {
   type ProofAnswer,
   type ProofInput,
-  foreseen,
+  speculate,
   newProof,
   nextExperiment,
-  told,
+  applyOutcome,
 } from "../decide/blame/prove-blame.ts";
 import { type RankedBlame, rankBlame } from "../decide/blame/rank-blame.ts";
 import type { Bench, Trial } from "../ports/experiment-runner.ts";
@@ -20,7 +20,7 @@ import { readFailure } from "../parse/code/failure.ts";
 import { readGitDiff } from "../parse/code/git-diff.ts";
 import { pathIndex } from "../parse/code/imports.ts";
 import { narrowedCommand } from "../write/edits/narrow-command.ts";
-import { type MoreBenches, proofRunner } from "./proof-runner.ts";
+import { type ExtraCheckouts, proofRunner } from "./proof-runner.ts";
 
 /** A failure, and the change that it came with. */
 export interface BlameCase {
@@ -39,15 +39,15 @@ export interface BlameTools {
   readonly bench: Bench;
   textBefore(path: string): Promise<string | null>;
   /** How it is proven; `null` where it is only read. */
-  readonly proof: Proving | null;
+  readonly proof: ProofOptions | null;
   readonly signal: AbortSignal;
   now(): number;
   onRun?(what: string): void;
   /** Further benches, where several runs may be made at once. */
-  readonly more?: MoreBenches;
+  readonly more?: ExtraCheckouts;
 }
 
-export interface Proving {
+export interface ProofOptions {
   readonly trial: Trial;
   readonly command: string;
   readonly limits: { readonly runs: number; readonly timeMs: number };
@@ -87,7 +87,7 @@ export async function findBlame(given: BlameCase, tools: BlameTools): Promise<Bl
   return { blame: verdictOf({ ranked, proof, base: null, isNewTest, environment }), ranked, proof };
 }
 
-interface Read {
+interface ReadChange {
   readonly material: BlameMaterial;
   readonly ranked: RankedBlame;
   readonly paths: readonly string[];
@@ -97,15 +97,15 @@ interface Read {
   };
 }
 
-function byExitCode({ passed, timedOut }: { passed: boolean; timedOut: boolean }, tookMs: number): Told {
+function byExitCode({ passed, timedOut }: { passed: boolean; timedOut: boolean }, tookMs: number): RunOutcome {
   return { outcomes: [timedOut ? "cannot-apply" : passed ? "pass" : "fail-same"], tookMs };
 }
 
 async function proven(
   given: BlameCase,
   tools: BlameTools,
-  { trial, command, limits }: Proving,
-  { material, ranked, paths, texts }: Read,
+  { trial, command, limits }: ProofOptions,
+  { material, ranked, paths, texts }: ReadChange,
 ): Promise<ProofAnswer | null> {
   const { bench, signal, now, onRun } = tools;
   const groups = groupsOf(material.failure);
@@ -144,7 +144,7 @@ async function proven(
       const step = nextExperiment(state);
       // Where the output says nothing, one way of failing cannot be told from another: that is no proof.
       if ("answer" in step) return isOpaque ? { ...step.answer, proven: false } : step.answer;
-      state = told(state, await runner.ended(step.experiment, foreseen(state, runner.hands)));
+      state = applyOutcome(state, await runner.ended(step.experiment, speculate(state, runner.hands)));
     }
     return null;
   } finally {

@@ -6,12 +6,12 @@ import { type SortedMap, byText, entries, lookup, size } from "../stdx/sorted-ma
 import type { JournalReader, Stored } from "../ports/journal.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import {
-  type Folded,
-  type Kept,
+  type FoldedRun,
+  type SnapshotContents,
   RUN_PART,
   type RunText,
   SNAPSHOT_FORMAT,
-  unpacked,
+  unpackSnapshot,
   unpackedRun,
   unpackedStory,
 } from "./snapshot.ts";
@@ -20,15 +20,15 @@ import { outlineText } from "./outline-text.ts";
 /** Folds the journal from its newest snapshot on. */
 export async function foldJournal(
   journal: Pick<JournalReader, "read" | "latestSnapshot">,
-): Promise<Folded & { readonly kept: Kept | null }> {
+): Promise<FoldedRun & { readonly kept: SnapshotContents | null }> {
   const snapshot = await journal.latestSnapshot(SNAPSHOT_FORMAT);
-  const from = snapshot === null ? { ...NOTHING_FOLDED(), kept: null } : unpacked(snapshot);
-  let folded: Folded = from;
+  const from = snapshot === null ? { ...NOTHING_FOLDED(), kept: null } : unpackSnapshot(snapshot);
+  let folded: FoldedRun = from;
   for await (const line of journal.read(folded.position)) folded = withLine(folded, line);
   return { ...folded, kept: from.kept };
 }
 
-export function withLine({ state, seqs, odd }: Folded, line: Stored): Folded {
+export function withLine({ state, seqs, odd }: FoldedRun, line: Stored): FoldedRun {
   const { story, seq, position } = line;
   seqs.set(story, seq);
   const next = evolve(state, line);
@@ -36,17 +36,17 @@ export function withLine({ state, seqs, odd }: Folded, line: Stored): Folded {
   return { state: next, position, seqs, odd };
 }
 
-export const NOTHING_FOLDED = (): Folded => ({ state: EMPTY_RUN, position: 0, seqs: new Map(), odd: new Set() });
+export const NOTHING_FOLDED = (): FoldedRun => ({ state: EMPTY_RUN, position: 0, seqs: new Map(), odd: new Set() });
 
 /** The same text for the same state, however it was come by: a map's form depends on the order of its insertions. */
 export function stateText({ stories, dependents, timers, lanes, ...rest }: RunState): string {
-  const listed = (map: SortedMap<unknown, unknown>): unknown => [...entries(map)];
-  const queues = Object.entries(lanes).map(([lane, queue]) => [lane, listed(queue)]);
+  const listEntries = (map: SortedMap<unknown, unknown>): unknown => [...entries(map)];
+  const queues = Object.entries(lanes).map(([lane, queue]) => [lane, listEntries(queue)]);
   return canonicalJson({
     ...rest,
-    stories: listed(stories),
-    dependents: listed(dependents),
-    timers: listed(timers),
+    stories: listEntries(stories),
+    dependents: listEntries(dependents),
+    timers: listEntries(timers),
     lanes: Object.fromEntries(queues) as object,
   });
 }
@@ -54,13 +54,16 @@ export function stateText({ stories, dependents, timers, lanes, ...rest }: RunSt
 /** What differs is the story's name, or the whole run. `gone`: an engine has made a newer snapshot meanwhile. */
 export type SnapshotCheck = { readonly is: "same" | "gone" } | { readonly is: "different"; readonly where: string };
 
-type Source = Pick<JournalReader, "latestOutlines" | "snapshotParts">;
+type SnapshotSource = Pick<JournalReader, "latestOutlines" | "snapshotParts">;
 
 /**
  * Does the snapshot say what the lines say? Its stories are read a few at a time: to have all of them as text at once
  * takes more memory than there is. `folded`: the lines up to the place of the snapshot.
  */
-export async function checkSnapshot(journal: Source, { state, position, seqs }: Folded): Promise<SnapshotCheck> {
+export async function checkSnapshot(
+  journal: SnapshotSource,
+  { state, position, seqs }: FoldedRun,
+): Promise<SnapshotCheck> {
   const whole = await journal.latestOutlines(SNAPSHOT_FORMAT, []);
   const [part] = (await journal.snapshotParts(SNAPSHOT_FORMAT, position, [RUN_PART])) ?? [];
   if (whole?.position !== position || part === undefined) return { is: "gone" };
@@ -95,7 +98,7 @@ export async function checkSnapshot(journal: Source, { state, position, seqs }: 
 /** Stories that are read at once. */
 const PAGE = 200;
 
-function isSameRun(run: RunText, rest: Omit<Folded["state"], "stories" | "lanes" | "timers">): boolean {
+function isSameRun(run: RunText, rest: Omit<FoldedRun["state"], "stories" | "lanes" | "timers">): boolean {
   const empty = { stories: null, timers: null, lanes: EMPTY_LANES };
   return stateText({ ...unpackedRun(run), ...empty }) === stateText({ ...rest, ...empty });
 }

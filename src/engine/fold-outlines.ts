@@ -9,7 +9,7 @@ import { foldJournal } from "./fold-journal.ts";
 import { outlinesFrom } from "./outline-text.ts";
 import { RUN_PART, SNAPSHOT_FORMAT, unpackedOutlines, type RunText } from "./snapshot.ts";
 
-type Source = Pick<JournalReader, "read" | "latestSnapshot" | "latestOutlines" | "snapshotParts">;
+type OutlineSource = Pick<JournalReader, "read" | "latestSnapshot" | "latestOutlines" | "snapshotParts">;
 
 /**
  * How the stories stand, for whoever wants to know no more than that. The newest snapshot's outlines are read, and
@@ -18,7 +18,7 @@ type Source = Pick<JournalReader, "read" | "latestSnapshot" | "latestOutlines" |
  * where that is not to be had.
  */
 export async function foldOutlines(
-  journal: Source,
+  journal: OutlineSource,
   only: readonly StoryId[] | "open" | null = null,
   few = FEW,
 ): Promise<RunOutline> {
@@ -27,7 +27,7 @@ export async function foldOutlines(
 }
 
 /** Some stories as they are, and in outline what there is around them. */
-export interface CloseUp {
+export interface StoryDetails {
   readonly run: RunOutline & Pick<RunState, "dependents">;
   readonly states: readonly StoryState[];
 }
@@ -36,7 +36,10 @@ export interface CloseUp {
  * Whole states of a few stories: of those that are named, as far as there are such, or of those that ask a person. The
  * rest is read in outline, and no more of it than `foldOutlines` needs.
  */
-export async function foldCloseUp(journal: Source, of: readonly StoryId[] | "asking"): Promise<CloseUp> {
+export async function foldStoryDetails(
+  journal: OutlineSource,
+  of: readonly StoryId[] | "asking",
+): Promise<StoryDetails> {
   const ids = of === "asking" ? asking(await foldOutlines(journal, "open")) : of;
   const run =
     (await fromOutlines(journal, ids, FEW, ids)) ??
@@ -56,11 +59,11 @@ const FEW = 1000;
 
 /** `null`: there is no snapshot to begin with, another has taken its place meanwhile, or it takes all stories. */
 async function fromOutlines(
-  journal: Source,
+  journal: OutlineSource,
   only: readonly StoryId[] | "open" | null,
   few: number,
   whole: readonly StoryId[] = [],
-): Promise<CloseUp["run"] | null> {
+): Promise<StoryDetails["run"] | null> {
   const snapshot = await journal.latestOutlines(SNAPSHOT_FORMAT, only === "open" ? [] : (only ?? undefined));
   if (snapshot === null) return null;
   const { position } = snapshot;
@@ -97,15 +100,16 @@ function textsOf({ outlines }: Pick<Outlines, "outlines">): readonly string[] {
 
 /** The outlines that were asked for, those of `more`, and those of all that any of them waits for. */
 async function withOthers(
-  journal: Source,
+  journal: OutlineSource,
   run: RunText,
   { position, outlines }: Outlines,
   more: readonly string[],
 ): Promise<readonly string[] | null> {
   const known = new Map(outlines.map(({ name, text }) => [name, text]));
   const tried = new Set([RUN_PART, ...known.keys()]);
-  const awaited = (texts: readonly string[]): readonly string[] => outlinesFrom(texts, run.policies).flatMap(waitsFor);
-  let wanted = [...more, ...awaited(textsOf({ outlines }))];
+  const dependenciesIn = (texts: readonly string[]): readonly string[] =>
+    outlinesFrom(texts, run.policies).flatMap(waitsFor);
+  let wanted = [...more, ...dependenciesIn(textsOf({ outlines }))];
   for (;;) {
     const names = [...new Set(wanted)].filter((name) => !tried.has(name));
     if (names.length === 0) break;
@@ -113,7 +117,7 @@ async function withOthers(
     const found = await journal.latestOutlines(SNAPSHOT_FORMAT, names);
     if (found?.position !== position) return null;
     for (const { name, text } of found.outlines) known.set(name, text);
-    wanted = [...awaited(textsOf(found))];
+    wanted = [...dependenciesIn(textsOf(found))];
   }
   known.delete(RUN_PART);
   return [...known.values()];

@@ -3,24 +3,24 @@ import type { EvidenceId } from "../core/events/ids.ts";
 import type { Evidence } from "../ports/evidence.ts";
 
 /** A text that is kept beside the journal, with what it is called and where it belongs. */
-export interface KeptText {
+export interface StoredText {
   readonly id: EvidenceId;
   readonly label: string;
   readonly position: number;
   readonly text: string;
 }
 
-interface Named {
+interface LineWithTexts {
   readonly position: number;
   readonly kept: readonly { readonly label: string; readonly id: EvidenceId }[];
 }
 
 /** The kept texts that these lines name, each once, as far as they are still there; long ones are cut. */
 export async function keptTexts(
-  lines: readonly Named[],
+  lines: readonly LineWithTexts[],
   evidence: Pick<Evidence, "read">,
-): Promise<readonly KeptText[]> {
-  const texts = new Map<EvidenceId, KeptText>();
+): Promise<readonly StoredText[]> {
+  const texts = new Map<EvidenceId, StoredText>();
   for (const { position, kept } of lines) {
     for (const { label, id } of kept) {
       if (texts.has(id) || texts.size >= MOST_TEXTS) continue;

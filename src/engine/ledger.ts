@@ -6,7 +6,7 @@ import type { Running, StoryState } from "../core/stories/story-state.ts";
 import type { Stored } from "../ports/journal.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import { foldJournal, withLine } from "./fold-journal.ts";
-import { type Folded, createSnapshotSaver } from "./snapshot.ts";
+import { type FoldedRun, createSnapshotSaver } from "./snapshot.ts";
 import type { EngineWorld } from "./world.ts";
 
 /** The journal and the state folded from it, kept in step. The only writer of events in the engine. */
@@ -93,7 +93,7 @@ export const SNAPSHOT_EVERY = 1000;
 const WORTH_SAVING = 100;
 
 /** A stream may hold lines that its story knows nothing of, because they came before it did. */
-function expectedSeq({ state, seqs }: Folded, stream: StoryId | null, known: number | undefined): number {
+function expectedSeq({ state, seqs }: FoldedRun, stream: StoryId | null, known: number | undefined): number {
   const lines = seqs.get(stream) ?? 0;
   if (known === undefined) return lines;
   const folded = stream === null ? state.seq : (lookup(state.stories, stream, byText)?.seq ?? 0);
@@ -101,7 +101,7 @@ function expectedSeq({ state, seqs }: Folded, stream: StoryId | null, known: num
 }
 
 /** What was folded so far, and those who wait for more. */
-function folding(from: Folded, watcher: Watcher) {
+function folding(from: FoldedRun, watcher: Watcher) {
   let folded = from;
   const wake: (() => void)[] = [];
   return {
@@ -145,7 +145,7 @@ async function appendUntil(
 }
 
 /** For a story: while what ran for it is still what the journal says runs. */
-export function appendWhile(
+export function appendIfRunning(
   ledger: Ledger,
   story: StoryId,
   isOurs: (running: Running) => boolean,

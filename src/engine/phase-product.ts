@@ -31,7 +31,7 @@ export function hasTextPhases({ policy }: StoryState): boolean {
 }
 
 /** The story's file while an agent works on one of its sections. */
-export interface Desk {
+export interface ProductEdit {
   readonly place: string;
   readonly path: string;
   readonly phase: TextPhase;
@@ -45,14 +45,14 @@ export interface Desk {
 }
 
 /** `null` where the phase's product is code. */
-export async function openDesk(
+export async function openProductEdit(
   { pages, workspace }: EngineWorld,
   { story, tree }: StoryState,
   phase: Phase,
   place: string,
-): Promise<Desk | null> {
+): Promise<ProductEdit | null> {
   if (!isTextPhase(phase)) return null;
-  const { path, original } = found(await pages.find(story.id, place), story);
+  const { path, original } = requirePage(await pages.find(story.id, place), story);
   const now = await pages.read(place, path);
   const kept = (tree === null ? null : await workspace.fileAt(story.id, tree, path)) ?? original ?? "";
   const isComplete = story.completed.includes(phase);
@@ -63,7 +63,7 @@ export async function openDesk(
  * Takes what the agent made of the section, from the file or from its message; with no `message` nothing is taken.
  * Says whether there is anything, now or from an earlier turn of the same attempt.
  */
-export async function takeProduct({ pages }: EngineWorld, desk: Desk, message: string | null): Promise<boolean> {
+export async function takeProduct({ pages }: EngineWorld, desk: ProductEdit, message: string | null): Promise<boolean> {
   const { place, path, phase, isComplete, text, isThere } = desk;
   const left = await pages.read(place, path);
   const edited = left === null || left === text ? null : productEdited(text, left, phase, isComplete);
@@ -80,13 +80,16 @@ export function missingProduct(phase: TextPhase): string {
 }
 
 /** The story's file when an attempt has ended. */
-export interface Sheet extends StoryPage {
+export interface FinishedPage extends StoryPage {
   readonly place: string;
   readonly base: string;
 }
 
 /** `null` where the story's file is no part of the work: there are no such phases, or it is gone. */
-export async function openSheet({ pages, workspace }: EngineWorld, state: StoryState): Promise<Sheet | null> {
+export async function openFinishedPage(
+  { pages, workspace }: EngineWorld,
+  state: StoryState,
+): Promise<FinishedPage | null> {
   if (!hasTextPhases(state)) return null;
   const { path, base } = await workspace.prepare(state.story.id);
   const page = await pages.find(state.story.id, path);
@@ -98,7 +101,7 @@ export async function noteRework(
   { pages, workspace, evidence }: EngineWorld,
   before: StoryState,
   phase: Phase,
-  { place, path, original }: Sheet,
+  { place, path, original }: FinishedPage,
 ): Promise<void> {
   const { story, rework, reworks, tree } = before;
   const feedback = rework?.note === undefined ? null : await evidence.read(rework.note);
@@ -118,7 +121,7 @@ export async function productOfAttempt(
   { workspace }: EngineWorld,
   before: StoryState,
   phase: Phase,
-  page: Sheet,
+  page: FinishedPage,
   after: Pick<AttemptFinished, "tree" | "changed" | "outcome">,
 ): Promise<Pick<AttemptFinished, "productChanged" | "product">> {
   const { story, tree } = before;
@@ -180,7 +183,7 @@ export async function scopeWithPage(
   return { ...scope, allow: [...scope.allow, page.path] };
 }
 
-function found(page: StoryPage | null, story: Story): StoryPage {
+function requirePage(page: StoryPage | null, story: Story): StoryPage {
   if (page !== null) return page;
   throw new RemandError(
     "file-missing",

@@ -8,7 +8,7 @@ import { redactSecrets } from "../parse/secrets/secrets.ts";
 import { entries } from "../stdx/sorted-map.ts";
 import type { Ledger } from "./ledger.ts";
 
-export interface HearOptions {
+export interface ReadCommentsOptions {
   readonly ledger: Ledger;
   readonly forge: Forge;
   /** The stories to ask about; `null`: all of them. */
@@ -21,12 +21,12 @@ export interface HearOptions {
  * Reviewers on a forge are people too: what they ask for on an open pull request sends the story back, as if they had
  * said it here. Each comment is heard once, and the journal knows which were. Says whether anything was new.
  */
-export async function hearComments(
-  { ledger, forge, only, onNotice }: HearOptions,
+export async function readComments(
+  { ledger, forge, only, onNotice }: ReadCommentsOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
   let isNew = false;
-  for (const { story, delivered } of proposed(ledger, only)) {
+  for (const { story, delivered } of proposedStories(ledger, only)) {
     if (signal.aborted) break;
     try {
       const asked = await askedOn(forge, delivered, signal);
@@ -44,7 +44,10 @@ export async function hearComments(
 }
 
 /** Work that waits on the forge to be merged, the newest first. */
-function proposed(ledger: Ledger, only: HearOptions["only"]): (StoryState & { readonly delivered: string })[] {
+function proposedStories(
+  ledger: Ledger,
+  only: ReadCommentsOptions["only"],
+): (StoryState & { readonly delivered: string })[] {
   const found: (StoryState & { readonly delivered: string })[] = [];
   for (const [id, state] of entries(ledger.state().stories)) {
     const { delivered, ending } = state;
@@ -71,12 +74,12 @@ async function sentBack(
 ): Promise<boolean> {
   const by = [...new Set(comments.map((comment) => nameOf(comment)))].slice(0, 5).join(", ");
   const message = `${comments.length === 1 ? "a comment" : `${comments.length} comments`} on ${url}`;
-  const answer = { verb: "send-back", by, message, escalation: null, comments: comments.map(heard) } as const;
+  const answer = { verb: "send-back", by, message, escalation: null, comments: comments.map(toHeardComment) } as const;
   return ledger.append(story, [{ type: "person.answered", answer }]);
 }
 
 /** What they wrote is data, like any reviewer's: the brief shows it as a finding, and never as an instruction. */
-function heard(comment: ForgeComment): HeardComment {
+function toHeardComment(comment: ForgeComment): HeardComment {
   const { id, path, line } = comment;
   const said = redactSecrets(comment.text).text.trim().slice(0, LONGEST_COMMENT);
   const [first = "", ...rest] = said.split(/\r?\n/);

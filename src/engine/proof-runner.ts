@@ -1,20 +1,20 @@
-import type { Experiment, Told } from "../decide/blame/experiments.ts";
+import type { Experiment, RunOutcome } from "../decide/blame/experiments.ts";
 import type { Bench } from "../ports/experiment-runner.ts";
 
 /** How many benches there may be beside the first, and how one is had. */
-export interface MoreBenches {
+export interface ExtraCheckouts {
   readonly count: number;
   open(): Promise<Bench>;
 }
 
-export interface RunnerOptions {
+export interface ProofRunnerOptions {
   readonly bench: Bench;
-  readonly more?: MoreBenches;
+  readonly more?: ExtraCheckouts;
   /** The state that experiments are about. */
   readonly tree: string;
   filesWithout(hunks: readonly number[]): ReadonlyMap<string, string | null>;
   /** Runs the failing tests in a folder, and says how they ended. */
-  run(path: string, control: { readonly signal: AbortSignal }): Promise<Told>;
+  run(path: string, control: { readonly signal: AbortSignal }): Promise<RunOutcome>;
   onRun(experiment: Experiment): void;
   readonly signal: AbortSignal;
 }
@@ -23,17 +23,17 @@ export interface ProofRunner {
   /** How many experiments can be under way at once. */
   readonly hands: number;
   /** How an experiment ended. Those that are likely to be next are begun beside it. */
-  ended(experiment: Experiment, next: readonly Experiment[]): Promise<Told>;
+  ended(experiment: Experiment, next: readonly Experiment[]): Promise<RunOutcome>;
   close(): Promise<void>;
 }
 
-interface Ended {
-  readonly told: Told;
+interface FinishedExperiment {
+  readonly outcome: RunOutcome;
   readonly tree: string;
 }
 
-interface Going {
-  readonly ended: Promise<Ended>;
+interface RunningExperiment {
+  readonly ended: Promise<FinishedExperiment>;
   readonly stop: AbortController;
   /** Another run was under way at the same time: it may have been in this one's way. */
   isBeside: boolean;
@@ -43,14 +43,14 @@ interface Going {
  * Makes the runs of a proof, several at once where there are benches for it. What is begun before it is asked for is a
  * guess: if nobody asks in the end it is stopped and forgotten. A run that had others beside it and ended neither well
  * nor as recorded is made again alone, because two runs can be in each other's way (a port, a file in a common place);
- * so what is told is what it would be if runs were made one after the other.
+ * so the result is the same as if runs were made one after the other.
  */
-export function proofRunner(options: RunnerOptions): ProofRunner {
+export function proofRunner(options: ProofRunnerOptions): ProofRunner {
   const benches = benchesOf(options);
   const tried = trying(options);
-  const going = new Map<string, Going>();
+  const going = new Map<string, RunningExperiment>();
 
-  function begin(experiment: Experiment, bench: Bench): Going {
+  function begin(experiment: Experiment, bench: Bench): RunningExperiment {
     const stop = new AbortController();
     const others = [...going.values()];
     for (const other of others) other.isBeside = true;
@@ -83,7 +83,7 @@ export function proofRunner(options: RunnerOptions): ProofRunner {
       const own = going.get(nameOf(experiment))!;
       const ended = await own.ended;
       going.delete(nameOf(experiment));
-      const isPlain = ended.told.outcomes.every((outcome) => outcome === "pass" || outcome === "fail-same");
+      const isPlain = ended.outcome.outcomes.every((outcome) => outcome === "pass" || outcome === "fail-same");
       if (!own.isBeside || isPlain) return tried.accepted(ended);
       await stopAllBut(new Set());
       return tried.accepted(await begin(experiment, benches.free.shift()!).ended);
@@ -96,7 +96,7 @@ export function proofRunner(options: RunnerOptions): ProofRunner {
 }
 
 /** The benches that nobody works at; those beside the first are opened when the first run is asked for. */
-function benchesOf({ bench, more }: RunnerOptions) {
+function benchesOf({ bench, more }: ProofRunnerOptions) {
   const free: Bench[] = [bench];
   const opened: Bench[] = [];
   return {
@@ -115,19 +115,19 @@ function benchesOf({ bench, more }: RunnerOptions) {
 }
 
 /** One experiment on one bench. Two sets of hunks may leave the same files: what is known of a tree is not run again. */
-function trying(options: RunnerOptions) {
-  const known = new Map<string, Told>();
+function trying(options: ProofRunnerOptions) {
+  const known = new Map<string, RunOutcome>();
   return {
-    async on(bench: Bench, experiment: Experiment, signal: AbortSignal): Promise<Ended> {
+    async on(bench: Bench, experiment: Experiment, signal: AbortSignal): Promise<FinishedExperiment> {
       const tree = await bench.set(options.tree, options.filesWithout(experiment.without));
       const before = experiment.repeat === 0 ? known.get(tree) : undefined;
-      if (before !== undefined) return { told: { ...before, tookMs: 0 }, tree };
+      if (before !== undefined) return { outcome: { ...before, tookMs: 0 }, tree };
       options.onRun(experiment);
-      return { told: await options.run(bench.path, { signal }), tree };
+      return { outcome: await options.run(bench.path, { signal }), tree };
     },
-    accepted({ told, tree }: Ended): Told {
-      known.set(tree, told);
-      return told;
+    accepted({ outcome, tree }: FinishedExperiment): RunOutcome {
+      known.set(tree, outcome);
+      return outcome;
     },
   };
 }

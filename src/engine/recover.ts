@@ -52,7 +52,7 @@ export async function recoverStory(
   engine: EngineEnd,
 ): Promise<boolean> {
   const state = ledger.story(id);
-  if (state.running === null || state.ending !== null || (await reported(ledger, world, state))) return false;
+  if (state.running === null || state.ending !== null || (await reportFinished(ledger, world, state))) return false;
   if (state.tree !== null) await world.workspace.forget(id);
   return ledger.append(
     id,
@@ -67,7 +67,7 @@ const ENDED: Readonly<Record<EngineEnd, string>> = {
   rebooted: "the machine was restarted",
 };
 
-async function reported(ledger: Ledger, world: EngineWorld, state: StoryState): Promise<boolean> {
+async function reportFinished(ledger: Ledger, world: EngineWorld, state: StoryState): Promise<boolean> {
   const { running, story } = state;
   // A gate judges the same tree again for nothing worse than its own cost; an agent that worked must not work again.
   if (running?.type !== "attempt") return false;

@@ -9,7 +9,7 @@ import { byText, changes, entries, fromSorted, type SortedMap } from "../stdx/so
 import { outlinesFrom, outlineText } from "./outline-text.ts";
 
 /** The state, the place in the journal up to which it was folded, and how many lines each stream has. */
-export interface Folded {
+export interface FoldedRun {
   readonly state: RunState;
   readonly position: number;
   readonly seqs: Map<StoryId | null, number>;
@@ -27,7 +27,7 @@ export const SNAPSHOT_FORMAT = "run/15";
 export const RUN_PART = "";
 
 /** What the newest snapshot holds, so that the next one need only hold what is new. */
-export interface Kept {
+export interface SnapshotContents {
   readonly position: number;
   readonly stories: RunState["stories"];
   /** Stories share their policy, which written out for each would be most of the text. They name it by its place here. */
@@ -35,14 +35,17 @@ export interface Kept {
 }
 
 export interface SnapshotSaver {
-  (folded: Folded): Promise<void>;
+  (folded: FoldedRun): Promise<void>;
 }
 
 /** Saves what has changed since the snapshot before; all of it when that one is not there any more. */
-export function createSnapshotSaver(journal: Pick<Journal, "saveSnapshot">, from: Kept | null): SnapshotSaver {
+export function createSnapshotSaver(
+  journal: Pick<Journal, "saveSnapshot">,
+  from: SnapshotContents | null,
+): SnapshotSaver {
   let kept = from;
-  const save = async (folded: Folded, before: Kept | null): Promise<boolean> => {
-    const { parts, policies } = packed(folded, before);
+  const save = async (folded: FoldedRun, before: SnapshotContents | null): Promise<boolean> => {
+    const { parts, policies } = packSnapshot(folded, before);
     const { position, state } = folded;
     const isSaved = await journal.saveSnapshot({ position, format: SNAPSHOT_FORMAT, parts }, before?.position ?? null);
     if (isSaved) kept = { position, stories: state.stories, policies };
@@ -72,7 +75,10 @@ interface StoryText {
   readonly seq: number;
 }
 
-function packed(folded: Folded, before: Kept | null): { parts: SnapshotPart[]; policies: readonly Policy[] } {
+function packSnapshot(
+  folded: FoldedRun,
+  before: SnapshotContents | null,
+): { parts: SnapshotPart[]; policies: readonly Policy[] } {
   const { state: run, seqs, odd } = folded;
   const policies = [...(before?.policies ?? [])];
   const places = new Map(policies.map((policy, place) => [policy, place]));
@@ -111,7 +117,7 @@ function openAndSettled(stories: RunState["stories"]): Pick<RunText, "open" | "s
 }
 
 /** State is plain data all through, so that its text is its JSON. */
-export function unpacked({ position, parts }: Snapshot): Folded & { readonly kept: Kept } {
+export function unpackSnapshot({ position, parts }: Snapshot): FoldedRun & { readonly kept: SnapshotContents } {
   const run = JSON.parse(parts.find(({ name }) => name === RUN_PART)!.text) as RunText;
   const seqs = new Map<StoryId | null, number>();
   const stories = parts

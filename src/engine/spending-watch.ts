@@ -1,7 +1,7 @@
 import type { Command } from "../core/stories/command.ts";
 import type { SpentBudget } from "../core/stories/budget.ts";
 import type { WorkInterrupted } from "../core/events/event.ts";
-import { costLeft, timeLeft, tokensLeft, type Left } from "../decide/spending.ts";
+import { costLeft, timeLeft, tokensLeft, type RemainingBudget } from "../decide/spending.ts";
 import type { AgentUse } from "../ports/agent.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import type { Ledger } from "./ledger.ts";
@@ -45,9 +45,9 @@ export function watchSpending(command: Command, ledger: Ledger, { clock }: Engin
   const storyNow = () =>
     command.story === null ? null : (lookup(ledger.state().stories, command.story, byText) ?? null);
   const beganAt = clock.now();
-  const used = (): AgentUse => ({ costUsd: sum(meters, "costUsd"), tokens: sum(meters, "tokens") });
+  const totalUse = (): AgentUse => ({ costUsd: sum(meters, "costUsd"), tokens: sum(meters, "tokens") });
   const left = { cost: costLeft(ledger.state(), storyNow()), tokens: tokensLeft(ledger.state(), storyNow()) };
-  const isUsedUp = (of: Left | null, by: number | null): of is Left =>
+  const isUsedUp = (of: RemainingBudget | null, by: number | null): of is RemainingBudget =>
     of !== null && of.left > 0 && (by ?? 0) >= of.left;
   const watchTime = async (): Promise<void> => {
     let first = true;
@@ -65,7 +65,7 @@ export function watchSpending(command: Command, ledger: Ledger, { clock }: Engin
     exceeded: () => budget,
     meter: () => {
       const { cost } = left;
-      const maxCostUsd = cost === null || cost.left <= 0 ? null : Math.max(0, cost.left - (used().costUsd ?? 0));
+      const maxCostUsd = cost === null || cost.left <= 0 ? null : Math.max(0, cost.left - (totalUse().costUsd ?? 0));
       const own: { costUsd: number | null; tokens: number | null } = { costUsd: null, tokens: null };
       meters.add(own);
       return {
@@ -73,12 +73,12 @@ export function watchSpending(command: Command, ledger: Ledger, { clock }: Engin
         onUse(so) {
           own.costUsd = so.costUsd ?? own.costUsd;
           own.tokens = so.tokens ?? own.tokens;
-          if (isUsedUp(left.cost, used().costUsd)) exceed(left.cost.budget);
-          if (isUsedUp(left.tokens, used().tokens)) exceed(left.tokens.budget);
+          if (isUsedUp(left.cost, totalUse().costUsd)) exceed(left.cost.budget);
+          if (isUsedUp(left.tokens, totalUse().tokens)) exceed(left.tokens.budget);
         },
       };
     },
-    used,
+    used: totalUse,
     stop: () => over.abort("over"),
   };
 }

@@ -13,7 +13,7 @@ import type { StoryPages } from "../ports/stories.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";
 
-export interface Detective {
+export interface BlameSearch {
   readonly laboratory: Laboratory;
   /** Proves by running; `null`: only by reading. */
   readonly trial: Trial | null;
@@ -49,7 +49,7 @@ export interface EngineWorld {
   readonly integration: Integration | null;
   readonly forge: Forge | null;
   /** Looks for the change that caused a failure; `null` where nobody does. */
-  readonly detective: Detective | null;
+  readonly detective: BlameSearch | null;
   /** Puts formatting and lint right; `null` where no command does that. */
   readonly fixLint: ((path: string, control: FixControl) => Promise<void>) | null;
   readonly watcher: Watcher;

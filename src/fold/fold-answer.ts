@@ -4,9 +4,9 @@ import type { Answer, Event } from "../core/events/event.ts";
 import { GATES, type GateName } from "../core/gates/gate.ts";
 import type { Dispute, StoryState } from "../core/stories/story-state.ts";
 import { gateState, withGate } from "../decide/charge.ts";
-import { allowed, testsToRestore } from "../decide/contested.ts";
+import { allowTests, testsToRestore } from "../decide/contested.ts";
 import { forgetTroubles } from "../decide/engine-deaths.ts";
-import { isOpen, unwaived } from "../decide/gate-status.ts";
+import { isOpen, unwaivedFindings } from "../decide/gate-status.ts";
 import { placesForgiven } from "../decide/locations.ts";
 import { leavesUndoOpen } from "../core/stories/undo.ts";
 import { commitsDropped, mergeApproved, mergeClaimed, withMovesForgiven, withoutDelivery } from "./fold-delivery.ts";
@@ -15,7 +15,7 @@ import { commitsDropped, mergeApproved, mergeClaimed, withMovesForgiven, without
  * What a person's word does to a story. It closes the open escalation, resets the counters of that issue alone,
  * and leaves the next step to be decided from the state like any other.
  */
-export function answered(state: StoryState, answer: Answer, base: string, at: number): StoryState {
+export function applyAnswer(state: StoryState, answer: Answer, base: string, at: number): StoryState {
   const reason = state.escalation?.reason ?? null;
   const gate = answer.gate ?? state.escalation?.gate ?? state.failing?.gate ?? null;
   // Whoever disputes a finding has changed nothing yet: what led to the question stays counted until it falls.
@@ -27,18 +27,18 @@ export function answered(state: StoryState, answer: Answer, base: string, at: nu
     case "drop":
       return reason?.type === "branch-moved" ? commitsDropped(next, reason) : state;
     case "resolve":
-      return resolved(forgiven(withoutDelivery(next), reason, gate), reason, answer);
+      return resolveQuestion(forgiven(withoutDelivery(next), reason, gate), reason, answer);
     case "send-back":
       return sentBackByPerson(withoutDelivery(next), reason, gate, answer);
     case "waive":
       // A conflict cannot be waived: nothing can be merged over it.
-      return gate === null || gate === "merge" ? next : waived(next, gate, answer, base, at);
+      return gate === null || gate === "merge" ? next : waiveGate(next, gate, answer, base, at);
     case "dispute":
-      return gate === null ? next : disputed(next, gate, answer, reason !== null);
+      return gate === null ? next : disputeFindings(next, gate, answer, reason !== null);
     case "raise-budget":
-      return raised(next, answer);
+      return raiseLimit(next, answer);
     case "force-complete":
-      return forced(next, answer, base, at);
+      return forceAccept(next, answer, base, at);
     case "abandon":
       return { ...next, running: null, ending: { how: "abandoned", at, reason: `${answer.by}: ${answer.message}` } };
     case "known":
@@ -46,7 +46,7 @@ export function answered(state: StoryState, answer: Answer, base: string, at: nu
     case "target":
       return { ...next, targets: [...new Set([...(next.targets ?? []), ...testsMeant(reason, answer)])] };
     case "allow":
-      return allowed(state, next, answer);
+      return allowTests(state, next, answer);
     case "retry":
     case "declare-healthy":
     case "halt":
@@ -71,7 +71,7 @@ const isAboutTheBase = (reason: EscalationReason | null): boolean =>
   reason?.type === "failing-base" || reason?.type === "target-not-failing";
 
 /** The person mended it: whatever was proven before is judged again, because the tree may be another one. */
-function resolved(state: StoryState, reason: EscalationReason | null, answer: Answer): StoryState {
+function resolveQuestion(state: StoryState, reason: EscalationReason | null, answer: Answer): StoryState {
   if (isAboutTheBase(reason)) return { ...state, tree: null, preExisting: [] };
   if (asksForMerge(reason)) return mergeClaimed(state, answer);
   if (reason?.type === "approval" && reason.of === "retry")
@@ -170,7 +170,7 @@ export function gateOfBudget(budget: string): GateName | null {
   return GATES.find((gate) => gate === name) ?? null;
 }
 
-function waived(state: StoryState, gate: GateName, answer: Answer, base: string, at: number): StoryState {
+function waiveGate(state: StoryState, gate: GateName, answer: Answer, base: string, at: number): StoryState {
   const { last, fresh } = gateState(state, gate);
   const findings = answer.findings ?? (fresh && last?.result === "fail" ? last.blocking : []);
   const waiver: Waiver = {
@@ -188,7 +188,7 @@ function waived(state: StoryState, gate: GateName, answer: Answer, base: string,
   };
   if (isOpen(next, gate, base)) return next.failing?.gate === gate ? { ...next, failing: null } : next;
   const { last: judged, errors, inconclusives, ciRetries } = gateState(next, gate);
-  const left = unwaived(next, gate, judged?.blocking ?? []);
+  const left = unwaivedFindings(next, gate, judged?.blocking ?? []);
   const isAllWaived = judged !== null && judged.blocking.length > 0 && left.length === 0;
   const tried = withGate(next, gate, {
     // What is left over blocks without what was waived.
@@ -201,7 +201,7 @@ function waived(state: StoryState, gate: GateName, answer: Answer, base: string,
 }
 
 /** A finding is looked at once; where that was done already, the question that was answered comes again as it was. */
-function disputed(state: StoryState, gate: GateName, answer: Answer, wasAsked: boolean): StoryState {
+function disputeFindings(state: StoryState, gate: GateName, answer: Answer, wasAsked: boolean): StoryState {
   const { upheld, overturned } = gateState(state, gate);
   const known = new Set([...[...state.disputes, ...upheld].map(({ finding }) => finding), ...overturned]);
   const findings = [...new Set(answer.findings)].filter((finding) => !known.has(finding));
@@ -217,14 +217,14 @@ function disputed(state: StoryState, gate: GateName, answer: Answer, wasAsked: b
   return { ...state, disputes: [...state.disputes, ...added] };
 }
 
-function raised(state: StoryState, answer: Answer): StoryState {
+function raiseLimit(state: StoryState, answer: Answer): StoryState {
   if (answer.budget === undefined || answer.limit === undefined) return state;
   const ceiling = gateOfBudget(answer.budget) === null ? Infinity : FAILURE_CEILING;
   return { ...state, raised: { ...state.raised, [answer.budget]: Math.min(answer.limit, ceiling) } };
 }
 
 /** Accepted on a person's word. Every gate that is not open gets a waiver in their name: none is shown as a pass. */
-function forced(state: StoryState, answer: Answer, base: string, at: number): StoryState {
+function forceAccept(state: StoryState, answer: Answer, base: string, at: number): StoryState {
   const closed = (state.policy?.phases ?? [])
     .flatMap((plan) => plan.gates)
     .filter((gate) => !isOpen(state, gate, base));

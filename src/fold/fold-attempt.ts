@@ -5,7 +5,7 @@ import type { Counters, StoryState, Wait } from "../core/stories/story-state.ts"
 import { type AgentSession, type RoleName, storyId } from "../core/events/ids.ts";
 import { withGate } from "../decide/charge.ts";
 import { countEngineDeath } from "../decide/engine-deaths.ts";
-import { invalidated } from "../decide/gate-status.ts";
+import { invalidateGates } from "../decide/gate-status.ts";
 
 export function attemptStarted(state: StoryState, event: AttemptStarted, at: number): StoryState {
   return {
@@ -70,14 +70,14 @@ export function attemptUnclear(before: StoryState, event: AttemptUnclear, at: nu
   const unclear = running.unclear + 1;
   if (unclear <= (state.policy?.limits.clarifications ?? 0))
     return { ...withLastAttempt(state, { asked: unclear }), running: { ...running, unclear } };
-  return ended({ ...state, running: null }, { type: "unclear", detail }, detail, at);
+  return endAttempt({ ...state, running: null }, { type: "unclear", detail }, detail, at);
 }
 
 export function attemptFinished(state: StoryState, event: AttemptFinished, at: number): StoryState {
   const cost = event.costUsd ?? 0;
   const fresh = event.productChanged ? { ...state, counters: { ...state.counters, unchanged: 0 } } : state;
   const moved: StoryState = {
-    ...invalidated(fresh, event.changed),
+    ...invalidateGates(fresh, event.changed),
     running: null,
     tree: event.tree,
     commit: event.commit,
@@ -89,7 +89,7 @@ export function attemptFinished(state: StoryState, event: AttemptFinished, at: n
   };
   const product = event.product ?? event.tree;
   const seen: StoryState = event.outcome.type === "ready" ? { ...moved, trees: [...moved.trees, product] } : moved;
-  return ended(event.productChanged ? seen : unchanged(seen, event), event.outcome, event.summary, at);
+  return endAttempt(event.productChanged ? seen : countUnchanged(seen, event), event.outcome, event.summary, at);
 }
 
 /** The role whose attempt this was goes on in this conversation. */
@@ -102,19 +102,19 @@ function withSession(state: StoryState, session: AgentSession | undefined): Stor
  * A rework that left the product as it was. Nothing proven is touched by that, so the gate that sent it back is
  * told to look once more; the stall rule says how often.
  */
-function unchanged(state: StoryState, event: AttemptFinished): StoryState {
+function countUnchanged(state: StoryState, event: AttemptFinished): StoryState {
   if (state.rework === null || event.outcome.type !== "ready") return state;
   const counted = { ...state, counters: { ...state.counters, unchanged: state.counters.unchanged + 1 } };
   return state.rework.gate === "person" ? counted : withGate(counted, state.rework.gate, { fresh: false });
 }
 
-function ended(state: StoryState, outcome: AttemptOutcome, summary: string, at: number): StoryState {
+function endAttempt(state: StoryState, outcome: AttemptOutcome, summary: string, at: number): StoryState {
   const next = withLastAttempt(state, { outcome: outcome.type, tree: state.tree, summary });
-  return outcome.type === "ready" ? worked(next) : notWorked(next, outcome, at);
+  return outcome.type === "ready" ? endReady(next) : endWithoutProduct(next, outcome, at);
 }
 
 /** There is a product to judge. Whether it is any good is for the gates. */
-function worked(state: StoryState): StoryState {
+function endReady(state: StoryState): StoryState {
   const { targetMoves: _underOldWork, ...before } = state.counters;
   return {
     ...state,
@@ -129,7 +129,11 @@ function worked(state: StoryState): StoryState {
  * Nothing to judge. No rework budget is charged: the iteration that was counted at the start is given back, and
  * each way of ending has a bound of its own.
  */
-function notWorked(state: StoryState, outcome: Exclude<AttemptOutcome, { type: "ready" }>, at: number): StoryState {
+function endWithoutProduct(
+  state: StoryState,
+  outcome: Exclude<AttemptOutcome, { type: "ready" }>,
+  at: number,
+): StoryState {
   const before = state.counters;
   const counters: Counters = { ...before, attempts: before.attempts - 1, lastFailure: outcome };
   // Where a person is asked next, nothing is waited for: a pause would promise a try that does not come.
@@ -187,7 +191,7 @@ function incomplete(
  * Whatever ran is gone and nobody saw how it ended. That is neither the agent's fault nor the work's: what was
  * counted for it is given back, and the step is decided anew.
  */
-export function interrupted(state: StoryState): StoryState {
+export function interruptAttempt(state: StoryState): StoryState {
   const { running, counters } = state;
   if (running?.type !== "attempt") return { ...state, running: null };
   const next = withLastAttempt(state, { outcome: "interrupted" });
@@ -196,7 +200,7 @@ export function interrupted(state: StoryState): StoryState {
 
 /** With what is known of why: a death of the engine counts, and so does what a step took that a budget ended. */
 export function workInterrupted(state: StoryState, { engine, overrun }: WorkInterrupted): StoryState {
-  const next = interrupted(engine === "died" ? countEngineDeath(state) : state);
+  const next = interruptAttempt(engine === "died" ? countEngineDeath(state) : state);
   if (overrun === undefined) return next;
   const counters = { ...next.counters, cutShort: overrun.budget };
   return { ...next, counters, spent: spend(next.spent, overrun, false) };

@@ -1,7 +1,7 @@
 import type { Answer, Event } from "../core/events/event.ts";
 import type { Delivery, StoryState } from "../core/stories/story-state.ts";
-import { backoffMs, interrupted } from "./fold-attempt.ts";
-import { invalidated } from "../decide/gate-status.ts";
+import { backoffMs, interruptAttempt } from "./fold-attempt.ts";
+import { invalidateGates } from "../decide/gate-status.ts";
 import { targetMovesLimit } from "../decide/next-delivery.ts";
 
 /**
@@ -15,8 +15,8 @@ export function branchChanged(
   const moved = { ...state, running: null, tree, commit };
   if (changed.length === 0) return moved;
   // Brought in for the rework that starts next, which keeps its scope.
-  if (state.rework !== null) return invalidated({ ...moved, startedFrom: tree }, changed);
-  return invalidated({ ...moved, startedFrom: null, scope: null, exceptions: [] }, changed);
+  if (state.rework !== null) return invalidateGates({ ...moved, startedFrom: tree }, changed);
+  return invalidateGates({ ...moved, startedFrom: null, scope: null, exceptions: [] }, changed);
 }
 
 /** The work is what the person left. Its gates were closed by their answer. */
@@ -32,7 +32,7 @@ export function withTargetMove(state: StoryState): StoryState {
 
 /** The step gave up because the target moved. It is tried again after a pause, unless a person is asked next. */
 export function targetMoved(state: StoryState, detail: string, at: number): StoryState {
-  const next = withTargetMove(interrupted(state));
+  const next = withTargetMove(interruptAttempt(state));
   const times = next.counters.targetMoves!;
   if (next.policy === null || times >= targetMovesLimit(next.policy)) return next;
   return { ...next, wait: { type: "time", until: at + backoffMs(next, times), why: detail } };

@@ -5,11 +5,11 @@ import type { StoryState } from "../core/stories/story-state.ts";
 import { spendOn } from "../core/events/event-cost.ts";
 import { undoRefusal } from "../core/stories/undo.ts";
 import { byText, insert, lookup, size } from "../stdx/sorted-map.ts";
-import { blockedBy, broken } from "../decide/remediate.ts";
+import { blockedBy, newRemediation } from "../decide/remediate.ts";
 import { spend } from "../core/stories/budget.ts";
-import { type Surroundings, evolveStory } from "./fold-story.ts";
+import { type ProjectFacts, evolveStory } from "./fold-story.ts";
 import { newStory } from "./new-state.ts";
-import { filed, refiled } from "./queue-story.ts";
+import { enqueue, requeue } from "./queue-story.ts";
 
 /**
  * State is a fold of the journal with this function and nothing else: the same events give the same state. It
@@ -19,9 +19,9 @@ export function evolve(run: RunState, recorded: Recorded): RunState {
   const { story: id, event } = recorded;
   if (id === null) return evolveProject({ ...run, position: run.position + 1 }, recorded);
   const before = lookup(run.stories, id, byText);
-  if (event.type === "story.added") return added(run, recorded, event.story, before);
+  if (event.type === "story.added") return addStory(run, recorded, event.story, before);
   if (before === undefined || isProjectEvent(event)) return { ...run, position: run.position + 1 };
-  const around: Surroundings = {
+  const around: ProjectFacts = {
     policy: run.policy,
     base: run.base,
     mayUndo: () => undoRefusal(run, before) === null,
@@ -35,7 +35,7 @@ export function evolve(run: RunState, recorded: Recorded): RunState {
     spent: spendOn(run.spent, event),
     remediation: blockedBy(run, recorded),
   };
-  return settled(next, before, after, event.type === "answer.undone");
+  return putStory(next, before, after, event.type === "answer.undone");
 }
 
 export function fold(events: Iterable<Recorded>, from: RunState): RunState {
@@ -44,20 +44,25 @@ export function fold(events: Iterable<Recorded>, from: RunState): RunState {
   return run;
 }
 
-function added(run: RunState, recorded: Recorded, story: StoryState["story"], known: StoryState | undefined): RunState {
+function addStory(
+  run: RunState,
+  recorded: Recorded,
+  story: StoryState["story"],
+  known: StoryState | undefined,
+): RunState {
   const counted = { ...run, position: run.position + 1 };
   if (known !== undefined) return counted;
-  return settled(awaiting(counted, story.id, story.dependsOn), null, newStory(story, size(run.stories), recorded.at));
+  return putStory(awaiting(counted, story.id, story.dependsOn), null, newStory(story, size(run.stories), recorded.at));
 }
 
 /** Puts the story's new state in its place, and moves those that waited for it when it is accepted. */
-function settled(run: RunState, before: StoryState | null, after: StoryState, isUndone = false): RunState {
+function putStory(run: RunState, before: StoryState | null, after: StoryState, isUndone = false): RunState {
   const id = after.story.id;
   let next = run;
   if (after.wait?.type === "story" && after.wait.story !== null && after.wait !== before?.wait)
     next = awaiting(next, id, [after.wait.story]);
   if (before !== null && before.story !== after.story) next = awaiting(next, id, after.story.dependsOn);
-  next = filed(next, before, after);
+  next = enqueue(next, before, after);
   const isAccepted = after.ending?.how === "accepted";
   // An answer that was taken back may have accepted it: those that wait for it wait again.
   if (isAccepted === (before?.ending?.how === "accepted")) return next;
@@ -65,7 +70,7 @@ function settled(run: RunState, before: StoryState | null, after: StoryState, is
   if (isAccepted && !isUndone) next = withUsual(next, after);
   for (const waiting of lookup(next.dependents, id, byText) ?? []) {
     const state = lookup(next.stories, waiting, byText);
-    if (state !== undefined) next = refiled(next, state);
+    if (state !== undefined) next = requeue(next, state);
   }
   return next;
 }
@@ -142,28 +147,28 @@ export function evolveProject(before: RunState, { event, at }: Recorded): RunSta
     case "escalation.raised":
       return { ...run, escalation: event.escalation, escalations: run.escalations + 1 };
     case "person.answered":
-      return answered(run, event.answer);
+      return answerProject(run, event.answer);
     case "budget.warned":
       return { ...run, warned: [...run.warned, event.budget] };
     case "infrastructure.blocked":
-      return run.remediation === null ? { ...run, remediation: broken(event.issue, at) } : run;
+      return run.remediation === null ? { ...run, remediation: newRemediation(event.issue, at) } : run;
     default:
-      return remediated(run, event);
+      return foldRemediation(run, event);
   }
 }
 
-function remediated(run: RunState, event: Event): RunState {
+function foldRemediation(run: RunState, event: Event): RunState {
   const { remediation } = run;
   if (event.type === "remediation.finished" || event.type === "health.checked") {
     const paid = { ...run, spent: spend(run.spent, event, true) };
-    return remediation === null ? paid : { ...paid, remediation: ended(remediation, event) };
+    return remediation === null ? paid : { ...paid, remediation: endRemediation(remediation, event) };
   }
   if (event.type !== "remediation.started" || remediation === null) return run;
   // The try is counted before it begins: a crash must not grant a free one.
   return { ...run, remediation: { ...remediation, tries: event.attempt, stage: "repairing" } };
 }
 
-function ended(
+function endRemediation(
   remediation: Remediation,
   event: Extract<Event, { type: "remediation.finished" | "health.checked" }>,
 ): Remediation | null {
@@ -179,7 +184,7 @@ function ended(
 }
 
 /** A person's word about the surroundings, or about the money of the whole run. */
-function answered(run: RunState, answer: Answer): RunState {
+function answerProject(run: RunState, answer: Answer): RunState {
   const next: RunState = { ...run, escalation: null };
   switch (answer.verb) {
     case "retry":

@@ -6,9 +6,9 @@ import type { GateName, Judgement } from "../core/gates/gate.ts";
 import type { RoleName } from "../core/events/ids.ts";
 import { type Result, isConclusive } from "../core/events/error.ts";
 import type { GateState, Round, StoryState } from "../core/stories/story-state.ts";
-import { charged, gateState, refunded, withGate } from "../decide/charge.ts";
+import { chargeFailure, gateState, refundFailure, withGate } from "../decide/charge.ts";
 import { backoffMs, withLastAttempt } from "./fold-attempt.ts";
-import { isOpen, unwaived } from "../decide/gate-status.ts";
+import { isOpen, unwaivedFindings } from "../decide/gate-status.ts";
 import { blamedPlaces, placesJudged, placesUnderSuspicion } from "../decide/locations.ts";
 import { withTestsSeen } from "../decide/contested.ts";
 import { withVerdict } from "../decide/tried-findings.ts";
@@ -23,7 +23,7 @@ export function gateJudged(state: StoryState, reported: Judgement, base: string,
     wait: null,
     spent: spend(state.spent, judgement, isPaidJudgement(judgement)),
     counters: { ...state.counters, approvedRetry: false, stepFailures: 0 },
-    asked: countedBesides(state.asked, judgement.asked ?? {}),
+    asked: addCounts(state.asked, judgement.asked ?? {}),
     sessions: { ...state.sessions, ...judgement.sessions },
   };
   const proven = provenResult(state, judgement);
@@ -52,7 +52,7 @@ export function gateJudged(state: StoryState, reported: Judgement, base: string,
       // is one all the same: nothing can be merged over it.
       if (gate !== "merge" && isOpen(noted, gate, base))
         return placesJudged(withGate(noted, gate, { errors: 0, inconclusives: 0, ciRetries: 0 }), gate, "pass");
-      return failed(noted, judgement, before, at);
+      return foldFailure(noted, judgement, before, at);
     case "error": {
       const errors = before.errors + 1;
       // Where a person is asked next, nothing is waited for: a pause would promise a try that does not come.
@@ -64,7 +64,7 @@ export function gateJudged(state: StoryState, reported: Judgement, base: string,
     case "inconclusive":
       return withGate(noted, gate, {
         inconclusives: before.inconclusives + 1,
-        flaky: [...new Set([...before.flaky, ...whims(judgement)])],
+        flaky: [...new Set([...before.flaky, ...flakyTests(judgement)])],
       });
     case "blocked": {
       const counters = { ...noted.counters, blocked: noted.counters.blocked + 1 };
@@ -75,14 +75,14 @@ export function gateJudged(state: StoryState, reported: Judgement, base: string,
 
 /** A finding that was waived blocks nothing any more; where all of them were, they stay named as what was waived. */
 function withoutWaived(state: StoryState, judgement: Judgement): Judgement {
-  const blocking = unwaived(state, judgement.gate, judgement.blocking);
+  const blocking = unwaivedFindings(state, judgement.gate, judgement.blocking);
   return blocking.length === 0 || blocking.length === judgement.blocking.length
     ? judgement
     : { ...judgement, blocking };
 }
 
 /** How often each role was asked, with those who were asked now. */
-export function countedBesides(before: StoryState["asked"], more: StoryState["asked"]): StoryState["asked"] {
+export function addCounts(before: StoryState["asked"], more: StoryState["asked"]): StoryState["asked"] {
   const roles = Object.keys(more) as RoleName[];
   return { ...before, ...Object.fromEntries(roles.map((role) => [role, (before[role] ?? 0) + (more[role] ?? 0)])) };
 }
@@ -97,13 +97,13 @@ function provenResult(state: StoryState, { tree, result, ciClass }: Judgement): 
 }
 
 /** What changed its mind about this tree, by name. */
-function whims({ flaky, ciClass, runs }: Judgement): readonly string[] {
+function flakyTests({ flaky, ciClass, runs }: Judgement): readonly string[] {
   if (flaky !== undefined && flaky.length > 0) return flaky;
   if (ciClass !== "flaky") return [];
   return runs === undefined || runs.length === 0 ? ["the CI run"] : runs.map((run) => run.check);
 }
 
-function failed(state: StoryState, judgement: Judgement, earlier: GateState, at: number): StoryState {
+function foldFailure(state: StoryState, judgement: Judgement, earlier: GateState, at: number): StoryState {
   const { gate } = judgement;
   if (gate === "ci" && judgement.ciClass === "infrastructure") return ciRetry(state, at);
   const before = gateState(state, gate);
@@ -125,7 +125,7 @@ function failed(state: StoryState, judgement: Judgement, earlier: GateState, at:
     inconclusives: 0,
     rounds: [...before.rounds, round],
   });
-  const known = placesJudged(charged(next, judgement), gate, "fail");
+  const known = placesJudged(chargeFailure(next, judgement), gate, "fail");
   return { ...known, failing: { gate, blame: null, approved: false, restored: false } };
 }
 
@@ -144,7 +144,7 @@ export function blameFound(state: StoryState, gate: GateName, blame: Blame, cost
   switch (blame.verdict) {
     case "environment": {
       // Not the work's failure: the charge goes back, and the gate judges again when the surroundings are well.
-      const back = withGate(refunded(next, judgement), gate, {
+      const back = withGate(refundFailure(next, judgement), gate, {
         fresh: false,
         rounds: gateState(next, gate).rounds.slice(0, -1),
       });
@@ -152,7 +152,7 @@ export function blameFound(state: StoryState, gate: GateName, blame: Blame, cost
     }
     case "flaky":
     case "pre-existing":
-      return { ...refunded(next, judgement), failing };
+      return { ...refundFailure(next, judgement), failing };
     case "culprit":
     case "multi":
       return { ...placesUnderSuspicion(next, blamedPlaces(blame)), failing };

@@ -4,22 +4,22 @@ import { PHASES, type Phase } from "../core/stories/story.ts";
 import type { Policy } from "../core/events/policy.ts";
 import { keepingLicense } from "../core/stories/story-base.ts";
 import type { Dispute, StoryState } from "../core/stories/story-state.ts";
-import { gateState, refunded, withGate } from "../decide/charge.ts";
+import { gateState, refundFailure, withGate } from "../decide/charge.ts";
 import { contestedQuestion, withTestsMoved, withTestsSeenBy, withoutTestsSeen } from "../decide/contested.ts";
 import { afterProgress } from "../decide/engine-deaths.ts";
-import { invalidated, nextGate } from "../decide/gate-status.ts";
+import { invalidateGates, nextGate } from "../decide/gate-status.ts";
 import { blamedPlaces, placesUnderRework } from "../decide/locations.ts";
-import { answered, undone, withUndo } from "./fold-answer.ts";
+import { applyAnswer, undone, withUndo } from "./fold-answer.ts";
 import {
   attemptFinished,
   attemptStarted,
   attemptUnclear,
   backoffMs,
-  interrupted,
+  interruptAttempt,
   paidOnly,
   workInterrupted,
 } from "./fold-attempt.ts";
-import { blameFound, countedBesides, gateJudged } from "./fold-gate.ts";
+import { blameFound, addCounts, gateJudged } from "./fold-gate.ts";
 import {
   branchChanged,
   deliveryRefused,
@@ -29,14 +29,14 @@ import {
   withoutDelivery,
   workAdopted,
 } from "./fold-delivery.ts";
-import { reopened } from "./queue-story.ts";
-import { started, withBase } from "./new-state.ts";
+import { reopenStory } from "./queue-story.ts";
+import { beginStory, withBase } from "./new-state.ts";
 
-type Told = Exclude<StoryEvent, { type: "story.added" }> | EscalationEvent;
-type Happened = Exclude<Told, { type: "answer.undone" }>;
+type FoldedEvent = Exclude<StoryEvent, { type: "story.added" }> | EscalationEvent;
+type AppliedEvent = Exclude<FoldedEvent, { type: "answer.undone" }>;
 
 /** What the project knows that a story's fold needs. */
-export interface Surroundings {
+export interface ProjectFacts {
   readonly policy: Policy | null;
   readonly base: string;
   /** May the last answer still be taken back? Asked only where somebody does. */
@@ -44,36 +44,40 @@ export interface Surroundings {
 }
 
 /** One event of one story. Pure: the same story and event give the same next story. */
-export function evolveStory(state: StoryState, recorded: Recorded & { event: Told }, around: Surroundings): StoryState {
+export function evolveStory(
+  state: StoryState,
+  recorded: Recorded & { event: FoldedEvent },
+  around: ProjectFacts,
+): StoryState {
   const { event, at } = recorded;
   if (event.type === "answer.undone") return around.mayUndo() ? undone(state) : state;
   // A settled story changes no more; what an agent cost that was still running is counted all the same.
-  const open = state.ending === null ? state : reopened(state, event);
+  const open = state.ending === null ? state : reopenStory(state, event);
   if (open === null) return costOf(event) === null ? state : { ...state, spent: spendOn(state.spent, event) };
-  const moved = withApproval(open, applied(open, event, around, at), event);
+  const moved = withApproval(open, applyEvent(open, event, around, at), event);
   const next = afterProgress(open, steady(open, moved, event), event);
-  const after = advanced(unstopped(next), around.base);
+  const after = advancePhase(clearStop(next), around.base);
   return withUndo(state, after, event, at);
 }
 
 /** Nothing runs any more: whoever wanted it to end has got that. */
-function unstopped(state: StoryState): StoryState {
+function clearStop(state: StoryState): StoryState {
   return state.running === null && state.stopping !== null ? { ...state, stopping: null } : state;
 }
 
 /** A step of the engine that worked ends the count of those that did not. */
-function steady(before: StoryState, after: StoryState, event: Happened): StoryState {
+function steady(before: StoryState, after: StoryState, event: AppliedEvent): StoryState {
   const hasWorked = before.running?.type === "step" && after.running === null && event.type !== "step.failed";
   if (!hasWorked || after.counters.stepFailures === 0) return after;
   return { ...after, counters: { ...after.counters, stepFailures: 0 } };
 }
 
-function applied(state: StoryState, event: Happened, around: Surroundings, at: number): StoryState {
+function applyEvent(state: StoryState, event: AppliedEvent, around: ProjectFacts, at: number): StoryState {
   switch (event.type) {
     case "story.changed":
       return { ...state, story: keepingLicense(state, event.story) };
     case "story.started":
-      return started(state, around.policy, at);
+      return beginStory(state, around.policy, at);
     case "story.prepared":
     case "base.judged":
       return withBase(state, event);
@@ -96,7 +100,7 @@ function applied(state: StoryState, event: Happened, around: Surroundings, at: n
     case "escalation.raised":
       return { ...state, escalation: event.escalation, escalatedAt: at, escalations: state.escalations + 1 };
     case "person.answered":
-      return answered(state, event.answer, around.base, at);
+      return applyAnswer(state, event.answer, around.base, at);
     case "budget.warned":
       return { ...state, warned: [...state.warned, event.budget] };
     default:
@@ -105,7 +109,7 @@ function applied(state: StoryState, event: Happened, around: Surroundings, at: n
 }
 
 type StepEvent = Extract<
-  Told,
+  FoldedEvent,
   {
     type:
       | `step.${string}`
@@ -122,7 +126,7 @@ type StepEvent = Extract<
 type Remaining =
   | StepEvent
   | Extract<
-      Told,
+      FoldedEvent,
       {
         type:
           | "story.accepted"
@@ -142,7 +146,7 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
       return stepFailed(state, event.infrastructure, event.detail, at, event.lasting === true);
     case "lint.fixed": {
       const fixed = withGate(
-        invalidated({ ...state, running: null, tree: event.tree, commit: event.commit }, event.changed),
+        invalidateGates({ ...state, running: null, tree: event.tree, commit: event.commit }, event.changed),
         "ci",
         { lintFixed: true, fresh: false },
       );
@@ -155,7 +159,7 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
     case "delivery.refused":
       return deliveryRefused(state, event);
     case "tree.restored":
-      return withoutTestsSeen(restored(state, event.tree, event.commit));
+      return withoutTestsSeen(restoreWork(state, event.tree, event.commit));
     case "finding.disputed":
       return {
         ...state,
@@ -165,11 +169,11 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
         ],
       };
     case "finding.adjudicated":
-      return adjudicated(askedForIt(state, event), event);
+      return applyRuling(askedForIt(state, event), event);
     case "work.delivered":
       return { ...withoutDelivery(state), running: null, delivered: event.where };
     case "story.accepted":
-      return accepted(state, event.notes, at);
+      return acceptStory(state, event.notes, at);
     case "story.failed":
       return { ...state, running: null, ending: { how: event.how, at, reason: event.reason } };
     case "story.flagged":
@@ -189,7 +193,7 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
   }
 }
 
-function accepted(state: StoryState, notes: readonly string[] = [], at: number): StoryState {
+function acceptStory(state: StoryState, notes: readonly string[] = [], at: number): StoryState {
   const passedWith = notes.length === 0 ? {} : { notes };
   return { ...state, running: null, ending: { how: "accepted", at, forced: null, ...passedWith } };
 }
@@ -214,14 +218,14 @@ function sentBack(state: StoryState, event: SentBack, at: number): StoryState {
 }
 
 /** When every gate of a phase is open and another phase follows, the story is in that phase. */
-function advanced(state: StoryState, base: string): StoryState {
+function advancePhase(state: StoryState, base: string): StoryState {
   const phases = state.policy?.phases.map((plan) => plan.phase) ?? [];
   const following = phases[phases.indexOf(state.phase) + 1];
   const isDone = state.productReady && state.running === null && state.failing === null && state.disputes.length === 0;
   if (following === undefined || !isDone || state.requested !== null || nextGate(state, base) !== null) return state;
   if (contestedQuestion(state, base) !== null) return state;
   const moved = atPhase({ ...state, completed: [...state.completed, state.phase] }, following);
-  return advanced({ ...moved, productReady: moved.completed.includes(following) }, base);
+  return advancePhase({ ...moved, productReady: moved.completed.includes(following) }, base);
 }
 
 /** Passes of one phase say nothing of another: they are no longer fresh. The counts of failures stay. */
@@ -233,7 +237,7 @@ function atPhase(state: StoryState, phase: Phase): StoryState {
   return next;
 }
 
-function restored(state: StoryState, tree: StoryState["tree"], commit: string): StoryState {
+function restoreWork(state: StoryState, tree: StoryState["tree"], commit: string): StoryState {
   const failing = state.failing === null ? null : { ...state.failing, restored: true };
   let next: StoryState = { ...state, running: null, tree, commit, failing };
   for (const gate of Object.keys(state.gates) as (keyof typeof state.gates)[])
@@ -243,7 +247,7 @@ function restored(state: StoryState, tree: StoryState["tree"], commit: string): 
 
 /** Whatever ran is over: an attempt that our own surroundings broke off is given back like one that was interrupted. */
 function stepFailed(before: StoryState, infra: boolean, detail: string, at: number, lasting: boolean): StoryState {
-  const state = interrupted(before);
+  const state = interruptAttempt(before);
   const stepFailures = state.counters.stepFailures + (lasting ? (state.policy?.limits.errors ?? 1) : 1);
   const blocked = state.counters.blocked + (infra ? 1 : 0);
   const wait = { type: "time", until: at + backoffMs(state, stepFailures), why: detail } as const;
@@ -253,12 +257,12 @@ function stepFailed(before: StoryState, infra: boolean, detail: string, at: numb
 /** The engine itself answers where nobody plays the role; that is no turn of anybody's. */
 function askedForIt(state: StoryState, { by, asked }: Adjudicated): StoryState {
   const more = asked ?? (by === "engine" ? {} : { [by]: 1 });
-  return { ...state, asked: countedBesides(state.asked, more) };
+  return { ...state, asked: addCounts(state.asked, more) };
 }
 
-type Adjudicated = Extract<Told, { type: "finding.adjudicated" }>;
+type Adjudicated = Extract<FoldedEvent, { type: "finding.adjudicated" }>;
 
-function adjudicated(state: StoryState, event: Adjudicated): StoryState {
+function applyRuling(state: StoryState, event: Adjudicated): StoryState {
   const { finding, upheld, by, reason } = event;
   const dispute = state.disputes.find((each) => each.finding === finding);
   const paid: StoryState = { ...state, running: null, spent: spendOn(state.spent, event) };
@@ -285,7 +289,7 @@ function findingFalls(state: StoryState, { finding, gate }: Dispute): StoryState
   const { blame } = state.failing;
   const isRefunded = blame?.verdict === "flaky" || blame?.verdict === "pre-existing";
   // What is judged again is the same work: it is charged for what the gate says then, and not for both.
-  const back = withGate(isRefunded ? state : refunded(state, last), gate, { ...out, rounds: rounds.slice(0, -1) });
+  const back = withGate(isRefunded ? state : refundFailure(state, last), gate, { ...out, rounds: rounds.slice(0, -1) });
   return { ...back, counters, failing: null };
 }
 

@@ -181,7 +181,7 @@ export function keptStory(state: StoryState, seq: number, queued: StoryState["qu
 }
 
 /** A story takes the rules that hold now, and keeps them. */
-export function started(state: StoryState, policy: Policy | null, at: number): StoryState {
+export function beginStory(state: StoryState, policy: Policy | null, at: number): StoryState {
   const running = { type: "step", step: "prepare", since: at, seq: state.seq + 1 } as const;
   // A second start is a retry of the first: it keeps the rules it began with. Only what people know of the base is
   // looked up again, because the base is.
@@ -202,10 +202,10 @@ function withKnownFailures(rules: Policy | null, now: Policy | null): Policy | n
 export const withBase = (
   state: StoryState,
   event: Extract<StoryEvent, { type: "story.prepared" | "base.judged" }>,
-): StoryState => (event.type === "story.prepared" ? prepared(state, event) : baseJudged(state, event));
+): StoryState => (event.type === "story.prepared" ? storyPrepared(state, event) : baseJudged(state, event));
 
 /** What its base says is known before anything is done, unless its checks take long. */
-function prepared(state: StoryState, event: Extract<StoryEvent, { type: "story.prepared" }>): StoryState {
+function storyPrepared(state: StoryState, event: Extract<StoryEvent, { type: "story.prepared" }>): StoryState {
   const { tree, commit, preExisting, flaky, known = [], baseRuns, isBaseOpen } = event;
   // What an earlier look at the base said is over.
   const { openBase: _openBase, flakyAtBase: _flaky, baseRuns: _runs, ...before } = state;

@@ -9,16 +9,16 @@ import { keptStory } from "./new-state.ts";
 import { withoutDelivery } from "./fold-delivery.ts";
 
 /** Stores a story's state after one more of its events, and puts it where the scheduler takes it from. */
-export function filed(run: RunState, before: StoryState | null, after: StoryState): RunState {
-  return placed(run, before, after, after.seq + 1);
+export function enqueue(run: RunState, before: StoryState | null, after: StoryState): RunState {
+  return setQueuePlace(run, before, after, after.seq + 1);
 }
 
 /** Another story's event may have cleared this one's way: same state, perhaps another place. */
-export function refiled(run: RunState, state: StoryState): RunState {
-  return placed(run, state, state, state.seq);
+export function requeue(run: RunState, state: StoryState): RunState {
+  return setQueuePlace(run, state, state, state.seq);
 }
 
-function placed(run: RunState, before: StoryState | null, after: StoryState, seq: number): RunState {
+function setQueuePlace(run: RunState, before: StoryState | null, after: StoryState, seq: number): RunState {
   const queued = placeFor(run, after);
   const was = before?.queued ?? null;
   const isSame = was !== null && queued !== null && was.lane === queued.lane && was.key === queued.key;
@@ -37,7 +37,7 @@ function placed(run: RunState, before: StoryState | null, after: StoryState, seq
     ...(alone === 0 ? {} : { alone }),
     lanes,
     timers,
-    busy: moved(run.busy, before?.running ?? null, after.running),
+    busy: countRunning(run.busy, before?.running ?? null, after.running),
     inFlight: run.inFlight + (isInFlight(after) ? 1 : 0) - (before !== null && isInFlight(before) ? 1 : 0),
     stories: insert(run.stories, after.story.id, keptStory(after, seq, queued), byText),
   };
@@ -105,7 +105,7 @@ function isInFlight(state: StoryState): boolean {
   return state.policy !== null && state.ending === null && state.escalation === null && !state.held;
 }
 
-function moved(busy: RunState["busy"], before: Running | null, after: Running | null): RunState["busy"] {
+function countRunning(busy: RunState["busy"], before: Running | null, after: Running | null): RunState["busy"] {
   const from = before === null ? null : laneOfRunning(before);
   const to = after === null ? null : laneOfRunning(after);
   if (from === to) return busy;
@@ -142,7 +142,7 @@ export function laneOfRunning(running: Running): Lane {
  * The story as it is when somebody sends accepted work back: open once more, with everything that is known of it.
  * Nothing else opens a story again; `null` for whatever else is said of one that is over.
  */
-export function reopened(state: StoryState, event: Event): StoryState | null {
+export function reopenStory(state: StoryState, event: Event): StoryState | null {
   const isSentBack = event.type === "person.answered" && event.answer.verb === "send-back";
   if (!isSentBack || state.ending?.how !== "accepted" || state.policy === null || state.tree === null) return null;
   // It is delivered again when it is accepted again.

@@ -9,11 +9,11 @@ export function canonicalJson(value: unknown): string {
 /** The text, and the value that whoever parses it gets: what JSON leaves out or writes in another way is so here too. */
 export function canonical(value: unknown): { readonly text: string; readonly value: unknown } {
   // Put in order first and written then: a replacer, which JSON asks about every single value, takes twice as long.
-  const normal = ordered(value, "");
+  const normal = orderKeys(value, "");
   return { text: JSON.stringify(normal), value: normal };
 }
 
-function ordered(value: unknown, key: string): unknown {
+function orderKeys(value: unknown, key: string): unknown {
   if (typeof value === "object" && value !== null && "toJSON" in value && typeof value.toJSON === "function")
     return inside(value.toJSON(key));
   return inside(value);
@@ -23,10 +23,10 @@ function inside(value: unknown): unknown {
   if (typeof value === "number") return Number.isFinite(value) ? value + 0 : null;
   if (typeof value === "function" || typeof value === "symbol") return undefined;
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return Array.from(value, (item: unknown, place) => ordered(item, String(place)) ?? null);
+  if (Array.isArray(value)) return Array.from(value, (item: unknown, place) => orderKeys(item, String(place)) ?? null);
   const sorted: Record<string, unknown> = {};
   for (const key of Object.keys(value).sort()) {
-    const item = ordered((value as Record<string, unknown>)[key], key);
+    const item = orderKeys((value as Record<string, unknown>)[key], key);
     if (item === undefined) continue;
     // Assigned, it would not become a key.
     if (key === "__proto__")

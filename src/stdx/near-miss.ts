@@ -3,13 +3,13 @@
  * word, two or three in a long one; equal distances go to the word that comes first.
  */
 export function nearMiss(word: string, known: Iterable<string>): string | undefined {
-  const target = folded(word);
+  const target = foldWord(word);
   let best: string | undefined;
   let bestDistance = 1 + Math.min(3, Math.max(1, Math.floor(word.length / 3)));
   if (word.length > LONGEST_WORD) return undefined;
   for (const candidate of known) {
     if (Math.abs(candidate.length - word.length) > 4) continue;
-    const distance = slips(target, folded(candidate));
+    const distance = slips(target, foldWord(candidate));
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
@@ -22,7 +22,7 @@ export function nearMiss(word: string, known: Iterable<string>): string | undefi
 const LONGEST_WORD = 100;
 
 /** `max_refinement` and `maxRefinement` are the same word to a person. */
-const folded = (word: string): string => word.toLowerCase().replace(/[_\s-]/g, "");
+const foldWord = (word: string): string => word.toLowerCase().replace(/[_\s-]/g, "");
 
 /** Levenshtein's distance, with two neighbours swapped counted as one slip. */
 function slips(a: string, b: string): number {

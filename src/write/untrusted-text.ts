@@ -12,14 +12,14 @@ import { assert } from "../stdx/assert.ts";
  * is longer than allowed, its head and its tail stay, and a line of our own says how much is missing: it has no
  * bar, so the text cannot claim a cut that was never made.
  */
-export function fenced(
+export function fenceText(
   text: string,
   nonce: string,
   options: { readonly maxChars: number; readonly label: string },
 ): string {
   const { head, tail, leftOut } = headAndTail(text, options.maxChars);
-  const lines = [`<<<remand:${nonce} ${oneLine(options.label, nonce, LABEL_CHARS)}`, ...barred(head, nonce)];
-  if (leftOut > 0) lines.push(leftOutNote(leftOut), ...barred(tail, nonce));
+  const lines = [`<<<remand:${nonce} ${oneLine(options.label, nonce, LABEL_CHARS)}`, ...prefixLines(head, nonce)];
+  if (leftOut > 0) lines.push(leftOutNote(leftOut), ...prefixLines(tail, nonce));
   return [...lines, `remand:${nonce}>>>`].join("\n");
 }
 
@@ -72,13 +72,13 @@ export function charactersLeftOut(text: string, maxChars: number): number {
 }
 
 function leftOutNote(characters: number): string {
-  return `… ${grouped(characters)} ${plural(characters, "character")} left out …`;
+  return `… ${groupDigits(characters)} ${plural(characters, "character")} left out …`;
 }
 
 /** What a nonce may look like. It must not be guessable, so a short one is refused. */
 export const NONCE_PATTERN = /^[A-Za-z0-9]{8,64}$/;
 
-export const grouped = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
+export const groupDigits = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 
 const LABEL_CHARS = 120;
 
@@ -107,7 +107,7 @@ function cut(
   return { head, tail, leftOut: missing + length - head.length - tail.length };
 }
 
-function barred(text: string, nonce: string): string[] {
+function prefixLines(text: string, nonce: string): string[] {
   return withoutNonce(text, nonce)
     .split("\n")
     .map((line) => `| ${line}`.trimEnd());

@@ -7,7 +7,7 @@ import type { Policy } from "../../src/core/events/policy.ts";
 import { nextWake } from "../../src/decide/decide.ts";
 import { standIn } from "../../src/decide/route.ts";
 import { answer, attemptEnd, attemptStart, story } from "../kit/story-world.ts";
-import { begin, commandsOf, runScript, stateOf, told, type Script } from "../seeds/scripted-run.ts";
+import { begin, commandsOf, runScript, stateOf, foldEvents, type Script } from "../seeds/scripted-run.ts";
 
 const POLICY = presetPolicy("critic-audit");
 const ends = (outcome: AttemptOutcome, times: number): Script => {
@@ -43,7 +43,7 @@ describe("a dispatch that gave nothing to judge", () => {
       ends({ type: "unusable", detail: "no credit", fix: "add credit" }, 1),
     );
     expect(stateOf(ran.run, "a").escalation?.assessment).toContain("no credit — add credit");
-    const mended = runScript(told(ran.run, "a", answer("send-back")));
+    const mended = runScript(foldEvents(ran.run, "a", answer("send-back")));
     expect(stateOf(mended.run, "a").ending?.how).toBe("accepted");
   });
 
@@ -59,7 +59,7 @@ describe("a dispatch that gave nothing to judge", () => {
     const ran = runScript(begin(POLICY, story("a")), ends({ type: "stopped", by: "Ada" }, 1));
     expect(stateOf(ran.run, "a")).toMatchObject({ held: true, counters: { attempts: 0, lastFailure: null } });
     expect(nextWake(ran.run)).toBeNull();
-    const released = runScript(told(ran.run, "a", { type: "story.released", by: "Ada" }));
+    const released = runScript(foldEvents(ran.run, "a", { type: "story.released", by: "Ada" }));
     expect(stateOf(released.run, "a").ending?.how).toBe("accepted");
   });
 
@@ -68,7 +68,7 @@ describe("a dispatch that gave nothing to judge", () => {
     let run = begin(POLICY, story("a"));
     run = runScript(run, (command) => (command.type === "start-attempt" ? [attemptStart(command)] : null)).run;
     expect(stateOf(run, "a").counters.attempts).toBe(1);
-    const again = told(run, "a", { type: "work.interrupted", detail: "the power failed" });
+    const again = foldEvents(run, "a", { type: "work.interrupted", detail: "the power failed" });
     expect(stateOf(again, "a")).toMatchObject({
       running: null,
       counters: { attempts: 0 },
@@ -85,7 +85,7 @@ describe("a dispatch that gave nothing to judge", () => {
         ? [{ type: "gate.started", gate: command.gate, tree: command.tree, stages: [] }]
         : null,
     ).run;
-    expect(runScript(told(run, "a", { type: "work.interrupted", detail: "" })).lines[0]).toBe("judge integrity");
+    expect(runScript(foldEvents(run, "a", { type: "work.interrupted", detail: "" })).lines[0]).toBe("judge integrity");
   });
 });
 
@@ -96,7 +96,7 @@ describe("an end that comes late", () => {
     ).run;
 
   it("of another attempt is paid for and changes nothing else", () => {
-    const run = told(working(), "a", attemptEnd(7, { type: "ready" }, "t7", { costUsd: 2, durationMs: 3 }));
+    const run = foldEvents(working(), "a", attemptEnd(7, { type: "ready" }, "t7", { costUsd: 2, durationMs: 3 }));
     expect(stateOf(run, "a")).toMatchObject({
       running: { attempt: 1 },
       spent: { costUsd: 2, timeMs: 3 },
@@ -109,7 +109,7 @@ describe("an end that comes late", () => {
     const { costUsd: _unknown, ...silent } = attemptEnd(1, { type: "ready" }, "t7") as {
       costUsd?: number;
     } & AttemptFinished;
-    const run = told(working(), "a", silent);
+    const run = foldEvents(working(), "a", silent);
     expect([stateOf(run, "a").spent.costUnknown, run.spent.costUnknown]).toEqual([true, true]);
     const blame = {
       verdict: "unmet",
@@ -119,14 +119,14 @@ describe("an end that comes late", () => {
       explanation: "",
       testRuns: 0,
     } as const;
-    const step = told(working(), "a", { type: "blame.found", gate: "checks", blame, durationMs: 5 });
+    const step = foldEvents(working(), "a", { type: "blame.found", gate: "checks", blame, durationMs: 5 });
     expect([stateOf(step, "a").spent.costUnknown, step.spent.costUnknown]).toEqual([false, false]);
   });
 
   it("of a settled story is paid for", () => {
-    const over = told(working(), "a", answer("abandon"), attemptEnd(1, { type: "ready" }, "t7", { costUsd: 2 }));
+    const over = foldEvents(working(), "a", answer("abandon"), attemptEnd(1, { type: "ready" }, "t7", { costUsd: 2 }));
     expect(stateOf(over, "a")).toMatchObject({ ending: { how: "abandoned" }, spent: { costUsd: 2 } });
-    expect(stateOf(told(over, "a", { type: "story.held", by: "Ada" }), "a").held).toBe(false);
+    expect(stateOf(foldEvents(over, "a", { type: "story.held", by: "Ada" }), "a").held).toBe(false);
   });
 
   it("something unreadable is paid for, and is asked about in its conversation", () => {
@@ -140,17 +140,17 @@ describe("an end that comes late", () => {
       tokens: 70,
       session,
     } as const;
-    const run = told(working(), "a", unclear);
+    const run = foldEvents(working(), "a", unclear);
     const { spent, sessions, running } = stateOf(run, "a");
     expect(spent).toEqual({ costUsd: 2, tokens: 70, timeMs: 5, costUnknown: false });
     expect(run.spent.costUsd).toBe(2);
     expect(sessions).toEqual({ developer: session });
     expect(running).toMatchObject({ type: "attempt", attempt: 1, unclear: 1 });
-    expect(stateOf(told(run, "a", { ...unclear, attempt: 9 }), "a").spent.costUsd).toBe(4);
+    expect(stateOf(foldEvents(run, "a", { ...unclear, attempt: 9 }), "a").spent.costUsd).toBe(4);
   });
 
   it("something unreadable of another attempt is nothing", () => {
-    const run = told(working(), "a", { type: "attempt.unclear", attempt: 9, detail: "", durationMs: 0 });
+    const run = foldEvents(working(), "a", { type: "attempt.unclear", attempt: 9, detail: "", durationMs: 0 });
     expect(stateOf(run, "a").running).toMatchObject({ unclear: 0 });
   });
 });

@@ -5,7 +5,7 @@ import type { CiClass, GateName } from "../../src/core/gates/gate.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
 import { RESULTS } from "../../src/core/events/error.ts";
 import type { StoryState } from "../../src/core/stories/story-state.ts";
-import { charged, chargedGate, failureLimit, refunded, withGate } from "../../src/decide/charge.ts";
+import { chargeFailure, chargedGate, failureLimit, refundFailure, withGate } from "../../src/decide/charge.ts";
 import { newStory } from "../../src/fold/new-state.ts";
 import { judgement, story } from "../kit/story-world.ts";
 
@@ -53,18 +53,18 @@ describe("a charge", () => {
   const failed = judgement("checks", "t1", "fail");
 
   it("is counted twice, for the budget and for ever, and can be taken back, but not below nothing", () => {
-    const once = charged(state(), failed);
+    const once = chargeFailure(state(), failed);
     expect(once.gates.checks).toMatchObject({ failures: 1, failuresEver: 1 });
-    expect(charged(once, failed).gates.checks).toMatchObject({ failures: 2, failuresEver: 2 });
-    expect(refunded(once, failed).gates.checks).toMatchObject({ failures: 0, failuresEver: 0 });
-    expect(refunded(state(), failed).gates.checks).toMatchObject({ failures: 0, failuresEver: 0 });
+    expect(chargeFailure(once, failed).gates.checks).toMatchObject({ failures: 2, failuresEver: 2 });
+    expect(refundFailure(once, failed).gates.checks).toMatchObject({ failures: 0, failuresEver: 0 });
+    expect(refundFailure(state(), failed).gates.checks).toMatchObject({ failures: 0, failuresEver: 0 });
   });
 
   it("that is nobody's changes nothing", () => {
     const before = state();
     const passed = judgement("checks", "t1", "pass");
-    expect(charged(before, passed)).toBe(before);
-    expect(refunded(before, passed)).toBe(before);
+    expect(chargeFailure(before, passed)).toBe(before);
+    expect(refundFailure(before, passed)).toBe(before);
   });
 });
 

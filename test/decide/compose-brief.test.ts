@@ -9,7 +9,7 @@ import type { Severity } from "../../src/core/gates/severity.ts";
 import { composeBrief, type BriefMaterial } from "../../src/decide/compose-brief.ts";
 import { newStory } from "../../src/fold/new-state.ts";
 import { answer, attemptEnd, attemptStart, story } from "../kit/story-world.ts";
-import { begin, runScript, told, world, type Script, type World } from "../seeds/scripted-run.ts";
+import { begin, runScript, foldEvents, world, type Script, type World } from "../seeds/scripted-run.ts";
 
 const MATERIAL: BriefMaterial = {
   rolePrompt: "You are a developer.",
@@ -114,7 +114,7 @@ describe("composeBrief", () => {
       begin(presetPolicy("critic-audit"), story("a")),
       world({ gates: { review: ["fail", "fail", "fail"] } }),
     ).run;
-    const asked = told(first, "a", answer("send-back", { phase: "implement", message: "use the other library" }));
+    const asked = foldEvents(first, "a", answer("send-back", { phase: "implement", message: "use the other library" }));
     const [brief] = briefs("critic-audit", {}, undefined, asked);
     expect(brief).toMatchObject({
       gate: "person",

@@ -9,7 +9,7 @@ import type { Story } from "../../src/core/stories/story.ts";
 import { gateRequest } from "../../src/engine/gate-request.ts";
 import { composeBrief, type BriefMaterial } from "../../src/decide/compose-brief.ts";
 import { nextStep } from "../../src/decide/next-step.ts";
-import { begin, runScript, stateOf, told, world, type Says } from "../seeds/scripted-run.ts";
+import { begin, runScript, stateOf, foldEvents, world, type Says } from "../seeds/scripted-run.ts";
 import { answer, story } from "../kit/story-world.ts";
 
 const ADDS: ContestedTest = { test: "test/a.test.ts > adds", why: "fails", file: "test/a.test.ts" };
@@ -28,7 +28,7 @@ function worked(policy: Policy, says: Parameters<typeof world>[0]["gates"], more
 
 const reasonIn = (run: RunState) => stateOf(run, "a").escalation?.reason;
 const goOn = (run: RunState, event: ReturnType<typeof answer>, says: Parameters<typeof world>[0]["gates"] = {}) =>
-  runScript(told(run, "a", event), world({ gates: says }));
+  runScript(foldEvents(run, "a", event), world({ gates: says }));
 const notesOf = (run: RunState) => {
   const { ending } = stateOf(run, "a");
   return ending?.how === "accepted" ? (ending.notes ?? []) : ending;
@@ -65,7 +65,7 @@ describe("contested tests without a reviewer", () => {
   });
 
   it("are licensed for later trees of the story too, and the gate is told", () => {
-    const run = told(asked(), "a", answer("allow"));
+    const run = foldEvents(asked(), "a", answer("allow"));
     const state = stateOf(run, "a");
     const place = { path: "/p", base: "c0", tree: state.tree!, commit: "c1", branch: "b" } as never;
     const command = {
@@ -78,12 +78,15 @@ describe("contested tests without a reviewer", () => {
       key: "k",
     } as const;
     expect(gateRequest(state, place, command).licensed).toEqual(NAMES);
-    const later = runScript(told(run, "a", answer("send-back", { message: "smaller" })), world({ gates: {} })).run;
+    const later = runScript(
+      foldEvents(run, "a", answer("send-back", { message: "smaller" })),
+      world({ gates: {} }),
+    ).run;
     expect(notesOf(later)).toEqual([`Ada allowed the work to change ${NAMES.join(", ")}`]);
   });
 
   it("go back with each test as a finding that says what to restore", () => {
-    const state = stateOf(told(asked(), "a", answer("send-back", { message: "keep the tests" })), "a");
+    const state = stateOf(foldEvents(asked(), "a", answer("send-back", { message: "keep the tests" })), "a");
     const { action } = nextStep(state, { base: "c0", usualMs: null });
     expect(action).toMatchObject({ type: "send-back", gate: "person" });
     const material = { rolePrompt: "", evidence: [], judgedBy: [], filesModified: [], survivors: [] };
@@ -121,10 +124,10 @@ describe("a license", () => {
   it("is the one that the story had when it started: its file, edited later, gives none", () => {
     const started = worked(withGates("checks"), { checks: ["error", "error", "error"] }).run;
     const changed = story("a", { tests: ["**"], title: "Another title" });
-    const run = told(started, "a", { type: "story.changed", story: changed, what: ["tests", "title"] });
+    const run = foldEvents(started, "a", { type: "story.changed", story: changed, what: ["tests", "title"] });
     expect(stateOf(run, "a").story).toMatchObject({ title: "Another title" });
     expect(stateOf(run, "a").story).not.toHaveProperty("tests");
-    const queued = told(begin(withGates("checks"), story("a")), "a", {
+    const queued = foldEvents(begin(withGates("checks"), story("a")), "a", {
       type: "story.changed",
       story: changed,
       what: ["tests"],
@@ -134,7 +137,7 @@ describe("a license", () => {
 
   it("can be given unasked, and leaves another question open", () => {
     const stuck = worked(withGates("checks"), { checks: ["error", "error", "error"] }).run;
-    const run = told(stuck, "a", answer("allow", { tests: ["test/**"] }));
+    const run = foldEvents(stuck, "a", answer("allow", { tests: ["test/**"] }));
     expect(reasonIn(run)).toMatchObject({ type: "gate-error" });
     expect(stateOf(run, "a").licensed).toMatchObject([{ test: "test/**", by: "Ada" }]);
     const { run: done } = goOn(run, answer("resolve"), { checks: [CONTESTED] });
@@ -143,7 +146,7 @@ describe("a license", () => {
 
   it("without tests answers no other question", () => {
     const stuck = worked(withGates("checks"), { checks: ["error", "error", "error"] }).run;
-    expect(stateOf(told(stuck, "a", answer("allow")), "a")).toMatchObject({ escalation: { id: "esc-a-1" } });
+    expect(stateOf(foldEvents(stuck, "a", answer("allow")), "a")).toMatchObject({ escalation: { id: "esc-a-1" } });
   });
 });
 
@@ -231,13 +234,13 @@ describe("tests that were seen", () => {
   it("are those that a person was asked about and allowed", () => {
     const { run } = worked(withGates("checks"), { checks: [CONTESTED] });
     expect(seenIn(run)).toBeUndefined();
-    expect(seenIn(told(run, "a", answer("allow")))).toBe(stateOf(run, "a").tree);
+    expect(seenIn(foldEvents(run, "a", answer("allow")))).toBe(stateOf(run, "a").tree);
   });
 
   it("go along when the engine brings the target in, and are forgotten when an older tree comes back", () => {
     const { run } = worked(withGates("review", "checks"), { checks: [CONTESTED] });
     const commit = "c".repeat(40);
-    const updated = told(run, "a", {
+    const updated = foldEvents(run, "a", {
       type: "branch.updated",
       tree: treeId("updated"),
       commit,
@@ -245,8 +248,8 @@ describe("tests that were seen", () => {
     } as never);
     expect(seenIn(updated)).toBe("updated");
     const restored = { type: "tree.restored", tree: treeId("older"), commit } as never;
-    expect(seenIn(told(run, "a", restored))).toBeUndefined();
+    expect(seenIn(foldEvents(run, "a", restored))).toBeUndefined();
     const adopted = { type: "work.adopted", tree: treeId("mine"), commit, changed: ["x"], by: "Ada" } as never;
-    expect(seenIn(told(run, "a", adopted))).toBe("mine");
+    expect(seenIn(foldEvents(run, "a", adopted))).toBe("mine");
   });
 });

@@ -7,8 +7,8 @@ import type { Policy } from "../../src/core/events/policy.ts";
 import type { RunState } from "../../src/core/stories/run-state.ts";
 import { decide, mayDispatch, nextWake } from "../../src/decide/decide.ts";
 import { evolve } from "../../src/fold/fold-event.ts";
-import { answer, attemptStart, recorded, story } from "../kit/story-world.ts";
-import { begin, lineOf, performed, runScript, told, world } from "../seeds/scripted-run.ts";
+import { answer, attemptStart, recordedEvent, story } from "../kit/story-world.ts";
+import { begin, lineOf, performCommand, runScript, foldEvents, world } from "../seeds/scripted-run.ts";
 
 const POLICY = presetPolicy("critic-audit");
 const hands = (more: Partial<Policy["concurrency"]>): Policy => ({
@@ -28,7 +28,7 @@ const unclear = (attempt: number): Event => ({ type: "attempt.unclear", attempt,
 /** Each of these stories is set up, and its first attempt comes next. */
 function started(policy: Policy, ...ids: string[]): RunState {
   let run = begin(policy, ...ids.map((id) => story(id)));
-  for (const command of decide(run, policy, 0)) run = performed(run, command);
+  for (const command of decide(run, policy, 0)) run = performCommand(run, command);
   return run;
 }
 
@@ -36,7 +36,7 @@ function started(policy: Policy, ...ids: string[]): RunState {
 function working(run: RunState, id: string, ...events: Event[]): RunState {
   const command = decide(run, run.policy!, 0).find((each) => each.story === id);
   expect(command?.type).toBe("start-attempt");
-  return command?.type === "start-attempt" ? told(run, id, attemptStart(command), ...events) : run;
+  return command?.type === "start-attempt" ? foldEvents(run, id, attemptStart(command), ...events) : run;
 }
 
 describe("how much is started at once", () => {
@@ -51,8 +51,8 @@ describe("how much is started at once", () => {
 
   test("new stories as long as there is room, and work in flight however little room there is", () => {
     const policy = hands({ developers: 9, stories: 2 });
-    const run = told(started(policy, "a"), "b", { type: "story.added", story: story("b") });
-    const more = told(run, "c", { type: "story.added", story: story("c") });
+    const run = foldEvents(started(policy, "a"), "b", { type: "story.added", story: story("b") });
+    const more = foldEvents(run, "c", { type: "story.added", story: story("c") });
     expect(lines(decide(more, policy, 0))).toEqual(["a: implement by developer", "b: start-story"]);
     expect(lines(decide(more, { ...policy, concurrency: { ...policy.concurrency, stories: 1 } }, 0))).toEqual([
       "a: implement by developer",
@@ -115,8 +115,8 @@ describe("nothing new starts", () => {
   const withPause = working(run, "a", { ...readyEnd(1), outcome: { type: "crashed", detail: "exit 1" } });
 
   test.each<[string, RunState, string[]]>([
-    ["while the infrastructure is broken", told(run, null, BLOCKED), ["project: start-remediation"]],
-    ["while the run is halted", told(run, null, answer("halt")), []],
+    ["while the infrastructure is broken", foldEvents(run, null, BLOCKED), ["project: start-remediation"]],
+    ["while the run is halted", foldEvents(run, null, answer("halt")), []],
   ])("%s", (_name, stopped, expected) => {
     expect(mayDispatch(run)).toBe(true);
     expect(mayDispatch(stopped)).toBe(false);
@@ -125,8 +125,8 @@ describe("nothing new starts", () => {
 
   test("and a pause that ends wakes no story", () => {
     expect(nextWake(withPause)).toBe(POLICY.limits.backoffMs);
-    expect(nextWake(told(withPause, null, answer("halt")))).toBeNull();
-    expect(lines(decide(told(withPause, null, answer("halt")), POLICY, 1e9))).toEqual([]);
+    expect(nextWake(foldEvents(withPause, null, answer("halt")))).toBeNull();
+    expect(lines(decide(foldEvents(withPause, null, answer("halt")), POLICY, 1e9))).toEqual([]);
   });
 
   test("while a person is asked about the whole run, whose bookkeeping goes on", () => {
@@ -146,7 +146,7 @@ describe("nothing new starts", () => {
     });
     expect(mayDispatch(near)).toBe(true);
     const warn: Event = { type: "budget.warned", budget: "run-cost", used: 9, limit: 10 };
-    const over = told(spent(10), null, warn);
+    const over = foldEvents(spent(10), null, warn);
     expect(mayDispatch(over)).toBe(false);
     const [ask, ...rest] = decide(over, policy, 0);
     expect(ask).toMatchObject({
@@ -157,19 +157,19 @@ describe("nothing new starts", () => {
     expect(lines(rest)).toEqual(["b: ask-again"]);
     // Once asked, it is not asked again, nor is anything started.
     const asked = ask?.type === "raise-escalation" ? { escalation: ask.escalation } : null;
-    const waiting = evolve(over, recorded(0, null, { type: "escalation.raised", ...asked! }));
+    const waiting = evolve(over, recordedEvent(0, null, { type: "escalation.raised", ...asked! }));
     expect(mayDispatch(waiting)).toBe(false);
     expect(lines(decide(waiting, policy, 0))).toEqual(["b: ask-again"]);
-    const raised = told(waiting, null, answer("raise-budget", { budget: "run-cost", limit: 20 }));
+    const raised = foldEvents(waiting, null, answer("raise-budget", { budget: "run-cost", limit: 20 }));
     expect(mayDispatch(raised)).toBe(true);
   });
 
   test("and no repair where the run's money is gone, but for one that has begun", () => {
     const policy = runLimits({ costUsd: 10 });
     const warn: Event = { type: "budget.warned", budget: "run-cost", used: 9, limit: 10 };
-    const spent = told(working(started(policy, "a"), "a", { ...readyEnd(1), costUsd: 10 }), null, warn, BLOCKED);
+    const spent = foldEvents(working(started(policy, "a"), "a", { ...readyEnd(1), costUsd: 10 }), null, warn, BLOCKED);
     expect(lines(decide(spent, policy, 0))).toEqual(["project: ask: budget"]);
-    const repairing = told(spent, null, { type: "remediation.started", attempt: 1 });
+    const repairing = foldEvents(spent, null, { type: "remediation.started", attempt: 1 });
     expect(lines(decide(repairing, policy, 0))).toEqual([]);
   });
 });
@@ -190,7 +190,12 @@ describe("a story in which the engine has died runs alone", () => {
 
   test("nothing is started beside what runs, whatever lane that is in", () => {
     expect(lines(decide(working(suspect(), "b"), POLICY, 0))).toEqual([]);
-    const judging = told(suspect(), "c", { type: "gate.started", gate: "review", tree: "t0" as never, stages: [] });
+    const judging = foldEvents(suspect(), "c", {
+      type: "gate.started",
+      gate: "review",
+      tree: "t0" as never,
+      stages: [],
+    });
     expect(lines(decide(judging, POLICY, 0))).toEqual([]);
   });
 
@@ -202,12 +207,15 @@ describe("a story in which the engine has died runs alone", () => {
   test("it comes before what other lanes would start first", () => {
     const judged = working(started(POLICY, "a", "b"), "a", readyEnd(1));
     expect(lines(decide(judged, POLICY, 0))).toEqual(["a: judge integrity", "b: implement by developer"]);
-    const run = told(judged, "b", ...twice(judged, "b"));
+    const run = foldEvents(judged, "b", ...twice(judged, "b"));
     expect(lines(decide(run, POLICY, 0))).toEqual(["b: implement by developer"]);
   });
 
   test("bookkeeping is done all the same", () => {
-    const run = told(working(working(working(started(POLICY, "a", "b"), "a", unclear(1)), "b", died), "b", died), null);
+    const run = foldEvents(
+      working(working(working(started(POLICY, "a", "b"), "a", unclear(1)), "b", died), "b", died),
+      null,
+    );
     expect(lines(decide(run, POLICY, 0))).toEqual(["a: ask-again"]);
   });
 
@@ -222,7 +230,7 @@ test("a story whose pause is over is started before a less urgent one of its lan
   const crash: Event = { ...readyEnd(1), outcome: { type: "crashed", detail: "exit 1" } };
   const stories = [story("a", { priority: 1 }), story("b", { priority: 5 })];
   let run = begin(POLICY, ...stories);
-  for (const command of decide(run, POLICY, 0)) run = performed(run, command);
+  for (const command of decide(run, POLICY, 0)) run = performCommand(run, command);
   expect(lines(decide(working(run, "a", crash), hands({ developers: 1 }), 1e9))).toEqual(["a: implement by developer"]);
 });
 
@@ -230,8 +238,8 @@ test("what was bookkeeping when the base moved needs a free hand now", () => {
   const factory: Policy = { ...presetPolicy("factory"), deliver: "branch" };
   const hold: Event[] = [{ type: "story.held", by: "x" }];
   const ran = runScript(begin(factory, story("a")), (command) => (command.type === "accept" ? hold : null));
-  const released = told(ran.run, "a", { type: "story.released", by: "x" });
-  const moved = told(released, null, { type: "base.moved", commit: "b2" });
+  const released = foldEvents(ran.run, "a", { type: "story.released", by: "x" });
+  const moved = foldEvents(released, null, { type: "base.moved", commit: "b2" });
   const full = { ...factory, concurrency: { ...factory.concurrency, checks: 0 } };
   expect(lines(decide(released, full, 0))).toEqual(["a: accept"]);
   expect(lines(decide(moved, factory, 0))).toEqual(["a: judge merge"]);
@@ -241,14 +249,14 @@ test("what was bookkeeping when the base moved needs a free hand now", () => {
 test("what has become bookkeeping while a story waited is done, and what was bookkeeping is started", () => {
   const timed = world({ attemptMs: 1000 });
   const known = runScript(begin(POLICY, story("x"), story("y")), timed).run;
-  const added = told(known, "a", { type: "story.added", story: story("a") });
-  let run = performed(added, decide(added, POLICY, 0)[0]!);
+  const added = foldEvents(known, "a", { type: "story.added", story: story("a") });
+  let run = performCommand(added, decide(added, POLICY, 0)[0]!);
   run = working(run, "a", { ...readyEnd(1), outcome: { type: "crashed", detail: "exit 1" }, durationMs: 9000 });
   expect(lines(decide(run, POLICY, 1e9))).toEqual(["a: implement by developer"]);
   // A third story of its kind is accepted: now it is known how long such work usually takes.
-  let third = told(run, "z", { type: "story.added", story: story("z") });
+  let third = foldEvents(run, "z", { type: "story.added", story: story("z") });
   for (let next = decide(third, POLICY, 0)[0]; next !== undefined; next = decide(third, POLICY, 0)[0])
-    third = performed(third, next, timed);
+    third = performCommand(third, next, timed);
   expect(lines(decide(third, hands({ developers: 0 }), 1e9))).toEqual(["a: flag-story"]);
   expect(lines(decide(third, POLICY, 1e9, only("z")))).toEqual([]);
   expect(lines(decide(third, POLICY, 1e9, only("a")))).toEqual(["a: flag-story"]);

@@ -4,7 +4,7 @@ import {
   type OwnedTest,
   memberKey,
   ownerQuestions,
-  reviewStandings,
+  reviewStatuses,
   ruleOnOwners,
 } from "../../src/decide/owner-licenses.ts";
 import { readCodeOwners } from "../../src/parse/code/code-owners.ts";
@@ -37,7 +37,7 @@ function ruled({ rules = "test/ @ada", reviews = [], tests = [contested("adds")]
   const about = {
     tests,
     rules: rules === null ? null : readCodeOwners(rules),
-    standings: reviewStandings(reviews, { author: "eve", head: HEAD }),
+    standings: reviewStatuses(reviews, { author: "eve", head: HEAD }),
     head: HEAD,
   };
   const { logins } = ownerQuestions(about);

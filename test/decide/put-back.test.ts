@@ -4,13 +4,13 @@ import type { GateName } from "../../src/core/gates/gate.ts";
 import { roleName, storyId, treeId } from "../../src/core/events/ids.ts";
 import type { Phase } from "../../src/core/stories/story.ts";
 import { attemptEnd, attemptStart, story } from "../kit/story-world.ts";
-import { begin, stateOf, told } from "../seeds/scripted-run.ts";
+import { begin, stateOf, foldEvents } from "../seeds/scripted-run.ts";
 
 /** What a refused attempt did beyond its scope is no measure for the next one. */
 describe("what a rework is compared with", () => {
   function startedFrom(phase: Phase, ...reworks: readonly (GateName | null)[]): string | null {
-    let run = told(begin(presetPolicy("story"), story("a")), "a", { type: "story.started", by: "x" });
-    run = told(run, "a", { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] });
+    let run = foldEvents(begin(presetPolicy("story"), story("a")), "a", { type: "story.started", by: "x" });
+    run = foldEvents(run, "a", { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] });
     for (const [index, reworkOf] of reworks.entries()) {
       const attempt = index + 1;
       const start = {
@@ -26,7 +26,7 @@ describe("what a rework is compared with", () => {
         forecastUsd: null,
       } as const;
       const end = attemptEnd(attempt, { type: "ready" }, `t${attempt}`, { changed: ["src/a.ts"] });
-      run = told(run, "a", attemptStart(start), end);
+      run = foldEvents(run, "a", attemptStart(start), end);
     }
     return stateOf(run, "a").startedFrom;
   }

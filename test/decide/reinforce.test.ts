@@ -3,7 +3,7 @@ import { presetPolicy } from "../../src/config/presets.ts";
 import type { AttemptSummary } from "../../src/core/stories/attempt.ts";
 import { type AgentSession, type RoleName, roleName } from "../../src/core/events/ids.ts";
 import type { Policy, Reinforcement } from "../../src/core/events/policy.ts";
-import { reinforced } from "../../src/decide/after-agent.ts";
+import { reinforceRole } from "../../src/decide/after-agent.ts";
 import { attemptEnd, attemptStart, story } from "../kit/story-world.ts";
 import { type Script, begin, commandsOf, runScript, stateOf, world } from "../seeds/scripted-run.ts";
 
@@ -31,7 +31,7 @@ const attempt = (more: Partial<AttemptSummary> = {}): AttemptSummary => ({
 });
 
 const next = (rule: Rule, attempts: readonly AttemptSummary[], role: RoleName = DEVELOPER) =>
-  reinforced({ attempts, sessions: { [DEVELOPER]: SESSION } }, policyWith(rule), role, "implement");
+  reinforceRole({ attempts, sessions: { [DEVELOPER]: SESSION } }, policyWith(rule), role, "implement");
 
 describe("a stronger model", () => {
   const rule = { stronger: { model: "opus", after: 2 } };
@@ -63,7 +63,7 @@ describe("a new conversation", () => {
 
   it("needs one that could be left", () => {
     const attempts = [attempt(), attempt()];
-    expect(reinforced({ attempts, sessions: {} }, policyWith(rule), DEVELOPER, "implement")).toEqual({});
+    expect(reinforceRole({ attempts, sessions: {} }, policyWith(rule), DEVELOPER, "implement")).toEqual({});
   });
 });
 

@@ -3,8 +3,8 @@ import { presetPolicy } from "../../src/config/presets.ts";
 import { roleName } from "../../src/core/events/ids.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
 import type { StoryState } from "../../src/core/stories/story-state.ts";
-import { chargedGate, failureLimit, refunded, withGate } from "../../src/decide/charge.ts";
-import { affects, invalidated, isOpen } from "../../src/decide/gate-status.ts";
+import { chargedGate, failureLimit, refundFailure, withGate } from "../../src/decide/charge.ts";
+import { affects, invalidateGates, isOpen } from "../../src/decide/gate-status.ts";
 import { languageOf, routeFailure, routeForPerson } from "../../src/decide/route.ts";
 import {
   blamedPlaces,
@@ -150,8 +150,8 @@ describe("whose budget", () => {
   it("a CI failure nobody classified is the CI's own; what is no failure is nobody's", () => {
     expect(chargedGate(factory, ci({}))).toBe("ci");
     expect(chargedGate(factory, judgement("review", "t", "error"))).toBeNull();
-    expect(refunded(factory, judgement("review", "t", "error"))).toBe(factory);
-    expect(refunded(factory, judgement("review", "t", "fail")).gates.review).toMatchObject({
+    expect(refundFailure(factory, judgement("review", "t", "error"))).toBe(factory);
+    expect(refundFailure(factory, judgement("review", "t", "fail")).gates.review).toMatchObject({
       failures: 0,
       failuresEver: 0,
     });
@@ -182,9 +182,9 @@ describe("evidence", () => {
   });
 
   it("stays as it is when nothing changed, or before there are rules", () => {
-    expect(invalidated(STATE, [])).toBe(STATE);
+    expect(invalidateGates(STATE, [])).toBe(STATE);
     const ruleless = { ...STATE, policy: null };
-    expect(invalidated(ruleless, ["src/a.ts"])).toBe(ruleless);
+    expect(invalidateGates(ruleless, ["src/a.ts"])).toBe(ruleless);
   });
 });
 

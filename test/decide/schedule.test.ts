@@ -10,15 +10,15 @@ import { fold } from "../../src/fold/fold-event.ts";
 import { laneOfGate } from "../../src/decide/next-step.ts";
 import { laneOfRunning } from "../../src/fold/queue-story.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";
-import { answer, attemptStart, recorded, story } from "../kit/story-world.ts";
-import { begin, lineOf, performed, runScript, stateOf, told, world } from "../seeds/scripted-run.ts";
+import { answer, attemptStart, recordedEvent, story } from "../kit/story-world.ts";
+import { begin, lineOf, performCommand, runScript, stateOf, foldEvents, world } from "../seeds/scripted-run.ts";
 
 const POLICY = presetPolicy("critic-audit");
 
 describe("decide", () => {
   it("says nothing without rules, or while halted", () => {
     expect(mayDispatch(EMPTY_RUN)).toBe(false);
-    const run = told(begin(POLICY, story("a")), null, answer("halt"));
+    const run = foldEvents(begin(POLICY, story("a")), null, answer("halt"));
     expect(decide(run, POLICY, 0)).toEqual([]);
   });
 
@@ -26,7 +26,7 @@ describe("decide", () => {
     const run = begin(POLICY, story("a"), story("b"));
     expect(decide(run, POLICY, 0).map(({ key }) => key)).toEqual(["a:1", "b:1"]);
     expect(
-      decide(told(run, null, { type: "infrastructure.blocked", issue: "x" }), POLICY, 0).map(({ key }) => key),
+      decide(foldEvents(run, null, { type: "infrastructure.blocked", issue: "x" }), POLICY, 0).map(({ key }) => key),
     ).toEqual(["@project:2"]);
   });
 
@@ -34,24 +34,24 @@ describe("decide", () => {
     const one: Policy = { ...POLICY, concurrency: { ...POLICY.concurrency, stories: 1 } };
     const run = begin(one, story("a"), story("b"));
     expect(decide(run, one, 0).map((command) => command.story)).toEqual(["a"]);
-    const begun = performed(run, decide(run, one, 0)[0]!);
+    const begun = performCommand(run, decide(run, one, 0)[0]!);
     expect(decide(begun, one, 0).map((command) => command.story)).toEqual(["a"]);
-    const held = told(begun, "a", { type: "story.held", by: "Ada" });
+    const held = foldEvents(begun, "a", { type: "story.held", by: "Ada" });
     expect(decide(held, one, 0).map((command) => command.story)).toEqual(["b"]);
   });
 
   it("gives what is busy back when it ends", () => {
-    const run = performed(begin(POLICY, story("a")), decide(begin(POLICY, story("a")), POLICY, 0)[0]!);
-    const working = performed(run, decide(run, POLICY, 0)[0]!, (command) =>
+    const run = performCommand(begin(POLICY, story("a")), decide(begin(POLICY, story("a")), POLICY, 0)[0]!);
+    const working = performCommand(run, decide(run, POLICY, 0)[0]!, (command) =>
       command.type === "start-attempt" ? [attemptStart(command)] : null,
     );
     expect([run.busy.developers, working.busy.developers]).toEqual([0, 1]);
-    expect(told(working, "a", { type: "work.interrupted", detail: "" }).busy.developers).toBe(0);
+    expect(foldEvents(working, "a", { type: "work.interrupted", detail: "" }).busy.developers).toBe(0);
   });
 
   it("asks again what nobody could read, whatever else is stopped", () => {
-    const run = performed(begin(POLICY, story("a")), decide(begin(POLICY, story("a")), POLICY, 0)[0]!);
-    const unclear = performed(run, decide(run, POLICY, 0)[0]!, (command) =>
+    const run = performCommand(begin(POLICY, story("a")), decide(begin(POLICY, story("a")), POLICY, 0)[0]!);
+    const unclear = performCommand(run, decide(run, POLICY, 0)[0]!, (command) =>
       command.type === "start-attempt"
         ? [attemptStart(command), { type: "attempt.unclear", attempt: 1, detail: "", durationMs: 0 }]
         : null,
@@ -68,7 +68,7 @@ describe("decide", () => {
         (command) => command.type !== "start-gate" || command.gate !== "review" || command.story === "a",
       );
       if (next === undefined) break;
-      run = performed(run, next, next.story === "a" ? broke : undefined, 0);
+      run = performCommand(run, next, next.story === "a" ? broke : undefined, 0);
     }
     expect(nextWake(run)).toBe(POLICY.limits.backoffMs);
     expect(decide(run, POLICY, 0).map((command) => command.story)).toEqual(["b", "c"]);
@@ -91,9 +91,9 @@ describe("decide", () => {
           ]
         : null,
     );
-    const released = told(ran.run, "a", { type: "story.released", by: "x" });
+    const released = foldEvents(ran.run, "a", { type: "story.released", by: "x" });
     expect(decide(released, factory, 0).map(lineOf)).toEqual(["accept"]);
-    const moved = told(released, null, { type: "base.moved", commit: "b2" });
+    const moved = foldEvents(released, null, { type: "base.moved", commit: "b2" });
     expect(decide(moved, factory, 0).map(lineOf)).toEqual(["judge merge"]);
   });
 
@@ -116,7 +116,7 @@ describe("the usual time of a kind", () => {
     let run = begin(POLICY, story("a"), story("b"), story("c"));
     run = runScript(run, timed(1000)).run;
     expect(run.usual).toEqual({ feature: { count: 3, totalMs: 3000 } });
-    const slow = runScript(told(run, "d", { type: "story.added", story: story("d") }), timed(3001));
+    const slow = runScript(foldEvents(run, "d", { type: "story.added", story: story("d") }), timed(3001));
     expect(slow.lines.filter((line) => line === "flag-story")).toHaveLength(1);
     expect(stateOf(slow.run, "d")).toMatchObject({ flagged: true, ending: { how: "accepted" } });
   });
@@ -127,12 +127,17 @@ describe("the usual time of a kind", () => {
     ["another kind has its own", 3, 99_000, "constructor"],
   ])("%s", (_name, known, ms, kind) => {
     const first = runScript(begin(POLICY, ...Array.from({ length: known }, (_, i) => story(`s${i}`))), timed(1000)).run;
-    const then = runScript(told(first, "d", { type: "story.added", story: story("d", { kind }) }), timed(ms));
+    const then = runScript(foldEvents(first, "d", { type: "story.added", story: story("d", { kind }) }), timed(ms));
     expect(then.lines).not.toContain("flag-story");
   });
 
   it("work that was forced says nothing of how long work takes", () => {
-    const forced = told(begin(POLICY, story("a")), "a", { type: "story.started", by: "e" }, answer("force-complete"));
+    const forced = foldEvents(
+      begin(POLICY, story("a")),
+      "a",
+      { type: "story.started", by: "e" },
+      answer("force-complete"),
+    );
     expect(forced.usual).toEqual({});
   });
 });
@@ -226,8 +231,8 @@ describe("stepsBound", () => {
     for (const preset of PRESETS) {
       const run = fold(
         [
-          recorded(0, null, { type: "policy.set", policy: presetPolicy(preset), by: "t" }),
-          recorded(0, "a", { type: "story.added", story: story("a") }),
+          recordedEvent(0, null, { type: "policy.set", policy: presetPolicy(preset), by: "t" }),
+          recordedEvent(0, "a", { type: "story.added", story: story("a") }),
         ],
         EMPTY_RUN,
       );

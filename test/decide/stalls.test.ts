@@ -5,7 +5,16 @@ import type { Policy } from "../../src/core/events/policy.ts";
 import type { Round } from "../../src/core/stories/story-state.ts";
 import { bestRound } from "../../src/decide/compare-rounds.ts";
 import { answer, attemptEnd, attemptStart, identities, story } from "../kit/story-world.ts";
-import { begin, commandsOf, runScript, stateOf, told, world, type Says, type World } from "../seeds/scripted-run.ts";
+import {
+  begin,
+  commandsOf,
+  runScript,
+  stateOf,
+  foldEvents,
+  world,
+  type Says,
+  type World,
+} from "../seeds/scripted-run.ts";
 
 const POLICY = presetPolicy("critic-audit");
 const PATIENT: Policy = {
@@ -77,7 +86,7 @@ describe("stalls", () => {
 
   it("a tree that was judged before is no circle when a person sent it back since", () => {
     const circle = back(PATIENT, ["one", "two", "one"]);
-    const after = runScript(told(circle.run, "a", answer("send-back")));
+    const after = runScript(foldEvents(circle.run, "a", answer("send-back")));
     expect(stateOf(after.run, "a").ending?.how).toBe("accepted");
   });
 
@@ -86,7 +95,7 @@ describe("stalls", () => {
     expect(commandsOf(ran, "restore-tree")).toHaveLength(1);
     expect(stateOf(ran.run, "a").gates.checks?.fresh).toBe(false);
     // The person mended it: everything is judged anew, on the tree that was brought back.
-    expect(runScript(told(ran.run, "a", answer("resolve"))).lines.slice(0, 2)).toEqual([
+    expect(runScript(foldEvents(ran.run, "a", answer("resolve"))).lines.slice(0, 2)).toEqual([
       "adopt-work",
       "judge integrity",
     ]);
@@ -94,7 +103,7 @@ describe("stalls", () => {
 
   it("a person who sends it back after a cascade does not have it restored again", () => {
     const ran = run(PATIENT, { checks: tests(["a"], ["old 1"]) });
-    const after = runScript(told(ran.run, "a", answer("send-back")));
+    const after = runScript(foldEvents(ran.run, "a", answer("send-back")));
     expect(after.lines.slice(0, 2)).toEqual(["blame checks", "send back from checks to implement"]);
   });
 });

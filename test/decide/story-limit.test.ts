@@ -3,13 +3,13 @@ import { presetPolicy } from "../../src/config/presets.ts";
 import { PRESETS } from "../../src/core/events/policy.ts";
 import { failureLimit } from "../../src/decide/charge.ts";
 import { story } from "../kit/story-world.ts";
-import { begin, stateOf, told } from "../seeds/scripted-run.ts";
+import { begin, stateOf, foldEvents } from "../seeds/scripted-run.ts";
 
 /** S4's `max_refinement_attempts` counts reworks, so the limit on failures is one more; in every preset. */
 describe("a story's own limit", () => {
   const limitOf = (preset: (typeof PRESETS)[number], maxReworks?: number): number | null => {
     const more = maxReworks === undefined ? {} : { maxReworks };
-    const run = told(begin(presetPolicy(preset), story("a", more)), "a", { type: "story.started", by: "x" });
+    const run = foldEvents(begin(presetPolicy(preset), story("a", more)), "a", { type: "story.started", by: "x" });
     return failureLimit(stateOf(run, "a"), "checks");
   };
 

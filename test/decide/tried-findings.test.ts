@@ -8,7 +8,7 @@ import { escalateStory } from "../../src/decide/escalate.ts";
 import { LONGEST_TITLE, MOST_KEPT_FINDINGS, titleOf, triedFindings } from "../../src/decide/tried-findings.ts";
 import { writeBrief } from "../../src/write/briefs/brief.ts";
 import { writeEscalation } from "../../src/write/reports/escalation.ts";
-import { begin, runScript, stateOf, told, world, type Says, type World } from "../seeds/scripted-run.ts";
+import { begin, runScript, stateOf, foldEvents, world, type Says, type World } from "../seeds/scripted-run.ts";
 import { answer, story } from "../kit/story-world.ts";
 
 const MATERIAL: BriefMaterial = {
@@ -118,7 +118,7 @@ describe("what earlier attempts were rejected for", () => {
 
   it("is told with the work that a person asks for as well", () => {
     const { run } = played({ gates: { review: [failing(ONE), failing(ONE, TWO), failing(TWO)] } });
-    const asked = told(run, "a", answer("send-back", { phase: "implement", message: "use the other library" }));
+    const asked = foldEvents(run, "a", answer("send-back", { phase: "implement", message: "use the other library" }));
     const briefs: Brief[] = [];
     const rest = world({});
     runScript(asked, (command, state, now) => {
@@ -130,7 +130,7 @@ describe("what earlier attempts were rejected for", () => {
 
   it("knows what was waived, and does not call it open", () => {
     const { run } = played({ gates: { review: [failing(ONE), failing(ONE), failing(ONE, TWO)] } });
-    const waived = stateOf(told(run, "a", answer("waive", { gate: "review", findings: [ONE.id] })), "a");
+    const waived = stateOf(foldEvents(run, "a", answer("waive", { gate: "review", findings: [ONE.id] })), "a");
     expect(triedFindings(waived, waived.attempts[2]!).map(({ title, status }) => [title, status])).toEqual([
       ["two is wrong", "open"],
       ["one is wrong", "waived"],

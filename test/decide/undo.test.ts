@@ -11,7 +11,7 @@ import { entries } from "../../src/stdx/sorted-map.ts";
 import { choices, walk } from "../simulation/random-walk.ts";
 import { keyOf } from "../simulation/state-key.ts";
 import { answer, story } from "../kit/story-world.ts";
-import { begin, performed, reasonFor, runScript, stateOf, told, world } from "../seeds/scripted-run.ts";
+import { begin, performCommand, reasonFor, runScript, stateOf, foldEvents, world } from "../seeds/scripted-run.ts";
 
 const POLICY = presetPolicy("critic-audit");
 const UNDONE: Event = { type: "answer.undone", by: "Ada" };
@@ -24,9 +24,9 @@ describe("an answer that is taken back", () => {
     "%s leaves the story as it was, question and counters included",
     (verb) => {
       const run = stuck();
-      const said = told(run, "a", answer(verb, { budget: "failures:review", limit: 9 }));
+      const said = foldEvents(run, "a", answer(verb, { budget: "failures:review", limit: 9 }));
       expect(reasonFor(said, "a")).toBeNull();
-      const back = told(said, "a", UNDONE);
+      const back = foldEvents(said, "a", UNDONE);
       const { seq: _1, ...then } = stateOf(run, "a");
       const { seq: _2, ...now } = stateOf(back, "a");
       expect(now).toEqual(then);
@@ -35,23 +35,23 @@ describe("an answer that is taken back", () => {
   );
 
   it("may be taken back after the brief is written, and no more once an attempt has started", () => {
-    const said = told(stuck(), "a", answer("send-back", { message: "use the other one" }));
+    const said = foldEvents(stuck(), "a", answer("send-back", { message: "use the other one" }));
     const [sendBack] = decide(said, POLICY, 0);
     expect(sendBack?.type).toBe("send-back");
-    const briefed = performed(said, sendBack!);
-    expect(reasonFor(told(briefed, "a", UNDONE), "a")).toBe("budget");
-    expect(stateOf(told(briefed, "a", UNDONE), "a").guidance).toEqual([]);
-    const begun = performed(briefed, decide(briefed, POLICY, 0)[0]!);
+    const briefed = performCommand(said, sendBack!);
+    expect(reasonFor(foldEvents(briefed, "a", UNDONE), "a")).toBe("budget");
+    expect(stateOf(foldEvents(briefed, "a", UNDONE), "a").guidance).toEqual([]);
+    const begun = performCommand(briefed, decide(briefed, POLICY, 0)[0]!);
     expect(undoRefusal(begun, stateOf(begun, "a"))).not.toBeNull();
-    expect(keyOf(told(begun, "a", UNDONE))).toBe(keyOf(begun));
+    expect(keyOf(foldEvents(begun, "a", UNDONE))).toBe(keyOf(begun));
   });
 
   it("is the last one, once: the one before it stands", () => {
-    const waived = told(stuck(), "a", answer("waive", { message: "one" }));
-    const both = told(waived, "a", answer("send-back", { message: "two" }));
-    const back = told(both, "a", UNDONE);
+    const waived = foldEvents(stuck(), "a", answer("waive", { message: "one" }));
+    const both = foldEvents(waived, "a", answer("send-back", { message: "two" }));
+    const back = foldEvents(both, "a", UNDONE);
     expect(stateOf(back, "a").waivers).toHaveLength(1);
-    expect(keyOf(told(back, "a", UNDONE))).toBe(keyOf(back));
+    expect(keyOf(foldEvents(back, "a", UNDONE))).toBe(keyOf(back));
   });
 
   it("cannot be one that was given while something ran, nor one that nobody gave", () => {
@@ -61,32 +61,32 @@ describe("an answer that is taken back", () => {
         : null,
     ).run;
     expect(undoRefusal(running, stateOf(running, "a"))).toBe("work on it has begun");
-    const said = told(running, "a", answer("send-back", { message: "stop" }));
+    const said = foldEvents(running, "a", answer("send-back", { message: "stop" }));
     expect(undoRefusal(said, stateOf(said, "a"))).toBe("work on it has begun");
-    expect(stateOf(told(said, "a", UNDONE), "a").requested).not.toBeNull();
+    expect(stateOf(foldEvents(said, "a", UNDONE), "a").requested).not.toBeNull();
   });
 
   it("what waited for a forced story waits again, unless its work has begun", () => {
     const b = story("b", { dependsOn: [storyId("a")] });
-    const forced = told(stuck(b), "a", answer("force-complete"));
+    const forced = foldEvents(stuck(b), "a", answer("force-complete"));
     expect(whatNext(forced)).toMatchObject([{ type: "start-story", story: "b" }]);
-    const back = told(forced, "a", UNDONE);
+    const back = foldEvents(forced, "a", UNDONE);
     expect(whatNext(back)).toEqual([]);
     expect(reasonFor(back, "a")).toBe("budget");
-    const begun = told(forced, "b", { type: "story.started", by: "engine" });
+    const begun = foldEvents(forced, "b", { type: "story.started", by: "engine" });
     expect(undoRefusal(begun, stateOf(begun, "a"))).toBe("work that builds on it has begun: b");
-    expect(stateOf(told(begun, "a", UNDONE), "a").ending?.how).toBe("accepted");
+    expect(stateOf(foldEvents(begun, "a", UNDONE), "a").ending?.how).toBe("accepted");
   });
 
   it("keeps what is no consequence of it: warnings, names of questions, and being held", () => {
-    const said = told(
+    const said = foldEvents(
       stuck(),
       "a",
       answer("resolve"),
       { type: "budget.warned", budget: "cost", used: 8, limit: 10 },
       { type: "story.held", by: "Eve" },
     );
-    expect(stateOf(told(said, "a", UNDONE), "a")).toMatchObject({ warned: ["cost"], held: true, escalations: 1 });
+    expect(stateOf(foldEvents(said, "a", UNDONE), "a")).toMatchObject({ warned: ["cost"], held: true, escalations: 1 });
   });
 
   it("wherever a run stands, an answer and its undo change nothing that could be decided", () => {
@@ -99,7 +99,7 @@ describe("an answer that is taken back", () => {
         // These answer one question each, and unasked they change nothing that could be taken back.
         if (id === undefined || ["retry", "declare-healthy", "halt", "merge", "drop"].includes(verb)) return;
         const tests = verb === "allow" ? { tests: ["test/**"] } : {};
-        const back = told(run, id, answer(verb, { gate: "review", ...tests }), UNDONE);
+        const back = foldEvents(run, id, answer(verb, { gate: "review", ...tests }), UNDONE);
         expect(keyOf(back)).toBe(keyOf(run));
         expect(whatNext(back)).toEqual(whatNext(run));
       }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import { type Finding, isOverThreshold } from "../../src/core/gates/finding.ts";
-import type { Hearing, Verdict } from "../../src/core/gates/review-outcome.ts";
+import type { ReviewInput, Verdict } from "../../src/core/gates/review-outcome.ts";
 import { roleName, treeId } from "../../src/core/events/ids.ts";
 import type { GateRules } from "../../src/core/events/policy.ts";
 import type { Result } from "../../src/core/events/error.ts";
@@ -19,7 +19,7 @@ const verdict = (stage: string, result: Result, ...findings: Finding[]): Verdict
   findings,
   summary: `${stage} speaks`,
 });
-const hear = (verdicts: Verdict[], more: Partial<Hearing> = {}) =>
+const hear = (verdicts: Verdict[], more: Partial<ReviewInput> = {}) =>
   judge({ gate: "review", tree: treeId("t"), rules: RULES, verdicts, kept: [], overturned: [], ...more });
 
 describe("judge", () => {

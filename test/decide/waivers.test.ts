@@ -3,7 +3,7 @@ import { presetPolicy } from "../../src/config/presets.ts";
 import { treeId } from "../../src/core/events/ids.ts";
 import type { StoryState } from "../../src/core/stories/story-state.ts";
 import { withGate } from "../../src/decide/charge.ts";
-import { answered } from "../../src/fold/fold-answer.ts";
+import { applyAnswer } from "../../src/fold/fold-answer.ts";
 import { gateJudged } from "../../src/fold/fold-gate.ts";
 import { isOpen } from "../../src/decide/gate-status.ts";
 import { nextStep } from "../../src/decide/next-step.ts";
@@ -51,7 +51,7 @@ describe("a waived finding", () => {
   it("is left out of what blocks as soon as it is waived", () => {
     const failing = gateJudged({ ...judgingAfterWaiver(), waivers: [] }, FAILED, "c0", 0);
     const say = (state: StoryState, finding: typeof WAIVED) =>
-      answered(
+      applyAnswer(
         state,
         { verb: "waive", by: "Ada", message: "known", escalation: null, gate: "checks", findings: [finding!] },
         "c0",
@@ -68,7 +68,7 @@ describe("a waived finding", () => {
   it("makes a gate run again that had no verdict about this tree", () => {
     const failing = gateJudged({ ...judgingAfterWaiver(), waivers: [] }, FAILED, "c0", 0);
     const restored = withGate(failing, "checks", { fresh: false, errors: 3 });
-    const after = answered(
+    const after = applyAnswer(
       restored,
       { verb: "waive", by: "Ada", message: "known", escalation: null, gate: "checks", findings: FAILED.blocking },
       "c0",

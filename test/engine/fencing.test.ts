@@ -5,7 +5,7 @@ import { presetPolicy } from "../../src/config/presets.ts";
 import type { Command } from "../../src/core/stories/command.ts";
 import type { Event } from "../../src/core/events/event.ts";
 import { storyId, treeId } from "../../src/core/events/ids.ts";
-import { decidedAt, withGrip } from "../../src/engine/fencing.ts";
+import { decidedAt, withFencing } from "../../src/engine/fencing.ts";
 import { openLedger, type Ledger } from "../../src/engine/ledger.ts";
 import { decide } from "../../src/decide/decide.ts";
 import { attemptStart, story } from "../kit/story-world.ts";
@@ -45,7 +45,7 @@ async function tell(stream: typeof A | null, event: Event): Promise<void> {
 /** The story has begun, and its first attempt is what comes next. */
 async function attempt() {
   const start = await next("start-story");
-  const gripped = withGrip(start, ours);
+  const gripped = withFencing(start, ours);
   expect(await gripped.append(A, [{ type: "story.started", by: "test" }])).toBe(true);
   const prepared: Event = { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] };
   expect(await gripped.append(A, [prepared])).toBe(true);
@@ -63,7 +63,7 @@ describe("a story's command", () => {
     const command = await attempt();
     await tell(A, HELD);
     await ours.catchUp();
-    const gripped = withGrip(command, ours);
+    const gripped = withFencing(command, ours);
     expect(await gripped.append(A, [attemptStart(command)])).toBe(false);
     expect(ours.story(A).running).toBeNull();
     // It has begun nothing, so it has lost nothing; it is refused again and again.
@@ -74,8 +74,8 @@ describe("a story's command", () => {
   test("given out twice is done by one", async () => {
     const command = await attempt();
     await theirs.catchUp();
-    expect(await withGrip(command, theirs).append(A, [attemptStart(command)])).toBe(true);
-    const second = withGrip(command, ours);
+    expect(await withFencing(command, theirs).append(A, [attemptStart(command)])).toBe(true);
+    const second = withFencing(command, ours);
     expect(await second.append(A, [attemptStart(command)])).toBe(false);
     // What runs now is not what it lost: it never had it.
     expect(second.mayWrite(A)).toBe(true);
@@ -83,7 +83,7 @@ describe("a story's command", () => {
 
   test("goes on with what it began, whatever a person says meanwhile", async () => {
     const command = await attempt();
-    const gripped = withGrip(command, ours);
+    const gripped = withFencing(command, ours);
     expect(await gripped.append(A, [attemptStart(command)])).toBe(true);
     await tell(A, HELD);
     await ours.catchUp();
@@ -94,7 +94,7 @@ describe("a story's command", () => {
 
   test("may not end what another began in its place", async () => {
     const command = await attempt();
-    const gripped = withGrip(command, ours);
+    const gripped = withFencing(command, ours);
     expect(await gripped.append(A, [attemptStart(command)])).toBe(true);
     await tell(A, INTERRUPTED);
     await ours.catchUp();
@@ -102,7 +102,7 @@ describe("a story's command", () => {
     expect(await gripped.append(A, [INTERRUPTED])).toBe(false);
     const again = await next("start-attempt");
     await theirs.catchUp();
-    expect(await withGrip(again, theirs).append(A, [attemptStart(again)])).toBe(true);
+    expect(await withFencing(again, theirs).append(A, [attemptStart(again)])).toBe(true);
     await ours.catchUp();
     expect(gripped.mayWrite(A)).toBe(false);
     expect(await gripped.append(A, [INTERRUPTED])).toBe(false);
@@ -111,7 +111,7 @@ describe("a story's command", () => {
 
   test("may begin the next thing when it has ended the first, and only right behind it", async () => {
     const command = await attempt();
-    const gripped = withGrip(command, ours);
+    const gripped = withFencing(command, ours);
     expect(await gripped.append(A, [attemptStart(command)])).toBe(true);
     expect(await gripped.append(A, [INTERRUPTED])).toBe(true);
     const step: Event = { type: "step.started", step: "lint-fix" };
@@ -125,7 +125,7 @@ describe("a story's command", () => {
 
   test("knows what it began among several events", async () => {
     const command = await attempt();
-    const gripped = withGrip(command, ours);
+    const gripped = withFencing(command, ours);
     const step: Event = { type: "step.started", step: "update" };
     expect(await gripped.append(A, [step, INTERRUPTED, attemptStart(command)])).toBe(true);
     expect(gripped.mayWrite(A)).toBe(true);
@@ -134,11 +134,11 @@ describe("a story's command", () => {
 
   test("that asks an agent again belongs to the attempt that runs", async () => {
     const command = await attempt();
-    expect(await withGrip(command, ours).append(A, [attemptStart(command)])).toBe(true);
+    expect(await withFencing(command, ours).append(A, [attemptStart(command)])).toBe(true);
     const unclear: Event = { type: "attempt.unclear", attempt: command.attempt, detail: "?", durationMs: 1 };
     expect(await ours.append(A, [unclear])).toBe(true);
     const ask = await next("ask-again");
-    const gripped = withGrip(ask, ours);
+    const gripped = withFencing(ask, ours);
     expect(gripped.mayWrite(A)).toBe(true);
     await tell(A, HELD);
     await ours.catchUp();
@@ -151,7 +151,7 @@ describe("a story's command", () => {
 
   test("writes elsewhere, or by a number it names, as everybody does", async () => {
     const command = await attempt();
-    const gripped = withGrip(command, ours);
+    const gripped = withFencing(command, ours);
     expect(await gripped.append(A, [attemptStart(command)])).toBe(true);
     await tell(A, INTERRUPTED);
     await ours.catchUp();
@@ -168,12 +168,12 @@ describe("a command about the project", () => {
   const project = (type: string): Command => ({ key: `@project:${ours.state().seq}`, story: null, type }) as Command;
 
   test("is refused its first word where somebody has written since, and not its second", async () => {
-    const late = withGrip(project("start-remediation"), ours);
+    const late = withFencing(project("start-remediation"), ours);
     await tell(null, RESUMED);
     await ours.catchUp();
     expect(await late.append(null, [RESUMED])).toBe(false);
     expect(await late.append(null, [RESUMED])).toBe(false);
-    const gripped = withGrip(project("start-remediation"), ours);
+    const gripped = withFencing(project("start-remediation"), ours);
     expect(await gripped.append(null, [RESUMED])).toBe(true);
     await tell(null, RESUMED);
     await ours.catchUp();
@@ -182,7 +182,7 @@ describe("a command about the project", () => {
   });
 
   test("that looks at the health need not follow what was written meanwhile", async () => {
-    const gripped = withGrip(project("check-health"), ours);
+    const gripped = withFencing(project("check-health"), ours);
     await tell(null, RESUMED);
     await ours.catchUp();
     expect(await gripped.append(null, [RESUMED])).toBe(true);

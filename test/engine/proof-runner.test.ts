@@ -3,7 +3,13 @@ import { chanceOf } from "../../bench/blame/random.ts";
 import { treeId } from "../../src/core/events/ids.ts";
 import { proofRunner } from "../../src/engine/proof-runner.ts";
 import type { Outcome } from "../../src/decide/blame/experiments.ts";
-import { foreseen, newProof, nextExperiment, told, type ProofAnswer } from "../../src/decide/blame/prove-blame.ts";
+import {
+  speculate,
+  newProof,
+  nextExperiment,
+  applyOutcome,
+  type ProofAnswer,
+} from "../../src/decide/blame/prove-blame.ts";
 import type { Bench } from "../../src/ports/experiment-runner.ts";
 
 /** A bench on which nothing but the set of hunks that are out can be seen. */
@@ -69,7 +75,7 @@ async function play(
       await runner.close();
       return { answer: step.answer, begun, most, closed };
     }
-    state = told(state, await runner.ended(step.experiment, foreseen(state, runner.hands)));
+    state = applyOutcome(state, await runner.ended(step.experiment, speculate(state, runner.hands)));
   }
 }
 
@@ -96,10 +102,10 @@ describe("a proof with several runs at once", () => {
     const hunks = [7, 3, 5].map((id, at) => ({ id, confidence: at === 0 ? 0.9 : 0.05 }));
     const rest = { companions: new Map(), pinned: [], isNewTest: false, looksEnvironmental: false, looksFlaky: false };
     const state = newProof({ hunks, ...rest, limits: { runs: 30, timeMs: Infinity } });
-    const next = foreseen(state, 20);
+    const next = speculate(state, 20);
     expect(next.map(({ purpose }) => purpose).slice(0, 3)).toEqual(["untouched", "base", "search"]);
     expect(next[2]!.without).toEqual([7]);
-    expect(foreseen(state, 2)).toEqual(next.slice(0, 2));
+    expect(speculate(state, 2)).toEqual(next.slice(0, 2));
   });
 
   test("makes a run again alone that had others beside it and ended in another way than recorded", async () => {

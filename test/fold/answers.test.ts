@@ -11,7 +11,7 @@ import {
   reasonFor,
   runScript,
   stateOf,
-  told,
+  foldEvents,
   world,
   type Script,
   type World,
@@ -33,7 +33,7 @@ const exhausted = (): RunState => stopped({ review: ["fail", "fail", "fail"] });
 
 describe("a person's answer", () => {
   it("resolve: what the person left is taken in, every gate runs on it, and the counter starts again", () => {
-    const ran = runScript(told(exhausted(), "a", answer("resolve")));
+    const ran = runScript(foldEvents(exhausted(), "a", answer("resolve")));
     expect(ran.lines).toEqual([
       "adopt-work",
       "judge integrity",
@@ -49,14 +49,14 @@ describe("a person's answer", () => {
     const run = stopped({ checks: ["fail", "fail"], review: ["fail", "fail", "fail"] });
     const counts = (of: RunState) => [stateOf(of, "a").gates.checks?.failures, stateOf(of, "a").gates.review?.failures];
     expect(counts(run)).toEqual([2, 3]);
-    const back = told(run, "a", answer("send-back", { message: "use the other one" }));
+    const back = foldEvents(run, "a", answer("send-back", { message: "use the other one" }));
     expect(counts(back)).toEqual([2, 0]);
     expect(stateOf(back, "a").gates.review?.failuresEver).toBe(3);
     expect(stateOf(back, "a").guidance).toEqual(["Ada: use the other one"]);
   });
 
   it("send-back to a named phase asks for that phase's work, whatever failed", () => {
-    const back = told(
+    const back = foldEvents(
       stopped({ review: ["fail", "fail", "fail", "fail"] }, presetPolicy("story")),
       "a",
       answer("send-back", { phase: "refine", message: "narrow it" }),
@@ -70,7 +70,7 @@ describe("a person's answer", () => {
     const half = runScript(begin(POLICY, story("a")), (command) =>
       command.type === "start-gate" && command.gate === "review" ? [{ type: "story.held", by: "Ada" }] : null,
     ).run;
-    const back = told(half, "a", answer("send-back", { message: "use the other library" }), {
+    const back = foldEvents(half, "a", answer("send-back", { message: "use the other library" }), {
       type: "story.released",
       by: "Ada",
     });
@@ -90,7 +90,7 @@ describe("a person's answer", () => {
   });
 
   it("a rework a person asked for that changes nothing is a stall like any other", () => {
-    const back = told(exhausted(), "a", answer("send-back", { phase: "implement", message: "again" }));
+    const back = foldEvents(exhausted(), "a", answer("send-back", { phase: "implement", message: "again" }));
     const ran = runScript(back, (command, state) =>
       command.type === "start-attempt"
         ? [
@@ -103,27 +103,27 @@ describe("a person's answer", () => {
   });
 
   it("send-back with nothing to say gives no guidance", () => {
-    expect(stateOf(told(exhausted(), "a", answer("send-back", { message: "" })), "a").guidance).toEqual([]);
+    expect(stateOf(foldEvents(exhausted(), "a", answer("send-back", { message: "" })), "a").guidance).toEqual([]);
   });
 
   it("raise-budget: the limit is what was named, never above the ceiling, and the work goes on", () => {
-    const raised = told(exhausted(), "a", answer("raise-budget", { budget: "failures:review", limit: 99 }));
+    const raised = foldEvents(exhausted(), "a", answer("raise-budget", { budget: "failures:review", limit: 99 }));
     expect(stateOf(raised, "a").raised).toEqual({ "failures:review": 10 });
     expect(runScript(raised).lines[0]).toBe("send back from review to implement");
-    const nothing = told(exhausted(), "a", answer("raise-budget"));
+    const nothing = foldEvents(exhausted(), "a", answer("raise-budget"));
     expect(stateOf(nothing, "a").raised).toEqual({});
     expect(runScript(nothing).lines).toEqual(["ask: budget"]);
   });
 
   it("abandon ends the story with the person's words", () => {
-    const state = stateOf(told(exhausted(), "a", answer("abandon", { message: "not needed" })), "a");
+    const state = stateOf(foldEvents(exhausted(), "a", answer("abandon", { message: "not needed" })), "a");
     expect(state.ending).toMatchObject({ how: "abandoned", reason: "Ada: not needed" });
   });
 
   it("waive and dispute without a gate to speak of change nothing but close the question", () => {
     const run = begin(POLICY, story("a"));
     for (const verb of ["waive", "dispute"] as const) {
-      const state = stateOf(told(run, "a", answer(verb)), "a");
+      const state = stateOf(foldEvents(run, "a", answer(verb)), "a");
       expect([state.waivers, state.disputes]).toEqual([[], []]);
     }
   });
@@ -131,7 +131,7 @@ describe("a person's answer", () => {
   it.each(["retry", "declare-healthy", "halt"] as const)(
     "%s speaks of the project: a story's question stays open",
     (verb) => {
-      expect(reasonFor(told(exhausted(), "a", answer(verb)), "a")).toBe("budget");
+      expect(reasonFor(foldEvents(exhausted(), "a", answer(verb)), "a")).toBe("budget");
     },
   );
 
@@ -139,9 +139,9 @@ describe("a person's answer", () => {
     const happens = world({ gates: { audit: ["blocked"] }, health: [false, false, false] });
     const run = runScript(begin(POLICY, story("a")), happens).run;
     expect(run.escalation?.reason.type).toBe("infrastructure");
-    expect(told(run, null, answer("resolve")).escalation).toBe(run.escalation);
-    expect(told(run, null, answer("raise-budget")).raised).toEqual({});
-    expect(told(begin(POLICY), null, answer("retry")).remediation).toBeNull();
+    expect(foldEvents(run, null, answer("resolve")).escalation).toBe(run.escalation);
+    expect(foldEvents(run, null, answer("raise-budget")).raised).toEqual({});
+    expect(foldEvents(begin(POLICY), null, answer("retry")).remediation).toBeNull();
   });
 
   it.each([
@@ -158,7 +158,7 @@ describe("a disputed finding", () => {
   const disputed = () => {
     const run = exhausted();
     const first = firstOf(run);
-    return { first, run: told(run, "a", answer("dispute", { findings: [first], message: "the caller checks" })) };
+    return { first, run: foldEvents(run, "a", answer("dispute", { findings: [first], message: "the caller checks" })) };
   };
   const ruling =
     (upheld: (finding: string) => boolean, then: Script = () => null): Script =>
@@ -201,7 +201,7 @@ describe("a disputed finding", () => {
       disputed().run,
       ruling(() => true),
     ).run;
-    const again = told(upheld, "a", answer("dispute", { findings: [firstOf(upheld)] }));
+    const again = foldEvents(upheld, "a", answer("dispute", { findings: [firstOf(upheld)] }));
     expect(runScript(again).lines).toEqual(["ask: budget"]);
   });
 
@@ -210,7 +210,7 @@ describe("a disputed finding", () => {
     for (const finding of stateOf(run, "a").gates.review!.last!.blocking) {
       expect(verbs(run)).toContain("dispute");
       run = runScript(
-        told(run, "a", answer("dispute", { findings: [finding] })),
+        foldEvents(run, "a", answer("dispute", { findings: [finding] })),
         ruling(() => true),
       ).run;
     }
@@ -236,7 +236,7 @@ describe("a disputed finding", () => {
   it("of two, the one that stands does not keep the other from being looked at", () => {
     const run = exhausted();
     const [first, second] = stateOf(run, "a").gates.review!.last!.blocking;
-    const both = told(run, "a", answer("dispute", { findings: [first!, second!] }));
+    const both = foldEvents(run, "a", answer("dispute", { findings: [first!, second!] }));
     const ran = runScript(
       both,
       ruling((finding) => finding === first, world({ gates: { review: ["fail"] } })),
@@ -262,7 +262,7 @@ describe("a disputed finding", () => {
     const { gate } = stateOf(run, "a").escalation!;
     const finding = stateOf(run, "a").gates[gate!]!.last!.blocking[0]!;
     const ran = runScript(
-      told(run, "a", answer("dispute", { findings: [finding] })),
+      foldEvents(run, "a", answer("dispute", { findings: [finding] })),
       ruling(() => true),
     );
     expect(ran.lines).toEqual(["adjudicate by adjudicator", `ask: ${reason}`]);
@@ -284,7 +284,7 @@ describe("a disputed finding", () => {
     const run = runScript(begin(POLICY, story("a")), idle).run;
     expect(stateOf(run, "a").escalation!.reason).toMatchObject({ type: "stall", stall: "no-change" });
     const ran = runScript(
-      told(run, "a", answer("dispute", { findings: [firstOf(run)], gate: "review" })),
+      foldEvents(run, "a", answer("dispute", { findings: [firstOf(run)], gate: "review" })),
       ruling(() => true, idle),
     );
     expect(ran.lines).toEqual(["adjudicate by adjudicator", "ask: stall"]);
@@ -315,11 +315,11 @@ describe("a disputed finding", () => {
     });
     expect(escalation?.assessment).not.toContain("the disputed finding");
 
-    const back = runScript(told(upheld.run, "a", answer("send-back")));
+    const back = runScript(foldEvents(upheld.run, "a", answer("send-back")));
     expect(back.lines[0]).toBe("send back from review to implement");
     expect(stateOf(back.run, "a").ending?.how).toBe("accepted");
 
-    const waived = told(upheld.run, "a", answer("waive", { findings: [disputed().first] }));
+    const waived = foldEvents(upheld.run, "a", answer("waive", { findings: [disputed().first] }));
     expect(stateOf(waived, "a").disputes).toEqual([]);
     expect(runScript(waived).lines[0]).toBe("ask: budget");
   });
@@ -327,13 +327,13 @@ describe("a disputed finding", () => {
   it("is disputed once, however often that is said", () => {
     const { run, first } = disputed();
     expect(
-      stateOf(told(run, "a", answer("dispute", { findings: [first, first], gate: "review" })), "a").disputes,
+      stateOf(foldEvents(run, "a", answer("dispute", { findings: [first, first], gate: "review" })), "a").disputes,
     ).toHaveLength(1);
-    expect(stateOf(told(run, "a", answer("dispute", { gate: "review" })), "a").disputes).toHaveLength(1);
+    expect(stateOf(foldEvents(run, "a", answer("dispute", { gate: "review" })), "a").disputes).toHaveLength(1);
   });
 
   const byAgent = () =>
-    told(told(exhausted(), "a", answer("dispute")), "a", {
+    foldEvents(foldEvents(exhausted(), "a", answer("dispute")), "a", {
       type: "finding.disputed",
       gate: "review",
       finding: disputed().first,
@@ -344,7 +344,7 @@ describe("a disputed finding", () => {
   it("may be disputed by the agent; a word on a finding nobody disputes costs and does nothing", () => {
     const run = byAgent();
     expect(stateOf(run, "a").disputes).toMatchObject([{ by: "developer", standing: "open" }]);
-    const other = told(run, "a", {
+    const other = foldEvents(run, "a", {
       type: "finding.adjudicated",
       finding: "other" as never,
       upheld: false,
@@ -363,7 +363,7 @@ describe("approvals of a conservative run", () => {
   it("a gate that broke is tried again only when a person says so", () => {
     const first = stopped({ review: ["error"] }, policy);
     expect(stateOf(first, "a").escalation?.reason).toEqual({ type: "approval", of: "retry" });
-    expect(runScript(told(first, "a", answer("send-back"))).lines[0]).toBe("judge review");
+    expect(runScript(foldEvents(first, "a", answer("send-back"))).lines[0]).toBe("judge review");
   });
 
   it("and so is an agent that crashed", () => {
@@ -380,7 +380,7 @@ describe("approvals of a conservative run", () => {
         : null,
     );
     expect(stateOf(ran.run, "a").escalation?.reason).toEqual({ type: "approval", of: "retry" });
-    const allowed = runScript(told(ran.run, "a", answer("resolve")));
+    const allowed = runScript(foldEvents(ran.run, "a", answer("resolve")));
     expect(allowed.lines[0]).toBe("implement by developer");
     expect(stateOf(allowed.run, "a").ending?.how).toBe("accepted");
   });
@@ -415,7 +415,7 @@ describe("a test that changes its mind about one tree", () => {
 
   it("is judged again when a person has mended it, and what it did before is forgotten", () => {
     const ran = runScript(
-      told(ask(flaky, flaky), "a", answer("resolve")),
+      foldEvents(ask(flaky, flaky), "a", answer("resolve")),
       world({ gates: { checks: ["inconclusive", "inconclusive"] } }),
     );
     expect(reasonFor(ran.run, "a")).toBe("gate-inconclusive");

@@ -3,7 +3,7 @@ import type { Event } from "../../src/core/events/event.ts";
 import type { RunState } from "../../src/core/stories/run-state.ts";
 import { evolveProject } from "../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";
-import { answer, recorded } from "../kit/story-world.ts";
+import { answer, recordedEvent } from "../kit/story-world.ts";
 import { changes, escalation, POLICY } from "../kit/stories.ts";
 
 const RUN: RunState = { ...EMPTY_RUN, seq: 4, policy: POLICY };
@@ -25,7 +25,7 @@ const ASKED: RunState = {
 
 /** What an event of the project changes; that it is counted goes without saying. */
 function after(run: RunState, event: Event): Partial<RunState> {
-  const { seq, ...changed } = changes(run, evolveProject(run, recorded(9, null, event)));
+  const { seq, ...changed } = changes(run, evolveProject(run, recordedEvent(9, null, event)));
   expect(seq).toBe(run.seq + 1);
   return changed;
 }

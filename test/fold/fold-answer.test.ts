@@ -6,7 +6,7 @@ import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import type { GateName } from "../../src/core/gates/gate.ts";
 import { fingerprint, roleName } from "../../src/core/events/ids.ts";
 import type { Dispute, StoryState } from "../../src/core/stories/story-state.ts";
-import { answered, gateOfBudget } from "../../src/fold/fold-answer.ts";
+import { applyAnswer, gateOfBudget } from "../../src/fold/fold-answer.ts";
 import { judgement } from "../kit/story-world.ts";
 import { ANSWERED, asking, changes, FORGIVEN, usedGate, GONE } from "../kit/stories.ts";
 
@@ -20,7 +20,7 @@ const said = (verb: Answer["verb"], more: Partial<Answer> = {}): Answer => ({
   ...more,
 });
 const after = (state: StoryState, verb: Answer["verb"], more: Partial<Answer> = {}): Partial<StoryState> =>
-  changes(state, answered(state, said(verb, more), "base", 7));
+  changes(state, applyAnswer(state, said(verb, more), "base", 7));
 
 const STALL: EscalationReason = { type: "stall", stall: "plateau", detail: "" };
 const MERGE: EscalationReason = { type: "approval", of: "merge" };
@@ -480,5 +480,5 @@ test("an answer without a question does what it says", () => {
 });
 
 test("an answer without a question counts no unchanged rework, and forgets what ended a step", () => {
-  expect(answered(asking(null), said("raise-budget"), "base", 7).counters).toEqual(ANSWERED);
+  expect(applyAnswer(asking(null), said("raise-budget"), "base", 7).counters).toEqual(ANSWERED);
 });

@@ -8,7 +8,7 @@ import {
   attemptStarted,
   attemptUnclear,
   backoffMs,
-  interrupted,
+  interruptAttempt,
   withLastAttempt,
   workInterrupted,
 } from "../../src/fold/fold-attempt.ts";
@@ -330,14 +330,14 @@ describe("an attempt that gives nothing to judge", () => {
 describe("work that was interrupted", () => {
   test("is given back: nothing was counted for it", () => {
     const state = working();
-    expect(changes(state, interrupted(state))).toEqual({
+    expect(changes(state, interruptAttempt(state))).toEqual({
       running: null,
       attempts: [summary(1), summary(2, { outcome: "interrupted", tree: null })],
       counters: { ...COUNTERS, attempts: 2 },
     });
     const judging = working({ running: { type: "gate", gate: "review", since: 0, seq: 1 } });
-    expect(changes(judging, interrupted(judging))).toEqual({ running: null });
-    expect(changes(working({ running: null }), interrupted(working({ running: null })))).toEqual({});
+    expect(changes(judging, interruptAttempt(judging))).toEqual({ running: null });
+    expect(changes(working({ running: null }), interruptAttempt(working({ running: null })))).toEqual({});
   });
 
   test("by a death of the engine counts that death, and no other end does", () => {

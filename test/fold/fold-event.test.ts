@@ -6,26 +6,26 @@ import { storyId } from "../../src/core/events/ids.ts";
 import type { RunState } from "../../src/core/stories/run-state.ts";
 import { evolve } from "../../src/fold/fold-event.ts";
 import { byText, lookup } from "../../src/stdx/sorted-map.ts";
-import { answer, attemptEnd, attemptStart, judgement, recorded, story } from "../kit/story-world.ts";
-import { begin, performed, runScript, stateOf, told } from "../seeds/scripted-run.ts";
+import { answer, attemptEnd, attemptStart, judgement, recordedEvent, story } from "../kit/story-world.ts";
+import { begin, performCommand, runScript, stateOf, foldEvents } from "../seeds/scripted-run.ts";
 import { decide } from "../../src/decide/decide.ts";
 import { changes } from "../kit/stories.ts";
 
 const POLICY = presetPolicy("critic-audit");
 const after = (run: RunState, of: string | null, event: Event): Partial<RunState> =>
-  changes(run, evolve(run, recorded(1000, of, event)));
+  changes(run, evolve(run, recordedEvent(1000, of, event)));
 const dependents = (run: RunState, id: string): readonly string[] | undefined =>
   lookup(run.dependents, storyId(id), byText);
 const isQueued = (run: RunState, id: string): boolean => stateOf(run, id).queued !== null;
 
 /** The story's first attempt runs. */
 function working(run: RunState, id: string): RunState {
-  const started = performed(
+  const started = performCommand(
     run,
     decide(run, POLICY, 0).find((command) => command.story === id)!,
   );
   const next = decide(started, POLICY, 0).find((command) => command.story === id);
-  return next?.type === "start-attempt" ? told(started, id, attemptStart(next)) : started;
+  return next?.type === "start-attempt" ? foldEvents(started, id, attemptStart(next)) : started;
 }
 
 describe("an event", () => {
@@ -41,7 +41,7 @@ describe("an event", () => {
   ])("of the project in a story's stream is counted, and nothing else: $type", (event) => {
     const run = begin(POLICY, story("a"));
     expect(after(run, "a", event)).toEqual({ position: run.position + 1 });
-    expect(stateOf(evolve(run, recorded(0, "a", event)), "a").seq).toBe(stateOf(run, "a").seq);
+    expect(stateOf(evolve(run, recordedEvent(0, "a", event)), "a").seq).toBe(stateOf(run, "a").seq);
   });
 
   test("of a story that is not known, or is added again, is counted", () => {
@@ -54,7 +54,10 @@ describe("an event", () => {
 
   test("of a story counts for it and for the run, with what it cost", () => {
     const run = working(begin(POLICY, story("a")), "a");
-    const ended = evolve(run, recorded(0, "a", attemptEnd(1, { type: "ready" }, "t1", { costUsd: 2, durationMs: 5 })));
+    const ended = evolve(
+      run,
+      recordedEvent(0, "a", attemptEnd(1, { type: "ready" }, "t1", { costUsd: 2, durationMs: 5 })),
+    );
     expect(ended.position).toBe(run.position + 1);
     expect(ended.seq).toBe(run.seq);
     expect(ended.spent).toEqual({ costUsd: 2, tokens: 0, timeMs: 5, costUnknown: false });
@@ -65,7 +68,7 @@ describe("an event", () => {
   test("that says the infrastructure is broken stops the run", () => {
     const run = working(begin(POLICY, story("a")), "a");
     const blocked: AttemptOutcome = { type: "blocked", issue: "the database is down" };
-    expect(evolve(run, recorded(9, "a", attemptEnd(1, blocked, "t1"))).remediation).toMatchObject({
+    expect(evolve(run, recordedEvent(9, "a", attemptEnd(1, blocked, "t1"))).remediation).toMatchObject({
       issue: "the database is down",
       since: 9,
       stage: "waiting",
@@ -89,28 +92,33 @@ describe("a story that depends on another", () => {
     const run = two();
     expect(dependents(run, "a")).toEqual(["b"]);
     expect([isQueued(run, "a"), isQueued(run, "b")]).toEqual([true, false]);
-    const started = told(run, "a", { type: "story.started", by: "x" }, { type: "work.interrupted", detail: "" });
-    const forced = told(started, "a", answer("force-complete"));
+    const started = foldEvents(run, "a", { type: "story.started", by: "x" }, { type: "work.interrupted", detail: "" });
+    const forced = foldEvents(started, "a", answer("force-complete"));
     expect(isQueued(forced, "b")).toBe(true);
-    expect(isQueued(told(forced, "a", { type: "answer.undone", by: "Ada" }), "b")).toBe(false);
+    expect(isQueued(foldEvents(forced, "a", { type: "answer.undone", by: "Ada" }), "b")).toBe(false);
   });
 
   test("does not move when the other one fails", () => {
-    const started = told(two(), "a", { type: "story.started", by: "x" }, { type: "work.interrupted", detail: "" });
-    expect(isQueued(told(started, "a", answer("abandon")), "b")).toBe(false);
+    const started = foldEvents(
+      two(),
+      "a",
+      { type: "story.started", by: "x" },
+      { type: "work.interrupted", detail: "" },
+    );
+    expect(isQueued(foldEvents(started, "a", answer("abandon")), "b")).toBe(false);
   });
 
   test("is known as waiting once, for each that it names, also when its file is changed", () => {
     const run = two();
-    const changed = told(run, "b", {
+    const changed = foldEvents(run, "b", {
       type: "story.changed",
       story: story("b", { dependsOn: [storyId("a"), storyId("c")] }),
     } as Event);
     expect([dependents(changed, "a"), dependents(changed, "c")]).toEqual([["b"], ["b"]]);
-    const third = told(changed, "d", { type: "story.added", story: story("d", { dependsOn: [storyId("a")] }) });
+    const third = foldEvents(changed, "d", { type: "story.added", story: story("d", { dependsOn: [storyId("a")] }) });
     expect(dependents(third, "a")).toEqual(["b", "d"]);
     // The story that it waits for may come later.
-    expect(isQueued(told(third, "c", { type: "story.added", story: story("c") }), "c")).toBe(true);
+    expect(isQueued(foldEvents(third, "c", { type: "story.added", story: story("c") }), "c")).toBe(true);
   });
 });
 
@@ -124,7 +132,7 @@ describe("an agent that says which story it waits for", () => {
     ...(waitsFor === undefined ? {} : { waitsFor }),
   });
   const told1 = (run: RunState, id: string, waitsFor: string | undefined): RunState =>
-    told(run, id, attemptEnd(1, waits(waitsFor), "t1"));
+    foldEvents(run, id, attemptEnd(1, waits(waitsFor), "t1"));
   const waitOf = (run: RunState, id: string) => stateOf(run, id).wait;
 
   test("waits for it, and goes on when it is accepted", () => {
@@ -132,7 +140,7 @@ describe("an agent that says which story it waits for", () => {
     expect(waitOf(run, "a")).toMatchObject({ type: "story", story: "b" });
     expect(dependents(run, "b")).toEqual(["a"]);
     expect(isQueued(run, "a")).toBe(false);
-    const done = told(run, "b", { type: "story.started", by: "x" }, answer("force-complete"));
+    const done = foldEvents(run, "b", { type: "story.started", by: "x" }, answer("force-complete"));
     expect(isQueued(done, "a")).toBe(true);
   });
 
@@ -141,7 +149,7 @@ describe("an agent that says which story it waits for", () => {
     expect(waitOf(told1(run, "a", "z"), "a")).toMatchObject({ type: "time" });
     expect(waitOf(told1(run, "a", undefined), "a")).toMatchObject({ type: "time" });
     expect(waitOf(told1(run, "a", "a"), "a")).toMatchObject({ type: "time" });
-    const over = told(run, "b", { type: "story.started", by: "x" }, answer("abandon"));
+    const over = foldEvents(run, "b", { type: "story.started", by: "x" }, answer("abandon"));
     expect(waitOf(told1(over, "a", "b"), "a")).toMatchObject({ type: "time" });
   });
 
@@ -164,7 +172,7 @@ describe("an agent that says which story it waits for", () => {
       story("b", { dependsOn: [storyId("c")] }),
       story("c", { dependsOn: [storyId("a")] }),
     );
-    const over = told(run, "c", { type: "story.started", by: "x" }, answer("abandon"));
+    const over = foldEvents(run, "c", { type: "story.started", by: "x" }, answer("abandon"));
     expect(waitOf(told1(working(over, "a"), "a", "b"), "a")).toMatchObject({ type: "story", story: "b" });
   });
 });
@@ -177,8 +185,8 @@ describe("the usual time of a kind of story", () => {
         : null,
     ).run;
     expect(run.usual).toEqual({ feature: { count: 1, totalMs: 100 }, bug: { count: 1, totalMs: 100 } });
-    const forced = told(
-      told(run, "c", { type: "story.added", story: story("c") }),
+    const forced = foldEvents(
+      foldEvents(run, "c", { type: "story.added", story: story("c") }),
       "c",
       { type: "story.started", by: "x" },
       answer("force-complete"),
@@ -188,10 +196,10 @@ describe("the usual time of a kind of story", () => {
 
   test("does not change when a story that is accepted is judged once more", () => {
     const run = runScript(begin(POLICY, story("a"))).run;
-    const late = told(run, "a", { type: "gate.judged", judgement: judgement("review", "t1", "pass") });
+    const late = foldEvents(run, "a", { type: "gate.judged", judgement: judgement("review", "t1", "pass") });
     expect(late.usual).toEqual(run.usual);
-    const back = told(run, "a", answer("send-back"));
+    const back = foldEvents(run, "a", answer("send-back"));
     expect(stateOf(back, "a").ending).toBeNull();
-    expect(told(back, "a", { type: "answer.undone", by: "Ada" }).usual).toEqual(run.usual);
+    expect(foldEvents(back, "a", { type: "answer.undone", by: "Ada" }).usual).toEqual(run.usual);
   });
 });

@@ -5,7 +5,7 @@ import type { GateName, Judgement } from "../../src/core/gates/gate.ts";
 import type { Result } from "../../src/core/events/error.ts";
 import { roleName, treeId } from "../../src/core/events/ids.ts";
 import type { GateState, StoryState } from "../../src/core/stories/story-state.ts";
-import { blameFound, countedBesides, gateJudged } from "../../src/fold/fold-gate.ts";
+import { blameFound, addCounts, gateJudged } from "../../src/fold/fold-gate.ts";
 import { blameEvent, identities, judgement, type JudgementParts } from "../kit/story-world.ts";
 import { asking, changes, COUNTERS, POLICY, ROUND, usedGate } from "../kit/stories.ts";
 
@@ -266,7 +266,7 @@ describe("what a judgement cost", () => {
       asked: { [DEVELOPER]: 3, [CRITIC]: 1 },
       sessions: { [DEVELOPER]: session("1"), [CRITIC]: session("3") },
     });
-    expect(countedBesides({ [DEVELOPER]: 1 }, {})).toEqual({ [DEVELOPER]: 1 });
+    expect(addCounts({ [DEVELOPER]: 1 }, {})).toEqual({ [DEVELOPER]: 1 });
   });
 });
 

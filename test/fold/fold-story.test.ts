@@ -4,18 +4,18 @@ import type { Event } from "../../src/core/events/event.ts";
 import { evidenceId, fingerprint, roleName, treeId } from "../../src/core/events/ids.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
 import type { Dispute, GateState, StoryState } from "../../src/core/stories/story-state.ts";
-import { evolveStory, type Surroundings } from "../../src/fold/fold-story.ts";
-import { blameEvent, judgement, recorded, story } from "../kit/story-world.ts";
+import { evolveStory, type ProjectFacts } from "../../src/fold/fold-story.ts";
+import { blameEvent, judgement, recordedEvent, story } from "../kit/story-world.ts";
 import { asking, changes, COUNTERS, escalation, GONE, POLICY, ROUND, usedGate } from "../kit/stories.ts";
 
-const AROUND: Surroundings = { policy: POLICY, base: "b1", mayUndo: () => false };
+const AROUND: ProjectFacts = { policy: POLICY, base: "b1", mayUndo: () => false };
 const DEVELOPER = roleName("developer");
 /** A story in which nothing runs; most events of the engine come while a step does. */
 const before = (more: Partial<StoryState> = {}): StoryState => asking(null, null, { seq: 8, wait: null, ...more });
 const STEP = { type: "step", step: "blame", since: 0, seq: 1 } as const;
 const GATE = { type: "gate", gate: "review", since: 0, seq: 1 } as const;
 const after = (event: Event, state = before(), around = AROUND): Partial<StoryState> =>
-  changes(state, evolveStory(state, recorded(1000, "a", event) as Parameters<typeof evolveStory>[1], around));
+  changes(state, evolveStory(state, recordedEvent(1000, "a", event) as Parameters<typeof evolveStory>[1], around));
 
 describe("what begins", () => {
   test("a gate, or a step, runs from now on, and ends a pause", () => {

@@ -8,8 +8,8 @@ import { decide } from "../../src/decide/decide.ts";
 import { evolve, fold } from "../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";
 import { canonicalJson } from "../../src/stdx/canonical-json.ts";
-import { attemptEnd, attemptStart, judgement, outcomesOf, recorded, story } from "../kit/story-world.ts";
-import { begin, lineOf, performed, runScript, stateOf, told } from "../seeds/scripted-run.ts";
+import { attemptEnd, attemptStart, judgement, outcomesOf, recordedEvent, story } from "../kit/story-world.ts";
+import { begin, lineOf, performCommand, runScript, stateOf, foldEvents } from "../seeds/scripted-run.ts";
 import { byText, lookup } from "../../src/stdx/sorted-map.ts";
 
 const POLICY = presetPolicy("critic-audit");
@@ -17,8 +17,8 @@ const POLICY = presetPolicy("critic-audit");
 /** A journal made by choosing any outcome of any command, as the numbers say. */
 function journal(choices: readonly number[]): { events: Recorded[]; run: RunState } {
   const first: Recorded[] = [
-    recorded(0, null, { type: "policy.set", policy: POLICY, by: "test" }),
-    ...["a", "b"].map((id) => recorded(0, id, { type: "story.added", story: story(id) })),
+    recordedEvent(0, null, { type: "policy.set", policy: POLICY, by: "test" }),
+    ...["a", "b"].map((id) => recordedEvent(0, id, { type: "story.added", story: story(id) })),
   ];
   const events = [...first];
   let run = fold(first, EMPTY_RUN);
@@ -29,7 +29,7 @@ function journal(choices: readonly number[]): { events: Recorded[]; run: RunStat
     const state = command.story === null ? null : (lookup(run.stories, command.story, byText) ?? null);
     const outcomes = outcomesOf(command, state);
     for (const event of outcomes[(choice >> 4) % outcomes.length]!.events) {
-      const line = recorded(step * 1000, command.story, event);
+      const line = recordedEvent(step * 1000, command.story, event);
       events.push(line);
       run = evolve(run, line);
     }
@@ -84,24 +84,24 @@ describe("events that come to nothing", () => {
   it.each(PROJECT.map((event) => [event.type, event] as const))(
     "%s in a story's stream changes no story",
     (_type, event) => {
-      const after = told(run, "a", event);
+      const after = foldEvents(run, "a", event);
       expect({ ...after, position: 0 }).toEqual({ ...run, position: 0 });
     },
   );
 
   it("an event of a story nobody knows, and a story that is added twice", () => {
-    expect(told(run, "nobody", { type: "story.accepted" }).stories).toBe(run.stories);
+    expect(foldEvents(run, "nobody", { type: "story.accepted" }).stories).toBe(run.stories);
     expect(
-      stateOf(told(run, "a", { type: "story.added", story: story("a", { title: "Other" }) }), "a").story.title,
+      stateOf(foldEvents(run, "a", { type: "story.added", story: story("a", { title: "Other" }) }), "a").story.title,
     ).toBe("Story a");
   });
 
   it("a story's event in the project's stream", () => {
-    expect(told(run, null, { type: "story.accepted" })).toMatchObject({ remediation: null, halted: null });
+    expect(foldEvents(run, null, { type: "story.accepted" })).toMatchObject({ remediation: null, halted: null });
   });
 
   it("a repair or a health check when nothing is broken is only paid for", () => {
-    const after = told(
+    const after = foldEvents(
       run,
       null,
       { type: "remediation.started", attempt: 1 },
@@ -120,13 +120,15 @@ describe("events that come to nothing", () => {
       explanation: "",
       testRuns: 0,
     } as const;
-    const state = stateOf(told(run, "a", { type: "blame.found", gate: "checks", blame, durationMs: 7 }), "a");
+    const state = stateOf(foldEvents(run, "a", { type: "blame.found", gate: "checks", blame, durationMs: 7 }), "a");
     expect(state).toMatchObject({ failing: null, spent: { timeMs: 7 } });
   });
 
   it("a second report of broken infrastructure does not start the first repair anew", () => {
-    const once = told(run, null, { type: "infrastructure.blocked", issue: "first" });
-    expect(told(once, null, { type: "infrastructure.blocked", issue: "second" }).remediation?.issue).toBe("first");
+    const once = foldEvents(run, null, { type: "infrastructure.blocked", issue: "first" });
+    expect(foldEvents(once, null, { type: "infrastructure.blocked", issue: "second" }).remediation?.issue).toBe(
+      "first",
+    );
   });
 });
 
@@ -136,7 +138,7 @@ describe("a judgement of another tree than the present one", () => {
       command.type === "start-gate" ? [{ type: "story.held", by: "x" }] : null,
     ).run;
     const state = stateOf(
-      told(ready, "a", { type: "gate.judged", judgement: judgement("integrity", "old", result) }),
+      foldEvents(ready, "a", { type: "gate.judged", judgement: judgement("integrity", "old", result) }),
       "a",
     );
     expect(state.gates.integrity).toMatchObject({ fresh: false, inconclusives: 1, failuresEver: 0 });
@@ -149,7 +151,7 @@ describe("an agent that waits for another story", () => {
     let next = run;
     for (let i = 0; i < 2; i++) {
       const command = decide(next, POLICY, 0).find((each) => each.story === id)!;
-      next = performed(next, command, (each, state) =>
+      next = performCommand(next, command, (each, state) =>
         each.type === "start-attempt"
           ? [
               attemptStart(each),
@@ -207,7 +209,7 @@ describe("where a story begins", () => {
   it("the backlog is known and not worked on, until a person makes it ready", () => {
     const run = begin(POLICY, story("a", { shelf: "backlog" }));
     expect(decide(run, POLICY, 0)).toEqual([]);
-    const ready = told(run, "a", { type: "story.changed", story: story("a"), what: ["shelf"] });
+    const ready = foldEvents(run, "a", { type: "story.changed", story: story("a"), what: ["shelf"] });
     expect(decide(ready, POLICY, 0).map(lineOf)).toEqual(["start-story"]);
   });
 
@@ -219,14 +221,14 @@ describe("where a story begins", () => {
   });
 
   it("a start that is tried again keeps its rules", () => {
-    const run = told(
+    const run = foldEvents(
       begin(POLICY, story("a")),
       "a",
       { type: "story.started", by: "e" },
       { type: "step.failed", step: "prepare", detail: "no space", infrastructure: false },
     );
-    const other = told(run, null, { type: "policy.set", policy: { ...POLICY, preset: "goal" }, by: "Ada" });
-    const again = told(
+    const other = foldEvents(run, null, { type: "policy.set", policy: { ...POLICY, preset: "goal" }, by: "Ada" });
+    const again = foldEvents(
       other,
       "a",
       { type: "story.started", by: "e" },
@@ -240,9 +242,9 @@ describe("where a story begins", () => {
   });
 
   it("without rules nothing starts", () => {
-    const run = fold([recorded(0, "a", { type: "story.added", story: story("a") })], EMPTY_RUN);
+    const run = fold([recordedEvent(0, "a", { type: "story.added", story: story("a") })], EMPTY_RUN);
     expect(decide(run, POLICY, 0)).toEqual([]);
-    expect(stateOf(told(run, "a", { type: "story.started", by: "x" }), "a").policy).toBeNull();
+    expect(stateOf(foldEvents(run, "a", { type: "story.started", by: "x" }), "a").policy).toBeNull();
   });
 });
 
@@ -264,7 +266,7 @@ describe("a branch that is brought up to its target", () => {
   ).run;
   const updatedWith = (changed: readonly string[]) =>
     ({ type: "branch.updated", tree: treeId("both"), commit: "c9", changed, conflicts: [] }) as const;
-  const updated = (changed: readonly string[]) => stateOf(told(atAudit, "a", updatedWith(changed)), "a");
+  const updated = (changed: readonly string[]) => stateOf(foldEvents(atAudit, "a", updatedWith(changed)), "a");
 
   it("is judged anew where the target changed what a gate looks at, and only there", () => {
     expect(updated(["src/a.ts"]).gates).toMatchObject({ checks: { fresh: false }, review: { fresh: false } });
@@ -279,19 +281,19 @@ describe("a branch that is brought up to its target", () => {
 
   it("is not blamed for what the target brought: the next work is compared with what it was brought up to", () => {
     expect(updated(["src/a.ts"])).toMatchObject({ startedFrom: null, scope: null });
-    const next = told(atAudit, "a", updatedWith(["src/a.ts"]), attemptStart({ ...START, attempt: 9 }));
+    const next = foldEvents(atAudit, "a", updatedWith(["src/a.ts"]), attemptStart({ ...START, attempt: 9 }));
     expect(stateOf(next, "a").startedFrom).toBe("both");
   });
 });
 
 describe("what work is compared with", () => {
   const steps = (...outcomes: readonly ("ready" | "crashed")[]) => {
-    let run = told(begin(POLICY, story("a")), "a", { type: "story.started", by: "x" });
-    run = told(run, "a", { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] });
+    let run = foldEvents(begin(POLICY, story("a")), "a", { type: "story.started", by: "x" });
+    run = foldEvents(run, "a", { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] });
     for (const [index, type] of outcomes.entries()) {
       const attempt = index + 1;
       const end = type === "ready" ? ({ type } as const) : ({ type, detail: "x" } as const);
-      run = told(
+      run = foldEvents(
         run,
         "a",
         attemptStart({ ...START, attempt }),

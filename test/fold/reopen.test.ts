@@ -4,7 +4,7 @@ import type { HeardComment } from "../../src/core/events/event.ts";
 import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import { composeBrief, type BriefMaterial } from "../../src/decide/compose-brief.ts";
 import { answer, story } from "../kit/story-world.ts";
-import { begin, commandsOf, runScript, stateOf, told } from "../seeds/scripted-run.ts";
+import { begin, commandsOf, runScript, stateOf, foldEvents } from "../seeds/scripted-run.ts";
 
 const POLICY = { ...presetPolicy("story"), deliver: "pull-request" } as const;
 const accepted = () => runScript(begin(POLICY, story("a"))).run;
@@ -27,7 +27,7 @@ describe("accepted work that somebody sends back", () => {
   it("is done again where it was, judged again and delivered again", () => {
     const before = accepted();
     expect(stateOf(before, "a").ending?.how).toBe("accepted");
-    const back = told(before, "a", answer("send-back", { message: "rename it" }));
+    const back = foldEvents(before, "a", answer("send-back", { message: "rename it" }));
     expect(stateOf(back, "a")).toMatchObject({ ending: null, delivered: null, requested: { phase: "implement" } });
     const ran = runScript(back);
     expect(ran.lines[0]).toBe("send back from person to implement");
@@ -43,9 +43,9 @@ describe("accepted work that somebody sends back", () => {
 
   it("holds up what has not begun and depends on it, until it is accepted again", () => {
     const next = story("b", { dependsOn: [story("a").id] });
-    const free = told(accepted(), "b", { type: "story.added", story: next });
+    const free = foldEvents(accepted(), "b", { type: "story.added", story: next });
     expect(stateOf(free, "b").queued).not.toBeNull();
-    const back = told(free, "a", answer("send-back", { message: "rename it" }));
+    const back = foldEvents(free, "a", answer("send-back", { message: "rename it" }));
     expect(stateOf(back, "b").queued).toBeNull();
     const ran = runScript(back);
     expect(stateOf(ran.run, "b").ending?.how).toBe("accepted");
@@ -53,22 +53,26 @@ describe("accepted work that somebody sends back", () => {
 
   it("tells the brief what was said of which place, and remembers what was heard", () => {
     const comments = [comment("line/1", "name it"), comment("review/2", "please mend")];
-    const back = told(accepted(), "a", answer("send-back", { message: "2 comments", comments }));
+    const back = foldEvents(accepted(), "a", answer("send-back", { message: "2 comments", comments }));
     const ran = runScript(back);
     const [sent] = commandsOf(ran, "send-back");
     const brief = composeBrief(stateOf(back, "a"), sent!, MATERIAL);
     expect(brief.required).toEqual(comments.map(({ finding }) => finding));
     expect(brief.summary).toBe("2 comments");
     expect(stateOf(ran.run, "a").heard).toEqual(["line/1", "review/2"]);
-    const again = told(ran.run, "a", answer("send-back", { message: "1 comment", comments: [comment("line/3", "x")] }));
+    const again = foldEvents(
+      ran.run,
+      "a",
+      answer("send-back", { message: "1 comment", comments: [comment("line/3", "x")] }),
+    );
     expect(stateOf(again, "a").heard).toEqual(["line/1", "review/2", "line/3"]);
   });
 
   it("nothing else opens a story that is over, and no other ending is opened", () => {
     const over = accepted();
     for (const verb of ["resolve", "waive", "raise-budget", "abandon", "force-complete"] as const)
-      expect(stateOf(told(over, "a", answer(verb)), "a").ending?.how).toBe("accepted");
-    const gone = told(begin(POLICY, story("a")), "a", answer("abandon"));
-    expect(stateOf(told(gone, "a", answer("send-back")), "a").ending?.how).toBe("abandoned");
+      expect(stateOf(foldEvents(over, "a", answer(verb)), "a").ending?.how).toBe("accepted");
+    const gone = foldEvents(begin(POLICY, story("a")), "a", answer("abandon"));
+    expect(stateOf(foldEvents(gone, "a", answer("send-back")), "a").ending?.how).toBe("abandoned");
   });
 });

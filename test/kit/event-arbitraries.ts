@@ -18,7 +18,7 @@ import {
   is,
   judgement,
   list,
-  made,
+  recordOf,
   name,
   phase,
   policy,
@@ -45,31 +45,31 @@ type EventArbitraries = { readonly [T in Event["type"]]: fc.Arbitrary<Extract<Ev
 
 /** A way to make each event there is: the compiler asks for the one that is missing. */
 export const EVENTS: EventArbitraries = {
-  "policy.set": made({ ...is("policy.set"), policy, by: name }),
-  "infrastructure.blocked": made({ ...is("infrastructure.blocked"), issue: text }),
-  "remediation.started": made({ ...is("remediation.started"), attempt: count }),
-  "remediation.finished": made({ ...is("remediation.finished"), attempt: count, fixes: texts, durationMs }, paid),
-  "health.checked": made({ ...is("health.checked"), healthy: fc.boolean(), remaining: texts, durationMs }, paid),
-  "run.resumed": made({ ...is("run.resumed"), by: name }),
-  "journal.replaced": made({
+  "policy.set": recordOf({ ...is("policy.set"), policy, by: name }),
+  "infrastructure.blocked": recordOf({ ...is("infrastructure.blocked"), issue: text }),
+  "remediation.started": recordOf({ ...is("remediation.started"), attempt: count }),
+  "remediation.finished": recordOf({ ...is("remediation.finished"), attempt: count, fixes: texts, durationMs }, paid),
+  "health.checked": recordOf({ ...is("health.checked"), healthy: fc.boolean(), remaining: texts, durationMs }, paid),
+  "run.resumed": recordOf({ ...is("run.resumed"), by: name }),
+  "journal.replaced": recordOf({
     ...is("journal.replaced"),
     id: text,
-    lost: made({ id: fc.option(text), position: count, hash: text, why: text, kept: fc.option(text) }),
+    lost: recordOf({ id: fc.option(text), position: count, hash: text, why: text, kept: fc.option(text) }),
     by: name,
   }),
-  "base.moved": made({ ...is("base.moved"), commit: text }),
-  "escalation.raised": made({ ...is("escalation.raised"), escalation }),
-  "person.answered": made({ ...is("person.answered"), answer }),
-  "budget.warned": made({ ...is("budget.warned"), budget: budgetName, used: amount, limit: amount }),
-  "story.added": made({ ...is("story.added"), story }),
-  "story.changed": made({ ...is("story.changed"), story, what: texts }),
-  "story.started": made({ ...is("story.started"), by: name }),
-  "story.prepared": made(
+  "base.moved": recordOf({ ...is("base.moved"), commit: text }),
+  "escalation.raised": recordOf({ ...is("escalation.raised"), escalation }),
+  "person.answered": recordOf({ ...is("person.answered"), answer }),
+  "budget.warned": recordOf({ ...is("budget.warned"), budget: budgetName, used: amount, limit: amount }),
+  "story.added": recordOf({ ...is("story.added"), story }),
+  "story.changed": recordOf({ ...is("story.changed"), story, what: texts }),
+  "story.started": recordOf({ ...is("story.started"), by: name }),
+  "story.prepared": recordOf(
     { ...is("story.prepared"), tree, commit: text, preExisting: texts },
     { flaky: texts, known: knownFailures, isBaseOpen: fc.constant(true as const) },
   ),
-  "base.judged": made({ ...is("base.judged"), preExisting: texts, flaky: texts }),
-  "attempt.started": made(
+  "base.judged": recordOf({ ...is("base.judged"), preExisting: texts, flaky: texts }),
+  "attempt.started": recordOf(
     {
       ...is("attempt.started"),
       attempt: count,
@@ -79,10 +79,13 @@ export const EVENTS: EventArbitraries = {
       brief: fc.option(evidence),
       forecastUsd: fc.option(amount),
     },
-    { tddPhase, model: text, stronger: made({ failures: count }), fresh: made({ failures: count }) },
+    { tddPhase, model: text, stronger: recordOf({ failures: count }), fresh: recordOf({ failures: count }) },
   ),
-  "attempt.unclear": made({ ...is("attempt.unclear"), attempt: count, detail: text, durationMs }, { ...paid, session }),
-  "attempt.finished": made(
+  "attempt.unclear": recordOf(
+    { ...is("attempt.unclear"), attempt: count, detail: text, durationMs },
+    { ...paid, session },
+  ),
+  "attempt.finished": recordOf(
     {
       ...is("attempt.finished"),
       attempt: count,
@@ -98,19 +101,19 @@ export const EVENTS: EventArbitraries = {
       ...paid,
       product: findingId,
       message: evidence,
-      exceptions: list(made({ path: text, rationale: text })),
+      exceptions: list(recordOf({ path: text, rationale: text })),
       putBack: texts,
       session,
     },
   ),
-  "gate.started": made({ ...is("gate.started"), gate, tree, stages: texts }),
-  "gate.judged": made({ ...is("gate.judged"), judgement }),
-  "step.started": made({ ...is("step.started"), step }),
-  "step.failed": made({ ...is("step.failed"), step, detail: text, infrastructure: fc.boolean() }),
-  "blame.found": made({ ...is("blame.found"), gate, blame, durationMs }, paid),
-  "lint.fixed": made({ ...is("lint.fixed"), tree, commit: text, changed: texts }),
-  "branch.updated": made({ ...is("branch.updated"), tree, commit: text, changed: texts, conflicts: texts }),
-  "work.sent-back": made(
+  "gate.started": recordOf({ ...is("gate.started"), gate, tree, stages: texts }),
+  "gate.judged": recordOf({ ...is("gate.judged"), judgement }),
+  "step.started": recordOf({ ...is("step.started"), step }),
+  "step.failed": recordOf({ ...is("step.failed"), step, detail: text, infrastructure: fc.boolean() }),
+  "blame.found": recordOf({ ...is("blame.found"), gate, blame, durationMs }, paid),
+  "lint.fixed": recordOf({ ...is("lint.fixed"), tree, commit: text, changed: texts }),
+  "branch.updated": recordOf({ ...is("branch.updated"), tree, commit: text, changed: texts, conflicts: texts }),
+  "work.sent-back": recordOf(
     {
       ...is("work.sent-back"),
       gate: sentBackBy,
@@ -123,14 +126,14 @@ export const EVENTS: EventArbitraries = {
     },
     { note: evidence },
   ),
-  "tree.restored": made({ ...is("tree.restored"), tree, commit: text }),
-  "grace.granted": made({ ...is("grace.granted"), gate, failures: count }),
-  "finding.disputed": made({ ...is("finding.disputed"), gate, finding: findingId, by: name, rationale: text }),
-  "finding.adjudicated": made(
+  "tree.restored": recordOf({ ...is("tree.restored"), tree, commit: text }),
+  "grace.granted": recordOf({ ...is("grace.granted"), gate, failures: count }),
+  "finding.disputed": recordOf({ ...is("finding.disputed"), gate, finding: findingId, by: name, rationale: text }),
+  "finding.adjudicated": recordOf(
     { ...is("finding.adjudicated"), finding: findingId, upheld: fc.boolean(), by: name, reason: text, durationMs },
     { ...paid, asked: rolesAsked },
   ),
-  "work.delivered": made(
+  "work.delivered": recordOf(
     {
       ...is("work.delivered"),
       how: fc.constantFrom("branch", "merge", "pull-request"),
@@ -138,26 +141,26 @@ export const EVENTS: EventArbitraries = {
     },
     { by: name },
   ),
-  "delivery.refused": made(
+  "delivery.refused": recordOf(
     { ...is("delivery.refused"), why: fc.constantFrom("not-merged", "branch-moved"), detail: text },
     { commit: text },
   ),
-  "work.adopted": made({ ...is("work.adopted"), tree, commit: text, changed: texts, by: name }),
-  "story.accepted": made(is("story.accepted"), { notes: texts }),
-  "story.failed": made({ ...is("story.failed"), how: fc.constantFrom(...FAILED_HOW), reason: text }),
-  "story.flagged": made({ ...is("story.flagged"), usualMs: amount, takenMs: amount }),
-  "work.interrupted": made(
+  "work.adopted": recordOf({ ...is("work.adopted"), tree, commit: text, changed: texts, by: name }),
+  "story.accepted": recordOf(is("story.accepted"), { notes: texts }),
+  "story.failed": recordOf({ ...is("story.failed"), how: fc.constantFrom(...FAILED_HOW), reason: text }),
+  "story.flagged": recordOf({ ...is("story.flagged"), usualMs: amount, takenMs: amount }),
+  "work.interrupted": recordOf(
     { ...is("work.interrupted"), detail: text },
     {
       engine: fc.constantFrom(...ENGINE_ENDS),
       cause: fc.constant("target-moved" as const),
-      overrun: made({ budget: fc.constantFrom(...SPENT_BUDGETS), durationMs }, paid),
+      overrun: recordOf({ budget: fc.constantFrom(...SPENT_BUDGETS), durationMs }, paid),
     },
   ),
-  "story.held": made({ ...is("story.held"), by: name }),
-  "story.released": made({ ...is("story.released"), by: name }),
-  "answer.undone": made({ ...is("answer.undone"), by: name }),
-  "policy.applied": made({ ...is("policy.applied"), policy, by: name }),
+  "story.held": recordOf({ ...is("story.held"), by: name }),
+  "story.released": recordOf({ ...is("story.released"), by: name }),
+  "answer.undone": recordOf({ ...is("answer.undone"), by: name }),
+  "policy.applied": recordOf({ ...is("policy.applied"), policy, by: name }),
 };
 
 /** Written out by hand: the streams are what is tested. `either` has its place in both. */

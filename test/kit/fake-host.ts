@@ -1,4 +1,4 @@
-import { foldCloseUp } from "../../src/engine/fold-outlines.ts";
+import { foldStoryDetails } from "../../src/engine/fold-outlines.ts";
 import { createMemoryJournal } from "./memory-journal.ts";
 import type {
   GatePlan,
@@ -177,7 +177,11 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     readStories: async (_root, of) =>
       state.position === 0
         ? null
-        : { ...(await foldCloseUp(journal, of)), lines: (id) => journal.read(0, id), close: () => Promise.resolve() },
+        : {
+            ...(await foldStoryDetails(journal, of)),
+            lines: (id) => journal.read(0, id),
+            close: () => Promise.resolve(),
+          },
     openView: () => Promise.resolve(state.position === 0 ? null : look()),
     journalTrouble: () => Promise.resolve(options.trouble ?? null),
     verify: async () => {

@@ -74,7 +74,7 @@ export function list<T>(of: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
 type Parts<T> = { [K in keyof T]: fc.Arbitrary<T[K]> };
 
 /** An object with all of the first, and any of the second. */
-export function made<const T extends object, O extends object = object>(
+export function recordOf<const T extends object, O extends object = object>(
   all: Parts<T>,
   any?: Parts<O>,
 ): fc.Arbitrary<T & Partial<O>> {
@@ -89,21 +89,21 @@ export function is<const Type extends string>(type: Type): { type: fc.Arbitrary<
 }
 
 function byName<Name extends string, T>(names: readonly Name[], of: fc.Arbitrary<T>): fc.Arbitrary<{ [N in Name]: T }> {
-  return made<{ [N in Name]: T }>(Object.fromEntries(names.map((each) => [each, of])) as never);
+  return recordOf<{ [N in Name]: T }>(Object.fromEntries(names.map((each) => [each, of])) as never);
 }
 
-const finding: fc.Arbitrary<Finding> = made(
+const finding: fc.Arbitrary<Finding> = recordOf(
   { id: findingId, severity: fc.constantFrom(...SEVERITIES), category: text, message: text, source: text },
   { detail: text, file: text, line: count, symbol: text, suggestedFix: text, criterion: text, stage: text },
 );
 
-export const blame: fc.Arbitrary<Blame> = made(
+export const blame: fc.Arbitrary<Blame> = recordOf(
   {
     verdict: fc.constantFrom(...BLAME_VERDICTS),
     basis: fc.constantFrom("proven", "ranked"),
     confidence,
     suspects: list(
-      made(
+      recordOf(
         { file: text, line: count, change: text, confidence, reasons: texts },
         { endLine: count, symbol: text, commit: text, story: text, attempt: count, role: text, phase: text },
       ),
@@ -116,15 +116,15 @@ export const blame: fc.Arbitrary<Blame> = made(
 
 const pair = fc.tuple(text, text);
 
-export const session: fc.Arbitrary<AgentSession> = made(
+export const session: fc.Arbitrary<AgentSession> = recordOf(
   { agent: text, id: text },
-  { host: text, totals: made({ tokens: count }, { costUsd: amount, input: count, cached: count }) },
+  { host: text, totals: recordOf({ tokens: count }, { costUsd: amount, input: count, cached: count }) },
 );
 
 const roleKey = fc.constantFrom(roleName("critic"), roleName("auditor"));
 export const rolesAsked = fc.dictionary(roleKey, count, { maxKeys: 3, noNullPrototype: true });
 
-export const judgement: fc.Arbitrary<Judgement> = made(
+export const judgement: fc.Arbitrary<Judgement> = recordOf(
   {
     gate,
     result,
@@ -137,23 +137,25 @@ export const judgement: fc.Arbitrary<Judgement> = made(
   },
   {
     failure: findingId,
-    stages: list(made({ stage: text, result, reviewer: role }, { summary: text })),
+    stages: list(recordOf({ stage: text, result, reviewer: role }, { summary: text })),
     runs: list(
-      made(
+      recordOf(
         { check: text, command: text, environment: text, result, exitCode: fc.option(fc.integer()), details: text },
         { names: fc.constantFrom(...NAME_LEVELS) },
       ),
     ),
-    criteria: list(made({ criterion: text, status: fc.constantFrom("verified", "failed", "unknown"), evidence: text })),
-    tests: made({ total: count, passed: count, failed: count, skipped: count }),
-    coverage: made({ lines: amount, branches: fc.option(amount) }),
-    most: made({}, { tests: count, lines: amount, branches: amount }),
+    criteria: list(
+      recordOf({ criterion: text, status: fc.constantFrom("verified", "failed", "unknown"), evidence: text }),
+    ),
+    tests: recordOf({ total: count, passed: count, failed: count, skipped: count }),
+    coverage: recordOf({ lines: amount, branches: fc.option(amount) }),
+    most: recordOf({}, { tests: count, lines: amount, branches: amount }),
     flaky: texts,
     notes: texts,
-    contested: list(made({ test: text, why: fc.constantFrom(...CONTESTED_WHY) }, { file: text })),
+    contested: list(recordOf({ test: text, why: fc.constantFrom(...CONTESTED_WHY) }, { file: text })),
     ciClass: fc.constantFrom(...CI_CLASSES),
     tddPhase,
-    conflicts: list(made({ file: text, line: count, between: pair, says: pair, winner: fc.option(text) })),
+    conflicts: list(recordOf({ file: text, line: count, between: pair, says: pair, winner: fc.option(text) })),
     requiredFixes: texts,
     context: texts,
     quality: fc.dictionary(fc.constantFrom("Style", "Tests"), text, { noNullPrototype: true }),
@@ -168,8 +170,8 @@ export const judgement: fc.Arbitrary<Judgement> = made(
 );
 
 export const attemptOutcome: fc.Arbitrary<AttemptOutcome> = fc.oneof(
-  made(is("ready")),
-  made(
+  recordOf(is("ready")),
+  recordOf(
     {
       ...is("incomplete"),
       category: fc.constantFrom(...INCOMPLETE_CATEGORIES),
@@ -179,49 +181,49 @@ export const attemptOutcome: fc.Arbitrary<AttemptOutcome> = fc.oneof(
     },
     { waitsFor: text },
   ),
-  made({ ...is("blocked"), issue: text }),
-  made({ ...is("unclear"), detail: text }),
-  made({ ...is("crashed"), detail: text }),
-  made({ ...is("timed-out"), afterMs: amount }),
-  made({ ...is("rate-limited"), retryAt: amount }),
-  made({ ...is("refused"), detail: text }),
-  made({ ...is("unusable"), detail: text, fix: text }),
-  made({ ...is("missing"), detail: text }),
-  made({ ...is("stopped"), by: name }),
-  made({ ...is("cut-short"), budget: fc.constantFrom(...SPENT_BUDGETS) }),
+  recordOf({ ...is("blocked"), issue: text }),
+  recordOf({ ...is("unclear"), detail: text }),
+  recordOf({ ...is("crashed"), detail: text }),
+  recordOf({ ...is("timed-out"), afterMs: amount }),
+  recordOf({ ...is("rate-limited"), retryAt: amount }),
+  recordOf({ ...is("refused"), detail: text }),
+  recordOf({ ...is("unusable"), detail: text, fix: text }),
+  recordOf({ ...is("missing"), detail: text }),
+  recordOf({ ...is("stopped"), by: name }),
+  recordOf({ ...is("cut-short"), budget: fc.constantFrom(...SPENT_BUDGETS) }),
 );
 
 const escalationReason: fc.Arbitrary<EscalationReason> = fc.oneof(
-  made({ ...is("budget"), budget: budgetName, used: amount, limit: amount }),
-  made({ ...is("stall"), stall: fc.constantFrom(...STALLS), detail: text }),
-  made({ ...is("scope-too-broad"), files: texts }),
-  made({ ...is("non-deterministic"), detail: text }),
-  made({ ...is("gate-error"), errors: count, detail: text }),
-  made({ ...is("gate-inconclusive"), times: count, detail: text }),
-  made({ ...is("gate-blocked"), times: count, detail: text }),
-  made({ ...is("agent-failure"), outcome: text, times: count, detail: text }),
-  made({ ...is("agent-missing"), role: text }),
-  made({ ...is("engine-died"), during: text, kind: fc.constantFrom("attempt", "gate", "step"), times: count }),
-  made({ ...is("incomplete"), category: text, blocker: text, needed: text }),
-  made({ ...is("conflict"), detail: text }),
-  made({ ...is("dispute"), finding: text, detail: text }),
-  made({ ...is("approval"), of: fc.constantFrom("rework", "retry", "merge") }),
-  made({ ...is("infrastructure"), issue: text, tries: count }),
-  made({ ...is("failing-base"), tests: texts }),
-  made({ ...is("target-not-failing"), targets: texts }),
-  made({ ...is("contested-tests"), tests: texts }),
+  recordOf({ ...is("budget"), budget: budgetName, used: amount, limit: amount }),
+  recordOf({ ...is("stall"), stall: fc.constantFrom(...STALLS), detail: text }),
+  recordOf({ ...is("scope-too-broad"), files: texts }),
+  recordOf({ ...is("non-deterministic"), detail: text }),
+  recordOf({ ...is("gate-error"), errors: count, detail: text }),
+  recordOf({ ...is("gate-inconclusive"), times: count, detail: text }),
+  recordOf({ ...is("gate-blocked"), times: count, detail: text }),
+  recordOf({ ...is("agent-failure"), outcome: text, times: count, detail: text }),
+  recordOf({ ...is("agent-missing"), role: text }),
+  recordOf({ ...is("engine-died"), during: text, kind: fc.constantFrom("attempt", "gate", "step"), times: count }),
+  recordOf({ ...is("incomplete"), category: text, blocker: text, needed: text }),
+  recordOf({ ...is("conflict"), detail: text }),
+  recordOf({ ...is("dispute"), finding: text, detail: text }),
+  recordOf({ ...is("approval"), of: fc.constantFrom("rework", "retry", "merge") }),
+  recordOf({ ...is("infrastructure"), issue: text, tries: count }),
+  recordOf({ ...is("failing-base"), tests: texts }),
+  recordOf({ ...is("target-not-failing"), targets: texts }),
+  recordOf({ ...is("contested-tests"), tests: texts }),
 );
 
-export const knownFailures = list(made({ test: text, reason: text }, { by: name }));
+export const knownFailures = list(recordOf({ test: text, reason: text }, { by: name }));
 
 const verb = fc.constantFrom(...ANSWER_VERBS);
 
-const triedFinding = made(
+const triedFinding = recordOf(
   { id: text, gate: text, title: text, status: fc.constantFrom(...TRIED_FINDING_STATUSES), seenIn: count },
   { file: text, line: count },
 );
 
-export const escalation: fc.Arbitrary<Escalation> = made({
+export const escalation: fc.Arbitrary<Escalation> = recordOf({
   id: someText.map(escalationId),
   kind: fc.constantFrom(...ESCALATION_KINDS),
   reason: escalationReason,
@@ -230,15 +232,15 @@ export const escalation: fc.Arbitrary<Escalation> = made({
   assessment: text,
   recommendation: text,
   question: text,
-  options: list(made({ verb, does: text, cost: text })),
+  options: list(recordOf({ verb, does: text, cost: text })),
   attempts: list(
-    made({ attempt: count, tried: text, failed: text }, { findings: list(triedFinding), findingsLeftOut: count }),
+    recordOf({ attempt: count, tried: text, failed: text }, { findings: list(triedFinding), findingsLeftOut: count }),
   ),
   branch: text,
   commit: text,
 });
 
-export const answer: fc.Arbitrary<Answer> = made(
+export const answer: fc.Arbitrary<Answer> = recordOf(
   { verb, by: name, message: text, escalation: fc.option(someText.map(escalationId)) },
   {
     gate,
@@ -247,13 +249,13 @@ export const answer: fc.Arbitrary<Answer> = made(
     budget: budgetName,
     limit: amount,
     tests: texts,
-    comments: list(made({ id: text, finding })),
+    comments: list(recordOf({ id: text, finding })),
   },
 ).map((said) => (/\S/.test(said.message) ? said : { ...said, message: "because" }));
 
-export const route: fc.Arbitrary<Route> = made({ phase, role, reason: text }, { tddPhase });
+export const route: fc.Arbitrary<Route> = recordOf({ phase, role, reason: text }, { tddPhase });
 
-export const scope: fc.Arbitrary<Scope> = made(
+export const scope: fc.Arbitrary<Scope> = recordOf(
   {
     allow: texts,
     deny: texts,
@@ -264,7 +266,7 @@ export const scope: fc.Arbitrary<Scope> = made(
   { restore: texts },
 );
 
-export const story: fc.Arbitrary<Story> = made(
+export const story: fc.Arbitrary<Story> = recordOf(
   {
     id: storyName,
     title: text,
@@ -272,7 +274,7 @@ export const story: fc.Arbitrary<Story> = made(
     kind: text,
     labels: texts,
     dependsOn: list(storyName),
-    criteria: list(made({ id: text, text })),
+    criteria: list(recordOf({ id: text, text })),
     shelf: fc.constantFrom(...SHELVES),
     body: text,
     completed: list(phase),
@@ -280,15 +282,15 @@ export const story: fc.Arbitrary<Story> = made(
   { maxReworks: count, role, target: texts, tests: texts },
 );
 
-const spendLimits = made({ costUsd: fc.option(amount), tokens: fc.option(count), timeMs: fc.option(amount) });
+const spendLimits = recordOf({ costUsd: fc.option(amount), tokens: fc.option(count), timeMs: fc.option(amount) });
 const rolesByName = fc.dictionary(
   text.filter((key) => key !== "__proto__"),
   role,
   { maxKeys: 3, noNullPrototype: true },
 );
 
-const gateRules: fc.Arbitrary<GateRules> = made({
-  failOn: made({}, Object.fromEntries(SEVERITIES.map((severity) => [severity, count]))),
+const gateRules: fc.Arbitrary<GateRules> = recordOf({
+  failOn: recordOf({}, Object.fromEntries(SEVERITIES.map((severity) => [severity, count]))),
   everyFinding: yesNo,
   affectedBy: texts,
   unaffectedBy: texts,
@@ -298,7 +300,7 @@ const gateRules: fc.Arbitrary<GateRules> = made({
   onUnexplained: fc.constantFrom("escalate", "send-back"),
 });
 
-const limits: fc.Arbitrary<Policy["limits"]> = made({
+const limits: fc.Arbitrary<Policy["limits"]> = recordOf({
   failures: byName(GATES, fc.option(count)),
   iterations: count,
   perLocation: count,
@@ -320,13 +322,13 @@ const limits: fc.Arbitrary<Policy["limits"]> = made({
   run: spendLimits,
 });
 
-export const policy: fc.Arbitrary<Policy> = made(
+export const policy: fc.Arbitrary<Policy> = recordOf(
   {
     preset: fc.constantFrom(...PRESETS),
     autonomy: fc.constantFrom(...AUTONOMIES),
-    phases: list(made({ phase, gates: list(gate) })),
+    phases: list(recordOf({ phase, gates: list(gate) })),
     limits,
-    stall: made({
+    stall: recordOf({
       sameFailure: count,
       unchanged: count,
       plateau: count,
@@ -335,7 +337,7 @@ export const policy: fc.Arbitrary<Policy> = made(
       grace: count,
     }),
     gates: byName(GATES, gateRules),
-    roles: made(
+    roles: recordOf(
       {
         phase: byName(PHASES, role),
         stage: rolesByName,
@@ -348,16 +350,24 @@ export const policy: fc.Arbitrary<Policy> = made(
         fallback: rolesByName,
       },
       {
-        reinforcement: list(made({ role }, { stronger: made({ model: text, after: count }), freshAfter: count })),
+        reinforcement: list(
+          recordOf({ role }, { stronger: recordOf({ model: text, after: count }), freshAfter: count }),
+        ),
       },
     ),
-    specialists: list(made({ role }, { languages: texts, paths: texts, categories: texts })),
-    concurrency: made({ developers: count, critics: count, auditors: count, checks: count, stories: fc.option(count) }),
+    specialists: list(recordOf({ role }, { languages: texts, paths: texts, categories: texts })),
+    concurrency: recordOf({
+      developers: count,
+      critics: count,
+      auditors: count,
+      checks: count,
+      stories: fc.option(count),
+    }),
     onExhausted: fc.constantFrom("manual", "error", "skip"),
     circuitBreaker: yesNo,
     deliver: fc.constantFrom("branch", "merge", "pull-request"),
     merge: fc.constantFrom("manual", "auto"),
-    scope: made({
+    scope: recordOf({
       exceptions: fc.constantFrom("with-rationale", "never"),
       outside: fc.constantFrom("send-back", "revert"),
       testPaths: texts,

@@ -21,7 +21,7 @@ export function story(id: string, more: Partial<Story> = {}): Story {
   return bareStory(storyId(id), `Story ${id}`, { ...asked, ...more });
 }
 
-export function recorded(at: number, of: string | null, event: Event): Recorded {
+export function recordedEvent(at: number, of: string | null, event: Event): Recorded {
   return { v: 1, at, story: of === null ? null : storyId(of), event };
 }
 

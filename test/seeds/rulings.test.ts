@@ -20,7 +20,17 @@ import { judge } from "../../src/decide/verdict.ts";
 import { readAgentText } from "../../src/parse/agent/agent-text.ts";
 import { readYaml } from "../../src/parse/data/yaml-text.ts";
 import { answer, attemptEnd, attemptStart, story } from "../kit/story-world.ts";
-import { begin, commandsOf, judged, runScript, stateOf, told, world, type Says, type World } from "./scripted-run.ts";
+import {
+  begin,
+  commandsOf,
+  judgedGates,
+  runScript,
+  stateOf,
+  foldEvents,
+  world,
+  type Says,
+  type World,
+} from "./scripted-run.ts";
 
 /*
  * One block per ruling of docs/adr/0005-where-the-sources-contradict-each-other.md. The sources' own tests show each
@@ -74,13 +84,13 @@ describe("ruling 2: what resets a counter", () => {
 
   it("a person's answer does, for that gate alone", () => {
     const ran = run(CRITIC, { review: ["fail", "fail", "fail"], audit: [] });
-    const before = told(ran.run, "a", answer("send-back"));
+    const before = foldEvents(ran.run, "a", answer("send-back"));
     expect(stateOf(before, "a").gates.review).toMatchObject({ failures: 0, failuresEver: 3 });
   });
 
   it("allowing a rework that was due anyway is no reset", () => {
     const ran = run({ ...CRITIC, autonomy: "conservative" }, { review: ["fail"] });
-    expect(stateOf(told(ran.run, "a", answer("send-back")), "a").gates.review?.failures).toBe(1);
+    expect(stateOf(foldEvents(ran.run, "a", answer("send-back")), "a").gates.review?.failures).toBe(1);
   });
 });
 
@@ -101,7 +111,7 @@ describe("ruling 3: red before the work began", () => {
 describe("ruling 4: a reviewer that times out", () => {
   it("is a gate that broke: own counter, never the developer's, never a pass, then a person", () => {
     const ran = run(CRITIC, { review: ["error", "error", "error"] });
-    expect(judged(ran)).not.toContain("audit");
+    expect(judgedGates(ran)).not.toContain("audit");
     expect(stateOf(ran.run, "a").gates.review).toMatchObject({ errors: 3, failures: 0, failuresEver: 0 });
     expect(stateOf(ran.run, "a").escalation?.reason.type).toBe("gate-error");
   });
@@ -195,7 +205,7 @@ describe("ruling 8: a waiver is not a pass", () => {
   const exhausted = () => run(CRITIC, { review: ["fail", "fail", "fail"] }).run;
 
   it("opens the gate with a name and a reason, and the judgement stays a failure", () => {
-    const waived = told(exhausted(), "a", answer("waive", { message: "a known limit" }));
+    const waived = foldEvents(exhausted(), "a", answer("waive", { message: "a known limit" }));
     const state = stateOf(waived, "a");
     expect(isOpen(state, "review", "")).toBe(true);
     expect(state.gates.review?.last?.result).toBe("fail");
@@ -204,18 +214,22 @@ describe("ruling 8: a waiver is not a pass", () => {
   });
 
   it("covers the findings it names; a new one closes the gate", () => {
-    const waived = told(exhausted(), "a", answer("waive"));
+    const waived = foldEvents(exhausted(), "a", answer("waive"));
     const state = stateOf(waived, "a");
     const last = state.gates.review!.last!;
     const one = finding("something else");
     const more = { ...last, findings: [...last.findings, one], blocking: [...last.blocking, one.id] };
-    expect(isOpen(stateOf(told(waived, "a", { type: "gate.judged", judgement: more }), "a"), "review", "")).toBe(false);
-    expect(isOpen(stateOf(told(waived, "a", { type: "gate.judged", judgement: last }), "a"), "review", "")).toBe(true);
+    expect(isOpen(stateOf(foldEvents(waived, "a", { type: "gate.judged", judgement: more }), "a"), "review", "")).toBe(
+      false,
+    );
+    expect(isOpen(stateOf(foldEvents(waived, "a", { type: "gate.judged", judgement: last }), "a"), "review", "")).toBe(
+      true,
+    );
   });
 
   it("where there is nothing to name, it covers one tree", () => {
     const broken = run(CRITIC, { review: ["error", "error", "error"] }).run;
-    const waived = told(broken, "a", answer("waive"));
+    const waived = foldEvents(broken, "a", answer("waive"));
     expect(isOpen(stateOf(waived, "a"), "review", "")).toBe(true);
     const moved = { ...stateOf(waived, "a"), tree: treeId("another") };
     expect(isOpen(moved, "review", "")).toBe(false);
@@ -223,7 +237,7 @@ describe("ruling 8: a waiver is not a pass", () => {
 
   // S4.88
   it("work that is accepted by force has a waiver for each gate that was not open", () => {
-    const forced = stateOf(told(exhausted(), "a", answer("force-complete", { message: "ship it" })), "a");
+    const forced = stateOf(foldEvents(exhausted(), "a", answer("force-complete", { message: "ship it" })), "a");
     expect(forced.ending).toMatchObject({ how: "accepted", forced: { by: "Ada", reason: "ship it" } });
     expect(forced.waivers.map(({ gate }) => gate)).toEqual(["review", "audit"]);
   });
@@ -241,7 +255,7 @@ describe("ruling 9: retries of a CI run that failed for its own reasons", () => 
       { ...policy, limits: { ...policy.limits, ciRetries } },
       { ci: [infrastructure, infrastructure, infrastructure, infrastructure] },
     );
-    expect(judged(ran).filter((gate) => gate === "ci")).toHaveLength(runs);
+    expect(judgedGates(ran).filter((gate) => gate === "ci")).toHaveLength(runs);
     expect(stateOf(ran.run, "a").escalation?.reason.type).toBe("gate-blocked");
     expect(stateOf(ran.run, "a").gates.ci?.failuresEver).toBe(0);
   });
@@ -312,12 +326,13 @@ describe("ruling 12: merge conflicts", () => {
   it("a conflict goes back, and what it changes is judged again up to the merge check", () => {
     const ran = run(presetPolicy("factory"), { merge: ["fail"] });
     expect(commandsOf(ran, "send-back")[0]?.variant).toBe("merge");
-    expect(judged(ran).slice(-2)).toEqual(["ci", "merge"]);
+    expect(judgedGates(ran).slice(-2)).toEqual(["ci", "merge"]);
   });
 });
 
 describe("ruling 13: what is judged again", () => {
-  const again = (changed: string[]) => judged(run(CRITIC, { audit: ["fail"] }, { changed: { 2: changed } })).slice(4);
+  const again = (changed: string[]) =>
+    judgedGates(run(CRITIC, { audit: ["fail"] }, { changed: { 2: changed } })).slice(4);
   // S1.52
   it("exactly the gates whose evidence a changed path can affect", () => {
     expect(again(["src/a.ts"])).toEqual(["integrity", "checks", "review", "audit"]);
@@ -350,7 +365,7 @@ describe("ruling 15: a rework that changed nothing", () => {
   it("is a stall, and is not judged", () => {
     const ran = idle(1);
     expect(stateOf(ran.run, "a").escalation?.reason).toMatchObject({ type: "stall", stall: "no-change" });
-    expect(judged(ran).filter((gate) => gate === "review")).toHaveLength(1);
+    expect(judgedGates(ran).filter((gate) => gate === "review")).toHaveLength(1);
     expect(stateOf(ran.run, "a").gates.review?.failures).toBe(1);
   });
 
@@ -359,7 +374,7 @@ describe("ruling 15: a rework that changed nothing", () => {
     [0, 3, "budget"],
   ])("with stall.unchanged %i the review looks %i times, and charges it", (unchanged, looks, reason) => {
     const ran = idle(unchanged);
-    expect(judged(ran).filter((gate) => gate === "review")).toHaveLength(looks);
+    expect(judgedGates(ran).filter((gate) => gate === "review")).toHaveLength(looks);
     expect(stateOf(ran.run, "a").escalation?.reason.type).toBe(reason);
   });
 });
@@ -409,7 +424,11 @@ describe("ruling 17: an overturned finding", () => {
   it("is left out when the gate judges again; a reviewer who insists on it ends at a person", () => {
     const failed = run(CRITIC, { review: ["fail", "fail", "fail"] }).run;
     const [disputed, ...others] = stateOf(failed, "a").gates.review!.last!.blocking;
-    const asked = told(failed, "a", answer("dispute", { findings: [disputed!], message: "the caller checks it" }));
+    const asked = foldEvents(
+      failed,
+      "a",
+      answer("dispute", { findings: [disputed!], message: "the caller checks it" }),
+    );
     const happens = world({ gates: { review: ["inconclusive", "inconclusive"] } });
     const ran = runScript(asked, (command, state, now) =>
       command.type === "adjudicate"

@@ -7,7 +7,17 @@ import { composeBrief, type BriefMaterial } from "../../src/decide/compose-brief
 import { sourceStatus, statusOf } from "../../src/views/story/story-status.ts";
 import { writeFailedTasks } from "../../src/write/reports/rework-log.ts";
 import { story } from "../kit/story-world.ts";
-import { begin, commandsOf, judged, reasonFor, runScript, stateOf, told, world, type World } from "./scripted-run.ts";
+import {
+  begin,
+  commandsOf,
+  judgedGates,
+  reasonFor,
+  runScript,
+  stateOf,
+  foldEvents,
+  world,
+  type World,
+} from "./scripted-run.ts";
 
 const POLICY = presetPolicy("critic-audit");
 type Gates = NonNullable<World["gates"]>;
@@ -57,7 +67,7 @@ describe("S0 triggers", () => {
       const events = happens(command, state, run);
       const begins = events?.find(({ type }) => type === "attempt.started" || type === "gate.started");
       if (begins !== undefined) {
-        const begun = told(run, "a", begins);
+        const begun = foldEvents(run, "a", begins);
         seen.push(sourceStatus(statusOf(begun, stateOf(begun, "a"))));
       }
       return events;
@@ -68,7 +78,7 @@ describe("S0 triggers", () => {
 
   // S0.22
   it("the code goes through the critic again before it is audited again", () => {
-    expect(judged(run({ audit: ["fail"] }))).toEqual([
+    expect(judgedGates(run({ audit: ["fail"] }))).toEqual([
       "integrity",
       "checks",
       "review",

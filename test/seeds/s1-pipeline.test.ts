@@ -7,12 +7,12 @@ import { answer, story } from "../kit/story-world.ts";
 import {
   begin,
   commandsOf,
-  judged,
+  judgedGates,
   ofStory,
   reasonFor,
   runScript,
   stateOf,
-  told,
+  foldEvents,
   world,
   type Says,
   type World,
@@ -26,13 +26,13 @@ const run = (gates: Gates, policy: Policy = POLICY) => runScript(begin(policy, s
 describe("S1 routing", () => {
   it("opens the gates in order, then a person merges: standard autonomy does not", () => {
     const ran = run({});
-    expect(judged(ran)).toEqual(["integrity", "tdd", "review", "mutation", "ci", "merge"]);
+    expect(judgedGates(ran)).toEqual(["integrity", "tdd", "review", "mutation", "ci", "merge"]);
     expect(stateOf(ran.run, "a").escalation?.reason).toEqual({ type: "approval", of: "merge" });
-    const merged = runScript(told(ran.run, "a", answer("resolve")));
+    const merged = runScript(foldEvents(ran.run, "a", answer("resolve")));
     // That they merged it is checked, and not believed.
     expect(merged.lines).toEqual(["deliver by merge", "accept"]);
     expect(commandsOf(merged, "deliver")).toMatchObject([{ claimedBy: "Ada" }]);
-    const approved = runScript(told(ran.run, "a", answer("merge")));
+    const approved = runScript(foldEvents(ran.run, "a", answer("merge")));
     expect(approved.lines).toEqual(["deliver by merge", "accept"]);
     expect(commandsOf(approved, "deliver")).toMatchObject([{ approvedBy: "Ada" }]);
   });
@@ -116,7 +116,7 @@ describe("S1 CI classes", () => {
   // S1.23, S1.33
   it("an infrastructure failure is retried twice, after a while, and charged to nobody", () => {
     const ran = run({ ci: [ci("infrastructure"), ci("infrastructure")] });
-    expect(judged(ran).filter((gate) => gate === "ci")).toHaveLength(3);
+    expect(judgedGates(ran).filter((gate) => gate === "ci")).toHaveLength(3);
     expect(ran.now).toBe(POLICY.limits.backoffMs * (1 + 2));
     expect(commandsOf(ran, "send-back")).toEqual([]);
     const { gates } = stateOf(ran.run, "a");
@@ -135,11 +135,11 @@ describe("S1 CI classes", () => {
     const policy: Policy = { ...POLICY, autonomy: "conservative" };
     const first = run({ ci: [ci("infrastructure")] }, policy);
     expect(stateOf(first.run, "a").escalation?.reason).toEqual({ type: "approval", of: "retry" });
-    const retried = runScript(told(first.run, "a", answer("resolve")));
+    const retried = runScript(foldEvents(first.run, "a", answer("resolve")));
     expect(retried.lines).toEqual(["judge ci", "judge merge", "ask: approval"]);
     const rework = run({ review: ["fail"] }, policy);
     expect(stateOf(rework.run, "a").escalation?.reason).toEqual({ type: "approval", of: "rework" });
-    const allowed = runScript(told(rework.run, "a", answer("send-back")));
+    const allowed = runScript(foldEvents(rework.run, "a", answer("send-back")));
     expect(allowed.lines.slice(0, 2)).toEqual([
       "send back from review to implement",
       "implement by tdd-pair after review",
@@ -222,7 +222,7 @@ describe("S1 budget", () => {
 
   it("only a person's answer resets a counter, that one alone, and the trail still counts all", () => {
     const ran = run({ tdd: ["fail"], review: ["fail", "fail", "fail"] });
-    const back = told(ran.run, "a", answer("send-back", { message: "look at the parser" }));
+    const back = foldEvents(ran.run, "a", answer("send-back", { message: "look at the parser" }));
     const { gates, guidance } = stateOf(back, "a");
     expect(gates.review).toMatchObject({ failures: 0, failuresEver: 3 });
     expect(gates.tdd).toMatchObject({ failures: 1, failuresEver: 1 });

@@ -6,7 +6,7 @@ import { roleName } from "../../src/core/events/ids.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
 import { judge } from "../../src/decide/verdict.ts";
 import { story } from "../kit/story-world.ts";
-import { begin, commandsOf, judged, runScript, told, world, type Says, type World } from "./scripted-run.ts";
+import { begin, commandsOf, judgedGates, runScript, foldEvents, world, type Says, type World } from "./scripted-run.ts";
 
 const POLICY = presetPolicy("factory");
 const ci = (ciClass: CiClass): Says => ({ result: "fail", ciClass });
@@ -125,7 +125,7 @@ describe("S1 rework does not reset quality", () => {
       deliver: "branch",
     };
     const rework = (changed: string[]) =>
-      judged(
+      judgedGates(
         runScript(begin(policy, story("a")), world({ gates: { review: ["fail"] }, changed: { 2: changed } })),
       ).slice(3);
     expect(rework(["README.md"])).toEqual(["review", "ci"]);
@@ -138,7 +138,7 @@ describe("S1 rework does not reset quality", () => {
     const held = runScript(begin(full, story("a")), (command) =>
       command.type === "deliver" ? [{ type: "story.held", by: "Ada" }] : null,
     );
-    const after = told(told(held.run, null, { type: "base.moved", commit: "b2" }), "a", {
+    const after = foldEvents(foldEvents(held.run, null, { type: "base.moved", commit: "b2" }), "a", {
       type: "story.released",
       by: "Ada",
     });

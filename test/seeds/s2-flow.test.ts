@@ -10,10 +10,10 @@ import {
   commandsOf,
   lineOf,
   ofStory,
-  performed,
+  performCommand,
   runScript,
   stateOf,
-  told,
+  foldEvents,
   world,
   type Script,
 } from "./scripted-run.ts";
@@ -71,10 +71,12 @@ describe("S2 AUDIT_BLOCKED: remediation", () => {
   const blocked = () => {
     let run = begin(POLICY, story("a"), story("b"), story("c"));
     const next = (id: string) => decide(run, POLICY, 0).find((command) => command.story === id)!;
-    run = performed(run, next("b"));
-    run = performed(run, next("b"), (command) => (command.type === "start-attempt" ? [attemptStart(command)] : null));
+    run = performCommand(run, next("b"));
+    run = performCommand(run, next("b"), (command) =>
+      command.type === "start-attempt" ? [attemptStart(command)] : null,
+    );
     const happens = world({ gates: { audit: ["blocked"] } });
-    while (run.remediation === null) run = performed(run, next("a"), happens);
+    while (run.remediation === null) run = performCommand(run, next("a"), happens);
     return run;
   };
 
@@ -84,13 +86,13 @@ describe("S2 AUDIT_BLOCKED: remediation", () => {
     expect(offered(run)).toEqual(["project: start-remediation"]);
     expect(stateOf(run, "b").running).toMatchObject({ type: "attempt", attempt: 1 });
     // The running developer ends its work while all is halted: the work counts, and goes no further yet.
-    run = told(run, "b", attemptEnd(1, { type: "ready" }, "t9"));
+    run = foldEvents(run, "b", attemptEnd(1, { type: "ready" }, "t9"));
     expect(stateOf(run, "b")).toMatchObject({ productReady: true, tree: "t9" });
     expect(offered(run)).toEqual(["project: start-remediation"]);
     const remediation = decide(run, POLICY, 0)[0]!;
-    run = performed(run, remediation);
+    run = performCommand(run, remediation);
     expect(offered(run)).toEqual(["project: check-health"]);
-    run = performed(run, decide(run, POLICY, 0)[0]!);
+    run = performCommand(run, decide(run, POLICY, 0)[0]!);
     expect(run.remediation).toBeNull();
     expect(offered(run)).toContain("b: judge integrity");
     expect(offered(run)).toContain("c: start-story");
@@ -130,21 +132,21 @@ describe("S2 AUDIT_BLOCKED: remediation", () => {
   });
 
   it("retry: three tries anew, and the remediation agent gets the guidance", () => {
-    const ran = runScript(told(given().run, null, answer("retry", { message: "restart the database" })));
+    const ran = runScript(foldEvents(given().run, null, answer("retry", { message: "restart the database" })));
     expect(commandsOf(ran, "start-remediation")[0]).toMatchObject({ attempt: 1, guidance: ["restart the database"] });
     expect(["a", "b"].map((id) => stateOf(ran.run, id).ending?.how)).toEqual(["accepted", "accepted"]);
   });
 
   it("declare-healthy: work goes on", () => {
-    const ran = runScript(told(given().run, null, answer("declare-healthy")));
+    const ran = runScript(foldEvents(given().run, null, answer("declare-healthy")));
     expect(commandsOf(ran, "start-remediation")).toEqual([]);
     expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
   });
 
   it("halt: nothing more, until somebody resumes", () => {
-    const halted = told(given().run, null, answer("halt"));
+    const halted = foldEvents(given().run, null, answer("halt"));
     expect(runScript(halted).lines).toEqual([]);
-    const resumed = told(halted, null, { type: "run.resumed", by: "Ada" });
+    const resumed = foldEvents(halted, null, { type: "run.resumed", by: "Ada" });
     const again = runScript(resumed);
     expect(again.lines[0]).toBe("ask: infrastructure");
     expect(again.run.escalation?.id).toBe("esc-project-2");
@@ -172,7 +174,7 @@ describe("S2 slots", () => {
     const held = runScript(begin(policy, ...Object.keys(stops).map((id) => story(id))), (command, state, run) =>
       command.story === null ? null : at(command.story, stops[command.story]!)(command, state, run),
     );
-    return Object.keys(stops).reduce((run, id) => told(run, id, { type: "story.released", by: "Ada" }), held.run);
+    return Object.keys(stops).reduce((run, id) => foldEvents(run, id, { type: "story.released", by: "Ada" }), held.run);
   };
 
   // S2.46
@@ -207,7 +209,7 @@ describe("S2 slots", () => {
       "new-young",
       "new-late",
     ]);
-    const begun = performed(
+    const begun = performCommand(
       run,
       decide(run, POLICY, 0).find((command) => command.story === "new-late")!,
     );

@@ -2,7 +2,17 @@ import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import type { AttemptOutcome } from "../../src/core/stories/attempt.ts";
 import { answer, attemptEnd, attemptStart, story } from "../kit/story-world.ts";
-import { begin, commandsOf, judged, reasonFor, runScript, stateOf, told, world, type Script } from "./scripted-run.ts";
+import {
+  begin,
+  commandsOf,
+  judgedGates,
+  reasonFor,
+  runScript,
+  stateOf,
+  foldEvents,
+  world,
+  type Script,
+} from "./scripted-run.ts";
 
 const POLICY = presetPolicy("critic-audit");
 
@@ -41,7 +51,7 @@ describe("S2 what a developer can say besides READY_FOR_REVIEW", () => {
         reason: { category, needed: "the API's description" },
         question: "Can you give what the agent needs: the API's description?",
       });
-      const helped = runScript(told(ran.run, "a", answer("send-back", { message: "here it is" })));
+      const helped = runScript(foldEvents(ran.run, "a", answer("send-back", { message: "here it is" })));
       expect(helped.lines[0]).toBe("implement by developer");
       expect(stateOf(helped.run, "a").ending?.how).toBe("accepted");
     },
@@ -160,7 +170,7 @@ describe("S2 what a developer can say besides READY_FOR_REVIEW", () => {
   // S2.34, S2.44
   it("a critic or auditor that says nothing readable is a gate that broke: tried again, then a person, never charged", () => {
     const ran = runScript(begin(POLICY, story("a")), world({ gates: { audit: ["error", "error", "error"] } }));
-    expect(judged(ran).filter((gate) => gate === "audit")).toHaveLength(3);
+    expect(judgedGates(ran).filter((gate) => gate === "audit")).toHaveLength(3);
     expect(stateOf(ran.run, "a").escalation?.reason).toMatchObject({ type: "gate-error", errors: 3 });
     expect(stateOf(ran.run, "a").gates.audit?.failuresEver).toBe(0);
     expect(reasonFor(ran.run, "a")).toBe("gate-error");

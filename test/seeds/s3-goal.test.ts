@@ -4,7 +4,7 @@ import { GATES } from "../../src/core/gates/gate.ts";
 import { roleName } from "../../src/core/events/ids.ts";
 import type { Policy, Specialist } from "../../src/core/events/policy.ts";
 import { answer, story } from "../kit/story-world.ts";
-import { begin, commandsOf, runScript, stateOf, told, world, type Says, type World } from "./scripted-run.ts";
+import { begin, commandsOf, runScript, stateOf, foldEvents, world, type Says, type World } from "./scripted-run.ts";
 
 const POLICY: Policy = presetPolicy("goal");
 
@@ -193,7 +193,7 @@ describe("S3 tracking", () => {
 
   it("a person's guidance forgives the place", () => {
     const ran = run({ gates: { checks: fails(3) }, blame: [AUTH, AUTH, AUTH] });
-    const back = told(ran.run, "a", answer("send-back", { message: "the clock is mocked" }));
+    const back = foldEvents(ran.run, "a", answer("send-back", { message: "the clock is mocked" }));
     expect(stateOf(back, "a").locations["src/auth/refresh.ts"]).toMatchObject({ attempts: 2, sincePass: 0 });
     expect(stateOf(runScript(back).run, "a").ending?.how).toBe("accepted");
   });
@@ -224,7 +224,7 @@ describe("S3 budget of the goal", () => {
 
   it("more iterations are a person's to allow, and the loop goes on where it was", () => {
     const ran = run({ gates: { checks: fails(2) } }, limits({ iterations: 2 }));
-    const more = told(ran.run, "a", answer("raise-budget", { budget: "iterations", limit: 3 }));
+    const more = foldEvents(ran.run, "a", answer("raise-budget", { budget: "iterations", limit: 3 }));
     const after = runScript(more);
     expect(commandsOf(after, "start-attempt").map(({ reworkOf }) => reworkOf)).toEqual(["checks"]);
     expect(stateOf(after.run, "a").ending?.how).toBe("accepted");
@@ -245,7 +245,7 @@ describe("S3 budget of the goal", () => {
       kind: "authorisation",
       reason: { type: "budget", budget, used: limit, limit },
     });
-    const more = told(ran.run, "a", answer("raise-budget", { budget, limit: limit * 2 }));
+    const more = foldEvents(ran.run, "a", answer("raise-budget", { budget, limit: limit * 2 }));
     expect(stateOf(runScript(more).run, "a").ending?.how).toBe("accepted");
   });
 
@@ -262,7 +262,7 @@ describe("S3 budget of the goal", () => {
     );
     expect(ran.run.escalation?.reason).toEqual({ type: "budget", budget: "run-cost", used: 4, limit: 4 });
     expect(ran.lines.filter((line) => line === "warn: run-cost")).toHaveLength(1);
-    const more = runScript(told(ran.run, null, answer("raise-budget", { budget: "run-cost", limit: 100 })));
+    const more = runScript(foldEvents(ran.run, null, answer("raise-budget", { budget: "run-cost", limit: 100 })));
     expect(["a", "b"].map((id) => stateOf(more.run, id).ending?.how)).toEqual(["accepted", "accepted"]);
   });
 

@@ -10,13 +10,13 @@ import { attemptEnd, attemptStart, story } from "../kit/story-world.ts";
 import {
   begin,
   commandsOf,
-  judged,
+  judgedGates,
   lineOf,
   ofStory,
   reasonFor,
   runScript,
   stateOf,
-  told,
+  foldEvents,
   world,
   type Says,
   type Script,
@@ -78,7 +78,7 @@ describe("S4 reviewers", () => {
     );
     const ran = runScript(begin(POLICY, planned("a")), tie);
     expect(reasonFor(ran.run, "a")).toBe("conflict");
-    const answered = told(ran.run, "a", {
+    const answered = foldEvents(ran.run, "a", {
       type: "person.answered",
       answer: { verb: "send-back", by: "Ada", message: "keep it simple", escalation: null },
     });
@@ -135,7 +135,7 @@ describe("S4 edge cases", () => {
   it("without a fallback a person is asked, by the role's name; the answer starts the work", () => {
     const ran = runScript(begin({ ...POLICY, roles: { ...POLICY.roles, fallback: {} } }, inPlan), gone);
     expect(stateOf(ran.run, "a").escalation?.reason).toEqual({ type: "agent-missing", role: "planner" });
-    const back = told(ran.run, "a", {
+    const back = foldEvents(ran.run, "a", {
       type: "person.answered",
       answer: { verb: "send-back", by: "Ada", message: "installed", escalation: null },
     });
@@ -146,15 +146,15 @@ describe("S4 edge cases", () => {
     const waiting = planned("b", { dependsOn: [storyId("x")] });
     const run = begin(POLICY, waiting);
     expect(decide(run, POLICY, 0)).toEqual([]);
-    const freed = told(run, "b", { type: "story.changed", story: planned("b"), what: ["dependsOn"] });
+    const freed = foldEvents(run, "b", { type: "story.changed", story: planned("b"), what: ["dependsOn"] });
     expect(decide(freed, POLICY, 0).map(lineOf)).toEqual(["start-story"]);
-    const again = told(freed, "b", { type: "story.changed", story: waiting, what: ["dependsOn"] });
+    const again = foldEvents(freed, "b", { type: "story.changed", story: waiting, what: ["dependsOn"] });
     expect(decide(again, POLICY, 0)).toEqual([]);
   });
 
   it("a dependency that was added later frees the story when it is accepted", () => {
     const run = begin(POLICY, planned("b"), planned("x"));
-    const waiting = told(run, "b", {
+    const waiting = foldEvents(run, "b", {
       type: "story.changed",
       story: planned("b", { dependsOn: [storyId("x")] }),
       what: ["dependsOn"],
@@ -169,9 +169,9 @@ describe("S4 edge cases", () => {
   it("a dependency that changes between attempts is in the record, and the rework goes on", () => {
     const ran = runScript(begin(POLICY, planned("a")), world({ gates: { review: [FAIL, FAIL, FAIL, FAIL] } }));
     const changed = planned("a", { dependsOn: [storyId("x")] });
-    const noticed = told(ran.run, "a", { type: "story.changed", story: changed, what: ["dependsOn"] });
+    const noticed = foldEvents(ran.run, "a", { type: "story.changed", story: changed, what: ["dependsOn"] });
     expect(stateOf(noticed, "a").story.dependsOn).toEqual(["x"]);
-    const back = told(noticed, "a", {
+    const back = foldEvents(noticed, "a", {
       type: "person.answered",
       answer: { verb: "send-back", by: "Ada", message: "again", escalation: null },
     });
@@ -188,6 +188,6 @@ describe("S4 edge cases", () => {
       "deliver by pull-request",
       "accept",
     ]);
-    expect(judged(ran)).toEqual(["integrity", "checks", "review"]);
+    expect(judgedGates(ran)).toEqual(["integrity", "checks", "review"]);
   });
 });

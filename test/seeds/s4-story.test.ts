@@ -6,7 +6,17 @@ import { GATES } from "../../src/core/gates/gate.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
 import { statusOf } from "../../src/views/story/story-status.ts";
 import { story } from "../kit/story-world.ts";
-import { begin, commandsOf, ofStory, reasonFor, runScript, stateOf, told, world, type Says } from "./scripted-run.ts";
+import {
+  begin,
+  commandsOf,
+  ofStory,
+  reasonFor,
+  runScript,
+  stateOf,
+  foldEvents,
+  world,
+  type Says,
+} from "./scripted-run.ts";
 
 const POLICY = presetPolicy("story");
 const FAIL: Says = "fail";
@@ -293,14 +303,14 @@ describe("S4 limits", () => {
         ? [{ type: "story.held", by: "Ada" }]
         : world({ gates: { review: [FAIL] } })(command, state, run),
     );
-    const set = told(paused.run, null, { type: "policy.set", policy: withReworks(2), by: "Ada" });
-    const changed = told(told(set, "a", { type: "story.released", by: "Ada" }), "b", {
+    const set = foldEvents(paused.run, null, { type: "policy.set", policy: withReworks(2), by: "Ada" });
+    const changed = foldEvents(foldEvents(set, "a", { type: "story.released", by: "Ada" }), "b", {
       type: "story.added",
       story: planned("b"),
     });
     const ran = runScript(changed, alwaysFails());
     expect(["a", "b"].map((id) => stateOf(ran.run, id).gates.review?.failures)).toEqual([2, 3]);
-    const applied = told(
+    const applied = foldEvents(
       set,
       "a",
       { type: "policy.applied", policy: withReworks(2), by: "Ada" },

@@ -19,7 +19,7 @@ import {
   blameEvent,
   judgement,
   outcomesOf,
-  recorded,
+  recordedEvent,
   type JudgementParts,
 } from "../kit/story-world.ts";
 
@@ -35,8 +35,11 @@ export interface ScriptedRun {
 }
 
 export function begin(policy: Policy, ...stories: readonly Story[]): RunState {
-  const set = recorded(0, null, { type: "policy.set", policy, by: "test" });
-  return fold([set, ...stories.map((each) => recorded(0, each.id, { type: "story.added", story: each }))], EMPTY_RUN);
+  const set = recordedEvent(0, null, { type: "policy.set", policy, by: "test" });
+  return fold(
+    [set, ...stories.map((each) => recordedEvent(0, each.id, { type: "story.added", story: each }))],
+    EMPTY_RUN,
+  );
 }
 
 /** Decides, performs the first command, and again, until nothing is left to do; waits are waited for. */
@@ -53,20 +56,20 @@ export function runScript(start: RunState, script: Script = () => null, from = 0
       continue;
     }
     commands.push(command);
-    run = performed(run, command, script, now);
+    run = performCommand(run, command, script, now);
   }
   assert(false, `no end after ${commands.length} commands, the last: ${lineOf(commands[commands.length - 1]!)}`);
 }
 
-export function performed(run: RunState, command: Command, script: Script = () => null, now = 0): RunState {
+export function performCommand(run: RunState, command: Command, script: Script = () => null, now = 0): RunState {
   const state = command.story === null ? null : lookup(run.stories, command.story, byText)!;
   const events = script(command, state, run) ?? outcomesOf(command, state)[0]!.events;
-  return events.reduce((next, event) => evolve(next, recorded(now, command.story, event)), run);
+  return events.reduce((next, event) => evolve(next, recordedEvent(now, command.story, event)), run);
 }
 
 /** Tells a run what happened outside of it: a person's word, a changed file. */
-export function told(run: RunState, of: string | null, ...events: readonly Event[]): RunState {
-  return events.reduce((next, event) => evolve(next, recorded(0, of, event)), run);
+export function foldEvents(run: RunState, of: string | null, ...events: readonly Event[]): RunState {
+  return events.reduce((next, event) => evolve(next, recordedEvent(0, of, event)), run);
 }
 
 export function stateOf(run: RunState, id: string): StoryState {
@@ -174,7 +177,7 @@ export function commandsOf<T extends Command["type"]>(ran: ScriptedRun, type: T)
 }
 
 /** The gates that were judged, in order. */
-export function judged(ran: ScriptedRun): GateName[] {
+export function judgedGates(ran: ScriptedRun): GateName[] {
   return commandsOf(ran, "start-gate").map((command) => command.gate);
 }
 

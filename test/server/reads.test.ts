@@ -7,7 +7,7 @@ import type {
   StoryPageDocument,
   TrailDocument,
 } from "../../src/views/board/dashboard.ts";
-import type { Ledger } from "../../src/views/board/ledger.ts";
+import type { SpendingReport } from "../../src/views/board/ledger.ts";
 import { fakeHost } from "../kit/fake-host.ts";
 import { planFor, workedOn } from "../kit/finished-run.ts";
 import { story } from "../kit/story-world.ts";
@@ -116,7 +116,7 @@ describe("what the dashboard says", () => {
 
   it("adds up what was spent", async () => {
     const server = await servedStuck();
-    const ledger = (await server.ask("/api/ledger")).json<Ledger>();
+    const ledger = (await server.ask("/api/ledger")).json<SpendingReport>();
     expect(ledger.rows.story.map(({ name }) => name).sort()).toEqual(["done", "login"]);
     expect(ledger.days).toHaveLength(1);
   });

@@ -13,7 +13,7 @@ import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { chance } from "./chance.ts";
 import { explore } from "./explore.ts";
 import { checkJournal, outcomeOf, simulate } from "./simulate.ts";
-import { answer, ENGINE_DIED, outcomesOf, recorded, story } from "../kit/story-world.ts";
+import { answer, ENGINE_DIED, outcomesOf, recordedEvent, story } from "../kit/story-world.ts";
 
 const SEEDS = Math.ceil(Number(process.env["REMAND_SEEDS"] ?? 2000) / 100);
 const FROM = Number(process.env["REMAND_SEED"] ?? 0);
@@ -38,8 +38,8 @@ const POLICY: Policy = {
 const begun = (policy: Policy): RunState =>
   fold(
     [
-      recorded(0, null, { type: "policy.set", policy, by: "test" }),
-      recorded(0, "a", { type: "story.added", story: story("a") }),
+      recordedEvent(0, null, { type: "policy.set", policy, by: "test" }),
+      recordedEvent(0, "a", { type: "story.added", story: story("a") }),
     ],
     EMPTY_RUN,
   );
@@ -70,7 +70,7 @@ describe("a step that always ends the engine", () => {
       const { escalation } = lookup(asked.stories, storyId("a"), byText)!;
       expect(escalation).toMatchObject({ kind: "manual", reason: { type: "engine-died", times: ENGINE_DEATHS } });
       for (const { verb } of escalation!.options) {
-        const after = evolve(asked, recorded(1, "a", answer(verb)));
+        const after = evolve(asked, recordedEvent(1, "a", answer(verb)));
         const state = lookup(after.stories, storyId("a"), byText)!;
         expect(state.counters.engineDeaths, `${killer} ${verb}`).toBeUndefined();
         const [next] = decide(after, POLICY, 1);
@@ -134,7 +134,7 @@ function untilQuestion(start: RunState, killer: Dispatch): RunState {
     const ways = outcomesOf(command, state);
     const way = command.type === killer ? ways.find(({ name }) => name === ENGINE_DIED)! : ways[0]!;
     run = fold(
-      way.events.map((event) => recorded(1, command.story, event)),
+      way.events.map((event) => recordedEvent(1, command.story, event)),
       run,
     );
   }

@@ -11,7 +11,7 @@ import { fold } from "../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { explore, type Explored, type Options } from "./explore.ts";
-import { answer, CONTESTED, ENGINE_DIED, FAILING_BASE, recorded, story } from "../kit/story-world.ts";
+import { answer, CONTESTED, ENGINE_DIED, FAILING_BASE, recordedEvent, story } from "../kit/story-world.ts";
 
 // Many seeds or states: on a busy machine they take long, and that is no failure.
 vi.setConfig({ testTimeout: 3_600_000 });
@@ -48,8 +48,11 @@ function oneGate(change: Partial<Policy> = {}): Policy {
 }
 
 function begun(policy: Policy, ...stories: Story[]): RunState {
-  const set = recorded(0, null, { type: "policy.set", policy, by: "test" });
-  return fold([set, ...stories.map((each) => recorded(0, each.id, { type: "story.added", story: each }))], EMPTY_RUN);
+  const set = recordedEvent(0, null, { type: "policy.set", policy, by: "test" });
+  return fold(
+    [set, ...stories.map((each) => recordedEvent(0, each.id, { type: "story.added", story: each }))],
+    EMPTY_RUN,
+  );
 }
 
 function report(name: string, found: Explored): void {

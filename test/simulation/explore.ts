@@ -8,9 +8,16 @@ import type { Policy } from "../../src/core/events/policy.ts";
 import type { RunState } from "../../src/core/stories/run-state.ts";
 import { decide } from "../../src/decide/decide.ts";
 import { evolve } from "../../src/fold/fold-event.ts";
-import { checkBudgets, checkCommands, NOTHING_WITNESSED, waitsForSomebody, witnessed, type Witness } from "./laws.ts";
+import {
+  checkBudgets,
+  checkCommands,
+  NOTHING_WITNESSED,
+  waitsForSomebody,
+  witnessEvent,
+  type Witness,
+} from "./laws.ts";
 import { keyOf } from "./state-key.ts";
-import { outcomesOf, recorded, type Outcome } from "../kit/story-world.ts";
+import { outcomesOf, recordedEvent, type Outcome } from "../kit/story-world.ts";
 
 export interface Explored {
   readonly states: number;
@@ -109,10 +116,10 @@ function applied({ run, witness }: Node, of: string | null, outcome: Outcome, po
   let seen = witness;
   for (const event of outcome.events) {
     const before = of === null ? null : (lookup(next.stories, of as never, byText) ?? null);
-    next = evolve(next, recorded(0, of, event));
+    next = evolve(next, recordedEvent(0, of, event));
     checkCommands(next, seen, []);
     const after = of === null ? null : (lookup(next.stories, of as never, byText) ?? null);
-    if (before !== null && after !== null) seen = witnessed(seen, before, after, event);
+    if (before !== null && after !== null) seen = witnessEvent(seen, before, after, event);
   }
   checkBudgets(next, seen, policy);
   return nodeOf(next, seen);

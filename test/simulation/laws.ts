@@ -15,7 +15,7 @@ import { decide } from "../../src/decide/decide.ts";
 import { escalationProblems } from "../decide/escalation-problems.ts";
 import { evolve } from "../../src/fold/fold-event.ts";
 import { canonicalJson } from "../../src/stdx/canonical-json.ts";
-import { answer, recorded } from "../kit/story-world.ts";
+import { answer, recordedEvent } from "../kit/story-world.ts";
 
 /** What was proven, kept by the test itself and never by the code under test. */
 export interface Witness {
@@ -31,7 +31,7 @@ export interface Witness {
 export const NOTHING_WITNESSED: Witness = { proven: {}, charged: {}, answers: 0, loaded: {}, contested: {} };
 
 /** The explorer's own idea of what is proven and charged, by the words of the design and not by the code's. */
-export function witnessed(witness: Witness, before: StoryState, after: StoryState, event: Event): Witness {
+export function witnessEvent(witness: Witness, before: StoryState, after: StoryState, event: Event): Witness {
   const id = before.story.id;
   const proven = { ...witness.proven[id] };
   const charged = { ...witness.charged[id] };
@@ -191,7 +191,7 @@ function checkLanes(run: RunState, commands: readonly Command[]): void {
 function checkOffers(run: RunState, story: StoryId | null, escalation: Escalation): void {
   const { reason, gate, options } = escalation;
   const asked = canonicalJson({ reason, gate });
-  const raised = evolve(run, recorded(0, story, { type: "escalation.raised", escalation }));
+  const raised = evolve(run, recordedEvent(0, story, { type: "escalation.raised", escalation }));
   assert(
     options.some(({ verb }) => verb !== "abandon" && verb !== "halt"),
     `${asked} leaves no way out but to give up`,
@@ -205,7 +205,7 @@ function checkOffers(run: RunState, story: StoryId | null, escalation: Escalatio
       ...(verb === "raise-budget" ? budget : {}),
       ...(findings.length > 0 ? { findings } : {}),
     });
-    const after = evolve(raised, recorded(0, story, said));
+    const after = evolve(raised, recordedEvent(0, story, said));
     const again = decide(after, after.policy!, Number.MAX_SAFE_INTEGER).find(
       (command) => command.type === "raise-escalation" && command.story === story,
     );

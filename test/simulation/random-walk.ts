@@ -9,8 +9,8 @@ import type { Story } from "../../src/core/stories/story.ts";
 import { decide } from "../../src/decide/decide.ts";
 import { evolve, fold } from "../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";
-import { checkBudgets, checkCommands, NOTHING_WITNESSED, witnessed, type Witness } from "./laws.ts";
-import { answer, outcomesOf, recorded } from "../kit/story-world.ts";
+import { checkBudgets, checkCommands, NOTHING_WITNESSED, witnessEvent, type Witness } from "./laws.ts";
+import { answer, outcomesOf, recordedEvent } from "../kit/story-world.ts";
 
 export interface Walk {
   readonly run: RunState;
@@ -29,19 +29,19 @@ export const choices = fc.array(fc.nat({ max: 1_000_000 }), { minLength: 1, maxL
  * asked or not. The laws are checked at every turn.
  */
 export function walk(policy: Policy, stories: readonly Story[], picks: readonly number[], answersEvery: number): Walk {
-  const events: Recorded[] = [recorded(0, null, { type: "policy.set", policy, by: "test" })];
-  for (const story of stories) events.push(recorded(0, story.id, { type: "story.added", story }));
+  const events: Recorded[] = [recordedEvent(0, null, { type: "policy.set", policy, by: "test" })];
+  for (const story of stories) events.push(recordedEvent(0, story.id, { type: "story.added", story }));
   let run = fold(events, EMPTY_RUN);
   let witness = NOTHING_WITNESSED;
   const commands: Command[] = [];
   const tell = (of: string | null, event: Recorded["event"]): void => {
-    const line = recorded(events.length, of, event);
+    const line = recordedEvent(events.length, of, event);
     const before = of === null ? undefined : lookup(run.stories, of as never, byText);
     events.push(line);
     run = evolve(run, line);
     const after = of === null ? undefined : lookup(run.stories, of as never, byText);
     if (before !== undefined && after !== undefined && before.ending === null)
-      witness = witnessed(witness, before, after, event);
+      witness = witnessEvent(witness, before, after, event);
   };
   for (const [turn, pick] of picks.entries()) {
     const due = decide(run, policy, Number.MAX_SAFE_INTEGER);

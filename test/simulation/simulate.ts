@@ -15,7 +15,7 @@ import { EMPTY_RUN } from "../../src/fold/new-state.ts";
 import type { Stored } from "../../src/ports/journal.ts";
 import type { Watcher } from "../../src/ports/watcher.ts";
 import { assert } from "../../src/stdx/assert.ts";
-import { checkBudgets, checkCommands, NOTHING_WITNESSED, waitsForSomebody, witnessed } from "./laws.ts";
+import { checkBudgets, checkCommands, NOTHING_WITNESSED, waitsForSomebody, witnessEvent } from "./laws.ts";
 import { RemandError } from "../../src/core/events/error.ts";
 import { createBriefLaw } from "./brief-law.ts";
 import { chance } from "./chance.ts";
@@ -262,7 +262,7 @@ export async function checkJournal(disk: Disk, expected = ONE_ENGINE): Promise<R
     run = evolve(run, line);
     const after = line.story === null ? undefined : lookup(run.stories, line.story, byText);
     if (before !== undefined && after !== undefined && before.ending === null) {
-      witness = witnessed(witness, before, after, line.event);
+      witness = witnessEvent(witness, before, after, line.event);
       checkBrief(before, line.event, (id) => disk.evidence.get(id) ?? "");
     }
     const { policy } = run;

@@ -4,7 +4,7 @@ import { createMemoryJournal } from "../kit/memory-journal.ts";
 import { exitCodeOf } from "../../src/app/exit.ts";
 import { presetPolicy } from "../../src/config/presets.ts";
 import { foldJournal, NOTHING_FOLDED, stateText, withLine } from "../../src/engine/fold-journal.ts";
-import { foldCloseUp, foldOutlines } from "../../src/engine/fold-outlines.ts";
+import { foldStoryDetails, foldOutlines } from "../../src/engine/fold-outlines.ts";
 import { createSnapshotSaver, SNAPSHOT_FORMAT } from "../../src/engine/snapshot.ts";
 import { EMPTY_RUN, newStory } from "../../src/fold/new-state.ts";
 import { decide } from "../../src/decide/decide.ts";
@@ -56,12 +56,12 @@ test("from snapshots taken anywhere the journal gives the same state, the same d
         expect(boardRows(one, [id])).toEqual(boardRows(whole, [id]));
         expect(exitCodeOf(one, [id])).toBe(exitCodeOf(whole, [id]));
         expect(summaryText(one, [id], ".")).toBe(summaryText(whole, [id], "."));
-        const close = await foldCloseUp(journal, [id, storyId("of-no-such-name")]);
+        const close = await foldStoryDetails(journal, [id, storyId("of-no-such-name")]);
         expect(close.states).toEqual([stateOf(whole, id)]);
         expect(boardRows(close.run, [id])).toEqual(boardRows(whole, [id]));
         expect(undoRefusal(close.run, close.states[0]!)).toBe(undoRefusal(whole, stateOf(whole, id)));
       }
-      const asking = await foldCloseUp(journal, "asking");
+      const asking = await foldStoryDetails(journal, "asking");
       expect(itemsOf(asking.run, asking.states)).toEqual(inboxItems(whole));
     }),
     { numRuns: 60 },

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import {
   charactersLeftOut,
   dataNotice,
-  fenced,
-  grouped,
+  fenceText,
+  groupDigits,
   oneLine,
   trustedText,
 } from "../../src/write/untrusted-text.ts";
@@ -43,19 +43,19 @@ const anyText = fc.oneof(
 
 describe("fenced", () => {
   it("puts each line behind a bar, between two marks with the nonce", () => {
-    expect(fenced("one\ntwo\n", NONCE, { maxChars: 100, label: "log" })).toBe(
+    expect(fenceText("one\ntwo\n", NONCE, { maxChars: 100, label: "log" })).toBe(
       `<<<remand:${NONCE} log\n| one\n| two\nremand:${NONCE}>>>`,
     );
   });
 
   it("strips colours, terminal commands and direction changes", () => {
     const text = "\u001b[31mred\u001b[0m \u001b]0;title\u0007x \u202eright to left\u202c\u0000";
-    expect(fenced(text, NONCE, { maxChars: 100, label: "log" })).toContain("\n| red x right to left\n");
+    expect(fenceText(text, NONCE, { maxChars: 100, label: "log" })).toContain("\n| red x right to left\n");
   });
 
   it("keeps head and tail and states the cut on a line without a bar", () => {
     const text = `${"h".repeat(50)}${"m".repeat(12_345)}${"t".repeat(50)}`;
-    const fence = fenced(text, NONCE, { maxChars: 100, label: "log" });
+    const fence = fenceText(text, NONCE, { maxChars: 100, label: "log" });
     expect(fence.split("\n").slice(1, -1)).toEqual([
       `| ${"h".repeat(50)}`,
       "… 12,345 characters left out …",
@@ -65,45 +65,45 @@ describe("fenced", () => {
   });
 
   it("cannot be told a cut that was not made", () => {
-    const lines = fenced("… 9 characters left out …", NONCE, { maxChars: 100, label: "x" }).split("\n");
+    const lines = fenceText("… 9 characters left out …", NONCE, { maxChars: 100, label: "x" }).split("\n");
     expect(lines).toContain("| … 9 characters left out …");
     expect(lines.some((line) => line.startsWith("…"))).toBe(false);
   });
 
   it("never keeps half a character at a cut", () => {
     for (let maxChars = 4; maxChars < 12; maxChars++) {
-      const fence = fenced("😀".repeat(20), NONCE, { maxChars, label: "x" });
+      const fence = fenceText("😀".repeat(20), NONCE, { maxChars, label: "x" });
       expect(fence).not.toMatch(/\p{Surrogate}|\uFFFD/u);
     }
   });
 
   it("takes the nonce out of the text, in any case, also where two halves would join", () => {
     const text = `${NONCE} ${NONCE.toUpperCase()} ${NONCE.slice(0, 8)}${NONCE}${NONCE.slice(8)}`;
-    const fence = fenced(text, NONCE, { maxChars: 500, label: NONCE });
+    const fence = fenceText(text, NONCE, { maxChars: 500, label: NONCE });
     expect(fence.toLowerCase().split(NONCE)).toHaveLength(3);
   });
 
   it("refuses a nonce that could be guessed or that is a pattern", () => {
     for (const nonce of ["short", "", "has space in it", ".*.*.*.*.*", "a".repeat(65)]) {
-      expect(() => fenced("x", nonce, { maxChars: 10, label: "x" })).toThrow("nonce");
+      expect(() => fenceText("x", nonce, { maxChars: 10, label: "x" })).toThrow("nonce");
     }
   });
 
   it("caps 100 MB without reading all of it twice", () => {
     const huge = "\u001b[31mline\n".repeat(10_000_000);
-    const cost = (text: string): number => cpuMsOf(() => fenced(text, NONCE, { maxChars: 4000, label: "log" }));
+    const cost = (text: string): number => cpuMsOf(() => fenceText(text, NONCE, { maxChars: 4000, label: "log" }));
     expect(huge.length).toBeGreaterThanOrEqual(100_000_000);
     // Twenty times the text may not cost twenty times as much.
     const small = cost(huge.slice(0, huge.length / 20));
     expect(Math.min(cost(huge), cost(huge))).toBeLessThan(small * 10 + 100);
-    expect(fenced(huge, NONCE, { maxChars: 4000, label: "log" }).length).toBeLessThan(10_000);
+    expect(fenceText(huge, NONCE, { maxChars: 4000, label: "log" }).length).toBeLessThan(10_000);
   });
 
   // S4.101
   it("lets no text close the fence or begin a line of its own", () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 0, max: 300 }), (text, maxChars) => {
-        const lines = fenced(text, NONCE, { maxChars, label: text }).split(/[\n\r\u2028\u2029\u0085]/);
+        const lines = fenceText(text, NONCE, { maxChars, label: text }).split(/[\n\r\u2028\u2029\u0085]/);
         expect(lines[0]).toMatch(new RegExp(`^<<<remand:${NONCE} ?`));
         expect(lines.at(-1)).toBe(`remand:${NONCE}>>>`);
         for (const line of lines.slice(1, -1)) {
@@ -172,6 +172,6 @@ describe("the notice", () => {
   });
 
   it("groups digits by three", () => {
-    expect([0, 999, 1000, 1_234_567].map(grouped)).toEqual(["0", "999", "1,000", "1,234,567"]);
+    expect([0, 999, 1000, 1_234_567].map(groupDigits)).toEqual(["0", "999", "1,000", "1,234,567"]);
   });
 });

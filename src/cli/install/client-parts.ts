@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { RemandError } from "../../core/events/error.ts";
 import type { Files } from "../../ports/files.ts";
 import { isRecord } from "../../stdx/assert.ts";
-import type { JsonWish } from "../../write/edits/json-edit.ts";
+import type { JsonAddition } from "../../write/edits/json-edit.ts";
 import type { TomlTable } from "../../write/edits/toml-edit.ts";
 
 /** Something that is put into a project. Paths are relative to it, with slashes. */
@@ -11,7 +11,7 @@ export type SetupPart =
   /** A file that is Remand's alone. */
   | { readonly type: "file"; readonly path: string; readonly text: string }
   /** Something in a file that is the user's. */
-  | { readonly type: "json"; readonly path: string; readonly wishes: readonly JsonWish[] }
+  | { readonly type: "json"; readonly path: string; readonly wishes: readonly JsonAddition[] }
   | { readonly type: "toml"; readonly path: string; readonly table: TomlTable };
 
 export const SETUPS = ["claude", "codex", "roles"] as const;
@@ -72,9 +72,9 @@ async function roleParts(files: Pick<Files, "read" | "list">): Promise<readonly 
 }
 
 /** The two hooks. They are recognized by their command, so that an edited one is not added a second time. */
-async function hookEdits(files: Pick<Files, "read">): Promise<readonly JsonWish[]> {
+async function hookEdits(files: Pick<Files, "read">): Promise<readonly JsonAddition[]> {
   const { hooks } = JSON.parse(await readPluginFile(files, "hooks/hooks.json")) as { hooks: Record<string, unknown[]> };
-  return Object.entries(hooks).map(([event, groups]): JsonWish => {
+  return Object.entries(hooks).map(([event, groups]): JsonAddition => {
     const words = `remand hook ${event === "Stop" ? "stop" : "start"}`;
     const isOurs = (hook: unknown): boolean =>
       isRecord(hook) && typeof hook["command"] === "string" && hook["command"].includes(words);
@@ -82,7 +82,7 @@ async function hookEdits(files: Pick<Files, "read">): Promise<readonly JsonWish[
   });
 }
 
-async function serverSpec(files: Pick<Files, "read">): Promise<JsonWish> {
+async function serverSpec(files: Pick<Files, "read">): Promise<JsonAddition> {
   const value = await server(files);
   const isOurs = (found: unknown): boolean => JSON.stringify(found).includes("remand mcp");
   return { path: ["mcpServers", "remand"], as: "member", value, isOurs };

@@ -2,7 +2,7 @@ import { join, posix } from "node:path";
 import { RemandError } from "../../core/events/error.ts";
 import type { Files } from "../../ports/files.ts";
 import { sha256 } from "../../stdx/sha256.ts";
-import { type Grown, type Span, without } from "../../write/edits/added-text.ts";
+import { type GrownText, type AddedSpan, without } from "../../write/edits/added-text.ts";
 import { addToJson } from "../../write/edits/json-edit.ts";
 import { addToToml } from "../../write/edits/toml-edit.ts";
 import { isRecord } from "../../stdx/assert.ts";
@@ -63,7 +63,7 @@ async function plannedFor(files: Files, root: string, part: SetupPart, record: I
     const noted = { path, before: null, after: sha256(part.text), added: [] };
     return { path, did: text === null ? "wrote" : "changed", why: "", change: { text: part.text, noted } };
   }
-  const start: Grown = { text: text ?? "", added: isAsLeft ? known.added : [] };
+  const start: GrownText = { text: text ?? "", added: isAsLeft ? known.added : [] };
   const grown = grownBy(part, start);
   if (grown.text === text) return { path, did: "there", why: "", change: null };
   const whole = text === null ? `${grown.text.trimEnd()}\n` : grown.text;
@@ -72,7 +72,7 @@ async function plannedFor(files: Files, root: string, part: SetupPart, record: I
   return { path, did: text === null ? "wrote" : "changed", why: "", change: { text: whole, noted } };
 }
 
-function grownBy(part: Exclude<SetupPart, { type: "file" }>, start: Grown): Grown {
+function grownBy(part: Exclude<SetupPart, { type: "file" }>, start: GrownText): GrownText {
   const edit = part.type === "json" ? addToJson(start, part.wishes) : addToToml(start, part.table);
   if (edit.ok) return edit.grown;
   const place = "at" in edit && typeof edit.at === "number" ? placeIn(start.text, edit.at) : "";
@@ -139,7 +139,7 @@ export interface InstalledFile {
   /** `null`: there was none. */
   readonly before: string | null;
   readonly after: string;
-  readonly added: readonly Span[];
+  readonly added: readonly AddedSpan[];
 }
 
 const STATE = ".remand";

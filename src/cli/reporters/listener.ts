@@ -1,8 +1,8 @@
 import type { StoryId } from "../../core/events/ids.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
 import type { Stored } from "../../ports/journal.ts";
-import type { Glyphs, Mark } from "../../views/text/words.ts";
-import { type LineMemory, NOTHING_HEARD, type RunLine, linesFor } from "../../views/run/run-lines.ts";
+import type { Glyphs, LineMark } from "../../views/text/words.ts";
+import { type LineMemory, NO_LINES_YET, type RunLine, linesFor } from "../../views/run/run-lines.ts";
 import type { Paint } from "../terminal-kind.ts";
 
 /** A line of the run with the line of the journal it came from. */
@@ -16,7 +16,7 @@ export function createListener(glyphs: Glyphs): (lines: readonly Stored[], state
   const memories = new Map<StoryId | null, LineMemory>();
   return (lines, state) =>
     lines.flatMap((stored) => {
-      const heard = linesFor(stored, memories.get(stored.story) ?? NOTHING_HEARD, state, glyphs);
+      const heard = linesFor(stored, memories.get(stored.story) ?? NO_LINES_YET, state, glyphs);
       memories.set(stored.story, heard.memory);
       return heard.lines.map((line) => ({ line, stored }));
     });
@@ -36,7 +36,7 @@ export function columnWidth(ids: readonly string[]): number {
   return Math.min(32, Math.max(0, ...ids.map((id) => id.length))) + 1;
 }
 
-function toneOf(mark: Mark, paint: Paint): (text: string) => string {
+function toneOf(mark: LineMark, paint: Paint): (text: string) => string {
   switch (mark) {
     case "accepted":
       return paint.good;

@@ -1,8 +1,8 @@
 import type { BlamePlan } from "../../app/host.ts";
 import type { Blame, BlameReport } from "../../core/blame/blame.ts";
 import { storyId } from "../../core/events/ids.ts";
-import { type Proving, findBlame } from "../../engine/find-blame.ts";
-import type { MoreBenches } from "../../engine/proof-runner.ts";
+import { type ProofOptions, findBlame } from "../../engine/find-blame.ts";
+import type { ExtraCheckouts } from "../../engine/proof-runner.ts";
 import type { Bench, Trial } from "../../ports/experiment-runner.ts";
 import { chosenOf } from "../../views/board/blame-report.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
@@ -82,7 +82,7 @@ async function blameIn(
   root: string,
   plan: BlamePlan,
   place: JudgedPlace,
-  { bench, more, trial }: { readonly bench: Bench; readonly more: MoreBenches; readonly trial: Trial },
+  { bench, more, trial }: { readonly bench: Bench; readonly more: ExtraCheckouts; readonly trial: Trial },
 ): Promise<BlameReport> {
   const clock = createSystemClock();
   const beganAt = clock.now();
@@ -104,7 +104,7 @@ async function blameIn(
     if (run.passed) return report({ blame: null, considered: [], hunks: [], runs, unproven: null });
     output = run.output;
   }
-  const proof: Proving | null = command === null || !plan.prove ? null : { trial, command, limits };
+  const proof: ProofOptions | null = command === null || !plan.prove ? null : { trial, command, limits };
   const {
     blame: found,
     ranked,

@@ -11,7 +11,7 @@ import {
   type OwnerCase,
   memberKey,
   ownerQuestions,
-  reviewStandings,
+  reviewStatuses,
   ruleOnOwners,
 } from "../../decide/owner-licenses.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -82,7 +82,7 @@ async function rulingOn(
     const note = `the base ${base} is not on ${pullRequest.target}, the target of pull request ${number}: name it with --base`;
     return { licensed: [], notes: [note] };
   }
-  const standings = reviewStandings(await reviews.reviewsOf(number, signal), pullRequest);
+  const standings = reviewStatuses(await reviews.reviewsOf(number, signal), pullRequest);
   const about = { tests, rules, standings, head: pullRequest.head };
   return ruleOnOwners(about, await answersTo(about, reviews, signal));
 }

@@ -1,4 +1,4 @@
-import type { Speaker } from "../../core/events/authority.ts";
+import type { EventAuthor } from "../../core/events/authority.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { Event } from "../../core/events/event.ts";
 import type { StoryId } from "../../core/events/ids.ts";
@@ -16,7 +16,7 @@ export async function tell(
   db: string | null,
   stream: StoryId | null,
   events: readonly Event[],
-  speaker?: Speaker,
+  speaker?: EventAuthor,
 ): Promise<void> {
   assertAuthority(speaker ?? (await speakerIn(root)), events);
   const opened = await journalLocation(root, db).write();

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { authorityRefusal, type Speaker } from "../../core/events/authority.ts";
+import { authorityRefusal, type EventAuthor } from "../../core/events/authority.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { Event } from "../../core/events/event.ts";
 import { sha256 } from "../../stdx/sha256.ts";
@@ -27,13 +27,13 @@ export interface EngineRecord {
 }
 
 /** Throws unless the speaker may write the events. Every event that a person can cause goes through here. */
-export function assertAuthority(speaker: Speaker, events: readonly Event[]): void {
+export function assertAuthority(speaker: EventAuthor, events: readonly Event[]): void {
   const refusal = authorityRefusal(speaker, events);
   if (refusal !== null) throw new RemandError("not-a-person", refusal.message, refusal.hint);
 }
 
 /** Who this process speaks for in a checkout. Ask early: a process that loses its parent loses its history. */
-export async function speakerIn(root: string): Promise<Speaker> {
+export async function speakerIn(root: string): Promise<EventAuthor> {
   const line = await ancestry();
   return speakerOf(line, engineMarks(line), { boot: bootId(), controlGroups: controlGroups() }, await recordIn(root));
 }
@@ -44,7 +44,7 @@ export function speakerOf(
   marks: readonly string[],
   here: Pick<EngineRecord, "boot" | "controlGroups">,
   engine: EngineRecord | null,
-): Speaker {
+): EventAuthor {
   const [self] = line;
   const isEngine = ({ pid, startedAt }: Ancestor): boolean =>
     engine !== null && here.boot === engine.boot && pid === engine.pid && startedAt === engine.startedAt;
@@ -62,7 +62,7 @@ export function speakerOf(
   };
 }
 
-const PERSON: Speaker = { type: "person" };
+const PERSON: EventAuthor = { type: "person" };
 
 /**
  * The process of the line that the system adopted: its parent is the first process, or a user's systemd. Nothing else
@@ -75,7 +75,7 @@ function originOf(line: readonly Ancestor[]): Ancestor | null {
 
 /** Whom an engine speaks for, and the environment of what it starts. */
 export interface Engine {
-  readonly speaker: Speaker;
+  readonly speaker: EventAuthor;
   readonly env: EnvVariables;
 }
 

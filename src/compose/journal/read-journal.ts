@@ -9,7 +9,7 @@ import type { StoriesView, JournalView } from "../../app/host.ts";
 import { foldJournal } from "../../engine/fold-journal.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import type { RunOutline } from "../../core/stories/outline.ts";
-import { foldCloseUp, foldOutlines } from "../../engine/fold-outlines.ts";
+import { foldStoryDetails, foldOutlines } from "../../engine/fold-outlines.ts";
 
 /** Where a project's journal and evidence are: in its checkout, or in the database of a fleet. */
 export interface JournalLocation {
@@ -124,7 +124,7 @@ export async function readStories(
   if (opened === null) return null;
   const { journal, close } = opened;
   try {
-    return { ...(await foldCloseUp(journal, of)), lines: (story) => journal.read(0, story), close };
+    return { ...(await foldStoryDetails(journal, of)), lines: (story) => journal.read(0, story), close };
   } catch (error) {
     await close();
     throw error;

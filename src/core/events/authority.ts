@@ -5,11 +5,11 @@ import type { Event } from "./event.ts";
  * Who writes an event from outside of the engine's loop. `person`: a process that no engine can have started. `claim`:
  * one of which that cannot be said. `agent`: one that an engine started. `why` says how that is known.
  */
-export type Speaker = { readonly type: "person" } | { readonly type: "claim" | "agent"; readonly why: string };
+export type EventAuthor = { readonly type: "person" } | { readonly type: "claim" | "agent"; readonly why: string };
 
 /** Why a speaker may not write these events, and what a person does instead; `null` when it may. */
 export function authorityRefusal(
-  speaker: Speaker,
+  speaker: EventAuthor,
   events: readonly Event[],
 ): { readonly message: string; readonly hint: string } | null {
   if (speaker.type === "person") return null;

@@ -46,7 +46,7 @@ export type ErrorCode =
   | "forge-unreachable";
 
 /** Something wrong with a person's file, and where. Readers return these beside what they could read. */
-export interface Problem extends Place {
+export interface Problem extends SourceLocation {
   readonly message: string;
   /** What to do about it. */
   readonly hint: string;
@@ -54,7 +54,7 @@ export interface Problem extends Place {
   readonly severity: "error" | "warning";
 }
 
-export interface Place {
+export interface SourceLocation {
   readonly file: string;
   /** Both count from 1. */
   readonly line: number;

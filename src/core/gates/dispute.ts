@@ -14,7 +14,7 @@ export function disputable(state: StoryState, gate: GateName | null): readonly F
 /** Why nobody would look at it, in words that follow the finding's name; `null` where somebody would. */
 export function undisputable(state: StoryState, gate: GateName, { id, stage }: Finding): string | null {
   // What a command printed is nobody's opinion: there is nobody to dispute it with.
-  if (!HELD_BY_SOMEBODY.has(gate) || (gate === "audit" && stage === VERIFICATION))
+  if (!HELD_BY_REVIEWERS.has(gate) || (gate === "audit" && stage === VERIFICATION))
     return "is what a command printed, and nobody's opinion";
   if (state.disputes.some((dispute) => dispute.finding === id)) return "is disputed already";
   const ruling = state.gates[gate]?.upheld.find((upheld) => upheld.finding === id);
@@ -23,7 +23,7 @@ export function undisputable(state: StoryState, gate: GateName, { id, stage }: F
 }
 
 /** Reviewers' words and our own rules about a diff; these gates leave out a finding that did not stand. */
-const HELD_BY_SOMEBODY: ReadonlySet<GateName> = new Set<GateName>(["integrity", "review", "audit"]);
+const HELD_BY_REVIEWERS: ReadonlySet<GateName> = new Set<GateName>(["integrity", "review", "audit"]);
 
 /** The stage of an audit that is the engine's own runs. */
 export const VERIFICATION = "verification";

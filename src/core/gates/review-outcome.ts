@@ -13,7 +13,7 @@ export interface Verdict {
   readonly summary: string;
 }
 
-export interface Hearing {
+export interface ReviewInput {
   readonly gate: GateName;
   readonly tree: TreeId;
   readonly rules: GateRules;
@@ -24,7 +24,7 @@ export interface Hearing {
   readonly overturned: readonly Fingerprint[];
 }
 
-export type Judged = Pick<
+export type ReviewOutcome = Pick<
   Judgement,
   "gate" | "tree" | "result" | "findings" | "blocking" | "stages" | "conflicts" | "summary"
 > & {
@@ -32,4 +32,4 @@ export type Judged = Pick<
 };
 
 /** The rule that makes one result of what was said. Gates are given it: they bring evidence, and do not decide. */
-export type Judge = (hearing: Hearing) => Judged;
+export type Judge = (hearing: ReviewInput) => ReviewOutcome;

@@ -51,7 +51,11 @@ function briefFrom(document: BriefDocument): Brief {
     variant: variant ?? variantOf(document),
     ...(locationAttempt === undefined ? {} : { locationAttempt }),
     route: { ...route, role: roleName(route.role), ...(tddPhase === undefined ? {} : { tddPhase }) },
-    evidence: document.evidence.map(({ title, text: whole, fullAt }) => ({ title, text: whole, ...given({ fullAt }) })),
+    evidence: document.evidence.map(({ title, text: whole, fullAt }) => ({
+      title,
+      text: whole,
+      ...withoutUndefined({ fullAt }),
+    })),
     blame:
       document.blame === null
         ? null
@@ -60,7 +64,7 @@ function briefFrom(document: BriefDocument): Brief {
             suspects: document.blame.suspects.map(
               ({ endLine, symbol, commit, story, attempt, role, phase, ...suspect }) => ({
                 ...suspect,
-                ...given({ endLine, symbol, commit, story, attempt, role, phase }),
+                ...withoutUndefined({ endLine, symbol, commit, story, attempt, role, phase }),
               }),
             ),
           },
@@ -72,7 +76,7 @@ function briefFrom(document: BriefDocument): Brief {
     stages: document.stages.map(({ summary, ...stage }) => ({
       ...stage,
       reviewer: roleName(stage.reviewer),
-      ...given({ summary }),
+      ...withoutUndefined({ summary }),
     })),
   };
 }
@@ -97,7 +101,13 @@ const VARIANT_OF_GATE: Readonly<Record<GateName, Brief["variant"]>> = {
 
 function findingFrom(read: BriefDocument["required"][number]): Finding {
   const { id, severity: word, category, message, source, ...known } = read;
-  const finding = identifyFinding({ severity: severityFromWord(word)!, category, message, source, ...given(known) });
+  const finding = identifyFinding({
+    severity: severityFromWord(word)!,
+    category,
+    message,
+    source,
+    ...withoutUndefined(known),
+  });
   return id === undefined ? finding : { ...finding, id: fingerprint(id) };
 }
 
@@ -110,17 +120,17 @@ function earlierFrom(read: BriefDocument["earlier"][number], gate: GateName): Br
       ...finding,
       gate: finding.gate ?? gate,
       seenIn: finding.seenIn ?? earlier.attempt,
-      ...given({ file, line }),
+      ...withoutUndefined({ file, line }),
     })),
   };
 }
 
 function scopeFrom({ restore, ...scope }: BriefDocument["scope"]): Brief["scope"] {
-  return { ...scope, ...given({ restore }) };
+  return { ...scope, ...withoutUndefined({ restore }) };
 }
 
 /** Without the keys whose value is `undefined`: an optional field is there or it is not. */
-function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+function withoutUndefined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };

@@ -11,7 +11,7 @@ export function issueText(issue: z.core.$ZodIssue): string {
 
 function whatIsWrong(issue: z.core.$ZodIssue): string {
   if (issue.code === "unrecognized_keys") {
-    const shown = issue.keys.slice(0, MOST_KEYS).map(quoted).join(", ");
+    const shown = issue.keys.slice(0, MOST_KEYS).map(quoteKey).join(", ");
     const more = issue.keys.length > MOST_KEYS ? ` and ${issue.keys.length - MOST_KEYS} more` : "";
     return `unknown key ${shown}${more}`;
   }
@@ -24,7 +24,7 @@ function pathText(path: readonly PropertyKey[]): string {
   for (const key of path) {
     if (typeof key === "number") text += `[${key}]`;
     else if (PLAIN_KEY.test(String(key))) text += `${text === "" ? "" : "."}${String(key)}`;
-    else text += `[${quoted(String(key))}]`;
+    else text += `[${quoteKey(String(key))}]`;
   }
   return text === "" ? "the whole" : text;
 }
@@ -33,15 +33,15 @@ const PLAIN_KEY = /^[\w$-]{1,60}$/;
 const MOST_KEYS = 3;
 const LONGEST_KEY = 60;
 
-function quoted(key: string): string {
+function quoteKey(key: string): string {
   const cut = key.length > LONGEST_KEY ? `${key.slice(0, LONGEST_KEY)}…` : key;
   return JSON.stringify(plainText(cut));
 }
 
-type Issue = z.core.$ZodIssue;
+type SchemaIssue = z.core.$ZodIssue;
 
 /** What should stand there, in plain words, whatever the schema's library would say. */
-export function expectedWords(issue: Issue): string {
+export function expectedWords(issue: SchemaIssue): string {
   switch (issue.code) {
     case "invalid_type":
       return KINDS[issue.expected] ?? issue.expected;

@@ -114,18 +114,18 @@ export const reportInputSchema = (name: ReportTool): object => {
 export function readToolReport(name: ReportTool, input: unknown): ReadToolReport {
   switch (name) {
     case "report_ready":
-      return taken(readyInput.safeParse(input), workValue);
+      return toToolReport(readyInput.safeParse(input), workValue);
     case "report_verdict":
-      return taken(verdictInput.safeParse(input), ({ story: id, ...rest }) => ({ id, ...rest }));
+      return toToolReport(verdictInput.safeParse(input), ({ story: id, ...rest }) => ({ id, ...rest }));
     case "report_blocked":
-      return taken(blockedInput.safeParse(input), ({ story: id, issue, command, output }) => ({
+      return toToolReport(blockedInput.safeParse(input), ({ story: id, issue, command, output }) => ({
         id,
         signal: "INFRA_BLOCKED",
         preExisting: [issue],
         summary: [issue, command, output].filter((part) => part !== undefined).join("; "),
       }));
     case "ask_human":
-      return taken(humanInput.safeParse(input), ({ story: id, question, attempted = [], why = question }) => ({
+      return toToolReport(humanInput.safeParse(input), ({ story: id, question, attempted = [], why = question }) => ({
         id,
         signal: "TASK_INCOMPLETE",
         summary: question,
@@ -147,7 +147,7 @@ function workValue(report: z.output<typeof readyInput>): Readonly<Record<string,
   return { id, signal: "TASK_INCOMPLETE", summary, incomplete: { category, blocker, attempted, needed } };
 }
 
-function taken<T extends { readonly story: string }>(
+function toToolReport<T extends { readonly story: string }>(
   read: z.ZodSafeParseResult<T>,
   valueOf: (data: T) => Readonly<Record<string, unknown>>,
 ): ReadToolReport {

@@ -11,7 +11,7 @@ export interface Story {
   readonly dependsOn: readonly StoryId[];
   readonly criteria: readonly Criterion[];
   /** A story in the backlog is known, and is not worked on until a person makes it ready. */
-  readonly shelf: Shelf;
+  readonly shelf: StoryFolder;
   /** The whole text below the front matter: what the agent is asked to do. */
   readonly body: string;
   /** Phases whose product is already there (S4's `research_complete` and its like). */
@@ -49,7 +49,7 @@ export interface Criterion {
 
 /** S4's four words for where a story's card stands. */
 export const SHELVES = ["backlog", "ready", "in-progress", "done"] as const;
-export type Shelf = (typeof SHELVES)[number];
+export type StoryFolder = (typeof SHELVES)[number];
 
 export const STATUSES = [
   "backlog",

@@ -21,10 +21,12 @@ const LEAVES_IT_OPEN: ReadonlySet<Event["type"]> = new Set<Event["type"]>([
 export const leavesUndoOpen = (event: Event): boolean => LEAVES_IT_OPEN.has(event.type);
 
 /** Of the run, what it takes: who builds on whom, and of whom work has begun. */
-type Around = Pick<RunState, "dependents"> & { readonly stories: SortedMap<StoryId, Pick<StoryOutline, "policy">> };
+type UndoContext = Pick<RunState, "dependents"> & {
+  readonly stories: SortedMap<StoryId, Pick<StoryOutline, "policy">>;
+};
 
 /** Why the last answer to a story cannot be taken back any more; `null` where it can. */
-export function undoRefusal(run: Around, { story, undo, ending, running }: StoryState): string | null {
+export function undoRefusal(run: UndoContext, { story, undo, ending, running }: StoryState): string | null {
   if (undo === null)
     return running === null ? "nothing that was said about it can be taken back any more" : "work on it has begun";
   if (ending?.how !== "accepted") return null;

@@ -13,21 +13,21 @@ export interface Lines {
  * only the place at which they stood, so that is looked for last.
  */
 export function stepOf(lines: Lines, steps: readonly (readonly ChangedHunk[])[]): number | null {
-  return followed(lines, steps, writes) ?? followed(lines, steps, takesAway);
+  return followSpan(lines, steps, writes) ?? followSpan(lines, steps, takesAway);
 }
 
-interface Span {
+interface FileSpan {
   readonly file: string;
   readonly start: number;
   readonly end: number;
 }
 
-function followed(
+function followSpan(
   { file, line, endLine }: Lines,
   steps: readonly (readonly ChangedHunk[])[],
-  isIt: (hunk: ChangedHunk, span: Span) => boolean,
+  isIt: (hunk: ChangedHunk, span: FileSpan) => boolean,
 ): number | null {
-  let span: Span = { file, start: line, end: endLine ?? line };
+  let span: FileSpan = { file, start: line, end: endLine ?? line };
   for (let at = steps.length - 1; at >= 0; at--) {
     const own = steps[at]!.filter((hunk) => hunk.file === span.file);
     if (own.some((hunk) => isIt(hunk, span))) return at;
@@ -36,14 +36,14 @@ function followed(
   return null;
 }
 
-const writes = (hunk: ChangedHunk, { start, end }: Span): boolean =>
+const writes = (hunk: ChangedHunk, { start, end }: FileSpan): boolean =>
   hunk.added.length > 0 && hunk.start <= end && hunk.start + hunk.added.length - 1 >= start;
 
-const takesAway = (hunk: ChangedHunk, { start, end }: Span): boolean =>
+const takesAway = (hunk: ChangedHunk, { start, end }: FileSpan): boolean =>
   hunk.added.length === 0 && hunk.start >= start && hunk.start <= end;
 
 /** Where the lines stood before these changes of their file. */
-function before({ file, start, end }: Span, own: readonly ChangedHunk[]): Span {
+function before({ file, start, end }: FileSpan, own: readonly ChangedHunk[]): FileSpan {
   const moved = own
     .filter((hunk) => hunk.start <= start)
     .reduce((sum, { added, removed }) => sum + added.length - removed.length, 0);

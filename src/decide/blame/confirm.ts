@@ -1,5 +1,5 @@
 import { countText } from "../../stdx/plain-text.ts";
-import { keyOf, type Asking, type Outcome } from "./experiments.ts";
+import { keyOf, type Experiments, type Outcome } from "./experiments.ts";
 import {
   belongTogether,
   complement,
@@ -34,7 +34,7 @@ export interface Cause {
   readonly isEntangled?: boolean;
 }
 
-export function ranked(kind: ProofKind, because: string, hunks: readonly number[] = []): Cause {
+export function rankedCause(kind: ProofKind, because: string, hunks: readonly number[] = []): Cause {
   return { kind, proven: false, hunks, because };
 }
 
@@ -52,42 +52,42 @@ interface Claim {
 const MOST_TOGETHER = 4;
 
 /** Searches for the cause of one group of failures, and proves it both ways. */
-export function* provenCause(search: Search): Asking<Cause> {
+export function* provenCause(search: Search): Experiments<Cause> {
   const { book } = search;
   const removal = yield* removalSet(search);
   if (removal === null) {
-    if (book.seen.some(({ told }) => told.outcomes[search.group] === "flaky"))
-      return ranked("flaky", "the same tree ended in different ways");
-    if (book.isSpent) return ranked("unknown", "no runs were left for the search");
-    return ranked("too-broad", "what changed could not be taken apart");
+    if (book.seen.some(({ outcome }) => outcome.outcomes[search.group] === "flaky"))
+      return rankedCause("flaky", "the same tree ended in different ways");
+    if (book.isSpent) return rankedCause("unknown", "no runs were left for the search");
+    return rankedCause("too-broad", "what changed could not be taken apart");
   }
   if (isBound(search, removal)) return likeliestOf(search, removal);
-  const split = yield* distilled(search, removal);
+  const split = yield* findCulprits(search, removal);
   if (split === null && belongTogether(search, removal)) return likeliestOf(search, removal);
   if (split === null) {
     const kind = removal.length > MOST_TOGETHER ? "too-broad" : "multi";
-    return ranked(kind, "the tests pass only without all of them; they could not be taken apart further", removal);
+    return rankedCause(kind, "the tests pass only without all of them; they could not be taken apart further", removal);
   }
   const { culprits, taken } = split;
   const kind = culprits.length > 1 ? "multi" : "culprit";
   if (!split.isSure)
-    return ranked(
+    return rankedCause(
       kind,
       "the tests pass only without all of them, but some fail by themselves in another way",
       culprits,
     );
   const alone = yield* outcomeOnBase(search, culprits);
-  if (alone === "fail-same") return yield* confirmed(search, { kind, culprits, taken, surroundings: [] });
+  if (alone === "fail-same") return yield* confirmClaim(search, { kind, culprits, taken, surroundings: [] });
   const context = yield* contextFor(search, culprits);
   const sorted = context === null ? null : yield* sortedContext(search, context);
   if (sorted === null)
-    return ranked(
+    return rankedCause(
       kind,
       "without it the tests pass; alone on the base it could not be shown to fail in the same way",
       culprits,
     );
   const { partners, surroundings } = sorted;
-  return yield* confirmed(search, {
+  return yield* confirmClaim(search, {
     kind: partners.length > 0 ? "joint" : kind,
     culprits: [...culprits, ...partners],
     taken,
@@ -100,7 +100,7 @@ function likeliestOf(search: Search, removal: readonly number[]): Cause {
   const [likeliest] = [...removal].sort((a, b) => search.shareOf(b) - search.shareOf(a));
   const others = `${countText(removal.length - 1, "other that shares", "others that share")} its names`;
   const because = `it can be taken back only with ${others}, and is the likeliest of them`;
-  return { ...ranked("culprit", because, [likeliest!]), isEntangled: true };
+  return { ...rankedCause("culprit", because, [likeliest!]), isEntangled: true };
 }
 
 /**
@@ -108,7 +108,7 @@ function likeliestOf(search: Search, removal: readonly number[]): Cause {
  * others out, or with it alone on the base; or if both fail in one other way. One that passes alone on the base, or
  * cannot be there alone while others fail by themselves, only has to go along. `null`: no run can tell.
  */
-function* distilled(search: Search, removal: readonly number[]): Asking<Split | null> {
+function* findCulprits(search: Search, removal: readonly number[]): Experiments<Split | null> {
   if (removal.length === 1) return { culprits: removal, taken: [], isSure: true };
   if (removal.length > 2 * MOST_TOGETHER) return null;
   const culprits: number[] = [];
@@ -153,14 +153,14 @@ function failsAlike(search: Search, others: readonly number[], id: number): bool
 
 function signatureOf({ book, group }: Search, without: readonly number[]): string | null {
   const key = keyOf(without);
-  return book.seen.find((each) => each.key === key)?.told.signatures?.[group] ?? null;
+  return book.seen.find((each) => each.key === key)?.outcome.signatures?.[group] ?? null;
 }
 
 /** What came to the culprits: hunks without which the failure is gone are partners, those that do not matter are not. */
 function* sortedContext(
   search: Search,
   context: readonly number[],
-): Asking<{ partners: number[]; surroundings: number[] } | null> {
+): Experiments<{ partners: number[]; surroundings: number[] } | null> {
   const partners: number[] = [];
   const surroundings: number[] = [];
   // They must be innocent by themselves: on the base, without the culprits, they pass.
@@ -175,18 +175,18 @@ function* sortedContext(
 }
 
 /** Both ways again, in fresh runs; and every run ever made must agree. */
-function* confirmed(search: Search, claim: Claim): Asking<Cause> {
+function* confirmClaim(search: Search, claim: Claim): Experiments<Cause> {
   const { kind, culprits } = claim;
   const trials = trialsOf(search, claim);
   for (const { without, expected } of trials) {
     const outcome = yield* outcomeWithout(search, without, 2, "confirm");
     if (outcome === "flaky")
       return { kind: "flaky", proven: true, hunks: [], because: "the same tree passed and failed" };
-    if (!expected.includes(outcome)) return ranked(kind, "a run that was to confirm it ended otherwise", culprits);
+    if (!expected.includes(outcome)) return rankedCause(kind, "a run that was to confirm it ended otherwise", culprits);
     const isRepeated = search.book.seen.filter((each) => each.key === keyOf(without)).length >= 2;
-    if (!isRepeated) return ranked(kind, "no runs were left to confirm it", culprits);
+    if (!isRepeated) return rankedCause(kind, "no runs were left to confirm it", culprits);
   }
-  if (isContradicted(search, claim)) return ranked(kind, "some runs on the way contradict it", culprits);
+  if (isContradicted(search, claim)) return rankedCause(kind, "some runs on the way contradict it", culprits);
   const cure = kind === "joint" ? culprits.slice(0, 1) : [...culprits, ...claim.taken];
   return { kind, proven: true, hunks: culprits, because: PROVEN[kind], cure };
 }
@@ -231,7 +231,7 @@ const PROVEN = {
  * recorded, and with all of them in it may not pass.
  */
 function isContradicted({ book, group }: Search, { kind, culprits }: Claim): boolean {
-  return book.seen.some(({ without, told }) => {
+  return book.seen.some(({ without, outcome: told }) => {
     const outcome = told.outcomes[group];
     const out = culprits.filter((id) => without.includes(id)).length;
     if (kind === "joint" ? out > 0 : out === culprits.length) return outcome === "fail-same";

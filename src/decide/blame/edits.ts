@@ -112,7 +112,7 @@ function middles(a: readonly string[], b: readonly string[]): { removed: readonl
 function isRestated(removed: readonly string[], added: readonly string[]): boolean {
   const [a, b] = [plainWords(removed), plainWords(added)];
   if (a.length === 0 || b.length === 0) return false;
-  if (sameWords(a, b) || sameWords(a, unnamed(b)) || sameWords(unnamed(a), b)) return true;
+  if (sameWords(a, b) || sameWords(a, withoutName(b)) || sameWords(withoutName(a), b)) return true;
   const { removed: before, added: after } = middles(a, b);
   // Without a comparison between its sides what is turned round is not the same any more.
   const isComparison =
@@ -134,7 +134,7 @@ function plainWords(tokens: readonly string[]): string[] {
 }
 
 /** `const name = value … name` as `… value`: only a name that is used once behind its value. */
-function unnamed(tokens: readonly string[]): readonly string[] {
+function withoutName(tokens: readonly string[]): readonly string[] {
   const equals = tokens.indexOf("=");
   const name = tokens[equals - 1];
   if (equals < 1 || name === undefined) return tokens;

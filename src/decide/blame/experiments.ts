@@ -15,7 +15,7 @@ export interface Experiment {
 }
 
 /** What came of it, for each group of failures in their order. */
-export interface Told {
+export interface RunOutcome {
   readonly outcomes: readonly Outcome[];
   /** By what each group's failure is told from others, where it failed: two that are the same fail in the same way. */
   readonly signatures?: readonly (string | null)[];
@@ -24,23 +24,23 @@ export interface Told {
   readonly tookMs: number;
 }
 
-export interface Seen {
+export interface PastExperiment {
   readonly without: readonly number[];
   readonly key: string;
   readonly purpose: Experiment["purpose"];
-  readonly told: Told;
+  readonly outcome: RunOutcome;
 }
 
 /** Everything seen so far. Search procedures ask it; what it does not know becomes the next experiment. */
 export interface Notebook {
-  readonly seen: Seen[];
+  readonly seen: PastExperiment[];
   spentMs: number;
   /** No run is left: from now on nothing can be found out. */
   isSpent: boolean;
   readonly limits: { readonly runs: number; readonly timeMs: number };
 }
 
-export type Asking<T> = Generator<Experiment, T, Told>;
+export type Experiments<T> = Generator<Experiment, T, RunOutcome>;
 
 export const keyOf = (ids: readonly number[]): string => [...new Set(ids)].sort((a, b) => a - b).join(",");
 
@@ -50,7 +50,7 @@ export function* ask(
   without: readonly number[],
   purpose: Experiment["purpose"],
   times = 1,
-): Asking<readonly Outcome[]> {
+): Experiments<readonly Outcome[]> {
   const key = keyOf(without);
   const known = book.seen.filter((each) => each.key === key);
   while (known.length < times) {
@@ -60,15 +60,15 @@ export function* ask(
       break;
     }
     const ids = key === "" ? [] : key.split(",").map(Number);
-    const told = yield { without: ids, repeat: known.length, purpose };
-    const seen = { without: ids, key, purpose, told };
-    book.spentMs += told.tookMs;
+    const outcome = yield { without: ids, repeat: known.length, purpose };
+    const seen = { without: ids, key, purpose, outcome };
+    book.spentMs += outcome.tookMs;
     book.seen.push(seen);
     known.push(seen);
   }
-  const groups = known[0]?.told.outcomes.length ?? 0;
+  const groups = known[0]?.outcome.outcomes.length ?? 0;
   return Array.from({ length: groups }, (_, group) =>
-    together(known.map(({ told }) => told.outcomes[group] ?? "cannot-apply")),
+    together(known.map(({ outcome }) => outcome.outcomes[group] ?? "cannot-apply")),
   );
 }
 

@@ -47,7 +47,7 @@ export interface HunkFeatures {
   readonly sharedLiteral: string | null;
 }
 
-interface Look {
+interface FeatureInput {
   readonly material: BlameMaterial;
   readonly failing: readonly { failure: Failure; reach: Reach; body: CodeSymbol | null }[];
   readonly passing: readonly Reach[];
@@ -73,7 +73,7 @@ export function featuresOf(material: BlameMaterial): HunkFeatures[] {
   }));
 }
 
-function lookAt(material: BlameMaterial): Look {
+function lookAt(material: BlameMaterial): FeatureInput {
   const { failure, files, hunks } = material;
   const index = nameIndex(material);
   const failing = failure.failures.slice(0, MOST_TESTS).flatMap((each) => {
@@ -113,7 +113,7 @@ function lookAt(material: BlameMaterial): Look {
 function passingReaches(
   { failure, files, passedFiles }: BlameMaterial,
   index: NameIndex,
-  failing: Look["failing"],
+  failing: FeatureInput["failing"],
 ): Reach[] {
   if (failure.isTruncated || failing.every(({ body }) => body === null))
     return passedFiles.slice(0, MOST_PASSING).map((path) => reachOf(index, path, null));
@@ -133,7 +133,7 @@ function passingReaches(
   ];
 }
 
-function hunkFeatures(look: Look, hunk: ChangedHunk, at: number): HunkFeatures {
+function hunkFeatures(look: FeatureInput, hunk: ChangedHunk, at: number): HunkFeatures {
   const { material, failing } = look;
   const file = material.files.get(hunk.file);
   const before = material.before.get(hunk.oldFile);
@@ -184,7 +184,7 @@ function hunkFeatures(look: Look, hunk: ChangedHunk, at: number): HunkFeatures {
 }
 
 function reachTo(
-  look: Look,
+  look: FeatureInput,
   hunk: ChangedHunk,
   innermost: CodeSymbol | undefined,
 ): { failing: number; spectrum: number } {
@@ -202,7 +202,7 @@ function reachTo(
 }
 
 function frameFeatures(
-  look: Look,
+  look: FeatureInput,
   hunk: ChangedHunk,
   symbol: CodeSymbol | undefined,
 ): Pick<Features, "frameInHunk" | "frameInSymbol" | "frameInFile" | "frameInTest"> {

@@ -1,6 +1,6 @@
 import { type Failure, type FailureReading, signatureOf } from "../../core/blame/failure.ts";
 import type { ChangedHunk } from "../../core/blame/change.ts";
-import type { Outcome, Told } from "./experiments.ts";
+import type { Outcome, RunOutcome } from "./experiments.ts";
 
 /** Failures that say the same: they are looked for together. */
 export interface FailureGroup {
@@ -37,7 +37,7 @@ export interface ExperimentRun {
 }
 
 /** What a run means for each group. A failure counts as the same only if it says the same, of the same test. */
-export function outcomeOf(groups: readonly FailureGroup[], run: ExperimentRun): Told {
+export function outcomeOf(groups: readonly FailureGroup[], run: ExperimentRun): RunOutcome {
   const each = groups.map((group) => outcomeOfGroup(group, run));
   return {
     outcomes: each.map(({ outcome }) => outcome),
@@ -124,16 +124,17 @@ export function filesWithout(
       files.set(isOldName ? path : oldFile, isOldName ? null : change === "copied" ? textBefore(oldFile) : null);
       files.set(
         isOldName ? oldFile : path,
-        isTakenBack && change === "copied" ? null : mixed(own, without, textOf(path), textBefore(oldFile)),
+        isTakenBack && change === "copied" ? null : mixLines(own, without, textOf(path), textBefore(oldFile)),
       );
-    } else files.set(path, isTakenBack ? textBefore(oldFile) : mixed(own, without, textOf(path), textBefore(oldFile)));
+    } else
+      files.set(path, isTakenBack ? textBefore(oldFile) : mixLines(own, without, textOf(path), textBefore(oldFile)));
     if (change === "renamed" && own.every((hunk) => !without.has(hunk.id))) files.set(oldFile, null);
   }
   return files;
 }
 
 /** The old text with the hunks that stay put in, in the lines' own bytes. */
-function mixed(
+function mixLines(
   hunks: readonly ChangedHunk[],
   without: ReadonlySet<number>,
   now: string | null,

@@ -1,28 +1,35 @@
 import { countText } from "../../stdx/plain-text.ts";
-import { ask, keyOf, type Asking, type Experiment, type Notebook, type Outcome, type Told } from "./experiments.ts";
-import { provenCause, ranked, type Cause, type ProofKind } from "./confirm.ts";
+import {
+  ask,
+  keyOf,
+  type Experiments,
+  type Experiment,
+  type Notebook,
+  type Outcome,
+  type RunOutcome,
+} from "./experiments.ts";
+import { provenCause, rankedCause, type Cause, type ProofKind } from "./confirm.ts";
 import { outcomeWithout, type Search } from "./search.ts";
 
 /**
- * Proving which change did it, by runs that somebody else makes.
+ * Proves by runs which change caused a failure. The caller makes the runs.
  *
- * 1. The untouched tree, to see whether the failure is there at all: what passes now and fails then is flaky.
- * 2. The base, with the failing tests as the iteration left them: what fails there too is unmet, pre-existing or the
- *    surroundings, and nothing is taken back.
+ * 1. The untouched tree: a failure that does not come back is flaky.
+ * 2. The base, with the failing tests as the iteration left them: what fails there too is unmet, pre-existing or caused
+ *    by the environment, and nothing is reverted.
  * 3. The search: the smallest set of hunks without which the failure is gone, along the ranking (`search.ts`).
- * 4. The proof, both ways and each of them again: without the set it passes; with nothing but the set on the base it
- *    fails as recorded. If the set does not fail there, what has to come to it is looked for: hunks without which
- *    the failure is gone as well make it a joint cause, hunks that do not matter are only its surroundings.
+ * 4. The proof, both ways and each of them twice: without the set it passes; with only the set on the base it fails as
+ *    recorded. If it does not fail there, hunks without which the failure is gone as well make it a joint cause.
  *
- * Anything that contradicts itself on the way (a tree that passes and fails, a smaller set that does more than a larger
- * one) ends the claim: an answer is *proven* only when every run ever made agrees with it.
+ * A contradiction (a tree that passes and fails, a smaller set that does more than a larger one) ends the claim: an
+ * answer is *proven* only when all runs agree with it.
  *
- * The state is what was asked for and what was told; the machine is walked anew each time, so that it can be kept as
- * data, and the same answers always lead to the same next question.
+ * The state holds the input and the outcomes so far. Each step replays them, so the state is plain data and the same
+ * outcomes always lead to the same next experiment.
  */
 export interface ProofState {
   readonly input: ProofInput;
-  readonly told: readonly Told[];
+  readonly outcomes: readonly RunOutcome[];
 }
 
 export interface ProofInput {
@@ -33,11 +40,11 @@ export interface ProofInput {
   readonly pinned: readonly number[];
   /** Every failing test is new with this iteration. */
   readonly isNewTest: boolean;
-  /** The failure looks like one of the surroundings. */
+  /** The failure looks like an environment problem. */
   readonly looksEnvironmental: boolean;
   /** Something speaks for a flake: nothing that changed is reached, or time and chance are in play. */
   readonly looksFlaky: boolean;
-  /** The failures say nothing by which another one could be told from them: then nothing can be proven. */
+  /** The failures cannot be distinguished from others, so nothing can be proven. */
   readonly isVague?: boolean;
   readonly limits: { readonly runs: number; readonly timeMs: number };
 }
@@ -57,16 +64,16 @@ export interface ProofAnswer {
 export type ProofStep = { readonly experiment: Experiment } | { readonly answer: ProofAnswer };
 
 export function newProof(input: ProofInput): ProofState {
-  return { input, told: [] };
+  return { input, outcomes: [] };
 }
 
-export function told(state: ProofState, outcome: Told): ProofState {
-  return { ...state, told: [...state.told, outcome] };
+export function applyOutcome(state: ProofState, outcome: RunOutcome): ProofState {
+  return { ...state, outcomes: [...state.outcomes, outcome] };
 }
 
 export function nextExperiment(state: ProofState): ProofStep {
   const { input } = state;
-  const { book, step } = walked(state);
+  const { book, step } = replayProof(state);
   if (!step.done) return { experiment: step.value };
   const searchRuns = book.seen.filter((each) => each.purpose === "search").length;
   const proven = step.value.proven && input.isVague !== true;
@@ -74,29 +81,29 @@ export function nextExperiment(state: ProofState): ProofStep {
 }
 
 /**
- * The experiments that come next if each ends as the likeliest culprit would have it, the next one first. Whoever can
- * run several at once begins with these; what was not asked for in the end is thrown away, so the answer is the same.
+ * The experiments that come next if each ends as the likeliest culprit would have it, the next one first. A
+ * runner with several checkouts starts these early and drops those not needed, so the answer is the same.
  */
-export function foreseen(state: ProofState, most: number): readonly Experiment[] {
+export function speculate(state: ProofState, most: number): readonly Experiment[] {
   const found: Experiment[] = [];
   let now = state;
   while (found.length < most) {
-    const { book, step } = walked(now);
+    const { book, step } = replayProof(now);
     if (step.done) break;
     found.push(step.value);
-    now = told(now, expected(now.input, book, step.value));
+    now = applyOutcome(now, expectedOutcome(now.input, book, step.value));
   }
   return found;
 }
 
 /** A tree passes without the likeliest hunk that all runs so far agree with, and fails with it. */
-function expected({ hunks, pinned }: ProofInput, { seen }: Notebook, { without }: Experiment): Told {
-  const groups = seen[0]?.told.outcomes ?? ["fail-same"];
+function expectedOutcome({ hunks, pinned }: ProofInput, { seen }: Notebook, { without }: Experiment): RunOutcome {
+  const groups = seen[0]?.outcome.outcomes ?? ["fail-same"];
   const outcomes = groups.map((_, group): Outcome => {
     const agrees = ({ id }: { readonly id: number }): boolean =>
       !pinned.includes(id) &&
       seen.every((each) => {
-        const outcome = each.told.outcomes[group];
+        const outcome = each.outcome.outcomes[group];
         return outcome === "pass" ? each.without.includes(id) : outcome !== "fail-same" || !each.without.includes(id);
       });
     const guess = hunks.find(agrees);
@@ -105,7 +112,10 @@ function expected({ hunks, pinned }: ProofInput, { seen }: Notebook, { without }
   return { outcomes, isGreen: outcomes.every((outcome) => outcome === "pass"), tookMs: 0 };
 }
 
-function walked({ input, told: all }: ProofState): { book: Notebook; step: IteratorResult<Experiment, Cause> } {
+function replayProof({ input, outcomes: all }: ProofState): {
+  book: Notebook;
+  step: IteratorResult<Experiment, Cause>;
+} {
   const book: Notebook = { seen: [], spentMs: 0, isSpent: false, limits: input.limits };
   const walk = proof(input, book);
   let step = walk.next();
@@ -118,7 +128,7 @@ function walked({ input, told: all }: ProofState): { book: Notebook; step: Itera
 
 const UNTOUCHED_RUNS = 3;
 
-function* proof(input: ProofInput, book: Notebook): Asking<Cause> {
+function* proof(input: ProofInput, book: Notebook): Experiments<Cause> {
   const first = yield* ask(book, [], "untouched", input.looksFlaky ? UNTOUCHED_RUNS : 1);
   const steady = (outcomes: readonly Outcome[]): number[] =>
     outcomes.flatMap((outcome, group) => (outcome === "fail-same" ? [group] : []));
@@ -128,11 +138,15 @@ function* proof(input: ProofInput, book: Notebook): Asking<Cause> {
   const groups = steady(first);
   const regressed = groups.filter((group) => base[group] === "pass");
   if (regressed.length > 0)
-    return yield* steadied(book, unpinned, yield* searchGroups(input, book, regressed, unpinned));
+    return yield* confirmStable(book, unpinned, yield* searchGroups(input, book, regressed, unpinned));
   const outcome = base[groups[0]!] ?? "cannot-apply";
-  if (book.isSpent && outcome === "cannot-apply") return ranked("unknown", "no runs were left to look at the base");
+  if (book.isSpent && outcome === "cannot-apply")
+    return rankedCause("unknown", "no runs were left to look at the base");
   if (input.isNewTest)
-    return ranked("unmet", "the failing tests are new, and fail on the base too: nothing that was there before broke");
+    return rankedCause(
+      "unmet",
+      "the failing tests are new, and fail on the base too: nothing that was there before broke",
+    );
   if (input.pinned.length > 0) {
     const whole = input.hunks.map(({ id }) => id);
     const before = yield* ask(book, whole, "base");
@@ -149,7 +163,7 @@ function* proof(input: ProofInput, book: Notebook): Asking<Cause> {
  * Runs that do not fit together are what a flake looks like. Before such an answer is given, the two trees of which the
  * end is known are run again: what then passes and fails is nobody's.
  */
-function* steadied(book: Notebook, base: readonly number[], cause: Cause): Asking<Cause> {
+function* confirmStable(book: Notebook, base: readonly number[], cause: Cause): Experiments<Cause> {
   if (cause.proven || cause.isEntangled === true) return cause;
   for (const tree of [[], base]) {
     const again = yield* ask(book, tree, "confirm", UNTOUCHED_RUNS);
@@ -160,23 +174,27 @@ function* steadied(book: Notebook, base: readonly number[], cause: Cause): Askin
 }
 
 /** The untouched tree did not fail as recorded. */
-function* notSeenAgain(book: Notebook): Asking<Cause> {
+function* notSeenAgain(book: Notebook): Experiments<Cause> {
   const again = yield* ask(book, [], "untouched", UNTOUCHED_RUNS);
   if (again.includes("flaky"))
     return { kind: "flaky", proven: true, hunks: [], because: "the same tree passed and failed" };
   if (again.length > 0 && again.every((outcome) => outcome === "pass"))
-    return ranked("flaky", `the failure did not come again in ${countText(book.seen.length, "run")} of the same tree`);
-  if (again.includes("fail-other")) return ranked("unknown", "the same tree fails in another way than was recorded");
-  return ranked("unknown", "the failing tests could not be run again");
+    return rankedCause(
+      "flaky",
+      `the failure did not come again in ${countText(book.seen.length, "run")} of the same tree`,
+    );
+  if (again.includes("fail-other"))
+    return rankedCause("unknown", "the same tree fails in another way than was recorded");
+  return rankedCause("unknown", "the failing tests could not be run again");
 }
 
 /** What comes and goes with even chances is red as often as this in a row once in sixty-four times. */
 const RED_RUNS = 6;
 
 /** Red on the base: seen again and again, because what comes and goes was there before as well. */
-function* redBefore(input: ProofInput, book: Notebook, base: readonly number[], group: number): Asking<Cause> {
+function* redBefore(input: ProofInput, book: Notebook, base: readonly number[], group: number): Experiments<Cause> {
   const outcome = (yield* ask(book, base, "base", RED_RUNS))[group] ?? "cannot-apply";
-  if (outcome === "cannot-apply") return ranked("unknown", "the failing tests cannot be run on the base");
+  if (outcome === "cannot-apply") return rankedCause("unknown", "the failing tests cannot be run on the base");
   if (outcome === "flaky") return { kind: "flaky", proven: true, hunks: [], because: "the base passes and fails" };
   if (input.looksEnvironmental)
     return {
@@ -192,7 +210,7 @@ function* redBefore(input: ProofInput, book: Notebook, base: readonly number[], 
       hunks: [],
       because: "the same tests fail in the same way on the base",
     };
-  return ranked("pre-existing", "the same tests fail on the base too, in another way");
+  return rankedCause("pre-existing", "the same tests fail on the base too, in another way");
 }
 
 /** Some failures were there before, and others came with tests of the iteration: why those fail is not known then. */
@@ -202,7 +220,7 @@ function* redBeside(
   base: readonly number[],
   old: readonly number[],
   count: number,
-): Asking<Cause> {
+): Experiments<Cause> {
   const cause = yield* redBefore(input, book, base, old[0]!);
   if (old.length === count || cause.kind === "flaky") return cause;
   return { ...cause, proven: false, because: `${cause.because}; others are new with their tests` };
@@ -215,11 +233,15 @@ function* changedTest(
   groups: readonly number[],
   whole: readonly number[],
   pinnedOnBase: Outcome,
-): Asking<Cause> {
+): Experiments<Cause> {
   if (pinnedOnBase !== "fail-same") return yield* searchGroups(input, book, groups, whole);
   // It asks for what neither the old nor the new code does. That is work to be done, unless the test itself is at fault;
   // which of the two it is no run can tell.
-  return ranked("unmet", "a test that was changed asks for what the code does not do, before or after", input.pinned);
+  return rankedCause(
+    "unmet",
+    "a test that was changed asks for what the code does not do, before or after",
+    input.pinned,
+  );
 }
 
 /** Each group of failures in turn; what explains one group often explains the next, and then costs no run. */
@@ -228,7 +250,7 @@ function* searchGroups(
   book: Notebook,
   groups: readonly number[],
   order: readonly number[],
-): Asking<Cause> {
+): Experiments<Cause> {
   const shares = new Map(input.hunks.map(({ id, confidence }) => [id, confidence]));
   const found: Cause[] = [];
   for (const group of groups) {
@@ -248,10 +270,10 @@ function* searchGroups(
  * Does the whole run pass once the culprits are out? What was read of the failures may not be all of them: as long as
  * something fails that passes on the base, somebody is not found yet.
  */
-function* isCured(book: Notebook, base: readonly number[], cure: readonly number[]): Asking<boolean> {
+function* isCured(book: Notebook, base: readonly number[], cure: readonly number[]): Experiments<boolean> {
   const isGreen = (without: readonly number[]): boolean | undefined => {
     const key = keyOf(without);
-    return book.seen.find((each) => each.key === key)?.told.isGreen;
+    return book.seen.find((each) => each.key === key)?.outcome.isGreen;
   };
   if (isGreen(base) !== true) return true;
   yield* ask(book, cure, "confirm");

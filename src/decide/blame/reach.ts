@@ -15,21 +15,21 @@ const PER_INDIRECT_NAME = 0.5;
 const MOST_VISITS = 4000;
 const LEAST = 0.01;
 
-type Files = ReadonlyMap<string, CodeFile>;
+type CodeFiles = ReadonlyMap<string, CodeFile>;
 
 /** The places by which code can be reached by name: made once, asked for every test. */
 export interface NameIndex {
-  readonly byName: ReadonlyMap<string, readonly Place[]>;
-  readonly files: Files;
+  readonly byName: ReadonlyMap<string, readonly SymbolLocation[]>;
+  readonly files: CodeFiles;
 }
 
-interface Place {
+interface SymbolLocation {
   readonly file: string;
   readonly symbol: CodeSymbol;
 }
 
 export function nameIndex({ files }: BlameMaterial): NameIndex {
-  const byName = new Map<string, Place[]>();
+  const byName = new Map<string, SymbolLocation[]>();
   for (const file of files.values()) {
     for (const symbol of file.symbols) {
       if (symbol.kind === "test") continue;
@@ -45,7 +45,7 @@ export function nameIndex({ files }: BlameMaterial): NameIndex {
 export function reachOf(index: NameIndex, testFile: string, body: CodeSymbol | null): Reach {
   const distances = importDistances(index.files, testFile);
   const best = new Map<CodeSymbol, number>();
-  const queue: { place: Place; weight: number }[] = [];
+  const queue: { place: SymbolLocation; weight: number }[] = [];
   const file = index.files.get(testFile);
   const whole: CodeSymbol = { name: "", kind: "test", start: 1, end: file?.names.length ?? 1 };
   // A test whose lines were not found is taken to be its whole file, which says less.
@@ -72,7 +72,7 @@ export function reachOf(index: NameIndex, testFile: string, body: CodeSymbol | n
   };
 }
 
-function takeBest(queue: { place: Place; weight: number }[]): { place: Place; weight: number } {
+function takeBest(queue: { place: SymbolLocation; weight: number }[]): { place: SymbolLocation; weight: number } {
   let at = 0;
   for (let each = 1; each < queue.length; each++) if (queue[each]!.weight > queue[at]!.weight) at = each;
   const found = queue[at]!;
@@ -84,16 +84,16 @@ function takeBest(queue: { place: Place; weight: number }[]): { place: Place; we
 /** Where the names that a part uses may be defined: in what its file imports, else anywhere the test can reach. */
 function callsFrom(
   index: NameIndex,
-  { file, symbol }: Place,
+  { file, symbol }: SymbolLocation,
   distances: ReadonlyMap<string, number>,
-): [Place, number][] {
+): [SymbolLocation, number][] {
   const code = index.files.get(file);
   if (code === undefined) return [];
   const near = new Set([file, ...code.imports]);
   const names = new Set<string>();
   for (let line = symbol.start; line <= symbol.end; line++)
     for (const name of code.names[line - 1] ?? []) names.add(name);
-  const found: [Place, number][] = [];
+  const found: [SymbolLocation, number][] = [];
   for (const name of names) {
     const places = (index.byName.get(name) ?? []).filter(
       (place) => place.symbol !== symbol && distances.has(place.file),
@@ -107,7 +107,7 @@ function callsFrom(
 }
 
 function spansByFile(
-  files: Files,
+  files: CodeFiles,
   best: ReadonlyMap<CodeSymbol, number>,
 ): Map<string, { start: number; end: number; weight: number }[]> {
   const spans = new Map<string, { start: number; end: number; weight: number }[]>();
@@ -126,7 +126,7 @@ function spansByFile(
 
 /** What is data is not called: it is as near as the nearest part of the code that names it, and a step. */
 function dataWeights(
-  files: Files,
+  files: CodeFiles,
   spans: ReadonlyMap<string, readonly { readonly weight: number }[]>,
   distances: ReadonlyMap<string, number>,
 ): Map<string, number> {
@@ -143,7 +143,7 @@ function dataWeights(
 
 const DATA = /\.(?:json|ya?ml|toml|csv|tsv|txt|sql|xml|ini|env|graphql|proto|html|tmpl|hbs)$/;
 
-function importDistances(files: Files, start: string): Map<string, number> {
+function importDistances(files: CodeFiles, start: string): Map<string, number> {
   const distances = new Map([[start, 0]]);
   const queue = [start];
   for (let at = 0; at < queue.length; at++) {

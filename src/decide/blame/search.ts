@@ -1,5 +1,5 @@
 import { closedOver } from "./triage.ts";
-import { ask, keyOf, type Asking, type Notebook, type Outcome } from "./experiments.ts";
+import { ask, keyOf, type Experiments, type Notebook, type Outcome } from "./experiments.ts";
 
 /** What the search for one group of failures works on. */
 export interface Search {
@@ -27,7 +27,7 @@ const MOST_NEAR = 6;
  * ranking never brings the failure back, so the shortest part that helps ends in a hunk that is needed; with that one
  * out, what stands before it is searched again, until what was found is enough by itself.
  */
-export function* removalSet(search: Search): Asking<readonly number[] | null> {
+export function* removalSet(search: Search): Experiments<readonly number[] | null> {
   const chosen: number[] = [];
   let pool = [...search.order];
   while (pool.length > 0 && !search.book.isSpent) {
@@ -42,7 +42,7 @@ export function* removalSet(search: Search): Asking<readonly number[] | null> {
 }
 
 /** What has to come to these hunks on the base, so that the failure is there as it was recorded; the likeliest first. */
-export function* contextFor(search: Search, culprits: readonly number[]): Asking<readonly number[] | null> {
+export function* contextFor(search: Search, culprits: readonly number[]): Experiments<readonly number[] | null> {
   const chosen: number[] = [];
   // What belongs to them by its names comes first.
   const near = new Set(
@@ -74,7 +74,7 @@ export function* outcomeWithout(
   ids: readonly number[],
   times = 1,
   purpose: "search" | "confirm" = "search",
-): Asking<Outcome> {
+): Experiments<Outcome> {
   return (yield* ask(book, ids, purpose, times))[group] ?? "cannot-apply";
 }
 
@@ -84,7 +84,7 @@ export function* outcomeOnBase(
   ids: readonly number[],
   times = 1,
   purpose: "search" | "confirm" = "search",
-): Asking<Outcome> {
+): Experiments<Outcome> {
   return yield* outcomeWithout(search, complement(search, ids), times, purpose);
 }
 
@@ -113,9 +113,9 @@ export function complement({ order }: Search, ids: readonly number[]): number[] 
 function* boundary(
   search: Search,
   pool: readonly number[],
-  test: (ids: readonly number[]) => Asking<Outcome>,
+  test: (ids: readonly number[]) => Experiments<Outcome>,
   goal: Outcome,
-): Asking<{ unit: readonly number[]; before: number[] } | null> {
+): Experiments<{ unit: readonly number[]; before: number[] } | null> {
   let order = [...pool];
   let low = 0;
   let high = order.length;
@@ -181,9 +181,9 @@ function waysToTake(
 
 function* oneByOne(
   ids: readonly number[],
-  test: (ids: readonly number[]) => Asking<Outcome>,
+  test: (ids: readonly number[]) => Experiments<Outcome>,
   goal: Outcome,
-): Asking<number | null> {
+): Experiments<number | null> {
   for (const id of ids.slice(0, MOST_ONE_BY_ONE)) if ((yield* test([id])) === goal) return id;
   return null;
 }
@@ -211,7 +211,7 @@ function cutOf(
 }
 
 /** Of several hunks, those that are not needed are left out: in halves first, then one by one. */
-function* shrunk(search: Search, chosen: readonly number[]): Asking<readonly number[]> {
+function* shrunk(search: Search, chosen: readonly number[]): Experiments<readonly number[]> {
   let kept = [...chosen];
   for (
     let size = Math.ceil(chosen.length / 2);

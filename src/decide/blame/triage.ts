@@ -3,7 +3,7 @@ import { saysNothing } from "../../core/blame/failure.ts";
 import { testBody } from "./reach.ts";
 
 /** What the surroundings say of themselves when they are at fault, and the sentence for it. */
-const SURROUNDINGS: readonly (readonly [pattern: RegExp, reason: string])[] = [
+const ENVIRONMENT_FAILURES: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [
     /\b(?:ENOTFOUND|EAI_AGAIN)\b|getaddrinfo|Name or service not known|could not resolve host/i,
     "a name on the network was not found",
@@ -46,7 +46,7 @@ const SURROUNDINGS: readonly (readonly [pattern: RegExp, reason: string])[] = [
 export function environmentReason({ failure, hunks, files }: BlameMaterial): string | null {
   const texts = failure.failures.map((each) => [each.message, ...each.codes].join(" "));
   if (texts.length === 0) return null;
-  for (const [pattern, reason] of SURROUNDINGS) if (texts.every((text) => pattern.test(text))) return reason;
+  for (const [pattern, reason] of ENVIRONMENT_FAILURES) if (texts.every((text) => pattern.test(text))) return reason;
   const missing = failure.failures.map((each) => missingModule(each.message));
   const module = missing[0];
   if (module === undefined || module === null || missing.some((each) => each === null)) return null;

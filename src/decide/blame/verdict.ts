@@ -202,14 +202,15 @@ function changeWords({ change, isBinary, oldFile, removed, added }: ChangedHunk)
   if (isBinary) return "a binary file changed";
   if (removed.length + added.length === 0)
     return change === "renamed" ? `renamed from ${oldFile}` : `the file was ${change}`;
-  if (removed.length === 1 && added.length === 1) return `\`${quoted(removed[0]!)}\` became \`${quoted(added[0]!)}\``;
-  if (added.length === 0) return `${countText(removed.length, "line")} taken away: \`${quoted(removed[0]!)}\``;
+  if (removed.length === 1 && added.length === 1)
+    return `\`${quoteLine(removed[0]!)}\` became \`${quoteLine(added[0]!)}\``;
+  if (added.length === 0) return `${countText(removed.length, "line")} taken away: \`${quoteLine(removed[0]!)}\``;
   if (removed.length === 0)
-    return `${countText(added.length, "line")} added: \`${quoted(added.find((line) => line.trim() !== "") ?? "")}\``;
+    return `${countText(added.length, "line")} added: \`${quoteLine(added.find((line) => line.trim() !== "") ?? "")}\``;
   return `${countText(removed.length, "line")} became ${added.length}`;
 }
 
-function quoted(line: string): string {
+function quoteLine(line: string): string {
   const text = line.trim().replaceAll("`", "'");
   return text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text;
 }

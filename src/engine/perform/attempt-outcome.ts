@@ -5,20 +5,20 @@ import { SIGNALS } from "../../core/stories/signal.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 import { readAgentAnswer } from "../../parse/agent/agent-answer.ts";
 
-export interface Said {
+export interface AgentReply {
   readonly outcome: AttemptOutcome;
   /** What it says it did, in few words. */
   readonly text: string;
 }
 
-export interface Listening {
+export interface ReplyContext {
   readonly id: string;
   readonly reports: Player["reports"];
   readonly nowMs: number;
 }
 
 /** How a dispatch ended, by what the agent's client says and, where that went well, by what the agent says. */
-export function outcomeOf(result: AgentResult, listening: Listening): Said | "interrupted" {
+export function outcomeOf(result: AgentResult, listening: ReplyContext): AgentReply | "interrupted" {
   switch (result.status) {
     // Only the engine cancels, and only when it stops: the agent has not failed.
     case "cancelled":
@@ -28,11 +28,11 @@ export function outcomeOf(result: AgentResult, listening: Listening): Said | "in
     case "failed":
       return { outcome: failure(result.error, listening.nowMs), text: "" };
     case "completed":
-      return spoken(result, listening);
+      return readReply(result, listening);
   }
 }
 
-function spoken(result: AgentResult, { id, reports }: Listening): Said {
+function readReply(result: AgentResult, { id, reports }: ReplyContext): AgentReply {
   if (reports === "stop") return { outcome: { type: "ready" }, text: lastLine(result.text) };
   const reading = readAgentAnswer(result, { id, role: "developer" });
   const summary = reading.summary ?? lastLine(result.text);

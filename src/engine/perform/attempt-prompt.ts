@@ -92,7 +92,10 @@ export function sessionsHere(sessions: Sessions, host: string | undefined): Sess
 }
 
 /** The same conversations, with the name of the machine they are on. */
-export function ledHere<S extends Readonly<Record<string, AgentSession>>>(sessions: S, host: string | undefined): S {
+export function tagWithHost<S extends Readonly<Record<string, AgentSession>>>(
+  sessions: S,
+  host: string | undefined,
+): S {
   if (host === undefined) return sessions;
   return Object.fromEntries(Object.entries(sessions).map(([role, session]) => [role, { ...session, host }])) as S;
 }

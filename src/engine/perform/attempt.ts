@@ -7,21 +7,21 @@ import type { Player } from "../../ports/roles.ts";
 import { readScopeExceptions } from "../../parse/agent/agent-answer.ts";
 import { writeClarificationPrompt } from "../../write/prompts/signal-forms.ts";
 import { isTextPhase } from "../../write/edits/story-sections.ts";
-import { appendWhile } from "../ledger.ts";
-import { type Desk, missingProduct, openDesk, takeProduct } from "../phase-product.ts";
+import { appendIfRunning } from "../ledger.ts";
+import { type ProductEdit, missingProduct, openProductEdit, takeProduct } from "../phase-product.ts";
 import { mostUsed } from "../spending-watch.ts";
 import type { EngineWorld } from "../world.ts";
-import { historyFor, ledHere, promptFor, sessionsHere } from "./attempt-prompt.ts";
-import { type Said, outcomeOf } from "./attempt-outcome.ts";
+import { historyFor, tagWithHost, promptFor, sessionsHere } from "./attempt-prompt.ts";
+import { type AgentReply, outcomeOf } from "./attempt-outcome.ts";
 import { bringConflictsIn } from "./delivery.ts";
-import type { Performing } from "./command-context.ts";
+import type { CommandContext } from "./command-context.ts";
 import { type EndedAttempt, attemptKey, isAttempt, reportAttempt, runningPhase } from "./report-attempt.ts";
 
 type StartCommand = StoryCommand & StartAttempt & { readonly key: string };
-type AskCommand = Extract<Performing["command"], { type: "ask-again" }>;
+type AskCommand = Extract<CommandContext["command"], { type: "ask-again" }>;
 
 /** Dispatches an agent. The attempt is in the journal before the agent is. */
-export async function startAttempt(performing: Performing<StartCommand>): Promise<void> {
+export async function startAttempt(performing: CommandContext<StartCommand>): Promise<void> {
   const { command, ledger, world } = performing;
   if (command.reworkOf === "merge" && !(await bringConflictsIn(command.story, ledger, world))) return;
   const before = ledger.story(command.story);
@@ -55,13 +55,13 @@ export async function startAttempt(performing: Performing<StartCommand>): Promis
 }
 
 /** The words could not be read: the same agent is asked to say them again. */
-export async function askAgain(performing: Performing<AskCommand>): Promise<void> {
+export async function askAgain(performing: CommandContext<AskCommand>): Promise<void> {
   const { command, ledger, world } = performing;
   const state = ledger.story(command.story);
   if (state.running?.type !== "attempt") return;
   if ((await world.workspace.isHere?.(command.story)) === false) {
     const detail = `what attempt ${command.attempt} has done is on another machine`;
-    await appendWhile(ledger, command.story, isAttempt(command.attempt), [{ type: "work.interrupted", detail }]);
+    await appendIfRunning(ledger, command.story, isAttempt(command.attempt), [{ type: "work.interrupted", detail }]);
     return;
   }
   const player = await world.roster.playing(state.running.role);
@@ -87,7 +87,7 @@ export async function askAgain(performing: Performing<AskCommand>): Promise<void
 }
 
 async function run(
-  performing: Performing<StartCommand | AskCommand>,
+  performing: CommandContext<StartCommand | AskCommand>,
   before: StoryState,
   player: Player,
   prompt: string,
@@ -96,7 +96,7 @@ async function run(
   const { path } = await world.workspace.prepare(command.story, [], signal);
   const timeoutMs = before.policy?.limits.timeoutMs.developer ?? 0;
   const role = runningRole(ledger.story(command.story));
-  const desk = await openDesk(world, before, runningPhase(ledger.story(command.story)), path);
+  const desk = await openProductEdit(world, before, runningPhase(ledger.story(command.story)), path);
   // Stopped before it began: nothing was done, and it is begun anew.
   if (signal.aborted && ledger.story(command.story).stopping === null) return;
   const meter = spending.meter();
@@ -139,19 +139,19 @@ async function run(
 
 /** It is asked again, within its bound. */
 async function reportUnclear(
-  { command, ledger, world }: Performing<StartCommand | AskCommand>,
+  { command, ledger, world }: CommandContext<StartCommand | AskCommand>,
   detail: string,
   result: AgentResult,
 ): Promise<void> {
   const { attempt, story } = command;
-  await appendWhile(ledger, story, isAttempt(attempt), [
+  await appendIfRunning(ledger, story, isAttempt(attempt), [
     { type: "attempt.unclear", attempt, detail, ...sessionIn(result, world.host), ...costOf(result) },
   ]);
 }
 
 /** A person stopped the story, or a budget is used up: what it did is kept. Where the engine stops, that reports for all. */
 async function endedByUs(
-  performing: Performing<StartCommand | AskCommand>,
+  performing: CommandContext<StartCommand | AskCommand>,
   before: StoryState,
   result: AgentResult,
 ): Promise<void> {
@@ -169,10 +169,10 @@ async function endedByUs(
 /** An agent that is done and has given no product has not said what it was asked for: it is asked again. */
 async function withProduct(
   world: EngineWorld,
-  desk: Desk | null,
+  desk: ProductEdit | null,
   { text }: AgentResult,
-  said: Said | "interrupted",
-): Promise<Said | "interrupted"> {
+  said: AgentReply | "interrupted",
+): Promise<AgentReply | "interrupted"> {
   if (desk === null || said === "interrupted") return said;
   // What a broken agent left is no product: the next one starts from what was there.
   const hasSpoken = said.outcome.type === "ready" || said.outcome.type === "unclear";
@@ -183,16 +183,16 @@ async function withProduct(
 
 /** The agent has ended. That is written down where a crash cannot reach it, and what it left is kept and reported. */
 async function finish(
-  performing: Performing<StartCommand | AskCommand>,
+  performing: CommandContext<StartCommand | AskCommand>,
   before: StoryState,
-  said: Said,
+  said: AgentReply,
   result: AgentResult | null,
 ): Promise<void> {
   const { command, ledger, world } = performing;
   const ended: EndedAttempt = {
     outcome: said.outcome,
     summary: said.text,
-    ...(await heard(world, result)),
+    ...(await readResult(world, result)),
     ...costOf(result),
   };
   // Each of them waits for the disk, so they wait together; the outbox is asked first, and is never behind the journal.
@@ -211,7 +211,7 @@ function costOf(result: AgentResult | null): Cost {
 }
 
 /** What the agent said, whole: reviewers read it, and the reasons for going beyond the scope are in it. */
-async function heard(
+async function readResult(
   world: EngineWorld,
   result: AgentResult | null,
 ): Promise<Pick<EndedAttempt, "message" | "exceptions" | "session">> {
@@ -236,7 +236,7 @@ function sessionOf(
 }
 
 function sessionIn({ session }: AgentResult, host: string | undefined): { session?: AgentSession } {
-  return session === null ? {} : ledHere({ session }, host);
+  return session === null ? {} : tagWithHost({ session }, host);
 }
 
 const runningRole = ({ running }: StoryState): RoleName | null => (running?.type === "attempt" ? running.role : null);

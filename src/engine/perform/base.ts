@@ -8,13 +8,13 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Baseline, Gate } from "../../ports/gate.ts";
 import type { Place } from "../../ports/workspace.ts";
 import { entries } from "../../stdx/sorted-map.ts";
-import { appendWhile, isStep } from "../ledger.ts";
+import { appendIfRunning, isStep } from "../ledger.ts";
 import { gateRequest } from "../gate-request.ts";
-import type { PerformingOf } from "./command-context.ts";
+import type { ContextOf } from "./command-context.ts";
 import type { EngineWorld } from "../world.ts";
 
 /** What fails before anything is changed, by all gates that were asked. */
-interface BaseSeen {
+interface BaseResults {
   readonly preExisting: readonly string[];
   readonly flaky: readonly string[];
   readonly baseRuns?: { readonly [G in GateName]?: BaseRun };
@@ -24,7 +24,7 @@ interface BaseSeen {
  * Makes the story's place and looks at what fails before anything is changed. Checks that take longer than the world
  * waits go on beside the first attempt: nothing is judged before they have ended.
  */
-export async function startStory(performing: PerformingOf<"start-story">): Promise<void> {
+export async function startStory(performing: ContextOf<"start-story">): Promise<void> {
   const { command, ledger, world, signal } = performing;
   if (!(await ledger.append(command.story, [{ type: "story.started", by: "engine" }]))) return;
   const state = ledger.story(command.story);
@@ -50,8 +50,8 @@ export async function startStory(performing: PerformingOf<"start-story">): Promi
   isOpen = own === null;
   if (own === null) openBasesOf(world).set(command.story, later);
   const known = knownElsewhere(ledger.state(), state);
-  const { flaky, ...both } = own === null ? seen : joined(seen, own);
-  await appendWhile(ledger, command.story, isStep("prepare"), [
+  const { flaky, ...both } = own === null ? seen : mergeBaseResults(seen, own);
+  await appendIfRunning(ledger, command.story, isStep("prepare"), [
     {
       type: "story.prepared",
       tree,
@@ -64,7 +64,7 @@ export async function startStory(performing: PerformingOf<"start-story">): Promi
 }
 
 /** Waits for the checks of the base that ran beside the first attempt; after a crash, runs them again. */
-export async function judgeBase(performing: PerformingOf<"judge-base">): Promise<void> {
+export async function judgeBase(performing: ContextOf<"judge-base">): Promise<void> {
   const { command, ledger, world, signal } = performing;
   if (!(await ledger.append(command.story, [{ type: "step.started", step: "base" }]))) return;
   const state = ledger.story(command.story);
@@ -73,16 +73,16 @@ export async function judgeBase(performing: PerformingOf<"judge-base">): Promise
   const opened = openBasesOf(world);
   const under = opened.get(command.story) ?? lookAgain(performing, state, openBase);
   opened.delete(command.story);
-  const seen = await Promise.race([under, aborted(signal)]);
+  const seen = await Promise.race([under, whenAborted(signal)]);
   if (seen === null || signal.aborted) return;
-  await appendWhile(ledger, command.story, isStep("base"), [{ type: "base.judged", ...seen }]);
+  await appendIfRunning(ledger, command.story, isStep("base"), [{ type: "base.judged", ...seen }]);
 }
 
 async function lookAgain(
-  performing: PerformingOf<"judge-base">,
+  performing: ContextOf<"judge-base">,
   state: StoryState,
   { tree, commit }: { readonly tree: TreeId; readonly commit: string },
-): Promise<BaseSeen> {
+): Promise<BaseResults> {
   const { command, world, signal } = performing;
   const place = await world.workspace.prepare(command.story, state.story.dependsOn, signal);
   const gates = gatesWithBase(state, world).filter(({ hasOwnBase }) => hasOwnBase === true);
@@ -90,10 +90,10 @@ async function lookAgain(
 }
 
 /** Looks at the base that are under way, by story: those of other processes are not known here. */
-const openBases = new WeakMap<EngineWorld["journal"], Map<StoryId, Promise<BaseSeen>>>();
+const openBases = new WeakMap<EngineWorld["journal"], Map<StoryId, Promise<BaseResults>>>();
 
-function openBasesOf({ journal }: EngineWorld): Map<StoryId, Promise<BaseSeen>> {
-  const known = openBases.get(journal) ?? new Map<StoryId, Promise<BaseSeen>>();
+function openBasesOf({ journal }: EngineWorld): Map<StoryId, Promise<BaseResults>> {
+  const known = openBases.get(journal) ?? new Map<StoryId, Promise<BaseResults>>();
   openBases.set(journal, known);
   return known;
 }
@@ -110,7 +110,7 @@ export async function endedWithin<T>(clock: Clock, ms: number, work: Promise<T>)
   }
 }
 
-const aborted = (signal: AbortSignal): Promise<null> =>
+const whenAborted = (signal: AbortSignal): Promise<null> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve(null), { once: true }));
 
 function gatesWithBase(state: StoryState, { gates }: EngineWorld): readonly Gate[] {
@@ -119,13 +119,13 @@ function gatesWithBase(state: StoryState, { gates }: EngineWorld): readonly Gate
 }
 
 async function lookAtBase(
-  { command, ledger, world, signal }: PerformingOf<"start-story" | "judge-base">,
+  { command, ledger, world, signal }: ContextOf<"start-story" | "judge-base">,
   place: Place,
   gates: readonly Gate[],
   isWorkUnderWay: () => boolean = () => false,
-): Promise<BaseSeen> {
+): Promise<BaseResults> {
   const state = ledger.story(command.story);
-  let all: BaseSeen = { preExisting: [], flaky: [] };
+  let all: BaseResults = { preExisting: [], flaky: [] };
   for (const gate of gates) {
     const asked = {
       gate: gate.name,
@@ -142,12 +142,16 @@ async function lookAtBase(
     const trouble = signal.aborted ? null : baseTrouble(seen);
     if (trouble !== null) throw trouble;
     const { failing: preExisting, flaky, run } = seen;
-    all = joined(all, { preExisting, flaky, ...(run === undefined ? {} : { baseRuns: { [gate.name]: run } }) });
+    all = mergeBaseResults(all, {
+      preExisting,
+      flaky,
+      ...(run === undefined ? {} : { baseRuns: { [gate.name]: run } }),
+    });
   }
   return all;
 }
 
-function joined(one: BaseSeen, other: BaseSeen): BaseSeen {
+function mergeBaseResults(one: BaseResults, other: BaseResults): BaseResults {
   const preExisting = [...new Set([...one.preExisting, ...other.preExisting])];
   const flaky = [...new Set([...one.flaky, ...other.flaky])].filter((each) => !preExisting.includes(each));
   const baseRuns = { ...one.baseRuns, ...other.baseRuns };

@@ -9,13 +9,13 @@ import type { Bench } from "../../ports/experiment-runner.ts";
 import { readHunks } from "../../parse/code/failure-material.ts";
 import { readGitDiff } from "../../parse/code/git-diff.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
-import { appendWhile, isStep } from "../ledger.ts";
-import { findBlame, type Proving } from "../find-blame.ts";
-import type { PerformingOf } from "./command-context.ts";
-import type { Detective, EngineWorld } from "../world.ts";
+import { appendIfRunning, isStep } from "../ledger.ts";
+import { findBlame, type ProofOptions } from "../find-blame.ts";
+import type { ContextOf } from "./command-context.ts";
+import type { BlameSearch, EngineWorld } from "../world.ts";
 
 /** Looks for the change that made a gate fail, and tells which attempt it came with. */
-export async function blameFailure({ command, ledger, world, signal }: PerformingOf<"find-blame">): Promise<void> {
+export async function blameFailure({ command, ledger, world, signal }: ContextOf<"find-blame">): Promise<void> {
   const { story, gate } = command;
   const { detective } = world;
   const before = ledger.story(story);
@@ -25,18 +25,18 @@ export async function blameFailure({ command, ledger, world, signal }: Performin
   const found =
     detective === null || judgement === null
       ? nothingKnown("nothing here looks for causes")
-      : await looked(before, judgement, world, detective, signal, (text) => world.watcher.onOutput(command, text));
+      : await searchBlame(before, judgement, world, detective, signal, (text) => world.watcher.onOutput(command, text));
   if (signal.aborted) return;
-  const blame = await attributed(before, asTarget(before, found), world);
+  const blame = await addOrigins(before, asTarget(before, found), world);
   const durationMs = world.clock.now() - beganAt;
-  await appendWhile(ledger, story, isStep("blame"), [{ type: "blame.found", gate, blame, durationMs }]);
+  await appendIfRunning(ledger, story, isStep("blame"), [{ type: "blame.found", gate, blame, durationMs }]);
 }
 
-async function looked(
+async function searchBlame(
   state: StoryState,
   judgement: Judgement,
   world: EngineWorld,
-  detective: Detective,
+  detective: BlameSearch,
   signal: AbortSignal,
   onRun: (text: string) => void,
 ): Promise<Blame> {
@@ -75,7 +75,7 @@ async function looked(
 }
 
 /** Only a check that runs here can be run again; one of another environment is read, and not proven. */
-function provingOf({ runs }: Judgement, { trial, limits, environments }: Detective): Proving | null {
+function provingOf({ runs }: Judgement, { trial, limits, environments }: BlameSearch): ProofOptions | null {
   const failed = (runs ?? []).find((run) => run.result === "fail");
   if (trial === null || failed === undefined || environments.includes(failed.environment)) return null;
   return { trial, command: failed.command, limits };
@@ -94,7 +94,7 @@ function asTarget({ gates, failing }: StoryState, blame: Blame): Blame {
 }
 
 /** Work goes back to the attempt that broke it: the one that wrote the lines, or else the newest that changed the file. */
-async function attributed(state: StoryState, blame: Blame, world: EngineWorld): Promise<Blame> {
+async function addOrigins(state: StoryState, blame: Blame, world: EngineWorld): Promise<Blame> {
   if (blame.suspects.length === 0) return blame;
   const { id } = state.story;
   const { base } = await world.workspace.prepare(id);

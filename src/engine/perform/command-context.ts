@@ -4,7 +4,7 @@ import type { SpendingWatch } from "../spending-watch.ts";
 import type { EngineWorld } from "../world.ts";
 
 /** A command that is being done, and what it is done with. */
-export interface Performing<C extends Command = Command> {
+export interface CommandContext<C extends Command = Command> {
   readonly command: C;
   readonly ledger: Ledger;
   readonly world: EngineWorld;
@@ -14,4 +14,4 @@ export interface Performing<C extends Command = Command> {
 }
 
 /** The same, for one kind of command. */
-export type PerformingOf<T extends Command["type"]> = Performing<Extract<Command, { readonly type: T }>>;
+export type ContextOf<T extends Command["type"]> = CommandContext<Extract<Command, { readonly type: T }>>;

@@ -5,28 +5,28 @@ import type { StoryState } from "../../core/stories/story-state.ts";
 import type { Integration, UnverifiedCommit } from "../../ports/integration.ts";
 import type { Kept } from "../../ports/workspace.ts";
 import { writePullRequest } from "../../write/reports/pull-request.ts";
-import { type Ledger, appendWhile, isStep } from "../ledger.ts";
+import { type Ledger, appendIfRunning, isStep } from "../ledger.ts";
 import { gateRequest } from "../gate-request.ts";
 import type { EngineWorld } from "../world.ts";
 import { headNote } from "./steps.ts";
-import type { Performing, PerformingOf } from "./command-context.ts";
+import type { CommandContext, ContextOf } from "./command-context.ts";
 
 /**
  * Puts accepted work where it is wanted: the very commit that the gates passed, and never what a branch happens to be
  * at. A target that has moved is brought into the branch first, and then the gates run again.
  */
-export async function deliver(performing: PerformingOf<"deliver">): Promise<void> {
+export async function deliver(performing: ContextOf<"deliver">): Promise<void> {
   const { command, ledger, world } = performing;
   const { story, how } = command;
   const { integration } = world;
   if (integration === null) throw cannotDeliver(how);
   if (!(await ledger.append(story, [{ type: "step.started", step: "delivery" }]))) return;
   const event = await outcomeOf(performing, integration, ledger.story(story));
-  if (event !== null) await appendWhile(ledger, story, isStep("delivery"), [event]);
+  if (event !== null) await appendIfRunning(ledger, story, isStep("delivery"), [event]);
 }
 
 async function outcomeOf(
-  performing: PerformingOf<"deliver">,
+  performing: ContextOf<"deliver">,
   integration: Integration,
   state: StoryState,
 ): Promise<StoryEvent | null> {
@@ -38,7 +38,7 @@ async function outcomeOf(
   const stray = await integration.align(id, verified, command.drop ?? null);
   if (stray !== null) return refusal(stray);
   if (how !== "merge")
-    return { type: "work.delivered", how, where: await proposed(state, world, integration, verified, signal) };
+    return { type: "work.delivered", how, where: await proposeWork(state, world, integration, verified, signal) };
   const merge = await integration.merge(id, verified, await noteOf(state, world, `Merge ${state.story.title}`));
   if (merge === null) return broughtTogether(performing, integration, state);
   const where = `${merge.branch} at ${merge.commit.slice(0, 12)}`;
@@ -68,7 +68,7 @@ export function refusal({ commit, author, subject }: UnverifiedCommit): StoryEve
 
 /** The target moved. What it got is brought into the branch; a conflict is the merge gate's failure, like any other. */
 async function broughtTogether(
-  { command, ledger, world, signal }: PerformingOf<"deliver">,
+  { command, ledger, world, signal }: ContextOf<"deliver">,
   integration: Integration,
   state: StoryState,
 ): Promise<StoryEvent | null> {
@@ -86,11 +86,11 @@ async function broughtTogether(
   // It moved once more in between, and is looked at again.
   if (isCurrent || conflicts.length > 0)
     return { type: "work.interrupted", detail: `${target.branch} moved during the merge`, cause: "target-moved" };
-  return updated(state, world, integration);
+  return updateFromTarget(state, world, integration);
 }
 
 /** Without a forge there is the branch, and a text that a person can use. */
-async function proposed(
+async function proposeWork(
   state: StoryState,
   world: EngineWorld,
   integration: Integration,
@@ -113,7 +113,7 @@ async function proposed(
  * gates see a new state of the files first. Says whether the check has to wait.
  */
 export async function broughtUpToDate(
-  { command, ledger, world }: Performing<StoryCommand & StartGate & { readonly key: string }>,
+  { command, ledger, world }: CommandContext<StoryCommand & StartGate & { readonly key: string }>,
   integration: Integration,
 ): Promise<boolean> {
   const { story } = command;
@@ -148,11 +148,11 @@ async function updateAs(
   if (!(await ledger.append(story, [{ type: "step.started", step }]))) return false;
   const state = ledger.story(story);
   const stray = await integration.align(story, verifiedIn(state), null);
-  const event = stray === null ? await updated(state, world, integration) : refusal(stray);
-  return (await appendWhile(ledger, story, isStep(step), [event])) && stray === null;
+  const event = stray === null ? await updateFromTarget(state, world, integration) : refusal(stray);
+  return (await appendIfRunning(ledger, story, isStep(step), [event])) && stray === null;
 }
 
-async function updated(before: StoryState, world: EngineWorld, integration: Integration): Promise<StoryEvent> {
+async function updateFromTarget(before: StoryState, world: EngineWorld, integration: Integration): Promise<StoryEvent> {
   const { branch } = await integration.target();
   const note = await noteOf(before, world, `${before.story.title}: with the newest ${branch}`);
   const { id } = before.story;
@@ -168,7 +168,7 @@ async function noteTarget(ledger: Ledger, integration: Integration): Promise<voi
 }
 
 /** A person fixed it: what they left is the work that the gates run on from now on. */
-export async function adoptWork({ command, ledger, world }: PerformingOf<"adopt-work">): Promise<void> {
+export async function adoptWork({ command, ledger, world }: ContextOf<"adopt-work">): Promise<void> {
   const { story, by } = command;
   if (!(await ledger.append(story, [{ type: "step.started", step: "adopt" }]))) return;
   const before = ledger.story(story);
@@ -176,11 +176,11 @@ export async function adoptWork({ command, ledger, world }: PerformingOf<"adopt-
   const note = await noteOf(before, world, `${before.story.title}: as ${by} left it`);
   const { tree, commit } = await world.workspace.adopt(story, verifiedIn(before), note);
   const changed = before.tree === tree ? [] : await world.workspace.changed(story, before.tree!, tree);
-  await appendWhile(ledger, story, isStep("adopt"), [{ type: "work.adopted", tree, commit, changed, by }]);
+  await appendIfRunning(ledger, story, isStep("adopt"), [{ type: "work.adopted", tree, commit, changed, by }]);
 }
 
 /** Formatting is put right by command, once, before anybody is charged for it. */
-export async function fixLint({ command, ledger, world, signal }: PerformingOf<"fix-lint">): Promise<void> {
+export async function fixLint({ command, ledger, world, signal }: ContextOf<"fix-lint">): Promise<void> {
   const { story } = command;
   if (!(await ledger.append(story, [{ type: "step.started", step: "lint-fix" }]))) return;
   const before = ledger.story(story);
@@ -192,7 +192,7 @@ export async function fixLint({ command, ledger, world, signal }: PerformingOf<"
     await noteOf(before, world, `${before.story.title}: lint`),
   );
   const changed = before.tree === null ? [] : await world.workspace.changed(story, before.tree, tree);
-  await appendWhile(ledger, story, isStep("lint-fix"), [{ type: "lint.fixed", tree, commit, changed }]);
+  await appendIfRunning(ledger, story, isStep("lint-fix"), [{ type: "lint.fixed", tree, commit, changed }]);
 }
 
 async function noteOf(state: StoryState, world: EngineWorld, subject: string) {

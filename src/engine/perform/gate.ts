@@ -4,7 +4,7 @@ import { type Judgement, errorJudgement } from "../../core/gates/gate.ts";
 import { type RoleName, roleName } from "../../core/events/ids.ts";
 import type { Dispute, Running, StoryState } from "../../core/stories/story-state.ts";
 import type { Gate } from "../../ports/gate.ts";
-import { appendWhile, isStep } from "../ledger.ts";
+import { appendIfRunning, isStep } from "../ledger.ts";
 import { gateRequest } from "../gate-request.ts";
 import { scopeWithPage } from "../phase-product.ts";
 import { mostUsed, overrunOf } from "../spending-watch.ts";
@@ -12,12 +12,12 @@ import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { EngineWorld } from "../world.ts";
 import { broughtUpToDate } from "./delivery.ts";
-import type { Performing, PerformingOf } from "./command-context.ts";
-import { ledHere, sessionsHere } from "./attempt-prompt.ts";
+import type { CommandContext, ContextOf } from "./command-context.ts";
+import { tagWithHost, sessionsHere } from "./attempt-prompt.ts";
 
 /** Has a gate judge. A gate that breaks has not judged: that is its `error`, never the work's failure. */
 export async function startGate(
-  performing: Performing<StoryCommand & StartGate & { readonly key: string }>,
+  performing: CommandContext<StoryCommand & StartGate & { readonly key: string }>,
 ): Promise<void> {
   const { command, ledger, world, signal, spending } = performing;
   const { story, gate: name, tree, stages } = command;
@@ -28,28 +28,30 @@ export async function startGate(
   const judgement =
     gate === undefined
       ? errorJudgement(name, tree, `there is no ${name} gate here`)
-      : await judged(performing, gate, before);
+      : await runGate(performing, gate, before);
   const isThisGate = (running: Running): boolean => running.type === "gate" && running.gate === name;
   if (signal.aborted) {
     // Not the stop of the whole engine, which reports for everybody.
     const { stopping, running } = ledger.story(story);
     const budget = spending.exceeded();
     if (stopping !== null)
-      await appendWhile(ledger, story, isThisGate, [{ type: "work.interrupted", detail: `stopped by ${stopping}` }]);
+      await appendIfRunning(ledger, story, isThisGate, [
+        { type: "work.interrupted", detail: `stopped by ${stopping}` },
+      ]);
     else if (budget !== null && running !== null) {
       const { costUsd = null, tokens = null } = judgement;
       const used = mostUsed({ costUsd, tokens }, spending.used());
       const overrun = overrunOf(budget, world.clock.now() - running.since, used);
       const detail = `the ${budget} budget was used up during the ${name} gate`;
-      await appendWhile(ledger, story, isThisGate, [{ type: "work.interrupted", detail, overrun }]);
+      await appendIfRunning(ledger, story, isThisGate, [{ type: "work.interrupted", detail, overrun }]);
     }
     return;
   }
-  await appendWhile(ledger, story, isThisGate, [{ type: "gate.judged", judgement }]);
+  await appendIfRunning(ledger, story, isThisGate, [{ type: "gate.judged", judgement }]);
 }
 
-async function judged(
-  { command, world, signal, spending }: Performing<StoryCommand & StartGate & { readonly key: string }>,
+async function runGate(
+  { command, world, signal, spending }: CommandContext<StoryCommand & StartGate & { readonly key: string }>,
   gate: Gate,
   state: StoryState,
 ): Promise<Judgement> {
@@ -63,7 +65,7 @@ async function judged(
     const branch = await watchBranch(world, state);
     const judgement = await gate.judge({ ...gateRequest(state, place, command), scope, sessions }, control);
     const seen = await branch.putBack(judgement);
-    return seen.sessions === undefined ? seen : { ...seen, sessions: ledHere(seen.sessions, world.host) };
+    return seen.sessions === undefined ? seen : { ...seen, sessions: tagWithHost(seen.sessions, world.host) };
   } catch (error) {
     if (!(error instanceof RemandError)) throw error;
     return {
@@ -104,13 +106,7 @@ async function watchBranch(
 }
 
 /** Somebody who did not raise the finding says whether it stands. Where there is nobody, it stands, and a person decides. */
-export async function adjudicate({
-  command,
-  ledger,
-  world,
-  signal,
-  spending,
-}: PerformingOf<"adjudicate">): Promise<void> {
+export async function adjudicate({ command, ledger, world, signal, spending }: ContextOf<"adjudicate">): Promise<void> {
   const { story, finding: id, gate, role, key } = command;
   const state = ledger.story(story);
   const dispute = state.disputes.find((each) => each.finding === id);
@@ -140,7 +136,7 @@ export async function adjudicate({
   );
   if (signal.aborted) return;
   const { upheld, by, reason, asked, costUsd, tokens } = ruling;
-  await appendWhile(ledger, story, isStep("adjudication"), [
+  await appendIfRunning(ledger, story, isStep("adjudication"), [
     {
       type: "finding.adjudicated",
       finding: id,

@@ -3,8 +3,8 @@ import type { Command, StoryCommand } from "../../core/stories/command.ts";
 import type { Event, Step } from "../../core/events/event.ts";
 import { laneOf } from "../../decide/next-step.ts";
 import { runTimeLeft } from "../../decide/spending.ts";
-import { type Ledger, appendWhile } from "../ledger.ts";
-import { withGrip } from "../fencing.ts";
+import { type Ledger, appendIfRunning } from "../ledger.ts";
+import { withFencing } from "../fencing.ts";
 import { whatRan } from "../recover.ts";
 import { type SpendingWatch, UNWATCHED, overrunOf, watchSpending } from "../spending-watch.ts";
 import type { EngineWorld } from "../world.ts";
@@ -15,7 +15,7 @@ import { blameFailure } from "./blame.ts";
 import { adoptWork, deliver, fixLint, refusal } from "./delivery.ts";
 import { checkHealth, startRemediation } from "./remediation.ts";
 import { restoreTree, sendBack } from "./steps.ts";
-import type { Performing, PerformingOf } from "./command-context.ts";
+import type { CommandContext, ContextOf } from "./command-context.ts";
 
 /**
  * Does one command. What must be known before acting is appended before acting; if the append is refused, somebody
@@ -23,17 +23,17 @@ import type { Performing, PerformingOf } from "./command-context.ts";
  */
 export async function perform(
   command: Command,
-  everybodys: Ledger,
+  shared: Ledger,
   world: EngineWorld,
   signal: AbortSignal,
 ): Promise<void> {
-  const ledger = withGrip(command, everybodys);
+  const ledger = withFencing(command, shared);
   const isRun = (command.story !== null && laneOf(command) !== "engine") || RUNS.has(command.type);
-  if (!isRun) return performed(command, { ledger, world, signal, spending: UNWATCHED });
+  if (!isRun) return performCommand(command, { ledger, world, signal, spending: UNWATCHED });
   if (await isRunOutOfTime(ledger, world)) return;
   const spending = watchSpending(command, ledger, world);
   try {
-    await performed(command, { ledger, world, signal: AbortSignal.any([signal, spending.signal]), spending });
+    await performCommand(command, { ledger, world, signal: AbortSignal.any([signal, spending.signal]), spending });
   } finally {
     spending.stop();
   }
@@ -71,10 +71,10 @@ async function reportCutShort(
   if (state.tree !== null) await world.workspace.forget(story);
   const overrun = overrunOf(budget, world.clock.now() - running.since, spending.used());
   const detail = `the ${budget} budget was used up during ${whatRan(state)}`;
-  await appendWhile(ledger, story, (now) => now === running, [{ type: "work.interrupted", detail, overrun }]);
+  await appendIfRunning(ledger, story, (now) => now === running, [{ type: "work.interrupted", detail, overrun }]);
 }
 
-async function performed(command: Command, performing: Omit<Performing, "command">): Promise<void> {
+async function performCommand(command: Command, performing: Omit<CommandContext, "command">): Promise<void> {
   const { ledger, world } = performing;
   const step = (of: StoryCommand, name: Step, work: () => Promise<void>): Promise<void> =>
     tryStep(performing, of, name, work);
@@ -110,15 +110,15 @@ async function performed(command: Command, performing: Omit<Performing, "command
     case "accept":
       return step(command, "delivery", () => accept({ ...performing, command }));
     case "fail":
-      if (await ledger.append(command.story, [toldBy(command)])) await leave(command, world);
+      if (await ledger.append(command.story, [eventFor(command)])) await leave(command, world);
       return;
     default:
-      await ledger.append(command.story, [toldBy(command)]);
+      await ledger.append(command.story, [eventFor(command)]);
   }
 }
 
 /** A branch that is left to people holds what the gates passed, and nothing else. */
-async function accept({ command, ledger, world }: PerformingOf<"accept">): Promise<void> {
+async function accept({ command, ledger, world }: ContextOf<"accept">): Promise<void> {
   const { story, drop } = command;
   const { policy, commit, tree, delivered } = ledger.story(story);
   if (world.integration !== null && policy?.deliver === "branch" && delivered === null && tree !== null) {
@@ -128,7 +128,7 @@ async function accept({ command, ledger, world }: PerformingOf<"accept">): Promi
       return;
     }
   }
-  if (await ledger.append(story, [toldBy(command)])) await leave(command, world);
+  if (await ledger.append(story, [eventFor(command)])) await leave(command, world);
 }
 
 /** The story is over: its place goes, its branch stays. That a place cannot be taken away changes nothing about it. */
@@ -141,13 +141,13 @@ async function leave(command: StoryCommand & Command, world: EngineWorld): Promi
   }
 }
 
-type Told = Extract<
+type RecordOnlyCommand = Extract<
   Command,
   { type: "raise-escalation" | "accept" | "fail" | "grant-grace" | "warn-budget" | "flag-story" }
 >;
 
 /** Commands that are done by writing them down. */
-function toldBy(command: Told): Event {
+function eventFor(command: RecordOnlyCommand): Event {
   switch (command.type) {
     case "raise-escalation":
       return { type: "escalation.raised", escalation: command.escalation };
@@ -166,7 +166,7 @@ function toldBy(command: Told): Event {
 
 /** A step of the engine that fails is an event, and is tried again within its bound. */
 async function tryStep(
-  { ledger, spending }: Omit<Performing, "command">,
+  { ledger, spending }: Omit<CommandContext, "command">,
   { story }: StoryCommand,
   name: Step,
   work: () => Promise<void>,
@@ -174,12 +174,12 @@ async function tryStep(
   try {
     await work();
   } catch (error) {
-    if (!(error instanceof RemandError) || isForEverybody(error)) throw error;
+    if (!(error instanceof RemandError) || isJournalFailure(error)) throw error;
     // It broke because it was ended: that is the budget's question, and no failure of the step.
     if (spending.exceeded() !== null) return;
     // What runs now is what failed; if something else runs by the time this can be written, it is not ours to end.
     const failed = ledger.story(story).running;
-    await appendWhile(ledger, story, (running) => running === failed, [
+    await appendIfRunning(ledger, story, (running) => running === failed, [
       {
         type: "step.failed",
         step: name,
@@ -192,6 +192,6 @@ async function tryStep(
 }
 
 /** The journal itself cannot be written: no event can say so. */
-function isForEverybody(error: RemandError): boolean {
+function isJournalFailure(error: RemandError): boolean {
   return error.code.startsWith("journal-");
 }

@@ -11,10 +11,10 @@ import type { VerificationCommand } from "../../core/stories/prompt.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
 import { entries } from "../../stdx/sorted-map.ts";
 import type { EngineWorld } from "../world.ts";
-import type { PerformingOf } from "./command-context.ts";
+import type { ContextOf } from "./command-context.ts";
 
 /** Has the surroundings repaired. Where nobody plays that role the try counts all the same, so that a person is asked. */
-export async function startRemediation(performing: PerformingOf<"start-remediation">): Promise<void> {
+export async function startRemediation(performing: ContextOf<"start-remediation">): Promise<void> {
   const { command, ledger } = performing;
   const { remediation, policy } = ledger.state();
   if (remediation === null || policy === null) return;
@@ -23,14 +23,14 @@ export async function startRemediation(performing: PerformingOf<"start-remediati
   const request = {
     rolePrompt: "",
     issue,
-    evidence: knownTroubles(ledger.state()),
+    evidence: infrastructureReport(ledger.state()),
     commands: commandsThatMustWork(performing.world, ledger.state()),
     guidance,
     history: remediation.history,
     attempt,
     attempts: policy.limits.remediations,
   };
-  const result = await asked(performing, policy.roles.remediation, attempt - 1, (rolePrompt, nonce) =>
+  const result = await askAgent(performing, policy.roles.remediation, attempt - 1, (rolePrompt, nonce) =>
     writeRemediationPrompt({ ...request, rolePrompt }, { nonce }),
   );
   if (performing.signal.aborted && performing.spending.exceeded() === null) return;
@@ -39,12 +39,12 @@ export async function startRemediation(performing: PerformingOf<"start-remediati
 }
 
 /** Asks somebody else whether it worked. Anything but a plain HEALTHY is unhealthy. */
-export async function checkHealth(performing: PerformingOf<"check-health">): Promise<void> {
+export async function checkHealth(performing: ContextOf<"check-health">): Promise<void> {
   const { ledger, signal, spending } = performing;
   const { remediation, policy } = ledger.state();
   if (remediation === null || policy === null) return;
   const fixes = remediation.history.at(-1)?.fixes ?? [];
-  const result = await asked(performing, policy.roles.healthCheck, remediation.tries - 1, (rolePrompt, nonce) =>
+  const result = await askAgent(performing, policy.roles.healthCheck, remediation.tries - 1, (rolePrompt, nonce) =>
     writeHealthCheckPrompt(
       {
         rolePrompt,
@@ -65,8 +65,8 @@ export async function checkHealth(performing: PerformingOf<"check-health">): Pro
   ]);
 }
 
-async function asked(
-  { command, world, signal, ledger, spending }: PerformingOf<"start-remediation" | "check-health">,
+async function askAgent(
+  { command, world, signal, ledger, spending }: ContextOf<"start-remediation" | "check-health">,
   role: RoleName,
   turn: number,
   write: (rolePrompt: string, nonce: string) => string,
@@ -120,7 +120,7 @@ function lastWords(text: string): string {
 }
 
 /** What is known of broken surroundings, for whoever repairs them: what each story's gates and agents said of it. */
-function knownTroubles({ stories }: RunState): readonly BriefEvidence[] {
+function infrastructureReport({ stories }: RunState): readonly BriefEvidence[] {
   const troubles: BriefEvidence[] = [];
   for (const [id, { gates, attempts, ending }] of entries(stories)) {
     if (ending !== null) continue;

@@ -2,8 +2,8 @@ import type { AttemptFinished, Event } from "../../core/events/event.ts";
 import type { EvidenceId, StoryId } from "../../core/events/ids.ts";
 import type { Phase } from "../../core/stories/story.ts";
 import type { Running, StoryState } from "../../core/stories/story-state.ts";
-import { type Ledger, appendWhile } from "../ledger.ts";
-import { noteRework, openSheet, productOfAttempt } from "../phase-product.ts";
+import { type Ledger, appendIfRunning } from "../ledger.ts";
+import { noteRework, openFinishedPage, productOfAttempt } from "../phase-product.ts";
 import type { EngineWorld } from "../world.ts";
 import { readDisputes } from "../../parse/agent/finding-answers.ts";
 import { worstFirst } from "../../write/briefs/parts.ts";
@@ -22,7 +22,7 @@ export async function reportAttempt(
   const { id, title } = before.story;
   const running = ledger.story(id);
   const phase = runningPhase(running);
-  const sheet = await openSheet(world, before);
+  const sheet = await openFinishedPage(world, before);
   if (sheet !== null && ended.outcome.type === "ready") await noteRework(world, before, phase, sheet);
   const role = running.attempts.at(-1)?.role;
   const whose = role === undefined ? { phase } : { phase, role };
@@ -33,7 +33,7 @@ export async function reportAttempt(
     ...whose,
   };
   const kept = await world.workspace.keep(id, note);
-  const { tree, commit, ...beyond } = await putBackOutside(world, before, kept, ended, {
+  const { tree, commit, ...beyond } = await revertOutOfScope(world, before, kept, ended, {
     // New work has none, even where the work before it had one.
     scope: running.scope,
     note: { ...note, subject: `${note.subject}: what was beyond its scope put back` },
@@ -47,7 +47,7 @@ export async function reportAttempt(
       ? { productChanged: changed.length > 0 }
       : await productOfAttempt(world, before, phase, sheet, { tree, changed, outcome: ended.outcome });
   const disputes = await disputedFindings(world, before, ended.message);
-  await appendWhile(ledger, id, isAttempt(attempt), [
+  await appendIfRunning(ledger, id, isAttempt(attempt), [
     { type: "attempt.finished", attempt, tree, commit, changed, ...product, ...ended, ...beyond },
     ...disputes,
   ]);
@@ -98,18 +98,18 @@ export async function disputedFindings(
   return [...events.values()];
 }
 
-type Ended = Pick<AttemptFinished, "exceptions" | "putBack">;
+type ScopeResult = Pick<AttemptFinished, "exceptions" | "putBack">;
 
 /**
  * Where the config wants it so, files beyond the scope for which no good reason was given go back to what they were
  * before the attempt, whole, and the gates judge what is left. What the agent did stays in the history. Which files
  * those are is handed to `note` before it is done: after a crash in between they would look as if never touched.
  */
-export async function putBackOutside(
+export async function revertOutOfScope(
   { workspace }: EngineWorld,
   before: StoryState,
   kept: Kept,
-  ended: Ended,
+  ended: ScopeResult,
   how: {
     readonly scope: Scope | null;
     readonly note: KeepNote;

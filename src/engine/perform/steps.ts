@@ -12,14 +12,14 @@ import { hasTextPhases, productsUpTo, scopeWithPage } from "../phase-product.ts"
 import type { EngineWorld } from "../world.ts";
 import type { Journal } from "../../ports/journal.ts";
 import { judgedByAll } from "./attempt-prompt.ts";
-import type { Performing, PerformingOf } from "./command-context.ts";
+import type { CommandContext, ContextOf } from "./command-context.ts";
 
 /** Writes the brief, keeps it, and sends the work back with it. */
 export async function sendBack({
   command,
   ledger,
   world,
-}: Performing<StoryCommand & SendBack & { readonly key: string }>): Promise<void> {
+}: CommandContext<StoryCommand & SendBack & { readonly key: string }>): Promise<void> {
   const state = ledger.story(command.story);
   const { gate, variant, failure, failureLimit, route } = command;
   const place = await world.workspace.prepare(command.story);
@@ -39,7 +39,7 @@ function noteOf({ summary, required, context, guidance }: Brief): string {
   return writeRefinementFeedback({ summary, findings: required, context: [...context, ...guidance] });
 }
 
-export async function restoreTree({ command, ledger, world }: PerformingOf<"restore-tree">): Promise<void> {
+export async function restoreTree({ command, ledger, world }: ContextOf<"restore-tree">): Promise<void> {
   const state = ledger.story(command.story);
   const journalHead = await headNote(world.journal);
   const note = { attempt: state.attempts.length, subject: "back to the best tree", journalHead };

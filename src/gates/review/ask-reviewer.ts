@@ -8,7 +8,7 @@ import type { GateControl, GateRequest } from "../../ports/gate.ts";
 import type { Laboratory } from "../../ports/experiment-runner.ts";
 import type { Player, Roster } from "../../ports/roles.ts";
 import { readAgentAnswer } from "../../parse/agent/agent-answer.ts";
-import { charactersLeftOut, fenced, grouped } from "../../write/untrusted-text.ts";
+import { charactersLeftOut, fenceText, groupDigits } from "../../write/untrusted-text.ts";
 import { DIFF_CHARS } from "../../write/prompts/sheet.ts";
 import { writeClarificationPrompt } from "../../write/prompts/signal-forms.ts";
 import { type ReviewerReply, isGone, retryAtOf, together, troubleWith, noReply } from "./reviewer-reply.ts";
@@ -82,8 +82,8 @@ const tooLargeFor = ({ seesPromptAlone = false }: Agent, { shows = "" }: ReviewQ
   seesPromptAlone && charactersLeftOut(shows, DIFF_CHARS) > 0;
 
 const tooLargeWords = (role: RoleName, { shows = "" }: ReviewQuestion): string =>
-  `${role} sees nothing but its prompt, and the work has ${grouped(shows.length)} characters of at most ` +
-  `${grouped(DIFF_CHARS)} — give the role, or its fallback, to an agent that can look for itself`;
+  `${role} sees nothing but its prompt, and the work has ${groupDigits(shows.length)} characters of at most ` +
+  `${groupDigits(DIFF_CHARS)} — give the role, or its fallback, to an agent that can look for itself`;
 
 /** The role, then who stands in for it, and for that one. */
 export function* inTurn(role: RoleName, fallback: Readonly<Record<string, RoleName>>): Generator<RoleName> {
@@ -171,9 +171,12 @@ async function converseIn(
     // A client without conversations has forgotten everything: it is told what it was asked, and what it said.
     const prompt =
       result.session === null
-        ? [first, "## What You Answered", fenced(words, nonce, { label: "your answer", maxChars: SHOWN }), again].join(
-            "\n\n",
-          )
+        ? [
+            first,
+            "## What You Answered",
+            fenceText(words, nonce, { label: "your answer", maxChars: SHOWN }),
+            again,
+          ].join("\n\n")
         : again;
     talk = { prompt, session: result.session };
   }

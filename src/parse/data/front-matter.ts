@@ -1,4 +1,4 @@
-import type { Place, Problem } from "../../core/events/error.ts";
+import type { SourceLocation, Problem } from "../../core/events/error.ts";
 import { findFrontMatter, type FrontMatter } from "../../stdx/front-matter.ts";
 import { lineIndex } from "../../stdx/line-index.ts";
 import { nearMiss } from "../../stdx/near-miss.ts";
@@ -45,7 +45,7 @@ function misplacedProblems(file: string, text: string, parts: FrontMatter): Prob
   return [{ ...lineAt(file, text, start), severity: "warning", message, hint }];
 }
 
-function lineAt(file: string, text: string, offset: number): Place {
+function lineAt(file: string, text: string, offset: number): SourceLocation {
   const lines = lineIndex(text);
   const { line, column } = lines.at(offset);
   return { file, line, column, source: lines.text(line), length: 3 };

@@ -12,7 +12,7 @@ import {
   isScalar,
   isSeq,
 } from "yaml";
-import type { Place, Problem } from "../../core/events/error.ts";
+import type { SourceLocation, Problem } from "../../core/events/error.ts";
 import { lineIndex } from "../../stdx/line-index.ts";
 
 export type YamlValue = string | number | boolean | null | readonly YamlValue[] | YamlMap;
@@ -27,8 +27,8 @@ export interface YamlText {
   readonly value: YamlValue;
   readonly problems: readonly Problem[];
   /** Where the key of a value stands, or the nearest thing around it; of a list's item: the item. */
-  keyPlace(path: YamlPath): Place;
-  valuePlace(path: YamlPath): Place;
+  keyPlace(path: YamlPath): SourceLocation;
+  valuePlace(path: YamlPath): SourceLocation;
 }
 
 /** Far beyond any file a person writes, and far below what would hurt. */
@@ -42,7 +42,7 @@ type YamlSpan = readonly [start: number, end: number];
 /** Reads the YAML between two offsets of a file's text. Never throws, whatever the text is. */
 export function readYaml(file: string, text: string, from = 0, to = text.length): YamlText {
   const lines = lineIndex(text);
-  const place = ([start, end]: YamlSpan): Place => {
+  const place = ([start, end]: YamlSpan): SourceLocation => {
     const { line, column } = lines.at(from + start);
     const source = lines.text(line);
     if (source.length > LONGEST_SHOWN) return { file, line, column };
@@ -50,7 +50,7 @@ export function readYaml(file: string, text: string, from = 0, to = text.length)
     return { file, line, column, source, length: Math.max(1, Math.min(end - start, source.length - column + 1)) };
   };
   const spans = new Map<string, { readonly key: YamlSpan; readonly value: YamlSpan }>();
-  const nearest = (path: YamlPath, part: "key" | "value"): Place => {
+  const nearest = (path: YamlPath, part: "key" | "value"): SourceLocation => {
     for (let length = path.length; length >= 0; length--) {
       const found = spans.get(spanKey(path.slice(0, length)));
       if (found !== undefined) return place(length === path.length ? found[part] : found.key);

@@ -1,6 +1,6 @@
 import { STORY_ID_PATTERN, type StoryId, roleName, storyId, storyIdFault } from "../../core/events/ids.ts";
-import { type Phase, SHELVES, type Shelf, type Story } from "../../core/stories/story.ts";
-import type { Place, Problem } from "../../core/events/error.ts";
+import { type Phase, SHELVES, type StoryFolder, type Story } from "../../core/stories/story.ts";
+import type { SourceLocation, Problem } from "../../core/events/error.ts";
 import { lineIndex } from "../../stdx/line-index.ts";
 import { markdownLines } from "../../stdx/markdown-lines.ts";
 import { nearMiss } from "../../stdx/near-miss.ts";
@@ -24,8 +24,8 @@ export interface PlacedStory extends StoryReading {
   /** What the id would be by the file's name; broken files are known by it. */
   readonly name: string;
   readonly problems: Problem[];
-  idPlace(): Place;
-  dependencyPlace(id: string): Place;
+  idPlace(): SourceLocation;
+  dependencyPlace(id: string): SourceLocation;
 }
 
 /** A link is not read: it may lead to a file outside of the repository, which no branch and no clone has. */
@@ -135,7 +135,7 @@ function fileProblem(file: string, message: string, hint: string): Problem {
   return { file, line: 1, column: 1, severity: "error", message, hint };
 }
 
-function shelfOf(fields: FieldReader): Shelf {
+function shelfOf(fields: FieldReader): StoryFolder {
   const status = fields.text("status");
   // A story that a person put among the stories without a word about its status is there to be done.
   if (status === undefined) return "ready";
@@ -167,7 +167,7 @@ function dependencies(fields: FieldReader): StoryId[] {
   return [...ids];
 }
 
-function dependencyPlace(file: MarkdownFile, id: string): Place {
+function dependencyPlace(file: MarkdownFile, id: string): SourceLocation {
   for (const key of DEPENDENCY_KEYS) {
     const value = file.fields?.[key];
     if (value === id) return file.yaml.valuePlace([key]);

@@ -6,10 +6,10 @@ import { inboxItems, type InboxItem } from "./inbox.ts";
 import { summaryText } from "../run/run-summary.ts";
 import { amountText, durationText, shortLine } from "../text/words.ts";
 
-type Words = Omit<Notification, "project">;
+type NotificationText = Omit<Notification, "project">;
 
 /** A question, when it comes up; `askedMs`: for how long it is open, when it is raised again. */
-export function questionWords(item: InboxItem, at: number, askedMs: number | null): Words {
+export function questionWords(item: InboxItem, at: number, askedMs: number | null): NotificationText {
   const { id, story, reason, assessment, recommendation, question, answers } = item;
   const still = askedMs === null ? "needs you" : `still needs you, after ${durationText(askedMs)}`;
   return {
@@ -29,7 +29,7 @@ export function questionWords(item: InboxItem, at: number, askedMs: number | nul
 }
 
 /** A budget that is nearly used up; `null` for what is no such line. */
-export function budgetWords({ event, story, at }: Recorded): Words | null {
+export function budgetWords({ event, story, at }: Recorded): NotificationText | null {
   if (event.type !== "budget.warned") return null;
   const { budget, used, limit } = event;
   return {
@@ -44,7 +44,7 @@ export function budgetWords({ event, story, at }: Recorded): Words | null {
 }
 
 /** Nothing is left to do: how it stands, and what waits for a person. */
-export function endedWords(run: RunState, at: number): Words {
+export function endedWords(run: RunState, at: number): NotificationText {
   const items = inboxItems(run);
   const shown = items
     .slice(0, MOST_ITEMS)
@@ -63,7 +63,7 @@ export function endedWords(run: RunState, at: number): Words {
 }
 
 /** Where many things happen at once, one word for all of them. */
-export function manyWords(all: readonly Words[], at: number): Words {
+export function manyWords(all: readonly NotificationText[], at: number): NotificationText {
   return {
     kind: all.some(({ kind }) => kind === "question") ? "question" : (all.at(-1)?.kind ?? "ended"),
     story: null,

@@ -22,7 +22,7 @@ export interface AnswerSubject {
 }
 
 /** What a person said, before it is known to make sense. */
-export interface SaidWords {
+export interface AnswerInput {
   readonly verb: AnswerVerb;
   readonly by: string;
   readonly message: string;
@@ -69,7 +69,7 @@ export function answerSubject(
 }
 
 /** The answer that goes into the journal, from the terminal and from the dashboard alike; or why there is none. */
-export function personAnswer(subject: AnswerSubject, said: SaidWords): Answer {
+export function personAnswer(subject: AnswerSubject, said: AnswerInput): Answer {
   const { escalation, state } = subject;
   const { verb, by, gate, phase } = said;
   checkVerb(subject, verb);
@@ -102,7 +102,7 @@ export function personAnswer(subject: AnswerSubject, said: SaidWords): Answer {
 }
 
 /** The failures that an answer is about, by their whole names; without a pattern, all that are asked about. */
-function failuresMeant(escalation: Escalation | null, { verb, tests = [] }: SaidWords): { tests: readonly string[] } {
+function failuresMeant(escalation: Escalation | null, { verb, tests = [] }: AnswerInput): { tests: readonly string[] } {
   const asked = escalation?.reason.type === "failing-base" ? escalation.reason.tests : null;
   if (asked === null)
     throw new RemandError(
@@ -114,7 +114,7 @@ function failuresMeant(escalation: Escalation | null, { verb, tests = [] }: Said
 }
 
 /** The tests that the work may change: those that are asked about, or unasked, names and patterns of a person's own. */
-function testsAllowed(escalation: Escalation | null, { tests = [] }: SaidWords): { tests: readonly string[] } {
+function testsAllowed(escalation: Escalation | null, { tests = [] }: AnswerInput): { tests: readonly string[] } {
   if (escalation?.reason.type === "contested-tests")
     return { tests: matching(escalation.reason.tests, tests, "contested test") };
   if (tests.length > 0) return { tests };
@@ -216,7 +216,7 @@ function knownPhase(state: StoryState | null, phase: Phase): Phase {
   throw new RemandError("usage", `${state?.story.id} has no phase ${phase}`, `It has ${phases.join(", ")}.`);
 }
 
-function raise(escalation: Escalation | null, said: SaidWords): { budget: BudgetName; limit: number } {
+function raise(escalation: Escalation | null, said: AnswerInput): { budget: BudgetName; limit: number } {
   const reason = escalation?.reason.type === "budget" ? escalation.reason : null;
   const budget = said.budget ?? reason?.budget;
   if (budget === undefined)

@@ -32,13 +32,13 @@ export function costRows(lines: readonly Recorded[], run: RunState, by: CostView
   for (const { story, role, gate, cause, ...spent } of spendings(lines)) {
     const name = { story: story ?? "the run", agent: role, gate, cause }[by];
     // Work on the code is no gate's, and a judgement is made for no cause but its own.
-    if (name !== null) rows.set(name, added(rows.get(name) ?? { ...NOTHING, name }, spent));
+    if (name !== null) rows.set(name, addSpending(rows.get(name) ?? { ...NOTHING, name }, spent));
   }
-  return sorted([...rows.values()]);
+  return sortRows([...rows.values()]);
 }
 
-type Spent = Omit<CostRow, "name">;
-const NOTHING: Spent = {
+type CostSums = Omit<CostRow, "name">;
+const NOTHING: CostSums = {
   costUsd: 0,
   costUnknown: false,
   tokens: 0,
@@ -48,11 +48,11 @@ const NOTHING: Spent = {
   wastedUnknown: false,
 };
 
-export function costTotal(rows: readonly CostRow[]): Spent {
-  return rows.reduce<Spent>(added, NOTHING);
+export function costTotal(rows: readonly CostRow[]): CostSums {
+  return rows.reduce<CostSums>(addSpending, NOTHING);
 }
 
-function added<R extends Spent>(row: R, more: Spent): R {
+function addSpending<R extends CostSums>(row: R, more: CostSums): R {
   return {
     ...row,
     costUsd: addUsd(row.costUsd, more.costUsd),
@@ -65,7 +65,7 @@ function added<R extends Spent>(row: R, more: Spent): R {
   };
 }
 
-interface Spending extends Spent {
+interface Spending extends CostSums {
   readonly story: string | null;
   readonly role: string | null;
   readonly gate: string | null;
@@ -145,7 +145,7 @@ function besidesAttempts(story: string | null, event: Event): Spending | null {
 const causeOf = (reworkOf: string | null): string =>
   reworkOf === null ? "first attempts" : `rework after ${reworkOf}`;
 
-function spentOn(event: Event): Spent {
+function spentOn(event: Event): CostSums {
   const { used, isPaid } = costOf(event) ?? { used: { durationMs: 0 }, isPaid: false };
   const { costUsd, tokens = 0, durationMs }: Cost = used;
   const costUnknown = isPaid && costUsd === undefined;
@@ -158,13 +158,13 @@ function locationRows(run: RunState): readonly CostRow[] {
   for (const [, { locations, spent: of }] of entries(run.stories)) {
     for (const [name, { attempts, totalCostUsd }] of Object.entries(locations)) {
       const spent = { ...NOTHING, costUsd: totalCostUsd, costUnknown: of.costUnknown, times: attempts };
-      rows.set(name, added(rows.get(name) ?? { ...NOTHING, name }, spent));
+      rows.set(name, addSpending(rows.get(name) ?? { ...NOTHING, name }, spent));
     }
   }
-  return sorted([...rows.values()]);
+  return sortRows([...rows.values()]);
 }
 
-const sorted = (rows: readonly CostRow[]): readonly CostRow[] =>
+const sortRows = (rows: readonly CostRow[]): readonly CostRow[] =>
   rows.toSorted((a, b) => b.costUsd - a.costUsd || b.timeMs - a.timeMs || byText(a.name, b.name));
 
 /** What happened on one day, UTC. */

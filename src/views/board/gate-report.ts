@@ -5,11 +5,11 @@ import type { Judgement } from "../../core/gates/gate.ts";
 import { licensedText } from "../../core/gates/code-owners.ts";
 import type { Result } from "../../core/events/error.ts";
 import { reasonsOf } from "../story/finding-text.ts";
-import { type Glyphs, type Mark, durationText, shortLine } from "../text/words.ts";
+import { type Glyphs, type LineMark, durationText, shortLine } from "../text/words.ts";
 
 /** One gate that was asked by itself, as people read it. */
 export interface GateLine {
-  readonly mark: Mark;
+  readonly mark: LineMark;
   readonly gate: string;
   readonly text: string;
   readonly details: readonly string[];
@@ -38,19 +38,19 @@ export function gateLines(report: GateReport, mostReasons = 20): readonly GateLi
 function contestedLines(report: GateReport, judgement: Judgement): readonly string[] {
   const open = openContested(report, judgement);
   const licensed = (report.licensed ?? []).filter(({ gate }) => gate === judgement.gate);
-  return [...listed(licensed.map(licensedText)), ...openLines(report, open)];
+  return [...shortList(licensed.map(licensedText)), ...openLines(report, open)];
 }
 
 function openLines({ licenseNotes = [] }: GateReport, open: readonly ContestedTest[]): readonly string[] {
   if (open.length === 0) return [];
   return [
     `${countText(open.length, "contested test")} (${LICENSE_HINT}):`,
-    ...listed(open.map((each) => `${shortLine(each.test, 160)} ${contestedWords(each)}`)),
-    ...listed(licenseNotes.map((note) => `no license by a code owner: ${note}`)),
+    ...shortList(open.map((each) => `${shortLine(each.test, 160)} ${contestedWords(each)}`)),
+    ...shortList(licenseNotes.map((note) => `no license by a code owner: ${note}`)),
   ];
 }
 
-function listed(lines: readonly string[]): readonly string[] {
+function shortList(lines: readonly string[]): readonly string[] {
   const shown = lines.slice(0, MOST_CONTESTED).map((each) => shortLine(each, 400));
   const more = lines.length - shown.length;
   return more > 0 ? [...shown, `and ${more} more`] : shown;
@@ -58,7 +58,7 @@ function listed(lines: readonly string[]): readonly string[] {
 
 const MOST_CONTESTED = 20;
 
-const MARK: { readonly [R in Result]: Mark } = {
+const MARK: { readonly [R in Result]: LineMark } = {
   pass: "accepted",
   fail: "rejected",
   blocked: "trouble",

@@ -10,7 +10,7 @@ import { moneyText } from "../text/words.ts";
 import { COST_VIEWS, type CostRow, type CostView, costRows, costTotal, dailyMetrics } from "./cost.ts";
 
 /** What was spent, on what, and what is likely to come. */
-export interface Ledger {
+export interface SpendingReport {
   readonly total: Omit<CostRow, "name">;
   readonly limitUsd: number | null;
   readonly rows: { readonly [V in CostView]: readonly CostRow[] };
@@ -39,7 +39,7 @@ export interface TroubleSpot {
   readonly costUsd: number;
 }
 
-export function ledgerOf(lines: readonly Recorded[], run: RunState, mostRows: number): Ledger {
+export function ledgerOf(lines: readonly Recorded[], run: RunState, mostRows: number): SpendingReport {
   const all = COST_VIEWS.map((view) => [view, costRows(lines, run, view)] as const);
   const stories = all.find(([view]) => view === "story")![1];
   return {

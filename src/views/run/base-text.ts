@@ -23,7 +23,7 @@ export function baseWords(state: StoryState): { readonly text: string; readonly 
       : [`${countText(unrelated, "failure")} at the start that ${plural(unrelated, "is", "are")} not a target`]),
     ...(base.flaky.length === 0 ? [] : [`${countText(base.flaky.length, "flaky test")} at the start, quarantined`]),
   ];
-  return { text: parts.join("; "), names: shown(names, (name) => `${kindOf(name)}: ${shortLine(name, 160)}`) };
+  return { text: parts.join("; "), names: showNames(names, (name) => `${kindOf(name)}: ${shortLine(name, 160)}`) };
 }
 
 function targetWords({ story }: StoryState, count: number): string {
@@ -56,7 +56,7 @@ export const acceptedText = (notes: readonly string[] = [], how = ""): string =>
 
 const MOST_NAMES = 10;
 
-function shown(names: readonly string[], text: (name: string) => string): readonly string[] {
+function showNames(names: readonly string[], text: (name: string) => string): readonly string[] {
   const more = names.length - MOST_NAMES;
   return [...names.slice(0, MOST_NAMES).map(text), ...(more > 0 ? [`and ${more} more`] : [])];
 }

@@ -64,9 +64,9 @@ function baseFailureWords({
   readonly preExisting: readonly string[];
   readonly flaky?: readonly string[];
 }): string[] {
-  const named = (what: string, names: readonly string[]): string[] =>
+  const listNames = (what: string, names: readonly string[]): string[] =>
     names.length === 0 ? [] : [`${what}: ${shortLine(names.join(", "), 120)}`];
-  return [...named("fails at the base", preExisting), ...named("flaky at the base", flaky)];
+  return [...listNames("fails at the base", preExisting), ...listNames("flaky at the base", flaky)];
 }
 
 function finishedWords(event: Extract<Event, { type: "attempt.finished" }>): string {

@@ -10,13 +10,13 @@ import type { StoryState } from "../../core/stories/story-state.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
 import { reasonsOf } from "../story/finding-text.ts";
 import { gateStrip, stripText } from "../board/gate-strip.ts";
-import { type Glyphs, type Mark, durationText, moneyText, shortLine } from "../text/words.ts";
+import { type Glyphs, type LineMark, durationText, moneyText, shortLine } from "../text/words.ts";
 import { acceptedText, baseWords, unshownTargets, unusualWords } from "./base-text.ts";
 import { noteOf } from "./run-notes.ts";
 
 /** One line of a run as people read it. The story's name is apart, so that a reporter can make a column of it. */
 export interface RunLine {
-  readonly mark: Mark;
+  readonly mark: LineMark;
   readonly story: StoryId | null;
   readonly text: string;
   /** The reasons, a line each. */
@@ -33,7 +33,7 @@ export interface LineMemory {
   readonly blame: Blame | null;
 }
 
-export const NOTHING_HEARD: LineMemory = { attempt: 0, phase: null, costUsd: null, blame: null };
+export const NO_LINES_YET: LineMemory = { attempt: 0, phase: null, costUsd: null, blame: null };
 
 /** What a line of the journal says to whoever watches the run; mostly nothing. `after`: the state with it. */
 export function linesFor(
@@ -43,17 +43,17 @@ export function linesFor(
   glyphs: Glyphs,
 ): { readonly lines: readonly RunLine[]; readonly memory: LineMemory } {
   const state = story === null ? undefined : lookup(after.stories, story, byText);
-  const say = (mark: Mark, text: string, details: readonly string[] = []): readonly RunLine[] => [
+  const say = (mark: LineMark, text: string, details: readonly string[] = []): readonly RunLine[] => [
     { mark, story, text, details, isSettled: SETTLING.has(mark) },
   ];
   const note = noteOf(event, state);
   if (note !== null) return { lines: say(note.mark, note.text), memory };
   if (state === undefined) return { lines: [], memory };
-  return storyLines({ event, at }, memory.phase === null ? remembered(memory, state) : memory, state, glyphs, say);
+  return storyLines({ event, at }, memory.phase === null ? remember(memory, state) : memory, state, glyphs, say);
 }
 
 /** The attempt may have begun before anybody listened: then the state knows it. */
-function remembered(memory: LineMemory, state: StoryState): LineMemory {
+function remember(memory: LineMemory, state: StoryState): LineMemory {
   const last = state.attempts.at(-1);
   return last === undefined ? memory : { ...memory, attempt: last.attempt, phase: last.phase };
 }
@@ -97,7 +97,7 @@ function storyLines(
         glyphs,
       );
       return {
-        lines: say("accepted", joined(attemptText(memory), strip, acceptedText(event.notes))),
+        lines: say("accepted", joinParts(attemptText(memory), strip, acceptedText(event.notes))),
         memory,
       };
     }
@@ -106,11 +106,11 @@ function storyLines(
   }
 }
 
-const SETTLING: ReadonlySet<Mark> = new Set(["accepted", "rejected", "sent-back", "person", "failed"]);
+const SETTLING: ReadonlySet<LineMark> = new Set(["accepted", "rejected", "sent-back", "person", "failed"]);
 
-type Say = (mark: Mark, text: string, details?: readonly string[]) => readonly RunLine[];
+type Say = (mark: LineMark, text: string, details?: readonly string[]) => readonly RunLine[];
 
-const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== "").join("   ");
+const joinParts = (...parts: readonly string[]): string => parts.filter((part) => part !== "").join("   ");
 
 function attemptText({ phase, attempt, costUsd }: LineMemory): string {
   const parts = [phase ?? "", attempt === 0 ? "" : `attempt ${attempt}`, costUsd === null ? "" : moneyText(costUsd)];
@@ -122,7 +122,7 @@ function attemptLines(event: AttemptFinished, at: number, state: StoryState, say
   if (event.outcome.type === "ready") return [];
   const { phase, role } = state.attempts[event.attempt - 1] ?? { phase: state.phase, role: "" };
   const text = `${phase}  attempt ${event.attempt}  ${role} ${outcomeText(event.outcome)}`;
-  return say("trouble", joined(text, nextTry(state, at)));
+  return say("trouble", joinParts(text, nextTry(state, at)));
 }
 
 export function outcomeText(outcome: AttemptOutcome): string {
@@ -165,13 +165,13 @@ function judgedLines(
   const strip = (): string => stripText(gateStrip(state, judgement), glyphs);
   switch (judgement.result) {
     case "fail":
-      return say("rejected", joined(attemptText(memory), strip()), withTargets(state, judgement, MOST_REASONS));
+      return say("rejected", joinParts(attemptText(memory), strip()), withTargets(state, judgement, MOST_REASONS));
     case "pass":
       // The last gate of the last phase is told with the acceptance.
       if (memory.phase === null || state.phase === memory.phase) return [];
       return say(
         "accepted",
-        joined(
+        joinParts(
           attemptText(memory),
           `${judgement.gate} ${glyphs.pass}`,
           `${memory.phase} is done, ${state.phase} is next`,
@@ -181,7 +181,7 @@ function judgedLines(
     case "blocked":
     case "inconclusive": {
       const again = nextTry(state, at);
-      return say("trouble", joined(attemptText(memory), strip(), again), withTargets(state, judgement, 1));
+      return say("trouble", joinParts(attemptText(memory), strip(), again), withTargets(state, judgement, 1));
     }
   }
 }

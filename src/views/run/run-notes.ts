@@ -2,13 +2,13 @@ import { countText } from "../../stdx/plain-text.ts";
 import type { Answer, Event } from "../../core/events/event.ts";
 import type { Escalation } from "../../core/stories/escalation.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
-import { type Mark, amountText, durationText, shortLine } from "../text/words.ts";
+import { type LineMark, amountText, durationText, shortLine } from "../text/words.ts";
 
 /** Events that say all they have to say by themselves. `null`: the line needs more than the event, or is none. */
 export function noteOf(
   event: Event,
   state: StoryState | undefined,
-): { readonly mark: Mark; readonly text: string } | null {
+): { readonly mark: LineMark; readonly text: string } | null {
   switch (event.type) {
     case "escalation.raised":
       return { mark: "person", text: needsYou(event.escalation, state) };
@@ -48,7 +48,7 @@ export function noteOf(
   }
 }
 
-function storyNote(event: Event): { readonly mark: Mark; readonly text: string } | null {
+function storyNote(event: Event): { readonly mark: LineMark; readonly text: string } | null {
   switch (event.type) {
     case "story.held":
       return { mark: "note", text: `held by ${event.by}: nothing new starts for it` };
@@ -110,7 +110,7 @@ export function shortReason({ title }: Escalation, state: StoryState | undefined
   return shortLine(title.startsWith(subject) ? title.slice(subject.length) : title, 120);
 }
 
-function answerNote({ verb, by, message }: Answer): { readonly mark: Mark; readonly text: string } {
+function answerNote({ verb, by, message }: Answer): { readonly mark: LineMark; readonly text: string } {
   const reason = message === "" ? "" : `: ${shortLine(message, 120)}`;
   if (verb === "force-complete") return { mark: "accepted", text: `accepted on the word of ${by}${reason}` };
   if (verb === "abandon") return { mark: "failed", text: `abandoned by ${by}${reason}` };

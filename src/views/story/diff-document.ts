@@ -51,7 +51,7 @@ export interface BlameMark extends Suspect {
   readonly at: number;
 }
 
-interface ReadFile extends ChangedFile {
+interface DiffedFile extends ChangedFile {
   readonly isBinary: boolean;
   readonly hunks: readonly { readonly heading: string; readonly lines: ChangedFile["hunks"][number]["lines"] }[];
 }
@@ -60,7 +60,7 @@ export interface DiffMaterial {
   readonly from: string;
   readonly to: string;
   readonly attempts: readonly number[];
-  readonly files: readonly ReadFile[];
+  readonly files: readonly DiffedFile[];
   readonly changes: readonly AttemptChange[];
   readonly findings: readonly FindingCard[];
   readonly lines: readonly Recorded[];
@@ -137,7 +137,7 @@ function blameMarks({
 }
 
 /** The lines of the newer side that hold a letter or a digit: a mark beside a lone brace would say nothing. */
-function speakingLines({ hunks }: ReadFile): ReadonlySet<number> {
+function speakingLines({ hunks }: DiffedFile): ReadonlySet<number> {
   const all = hunks.flatMap(({ lines }) => lines);
   return new Set(
     all.filter(({ kind, text }) => kind !== "removed" && /[\p{L}\p{N}]/u.test(text)).map(({ line }) => line),
@@ -204,7 +204,7 @@ function followLines(
 }
 
 /** What is to be shown of a story's work, and how what changed between two states of it is read. */
-export interface DiffWish {
+export interface DiffSpec {
   readonly state: StoryState;
   readonly lines: readonly Recorded[];
   readonly range: { readonly from: string; readonly to: string };
@@ -213,7 +213,7 @@ export interface DiffWish {
 }
 
 /** Reads what each attempt changed, to say who wrote each line, and puts the document together. */
-export async function readDiff({ state, lines, range, mostLines, read }: DiffWish): Promise<DiffDocument> {
+export async function readDiff({ state, lines, range, mostLines, read }: DiffSpec): Promise<DiffDocument> {
   const changes = [];
   const { steps, seen } = diffPath(lines, range.to);
   for (const { attempt, from, to } of steps) changes.push({ attempt, files: await read(from, to) });

@@ -28,7 +28,7 @@ export function diffRange(
   }
   if (base === null || newest === null)
     throw new RemandError("usage", `nothing was done for ${id} yet`, "remand run begins with it.");
-  const known = (number: number, commits: ReadonlyMap<number, string>): string => {
+  const commitFor = (number: number, commits: ReadonlyMap<number, string>): string => {
     const commit = commits.get(number);
     if (commit !== undefined) return commit;
     throw new RemandError(
@@ -37,9 +37,9 @@ export function diffRange(
       `It has ${[...after.keys()].join(", ") || "none"}.`,
     );
   };
-  const to = attempt === null ? newest : known(attempt, after);
-  if (since !== null) return { from: known(since, after), to };
-  return { from: attempt === null ? base : known(attempt, before), to };
+  const to = attempt === null ? newest : commitFor(attempt, after);
+  if (since !== null) return { from: commitFor(since, after), to };
+  return { from: attempt === null ? base : commitFor(attempt, before), to };
 }
 
 /** One change of the files on the way from the base to where the work is. `attempt` 0 is the engine's own. */
@@ -128,7 +128,8 @@ export function lineAuthors(changes: readonly AttemptChange[]): LineAuthors {
       known.delete(path);
     }
     for (const file of files)
-      if (file.change !== "deleted") known.set(file.path, moved(before.get(file.oldPath) ?? NOTHING, file, attempt));
+      if (file.change !== "deleted")
+        known.set(file.path, moveAuthors(before.get(file.oldPath) ?? NOTHING, file, attempt));
     // A copy leaves what it was copied from where it is.
     for (const { oldPath, change } of files)
       if (change === "copied" && before.has(oldPath) && !known.has(oldPath)) known.set(oldPath, before.get(oldPath)!);
@@ -162,7 +163,7 @@ export function keptLines<T>(before: ReadonlyMap<number, T>, { hunks }: ChangedF
   return after;
 }
 
-function moved(before: ReadonlyMap<number, number>, file: ChangedFile, attempt: number): Map<number, number> {
+function moveAuthors(before: ReadonlyMap<number, number>, file: ChangedFile, attempt: number): Map<number, number> {
   const after = keptLines(before, file);
   for (const { lines } of file.hunks)
     for (const { kind, line } of lines) if (kind === "added") after.set(line, attempt);

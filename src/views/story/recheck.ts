@@ -8,7 +8,7 @@ import { durationText, shortLine } from "../text/words.ts";
 import { countText } from "../../stdx/plain-text.ts";
 
 /** One change of work that was judged before, and what came of that for each gate. */
-export interface ReJudging {
+export interface Recheck {
   readonly at: number;
   readonly cause: "rework" | "lint fix" | "branch update" | "fix by hand";
   /** Counts the reworks from 1; 0 for the other causes. */
@@ -16,12 +16,12 @@ export interface ReJudging {
   readonly phase: Phase;
   readonly sentBackBy: GateName | "person" | null;
   readonly changed: readonly string[];
-  readonly gates: readonly GateTurn[];
+  readonly gates: readonly GateRecheck[];
   /** Phases that were done before and start again, because they were built on this one. */
   readonly phasesAgain: readonly Phase[];
 }
 
-export interface GateTurn {
+export interface GateRecheck {
   readonly gate: GateName;
   /** `due`: it must judge again, and has not yet. `ahead`: it has never judged this phase's work. */
   readonly what: "again" | "kept" | "due" | "first" | "ahead";
@@ -37,13 +37,13 @@ export interface GateTurn {
  * Which gates judged again after each change, and why, and which kept what they had proven, and why (law 6). The rule
  * is the one by which the fold invalidates; what happened is taken from the events.
  */
-export function reJudgings(lines: readonly Recorded[], policy: Policy | null): ReJudging[] {
+export function rechecks(lines: readonly Recorded[], policy: Policy | null): Recheck[] {
   if (policy === null) return [];
   let phase: Phase | null = null;
-  const proven = new Map<GateName, Proof>();
+  const proven = new Map<GateName, GateProof>();
   const done = new Set<Phase>();
   let reworks = 0;
-  return lines.flatMap(({ event, at }, index): ReJudging[] => {
+  return lines.flatMap(({ event, at }, index): Recheck[] => {
     switch (event.type) {
       case "attempt.started":
         // What was said of one phase's work says nothing of another's.
@@ -94,24 +94,24 @@ const CAUSES = {
 } as const;
 
 /** What a gate said last, and whether that is still about what is there. */
-interface Proof {
+interface GateProof {
   readonly judgement: Judgement;
   readonly isFresh: boolean;
 }
 
-function outdate(policy: Policy, proven: Map<GateName, Proof>, changed: readonly string[]): void {
+function outdate(policy: Policy, proven: Map<GateName, GateProof>, changed: readonly string[]): void {
   for (const [gate, { judgement }] of proven)
     if (affectingPaths(policy, gate, changed).length > 0) proven.set(gate, { judgement, isFresh: false });
 }
 
-interface Turn {
+interface ChangeRound {
   readonly changed: readonly string[];
   /** What each gate said in it last. */
   readonly judged: ReadonlyMap<GateName, Judgement>;
 }
 
 /** What the attempts of a rework changed, and what the gates said of that, up to the next change. */
-function turnOf(later: readonly Recorded[], phase: Phase): Turn {
+function turnOf(later: readonly Recorded[], phase: Phase): ChangeRound {
   const lines = untilNext(later, phase);
   const changed = lines.flatMap(({ event }) => (event.type === "attempt.finished" ? event.changed : []));
   return { changed: [...new Set(changed)], judged: judgedIn(lines) };
@@ -136,17 +136,17 @@ function judgedIn(lines: readonly Recorded[]): ReadonlyMap<GateName, Judgement> 
   );
 }
 
-interface Situation extends Turn {
+interface RecheckInput extends ChangeRound {
   readonly phase: Phase;
   readonly from: Phase | null;
   readonly sentBackBy: GateName | "person" | null;
   /** What was known before it; `null` where the work went back to another phase. */
-  readonly before: ReadonlyMap<GateName, Proof> | null;
+  readonly before: ReadonlyMap<GateName, GateProof> | null;
 }
 
-function gatesAfter(policy: Policy, now: Situation): GateTurn[] {
+function gatesAfter(policy: Policy, now: RecheckInput): GateRecheck[] {
   const gates = policy.phases.find((plan) => plan.phase === now.phase)?.gates ?? [];
-  return gates.map((gate): GateTurn => {
+  return gates.map((gate): GateRecheck => {
     const judgement = now.judged.get(gate) ?? null;
     const earlier = now.before?.get(gate) ?? null;
     const paths = affectingPaths(policy, gate, now.changed);
@@ -164,13 +164,13 @@ function gatesAfter(policy: Policy, now: Situation): GateTurn[] {
 
 const FIRST = "it had not judged this phase's work before";
 
-const keptBecause = ({ changed }: Situation): string =>
+const keptBecause = ({ changed }: RecheckInput): string =>
   changed.length === 0 ? "nothing changed" : "no path that changed can change what it saw";
 
 function againBecause(
   gate: GateName,
-  { before, from, phase, sentBackBy, changed }: Situation,
-  earlier: Proof | null,
+  { before, from, phase, sentBackBy, changed }: RecheckInput,
+  earlier: GateProof | null,
   paths: readonly string[],
 ): string {
   if (before === null) return `the work went back from ${from ?? "the start"} to ${phase}: its product is another one`;
@@ -181,7 +181,7 @@ function againBecause(
 }
 
 /** For a person: each change, and below it what became of each gate. */
-export function reJudgingText(judgings: readonly ReJudging[]): string[] {
+export function recheckText(judgings: readonly Recheck[]): string[] {
   return judgings.flatMap((judging) => {
     const width = Math.max(0, ...judging.gates.map(({ gate }) => gate.length));
     return [
@@ -194,13 +194,13 @@ export function reJudgingText(judgings: readonly ReJudging[]): string[] {
   });
 }
 
-function headOf({ cause, rework, phase, sentBackBy, changed }: ReJudging): string {
+function headOf({ cause, rework, phase, sentBackBy, changed }: Recheck): string {
   const what = cause === "rework" ? `rework ${rework} of ${phase}, after ${sentBackBy}` : `${cause} in ${phase}`;
   if (changed.length === 0) return `${what}: nothing changed`;
   return `${what}: ${countText(changed.length, "path")} changed (${shortLine(changed.join(", "), 120)})`;
 }
 
-const WORDS: Readonly<Record<GateTurn["what"], string>> = {
+const WORDS: Readonly<Record<GateRecheck["what"], string>> = {
   again: "judged again",
   kept: "kept",
   due: "to judge again",
@@ -208,7 +208,7 @@ const WORDS: Readonly<Record<GateTurn["what"], string>> = {
   ahead: "not judged yet",
 };
 
-function turnText({ what, why, result, durationMs }: GateTurn): string {
+function turnText({ what, why, result, durationMs }: GateRecheck): string {
   const verdict = what === "again" || what === "first" ? `: ${result}, ${durationText(durationMs)}` : "";
   const saved = what === "kept" ? ` (saved ${durationText(durationMs)})` : "";
   return `${WORDS[what]}${verdict}${saved}; ${why}`;

@@ -10,7 +10,7 @@ import type { Story } from "../../core/stories/story.ts";
 import type { Dispute, StoryState } from "../../core/stories/story-state.ts";
 import { type BoardCard, boardCard } from "../board/board.ts";
 import { type FindingCard, findingRounds } from "./finding-text.ts";
-import { type ReJudging, reJudgings } from "./recheck.ts";
+import { type Recheck, rechecks } from "./recheck.ts";
 
 /** Everything that the page of one story shows, but its lines. */
 export interface StoryDocument {
@@ -24,7 +24,7 @@ export interface StoryDocument {
   readonly criteria: readonly CriterionCard[];
   readonly findings: readonly FindingCard[];
   readonly blames: readonly { readonly gate: GateName; readonly at: number; readonly blame: Blame }[];
-  readonly reJudged: readonly ReJudging[];
+  readonly reJudged: readonly Recheck[];
   readonly waivers: readonly Waiver[];
   readonly disputes: readonly Dispute[];
   readonly guidance: readonly string[];
@@ -86,7 +86,7 @@ export function storyDocument(run: RunState, state: StoryState, lines: readonly 
     blames: lines.flatMap(({ event, at }) =>
       event.type === "blame.found" ? [{ gate: event.gate, at, blame: event.blame }] : [],
     ),
-    reJudged: reJudgings(lines, state.policy),
+    reJudged: rechecks(lines, state.policy),
     waivers,
     disputes,
     guidance,

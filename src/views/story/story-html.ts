@@ -6,7 +6,7 @@ import type { AttemptCard, StoryDocument } from "./story-document.ts";
 import type { StoryLine } from "./story-lines.ts";
 
 /** One story, as it is told in a file that needs nothing else. */
-export interface StoryPaper {
+export interface StoryHtmlInput {
   readonly document: StoryDocument;
   readonly lines: readonly StoryLine[];
   readonly texts: readonly { readonly label: string; readonly position: number; readonly text: string }[];
@@ -15,7 +15,7 @@ export interface StoryPaper {
 }
 
 /** A whole page without a script, a font or a picture from elsewhere: it opens on a machine that knows no Remand. */
-export function storyHtml(paper: StoryPaper): string {
+export function storyHtml(paper: StoryHtmlInput): string {
   const { document, lines, texts, at } = paper;
   const { card, story, attempts } = document;
   const money = card.costUnknown ? `at least ${moneyText(card.costUsd)}` : moneyText(card.costUsd);
@@ -26,16 +26,16 @@ export function storyHtml(paper: StoryPaper): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escaped(story.title)}</title>
+<title>${escapeHtml(story.title)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
-<p class="small">${escaped(story.id)} · ${escaped(card.status)} · told ${timeText(at)}</p>
-<h1>${escaped(story.title)}</h1>
-<p class="why">${escaped(card.why)}</p>
-<p class="small">${facts.map(escaped).join(" · ")}</p>
-${section("What was asked for", `<pre>${escaped(story.body.trim())}</pre>`)}
+<p class="small">${escapeHtml(story.id)} · ${escapeHtml(card.status)} · told ${timeText(at)}</p>
+<h1>${escapeHtml(story.title)}</h1>
+<p class="why">${escapeHtml(card.why)}</p>
+<p class="small">${facts.map(escapeHtml).join(" · ")}</p>
+${section("What was asked for", `<pre>${escapeHtml(story.body.trim())}</pre>`)}
 ${section(
   "Criteria",
   table(
@@ -73,10 +73,10 @@ const branchOf = ({ branch, commit }: StoryDocument): string[] =>
 function attemptHtml({ attempt, phase, role, outcome, summary, failed, costUsd, changed }: AttemptCard): string {
   const parts = [`${phase} by ${role}`, outcome, ...(costUsd === null ? [] : [moneyText(costUsd)])];
   return `<h3>Attempt ${attempt}</h3>
-<p class="small">${parts.map(escaped).join(" · ")}</p>
-${summary === "" ? "" : `<p>${escaped(summary)}</p>`}
-${failed === "" ? "" : `<p class="bad">Not good enough: ${escaped(failed)}</p>`}
-${changed.length === 0 ? "" : `<p class="small">${changed.map(escaped).join(", ")}</p>`}`;
+<p class="small">${parts.map(escapeHtml).join(" · ")}</p>
+${summary === "" ? "" : `<p>${escapeHtml(summary)}</p>`}
+${failed === "" ? "" : `<p class="bad">Not good enough: ${escapeHtml(failed)}</p>`}
+${changed.length === 0 ? "" : `<p class="small">${changed.map(escapeHtml).join(", ")}</p>`}`;
 }
 
 const blameRows = ({ blames }: StoryDocument): string[][] =>
@@ -90,28 +90,28 @@ const blameRows = ({ blames }: StoryDocument): string[][] =>
 
 function lineHtml({ at, position, entry, hash, words, type }: StoryLine): string {
   if (entry === null) return "";
-  const details = entry.details.map((detail) => `<div class="detail">${escaped(detail)}</div>`).join("");
+  const details = entry.details.map((detail) => `<div class="detail">${escapeHtml(detail)}</div>`).join("");
   const sign = UNICODE_GLYPHS.marks[entry.mark];
-  return `<li title="${escaped(`line ${position}, ${hash}`)}"><time>${timeText(at)}</time> <b>${sign}</b> ${escaped(words === "" ? type : words)}${details}</li>`;
+  return `<li title="${escapeHtml(`line ${position}, ${hash}`)}"><time>${timeText(at)}</time> <b>${sign}</b> ${escapeHtml(words === "" ? type : words)}${details}</li>`;
 }
 
-const textHtml = ({ label, position, text }: StoryPaper["texts"][number]): string =>
-  `<details><summary>${escaped(label)} (line ${position})</summary><pre>${escaped(text)}</pre></details>`;
+const textHtml = ({ label, position, text }: StoryHtmlInput["texts"][number]): string =>
+  `<details><summary>${escapeHtml(label)} (line ${position})</summary><pre>${escapeHtml(text)}</pre></details>`;
 
 const section = (title: string, content: string): string =>
-  content.trim() === "" || content === NO_ROWS ? "" : `<section><h2>${escaped(title)}</h2>\n${content}\n</section>`;
+  content.trim() === "" || content === NO_ROWS ? "" : `<section><h2>${escapeHtml(title)}</h2>\n${content}\n</section>`;
 
 const NO_ROWS = "";
 
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return NO_ROWS;
   const cells = (tag: string, row: readonly string[]): string =>
-    `<tr>${row.map((cell) => `<${tag}>${escaped(cell)}</${tag}>`).join("")}</tr>`;
+    `<tr>${row.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join("")}</tr>`;
   return `<table><thead>${cells("th", heads)}</thead><tbody>${rows.map((row) => cells("td", row)).join("\n")}</tbody></table>`;
 }
 
 /** Text stays text, whatever is in it. */
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return plainText(text).replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 

@@ -1,7 +1,7 @@
 import type { Event, Recorded } from "../../core/events/event.ts";
 import type { EvidenceId } from "../../core/events/ids.ts";
 import { eventWords } from "../run/event-text.ts";
-import { type Mark, shortLine } from "../text/words.ts";
+import { type LineMark, shortLine } from "../text/words.ts";
 import type { Suspect } from "../../core/blame/blame.ts";
 import { reasonsOf } from "./finding-text.ts";
 
@@ -15,22 +15,22 @@ export interface StoryLine {
   /** `null` for a beginning whose end is told too. */
   readonly entry: TimelineEntry | null;
   /** When what ended here had begun, and what it was. */
-  readonly bar: { readonly lane: Lane; readonly from: number; readonly label: string } | null;
-  readonly kept: readonly KeptText[];
+  readonly bar: { readonly lane: TimelineLane; readonly from: number; readonly label: string } | null;
+  readonly kept: readonly TextReference[];
   readonly hash: string;
 }
 
-export type Lane = "agent" | "gate" | "blame" | "person";
+export type TimelineLane = "agent" | "gate" | "blame" | "person";
 
 /** A text that is kept beside the journal, by what it is. */
-export interface KeptText {
+export interface TextReference {
   readonly label: string;
   readonly id: EvidenceId;
 }
 
-type Placed = Recorded & { readonly position: number; readonly hash: string };
+type JournalLine = Recorded & { readonly position: number; readonly hash: string };
 
-export function storyLine(line: Placed): StoryLine {
+export function storyLine(line: JournalLine): StoryLine {
   const { position, at, story, event, hash } = line;
   return {
     position,
@@ -62,7 +62,7 @@ function barOf(event: Event, at: number): StoryLine["bar"] {
   }
 }
 
-function keptBy(event: Event): readonly KeptText[] {
+function keptBy(event: Event): readonly TextReference[] {
   switch (event.type) {
     case "attempt.started":
       return event.brief === null ? [] : [{ label: "the brief it got", id: event.brief }];
@@ -91,7 +91,7 @@ export function lineMatches({ type, words, story, hash, position }: StoryLine, q
 /** One thing that happened to a story, with what belongs to it below. */
 export interface TimelineEntry {
   readonly at: number;
-  readonly mark: Mark;
+  readonly mark: LineMark;
   readonly text: string;
   readonly details: readonly string[];
 }
@@ -99,7 +99,7 @@ export interface TimelineEntry {
 /** What happened to a story, in order. Beginnings are left out where the end is told too. */
 export function timelineOf(lines: readonly Recorded[]): TimelineEntry[] {
   return lines.flatMap(({ at, event }): TimelineEntry[] => {
-    const entry = (mark: Mark, details: readonly string[] = []): TimelineEntry[] => [
+    const entry = (mark: LineMark, details: readonly string[] = []): TimelineEntry[] => [
       { at, mark, text: eventWords(event), details },
     ];
     switch (event.type) {
@@ -147,7 +147,7 @@ export function timelineOf(lines: readonly Recorded[]): TimelineEntry[] {
   });
 }
 
-function markOf(result: "pass" | "fail" | "blocked" | "error" | "inconclusive"): Mark {
+function markOf(result: "pass" | "fail" | "blocked" | "error" | "inconclusive"): LineMark {
   if (result === "pass") return "accepted";
   return result === "fail" ? "rejected" : "trouble";
 }

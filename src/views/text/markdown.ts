@@ -2,7 +2,7 @@
  * The little of markdown that stories, briefs and agents use, as a tree. Nothing of it is HTML: whoever shows it makes
  * elements of it, so text can never become markup. Links go to the web or nowhere, and no image is ever loaded.
  */
-export type Block =
+export type MarkdownBlock =
   | { readonly type: "heading"; readonly level: number; readonly inline: readonly Inline[] }
   | { readonly type: "paragraph"; readonly inline: readonly Inline[] }
   | { readonly type: "quote"; readonly inline: readonly Inline[] }
@@ -21,9 +21,9 @@ export type Inline =
   | { readonly type: "text" | "code" | "strong" | "em"; readonly text: string }
   | { readonly type: "link"; readonly text: string; readonly href: string };
 
-export function markdown(source: string): readonly Block[] {
+export function markdown(source: string): readonly MarkdownBlock[] {
   const lines = source.replaceAll("\r\n", "\n").split("\n");
-  const blocks: Block[] = [];
+  const blocks: MarkdownBlock[] = [];
   let at = 0;
   while (at < lines.length) {
     const [block, next] = blockAt(lines, at);
@@ -33,7 +33,7 @@ export function markdown(source: string): readonly Block[] {
   return blocks;
 }
 
-function blockAt(lines: readonly string[], at: number): readonly [block: Block | null, next: number] {
+function blockAt(lines: readonly string[], at: number): readonly [block: MarkdownBlock | null, next: number] {
   const line = lines[at]!;
   if (line.trim() === "") return [null, at + 1];
   const fence = FENCE.exec(line);
@@ -54,7 +54,7 @@ function blockAt(lines: readonly string[], at: number): readonly [block: Block |
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 const ITEM = /^( {0,12})(?:([-*+])|(\d{1,9})[.)])\s+(.*)$/;
 
-function codeAt(lines: readonly string[], at: number, fence: string, info: string): readonly [Block, number] {
+function codeAt(lines: readonly string[], at: number, fence: string, info: string): readonly [MarkdownBlock, number] {
   const isEnd = (line: string): boolean => {
     const [, found, rest] = FENCE.exec(line) ?? [];
     return found !== undefined && found[0] === fence[0] && found.length >= fence.length && rest?.trim() === "";
@@ -64,7 +64,7 @@ function codeAt(lines: readonly string[], at: number, fence: string, info: strin
   return [{ type: "code", info, text: lines.slice(at + 1, last).join("\n") }, last + 1];
 }
 
-function listAt(lines: readonly string[], at: number): readonly [Block, number] {
+function listAt(lines: readonly string[], at: number): readonly [MarkdownBlock, number] {
   const items: ListItem[] = [];
   const ordered = ITEM.exec(lines[at]!)?.[3] !== undefined;
   let next = at;
@@ -96,7 +96,7 @@ function inlineOf(text: string): readonly Inline[] {
   let at = 0;
   for (const match of text.matchAll(MARK)) {
     if (match.index > at) parts.push({ type: "text", text: text.slice(at, match.index) });
-    parts.push(marked(match));
+    parts.push(inlineFrom(match));
     at = match.index + match[0].length;
   }
   if (at < text.length) parts.push({ type: "text", text: text.slice(at) });
@@ -106,7 +106,7 @@ function inlineOf(text: string): readonly Inline[] {
 const MARK =
   /`([^`\n]{1,500})`|\*\*([^*\n]{1,500})\*\*|(?<![\w*])\*([^*\s][^*\n]{0,500})\*(?![\w*])|\[([^\]\n]{1,300})\]\((https?:\/\/[^\s()<>"]{1,1000})\)/g;
 
-function marked([whole, code, strong, em, text, href]: RegExpMatchArray): Inline {
+function inlineFrom([whole, code, strong, em, text, href]: RegExpMatchArray): Inline {
   if (code !== undefined) return { type: "code", text: code };
   if (strong !== undefined) return { type: "strong", text: strong };
   if (em !== undefined) return { type: "em", text: em };

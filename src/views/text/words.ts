@@ -50,11 +50,11 @@ export function amountText(budget: BudgetName, amount: number): string {
 
 /** What stands in front of a line. Each mark has a sign, and the line says the same in words. */
 export const MARKS = ["accepted", "rejected", "sent-back", "person", "failed", "started", "trouble", "note"] as const;
-export type Mark = (typeof MARKS)[number];
+export type LineMark = (typeof MARKS)[number];
 
 /** The signs of one kind of terminal. */
 export interface Glyphs {
-  readonly marks: { readonly [M in Mark]: string };
+  readonly marks: { readonly [M in LineMark]: string };
   readonly pass: string;
   readonly fail: string;
   readonly waived: string;

@@ -1,16 +1,19 @@
 import type { Blame, Suspect } from "../../core/blame/blame.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import { unreachable } from "../../stdx/assert.ts";
-import { bullets, line, name, together, type Pen, type Piece } from "./pen.ts";
+import { bullets, line, name, joinPieces, type BriefWriter, type BriefPiece } from "./pen.ts";
 
 /** Which change is held to have caused the failure, how sure that is, and why; or in plain words why no change is. */
-export function blamePart(blame: Blame, pen: Pen): Piece {
-  return together([
+export function blamePart(blame: Blame, pen: BriefWriter): BriefPiece {
+  return joinPieces([
     `${blameSentence(blame)} Confidence ${percent(blame.confidence)}, ${basis(blame)}.`,
     blame.explanation === ""
       ? ""
       : `${blame.verdict === "unmet" ? "What is missing" : "Why"}: ${line(pen, blame.explanation)}`,
-    bullets(pen, blame.suspects, (suspect) => suspectLine(suspect, pen), { what: "suspects", most: pen.room.suspects }),
+    bullets(pen, blame.suspects, (suspect) => suspectLine(suspect, pen), {
+      what: "suspects",
+      most: pen.limits.suspects,
+    }),
   ]);
 }
 
@@ -21,19 +24,19 @@ export function basis(blame: Blame): string {
 
 export const percent = (share: number): string => `${Math.round(Math.min(1, Math.max(0, share)) * 100)} %`;
 
-export function place(suspect: Suspect, pen: Pen): string {
+export function place(suspect: Suspect, pen: BriefWriter): string {
   const lines = suspect.endLine !== undefined && suspect.endLine > suspect.line ? `-${suspect.endLine}` : "";
   return `${name(pen, suspect.file)}:${suspect.line}${lines}`;
 }
 
-export function commitOf(suspect: Suspect, pen: Pen): string {
+export function commitOf(suspect: Suspect, pen: BriefWriter): string {
   const commit = suspect.commit === undefined ? "(this iteration, uncommitted)" : name(pen, suspect.commit);
   if (suspect.attempt === undefined) return commit;
   const by = suspect.role === undefined ? "" : ` by ${name(pen, suspect.role)}`;
   return `${commit}, attempt ${suspect.attempt}${by}`;
 }
 
-function suspectLine(suspect: Suspect, pen: Pen): string {
+function suspectLine(suspect: Suspect, pen: BriefWriter): string {
   const symbol = suspect.symbol === undefined ? "" : ` in \`${name(pen, suspect.symbol)}\``;
   const reasons = suspect.reasons.slice(0, 3).map((reason) => line(pen, reason));
   const why = reasons.length === 0 ? "" : ` Because: ${reasons.join("; ")}`;

@@ -3,7 +3,7 @@ import { assert } from "../../stdx/assert.ts";
 import { auditBrief, ciBrief, integrityBrief, mergeBrief, mutationBrief, tddBrief } from "./gate-briefs.ts";
 import { environmentBrief, phaseBrief } from "./phase.ts";
 import { goalBrief } from "./goal.ts";
-import { ALL_THE_ROOM, type Pen, ROOMS } from "./pen.ts";
+import { FULL_LIMITS, type BriefWriter, SHRINKING_LIMITS } from "./pen.ts";
 import { reviewBrief, stagedReviewBrief } from "./review.ts";
 
 /** What goes back to the agent, as text. The same brief and nonce give the same bytes. */
@@ -34,21 +34,21 @@ export const SMALLEST_BRIEF_CHARS = 10_000;
 export function writeBriefWithCuts(brief: Brief, options: BriefOptions): WrittenBrief {
   const maxChars = options.maxChars ?? DEFAULT_BRIEF_CHARS + broughtAlong(brief);
   assert(maxChars >= SMALLEST_BRIEF_CHARS, `a brief needs at least ${SMALLEST_BRIEF_CHARS} characters`);
-  for (const room of ROOMS) {
-    const pen: Pen = { nonce: options.nonce, room, cuts: [] };
+  for (const limits of SHRINKING_LIMITS) {
+    const pen: BriefWriter = { nonce: options.nonce, limits, cuts: [] };
     const text = `${VARIANTS[brief.variant](brief, pen)}\n`;
     if (text.length <= maxChars) return { text, cuts: [...new Set(pen.cuts)] };
   }
-  throw new Error("assertion failed: the smallest room of a brief is too large");
+  throw new Error("assertion failed: the a brief exceeds its smallest limits");
 }
 
 /** The role's own prompt, and texts that are themselves what is to be revised: they are handed on, not said by it. */
 function broughtAlong({ rolePrompt, evidence }: Brief): number {
   const texts = evidence.filter(({ fullAt }) => fullAt === undefined).map(({ text }) => text.length);
-  return [rolePrompt.length, ...texts].reduce((sum, length) => sum + Math.min(length, ALL_THE_ROOM.roleChars), 0);
+  return [rolePrompt.length, ...texts].reduce((sum, length) => sum + Math.min(length, FULL_LIMITS.roleChars), 0);
 }
 
-const VARIANTS: Readonly<Record<BriefVariant, (brief: Brief, pen: Pen) => string>> = {
+const VARIANTS: Readonly<Record<BriefVariant, (brief: Brief, pen: BriefWriter) => string>> = {
   review: reviewBrief,
   audit: auditBrief,
   environment: environmentBrief,

@@ -2,36 +2,36 @@ import type { Finding } from "../../core/gates/finding.ts";
 import { toReviewScale } from "../../core/gates/severity.ts";
 import type { Brief, BriefEvidence } from "../../core/stories/brief.ts";
 import {
-  type ListPen,
-  type Pen,
-  type Piece,
+  type ListWriter,
+  type BriefWriter,
+  type BriefPiece,
   below,
   bullets,
   evidenceFence,
   line,
   name,
   restOf,
-  together,
+  joinPieces,
 } from "./pen.ts";
 
 /** S2's form of an issue, `<file>:<line>: <description>`, with what else is known behind it. */
-export function issueLine(finding: Finding, pen: ListPen): string {
+export function issueLine(finding: Finding, pen: ListWriter): string {
   return `${placeOf(finding, pen)}${line(pen, finding.message)} (${labels(finding, finding.severity, pen)})${detailOf(finding, pen)}${fixOf(finding, pen)}`;
 }
 
 /** S1's form: its own scale of severity in front. */
-export function reviewScaleLine(finding: Finding, pen: ListPen): string {
+export function reviewScaleLine(finding: Finding, pen: ListWriter): string {
   const severity = toReviewScale(finding.severity);
   return `${severity} ${placeOf(finding, pen)}${line(pen, finding.message)} (${labels(finding, "", pen)})${detailOf(finding, pen)}${fixOf(finding, pen)}`;
 }
 
-export function placeOf(finding: Pick<Finding, "file" | "line" | "symbol">, pen: ListPen): string {
+export function placeOf(finding: Pick<Finding, "file" | "line" | "symbol">, pen: ListWriter): string {
   if (finding.file === undefined) return "";
   const at = finding.line === undefined ? "" : `:${finding.line}`;
   return `${name(pen, finding.file)}${at}: `;
 }
 
-function labels(finding: Finding, severity: string, pen: ListPen): string {
+function labels(finding: Finding, severity: string, pen: ListWriter): string {
   return [
     severity,
     name(pen, finding.category),
@@ -45,13 +45,13 @@ function labels(finding: Finding, severity: string, pen: ListPen): string {
     .join(", ");
 }
 
-function fixOf({ suggestedFix }: Finding, pen: ListPen): string {
+function fixOf({ suggestedFix }: Finding, pen: ListWriter): string {
   return suggestedFix === undefined ? "" : `\n  Suggested fix: ${line(pen, suggestedFix)}`;
 }
 
 /** What this round adds to it: a sentence on a line that hangs under the finding, or lines below it. */
-export function detailOf({ detail }: Pick<Finding, "detail">, pen: ListPen): string {
-  if (detail === undefined || detail.trim() === "" || pen.room.detailChars === 0) return "";
+export function detailOf({ detail }: Pick<Finding, "detail">, pen: ListWriter): string {
+  if (detail === undefined || detail.trim() === "" || pen.limits.detailChars === 0) return "";
   return detail.includes("\n") ? `\n  Seen now:${below(pen, detail)}` : `\n  Seen now: ${line(pen, detail)}`;
 }
 
@@ -59,14 +59,14 @@ export function detailOf({ detail }: Pick<Finding, "detail">, pen: ListPen): str
  * What a check printed is worth its room only where nobody could read it: what was read out of it stands in the list of
  * failures, with its values and frames. Then the log is a path.
  */
-export function evidenceOf(brief: Brief, pen: Pen): Piece {
+export function evidenceOf(brief: Brief, pen: BriefWriter): BriefPiece {
   const { gate, required, evidence } = brief;
   // A check whose output named nothing has its last words only; beside such a one the log says more.
   const isRead = required.some(({ detail }) => !!detail) && required.every(({ category }) => category !== "check");
   if (!isRead || (gate !== "checks" && gate !== "tdd")) return evidenceList(pen, evidence);
   const logs = evidence.flatMap(({ title, fullAt }) => (fullAt === undefined ? [] : [{ title, fullAt }]));
   const others = evidence.filter(({ fullAt }) => fullAt === undefined);
-  return together([
+  return joinPieces([
     bullets(pen, logs, ({ title, fullAt }) => `The whole of ${line(pen, title)}: ${name(pen, fullAt)}`, {
       what: "logs",
     }),
@@ -75,16 +75,16 @@ export function evidenceOf(brief: Brief, pen: Pen): Piece {
 }
 
 /** Each piece of evidence in a fence of its own, with the place where the whole of it is kept. */
-export function evidenceList(pen: Pen, evidence: readonly BriefEvidence[]): Piece {
-  const shown = evidence.slice(0, pen.room.evidence);
+export function evidenceList(pen: BriefWriter, evidence: readonly BriefEvidence[]): BriefPiece {
+  const shown = evidence.slice(0, pen.limits.evidence);
   const pieces = shown.map(({ title, text, fullAt }) => {
     const fence = evidenceFence(pen, text, title);
     return fullAt === undefined ? fence : `${fence}\nThe whole of it: ${name(pen, fullAt)}`;
   });
-  return together([...pieces, ...restOf(pen, evidence.length - shown.length, "pieces of evidence")]);
+  return joinPieces([...pieces, ...restOf(pen, evidence.length - shown.length, "pieces of evidence")]);
 }
 
-export function fileList(pen: Pen, files: readonly string[], most = Infinity): Piece {
+export function fileList(pen: BriefWriter, files: readonly string[], most = Infinity): BriefPiece {
   if (files.length === 0) return "- none recorded";
-  return bullets(pen, files, (file) => name(pen, file), { what: "files", most: Math.min(most, pen.room.items) });
+  return bullets(pen, files, (file) => name(pen, file), { what: "files", most: Math.min(most, pen.limits.items) });
 }

@@ -13,12 +13,12 @@ import {
   stillOpen,
   worstFirst,
 } from "./parts.ts";
-import { type Pen, bullets, line, name, section, together } from "./pen.ts";
+import { type BriefWriter, bullets, line, name, section, joinPieces } from "./pen.ts";
 import { issuesFound, requiredFixes } from "./review.ts";
 
 /** S0: criteria that the auditor found not met. */
-export function auditBrief(brief: Brief, pen: Pen): string {
-  return together([
+export function auditBrief(brief: Brief, pen: BriefWriter): string {
+  return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
     section(
       "### AUDIT_FAILED",
@@ -42,7 +42,7 @@ export function auditBrief(brief: Brief, pen: Pen): string {
   ]);
 }
 
-function failedCriteria(brief: Brief, pen: Pen): string {
+function failedCriteria(brief: Brief, pen: BriefWriter): string {
   const failed = brief.criteria.filter((criterion) => criterion.status !== "verified");
   const list = bullets(
     pen,
@@ -55,10 +55,10 @@ function failedCriteria(brief: Brief, pen: Pen): string {
 }
 
 /** S1: the class of the failure comes first, because it decides what is to be done. */
-export function ciBrief(brief: Brief, pen: Pen): string {
-  return together([
+export function ciBrief(brief: Brief, pen: BriefWriter): string {
+  return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
-    section("### CI GATE FAILED", classified(brief, pen)),
+    section("### CI GATE FAILED", classification(brief, pen)),
     evidenceAndBlame(brief, pen),
     brief.required.length === 0 ? "" : issuesFound(brief, pen),
     requiredFixes(brief, pen),
@@ -74,7 +74,7 @@ export function ciBrief(brief: Brief, pen: Pen): string {
   ]);
 }
 
-function classified(brief: Brief, pen: Pen): string {
+function classification(brief: Brief, pen: BriefWriter): string {
   if (brief.ci === null) return "Failure classification: unknown";
   return [
     `Failure classification: ${brief.ci.class}`,
@@ -93,8 +93,8 @@ const WHAT_TO_DO: Readonly<Record<CiClass, string>> = {
 };
 
 /** The diff itself was refused: out of scope, tests weakened, nothing changed, something left behind. */
-export function integrityBrief(brief: Brief, pen: Pen): string {
-  return together([
+export function integrityBrief(brief: Brief, pen: BriefWriter): string {
+  return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
     section("### INTEGRITY CHECK FAILED", "The diff of your attempt was read before anything else, and refused."),
     issuesFound(brief, pen),
@@ -115,8 +115,8 @@ export function integrityBrief(brief: Brief, pen: Pen): string {
 }
 
 /** The branch does not go onto its base as it is. */
-export function mergeBrief(brief: Brief, pen: Pen): string {
-  return together([
+export function mergeBrief(brief: Brief, pen: BriefWriter): string {
+  return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
     section(
       "### MERGE CHECK FAILED",
@@ -138,8 +138,8 @@ export function mergeBrief(brief: Brief, pen: Pen): string {
 }
 
 /** S1: the mutants that no test noticed, with the test that would. The rework adds tests and nothing else. */
-export function mutationBrief(brief: Brief, pen: Pen): string {
-  return together([
+export function mutationBrief(brief: Brief, pen: BriefWriter): string {
+  return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
     section("### MUTATION GATE FAILED", `Current mutation score: ${line(pen, brief.mutationScore) || "unknown"}`),
     section("### Surviving Mutants", survivors(brief, pen)),
@@ -157,7 +157,7 @@ export function mutationBrief(brief: Brief, pen: Pen): string {
   ]);
 }
 
-function survivors(brief: Brief, pen: Pen): string {
+function survivors(brief: Brief, pen: BriefWriter): string {
   return bullets(
     pen,
     brief.survivors,
@@ -169,9 +169,9 @@ function survivors(brief: Brief, pen: Pen): string {
 }
 
 /** S1: the TDD pair resumes at the phase that failed, with the failing output and the domain concerns. */
-export function tddBrief(brief: Brief, pen: Pen): string {
+export function tddBrief(brief: Brief, pen: BriefWriter): string {
   const phase = brief.route.tddPhase;
-  return together([
+  return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
     section(
       "### TDD GATE FAILED",
@@ -201,7 +201,7 @@ const FAILED_PHASE: Readonly<Record<TddPhase, string>> = {
 };
 
 /** A concern of the domain reviewer is told from a failing test by its category or stage. */
-function list(brief: Brief, pen: Pen, domain: boolean): string {
+function list(brief: Brief, pen: BriefWriter, domain: boolean): string {
   const chosen = brief.required.filter(
     (finding) => domain === /domain/i.test(`${finding.category} ${finding.stage ?? ""}`),
   );

@@ -6,12 +6,22 @@ import { dataNotice } from "../untrusted-text.ts";
 import { basis, blameSentence, commitOf, percent, place } from "./blame.ts";
 import { detailOf, evidenceOf, fileList, issueLine, placeOf } from "./findings.ts";
 import { TEST_POLICY_WORDS, closing, conflicts, fixesOf, information, passingCriteria, worstFirst } from "./parts.ts";
-import { type Pen, type Piece, bullets, instruction, line, name, restOf, section, together } from "./pen.ts";
+import {
+  type BriefWriter,
+  type BriefPiece,
+  bullets,
+  instruction,
+  line,
+  name,
+  restOf,
+  section,
+  joinPieces,
+} from "./pen.ts";
 
 /** S3's rework brief. Where nothing was broken because nothing was there yet, it says what is missing. */
-export function goalBrief(brief: Brief, pen: Pen): string {
-  const role = instruction(pen, brief.rolePrompt, pen.room.roleChars, "the role's prompt");
-  return together([
+export function goalBrief(brief: Brief, pen: BriefWriter): string {
+  const role = instruction(pen, brief.rolePrompt, pen.limits.roleChars, "the role's prompt");
+  return joinPieces([
     role,
     role === "" ? "" : "---",
     "## REWORK BRIEF",
@@ -35,11 +45,11 @@ export function goalBrief(brief: Brief, pen: Pen): string {
   ]);
 }
 
-function head(brief: Brief, pen: Pen): Piece {
+function head(brief: Brief, pen: BriefWriter): BriefPiece {
   const goal = instruction(
     pen,
     brief.story.goal === "" ? brief.story.title : brief.story.goal,
-    pen.room.goalChars,
+    pen.limits.goalChars,
     "the goal",
   );
   const times = brief.locationAttempt ?? brief.failure;
@@ -53,7 +63,7 @@ function head(brief: Brief, pen: Pen): Piece {
   ].join("\n");
 }
 
-function failing(brief: Brief, pen: Pen): Piece {
+function failing(brief: Brief, pen: BriefWriter): BriefPiece {
   const told = new Set<string>();
   const list = bullets(
     pen,
@@ -65,7 +75,7 @@ function failing(brief: Brief, pen: Pen): Piece {
       told.add(saying);
       return `${testOrError(finding.category)}: ${placeOf(finding, pen)}${line(pen, finding.message)}${detail}`;
     },
-    { what: "failures", most: Math.min(MOST_FAILURES, pen.room.items) },
+    { what: "failures", most: Math.min(MOST_FAILURES, pen.limits.items) },
   );
   return list === "" ? "- no single failure could be read out of the output; it follows" : list;
 }
@@ -76,7 +86,7 @@ const MOST_FAILURES = 12;
 
 const testOrError = (category: string): string => (/test/i.test(category) ? "Test" : "Error");
 
-function rootCause(blame: Blame | null, pen: Pen): Piece {
+function rootCause(blame: Blame | null, pen: BriefWriter): BriefPiece {
   if (blame === null) return "- Not looked for.";
   const sure = `- Confidence: ${percent(blame.confidence)}, ${basis(blame)}`;
   const explanation =
@@ -84,7 +94,7 @@ function rootCause(blame: Blame | null, pen: Pen): Piece {
       ? []
       : [`- ${blame.verdict === "unmet" ? "What is missing" : "Why"}: ${line(pen, blame.explanation)}`];
   if (blame.verdict === "unmet") return [`- ${blameSentence(blame)}`, ...explanation, sure].join("\n");
-  const shown = blame.suspects.slice(0, pen.room.suspects);
+  const shown = blame.suspects.slice(0, pen.limits.suspects);
   const suspects = shown.map((suspect) =>
     [
       `- File: ${place(suspect, pen)}${suspect.symbol === undefined ? "" : ` (\`${name(pen, suspect.symbol)}\`)`}`,
@@ -98,7 +108,7 @@ function rootCause(blame: Blame | null, pen: Pen): Piece {
   return [`- ${blameSentence(blame)}`, ...explanation, sure, ...suspects, ...rest].join("\n");
 }
 
-function constraint(brief: Brief, pen: Pen): Piece {
+function constraint(brief: Brief, pen: BriefWriter): BriefPiece {
   const { allow, deny, tests } = brief.scope;
   const only =
     allow.length === 0
@@ -113,7 +123,7 @@ function constraint(brief: Brief, pen: Pen): Piece {
   return [...only, ...never, ...testFiles, `- ${TEST_POLICY_WORDS[tests]}`].join("\n");
 }
 
-function suggestedFix(brief: Brief, pen: Pen): Piece {
+function suggestedFix(brief: Brief, pen: BriefWriter): BriefPiece {
   const isSuggested = brief.requiredFixes.length > 0 || brief.required.some((finding) => finding.suggestedFix);
   const isKnown = brief.blame?.verdict === "culprit" || brief.blame?.verdict === "multi";
   // To resolve what failed goes without saying; where the cause is known it says more.
@@ -121,7 +131,7 @@ function suggestedFix(brief: Brief, pen: Pen): Piece {
     return "- Start from the root cause above: mend that change, or take back the part of it that is wrong.";
   const fixes = bullets(pen, fixesOf(brief), (fix) => line(pen, fix), {
     what: "fixes",
-    most: Math.min(MOST_FAILURES, pen.room.items),
+    most: Math.min(MOST_FAILURES, pen.limits.items),
   });
   if (fixes !== "") return fixes;
   return isUnmet(brief) ? "- Build what is missing." : "- None was suggested; start from the evidence.";

@@ -9,7 +9,18 @@ import { byText } from "../../stdx/sorted-map.ts";
 import { dataNotice } from "../untrusted-text.ts";
 import { blamePart } from "./blame.ts";
 import { evidenceOf, fileList, issueLine, placeOf } from "./findings.ts";
-import { type Pen, type Piece, bullets, instruction, line, name, note, restOf, section, together } from "./pen.ts";
+import {
+  type BriefWriter,
+  type BriefPiece,
+  bullets,
+  instruction,
+  line,
+  name,
+  note,
+  restOf,
+  section,
+  joinPieces,
+} from "./pen.ts";
 import { howToDispute, howToReport } from "./report.ts";
 
 /*
@@ -18,9 +29,9 @@ import { howToDispute, howToReport } from "./report.ts";
  */
 
 /** The role's own words, then the assignment's head and, before anything untrusted, what untrusted means. */
-export function opening(brief: Brief, pen: Pen, heading: string): Piece {
-  const role = instruction(pen, brief.rolePrompt, pen.room.roleChars, "the role's prompt");
-  return together([
+export function opening(brief: Brief, pen: BriefWriter, heading: string): BriefPiece {
+  const role = instruction(pen, brief.rolePrompt, pen.limits.roleChars, "the role's prompt");
+  return joinPieces([
     role,
     role === "" ? "" : "---",
     heading,
@@ -31,9 +42,9 @@ export function opening(brief: Brief, pen: Pen, heading: string): Piece {
 }
 
 /** The parts after the variant's own, in the order an agent needs them. */
-export function closing(brief: Brief, pen: Pen, steps: readonly string[], last = "Begin rework."): Piece {
+export function closing(brief: Brief, pen: BriefWriter, steps: readonly string[], last = "Begin rework."): BriefPiece {
   const own = brief.report === "stop" ? steps.map((step) => step.replace("Signal READY_FOR_REVIEW", "Stop")) : steps;
-  return together([
+  return joinPieces([
     brief.variant === "integrity" ? "" : stillOpen(brief, pen),
     earlierAttempts(brief, pen),
     section(
@@ -61,14 +72,14 @@ const isByReviewers = ({ gate, required }: Brief): boolean =>
   (gate === "review" || gate === "audit") && required.length > 0;
 
 /** Evidence and blame belong together: what was seen, and which change is held to have caused it. */
-export function evidenceAndBlame(brief: Brief, pen: Pen): Piece {
-  return together([
+export function evidenceAndBlame(brief: Brief, pen: BriefWriter): BriefPiece {
+  return joinPieces([
     section("### Failing Evidence", evidenceOf(brief, pen)),
     brief.blame === null ? "" : section("### Blame", blamePart(brief.blame, pen)),
   ]);
 }
 
-export function previousWork(brief: Brief, pen: Pen, submittedFor: string): Piece {
+export function previousWork(brief: Brief, pen: BriefWriter, submittedFor: string): BriefPiece {
   return section(
     "### Your Previous Work",
     `This is what you handed in for ${submittedFor}.`,
@@ -76,10 +87,10 @@ export function previousWork(brief: Brief, pen: Pen, submittedFor: string): Piec
   );
 }
 
-export function information(brief: Brief, pen: Pen, write: (finding: Finding) => string): Piece {
+export function information(brief: Brief, pen: BriefWriter, write: (finding: Finding) => string): BriefPiece {
   if (brief.information.length === 0) return "";
   const told = worstFirst(brief.information).map((finding) => withShortDetail(finding));
-  const list = bullets(pen, told, write, { what: "findings", most: pen.room.information });
+  const list = bullets(pen, told, write, { what: "findings", most: pen.limits.information });
   return section(
     "### For Information",
     "These do not stand between the work and a pass. Fix one only where it is on your way.",
@@ -97,14 +108,14 @@ function withShortDetail(finding: Finding): Finding {
 
 const SHORT_DETAIL = 200;
 
-export function passingCriteria(brief: Brief, pen: Pen, introduction: string): Piece {
+export function passingCriteria(brief: Brief, pen: BriefWriter, introduction: string): BriefPiece {
   const passing = brief.criteria.filter((criterion) => criterion.status === "verified");
   if (passing.length === 0) return "";
   const list = bullets(pen, passing, (criterion) => line(pen, criterion.criterion), { what: "criteria" });
   return section("### Passing Criteria", `${introduction}\n${list}`);
 }
 
-export function conflicts(brief: Brief, pen: Pen): Piece {
+export function conflicts(brief: Brief, pen: BriefWriter): BriefPiece {
   const list = bullets(
     pen,
     brief.conflicts,
@@ -137,7 +148,7 @@ export function fixesOf(brief: Brief): string[] {
   return suggested.length > 0 ? suggested : worstFirst(brief.required).map((finding) => `Resolve: ${finding.message}`);
 }
 
-function standing(brief: Brief, pen: Pen): Piece {
+function standing(brief: Brief, pen: BriefWriter): BriefPiece {
   const { route } = brief;
   const tdd = route.tddPhase === undefined ? "" : ` (resume at ${route.tddPhase.toUpperCase()})`;
   return [
@@ -149,14 +160,14 @@ function standing(brief: Brief, pen: Pen): Piece {
   ].join("\n");
 }
 
-function goal(brief: Brief, pen: Pen): Piece {
-  return section("### Goal", instruction(pen, brief.story.goal, pen.room.goalChars, "the goal"));
+function goal(brief: Brief, pen: BriefWriter): BriefPiece {
+  return section("### Goal", instruction(pen, brief.story.goal, pen.limits.goalChars, "the goal"));
 }
 
 /** The latest attempts are the ones worth not repeating; of each, what is still open comes first. */
-function earlierAttempts(brief: Brief, pen: Pen): Piece {
-  const shown = brief.earlier.slice(-pen.room.earlier);
-  const short = { ...pen, room: { ...pen.room, itemChars: pen.room.earlierChars } };
+function earlierAttempts(brief: Brief, pen: BriefWriter): BriefPiece {
+  const shown = brief.earlier.slice(-pen.limits.earlier);
+  const short = { ...pen, limits: { ...pen.limits, itemChars: pen.limits.earlierChars } };
   const lines = shown.map((each) =>
     [
       `- Attempt ${each.attempt}: ${line(short, each.tried)} -> ${line(short, each.failed)}`,
@@ -171,9 +182,9 @@ function earlierAttempts(brief: Brief, pen: Pen): Piece {
 /** What an attempt was rejected for, one line each, with what became of it. */
 export function triedLines(
   { findings = [], findingsLeftOut = 0 }: Pick<TriedAndFailed, "findings" | "findingsLeftOut">,
-  pen: Pen,
+  pen: BriefWriter,
 ): string[] {
-  const shown = findings.slice(0, pen.room.earlierFindings);
+  const shown = findings.slice(0, pen.limits.earlierFindings);
   const lines = shown.map(
     (finding) =>
       `- ${statusText(finding)}: ${placeOf(finding, pen)}${line(pen, finding.title)} (${name(pen, finding.gate)})`,
@@ -183,7 +194,7 @@ export function triedLines(
 }
 
 /** What gates that were not reached this time still block on. Empty where there is nothing. */
-export function stillOpen(brief: Brief, pen: Pen): Piece {
+export function stillOpen(brief: Brief, pen: BriefWriter): BriefPiece {
   const list = bullets(pen, worstFirst(brief.stillOpen), (finding) => issueLine(finding, pen), { what: "findings" });
   if (list === "") return "";
   return section(
@@ -193,7 +204,7 @@ export function stillOpen(brief: Brief, pen: Pen): Piece {
   );
 }
 
-export function scopePart(scope: Scope, pen: Pen): Piece {
+export function scopePart(scope: Scope, pen: BriefWriter): BriefPiece {
   const allowed =
     scope.allow.length === 0
       ? "You may change any file of the worktree."
@@ -212,7 +223,7 @@ export function scopePart(scope: Scope, pen: Pen): Piece {
   );
 }
 
-function restorePart({ restore = [] }: Scope, pen: Pen): Piece {
+function restorePart({ restore = [] }: Scope, pen: BriefWriter): BriefPiece {
   const list = bullets(pen, restore, (path) => name(pen, path), { what: "paths" });
   return list === "" ? "" : `Put these files back as they were before they were refused; that is in scope:\n${list}`;
 }

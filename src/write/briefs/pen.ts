@@ -1,108 +1,108 @@
 import { plural } from "../../stdx/plain-text.ts";
-import { charactersLeftOut, fenced, grouped, hanging, oneLine, trustedText } from "../untrusted-text.ts";
+import { charactersLeftOut, fenceText, groupDigits, hanging, oneLine, trustedText } from "../untrusted-text.ts";
 
 /** What everything in a brief is written with: the nonce of its fences, the room there is, and a list of the cuts. */
-export interface Pen extends ListPen {
+export interface BriefWriter extends ListWriter {
   readonly nonce: string;
 }
 
 /** Enough for lists; they also stand in texts for people, which have no fences. */
-export interface ListPen {
+export interface ListWriter {
   readonly nonce: string | null;
-  readonly room: Room;
+  readonly limits: TextLimits;
   /** Each cut that was made, in words; the text says it at its place too. */
   readonly cuts: string[];
 }
 
 /** A piece of a brief; empty pieces are dropped when the brief is put together. */
-export type Piece = string;
+export type BriefPiece = string;
 
-export function together(pieces: readonly Piece[]): string {
+export function joinPieces(pieces: readonly BriefPiece[]): string {
   return pieces.filter((piece) => piece !== "").join("\n\n");
 }
 
 /** A heading with a body; nothing at all where there is nothing to say. */
-export function section(heading: string, ...body: readonly Piece[]): Piece {
-  const text = together(body);
+export function section(heading: string, ...body: readonly BriefPiece[]): BriefPiece {
+  const text = joinPieces(body);
   return text === "" ? "" : `${heading}\n\n${text}`;
 }
 
-export function line(pen: ListPen, text: string): string {
-  return noteShortened(pen, oneLine(text, pen.nonce, pen.room.itemChars), text);
+export function line(pen: ListWriter, text: string): string {
+  return noteShortened(pen, oneLine(text, pen.nonce, pen.limits.itemChars), text);
 }
 
 /** Lines that hang below an item of a list. */
-export function below(pen: ListPen, text: string): string {
-  const { detailChars } = pen.room;
-  const cut = `details longer than ${grouped(detailChars)} characters shortened`;
+export function below(pen: ListWriter, text: string): string {
+  const { detailChars } = pen.limits;
+  const cut = `details longer than ${groupDigits(detailChars)} characters shortened`;
   if (text.length > detailChars && !pen.cuts.includes(cut)) pen.cuts.push(cut);
   const lines = hanging(text, pen.nonce, detailChars);
   return lines === "" ? "" : `\n${lines}`;
 }
 
 /** A name (of a file, a role, a stage): shorter than a sentence ever is. */
-export function name(pen: ListPen, text: string): string {
-  return oneLine(text, pen.nonce, Math.min(300, pen.room.itemChars));
+export function name(pen: ListWriter, text: string): string {
+  return oneLine(text, pen.nonce, Math.min(300, pen.limits.itemChars));
 }
 
 /** What a person wrote keeps its lines; they hang under the first. */
-export function note(pen: ListPen, text: string): string {
-  return instruction(pen, text, pen.room.itemChars * 4, "a person's note").replaceAll("\n", "\n  ");
+export function note(pen: ListWriter, text: string): string {
+  return instruction(pen, text, pen.limits.itemChars * 4, "a person's note").replaceAll("\n", "\n  ");
 }
 
 /** A list. What does not fit is counted at its end and among the cuts. */
 export function bullets<T>(
-  pen: ListPen,
+  pen: ListWriter,
   items: readonly T[],
   write: (item: T, index: number) => string,
   options: { readonly what: string; readonly most?: number } = { what: "items" },
-): Piece {
-  const shown = items.slice(0, options.most ?? pen.room.items);
+): BriefPiece {
+  const shown = items.slice(0, options.most ?? pen.limits.items);
   const lines = shown.map((item, index) => `- ${write(item, index)}`);
   return [...lines, ...restOf(pen, items.length - shown.length, options.what)].join("\n");
 }
 
-export function numbered(pen: ListPen, items: readonly string[], what: string): Piece {
-  const shown = items.slice(0, pen.room.items);
+export function numberItems(pen: ListWriter, items: readonly string[], what: string): BriefPiece {
+  const shown = items.slice(0, pen.limits.items);
   const lines = shown.map((item, index) => `${index + 1}. ${line(pen, item)}`);
   return [...lines, ...restOf(pen, items.length - shown.length, what)].join("\n");
 }
 
-export function evidenceFence(pen: Pen, text: string, label: string): Piece {
-  noteCut(pen, charactersLeftOut(text, pen.room.evidenceChars), `evidence "${oneLine(label, pen.nonce, 80)}"`);
-  return fenced(text, pen.nonce, { maxChars: pen.room.evidenceChars, label });
+export function evidenceFence(pen: BriefWriter, text: string, label: string): BriefPiece {
+  noteCut(pen, charactersLeftOut(text, pen.limits.evidenceChars), `evidence "${oneLine(label, pen.nonce, 80)}"`);
+  return fenceText(text, pen.nonce, { maxChars: pen.limits.evidenceChars, label });
 }
 
-export function instruction(pen: ListPen, text: string, maxChars: number, what: string): Piece {
+export function instruction(pen: ListWriter, text: string, maxChars: number, what: string): BriefPiece {
   noteCut(pen, charactersLeftOut(text, maxChars), what);
   return trustedText(text, pen.nonce, maxChars);
 }
 
 /** The last item of a list that was cut: how many more there are. None where there are no more. */
-export function restOf(pen: ListPen, count: number, what: string): string[] {
+export function restOf(pen: ListWriter, count: number, what: string): string[] {
   return count > 0 ? [`- … ${cutOf(pen, count, what)} …`] : [];
 }
 
 /** Says that something is left out, and remembers it. */
-export function cutOf(pen: ListPen, count: number, what: string): string {
-  const cut = `${grouped(count)} more ${what} left out`;
+export function cutOf(pen: ListWriter, count: number, what: string): string {
+  const cut = `${groupDigits(count)} more ${what} left out`;
   pen.cuts.push(cut);
   return cut;
 }
 
-function noteCut(pen: ListPen, leftOut: number, what: string): void {
-  if (leftOut > 0) pen.cuts.push(`${what}: ${grouped(leftOut)} ${plural(leftOut, "character")} left out`);
+function noteCut(pen: ListWriter, leftOut: number, what: string): void {
+  if (leftOut > 0) pen.cuts.push(`${what}: ${groupDigits(leftOut)} ${plural(leftOut, "character")} left out`);
 }
 
 /** A line that was cut ends in an ellipsis that it did not end in before. */
-function noteShortened(pen: ListPen, written: string, text: string): string {
-  const cut = `lines longer than ${grouped(pen.room.itemChars)} characters shortened`;
+function noteShortened(pen: ListWriter, written: string, text: string): string {
+  const cut = `lines longer than ${groupDigits(pen.limits.itemChars)} characters shortened`;
   if (written.endsWith("…") && !text.trimEnd().endsWith("…") && !pen.cuts.includes(cut)) pen.cuts.push(cut);
   return written;
 }
 
 /** How much each part of a brief may take. Lists are counted in items, texts in characters. */
-export interface Room {
+export interface TextLimits {
   readonly information: number;
   readonly earlier: number;
   readonly earlierChars: number;
@@ -120,7 +120,7 @@ export interface Room {
 }
 
 /** Where every brief starts. A field of this size is more than anybody reads; nothing useful is lost here. */
-export const ALL_THE_ROOM: Room = {
+export const FULL_LIMITS: TextLimits = {
   information: 50,
   earlier: 10,
   earlierChars: 800,
@@ -139,7 +139,7 @@ export const ALL_THE_ROOM: Room = {
  * What is given up, in this order, while a brief is too long: first what the agent could do without, last what
  * says why it failed. Suspects and the head and tail of the failing output stay to the end.
  */
-const GIVEN_UP: readonly Partial<Room>[] = [
+const GIVEN_UP: readonly Partial<TextLimits>[] = [
   { information: 10 },
   { information: 0 },
   { earlierChars: 300 },
@@ -173,7 +173,7 @@ const GIVEN_UP: readonly Partial<Room>[] = [
 ];
 
 /** The rooms to try, each smaller than the one before. */
-export const ROOMS: readonly Room[] = GIVEN_UP.reduce<Room[]>(
+export const SHRINKING_LIMITS: readonly TextLimits[] = GIVEN_UP.reduce<TextLimits[]>(
   (rooms, less) => [...rooms, { ...rooms.at(-1)!, ...less }],
-  [ALL_THE_ROOM],
+  [FULL_LIMITS],
 );

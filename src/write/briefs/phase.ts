@@ -18,19 +18,30 @@ import {
   previousWork,
   worstFirst,
 } from "./parts.ts";
-import { type Pen, type Piece, bullets, cutOf, line, name, numbered, restOf, section, together } from "./pen.ts";
+import {
+  type BriefWriter,
+  type BriefPiece,
+  bullets,
+  cutOf,
+  line,
+  name,
+  numberItems,
+  restOf,
+  section,
+  joinPieces,
+} from "./pen.ts";
 import { issuesFound } from "./review.ts";
 
 /** S4: a phase is done again with the review's feedback, what the review brought to light, and the history. */
-export function phaseBrief(brief: Brief, pen: Pen): string {
+export function phaseBrief(brief: Brief, pen: BriefWriter): string {
   const { phase } = brief.route;
   const most = Math.max(1, brief.failureLimit - 1);
   const iteration = brief.failure === 0 ? "for a person" : `iteration ${Math.min(brief.failure, most)}/${most}`;
-  return together([
+  return joinPieces([
     opening(brief, pen, `## Rework: ${phase} phase, ${iteration}`),
     section("### Reviewers' Verdicts", verdicts(brief, pen)),
     section("### Review Feedback", feedback(brief, pen)),
-    section("### Actionable Items", numbered(pen, fixesOf(brief), "items")),
+    section("### Actionable Items", numberItems(pen, fixesOf(brief), "items")),
     section("### Priority", brief.priority),
     conflicts(brief, pen),
     evidenceAndBlame(brief, pen),
@@ -57,7 +68,7 @@ const PRODUCT: Readonly<Record<Phase, string>> = {
   implement: "Revise the code: your product is the change on the story's branch.",
 };
 
-function verdicts(brief: Brief, pen: Pen): Piece {
+function verdicts(brief: Brief, pen: BriefWriter): BriefPiece {
   return bullets(
     pen,
     brief.stages,
@@ -68,7 +79,7 @@ function verdicts(brief: Brief, pen: Pen): Piece {
 }
 
 /** By category, the category with the worst finding first, and inside each the worst first. */
-function feedback(brief: Brief, pen: Pen): Piece {
+function feedback(brief: Brief, pen: BriefWriter): BriefPiece {
   const groups = new Map<string, Finding[]>();
   for (const finding of worstFirst(brief.required)) {
     const category = name(pen, finding.category) || "other";
@@ -77,8 +88,8 @@ function feedback(brief: Brief, pen: Pen): Piece {
   const ordered = [...groups].sort(
     ([a, first], [b, second]) => worse(first[0]!.severity, second[0]!.severity) || byText(a, b),
   );
-  let left = pen.room.items;
-  const pieces: Piece[] = [];
+  let left = pen.limits.items;
+  const pieces: BriefPiece[] = [];
   for (const [category, findings] of ordered) {
     if (left <= 0) break;
     pieces.push(
@@ -87,18 +98,18 @@ function feedback(brief: Brief, pen: Pen): Piece {
     left -= findings.length;
   }
   pieces.push(...restOf(pen, ordered.length - pieces.length, "categories of findings"));
-  return pieces.length === 0 ? "- none was listed; the result above is all there is" : together(pieces);
+  return pieces.length === 0 ? "- none was listed; the result above is all there is" : joinPieces(pieces);
 }
 
-function severityLine(finding: Finding, pen: Pen): string {
+function severityLine(finding: Finding, pen: BriefWriter): string {
   const criterion = finding.criterion === undefined ? "" : ` (criterion "${line(pen, finding.criterion)}")`;
   const fix = finding.suggestedFix === undefined ? "" : `\n  Suggested fix: ${line(pen, finding.suggestedFix)}`;
   return `[${finding.severity}] ${placeOf(finding, pen)}${line(pen, finding.message)} - ${name(pen, finding.source)}${criterion}${detailOf(finding, pen)}${fix}`;
 }
 
 /** S0: it passes here and fails there; the table shows where. */
-export function environmentBrief(brief: Brief, pen: Pen): string {
-  return together([
+export function environmentBrief(brief: Brief, pen: BriefWriter): string {
+  return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
     section("### ENVIRONMENT-SPECIFIC FAILURE", "Your work passes in some environments and fails in others."),
     section("### Environment Results", environmentTable(brief.runs, pen)),
@@ -126,9 +137,9 @@ const COMMON_CAUSES = [
 ];
 
 /** One row per environment, in the order they were run; its status is its worst check's. */
-function environmentTable(runs: readonly CheckRun[], pen: Pen): string {
+function environmentTable(runs: readonly CheckRun[], pen: BriefWriter): string {
   const groups = [...byEnvironment(runs)];
-  const shown = groups.slice(0, pen.room.items);
+  const shown = groups.slice(0, pen.limits.items);
   const rows = shown.map(([environment, group]) => {
     const failed = group.filter((run) => run.result !== "pass");
     const status =
@@ -150,20 +161,20 @@ function environmentTable(runs: readonly CheckRun[], pen: Pen): string {
   return ["| Environment | Status | Details |", "|-------------|--------|---------|", ...rows].join("\n");
 }
 
-function failedEnvironments(runs: readonly CheckRun[], pen: Pen): string {
+function failedEnvironments(runs: readonly CheckRun[], pen: BriefWriter): string {
   const failed = [...byEnvironment(runs.filter((run) => run.result !== "pass"))];
-  const shown = failed.slice(0, pen.room.items).map(([environment, group]) => {
-    const checks = group.slice(0, pen.room.items).map((run) => {
+  const shown = failed.slice(0, pen.limits.items).map(([environment, group]) => {
+    const checks = group.slice(0, pen.limits.items).map((run) => {
       const exit = run.exitCode === null ? "" : ` (exit code ${run.exitCode})`;
       return `Check: ${name(pen, run.check)} (\`${line(pen, run.command)}\`)\nError: ${line(pen, run.details)}${exit}`;
     });
-    return together([
+    return joinPieces([
       `## ${name(pen, environment)}`,
       ...checks,
       ...restOf(pen, group.length - checks.length, "failed checks"),
     ]);
   });
-  return together([...shown, ...restOf(pen, failed.length - shown.length, "environments")]);
+  return joinPieces([...shown, ...restOf(pen, failed.length - shown.length, "environments")]);
 }
 
 function byEnvironment(runs: readonly CheckRun[]): Map<string, CheckRun[]> {

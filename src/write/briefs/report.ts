@@ -62,7 +62,7 @@ function developerForms(storyId: string): string {
     "Your earlier message could not be read. These are the forms in full; leave out the indentation, replace what",
     "stands in angle brackets, and write nothing after them:",
     "",
-    ...indented([
+    ...indentLines([
       `READY_FOR_REVIEW: ${storyId}`,
       "",
       "Files Modified:",
@@ -79,7 +79,7 @@ function developerForms(storyId: string): string {
     "",
     "or",
     "",
-    ...indented([
+    ...indentLines([
       `TASK_INCOMPLETE: ${storyId}`,
       "",
       "Category: <missing_info|out_of_scope|blocked_by_dependency|infrastructure>",
@@ -91,7 +91,7 @@ function developerForms(storyId: string): string {
     "",
     "or",
     "",
-    ...indented([
+    ...indentLines([
       `INFRA_BLOCKED: ${storyId}`,
       "",
       "Issue: <what is broken>",
@@ -102,6 +102,6 @@ function developerForms(storyId: string): string {
   ].join("\n");
 }
 
-export function indented(lines: readonly string[]): string[] {
+export function indentLines(lines: readonly string[]): string[] {
   return lines.map((text) => (text === "" ? "" : `    ${text}`));
 }

@@ -13,11 +13,11 @@ import {
   previousWork,
   worstFirst,
 } from "./parts.ts";
-import { type Pen, bullets, line, name, section, together } from "./pen.ts";
+import { type BriefWriter, bullets, line, name, section, joinPieces } from "./pen.ts";
 
 /** S0: what the critic found goes back to the developer; every listed issue must be fixed. */
-export function reviewBrief(brief: Brief, pen: Pen): string {
-  return together([
+export function reviewBrief(brief: Brief, pen: BriefWriter): string {
+  return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
     section("### CRITIC REVIEW FAILED", "The Critic has read your code. The issues below stand between it and a pass."),
     issuesFound(brief, pen),
@@ -37,7 +37,7 @@ export function reviewBrief(brief: Brief, pen: Pen): string {
   ]);
 }
 
-export function issuesFound(brief: Brief, pen: Pen): string {
+export function issuesFound(brief: Brief, pen: BriefWriter): string {
   const list = bullets(pen, worstFirst(brief.required), (finding) => issueLine(finding, pen), { what: "issues" });
   return section(
     "### Issues Found",
@@ -45,14 +45,14 @@ export function issuesFound(brief: Brief, pen: Pen): string {
   );
 }
 
-export function requiredFixes(brief: Brief, pen: Pen): string {
+export function requiredFixes(brief: Brief, pen: BriefWriter): string {
   const list = bullets(pen, fixesOf(brief), (fix) => line(pen, fix), { what: "fixes" });
   return section("### Required Fixes", list === "" ? "- Make the result above a pass." : list);
 }
 
 /** S1: verdict by stage, findings in S1's scale; CRITICAL and IMPORTANT need action, SUGGESTION does not. */
-export function stagedReviewBrief(brief: Brief, pen: Pen): string {
-  return together([
+export function stagedReviewBrief(brief: Brief, pen: BriefWriter): string {
+  return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
     section("### REVIEW GATE FAILED", "At least one stage of the review asks for changes."),
     section("### Stage Verdicts", stageVerdicts(brief, pen)),
@@ -71,7 +71,7 @@ export function stagedReviewBrief(brief: Brief, pen: Pen): string {
   ]);
 }
 
-function stageVerdicts(brief: Brief, pen: Pen): string {
+function stageVerdicts(brief: Brief, pen: BriefWriter): string {
   return bullets(
     pen,
     brief.stages,
@@ -90,7 +90,7 @@ const STAGE_VERDICT: Readonly<Record<Result, string>> = {
 };
 
 /** What policy requires is required, even if a reviewer called it a suggestion: then the line says so. */
-function requiredChanges(brief: Brief, pen: Pen): string {
+function requiredChanges(brief: Brief, pen: BriefWriter): string {
   const list = bullets(
     pen,
     worstFirst(brief.required),
@@ -101,5 +101,5 @@ function requiredChanges(brief: Brief, pen: Pen): string {
     { what: "findings" },
   );
   const fixes = bullets(pen, brief.requiredFixes, (fix) => line(pen, fix), { what: "fixes" });
-  return together([list, fixes === "" ? "" : `Asked for by the reviewers:\n${fixes}`]);
+  return joinPieces([list, fixes === "" ? "" : `Asked for by the reviewers:\n${fixes}`]);
 }

@@ -1,21 +1,21 @@
 /** A stretch of a text. */
-export interface Span {
+export interface AddedSpan {
   readonly at: number;
   readonly length: number;
 }
 
 /** A text to which something was added and from which nothing was taken. */
-export interface Grown {
+export interface GrownText {
   readonly text: string;
   /** What was added, in order; positions are those of the grown text. */
-  readonly added: readonly Span[];
+  readonly added: readonly AddedSpan[];
 }
 
 /** Inserts a piece and records its span. A piece inside an earlier one becomes part of that one. */
-export function grow({ text, added }: Grown, at: number, piece: string): Grown {
+export function grow({ text, added }: GrownText, at: number, piece: string): GrownText {
   const length = piece.length;
   if (length === 0) return { text, added };
-  const spans: Span[] = [];
+  const spans: AddedSpan[] = [];
   let isInside = false;
   for (const span of added) {
     const end = span.at + span.length;
@@ -29,7 +29,7 @@ export function grow({ text, added }: Grown, at: number, piece: string): Grown {
 }
 
 /** The text without these spans, which are in order and do not overlap. */
-export function without(text: string, spans: readonly Span[]): string {
+export function without(text: string, spans: readonly AddedSpan[]): string {
   let out = "";
   let from = 0;
   for (const { at, length } of spans) {

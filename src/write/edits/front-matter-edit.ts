@@ -43,7 +43,7 @@ export function editFrontMatter(text: string, edits: FrontMatterEdits): string {
     }
   }
   splices.push({ from: parts.yamlEnd, to: parts.yamlEnd, text: added });
-  return spliced(text, splices);
+  return applySplices(text, splices);
 }
 
 interface Splice {
@@ -52,7 +52,7 @@ interface Splice {
   readonly text: string;
 }
 
-function spliced(text: string, splices: readonly Splice[]): string {
+function applySplices(text: string, splices: readonly Splice[]): string {
   let at = 0;
   let out = "";
   for (const splice of splices.toSorted((a, b) => a.from - b.from)) {

@@ -85,7 +85,7 @@ function scanKey(text: string, at: number): { key: string; colonEnd: number } {
     const colon = skipBlanks(text, close);
     if (text[colon] !== ":" || !isBlank(text[colon + 1] ?? "\n")) refuse();
     const inner = text.slice(at + 1, close - 1);
-    return { key: quote === "'" ? inner.replaceAll("''", "'") : unescaped(inner), colonEnd: colon + 1 };
+    return { key: quote === "'" ? inner.replaceAll("''", "'") : unescapeText(inner), colonEnd: colon + 1 };
   }
   if (/[-?[\]{}&*!|>%@`,#:]/.test(text[at] ?? "#") && !/^-[^\s-]/.test(text.slice(at, at + 2))) refuse();
   for (let colon = at; colon < end; colon++) {
@@ -193,7 +193,7 @@ function skipBlanks(text: string, at: number): number {
   return at;
 }
 
-function unescaped(inner: string): string {
+function unescapeText(inner: string): string {
   if (!inner.includes("\\")) return inner;
   try {
     return JSON.parse(`"${inner}"`) as string;

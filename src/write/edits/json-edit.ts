@@ -1,9 +1,9 @@
 import { type Node, applyEdits, findNodeAtLocation, format, getNodeValue, modify } from "jsonc-parser";
-import { type Grown, grow } from "./added-text.ts";
+import { type GrownText, grow } from "./added-text.ts";
 import { type JsonDocument, endOf, readJson, withoutMark } from "./json-document.ts";
 
 /** Something a JSON file is to hold, beside everything that it holds already. */
-export interface JsonWish {
+export interface JsonAddition {
   /** Missing objects on the way are created. */
   readonly path: readonly string[];
   /** `member`: the value is at the path. `item`: a list is at the path, and the value is one of its items. */
@@ -16,11 +16,11 @@ export interface JsonWish {
 }
 
 export type JsonEdit =
-  | { readonly ok: true; readonly grown: Grown }
+  | { readonly ok: true; readonly grown: GrownText }
   | { readonly ok: false; readonly at: number; readonly message: string };
 
 /** Adds what is missing. Every byte that was there stays as it is. */
-export function addToJson(start: Grown, wishes: readonly JsonWish[]): JsonEdit {
+export function addToJson(start: GrownText, wishes: readonly JsonAddition[]): JsonEdit {
   let grown = start;
   for (const wish of wishes) {
     const edit = addOne(grown, wish);
@@ -30,7 +30,7 @@ export function addToJson(start: Grown, wishes: readonly JsonWish[]): JsonEdit {
   return { ok: true, grown };
 }
 
-function addOne(grown: Grown, wish: JsonWish): JsonEdit {
+function addOne(grown: GrownText, wish: JsonAddition): JsonEdit {
   const read = readJson(grown.text);
   if (!read.ok) return read;
   const { root } = read.document;
@@ -53,7 +53,10 @@ function addOne(grown: Grown, wish: JsonWish): JsonEdit {
 }
 
 /** The node of the wanted value in a list, and the item of the list that it is in. */
-export function findOurs(list: Node, { within, isOurs }: JsonWish): { readonly item: Node; readonly own: Node } | null {
+export function findOurs(
+  list: Node,
+  { within, isOurs }: JsonAddition,
+): { readonly item: Node; readonly own: Node } | null {
   for (const item of list.children ?? []) {
     const inner = within === undefined ? undefined : findNodeAtLocation(item, [within]);
     const candidates = within === undefined ? [item] : inner?.type === "array" ? (inner.children ?? []) : [];
@@ -64,7 +67,7 @@ export function findOurs(list: Node, { within, isOurs }: JsonWish): { readonly i
 }
 
 /** Inserts the value as the last one of `parent`, laid out as the text around it. */
-function addMissing(grown: Grown, document: JsonDocument, parent: Node | null, wish: JsonWish): Grown {
+function addMissing(grown: GrownText, document: JsonDocument, parent: Node | null, wish: JsonAddition): GrownText {
   const { text } = grown;
   const path = wish.as === "item" ? [...wish.path, -1] : [...wish.path];
   const { content, offset } = modify(withoutMark(text), path, wish.value, {})[0]!;

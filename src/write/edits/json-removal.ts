@@ -1,13 +1,13 @@
 import { type Node, findNodeAtLocation, getNodeValue } from "jsonc-parser";
 import { without } from "./added-text.ts";
 import { type JsonDocument, endOf, readJson } from "./json-document.ts";
-import { type JsonWish, findOurs } from "./json-edit.ts";
+import { type JsonAddition, findOurs } from "./json-edit.ts";
 
 /**
  * Removes what was added, wherever it is now, and the lists and objects that are empty without it. Everything that
  * other people wrote stays, comments included. `null` where the text cannot be read, or has nothing of it.
  */
-export function removeFromJson(text: string, wishes: readonly JsonWish[]): string | null {
+export function removeFromJson(text: string, wishes: readonly JsonAddition[]): string | null {
   let left = text;
   for (const wish of wishes) {
     for (;;) {
@@ -24,7 +24,7 @@ export function isBare(text: string): boolean {
   return /^\uFEFF?\s*\{\s*\}\s*$/.test(text);
 }
 
-function removeOne(text: string, wish: JsonWish): string | null {
+function removeOne(text: string, wish: JsonAddition): string | null {
   const read = readJson(text);
   if (!read.ok || read.document.root === null) return null;
   const found = findNodeAtLocation(read.document.root, [...wish.path]);

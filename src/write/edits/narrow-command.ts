@@ -28,7 +28,7 @@ export function narrowedCommand(command: string, { failures, packageFile }: Narr
 const PLAIN = /^[\w@%+=:,./ *-]+$/;
 const SAFE_PATH = /^[\w@%+=:,./-]+$/;
 
-interface Runner {
+interface RunnerRule {
   /** The words that begin it. */
   readonly runs: readonly RegExp[];
   readonly narrow: (rest: readonly string[], files: readonly string[]) => readonly string[];
@@ -46,7 +46,7 @@ const replacingPaths =
   (rest: readonly string[], files: readonly string[]): readonly string[] =>
     hasLooseValues(rest) ? [...rest, ...before, ...files] : [...flagsOf(rest), ...before, ...files];
 
-const RUNNERS: readonly Runner[] = [
+const RUNNERS: readonly RunnerRule[] = [
   { runs: [/(?:^|\/)vitest$/, /^run$/], narrow: replacingPaths() },
   {
     runs: [/(?:^|\/)vitest$/],

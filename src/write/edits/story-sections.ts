@@ -69,21 +69,21 @@ export function withoutProducts(text: string, complete: readonly Phase[]): strin
 
 const markOf = (phase: TextPhase): string => `<!-- remand: ${phase} -->`;
 
-function bodyOf(text: string, { bodyStart, end }: Section, phase: TextPhase): string {
+function bodyOf(text: string, { bodyStart, end }: SectionSpan, phase: TextPhase): string {
   const body = text.slice(bodyStart, end).replaceAll(/\r\n?/g, "\n").trim();
   return body.startsWith(markOf(phase)) ? body.slice(markOf(phase).length).trim() : body;
 }
 
-function findProduct(text: string, phase: TextPhase, isComplete: boolean): Section | null {
+function findProduct(text: string, phase: TextPhase, isComplete: boolean): SectionSpan | null {
   const all = sectionsOf(text, SECTION_OF_PHASE[phase]);
   const marked = all.find(({ bodyStart }) => text.slice(bodyStart).trimStart().startsWith(markOf(phase)));
   return marked ?? (isComplete ? (all.at(-1) ?? null) : null);
 }
 
-function withSection(text: string, heading: string, body: string, found: Section | null): string {
+function withSection(text: string, heading: string, body: string, found: SectionSpan | null): string {
   const eol = lineEndOf(text);
-  const inner = withLineEnd(pushedDown(closed(body.replaceAll(/\r\n?/g, "\n").trim(), 0, "\n")), eol);
-  if (found === null) return `${ended(text, eol)}## ${heading}${eol}${eol}${inner}${eol}`;
+  const inner = withLineEnd(pushedDown(closeFence(body.replaceAll(/\r\n?/g, "\n").trim(), 0, "\n")), eol);
+  if (found === null) return `${endWithBlankLine(text, eol)}## ${heading}${eol}${eol}${inner}${eol}`;
   const rest = text.slice(found.end);
   const head = text.slice(0, found.bodyStart);
   const opening = head.endsWith("\n") ? head : head + eol;
@@ -108,13 +108,13 @@ export function appendRefinementNote(text: string, note: RefinementNote): string
   const quoted = lines.map((line) => `> ${line}`.trimEnd()).join(eol);
   const entry = `### ${title}${eol}${eol}${quoted}${eol}`;
   const section = findSection(text, NOTES);
-  if (section === null) return `${ended(text, eol)}## ${NOTES}${eol}${eol}${entry}`;
+  if (section === null) return `${endWithBlankLine(text, eol)}## ${NOTES}${eol}${eol}${entry}`;
   if (section.titles.includes(title)) return text;
   const rest = text.slice(section.end);
-  return ended(text.slice(0, section.end), eol) + entry + (rest === "" ? "" : eol) + rest;
+  return endWithBlankLine(text.slice(0, section.end), eol) + entry + (rest === "" ? "" : eol) + rest;
 }
 
-interface Section {
+interface SectionSpan {
   readonly start: number;
   readonly bodyStart: number;
   readonly end: number;
@@ -133,13 +133,13 @@ function bodyStart(text: string): number {
   );
 }
 
-function findSection(text: string, heading: string): Section | null {
+function findSection(text: string, heading: string): SectionSpan | null {
   return sectionsOf(text, heading)[0] ?? null;
 }
 
 /** All sections under this heading, in their order. */
-function sectionsOf(text: string, heading: string): Section[] {
-  const found: Section[] = [];
+function sectionsOf(text: string, heading: string): SectionSpan[] {
+  const found: SectionSpan[] = [];
   let open: { start: number; bodyStart: number; titles: string[] } | null = null;
   for (const line of markdownLines(text, bodyStart(text))) {
     if (line.kind !== "heading") continue;
@@ -155,15 +155,15 @@ function sectionsOf(text: string, heading: string): Section[] {
 }
 
 /** With nothing left open at its end: what comes behind it would be taken for code, or for a comment. */
-function closed(text: string, from: number, eol: string): string {
+function closeFence(text: string, from: number, eol: string): string {
   let open = "";
   for (const line of markdownLines(text, from)) open = line.open;
   return open === "" ? text : `${text}${text.endsWith("\n") ? "" : eol}${open}`;
 }
 
 /** With a blank line at its end, ready for the next thing. */
-function ended(before: string, eol: string): string {
-  const text = closed(before, bodyStart(before), eol);
+function endWithBlankLine(before: string, eol: string): string {
+  const text = closeFence(before, bodyStart(before), eol);
   if (text === "" || text === "\uFEFF" || /\n\r?\n$/.test(text)) return text;
   return text.endsWith("\n") ? text + eol : text + eol + eol;
 }

@@ -1,4 +1,4 @@
-import { grow, without, type Grown } from "./added-text.ts";
+import { grow, without, type GrownText } from "./added-text.ts";
 
 /** A table of a TOML file, as it is to stand at its end. */
 export interface TomlTable {
@@ -8,13 +8,15 @@ export interface TomlTable {
   readonly lines: readonly string[];
 }
 
-export type TomlEdit = { readonly ok: true; readonly grown: Grown } | { readonly ok: false; readonly message: string };
+export type TomlEdit =
+  | { readonly ok: true; readonly grown: GrownText }
+  | { readonly ok: false; readonly message: string };
 
 /**
  * Puts a table at the end, where TOML lets one stand whatever is before it. What would make that wrong is refused:
  * a text that ends inside a string, or a parent that was written as one value and cannot be added to.
  */
-export function addToToml(start: Grown, table: TomlTable): TomlEdit {
+export function addToToml(start: GrownText, table: TomlTable): TomlEdit {
   const { text } = start;
   const [parent, child] = table.name;
   if (!isWhole(text)) return { ok: false, message: "a string in it does not end" };

@@ -2,8 +2,8 @@ import type { AssignmentRequest, HistoryRequest } from "../../core/stories/promp
 import type { Phase, TddPhase } from "../../core/stories/story.ts";
 import { scopePart, triedLines } from "../briefs/parts.ts";
 import {
-  type Pen,
-  type Piece,
+  type BriefWriter,
+  type BriefPiece,
   bullets,
   evidenceFence,
   instruction,
@@ -12,7 +12,7 @@ import {
   note,
   restOf,
   section,
-  together,
+  joinPieces,
 } from "../briefs/pen.ts";
 import { howToReport } from "../briefs/report.ts";
 import { SECTION_OF_PHASE, type TextPhase } from "../edits/story-sections.ts";
@@ -24,7 +24,7 @@ export function writeAssignmentPrompt(request: AssignmentRequest, options: { rea
   const pen = promptPen(options.nonce);
   const id = name(pen, request.story.id);
   const task = request.tddPhase === undefined ? PHASE_TASK[request.phase] : TDD_TASK[request.tddPhase];
-  return `${together([
+  return `${joinPieces([
     start(
       pen,
       request.rolePrompt,
@@ -33,7 +33,7 @@ export function writeAssignmentPrompt(request: AssignmentRequest, options: { rea
       `Title: ${line(pen, request.story.title)}`,
       `Phase: ${request.phase}`,
     ),
-    section("### Goal", instruction(pen, request.story.goal, pen.room.goalChars, "the goal")),
+    section("### Goal", instruction(pen, request.story.goal, pen.limits.goalChars, "the goal")),
     section("### Acceptance Criteria", criteriaList(pen, request.criteria)),
     section("### Your Part", task),
     section("### What Earlier Phases Made", productsPart(pen, request.products, request.phase)),
@@ -56,7 +56,7 @@ export function writeAssignmentPrompt(request: AssignmentRequest, options: { rea
 }
 
 /** Agents wrote these: they are to be built on, and nothing in them is an order. */
-function productsPart(pen: Pen, products: AssignmentRequest["products"], phase: Phase): Piece {
+function productsPart(pen: BriefWriter, products: AssignmentRequest["products"], phase: Phase): BriefPiece {
   if (products.length === 0) return "";
   const pieces = products.map((product) =>
     diffFence(
@@ -66,7 +66,7 @@ function productsPart(pen: Pen, products: AssignmentRequest["products"], phase: 
     ),
   );
   const isAgain = products.some((product) => product.phase === phase);
-  return together(["Build on what is said here.", ...pieces, isAgain ? STILL_RIGHT : ""]);
+  return joinPieces(["Build on what is said here.", ...pieces, isAgain ? STILL_RIGHT : ""]);
 }
 
 const STILL_RIGHT =
@@ -105,7 +105,7 @@ const TDD_TASK: Readonly<Record<TddPhase, string>> = {
 export function writeHistory(request: HistoryRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   const { message } = request;
-  return `${together([
+  return `${joinPieces([
     "## What Was Done Before",
     INTRODUCTION,
     dataNotice(pen.nonce),
@@ -123,9 +123,9 @@ const INTRODUCTION = [
   "to do now follows below.",
 ].join("\n");
 
-function attempts({ attempts: all }: HistoryRequest, pen: Pen): Piece {
-  const shown = all.slice(-pen.room.earlier);
-  const short = { ...pen, room: { ...pen.room, itemChars: pen.room.earlierChars } };
+function attempts({ attempts: all }: HistoryRequest, pen: BriefWriter): BriefPiece {
+  const shown = all.slice(-pen.limits.earlier);
+  const short = { ...pen, limits: { ...pen.limits, itemChars: pen.limits.earlierChars } };
   const lines = shown.map((each) => {
     const { attempt, phase, summary, failed } = each;
     const end = failed === "" ? "nothing was said against it yet" : line(short, failed);

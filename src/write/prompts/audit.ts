@@ -2,7 +2,7 @@ import type { AuditorRequest } from "../../core/stories/prompt.ts";
 import { fileList, issueLine } from "../briefs/findings.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 import { worstFirst } from "../briefs/parts.ts";
-import { type Pen, type Piece, bullets, line, name, section, together } from "../briefs/pen.ts";
+import { type BriefWriter, type BriefPiece, bullets, line, name, section, joinPieces } from "../briefs/pen.ts";
 import { contestedTests } from "./contested.ts";
 import { checkNotes, commandList, criteriaList, promptPen, shownWork, start } from "./sheet.ts";
 import { auditForms } from "./signal-forms.ts";
@@ -11,7 +11,7 @@ import { auditForms } from "./signal-forms.ts";
 export function writeAuditorPrompt(request: AuditorRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   const id = name(pen, request.story.id);
-  return `${together([
+  return `${joinPieces([
     start(pen, request.rolePrompt, "## Audit Assignment", `Task ID: ${id}`, `Title: ${line(pen, request.story.title)}`),
     section("### Acceptance Criteria", criteriaList(pen, request.criteria)),
     section(
@@ -53,7 +53,7 @@ export function writeAuditorPrompt(request: AuditorRequest, options: { readonly 
 }
 
 /** Its exit codes count, whatever anybody says of them; so an auditor who may run nothing has something to go by. */
-function runsOf({ runs = [] }: AuditorRequest, pen: Pen): Piece {
+function runsOf({ runs = [] }: AuditorRequest, pen: BriefWriter): BriefPiece {
   const list = bullets(
     pen,
     runs,
@@ -63,7 +63,7 @@ function runsOf({ runs = [] }: AuditorRequest, pen: Pen): Piece {
   );
   return list === ""
     ? ""
-    : together([list, `These results stand. ${shows(runs)}, and not yet that a criterion holds.`]);
+    : joinPieces([list, `These results stand. ${shows(runs)}, and not yet that a criterion holds.`]);
 }
 
 /** A command that fails for known reasons alone does not pass: its exit code is what it is. */
@@ -74,11 +74,11 @@ function shows(runs: NonNullable<AuditorRequest["runs"]>): string {
 }
 
 /** In the order of the alphabet: the order in which an object was filled must not show. */
-function assessment(request: AuditorRequest, pen: Pen): Piece {
+function assessment(request: AuditorRequest, pen: BriefWriter): BriefPiece {
   const aspects = Object.entries(request.quality).sort(([a], [b]) => byText(a, b));
   const list = bullets(pen, aspects, ([aspect, verdict]) => `${name(pen, aspect)}: ${line(pen, verdict)}`, {
     what: "aspects",
   });
   const summary = request.criticSummary === "" ? "" : `Summary: ${line(pen, request.criticSummary)}`;
-  return together([list, summary]) || "- the critic passed it without particulars";
+  return joinPieces([list, summary]) || "- the critic passed it without particulars";
 }

@@ -1,13 +1,23 @@
 import { contestedWords } from "../../core/gates/contested-test.ts";
 import type { AdjudicationRequest, ShownContested } from "../../core/stories/prompt.ts";
-import { grouped } from "../untrusted-text.ts";
-import { type Pen, type Piece, bullets, evidenceFence, line, name, restOf, section, together } from "../briefs/pen.ts";
+import { groupDigits } from "../untrusted-text.ts";
+import {
+  type BriefWriter,
+  type BriefPiece,
+  bullets,
+  evidenceFence,
+  line,
+  name,
+  restOf,
+  section,
+  joinPieces,
+} from "../briefs/pen.ts";
 import { evidenceList, issueLine } from "../briefs/findings.ts";
 import { promptPen, start } from "./sheet.ts";
 import { reviewForms } from "./signal-forms.ts";
 
 /** The existing tests that the work changed, with both versions, and the request to rule on each by its name. */
-export function contestedTests(pen: Pen, contested: readonly ShownContested[] = []): Piece {
+export function contestedTests(pen: BriefWriter, contested: readonly ShownContested[] = []): BriefPiece {
   if (contested.length === 0) return "";
   return section(
     "### Contested Tests",
@@ -19,12 +29,12 @@ export function contestedTests(pen: Pen, contested: readonly ShownContested[] = 
 }
 
 /** Each file once, whatever number of its tests is contested: `-` is the earlier version, `+` the work's. */
-function versions(pen: Pen, contested: readonly ShownContested[]): Piece {
+function versions(pen: BriefWriter, contested: readonly ShownContested[]): BriefPiece {
   const diffs = new Map(
     contested.flatMap((each) => (each.file === undefined || each.diff === undefined ? [] : [[each.file, each]])),
   );
   const shown = [...diffs].slice(0, MOST_FILES);
-  return together([
+  return joinPieces([
     ...shown.map(([file, { diff = "", isOfStory }]) => {
       const before = isOfStory === true ? "version passed earlier" : "base version";
       return evidenceFence(pen, cut(diff), `${file}: - ${before}, + version of the work`);
@@ -41,7 +51,7 @@ function cut(diff: string): string {
   if (lines.length <= MOST_LINES) return diff.trimEnd();
   return [
     ...lines.slice(0, MOST_LINES),
-    `… ${grouped(lines.length - MOST_LINES)} more lines of this file left out …`,
+    `… ${groupDigits(lines.length - MOST_LINES)} more lines of this file left out …`,
   ].join("\n");
 }
 
@@ -49,7 +59,7 @@ function cut(diff: string): string {
 export function writeAdjudicationPrompt(request: AdjudicationRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   const id = name(pen, request.story.id);
-  return `${together([
+  return `${joinPieces([
     start(
       pen,
       request.rolePrompt,

@@ -1,15 +1,15 @@
 import type { OracleRequest } from "../../core/stories/prompt.ts";
 import { evidenceList } from "../briefs/findings.ts";
-import { bullets, evidenceFence, instruction, line, name, section, together } from "../briefs/pen.ts";
-import { indented } from "../briefs/report.ts";
+import { bullets, evidenceFence, instruction, line, name, section, joinPieces } from "../briefs/pen.ts";
+import { indentLines } from "../briefs/report.ts";
 import { promptPen, start } from "./sheet.ts";
 
 /** S3: has the goal been reached? The oracle reads and runs; it writes nothing. */
 export function writeOraclePrompt(request: OracleRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
-  return `${together([
+  return `${joinPieces([
     start(pen, request.rolePrompt, "## Oracle Assignment", `Iteration: ${request.iteration} of ${request.iterations}`),
-    section("### Goal", instruction(pen, request.goal, pen.room.goalChars, "the goal")),
+    section("### Goal", instruction(pen, request.goal, pen.limits.goalChars, "the goal")),
     section(
       "### Stopping Conditions",
       bullets(
@@ -38,7 +38,7 @@ export function writeOraclePrompt(request: OracleRequest, options: { readonly no
 const VERDICT_FORM = [
   "End your message with one JSON document and nothing after it; indentation left out, placeholders in angle brackets replaced:",
   "",
-  ...indented([
+  ...indentLines([
     "{",
     '  "converged": <true or false>,',
     '  "conditionResults": [{ "type": <type>, "command": <command>, "passed": <true or false>, "evidence": <what shows it> }],',

@@ -1,13 +1,13 @@
 import type { HealthCheckRequest, RemediationRequest } from "../../core/stories/prompt.ts";
 import { evidenceList } from "../briefs/findings.ts";
-import { bullets, line, note, section, together, type Pen, type Piece } from "../briefs/pen.ts";
-import { indented } from "../briefs/report.ts";
+import { bullets, line, note, section, joinPieces, type BriefWriter, type BriefPiece } from "../briefs/pen.ts";
+import { indentLines } from "../briefs/report.ts";
 import { commandList, promptPen, start } from "./sheet.ts";
 
 /** Infrastructure is broken and all new work waits: somebody repairs it. */
 export function writeRemediationPrompt(request: RemediationRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
-  return `${together([
+  return `${joinPieces([
     start(
       pen,
       request.rolePrompt,
@@ -35,7 +35,7 @@ export function writeRemediationPrompt(request: RemediationRequest, options: { r
     section(
       "### Required Output Signal",
       "You MUST end with `REMEDIATION_COMPLETE`, at the very start of a line. In full, without the indentation:",
-      indented([
+      indentLines([
         "REMEDIATION_COMPLETE",
         "",
         "Fixes Applied:",
@@ -52,7 +52,7 @@ export function writeRemediationPrompt(request: RemediationRequest, options: { r
 /** The one who repaired does not judge the repair. */
 export function writeHealthCheckPrompt(request: HealthCheckRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
-  return `${together([
+  return `${joinPieces([
     start(pen, request.rolePrompt, "## Health Check Assignment", `Issue: ${line(pen, request.issue)}`),
     section("### Fixes Reported", bullets(pen, request.fixes, (fix) => line(pen, fix), { what: "fixes" }) || "- none"),
     section(
@@ -74,7 +74,7 @@ export function writeHealthCheckPrompt(request: HealthCheckRequest, options: { r
   ])}\n`;
 }
 
-function history(request: RemediationRequest, pen: Pen): Piece {
+function history(request: RemediationRequest, pen: BriefWriter): BriefPiece {
   return bullets(
     pen,
     request.history,

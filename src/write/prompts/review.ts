@@ -1,8 +1,17 @@
 import type { CriticRequest, PerspectiveRequest, ReReviewRequest } from "../../core/stories/prompt.ts";
 import { fileList, issueLine } from "../briefs/findings.ts";
 import { worstFirst } from "../briefs/parts.ts";
-import { type Pen, type Piece, bullets, instruction, line, name, section, together } from "../briefs/pen.ts";
-import { indented } from "../briefs/report.ts";
+import {
+  type BriefWriter,
+  type BriefPiece,
+  bullets,
+  instruction,
+  line,
+  name,
+  section,
+  joinPieces,
+} from "../briefs/pen.ts";
+import { indentLines } from "../briefs/report.ts";
 import { contestedTests } from "./contested.ts";
 import { authorsMessage, checkNotes, criteriaList, practicesPart, promptPen, shownWork, start } from "./sheet.ts";
 import { reviewForms } from "./signal-forms.ts";
@@ -10,9 +19,9 @@ import { reviewForms } from "./signal-forms.ts";
 /** S2, step 5: the critic reads the code before anybody audits it. */
 export function writeCriticPrompt(request: CriticRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
-  return `${together([
+  return `${joinPieces([
     start(pen, request.rolePrompt, "## Review Assignment", ...factsOf(request, pen)),
-    section("### Goal", instruction(pen, request.story.goal, pen.room.goalChars, "the goal")),
+    section("### Goal", instruction(pen, request.story.goal, pen.limits.goalChars, "the goal")),
     section("### Files to Review", fileList(pen, request.filesModified)),
     section("### Developer READY_FOR_REVIEW Signal", authorsMessage(pen, request.readySignal)),
     checkNotes(pen, request.notes),
@@ -35,7 +44,7 @@ export function writeCriticPrompt(request: CriticRequest, options: { readonly no
 /** S1: the reviewer who raised them says of each finding whether the fix addresses it. */
 export function writeReReviewPrompt(request: ReReviewRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
-  return `${together([
+  return `${joinPieces([
     start(pen, request.rolePrompt, "## Re-Review Assignment", ...factsOf(request, pen)),
     "You asked for changes. The author has made some. Judge the fix, not the whole of the work again.",
     section(
@@ -78,7 +87,7 @@ const REVIEW_FOCUS = [
   "Project standards compliance",
 ];
 
-function factsOf(request: CriticRequest | ReReviewRequest, pen: Pen): string[] {
+function factsOf(request: CriticRequest | ReReviewRequest, pen: BriefWriter): string[] {
   return [
     `Task ID: ${name(pen, request.story.id)}`,
     `Title: ${line(pen, request.story.title)}`,
@@ -86,7 +95,7 @@ function factsOf(request: CriticRequest | ReReviewRequest, pen: Pen): string[] {
   ];
 }
 
-function requiredOutput(pen: Pen, storyId: string): Piece {
+function requiredOutput(pen: BriefWriter, storyId: string): BriefPiece {
   const id = name(pen, storyId);
   return section(
     "### Required Output Signal",
@@ -103,7 +112,7 @@ function requiredOutput(pen: Pen, storyId: string): Piece {
 export function writePerspectivePrompt(request: PerspectiveRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   const perspective = name(pen, request.perspective);
-  return `${together([
+  return `${joinPieces([
     start(
       pen,
       request.rolePrompt,
@@ -113,7 +122,7 @@ export function writePerspectivePrompt(request: PerspectiveRequest, options: { r
       `Phase: ${request.phase}`,
       `Perspective: ${perspective}. Others look at the work from other sides; judge this one thoroughly.`,
     ),
-    section("### Goal", instruction(pen, request.story.goal, pen.room.goalChars, "the goal")),
+    section("### Goal", instruction(pen, request.story.goal, pen.limits.goalChars, "the goal")),
     section("### Acceptance Criteria", criteriaList(pen, request.criteria)),
     section("### Files to Review", fileList(pen, request.filesModified)),
     request.readySignal === undefined
@@ -140,7 +149,7 @@ const RESULT_FORM = [
   "End your message with one JSON document and nothing after it. Output format (JSON), indentation left out and every",
   "placeholder in angle brackets replaced:",
   "",
-  ...indented([
+  ...indentLines([
     "{",
     '  "passed": <true or false>,',
     '  "issues": [',

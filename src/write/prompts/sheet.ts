@@ -1,16 +1,16 @@
 import type { ShownWork, VerificationCommand } from "../../core/stories/prompt.ts";
 import type { Criterion } from "../../core/stories/story.ts";
 import {
-  ALL_THE_ROOM,
-  type Pen,
-  type Piece,
+  FULL_LIMITS,
+  type BriefWriter,
+  type BriefPiece,
   bullets,
   evidenceFence,
   instruction,
   line,
   name,
   section,
-  together,
+  joinPieces,
 } from "../briefs/pen.ts";
 import { dataNotice } from "../untrusted-text.ts";
 
@@ -22,47 +22,47 @@ import { dataNotice } from "../untrusted-text.ts";
 /** A diff gets more room than a log: it is what the reviewer is asked about. */
 export const DIFF_CHARS = 60_000;
 
-export function promptPen(nonce: string): Pen {
-  return { nonce, room: ALL_THE_ROOM, cuts: [] };
+export function promptPen(nonce: string): BriefWriter {
+  return { nonce, limits: FULL_LIMITS, cuts: [] };
 }
 
 /** The role's own words, a rule, the heading, and what untrusted text is. */
-export function start(pen: Pen, rolePrompt: string, heading: string, ...facts: readonly string[]): Piece {
-  const role = instruction(pen, rolePrompt, pen.room.roleChars, "the role's prompt");
-  return together([role, role === "" ? "" : "---", heading, facts.join("\n"), dataNotice(pen.nonce)]);
+export function start(pen: BriefWriter, rolePrompt: string, heading: string, ...facts: readonly string[]): BriefPiece {
+  const role = instruction(pen, rolePrompt, pen.limits.roleChars, "the role's prompt");
+  return joinPieces([role, role === "" ? "" : "---", heading, facts.join("\n"), dataNotice(pen.nonce)]);
 }
 
-export function criteriaList(pen: Pen, criteria: readonly Criterion[]): Piece {
+export function criteriaList(pen: BriefWriter, criteria: readonly Criterion[]): BriefPiece {
   if (criteria.length === 0) return "- none is written down: the goal is what counts";
   return bullets(pen, criteria, ({ id, text }) => `${name(pen, id)}: ${line(pen, text)}`, { what: "criteria" });
 }
 
-export function commandList(pen: Pen, commands: readonly VerificationCommand[]): Piece {
+export function commandList(pen: BriefWriter, commands: readonly VerificationCommand[]): BriefPiece {
   if (commands.length === 0) return "- none is configured";
   return bullets(pen, commands, ({ command, environment }) => `\`${line(pen, command)}\` (${name(pen, environment)})`, {
     what: "commands",
   });
 }
 
-export function diffFence(pen: Pen, diff: string, label: string): Piece {
-  return evidenceFence({ ...pen, room: { ...pen.room, evidenceChars: DIFF_CHARS } }, diff, label);
+export function diffFence(pen: BriefWriter, diff: string, label: string): BriefPiece {
+  return evidenceFence({ ...pen, limits: { ...pen.limits, evidenceChars: DIFF_CHARS } }, diff, label);
 }
 
 /** A diff that may be cut, and the command that shows all of it to a reviewer who stands in the worktree. */
-export function shownWork(pen: Pen, { text, wholeAt }: ShownWork, label: string): Piece {
-  return together([
+export function shownWork(pen: BriefWriter, { text, wholeAt }: ShownWork, label: string): BriefPiece {
+  return joinPieces([
     text.trim() === "" ? "- nothing changed" : diffFence(pen, text, label),
     wholeAt === undefined ? "" : `The whole of it: \`${line(pen, wholeAt)}\``,
   ]);
 }
 
 /** What the author said. Nothing at all where nobody asked; that it said nothing is worth knowing. */
-export function authorsMessage(pen: Pen, message: string): Piece {
+export function authorsMessage(pen: BriefWriter, message: string): BriefPiece {
   return message.trim() === "" ? "- it said nothing" : evidenceFence(pen, message, "the developer's message");
 }
 
 /** A pass of the checks is not the whole truth: known failures, quarantined tests, no test of the change. */
-export function checkNotes(pen: Pen, notes: readonly string[] | undefined): Piece {
+export function checkNotes(pen: BriefWriter, notes: readonly string[] | undefined): BriefPiece {
   const list = bullets(pen, notes ?? [], (note) => line(pen, note), { what: "notes" });
   return list === ""
     ? ""
@@ -73,8 +73,8 @@ export function checkNotes(pen: Pen, notes: readonly string[] | undefined): Piec
       );
 }
 
-export function practicesPart(pen: Pen, practices: readonly string[]): Piece {
+export function practicesPart(pen: BriefWriter, practices: readonly string[]): BriefPiece {
   return practices
-    .map((practice) => instruction(pen, practice, pen.room.roleChars, "the project's practices"))
+    .map((practice) => instruction(pen, practice, pen.limits.roleChars, "the project's practices"))
     .join("\n\n");
 }

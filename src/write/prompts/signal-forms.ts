@@ -1,8 +1,8 @@
-import { howToReport, indented } from "../briefs/report.ts";
+import { howToReport, indentLines } from "../briefs/report.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import type { ClarificationRequest } from "../../core/stories/prompt.ts";
 import type { SignalRole } from "../../core/stories/signal.ts";
-import { bullets, line, name, section, together } from "../briefs/pen.ts";
+import { bullets, line, name, section, joinPieces } from "../briefs/pen.ts";
 import { promptPen } from "./sheet.ts";
 
 /*
@@ -85,7 +85,7 @@ export function auditForms(storyId: string): string {
 function forms(alternatives: readonly (readonly string[])[]): string {
   return [
     "In full, without the indentation, with what stands in angle brackets replaced:",
-    ...alternatives.map((lines) => indented(lines).join("\n")),
+    ...alternatives.map((lines) => indentLines(lines).join("\n")),
   ].join("\n\n");
 }
 
@@ -94,7 +94,7 @@ export function writeClarificationPrompt(request: ClarificationRequest, options:
   const pen = promptPen(options.nonce);
   const id = name(pen, request.storyId);
   const problems = bullets(pen, request.problems, (problem) => line(pen, problem), { what: "problems" });
-  return `${together([
+  return `${joinPieces([
     "## Please Say It Again",
     whyAgain(request, id),
     section(request.why === "incomplete" ? "### What It Leaves Out" : "### What Was Odd About It", problems),
@@ -113,14 +113,14 @@ function whyAgain({ why, ask, asks }: ClarificationRequest, id: string): string 
 }
 
 function whatToDo({ why, role }: ClarificationRequest): string {
-  if (why === "unreadable") return SAY_IT_AGAIN;
+  if (why === "unreadable") return REPEAT_REQUEST;
   return why === "incomplete" ? FILL_IT_IN : NAME_PARTICULARS[role];
 }
 
 const FILL_IT_IN =
   "Look at what is listed above, then give your whole report once more, with an answer to each of these, in the form below.";
 
-const SAY_IT_AGAIN =
+const REPEAT_REQUEST =
   "Do no further work. Give the same report once more, in the form below, as the last thing in your message.";
 
 const NAME_PARTICULARS: Readonly<Record<SignalRole, string>> = {

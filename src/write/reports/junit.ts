@@ -23,10 +23,10 @@ export function writeJunit({ judgements, skipped }: Pick<GateReport, "judgements
 interface Suite {
   readonly name: string;
   readonly time: string;
-  readonly cases: readonly Case[];
+  readonly cases: readonly JunitCase[];
 }
 
-interface Case {
+interface JunitCase {
   readonly name: string;
   readonly classname: string;
   readonly file?: string | undefined;
@@ -42,11 +42,11 @@ function suiteOf(judgement: Judgement): Suite {
 }
 
 /** The parts of a gate are what people know by name: commands, criteria, stages. Without parts it is its findings. */
-function casesOf(judgement: Judgement): readonly Case[] {
+function casesOf(judgement: Judgement): readonly JunitCase[] {
   const { gate, runs = [], criteria = [], stages = [] } = judgement;
   const blocking = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
   const text = blocking.map(findingLines).join("\n");
-  const part = (name: string, classname: string, result: Result, message: string): Case => ({
+  const part = (name: string, classname: string, result: Result, message: string): JunitCase => ({
     name,
     classname,
     end: END[result],
@@ -66,7 +66,7 @@ function casesOf(judgement: Judgement): readonly Case[] {
   return [...parts, part(gate, gate, judgement.result, judgement.summary)];
 }
 
-const END: { readonly [R in Result]: Case["end"] } = {
+const END: { readonly [R in Result]: JunitCase["end"] } = {
   pass: "pass",
   fail: "failure",
   blocked: "error",
@@ -76,7 +76,7 @@ const END: { readonly [R in Result]: Case["end"] } = {
 
 const CRITERION = { verified: "pass", failed: "fail", unknown: "inconclusive" } as const;
 
-function findingCase(gate: string, finding: Finding): Case {
+function findingCase(gate: string, finding: Finding): JunitCase {
   const { message, category, file, line } = finding;
   return {
     name: file === undefined ? message : `${file}: ${message}`,
@@ -100,12 +100,12 @@ function findingLines({ severity, file, line, message, detail, suggestedFix }: F
 }
 
 function skippedSuite({ gate, why }: SkippedGate): Suite {
-  const only: Case = { name: gate, classname: gate, end: "skipped", type: "skipped", message: why, text: "" };
+  const only: JunitCase = { name: gate, classname: gate, end: "skipped", type: "skipped", message: why, text: "" };
   return { name: gate, time: "0", cases: [only] };
 }
 
-function totals(cases: readonly Case[]): Readonly<Record<string, number>> {
-  const count = (end: Case["end"]): number => cases.filter((each) => each.end === end).length;
+function totals(cases: readonly JunitCase[]): Readonly<Record<string, number>> {
+  const count = (end: JunitCase["end"]): number => cases.filter((each) => each.end === end).length;
   return { tests: cases.length, failures: count("failure"), errors: count("error"), skipped: count("skipped") };
 }
 
@@ -117,17 +117,17 @@ function suiteLines({ name, time, cases }: Suite): string[] {
   ];
 }
 
-function caseLine({ name, classname, file, line, end, type, message, text }: Case): string {
+function caseLine({ name, classname, file, line, end, type, message, text }: JunitCase): string {
   const head = `    <testcase${attributes({ name, classname, file, line })}`;
   if (end === "pass") return `${head}/>`;
   const inside = end === "skipped" ? attributes({ message }) : attributes({ type, message });
-  return `${head}><${end}${inside}${text === "" ? "/>" : `>${escaped(text)}</${end}>`}</testcase>`;
+  return `${head}><${end}${inside}${text === "" ? "/>" : `>${escapeXml(text)}</${end}>`}</testcase>`;
 }
 
 function attributes(values: Readonly<Record<string, string | number | undefined>>): string {
   return Object.entries(values)
     .flatMap(([key, value]) =>
-      value === undefined ? [] : [` ${key}="${escaped(String(value)).replaceAll("\n", "&#10;")}"`],
+      value === undefined ? [] : [` ${key}="${escapeXml(String(value)).replaceAll("\n", "&#10;")}"`],
     )
     .join("");
 }
@@ -135,7 +135,7 @@ function attributes(values: Readonly<Record<string, string | number | undefined>
 const secondsOf = (ms: number): string => String(ms / 1000);
 
 /** XML has no way to say most control characters, not even escaped; what stands there is shown as a mark. */
-function escaped(text: string): string {
+function escapeXml(text: string): string {
   return text
     .replaceAll(/\p{Surrogate}/gu, "\uFFFD")
     .replaceAll(FORBIDDEN, "\uFFFD")

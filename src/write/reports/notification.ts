@@ -18,7 +18,7 @@ export function writeSlackMessage({ title, text, project }: Notification): strin
     emoji: false,
   });
   return jsonText({
-    text: escaped(`${title} (${project})`),
+    text: escapeSlack(`${title} (${project})`),
     blocks: [
       { type: "header", text: plain(title, MOST_HEADER) },
       ...(text === "" ? [] : [{ type: "section", text: plain(text, MOST_SECTION) }]),
@@ -31,4 +31,5 @@ export function writeSlackMessage({ title, text, project }: Notification): strin
 const MOST_HEADER = 150;
 const MOST_SECTION = 3000;
 
-const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const escapeSlack = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

@@ -3,11 +3,11 @@ import type { Problem } from "../../core/events/error.ts";
 /** A problem as compilers print theirs: where, what, the line with a caret under it, and what to do. */
 export function problemText(problem: Problem, { color }: { readonly color: boolean }): string {
   const paint = color ? ANSI : PLAIN;
-  const where = paint.bold(`${shown(problem.file)}:${problem.line}:${problem.column}:`);
+  const where = paint.bold(`${toPrintable(problem.file)}:${problem.line}:${problem.column}:`);
   const severity = problem.severity === "error" ? paint.red("error:") : paint.yellow("warning:");
-  const lines = [`${where} ${severity} ${shown(problem.message)}`];
+  const lines = [`${where} ${severity} ${toPrintable(problem.message)}`];
   if (problem.source !== undefined) lines.push(...caret(problem, problem.source, paint));
-  if (problem.hint !== "") lines.push(`  ${shown(problem.hint)}`);
+  if (problem.hint !== "") lines.push(`  ${toPrintable(problem.hint)}`);
   return lines.join("\n");
 }
 
@@ -15,15 +15,15 @@ function caret(problem: Problem, source: string, paint: typeof PLAIN): string[] 
   const number = String(problem.line);
   const before = source.slice(0, problem.column - 1);
   const marked = source.slice(problem.column - 1, problem.column - 1 + (problem.length ?? 1));
-  const marks = "^".repeat(Math.max(1, width(shown(marked))));
+  const marks = "^".repeat(Math.max(1, width(toPrintable(marked))));
   return [
-    `  ${paint.dim(`${number} |`)} ${shown(source)}`,
-    `  ${paint.dim(`${" ".repeat(number.length)} |`)} ${" ".repeat(width(shown(before)))}${paint.red(marks)}`,
+    `  ${paint.dim(`${number} |`)} ${toPrintable(source)}`,
+    `  ${paint.dim(`${" ".repeat(number.length)} |`)} ${" ".repeat(width(toPrintable(before)))}${paint.red(marks)}`,
   ];
 }
 
 /** One visible character for each that a terminal would act on, so that carets stay under what they mean. */
-const shown = (text: string): string => text.replaceAll("\t", " ").replaceAll(UNPRINTABLE, "\uFFFD");
+const toPrintable = (text: string): string => text.replaceAll("\t", " ").replaceAll(UNPRINTABLE, "\uFFFD");
 
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
 
@@ -37,19 +37,20 @@ function width(text: string): number {
   return columns;
 }
 
-const wrapped = (open: number, close: number) => (text: string) => `\u001b[${open}m${text}\u001b[${close}m`;
-const ANSI = { bold: wrapped(1, 22), red: wrapped(31, 39), yellow: wrapped(33, 39), dim: wrapped(2, 22) };
+const ansiStyle = (open: number, close: number) => (text: string) => `\u001b[${open}m${text}\u001b[${close}m`;
+const ANSI = { bold: ansiStyle(1, 22), red: ansiStyle(31, 39), yellow: ansiStyle(33, 39), dim: ansiStyle(2, 22) };
 const same = (text: string): string => text;
 const PLAIN: typeof ANSI = { bold: same, red: same, yellow: same, dim: same };
 
 /** A command of GitHub Actions, as a line of output: an annotation, a group. It does not end the line. */
 export function workflowCommand(name: string, properties: Readonly<Record<string, string>>, text: string): string {
   const list = Object.entries(properties).map(([key, value]) => `${key}=${escapedProperty(value)}`);
-  return `::${name}${list.length === 0 ? "" : ` ${list.join(",")}`}::${escaped(text)}`;
+  return `::${name}${list.length === 0 ? "" : ` ${list.join(",")}`}::${escapeData(text)}`;
 }
 
 /** A line that begins like a workflow command would be obeyed; text of agents must not give commands. */
 export const inertLines = (text: string): string => text.replaceAll(/^(\s*)::/gm, "$1: :");
 
-const escaped = (text: string): string => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
-const escapedProperty = (text: string): string => escaped(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+const escapeData = (text: string): string =>
+  text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+const escapedProperty = (text: string): string => escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");

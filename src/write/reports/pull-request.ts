@@ -18,7 +18,7 @@ export function writePullRequest(state: StoryState): { readonly title: string; r
     `Made by Remand from story \`${inline(story.id)}\`, commit \`${inline(state.commit)}\`. \`remand show ${inline(story.id)}\` has every step.`,
   ];
   return {
-    title: said(story.title).slice(0, LONGEST_TITLE),
+    title: toLine(story.title).slice(0, LONGEST_TITLE),
     body: `${parts.filter((part) => part !== "").join("\n\n")}\n`,
   };
 }
@@ -30,9 +30,9 @@ const LONGEST_LINE = 300;
 const section = (title: string, text: string): string => (text === "" ? "" : `## ${title}\n\n${text}`);
 
 /** One line that cannot end a list or begin a heading, call a person, or name another issue. */
-const said = (text: string): string => oneLine(text, null, LONGEST_LINE);
-const quiet = (text: string): string => said(text).replaceAll(/([@#<>`*_[\]|])/g, "\\$1");
-const inline = (text: string): string => said(text).replaceAll("`", "'");
+const toLine = (text: string): string => oneLine(text, null, LONGEST_LINE);
+const quiet = (text: string): string => toLine(text).replaceAll(/([@#<>`*_[\]|])/g, "\\$1");
+const inline = (text: string): string => toLine(text).replaceAll("`", "'");
 
 /** The story's own words, a person's: as they are, up to a length; the criteria have a section of their own. */
 function goalOf({ story }: StoryState): string {
@@ -59,12 +59,12 @@ function gates({ gates: known }: StoryState): string {
   const judged = Object.values(known).flatMap((gate) => (gate.last === null ? [] : [{ ...gate, last: gate.last }]));
   if (judged.length === 0) return "";
   const rows = judged.map(
-    ({ last, failuresEver }) => `| ${last.gate} | ${last.result} | ${failuresEver} | ${quiet(toldBy(last))} |`,
+    ({ last, failuresEver }) => `| ${last.gate} | ${last.result} | ${failuresEver} | ${quiet(gateDetail(last))} |`,
   );
   return ["| gate | result | failed before | evidence |", "|---|---|---|---|", ...rows].join("\n");
 }
 
-function toldBy({ tests, summary, coverage }: Judgement): string {
+function gateDetail({ tests, summary, coverage }: Judgement): string {
   const counts = tests === undefined ? "" : `${tests.passed} of ${countText(tests.total, "test")} passed`;
   const share = coverage === undefined ? "" : `${coverage.lines} % of lines covered`;
   return [counts, share].filter((part) => part !== "").join(", ") || summary;

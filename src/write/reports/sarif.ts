@@ -79,9 +79,9 @@ function regionOf(line: number | undefined): object {
 /** A path of the checkout is relative to its root; an absolute one becomes a file URI. */
 function artifactOf(file: string): { uri: string; uriBaseId?: string } {
   const path = file.replaceAll("\\", "/").replace(/\p{Surrogate}/gu, "\uFFFD");
-  if (/^[A-Za-z]:\//.test(path)) return { uri: `file:///${path.slice(0, 2)}${encoded(path.slice(2))}` };
-  if (path.startsWith("/")) return { uri: `file://${encoded(path.replace(/^\/+/, "/"))}` };
-  return { uri: encoded(path.replace(/^(?:\.\/)+/, "")), uriBaseId: "%SRCROOT%" };
+  if (/^[A-Za-z]:\//.test(path)) return { uri: `file:///${path.slice(0, 2)}${encodePath(path.slice(2))}` };
+  if (path.startsWith("/")) return { uri: `file://${encodePath(path.replace(/^\/+/, "/"))}` };
+  return { uri: encodePath(path.replace(/^(?:\.\/)+/, "")), uriBaseId: "%SRCROOT%" };
 }
 
-const encoded = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
+const encodePath = (path: string): string => path.split("/").map(encodeURIComponent).join("/");

@@ -1,13 +1,13 @@
-import type { Phase, Shelf } from "../../core/stories/story.ts";
+import type { Phase, StoryFolder } from "../../core/stories/story.ts";
 import type { FrontMatterEdits } from "../edits/front-matter-edit.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import { issueLine } from "../briefs/findings.ts";
 import { worstFirst } from "../briefs/parts.ts";
-import { ALL_THE_ROOM, type ListPen, bullets, line, together } from "../briefs/pen.ts";
+import { FULL_LIMITS, type ListWriter, bullets, line, joinPieces } from "../briefs/pen.ts";
 
 /** How far a story has come, as its file tells it. */
 export interface StoryProgress {
-  readonly shelf: Shelf;
+  readonly shelf: StoryFolder;
   readonly completed: readonly Phase[];
   readonly reviewsComplete: boolean;
   readonly refinements: readonly Refinement[];
@@ -59,12 +59,12 @@ export interface RefinementFeedback {
 
 /** Markdown without headings: the note it goes into has its own. */
 export function writeRefinementFeedback(feedback: RefinementFeedback): string {
-  const pen: ListPen = { nonce: null, room: ALL_THE_ROOM, cuts: [] };
+  const pen: ListWriter = { nonce: null, limits: FULL_LIMITS, cuts: [] };
   const findings = bullets(pen, worstFirst(feedback.findings), (finding) => issueLine(finding, pen), {
     what: "findings",
   });
   const context = bullets(pen, feedback.context, (text) => line(pen, text), { what: "notes" });
-  return together([
+  return joinPieces([
     feedback.summary === "" ? "" : `Result: ${line(pen, feedback.summary)}`,
     findings === "" ? "" : `**Review feedback**\n\n${findings}`,
     context === "" ? "" : `**New context**\n\n${context}`,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readPs, type Ancestor } from "../../../src/adapters/process/ancestry.ts";
 import { speakerOf, type EngineRecord } from "../../../src/compose/journal/author.ts";
-import { authorityRefusal, type Speaker } from "../../../src/core/events/authority.ts";
+import { authorityRefusal, type EventAuthor } from "../../../src/core/events/authority.ts";
 import { ANSWER_VERBS } from "../../../src/core/stories/escalation.ts";
 import type { Event } from "../../../src/core/events/event.ts";
 
@@ -20,7 +20,7 @@ function line(...processes: readonly (readonly [pid: number, startedAt: number, 
 const inTerminal = (chain: readonly Ancestor[]): Ancestor[] => chain.map((each) => ({ ...each, hasTerminal: true }));
 
 describe("who a process speaks for", () => {
-  test.each<[string, Speaker["type"], readonly Ancestor[], readonly string[], EngineRecord | null]>([
+  test.each<[string, EventAuthor["type"], readonly Ancestor[], readonly string[], EngineRecord | null]>([
     ["a shell older than the engine", "person", line([90, 2000], [40, 500]), [], ENGINE],
     ["a child of the engine", "agent", line([90, 2000], [60, 1500], [50, 1000], [40, 500]), [], ENGINE],
     ["a process with the engine's number, reused", "person", line([90, 2000], [50, 999], [40, 500]), [], ENGINE],
@@ -47,12 +47,12 @@ const says = (verb: (typeof ANSWER_VERBS)[number]): Event => ({
 });
 
 test("a claim may stop work and send it back, and lets nothing through", () => {
-  const claim: Speaker = { type: "claim", why: "it has no terminal" };
+  const claim: EventAuthor = { type: "claim", why: "it has no terminal" };
   const allowed = ANSWER_VERBS.filter((verb) => authorityRefusal(claim, [says(verb)]) === null);
   expect(allowed).toEqual(["send-back", "dispute", "abandon", "retry", "halt"]);
   expect(authorityRefusal(claim, [{ type: "story.held", by: "Ada" }])).toBeNull();
   expect(authorityRefusal(claim, [{ type: "answer.undone", by: "Ada" }])?.message).toContain("Undoing an answer");
-  const agent: Speaker = { type: "agent", why: "its parent" };
+  const agent: EventAuthor = { type: "agent", why: "its parent" };
   for (const verb of ANSWER_VERBS) expect(authorityRefusal(agent, [says(verb)])).not.toBeNull();
   expect(authorityRefusal({ type: "person" }, [says("force-complete")])).toBeNull();
 });

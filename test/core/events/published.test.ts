@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../../../src/core/events/event.ts";
 import { readRecorded } from "../../../src/core/schemas/recorded.ts";
-import { answer, recorded } from "../../kit/story-world.ts";
+import { answer, recordedEvent } from "../../kit/story-world.ts";
 import { EVENTS, recordedOf } from "../../kit/event-arbitraries.ts";
 import { fits, type JsonSchema } from "./json-schema.ts";
 import { escalation, judgement, story } from "../../kit/part-arbitraries.ts";
@@ -36,10 +36,10 @@ describe("another tool that reads the published schema of a line of the journal"
   });
 
   test("asks for a reason where we do", () => {
-    const waived = (message: string) => fits(recorded(0, "a", answer("waive", { message })), schema);
+    const waived = (message: string) => fits(recordedEvent(0, "a", answer("waive", { message })), schema);
     expect([waived("it is known"), waived(" "), waived("")]).toEqual([true, false, false]);
-    expect(fits(recorded(0, "a", answer("resolve", { message: "" })), schema)).toBe(true);
-    expect(fits(recorded(0, "a", answer("resolve", { by: " " })), schema)).toBe(false);
+    expect(fits(recordedEvent(0, "a", answer("resolve", { message: "" })), schema)).toBe(true);
+    expect(fits(recordedEvent(0, "a", answer("resolve", { by: " " })), schema)).toBe(false);
   });
 });
 

@@ -9,7 +9,7 @@ import { EMPTY_RUN } from "../../../src/fold/new-state.ts";
 import { eventSchema } from "../../../src/core/schemas/event.ts";
 import { readRecorded } from "../../../src/core/schemas/recorded.ts";
 import { byText, lookup } from "../../../src/stdx/sorted-map.ts";
-import { outcomesOf, recorded, story } from "../../kit/story-world.ts";
+import { outcomesOf, recordedEvent, story } from "../../kit/story-world.ts";
 import { EVENTS, recordedOf } from "../../kit/event-arbitraries.ts";
 
 const TYPES = Object.keys(EVENTS) as Event["type"][];
@@ -31,7 +31,7 @@ describe("what is written is what is read", () => {
   test("the rules of every preset, however far a person lets it go", () => {
     for (const preset of PRESETS)
       for (const autonomy of AUTONOMIES) {
-        const line = recorded(0, null, {
+        const line = recordedEvent(0, null, {
           type: "policy.set",
           policy: { ...presetPolicy(preset), autonomy },
           by: "Ada",
@@ -59,8 +59,8 @@ describe("what is written is what is read", () => {
 function journalOf(policy: Policy, choices: readonly number[]): Recorded[] {
   const stories = [story("a"), story("b")];
   const journal = [
-    recorded(0, null, { type: "policy.set", policy, by: "Ada" }),
-    ...stories.map((each) => recorded(0, each.id, { type: "story.added", story: each })),
+    recordedEvent(0, null, { type: "policy.set", policy, by: "Ada" }),
+    ...stories.map((each) => recordedEvent(0, each.id, { type: "story.added", story: each })),
   ];
   let run = fold(journal, EMPTY_RUN);
   for (const choice of choices) {
@@ -69,7 +69,7 @@ function journalOf(policy: Policy, choices: readonly number[]): Recorded[] {
     if (command === undefined) break;
     const ways = outcomesOf(command, command.story === null ? null : lookup(run.stories, command.story, byText)!);
     for (const event of ways[(choice >> 3) % ways.length]!.events) {
-      const line = recorded(journal.length, command.story, event);
+      const line = recordedEvent(journal.length, command.story, event);
       journal.push(line);
       run = evolve(run, line);
     }

@@ -4,7 +4,7 @@ import { presetPolicy } from "../../../src/config/presets.ts";
 import { ANSWER_VERBS, type AnswerVerb } from "../../../src/core/stories/escalation.ts";
 import type { Event, Recorded } from "../../../src/core/events/event.ts";
 import { readRecorded } from "../../../src/core/schemas/recorded.ts";
-import { answer, attemptEnd, judgement, recorded, story } from "../../kit/story-world.ts";
+import { answer, attemptEnd, judgement, recordedEvent, story } from "../../kit/story-world.ts";
 import { EVENTS, recordedOf, streamOf } from "../../kit/event-arbitraries.ts";
 
 const TYPES = Object.keys(EVENTS) as Event["type"][];
@@ -121,7 +121,7 @@ describe.each(TYPES)("%s that somebody changed is refused with the path of the c
   });
 });
 
-const line = (event: Event, of: string | null = "a"): Recorded => recorded(1, of, event);
+const line = (event: Event, of: string | null = "a"): Recorded => recordedEvent(1, of, event);
 
 describe("the version", () => {
   const accepted = line({ type: "story.accepted" });

@@ -7,7 +7,7 @@ import type { Experiment, Outcome } from "../../../src/decide/blame/experiments.
 import {
   newProof,
   nextExperiment,
-  told,
+  applyOutcome,
   type ProofAnswer,
   type ProofInput,
 } from "../../../src/decide/blame/prove-blame.ts";
@@ -42,7 +42,7 @@ function prove(
     const signatures = signature === undefined ? {} : { signatures: [signature(applied)] };
     const whole = green === undefined ? {} : { isGreen: green(applied) };
     const outcomes = typeof outcome === "string" ? [outcome] : outcome;
-    state = told(state, { outcomes, ...signatures, ...whole, tookMs: 100 });
+    state = applyOutcome(state, { outcomes, ...signatures, ...whole, tookMs: 100 });
   }
 }
 
@@ -519,8 +519,8 @@ describe("limits", () => {
   test("the same answers lead to the same next question, from data that was kept", () => {
     let state = newProof(inputOf(9));
     for (const outcome of ["fail-same", "pass", "fail-same"] as const) {
-      state = told(state, { outcomes: [outcome], tookMs: 1 });
-      const kept = { input: { ...state.input }, told: JSON.parse(JSON.stringify(state.told)) };
+      state = applyOutcome(state, { outcomes: [outcome], tookMs: 1 });
+      const kept = { input: { ...state.input }, outcomes: JSON.parse(JSON.stringify(state.outcomes)) };
       expect(nextExperiment(kept)).toEqual(nextExperiment(state));
     }
   });

@@ -5,7 +5,7 @@ import { createInPlace } from "../../../src/adapters/git/worktree/in-place.ts";
 import { presetPolicy } from "../../../src/config/presets.ts";
 import type { Scope, ScopeException } from "../../../src/core/stories/scope.ts";
 import type { StoryState } from "../../../src/core/stories/story-state.ts";
-import { putBackOutside } from "../../../src/engine/perform/report-attempt.ts";
+import { revertOutOfScope } from "../../../src/engine/perform/report-attempt.ts";
 import type { EngineWorld } from "../../../src/engine/world.ts";
 import { newStory } from "../../../src/fold/new-state.ts";
 import type { Workspace } from "../../../src/ports/workspace.ts";
@@ -48,7 +48,7 @@ async function putBack(
   const kept = await workspace.keep(STORY.id, note("attempt 2"));
   const remembered: (readonly string[])[] = [];
   const world = { workspace } as unknown as EngineWorld;
-  const back = await putBackOutside(world, state, kept, ended, {
+  const back = await revertOutOfScope(world, state, kept, ended, {
     scope,
     note: note("put back"),
     except: "stories/a.md",

@@ -7,7 +7,7 @@ import { inboxItems } from "../../../src/views/answers/inbox.ts";
 import { budgetWords, endedWords, manyWords, questionWords } from "../../../src/views/answers/notifications.ts";
 import { writeSlackMessage } from "../../../src/write/reports/notification.ts";
 import { begin, runScript, world } from "../../seeds/scripted-run.ts";
-import { recorded, story } from "../../kit/story-world.ts";
+import { recordedEvent, story } from "../../kit/story-world.ts";
 
 const POLICY = presetPolicy("critic-audit");
 const unhealthy = runScript(
@@ -21,9 +21,9 @@ describe("the words of a notification", () => {
     const words = questionWords(item!, 5, 3_600_000);
     expect(words).toMatchObject({ kind: "reminder", story: null, answers: ["retry", "declare-healthy", "halt"] });
     expect(words.title).toMatch(/^the whole run still needs you, after 1 h: infrastructure/);
-    const budget = recorded(5, null, { type: "budget.warned", budget: "run-cost", used: 8, limit: 10 });
+    const budget = recordedEvent(5, null, { type: "budget.warned", budget: "run-cost", used: 8, limit: 10 });
     expect(budgetWords(budget)?.title).toBe("the whole run has used most of its run-cost budget");
-    expect(budgetWords(recorded(5, null, { type: "run.resumed", by: "Ada" }))).toBeNull();
+    expect(budgetWords(recordedEvent(5, null, { type: "run.resumed", by: "Ada" }))).toBeNull();
   });
 
   it("name a few of many, and say how many there are", () => {
@@ -75,9 +75,9 @@ describe("what a disputed finding and a repair cost", () => {
       durationMs: 1,
     } as const;
     const lines = [
-      recorded(0, storyId("a"), { ...ruled, by: "judge", costUsd: 0.2 }),
-      recorded(0, storyId("a"), { ...ruled, by: "engine" }),
-      recorded(0, null, { type: "remediation.finished", attempt: 1, fixes: [], costUsd: 0.4, durationMs: 1 }),
+      recordedEvent(0, storyId("a"), { ...ruled, by: "judge", costUsd: 0.2 }),
+      recordedEvent(0, storyId("a"), { ...ruled, by: "engine" }),
+      recordedEvent(0, null, { type: "remediation.finished", attempt: 1, fixes: [], costUsd: 0.4, durationMs: 1 }),
     ];
     expect(costRows(lines, EMPTY_RUN, "agent")).toMatchObject([{ name: "judge", costUsd: 0.2, costUnknown: false }]);
     expect(costRows(lines, EMPTY_RUN, "cause")).toMatchObject([

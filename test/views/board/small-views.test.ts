@@ -16,8 +16,8 @@ import {
 import { answerLine, inboxItems } from "../../../src/views/answers/inbox.ts";
 import { runCounts, summaryText } from "../../../src/views/run/run-summary.ts";
 import { timelineOf } from "../../../src/views/story/story-lines.ts";
-import { begin, runScript, stateOf, told, world } from "../../seeds/scripted-run.ts";
-import { answer, blameEvent, judgement, recorded, story } from "../../kit/story-world.ts";
+import { begin, runScript, stateOf, foldEvents, world } from "../../seeds/scripted-run.ts";
+import { answer, blameEvent, judgement, recordedEvent, story } from "../../kit/story-world.ts";
 
 const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 const policy = {
@@ -111,10 +111,10 @@ describe("the strip of gates", () => {
   it("shows what has spoken of the work as it is now, and a waiver never as a pass", () => {
     const run = stuck();
     expect(stripText(gateStrip(stateOf(run, "login")), UNICODE_GLYPHS)).toBe("integrity ✔  checks ✖ 1 finding");
-    const waived = told(run, "login", answer("waive", { message: "known" }));
+    const waived = foldEvents(run, "login", answer("waive", { message: "known" }));
     expect(stripText(gateStrip(stateOf(waived, "login")), UNICODE_GLYPHS)).toBe("integrity ✔  checks ~ waived");
     expect(stripText(gateStrip(stateOf(waived, "login")), ASCII_GLYPHS)).toBe("integrity ok  checks waived");
-    const again = told(run, "login", answer("resolve"));
+    const again = foldEvents(run, "login", answer("resolve"));
     expect(gateStrip(stateOf(again, "login"))).toEqual([]);
   });
 });
@@ -132,7 +132,7 @@ describe("the inbox", () => {
       },
     ]);
     expect(inboxItems(run)[0]!.answers.map(({ verb }) => verb)).toContain("waive");
-    expect(inboxItems(told(run, "login", answer("abandon")))).toEqual([]);
+    expect(inboxItems(foldEvents(run, "login", answer("abandon")))).toEqual([]);
   });
 
   it("knows what has to be typed for each answer", () => {
@@ -145,19 +145,19 @@ describe("the inbox", () => {
 describe("the timeline", () => {
   it("leaves out what only begins, and opens what failed", () => {
     const entries = timelineOf([
-      recorded(1, "a", {
+      recordedEvent(1, "a", {
         type: "gate.started",
         gate: "checks",
         tree: judgement("checks", "t", "pass").tree,
         stages: [],
       }),
-      recorded(2, "a", { type: "gate.judged", judgement: judgement("checks", "t", "pass") }),
-      recorded(3, "a", { type: "gate.judged", judgement: judgement("checks", "t", "fail", { blocking: 7 }) }),
-      recorded(4, "a", { type: "gate.judged", judgement: judgement("checks", "t", "error") }),
-      recorded(5, "a", blameEvent("checks", "culprit")),
-      recorded(6, "a", { type: "story.failed", how: "exhausted", reason: "x" }),
-      recorded(7, "a", { type: "story.accepted" }),
-      recorded(8, "a", answer("waive")),
+      recordedEvent(2, "a", { type: "gate.judged", judgement: judgement("checks", "t", "pass") }),
+      recordedEvent(3, "a", { type: "gate.judged", judgement: judgement("checks", "t", "fail", { blocking: 7 }) }),
+      recordedEvent(4, "a", { type: "gate.judged", judgement: judgement("checks", "t", "error") }),
+      recordedEvent(5, "a", blameEvent("checks", "culprit")),
+      recordedEvent(6, "a", { type: "story.failed", how: "exhausted", reason: "x" }),
+      recordedEvent(7, "a", { type: "story.accepted" }),
+      recordedEvent(8, "a", answer("waive")),
     ]);
     expect(entries.map(({ at, mark }) => `${at} ${mark}`)).toEqual([
       "2 accepted",

@@ -6,9 +6,9 @@ import type { RunState } from "../../../src/core/stories/run-state.ts";
 import { evolve } from "../../../src/fold/fold-event.ts";
 import { eventWords, timeText } from "../../../src/views/run/event-text.ts";
 import { ASCII_GLYPHS, UNICODE_GLYPHS } from "../../../src/views/text/words.ts";
-import { linesFor, NOTHING_HEARD, type LineMemory, type RunLine } from "../../../src/views/run/run-lines.ts";
+import { linesFor, NO_LINES_YET, type LineMemory, type RunLine } from "../../../src/views/run/run-lines.ts";
 import { begin } from "../../seeds/scripted-run.ts";
-import { answer, attemptEnd, blameEvent, judgement, recorded, story } from "../../kit/story-world.ts";
+import { answer, attemptEnd, blameEvent, judgement, recordedEvent, story } from "../../kit/story-world.ts";
 
 const STARTED: Event[] = [
   { type: "story.started", by: "engine" },
@@ -33,9 +33,9 @@ function told(
   glyphs = UNICODE_GLYPHS,
 ): RunLine[] {
   let run: RunState = begin(presetPolicy(preset), story("a", { title: "Retry" }));
-  let memory: LineMemory = NOTHING_HEARD;
+  let memory: LineMemory = NO_LINES_YET;
   return events.flatMap((event, i) => {
-    const line = recorded(1000 * i, "a", event);
+    const line = recordedEvent(1000 * i, "a", event);
     run = evolve(run, line);
     const heard = linesFor(line, memory, run, glyphs);
     memory = heard.memory;
@@ -98,11 +98,11 @@ describe("the lines of a run", () => {
   it("know the attempt when nobody listened to its beginning", () => {
     const events = [...STARTED, attempt(1), attemptEnd(1, { type: "ready" }, "t1")];
     const run = events.reduce(
-      (state, event) => evolve(state, recorded(0, "a", event)),
+      (state, event) => evolve(state, recordedEvent(0, "a", event)),
       begin(presetPolicy("critic-audit"), story("a")),
     );
-    const line = recorded(1, "a", judged("checks", "t1", "fail"));
-    const { lines } = linesFor(line, NOTHING_HEARD, evolve(run, line), UNICODE_GLYPHS);
+    const line = recordedEvent(1, "a", judged("checks", "t1", "fail"));
+    const { lines } = linesFor(line, NO_LINES_YET, evolve(run, line), UNICODE_GLYPHS);
     expect(lines[0]!.text).toBe("implement  attempt 1   checks ✖ 1 finding");
   });
 
@@ -253,7 +253,7 @@ describe("the lines of a run", () => {
   it("tell of the surroundings without a story", () => {
     const run = begin(presetPolicy("goal"));
     const line = (event: Event) =>
-      linesFor(recorded(0, null, event), NOTHING_HEARD, run, UNICODE_GLYPHS).lines.map(
+      linesFor(recordedEvent(0, null, event), NO_LINES_YET, run, UNICODE_GLYPHS).lines.map(
         ({ mark, text, story }) => `${story} ${mark}: ${text}`,
       );
     expect(line({ type: "infrastructure.blocked", issue: "no database" })).toEqual([
@@ -322,11 +322,11 @@ describe("targets that no reason names", () => {
       ...events,
     ];
     const state = run.reduce(
-      (now, event, i) => evolve(now, recorded(1000 * i, "a", event)),
+      (now, event, i) => evolve(now, recordedEvent(1000 * i, "a", event)),
       begin(presetPolicy("critic-audit"), wanted),
     );
-    const last = recorded(1000 * run.length, "a", run.at(-1)!);
-    return linesFor(last, NOTHING_HEARD, state, UNICODE_GLYPHS).lines.flatMap(({ details }) => details);
+    const last = recordedEvent(1000 * run.length, "a", run.at(-1)!);
+    return linesFor(last, NO_LINES_YET, state, UNICODE_GLYPHS).lines.flatMap(({ details }) => details);
   }
   const prepared = (preExisting: readonly string[]): Event => ({
     type: "story.prepared",

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Event } from "../../../src/core/events/event.ts";
 import { treeId } from "../../../src/core/events/ids.ts";
 import { diffPath, diffRange } from "../../../src/views/story/diff-range.ts";
-import { recorded } from "../../kit/story-world.ts";
+import { recordedEvent } from "../../kit/story-world.ts";
 
 const prepared: Event = { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] };
 const finished = (attempt: number): Event => ({
@@ -25,7 +25,7 @@ const started = (attempt: number): Event => ({
   brief: null,
   forecastUsd: null,
 });
-const lines = (...events: Event[]) => events.map((event, i) => recorded(i, "a", event));
+const lines = (...events: Event[]) => events.map((event, i) => recordedEvent(i, "a", event));
 
 describe("the commits that are compared", () => {
   const story = lines(prepared, started(1), finished(1), started(2), finished(2), started(3), finished(3));

@@ -5,7 +5,7 @@ import type { Event, Recorded } from "../../../src/core/events/event.ts";
 import { treeId } from "../../../src/core/events/ids.ts";
 import { newStory } from "../../../src/fold/new-state.ts";
 import { type DiffDocument, type DiffMaterial, readDiff } from "../../../src/views/story/diff-document.ts";
-import { attemptEnd, judgement, recorded, story } from "../../kit/story-world.ts";
+import { attemptEnd, judgement, recordedEvent, story } from "../../kit/story-world.ts";
 import { changedLines } from "./changed-lines.ts";
 
 /** A history of one file: the text after each attempt, attempt 0 being the base. */
@@ -34,7 +34,7 @@ async function shown(texts: Texts, said: Readonly<Record<number, readonly Event[
     );
   return read(
     texts,
-    events.map((event, at) => recorded(at, "a", event)),
+    events.map((event, at) => recordedEvent(at, "a", event)),
     `c${upTo}`,
   );
 }
@@ -101,7 +101,7 @@ describe("a blame mark", () => {
       marked(
         await read(
           texts,
-          lines.map((event, at) => recorded(at, "a", event)),
+          lines.map((event, at) => recordedEvent(at, "a", event)),
           "c3",
         ),
       ),

@@ -10,8 +10,8 @@ import type { Result } from "../../../src/core/events/error.ts";
 import { fold } from "../../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../../src/fold/new-state.ts";
 import { byText, lookup } from "../../../src/stdx/sorted-map.ts";
-import { type GateTurn, reJudgingText, reJudgings } from "../../../src/views/story/recheck.ts";
-import { attemptEnd, judgement, recorded, story } from "../../kit/story-world.ts";
+import { type GateRecheck, recheckText, rechecks } from "../../../src/views/story/recheck.ts";
+import { attemptEnd, judgement, recordedEvent, story } from "../../kit/story-world.ts";
 
 const base = presetPolicy("critic-audit");
 const POLICY: Policy = {
@@ -21,17 +21,17 @@ const POLICY: Policy = {
 
 const GATES_OF_PHASE = POLICY.phases[0]!.gates;
 const START: readonly Recorded[] = [
-  recorded(0, null, { type: "policy.set", policy: POLICY, by: "test" }),
-  recorded(0, "a", { type: "story.added", story: story("a") }),
-  recorded(0, "a", { type: "story.started", by: "test" }),
-  recorded(0, "a", { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] }),
+  recordedEvent(0, null, { type: "policy.set", policy: POLICY, by: "test" }),
+  recordedEvent(0, "a", { type: "story.added", story: story("a") }),
+  recordedEvent(0, "a", { type: "story.started", by: "test" }),
+  recordedEvent(0, "a", { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] }),
 ];
 
 /** The events of one story, written as short as it goes. */
 function journal() {
   const lines: Recorded[] = [];
   let attempt = 0;
-  const tell = (event: Event): void => void lines.push(recorded(lines.length, "a", event));
+  const tell = (event: Event): void => void lines.push(recordedEvent(lines.length, "a", event));
   return {
     lines,
     work(changed: readonly string[], phase: Phase = "implement", reworkOf: GateName | null = null): void {
@@ -54,7 +54,7 @@ function journal() {
   };
 }
 
-const whats = (gates: readonly GateTurn[] | undefined): string[] =>
+const whats = (gates: readonly GateRecheck[] | undefined): string[] =>
   (gates ?? []).map(({ gate, what }) => `${gate} ${what}`);
 
 describe("what was judged again", () => {
@@ -65,7 +65,7 @@ describe("what was judged again", () => {
     story.sendBack("review");
     story.work(["README.md"], "implement", "review");
     story.judged({ integrity: "pass", review: "pass", audit: "pass" });
-    const [rework, ...rest] = reJudgings(story.lines, POLICY);
+    const [rework, ...rest] = rechecks(story.lines, POLICY);
     expect(rest).toEqual([]);
     expect(rework).toMatchObject({ cause: "rework", rework: 1, sentBackBy: "review", changed: ["README.md"] });
     expect(whats(rework?.gates)).toEqual(["integrity again", "checks kept", "review again", "audit first"]);
@@ -75,7 +75,7 @@ describe("what was judged again", () => {
       { why: "it had failed the work" },
       { why: "it had not judged this phase's work before" },
     ]);
-    expect(reJudgingText(reJudgings(story.lines, POLICY))).toEqual([
+    expect(recheckText(rechecks(story.lines, POLICY))).toEqual([
       "  rework 1 of implement, after review: 1 path changed (README.md)",
       "    integrity  judged again: pass, 1 m; changed: README.md",
       "    checks     kept (saved 1 m); no path that changed can change what it saw",
@@ -93,12 +93,12 @@ describe("what was judged again", () => {
     story.judged({ integrity: "pass", checks: "fail" });
     story.sendBack("checks");
     story.work([], "implement", "checks");
-    const [first, second] = reJudgings(story.lines, POLICY);
+    const [first, second] = rechecks(story.lines, POLICY);
     expect(whats(first?.gates)).toEqual(["integrity again", "checks again", "review due", "audit due"]);
     expect(whats(second?.gates)).toEqual(["integrity kept", "checks due", "review due", "audit due"]);
     expect(second?.gates[2]?.why).toBe("an earlier change had touched what it saw");
-    expect(reJudgingText([second!])[0]).toBe("  rework 2 of implement, after checks: nothing changed");
-    expect(reJudgingText([second!])[1]).toBe("    integrity  kept (saved 1 m); nothing changed");
+    expect(recheckText([second!])[0]).toBe("  rework 2 of implement, after checks: nothing changed");
+    expect(recheckText([second!])[1]).toBe("    integrity  kept (saved 1 m); nothing changed");
   });
 
   it("starts anew in another phase, and names the phases that were built on it", () => {
@@ -114,12 +114,12 @@ describe("what was judged again", () => {
     story.judged({ integrity: "pass", review: "pass" });
     story.work(["stories/a.md"], "plan");
     story.judged({ integrity: "fail" });
-    const [rework] = reJudgings(story.lines, presetPolicy("story"));
+    const [rework] = rechecks(story.lines, presetPolicy("story"));
     expect(rework).toMatchObject({ phase: "research", phasesAgain: ["plan", "implement"] });
     expect(whats(rework?.gates)).toEqual(["integrity again", "review again"]);
     expect(rework?.gates.map(({ result }) => result)).toEqual(["pass", "pass"]);
     expect(rework?.gates[0]?.why).toBe("the work went back from implement to research: its product is another one");
-    expect(reJudgingText([rework!]).at(-1)).toBe("    done again, because built on research: plan, implement");
+    expect(recheckText([rework!]).at(-1)).toBe("    done again, because built on research: plan, implement");
   });
 
   it("tells of branches that were brought up to date and of lint that was fixed", () => {
@@ -130,15 +130,15 @@ describe("what was judged again", () => {
     story.tell({ type: "branch.updated", ...moved, conflicts: [] });
     story.tell({ type: "lint.fixed", ...moved, changed: ["docs/a.md"] });
     story.tell({ type: "tree.restored", tree: treeId("t1"), commit: "c1" });
-    const [update, lint] = reJudgings(story.lines, POLICY);
+    const [update, lint] = rechecks(story.lines, POLICY);
     expect(whats(update?.gates)).toEqual(["integrity due", "checks due", "review due", "audit ahead"]);
     expect(lint).toMatchObject({ cause: "lint fix", rework: 0, sentBackBy: null });
     expect(whats(lint?.gates)).toEqual(["integrity due", "checks due", "review due", "audit ahead"]);
-    expect(reJudgingText([lint!])[0]).toBe("  lint fix in implement: 1 path changed (docs/a.md)");
+    expect(recheckText([lint!])[0]).toBe("  lint fix in implement: 1 path changed (docs/a.md)");
   });
 
   it("says nothing of a story that has no rules yet", () => {
-    expect(reJudgings([], null)).toEqual([]);
+    expect(rechecks([], null)).toEqual([]);
   });
 
   it("calls kept exactly those gates that the fold still takes for proven", () => {
@@ -162,7 +162,7 @@ describe("what was judged again", () => {
           const proven = GATES_OF_PHASE.filter(
             (gate) => gates[gate]?.fresh === true && gates[gate].last?.result === "pass",
           );
-          const turn = reJudgings(told.lines, POLICY).at(-1);
+          const turn = rechecks(told.lines, POLICY).at(-1);
           const kept = turn?.gates.filter(({ what }) => what === "kept").map(({ gate }) => gate);
           if (index > 0) expect(kept).toEqual(proven.filter((gate) => !judged.has(gate)));
           told.sendBack(fails);

@@ -4,7 +4,7 @@ import { storyId } from "../../../src/core/events/ids.ts";
 import type { RunState } from "../../../src/core/stories/run-state.ts";
 import { sourceStatus, statusOf } from "../../../src/views/story/story-status.ts";
 import { answer, attemptEnd, attemptStart, story } from "../../kit/story-world.ts";
-import { begin, runScript, stateOf, told, world } from "../../seeds/scripted-run.ts";
+import { begin, runScript, stateOf, foldEvents, world } from "../../seeds/scripted-run.ts";
 
 const POLICY = presetPolicy("critic-audit");
 const status = (run: RunState, id = "a") => statusOf(run, stateOf(run, id));
@@ -29,7 +29,13 @@ describe("statusOf", () => {
     ["in a check", stopAt("start-gate", "checks"), "in-gate", "gate", "in-gate"],
     ["in review", stopAt("start-gate", "review"), "in-gate", "gate", "awaiting-review"],
     ["in audit", stopAt("start-gate", "audit"), "in-gate", "gate", "awaiting-audit"],
-    ["held", told(begin(POLICY, story("a")), "a", { type: "story.held", by: "Ada" }), "waiting", "person", "waiting"],
+    [
+      "held",
+      foldEvents(begin(POLICY, story("a")), "a", { type: "story.held", by: "Ada" }),
+      "waiting",
+      "person",
+      "waiting",
+    ],
     [
       "escalated",
       runScript(begin(POLICY, story("a")), world({ gates: { review: ["error", "error", "error"] } })).run,
@@ -38,15 +44,15 @@ describe("statusOf", () => {
       "awaiting-guidance",
     ],
     ["accepted", runScript(begin(POLICY, story("a"))).run, "accepted", "nobody", "accepted"],
-    ["abandoned", told(begin(POLICY, story("a")), "a", answer("abandon")), "failed", "nobody", "failed"],
+    ["abandoned", foldEvents(begin(POLICY, story("a")), "a", answer("abandon")), "failed", "nobody", "failed"],
     [
       "under broken infrastructure",
-      told(begin(POLICY, story("a")), null, { type: "infrastructure.blocked", issue: "no database" }),
+      foldEvents(begin(POLICY, story("a")), null, { type: "infrastructure.blocked", issue: "no database" }),
       "waiting",
       "infrastructure",
       "blocked",
     ],
-    ["halted", told(begin(POLICY, story("a")), null, answer("halt")), "waiting", "person", "waiting"],
+    ["halted", foldEvents(begin(POLICY, story("a")), null, answer("halt")), "waiting", "person", "waiting"],
     [
       "waiting for a story",
       begin(POLICY, story("a", { dependsOn: [storyId("b")] }), story("b")),
@@ -60,7 +66,7 @@ describe("statusOf", () => {
   });
 
   it("says who forced an acceptance", () => {
-    const forced = told(
+    const forced = foldEvents(
       begin(POLICY, story("a")),
       "a",
       { type: "story.started", by: "e" },
@@ -75,7 +81,7 @@ describe("statusOf", () => {
     expect(status(begin(POLICY, on)).why).toBe("b (unknown)");
     const run = begin(POLICY, on, story("b"));
     expect(status(run).why).toBe("b");
-    expect(status(told(run, "b", answer("abandon"))).why).toBe("b (abandoned)");
+    expect(status(foldEvents(run, "b", answer("abandon"))).why).toBe("b (abandoned)");
     const asked = runScript(run, world({ gates: { review: ["error", "error", "error"] } })).run;
     expect(status(asked).why).toBe("b (escalated)");
   });
@@ -104,7 +110,7 @@ describe("statusOf", () => {
       ).run;
     expect(status(waits("b"))).toMatchObject({ status: "waiting", actor: "story", why: "b" });
     expect(status(waits())).toMatchObject({ status: "escalated" });
-    const crashed = told(stopAt("start-attempt"), "a", attemptEnd(1, { type: "crashed", detail: "" }, "t0"));
+    const crashed = foldEvents(stopAt("start-attempt"), "a", attemptEnd(1, { type: "crashed", detail: "" }, "t0"));
     expect(status(crashed)).toMatchObject({ status: "waiting", actor: "time", why: "crashed" });
   });
 
@@ -120,7 +126,7 @@ describe("statusOf", () => {
   });
 
   it("between two steps its turn comes", () => {
-    const run = told(stopAt("start-attempt"), "a", attemptEnd(1, { type: "ready" }, "t5"));
+    const run = foldEvents(stopAt("start-attempt"), "a", attemptEnd(1, { type: "ready" }, "t5"));
     expect(status(run)).toMatchObject({ status: "working", actor: "engine", phase: "implement", gate: null });
   });
 });

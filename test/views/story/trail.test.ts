@@ -8,14 +8,14 @@ import { fold } from "../../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../../src/fold/new-state.ts";
 import { dailyMetrics } from "../../../src/views/board/cost.ts";
 import { trailOf } from "../../../src/views/story/trail.ts";
-import { answer, attemptEnd, blameEvent, judgement, recorded, story } from "../../kit/story-world.ts";
+import { answer, attemptEnd, blameEvent, judgement, recordedEvent, story } from "../../kit/story-world.ts";
 
 const DAY = 86_400_000;
 const START: Recorded[] = [
-  recorded(0, null, { type: "policy.set", policy: presetPolicy("factory"), by: "test" }),
-  recorded(0, "a", { type: "story.added", story: story("a") }),
-  recorded(0, "a", { type: "story.started", by: "engine" }),
-  recorded(0, "a", { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] }),
+  recordedEvent(0, null, { type: "policy.set", policy: presetPolicy("factory"), by: "test" }),
+  recordedEvent(0, "a", { type: "story.added", story: story("a") }),
+  recordedEvent(0, "a", { type: "story.started", by: "engine" }),
+  recordedEvent(0, "a", { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] }),
 ];
 
 const started = (attempt: number, reworkOf: GateName | null): Event => ({
@@ -50,7 +50,7 @@ function reworked(gate: GateName, more: Partial<Judgement>, then: Event[]): Reco
     attemptEnd(2, { type: "ready" }, "t2", { summary: "added error handling" }),
     ...then,
   ];
-  return [...START, ...events.map((event, i) => recorded(1000 * (i + 1), "a", event))];
+  return [...START, ...events.map((event, i) => recordedEvent(1000 * (i + 1), "a", event))];
 }
 
 const passes = (gate: GateName): Event => ({ type: "gate.judged", judgement: judgement(gate, "t2", "pass") });
@@ -158,7 +158,7 @@ describe("the log of reworks", () => {
   it("counts the reworks of each gate for itself, and leaves a person's out", () => {
     const lines = [
       ...reworked("review", {}, [passes("review")]),
-      ...[back("person"), back("mutation"), back("review")].map((event, i) => recorded(9000 + i, "a", event)),
+      ...[back("person"), back("mutation"), back("review")].map((event, i) => recordedEvent(9000 + i, "a", event)),
     ];
     expect(recordsOf(lines).map(({ gate, attempt }) => `${gate} ${attempt}`)).toEqual([
       "review 1",
@@ -172,9 +172,9 @@ describe("the rest of the trail", () => {
   it("lists what was given up in the order that happened, with the failures of each review", () => {
     const lines = [
       ...reworked("review", {}, []),
-      recorded(1, "b", { type: "story.added", story: story("b") }),
-      recorded(9000, "b", { type: "story.failed", how: "exhausted", reason: "too often" }),
-      recorded(9500, "a", { type: "story.failed", how: "set-aside", reason: "skipped" }),
+      recordedEvent(1, "b", { type: "story.added", story: story("b") }),
+      recordedEvent(9000, "b", { type: "story.failed", how: "exhausted", reason: "too often" }),
+      recordedEvent(9500, "a", { type: "story.failed", how: "set-aside", reason: "skipped" }),
     ];
     expect(trailOf(lines, fold(lines, EMPTY_RUN)).failed).toEqual([
       { taskId: "b", reason: "too often", reviewAttempts: 0, auditAttempts: 0 },
@@ -199,7 +199,7 @@ describe("the rest of the trail", () => {
           attemptEnd(2, { type: "ready" }, "t2", { costUsd }),
           { type: "gate.judged", judgement: judgement("tdd", "t2", "pass") },
         ] as Event[]
-      ).map((event, i) => recorded(1000 * i, id, event));
+      ).map((event, i) => recordedEvent(1000 * i, id, event));
     const lines = [START[0]!, ...of("a", 0.5), ...of("b", 0.25)];
     expect(trailOf(lines, fold(lines, EMPTY_RUN)).locations).toEqual([
       { file: "src/a.ts", attempts: 2, lastAttemptAt: 7000, outcomes: ["pass", "pass"], totalCostUsd: 0.75 },
@@ -209,8 +209,8 @@ describe("the rest of the trail", () => {
   it("sums up each day", () => {
     const lines = [
       ...reworked("review", {}, [passes("review")]),
-      recorded(DAY + 1, "a", answer("abandon")),
-      recorded(DAY + 2, "a", {
+      recordedEvent(DAY + 1, "a", answer("abandon")),
+      recordedEvent(DAY + 2, "a", {
         type: "finding.adjudicated",
         finding: mutant.id,
         upheld: true,

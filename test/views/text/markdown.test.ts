@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { markdown, type Block } from "../../../src/views/text/markdown.ts";
+import { markdown, type MarkdownBlock } from "../../../src/views/text/markdown.ts";
 
 const inline = (text: string) => {
   const [block] = markdown(text);
@@ -93,7 +93,7 @@ describe("markdown", () => {
 });
 
 /** The text of a block. */
-function plain(block: Block): string {
+function plain(block: MarkdownBlock): string {
   if (block.type === "code") return block.info + block.text;
   if (block.type === "rule") return "";
   if (block.type === "list") return block.items.map((item) => item.inline.map(({ text }) => text).join("")).join("\n");

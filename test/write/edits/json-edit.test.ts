@@ -2,27 +2,27 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { without } from "../../../src/write/edits/added-text.ts";
 import { readJson } from "../../../src/write/edits/json-document.ts";
-import { type JsonWish, addToJson } from "../../../src/write/edits/json-edit.ts";
+import { type JsonAddition, addToJson } from "../../../src/write/edits/json-edit.ts";
 import { isBare, removeFromJson } from "../../../src/write/edits/json-removal.ts";
 import { isRecord } from "../../../src/stdx/assert.ts";
 
 const HOOK = { type: "command", command: "remand hook stop" };
 const isHook = (hook: unknown): boolean => isRecord(hook) && String(hook["command"]).includes("remand hook stop");
-const STOP: JsonWish = {
+const STOP: JsonAddition = {
   path: ["hooks", "Stop"],
   as: "item",
   value: { hooks: [HOOK] },
   within: "hooks",
   isOurs: isHook,
 };
-const SERVER: JsonWish = {
+const SERVER: JsonAddition = {
   path: ["mcpServers", "remand"],
   as: "member",
   value: { command: "remand" },
   isOurs: (found) => JSON.stringify(found) === '{"command":"remand"}',
 };
 
-function added(text: string, ...wishes: readonly JsonWish[]): string {
+function added(text: string, ...wishes: readonly JsonAddition[]): string {
   const edit = addToJson({ text, added: [] }, wishes);
   if (!edit.ok) throw new Error(edit.message);
   expect(without(edit.grown.text, edit.grown.added)).toBe(text);
@@ -74,7 +74,7 @@ describe("what is added to JSON", () => {
   });
 
   it("is an item of a plain list too", () => {
-    const wish: JsonWish = { path: ["plugins"], as: "item", value: "remand", isOurs: (item) => item === "remand" };
+    const wish: JsonAddition = { path: ["plugins"], as: "item", value: "remand", isOurs: (item) => item === "remand" };
     expect(added('{ "plugins": ["a"] }', wish)).toBe('{ "plugins": ["a", "remand"] }');
     expect(added('{ "plugins": ["remand"] }', wish)).toBe('{ "plugins": ["remand"] }');
     expect(added('{ "plugins": ["a",] }', wish)).toBe('{ "plugins": ["a", "remand"] }');

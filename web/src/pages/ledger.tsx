@@ -1,7 +1,7 @@
 import { countText } from "../../../src/stdx/plain-text.ts";
 import { useState } from "preact/hooks";
 import { COST_VIEWS, type CostRow, type CostView } from "../../../src/views/board/cost.ts";
-import type { Ledger as LedgerDocument } from "../../../src/views/board/ledger.ts";
+import type { SpendingReport as LedgerDocument } from "../../../src/views/board/ledger.ts";
 import { durationText, moneyText } from "../../../src/views/text/words.ts";
 import { BarChart } from "../parts/bar-chart.tsx";
 import { Loading } from "../parts/loading.tsx";

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { StoryPageDocument } from "../../../src/views/board/dashboard.ts";
 import type { AttemptCard, GateCard } from "../../../src/views/story/story-document.ts";
-import { reJudgingText } from "../../../src/views/story/recheck.ts";
+import { recheckText } from "../../../src/views/story/recheck.ts";
 import { durationText, moneyText } from "../../../src/views/text/words.ts";
 import { FindingItem } from "../parts/finding-item.tsx";
 import { KeptText } from "../parts/kept-text.tsx";
@@ -172,7 +172,7 @@ export function ReJudged({ story: { reJudged } }: Props) {
   return (
     <section>
       <h2>What was judged again, and what was kept</h2>
-      <pre tabIndex={0}>{reJudgingText(reJudged).join("\n")}</pre>
+      <pre tabIndex={0}>{recheckText(reJudged).join("\n")}</pre>
     </section>
   );
 }

@@ -1,4 +1,4 @@
-import { markdown, type Block, type Inline } from "../../../src/views/text/markdown.ts";
+import { markdown, type MarkdownBlock, type Inline } from "../../../src/views/text/markdown.ts";
 
 /** Somebody else's markdown, as elements: no text of it can become markup. */
 export function MarkdownView({ text }: { readonly text: string }) {
@@ -11,7 +11,7 @@ export function MarkdownView({ text }: { readonly text: string }) {
   );
 }
 
-function BlockView({ block }: { readonly block: Block }) {
+function BlockView({ block }: { readonly block: MarkdownBlock }) {
   switch (block.type) {
     case "heading":
       // The page has its own first levels; what a text calls its title is below them.

@@ -8,7 +8,7 @@ import { withoutSecrets } from "../../../parse/secrets/secrets.ts";
 import { boardRows } from "../../../views/board/board.ts";
 import { timeText } from "../../../views/run/event-text.ts";
 import { gateStrip, stripText } from "../../../views/board/gate-strip.ts";
-import { reJudgingText, reJudgings } from "../../../views/story/recheck.ts";
+import { recheckText, rechecks } from "../../../views/story/recheck.ts";
 import { storyDocument } from "../../../views/story/story-document.ts";
 import { storyHtml } from "../../../views/story/story-html.ts";
 import { storyLine, timelineOf } from "../../../views/story/story-lines.ts";
@@ -87,7 +87,7 @@ function document(run: RunOutline, state: StoryState, lines: readonly Stored[]):
     spent,
     preExisting,
     timeline: timelineOf(lines),
-    reJudged: reJudgings(lines, state.policy),
+    reJudged: rechecks(lines, state.policy),
     waivers,
     disputes,
     escalation,
@@ -113,7 +113,7 @@ function text(world: World, run: RunOutline, state: StoryState, lines: readonly 
     `  ${paint.dim(timeText(at))}  ${glyphs.marks[mark]} ${text}`,
     ...details.map((detail) => `  ${" ".repeat(24)}${paint.dim(detail)}`),
   ]);
-  const again = reJudgingText(reJudgings(lines, state.policy));
+  const again = recheckText(rechecks(lines, state.policy));
   const strip = stripText(gateStrip(state), glyphs);
   return [
     `${paint.strong(story.id)}  ${shortLine(story.title, 120)}`,

@@ -1,4 +1,4 @@
-import type { Origin, ResolvedConfig } from "../../../config/resolve.ts";
+import type { SettingOrigin, ResolvedConfig } from "../../../config/resolve.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
 import { yamlTree, type PlainTree } from "../../../write/edits/yaml-scalar.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../../../app/command.ts";
@@ -67,7 +67,7 @@ function yaml(resolved: ResolvedConfig, withOrigins: boolean): string {
   });
 }
 
-export function originText({ layer, file, line }: Origin): string {
+export function originText({ layer, file, line }: SettingOrigin): string {
   switch (layer) {
     case "default":
       return "default";

@@ -6,7 +6,7 @@ import { GATES } from "../../../core/gates/gate.ts";
 import {
   type AnswerSubject,
   BUDGETS,
-  type SaidWords,
+  type AnswerInput,
   answerSubject,
   personAnswer,
   storiesMeant,
@@ -111,7 +111,7 @@ async function answer(world: World, about: string, typedVerb: string | undefined
 }
 
 /** What was typed, each word checked against what there is. */
-function words({ escalation }: AnswerSubject, verb: AnswerVerb, by: string, options: Options): SaidWords {
+function words({ escalation }: AnswerSubject, verb: AnswerVerb, by: string, options: Options): AnswerInput {
   const gate = options.gate === undefined ? undefined : wordOf("a gate", options.gate, GATES);
   const asked = escalation?.reason.type === "budget" ? escalation.reason.budget : undefined;
   const isRaise = verb === "raise-budget";

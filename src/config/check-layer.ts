@@ -62,7 +62,7 @@ function checkDetails(layer: PlainLayer, part: ConfigPart, problems: Problem[]):
     const amount = isTime ? durationMs(text) : path.at(-1) === "tokens" ? sizeOf(text) : 1;
     if (amount === 0) wrong(path, `"${path.join(".")}" must be more than nothing`, "");
     if (amount === null)
-      wrong(path, `"${path.join(".")}" is longer than anybody can wait`, "Leave it empty for no limit.");
+      wrong(path, `"${path.join(".")}" is longer than a timer can wait`, "Leave it empty for no limit.");
   });
 }
 
@@ -80,7 +80,7 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** A gate has stages or perspectives. Whoever sets the one does away with the other that a preset brought. */
+/** A gate has stages or perspectives. A setting of one removes the other, which came from a preset. */
 function withOneKindOfParts(layer: PlainLayer, problems: Problem[]): TreeMap {
   const gates = layer.value["gates"];
   if (!isMap(gates)) return layer.value;

@@ -7,7 +7,7 @@ import type { FailOn, Severity } from "../core/gates/severity.ts";
 
 /**
  * `remand.yaml` with every value filled in, under the names people write. It is what `remand config` prints;
- * the rules in it become a Policy (`policy-of.ts`), the rest is read by whoever sets up agents and gates.
+ * the rules in it become a Policy (`policy-of.ts`), the rest configures agents and gates.
  */
 export interface Config {
   readonly version: 1;

@@ -4,7 +4,10 @@ const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, 
 
 const PART = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)/;
 
-/** `90s`, `5m`, `1h30m` in milliseconds; `null` for anything else. A bare number is refused: nobody knows its unit. */
+/**
+ * `90s`, `5m`, `1h30m` in milliseconds; `null` for anything else. A bare number is refused, because its unit is
+ * unknown.
+ */
 export function durationMs(text: string): number | null {
   let rest = text.trim();
   let total = 0;

@@ -2,7 +2,7 @@ import type { SourceLocation, Problem } from "../core/events/error.ts";
 
 export type Path = readonly (string | number)[];
 
-/** What one person or place says about the config. Whoever read it says where each key and value stands. */
+/** One source of the config, with the location of each key and value. */
 export interface ConfigLayer {
   readonly name: "set" | "project" | "user";
   readonly value: Tree;
@@ -104,7 +104,7 @@ export interface TreeMap {
   readonly [key: string]: Tree;
 }
 
-/** Maps whose value is one thing: half of a threshold from here and half from there would be nobody's threshold. */
+/** Maps that are replaced as a whole: two layers must not each contribute half of a threshold. */
 const WHOLE = new Set(["failOn"]);
 
 export const isWhole = (key: string | undefined): boolean => key !== undefined && WHOLE.has(key);

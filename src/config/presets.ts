@@ -100,7 +100,7 @@ export function presetConfig(name: PresetName): Config {
   return config as unknown as Config;
 }
 
-/** How far a person lets it go changes these defaults, unless somebody set them. */
+/** The autonomy level changes these defaults; explicit settings win. */
 export const AUTONOMY_PARTS: { readonly [A in Autonomy]: ConfigPart } = {
   conservative: { concurrency: { stories: 1 } },
   standard: {},

@@ -35,7 +35,7 @@ export interface ResolvedConfig {
   readonly problems: readonly Problem[];
 }
 
-/** One config from what everybody says, the strongest first: flags, project, user; then the preset and the defaults. */
+/** Merges the layers into one config, the strongest first: flags, project, user, then the preset and the defaults. */
 export function resolveConfig({ layers }: { readonly layers: readonly ConfigLayer[] }): ResolvedConfig {
   const problems: Problem[] = [];
   const people = layers.map((layer) => checkLayer(layer, problems));

@@ -105,7 +105,7 @@ function fallbackRings(config: Config): BrokenRule[] {
   return rings;
 }
 
-/** Each way to reach somebody has what it needs, and nothing that would be passed over. */
+/** Each notification channel has the settings it needs, and none that it would ignore. */
 function unreachable({ notify }: Config): BrokenRule[] {
   return notify.flatMap((each, index) => {
     if (typeof each === "string") return [];

@@ -73,7 +73,7 @@ const OUTCOME_WORDS: Readonly<Record<AttemptOutcome["type"], string>> = {
   "timed-out": "timed out",
   "rate-limited": "was rate-limited",
   refused: "refused",
-  unusable: "cannot be used",
+  unusable: "can't start",
   missing: "is missing",
   stopped: "was stopped",
   "cut-short": "was ended by a budget",

@@ -12,9 +12,9 @@ import { routeFailure } from "./route.ts";
 import { scopeFor } from "./scope-for.ts";
 
 /**
- * A gate failed: what now? In this order, because each question is cheaper or graver than those after it: may it
- * be repaired by command; do the reviewers agree; is the budget left; did the loop stall; what caused it; is that
- * cause one that rework can mend; does a person have to allow it. Then the work goes back.
+ * A gate failed: what now? In this order, because each question is cheaper or graver than those after it: may it be
+ * repaired by command; do the reviewers agree; is the budget left; did the loop stall; what caused it; can rework fix
+ * that cause; must a person approve it. Then the work goes back.
  */
 export function afterFailure(state: StoryState, policy: Policy, failing: Failing, judgement: Judgement): StoryAction {
   const { gate } = failing;
@@ -82,7 +82,7 @@ function blameFirst(policy: Policy, failing: Failing, judgement: Judgement): Sto
   return { type: "find-blame", gate: failing.gate, tree: judgement.tree };
 }
 
-/** Causes that no rework of this work can mend (S3's other triggers). */
+/** Causes that rework cannot fix (the other triggers of S3). */
 function checkUnfixable(state: StoryState, policy: Policy, failing: Failing): StoryAction | null {
   const reason = unfixableReason(policy, failing);
   return reason === null ? null : { type: "raise-escalation", escalation: escalateStory(state, reason, failing.gate) };
@@ -145,7 +145,7 @@ function variantFor(policy: Policy, judgement: Judgement, isTextPhase: boolean):
   }
 }
 
-/** Some environments pass and others do not: that is a different thing to mend than a plain failure (S0). */
+/** Some environments pass and others fail: that needs a different fix than a plain failure (S0). */
 function isEnvironmentSpecific(judgement: Judgement): boolean {
   const byCheck = new Map<string, Set<string>>();
   for (const run of judgement.runs ?? []) byCheck.set(run.check, (byCheck.get(run.check) ?? new Set()).add(run.result));

@@ -4,8 +4,8 @@ import type { GateState, StoryState } from "../core/stories/story-state.ts";
 import { UNJUDGED } from "../fold/new-state.ts";
 
 /**
- * The one place that charges rework budgets. The charge is a law of the fold, not a step that somebody might
- * forget: whoever replays the journal gets the same counts, and a crash cannot fall between failure and charge.
+ * The one place that charges rework budgets. Charging is part of the fold, not a separate step: every replay of the
+ * journal gets the same counts, and a crash cannot fall between failure and charge.
  */
 export function chargeFailure(state: StoryState, judgement: Judgement): StoryState {
   const gate = chargedGate(state, judgement);
@@ -19,8 +19,8 @@ export function refundFailure(state: StoryState, judgement: Judgement): StorySta
 }
 
 /**
- * Whose budget a judgement is charged to; `null` for no one's. Only a failure of the work is charged. A CI run
- * that failed by a test or a build is the tests' matter (S1), one that failed by the runner is nobody's, and a
+ * The gate whose budget a judgement is charged to; `null` for none. Only a failure of the work is charged. A CI run
+ * that failed by a test or a build counts as a test failure (S1), one that failed by the runner is not charged, and a
  * lint failure gets one repair by command first.
  */
 export function chargedGate(state: StoryState, judgement: Judgement): GateName | null {

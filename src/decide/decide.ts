@@ -42,7 +42,7 @@ export type StoryFilter = ReadonlySet<StoryId> | null;
 
 /**
  * When to decide again if nothing happens before; `null`: only an event can change anything. What was due at `now` has
- * been decided about, and wakes nobody again; nor does a story that was not asked for.
+ * been decided and causes no further wake-up; nor does a story outside the filter.
  */
 export function nextWake(run: RunState, now = -Infinity, only: StoryFilter = null): number | null {
   // While nothing may start, a pause that ends changes nothing.
@@ -54,7 +54,7 @@ export function nextWake(run: RunState, now = -Infinity, only: StoryFilter = nul
   return null;
 }
 
-/** Nothing new starts while the surroundings are broken, the run is halted, or its money is gone. */
+/** Nothing new starts while the infrastructure is broken, the run is halted, or its budget is spent. */
 export function mayDispatch(run: RunState): boolean {
   return (
     run.policy !== null &&

@@ -37,7 +37,7 @@ export function escalateStory(state: StoryState, reason: EscalationReason, gate:
   });
 }
 
-/** A question about the whole run: the surroundings, or its money. */
+/** A question about the whole run: its infrastructure or its budget. */
 export function escalateRun(run: RunState, reason: EscalationReason): Escalation {
   const tries = run.remediation?.history ?? [];
   return composeEscalation({
@@ -119,7 +119,7 @@ function openText(open: readonly TriedFinding[]): string {
 
 const MOST_TITLES = 3;
 
-/** What was disputed, stands, and is in the way: whoever asked for that look gets its answer with the question. */
+/** Disputed findings that were upheld and still block: the question shows the person who disputed them the ruling. */
 function rulings(state: StoryState, reason: EscalationReason, gate: GateName | null): string[] {
   if (gate === null) return [];
   const { last, upheld } = gateState(state, gate);

@@ -7,7 +7,7 @@ import {
 
 /**
  * The answers that make sense for a reason, each with what it will do and cost. Those that would not get a story past
- * its question are taken out by `useful-answers.ts`, which knows the state.
+ * its question are removed by `withUsefulOptions`, which knows the state.
  */
 export function optionsFor(reason: EscalationReason, forecastUsd: number | null): EscalationOption[] {
   const attempt =
@@ -70,7 +70,7 @@ function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
     case "gate-blocked":
       return ["resolve", "send-back", "waive", "abandon"];
     case "non-deterministic":
-      // A failure that comes and goes is no opinion, whoever reported it.
+      // A flaky failure is not an opinion, so it cannot be disputed.
       return ["resolve", "send-back", "waive", "force-complete", "abandon"];
     default:
       return ["send-back", "resolve", "waive", "dispute", "force-complete", "abandon"];
@@ -90,26 +90,26 @@ function words(verb: AnswerVerb, attempt: string): { does: string; cost: string 
         cost: "nothing",
       };
     case "resolve":
-      return { does: "You mended it: every gate judges the tree as it is now", cost: "the gates' run" };
+      return { does: "I fixed it: re-run the gates", cost: "the gates' run" };
     case "send-back":
-      return { does: "Your guidance goes into the next brief, and this counter starts anew", cost: attempt };
+      return { does: "Put your instructions into the next brief; the failure count starts over", cost: attempt };
     case "waive":
-      return { does: "It goes through in your name, with your reason; it is never shown as a pass", cost: "nothing" };
+      return { does: "Accept anyway. Recorded as waived by you", cost: "nothing" };
     case "dispute":
       return {
-        does: "An independent reviewer looks at a finding once; if it falls the gate judges again, if it stands you are asked again",
+        does: "An independent reviewer looks at a finding once; if it falls the gate runs again, if it stands you are asked again",
         cost: "one review",
       };
     case "raise-budget":
-      return { does: "The limit becomes what you name, and the work goes on", cost: "up to the new limit" };
+      return { does: "Set a new limit and continue", cost: "up to the new limit" };
     case "force-complete":
-      return { does: "Accepted on your word; every gate that is not open is waived in your name", cost: "nothing" };
+      return { does: "Accept now; every gate that has not passed is recorded as waived by you", cost: "nothing" };
     case "abandon":
       return { does: "The story ends as failed; stories that depend on it stay blocked", cost: "nothing" };
     case "retry":
-      return { does: "Your guidance goes to the remediation agent, which starts anew", cost: "one remediation" };
+      return { does: "Your instructions go to the remediation agent, which starts again", cost: "one remediation" };
     case "declare-healthy":
-      return { does: "Work goes on as if the health check had passed", cost: "nothing" };
+      return { does: "Continue as if the health check had passed", cost: "nothing" };
     case "known":
       return {
         does: "They are known: recorded with your name and reason, shown beside every pass, and not held against the work",
@@ -123,7 +123,7 @@ function words(verb: AnswerVerb, attempt: string): { does: string; cost: string 
         cost: "nothing",
       };
     case "halt":
-      return { does: "Nothing new is dispatched until somebody resumes the run", cost: "nothing" };
+      return { does: "Nothing new starts until a person resumes the run", cost: "nothing" };
   }
 }
 

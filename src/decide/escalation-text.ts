@@ -1,5 +1,6 @@
 import { countText, plural } from "../stdx/plain-text.ts";
 import type { EscalationKind, EscalationReason } from "../core/stories/escalation.ts";
+import { limitText, spentText } from "../core/stories/budget.ts";
 import type { GateName } from "../core/gates/gate.ts";
 
 /** What sort of act is asked for: to choose, to allow, or to do something by hand. */
@@ -46,9 +47,11 @@ export function shortReason(reason: EscalationReason, gate: GateName | null): st
     case "gate-inconclusive":
       return `the ${gate} gate proved nothing ${times(reason.times)}`;
     case "gate-blocked":
-      return `the surroundings broke ${times(reason.times)} under it`;
+      return `the infrastructure broke ${times(reason.times)}`;
     case "agent-failure":
-      return `the agent ${reason.outcome} ${times(reason.times)}`;
+      return reason.outcome === "can't start"
+        ? `the agent can't start: ${reason.detail.split(/ — |\n/)[0]}`
+        : `the agent ${reason.outcome} ${times(reason.times)}`;
     case "agent-missing":
       return `there is no agent for ${reason.role}`;
     case "engine-died":
@@ -76,7 +79,7 @@ export function shortReason(reason: EscalationReason, gate: GateName | null): st
   }
 }
 
-/** The first few; a list of hundreds is read by nobody. */
+/** The first few names, and how many more there are. */
 function listNames(names: readonly string[]): string {
   const shown = names.slice(0, MOST_LISTED).join(", ");
   return names.length > MOST_LISTED ? `${shown}, and ${names.length - MOST_LISTED} more` : shown;
@@ -95,13 +98,13 @@ const STALL_WORDS = {
   "trouble-spot": "persistent trouble spot",
 } as const;
 
-/** Why it stopped, with what is known of the cause. Words that say nothing are replaced by what was counted. */
+/** Why it stopped, with what is known of the cause. Empty phrases are replaced by the counts. */
 export function assessmentOf(reason: EscalationReason, gate: GateName | null, known: readonly string[]): string {
   const own = ownAssessment(reason);
   const parts = [saysNothing(own) ? whatWasCounted(reason, gate) : own, ...known]
     .map((part) => part.trim())
     .filter((part) => part !== "");
-  // A gate that could not judge has nothing to add to its own words.
+  // A gate that could not run repeats its own message; show it once.
   return [...new Set(parts)].join(" · ");
 }
 
@@ -110,7 +113,7 @@ function whatWasCounted(reason: EscalationReason, gate: GateName | null): string
   return `${shortReason(reason, gate)}${about}${gate === null ? "" : `, at the ${gate} gate`}`;
 }
 
-/** Is this "needs a human", or less? Whoever reads it knows nothing that they did not know before. */
+/** Is this only "needs a human", or less? Such text tells the reader nothing new. */
 export const saysNothing = (text: string): boolean => !/[\p{L}\p{N}]/u.test(text) || TAUTOLOGY.test(text.trim());
 
 const TAUTOLOGY =
@@ -121,7 +124,7 @@ function ownAssessment(reason: EscalationReason): string {
     case "budget":
       return reason.budget.startsWith("failures:")
         ? `${countText(reason.used, "attempt")} rejected`
-        : `${reason.used} of ${reason.limit} are used`;
+        : spentText(reason.budget, reason.used, reason.limit);
     case "stall":
     case "non-deterministic":
     case "gate-error":
@@ -132,7 +135,7 @@ function ownAssessment(reason: EscalationReason): string {
     case "dispute":
       return reason.detail;
     case "scope-too-broad":
-      return `the suspects cannot be told apart: ${reason.files.join(", ")}`;
+      return `the suspects cannot be distinguished: ${reason.files.join(", ")}`;
     case "agent-missing":
       return `no agent answers for the role ${reason.role}, and no fallback is left`;
     case "engine-died":
@@ -156,32 +159,32 @@ function ownAssessment(reason: EscalationReason): string {
   }
 }
 
-/** What to do about it, by the name of what it is to be done about. */
+/** What the person should do, naming the gate, budget or file concerned. */
 export function recommendationOf(reason: EscalationReason, gate: GateName | null): string {
   const at = gate === null ? "" : ` ${gate}`;
   switch (reason.type) {
     case "budget":
       return reason.budget.startsWith("failures:")
         ? `Read what ${reason.used === 1 ? "the failed attempt" : `each of the ${reason.used} failed attempts`} tried. If the goal is right, send it back with the missing piece of guidance; if not, change the story.${letThrough(gate)}`
-        : `Look at what the ${reason.budget} budget has bought so far. Raise the limit of ${reason.limit} only if the last attempts came nearer.`;
+        : `Check what the ${reason.budget} budget has bought so far. Raise the limit of ${limitText(reason.budget, reason.limit)} only if the last attempts made progress.`;
     case "stall":
-      return `${STALL_ADVICE[reason.stall]}${gate === null ? "" : ` What the${at} gate said last is where to begin.`}${letThrough(gate)}`;
+      return `${STALL_ADVICE[reason.stall]}${gate === null ? "" : ` Start with the last findings of the${at} gate.`}${letThrough(gate)}`;
     case "scope-too-broad":
       return `Say which of ${countText(reason.files.length, "file")} is at fault (${reason.files.join(", ")}), or split the story so that a failure has one cause.`;
     case "non-deterministic":
-      return `Run what the${at} gate ran by hand, on the same tree. If it changes its mind, mend or waive the test; more rework cannot.`;
+      return `Run what the${at} gate ran by hand, on the same tree. If the result changes, fix or waive the flaky test; more rework cannot.`;
     case "gate-error":
       return gate === null
         ? `Fix what made the step fail ${times(reason.errors)}: the work itself was not judged.`
         : `Fix the${at} gate, which broke ${times(reason.errors)}: the work itself was not judged.`;
     case "gate-inconclusive":
-      return `Mend the${at} gate, which proved nothing ${times(reason.times)}: the work itself was not judged.`;
+      return `Fix the${at} gate, which proved nothing ${times(reason.times)}: the work itself was not judged.`;
     case "gate-blocked":
-      return `Mend the surroundings, which broke ${times(reason.times)}, then let the gates judge again.`;
+      return `Fix the infrastructure, which broke ${times(reason.times)}, then re-run the gates.`;
     case "infrastructure":
-      return `Mend the surroundings, which ${countText(reason.tries, "repair")} did not, then let the gates judge again.`;
+      return `Fix the infrastructure (${countText(reason.tries, "repair")} failed), then re-run the gates.`;
     case "agent-failure":
-      return `Look at the log of the agent that ${reason.outcome}; mend its set-up, or give the work to another role.`;
+      return `Read the log of the agent that ${reason.outcome}. Fix its setup, or give the work to another role.`;
     case "agent-missing":
       return `Install the agent for ${reason.role}, or name a fallback for that role in the config.`;
     case "engine-died":
@@ -195,7 +198,7 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
     case "dispute":
       return `Read the finding ${reason.finding} and the rebuttal, then uphold the one or waive the other.`;
     case "target-moves":
-      return `Wait until the target is quiet, then let it be tried again: it moved ${times(reason.times)}. Or raise limits.targetMoves.`;
+      return `The target moved ${times(reason.times)}. Wait until it is quiet and retry, or raise limits.targetMoves.`;
     case "branch-moved":
       return `Look at ${reason.commit.slice(0, 12)}. If it belongs to the work, have it verified; if not, drop it.`;
     case "approval":
@@ -224,7 +227,7 @@ const STALL_ADVICE = {
   oscillation: "Two demands exclude each other. Decide which one holds and say so in the guidance.",
   plateau: "The findings do not get fewer. Split the story, or say which findings matter.",
   "regression-cascade": "The best tree was brought back. Send it back with a narrower task.",
-  "trouble-spot": "This place resists. Look at it yourself, or have it written anew.",
+  "trouble-spot": "This code keeps failing. Look at it yourself, or have it rewritten.",
 } as const;
 
 /** `top`: the title of the most severe open finding; empty where none is known. */
@@ -233,9 +236,9 @@ export function questionOf(reason: EscalationReason, gate: GateName | null, top 
     case "budget":
       return reason.budget.startsWith("failures:")
         ? failedQuestion(reason.budget.slice("failures:".length), reason.used, top)
-        : `May it spend more than ${reason.limit} of its ${reason.budget} budget?`;
+        : `Raise the ${limitText(reason.budget, reason.limit)} ${reason.budget.startsWith("run-") ? "budget of the run" : "budget"}?`;
     case "stall":
-      return `What should change before it tries again?`;
+      return `What should change before the next attempt?`;
     case "scope-too-broad":
       return `Which of these files is at fault?`;
     case "non-deterministic":
@@ -248,7 +251,7 @@ export function questionOf(reason: EscalationReason, gate: GateName | null, top 
         : `Is the ${gate} gate fixed, so that it can run again?`;
     case "agent-failure":
     case "agent-missing":
-      return `Can the agent work now, or who else should do it?`;
+      return `Can the agent work now, or which role should take over?`;
     case "engine-died":
       return `Can ${reason.during} run again without ending the engine?`;
     case "incomplete":
@@ -260,19 +263,19 @@ export function questionOf(reason: EscalationReason, gate: GateName | null, top 
     case "dispute":
       return `Does the finding stand?`;
     case "target-moves":
-      return reason.merges ? "Shall Remand try to merge it again?" : "Shall it be brought up to date again?";
+      return reason.merges ? "Try to merge again?" : "Update the branch again?";
     case "branch-moved":
-      return `Shall ${reason.commit.slice(0, 12)} be verified, or dropped?`;
+      return `Verify ${reason.commit.slice(0, 12)}, or drop it?`;
     case "approval":
-      return reason.of === "merge" ? `Shall this be merged?` : `Shall the ${reason.of} go ahead?`;
+      return reason.of === "merge" ? `Merge this work?` : `Allow the ${reason.of}?`;
     case "failing-base":
       return `${countText(reason.tests.length, "test")} ${reason.tests.length === 1 ? "fails" : "fail"} before any work: known, target of this story, or fix first?`;
     case "target-not-failing":
-      return `Which failing test is this story to make pass?`;
+      return `Which failing test should this story make pass?`;
     case "contested-tests":
       return contestedQuestionText(reason.tests);
     case "infrastructure":
-      return `Is the infrastructure healthy, or what should be tried?`;
+      return `Is the infrastructure healthy, or what should Remand try?`;
   }
 }
 

@@ -41,7 +41,7 @@ export function nextStep(state: StoryState, facts: Facts): NextStep {
   const planned = planFor(state, policy, facts);
   const action =
     planned.type === "raise-escalation" ? raiseQuestion(state, planned.escalation, policy, facts) : planned;
-  // What is in flight comes before what is new: judging first, then mending, then going on.
+  // Work in flight comes before new work: gates first, then rework, then the next phase.
   const isDispatch = action.type === "start-attempt" || action.type === "start-story";
   return { lane: laneOf(action), urgency: isDispatch ? 1 : 0, action };
 }
@@ -120,7 +120,7 @@ function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   return same === null ? judge(state, policy, gate) : giveUp(state, policy, { type: "stall", ...same }, gate);
 }
 
-/** What fails before the work must be somebody's: known, the story's target, or to be fixed first. */
+/** A failure at the base must be classified first: known, the story's target, or to be fixed before the work. */
 function aboutTheBase(state: StoryState): EscalationReason | null {
   const targets = targetsNotFailing(state);
   if (targets.length > 0) return { type: "target-not-failing", targets };
@@ -181,7 +181,7 @@ function judge(state: StoryState, policy: Policy, gate: GateName): StoryAction {
   const detail = trouble ?? "";
   if (errors >= limits.errors) return ask(state, { type: "gate-error", errors, detail }, gate);
   if (inconclusives >= limits.inconclusives) {
-    // A test that changes its mind cannot be mended by more of the same work, nor the gate by judging again (S3).
+    // Neither rework nor another run of the gate fixes a flaky test (S3).
     const changing = `${flaky.join(", ")} gave different answers about the same tree, ${countText(inconclusives, "time")}`;
     return ask(
       state,

@@ -4,8 +4,8 @@ import type { Remediation, RunState } from "../core/stories/run-state.ts";
 import { escalateRun } from "./escalate.ts";
 
 /**
- * Broken surroundings stop new work for every story: whatever is dispatched into them fails for nothing. A
- * remediation agent repairs, an independent health check decides whether that worked; both together are one try.
+ * Broken infrastructure stops new work for every story, because work dispatched now would fail for no reason of its
+ * own. A remediation agent repairs, an independent health check decides whether that worked; both together are one try.
  * `waiting` → `repairing` → `repaired` → checked: healthy, or `waiting` again; after the last try a person.
  */
 export function remediate(run: RunState): ProjectCommand | null {
@@ -32,7 +32,7 @@ export function remediate(run: RunState): ProjectCommand | null {
   }
 }
 
-/** Does this event say that the surroundings are broken? Then nothing new starts until they are well. */
+/** Does this event report broken infrastructure? Then nothing new starts until it is repaired. */
 export function blockedBy({ remediation }: RunState, { event, at }: Recorded): RunState["remediation"] {
   const issue = issueOf(event);
   return issue === null || remediation !== null ? remediation : newRemediation(issue, at);

@@ -7,7 +7,7 @@ import type { Policy, Specialist } from "../core/events/policy.ts";
 import type { Route } from "../core/stories/scope.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 
-/** Which phase and which role mends this failure. */
+/** Which phase and which role fixes this failure. */
 export function routeFailure(state: StoryState, policy: Policy, judgement: Judgement): Route {
   if (judgement.gate === "ci" && judgement.ciClass === "configuration")
     return { phase: "implement", role: policy.roles.ciIntegration, reason: "the CI's own configuration is at fault" };
@@ -134,7 +134,7 @@ const BY_ENDING: Readonly<Record<string, string>> = {
   yaml: "yaml",
 };
 
-/** The language of a file, by its ending; an ending nobody listed is its own language. */
+/** The language of a file, by its ending; an unknown ending is its own language. */
 export function languageOf(path: string): string {
   const ending = path.slice(path.lastIndexOf(".") + 1).toLowerCase();
   return Object.hasOwn(BY_ENDING, ending) ? BY_ENDING[ending]! : ending;

@@ -19,7 +19,7 @@ export function runOverspent(run: RunState): BudgetUse | null {
   return firstUse(run.spent, run.policy?.limits.run, run.raised, OF_RUN, isSpent);
 }
 
-/** A budget that is nearly used up and that nobody was told of yet. */
+/** A budget that is nearly used up, without a warning so far. */
 export function toWarn({ spent, policy, raised, warned }: StoryState): BudgetUse | null {
   return firstUse(spent, policy?.limits.story, raised, OF_STORY, isNews(warned));
 }
@@ -36,7 +36,8 @@ export interface RemainingBudget {
 
 /**
  * The time that what runs may still take. What runs now counts too: for the story since its step began, for the run
- * since each of its steps did. `since`: when this step began, as long as the story does not say so. `null` without a limit.
+ * since each of its steps did. `since`: when this step began, as long as the story does not say so. `null` without a
+ * limit.
  */
 export function timeLeft(run: RunState, state: StoryState | null, now: number, since: number): RemainingBudget | null {
   const ran = now - (state?.running?.since ?? since);

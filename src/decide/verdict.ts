@@ -84,8 +84,8 @@ function summaryOf(gate: GateName, result: Result, stages: readonly StageResult[
 }
 
 /**
- * Finds reviewers who ask for opposite things in one place. Whose word counts: security before the product owner
- * before code quality; between equals nobody's, and a person decides.
+ * Finds reviewers who ask for opposite things in one place. Security wins over the product owner, who wins over code
+ * quality; between equals a person decides.
  */
 export function reviewConflicts(findings: readonly Finding[]): ReviewConflict[] {
   const conflicts: ReviewConflict[] = [];

@@ -17,7 +17,7 @@ export interface Dispatching {
   readonly queue: FleetQueue;
   readonly clock: Clock;
   readonly only?: StoryFilter;
-  /** Whoever ran for these stories is gone and has left no job behind. */
+  /** The worker of these stories is gone and left no job behind. */
   recover(story: StoryId): Promise<void>;
 }
 
@@ -52,14 +52,17 @@ export async function dispatch(dispatching: Dispatching, signal: AbortSignal): P
   }
 }
 
-/** Whoever has an agent's conversation and files asks it again, as part of the same job. */
+/** Only the worker with the agent's conversation and files can ask it again, in the same job. */
 const isForAnyWorker = ({ type }: Command): boolean => type !== "ask-again";
 
 /** How often the queue's books are compared with the journal. */
 const LOOK_AGAIN_MS = 1000;
 /** A job that has been over for so long and has changed nothing was refused: it may come again. */
 const STUCK_MS = 2000;
-/** A story in which something runs that nobody has in hand: not at once, because the two are not seen at one moment. */
+/**
+ * Stories with a running step but no worker. Not reported at once, because journal and queue are not read at the same
+ * moment.
+ */
 const ORPHAN_MS = 5000;
 
 /** A job may end without having done anything: it had come too early, or its worker could not reach the journal. */
@@ -105,8 +108,8 @@ async function soonest(clock: Clock, at: number, change: Promise<void>, signal: 
 
 /**
  * Does one job of a fleet: folds what is new, decides, and does what was decided if that is still the command of the
- * job's name. If not, somebody else has been at it, or it may not be done just now: then nothing is done, and whoever
- * hands out jobs sees by the journal what is left to do.
+ * job's name. If not, another worker did it or it may not run now: then nothing is done, and the dispatcher sees in the
+ * journal what is left.
  */
 export async function doJob(id: string, ledger: Ledger, world: EngineWorld, signal: AbortSignal): Promise<void> {
   await ledger.catchUp();
@@ -115,10 +118,10 @@ export async function doJob(id: string, ledger: Ledger, world: EngineWorld, sign
   if (command === null) return;
   while (command !== null) {
     await perform(command, ledger, world, signal);
-    // Whoever led the conversation and has the agent's files asks again: nobody else can.
+    // Only the worker that has the conversation and the agent's files can ask again.
     command = signal.aborted ? null : commandOf(id, ledger.state(), clock.now(), ({ type }) => type === "ask-again");
   }
-  // Broken off: it is said to be, so that nobody takes it for something that still runs.
+  // Record the interruption, so that the step does not look as if it still ran.
   if (signal.aborted) await handBack(id, ledger, world, "stopped");
 }
 
@@ -129,7 +132,9 @@ function commandOf(id: string, state: RunState, now: number, is: (command: Comma
   return decide(state, state.policy, now, only).find((command) => command.story === story && is(command)) ?? null;
 }
 
-/** The worker that did this job died, or gives it up. What it had begun is reported or interrupted, if it still runs. */
+/**
+ * The worker that did this job died, or gives it up. What it had begun is reported or interrupted, if it still runs.
+ */
 export async function handBack(id: string, ledger: Ledger, world: EngineWorld, how: "stopped" | "died"): Promise<void> {
   await ledger.catchUp();
   const story = storyOf(id);

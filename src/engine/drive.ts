@@ -31,7 +31,7 @@ export async function drive(
     try {
       await perform(job.command, ledger, world, running.get(job.id)?.stop?.signal ?? jobSignal);
     } catch (error) {
-      // Not this story's trouble but everybody's (the journal cannot be written): stop, and say so.
+      // The journal cannot be written, which affects all stories: stop and report it.
       trouble.fault ??= asError(error);
     } finally {
       running.delete(job.id);
@@ -40,7 +40,7 @@ export async function drive(
     }
   });
   const unwatch = world.journal.watch((whose) => {
-    // What is written here is folded by whoever wrote it.
+    // The writer folds its own events.
     if (whose === "others") void ledger.catchUp().catch((error: unknown) => (trouble.fault ??= asError(error)));
   });
   try {
@@ -53,7 +53,8 @@ export async function drive(
       endStopped(running, ledger);
       const commands = commandsNow(state, now, only, isForOthers);
       for (const command of commands) handOut(command, running, state, world);
-      // Of what is after `now` only: a pause that is over and whose command is on its way must not keep this loop awake,
+      // Of what is after `now` only: a pause that is over and whose command is on its way must not keep this loop
+      // awake,
       // or nothing else gets its turn.
       const wakeAt = nextWake(state, now, only);
       if (commands.length === 0 && running.size === 0 && wakeAt === null) break;
@@ -69,7 +70,7 @@ export async function drive(
   }
   if (trouble.fault !== null) throw trouble.fault;
   await ledger.catchUp();
-  // Told to stop: what was broken off is said to be, so that nobody takes it for something that still runs.
+  // Stopping: record what was interrupted, so that it does not look as if it still ran.
   if (signal.aborted) await recover(ledger, world, "stopped");
   await ledger.rest();
   return ledger.state();
@@ -86,7 +87,7 @@ function commandsNow(state: RunState, now: number, only: StoryFilter, isForOther
 interface RunningCommand {
   readonly story: StoryId | null;
   readonly lane: Lane;
-  /** How to end it; bookkeeping is over before anybody could. */
+  /** Stops it; `null` for bookkeeping, which is too short to stop. */
   readonly stop: AbortController | null;
 }
 
@@ -113,8 +114,8 @@ function handOut(
 }
 
 /**
- * One job at a time for a story: somebody's word in between gives its next command another key, and not another job.
- * And no more jobs in a lane than it has hands: what was handed out a moment ago may not show in the state yet.
+ * One job at a time for a story: an answer in between gives the next command another key, not a second job. And no more
+ * jobs in a lane than its limit: a job that was just started may not show in the state yet.
  */
 function mayHandOut(
   command: Command,
@@ -129,7 +130,7 @@ function mayHandOut(
   );
 }
 
-/** Wakes whoever waits for the next ring. */
+/** Wakes all waiters of `next()`. */
 function createSignal(): { ring(): void; next(): Promise<void> } {
   let ring = (): void => undefined;
   return { ring: () => ring(), next: () => new Promise((resolve) => (ring = resolve)) };

@@ -5,9 +5,9 @@ import { byText, lookup } from "../stdx/sorted-map.ts";
 import type { Ledger } from "./ledger.ts";
 
 /**
- * The ledger as one command may write it. What it says first must follow exactly what it was decided on, and once it has
- * begun something, only that may be ended by it. So a worker that slept while another took its place, or the same command
- * given out twice, is refused, whatever the queue did.
+ * The ledger as one command may write it. What it says first must follow exactly what it was decided on, and once it
+ * has begun something, only that may be ended by it. So a worker that slept while another took its place, or the same
+ * command given out twice, is refused, whatever the queue did.
  */
 export function withFencing(command: Command, ledger: Ledger): Ledger {
   const { story } = command;
@@ -33,7 +33,7 @@ export function decidedAt({ key }: Pick<Command, "key">): number {
 }
 
 interface FencingToken {
-  /** The events it goes by; `null` where it need not follow them: somebody else may write about the project meanwhile. */
+  /** The number of events the command was based on; `null` for project commands, where other writers are allowed. */
   known: number | null;
   /** The event with which it began what runs now. */
   begun: number | null;

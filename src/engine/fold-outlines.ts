@@ -12,10 +12,9 @@ import { RUN_PART, SNAPSHOT_FORMAT, unpackedOutlines, type RunText } from "./sna
 type OutlineSource = Pick<JournalReader, "read" | "latestSnapshot" | "latestOutlines" | "snapshotParts">;
 
 /**
- * How the stories stand, for whoever wants to know no more than that. The newest snapshot's outlines are read, and
- * whole states only of those stories that the lines after it may change. With `only` it is enough to tell of these, or
- * of the `open` ones where more than `few` have ended: others are there where they matter to them. It tells of all
- * where that is not to be had.
+ * The status of all stories, without their whole states. Reads the outlines of the newest snapshot, and whole states
+ * only of stories that later lines may change. With `only`, other stories are included only where these depend on them;
+ * with `open`, ended stories are left out when there are more than `few`. Falls back to a full fold.
  */
 export async function foldOutlines(
   journal: OutlineSource,
@@ -83,12 +82,13 @@ async function fromOutlines(
     texts,
     parts.map(({ text }) => text),
   );
-  // The other stories' outlines pass for states here. Of those `evolve` asks only how they ended and whom they wait for.
+  // The other stories' outlines pass for states here. Of those `evolve` asks only how they ended and whom they wait
+  // for.
   let state = started as unknown as RunState;
   for (const line of lines) state = evolve(state, line);
   if (only === null) return state;
   const asked = only === "open" ? run.open : only;
-  // Whoever wants to see stories whole is content where there is none of that name; whoever lists them looks further.
+  // A request for named stories may find none; a list has to read on.
   const isThere = (id: StoryId): boolean => lookup(state.stories, id, byText) !== undefined;
   if (!isEnough(state, whole.length === 0 ? asked : asked.filter(isThere))) return null;
   return only === "open" ? { ...state, unlisted: withoutListed(run, texts) } : state;

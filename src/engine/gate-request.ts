@@ -52,7 +52,7 @@ export function withoutBase(request: GateRequest): GateRequest {
   return { ...request, atBase: { ...request.atBase, failing: null } };
 }
 
-/** Only what still holds: an opinion about another state of the files is nobody's opinion of this one. */
+/** Only fresh judgements: an opinion about other files does not count for these. */
 function judgedBeside({ gates }: StoryState, gate: GateName): { readonly [G in GateName]?: Judgement } {
   const others = GATES.filter((name) => name !== gate && gates[name]?.fresh === true && gates[name].last !== null);
   return Object.fromEntries(others.map((name) => [name, gates[name]!.last!]));

@@ -14,18 +14,17 @@ export interface Ledger {
   state(): RunState;
   story(id: StoryId): StoryState;
   /**
-   * Writes events to a stream. `false`: somebody else was there first; nothing was written, and whoever asked must
-   * look at the state again. `known`: how many events of the story, or of the project, the writer goes by; without it,
-   * all that have been folded.
+   * Appends events to a stream. `false`: another writer was first and nothing was written, so the caller must look at
+   * the state again. `known`: the number of events the writer has seen; default: all that have been folded.
    */
   append(stream: StoryId | null, events: readonly Event[], known?: number): Promise<boolean>;
-  /** Whether the writer may still say something about this. Everybody may, but for one who does a command (see `grip.ts`). */
+  /** May the writer still write about this story? Always, except for commands (see `fencing.ts`). */
   mayWrite(stream: StoryId | null): boolean;
   /** Folds what others have written. */
   catchUp(): Promise<void>;
   /** Resolves at the next change of the state. */
   changed(): Promise<void>;
-  /** Work is over for now: whoever looks next should not have to fold much. */
+  /** Call when work pauses: saves a snapshot, so that the next reader folds little. */
   rest(): Promise<void>;
 }
 
@@ -57,7 +56,7 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
       planned = null;
       return readOn();
     }));
-  // What was just written need not be read again, unless lines that nobody has folded may stand before or after it.
+  // What was just written is not read again, unless lines of other writers may be before or after it.
   const foldOwn = async (stored: readonly Stored[]): Promise<void> => {
     if (writing > 1 || stored[0]?.position !== now().position + 1) return readOn();
     fold(stored);
@@ -85,11 +84,11 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
 }
 
 /**
- * Lines from one snapshot to the next: so few that whoever opens the journal folds next to nothing, and so many that
- * nobody notices the writing, which costs as much as the stories that changed meanwhile.
+ * Lines between snapshots: few enough that opening the journal is quick, many enough that writing snapshots costs
+ * little.
  */
 export const SNAPSHOT_EVERY = 1000;
-/** At the end of a run fewer are enough, because somebody will look. */
+/** At the end of a run fewer are enough, because people read the journal then. */
 const WORTH_SAVING = 100;
 
 /** A stream may hold lines that its story knows nothing of, because they came before it did. */

@@ -79,7 +79,7 @@ export function outlinesFrom(texts: readonly string[], policies: readonly Policy
     known.set(text, gates);
     return gates;
   };
-  // One text for one parse: to begin anew for each of thousands would cost more than to read them.
+  // Parsed as one text: thousands of separate parses would cost more than the reading.
   return (JSON.parse(`[${texts.join(",")}]`) as Row[]).map((row) => {
     const [
       id,

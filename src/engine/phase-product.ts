@@ -112,7 +112,7 @@ export async function noteRework(
   const isChanged = isTextPhase(phase)
     ? productIn(text, phase, isComplete) !== productIn(was, phase, isComplete)
     : (await workspace.changed(story.id, tree, (await workspace.look(story.id)).tree)).some((each) => each !== path);
-  // Without a change the trees stay the same, and whoever looks for a stall sees it.
+  // Without a change the trees stay the same, and the stall rule sees that.
   if (isChanged) await pages.write(place, path, appendRefinementNote(text, { iteration: reworks, phase, feedback }));
 }
 

@@ -98,4 +98,4 @@ function toHeardComment(comment: ForgeComment): HeardComment {
 
 const LONGEST_COMMENT = 8000;
 
-const nameOf = ({ by }: ForgeComment): string => by.replaceAll(/[^\w.[\]-]/g, "").slice(0, 40) || "somebody";
+const nameOf = ({ by }: ForgeComment): string => by.replaceAll(/[^\w.[\]-]/g, "").slice(0, 40) || "unknown";

@@ -40,10 +40,10 @@ interface RunningExperiment {
 }
 
 /**
- * Makes the runs of a proof, several at once where there are benches for it. What is begun before it is asked for is a
- * guess: if nobody asks in the end it is stopped and forgotten. A run that had others beside it and ended neither well
- * nor as recorded is made again alone, because two runs can be in each other's way (a port, a file in a common place);
- * so the result is the same as if runs were made one after the other.
+ * Makes the runs of a proof, several at once where there are checkouts for it. Runs started before they are asked for
+ * are guesses: one that is not needed is stopped and dropped. A run beside others that neither passed nor failed as
+ * recorded is repeated alone, because parallel runs can disturb each other (a port, a shared file); so the result is
+ * the same as if runs were made one after the other.
  */
 export function proofRunner(options: ProofRunnerOptions): ProofRunner {
   const benches = benchesOf(options);
@@ -56,7 +56,7 @@ export function proofRunner(options: ProofRunnerOptions): ProofRunner {
     for (const other of others) other.isBeside = true;
     const signal = AbortSignal.any([options.signal, stop.signal]);
     const ended = tried.on(bench, experiment, signal).finally(() => benches.free.push(bench));
-    // Whoever asks for it hears of an error; a guess that nobody asks for fails for itself.
+    // An error is reported to the caller that asks for the run; a guess that is not needed fails silently.
     ended.catch(() => undefined);
     return { ended, stop, isBeside: others.length > 0 };
   }
@@ -95,7 +95,7 @@ export function proofRunner(options: ProofRunnerOptions): ProofRunner {
   };
 }
 
-/** The benches that nobody works at; those beside the first are opened when the first run is asked for. */
+/** The free checkouts; those beside the first are opened when the first run is asked for. */
 function benchesOf({ bench, more }: ProofRunnerOptions) {
   const free: Bench[] = [bench];
   const opened: Bench[] = [];
@@ -114,7 +114,9 @@ function benchesOf({ bench, more }: ProofRunnerOptions) {
   };
 }
 
-/** One experiment on one bench. Two sets of hunks may leave the same files: what is known of a tree is not run again. */
+/**
+ * One experiment on one bench. Two sets of hunks may leave the same files: what is known of a tree is not run again.
+ */
 function trying(options: ProofRunnerOptions) {
   const known = new Map<string, RunOutcome>();
   return {

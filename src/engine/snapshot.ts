@@ -18,8 +18,8 @@ export interface FoldedRun {
 }
 
 /**
- * Changes with the form of the state. A snapshot of another format is passed over, and everything is folded anew; a
- * test compares the form with the one this name was given to.
+ * Changes with the form of the state. A snapshot of another format is ignored and everything is folded again; a test
+ * checks that the format's name changes with the form.
  */
 export const SNAPSHOT_FORMAT = "run/15";
 
@@ -30,7 +30,9 @@ export const RUN_PART = "";
 export interface SnapshotContents {
   readonly position: number;
   readonly stories: RunState["stories"];
-  /** Stories share their policy, which written out for each would be most of the text. They name it by its place here. */
+  /**
+   * Stories share their policy, which written out for each would be most of the text. They name it by its place here.
+   */
   readonly policies: readonly Policy[];
 }
 
@@ -62,7 +64,7 @@ export interface RunText {
   readonly policy: number | null;
   readonly dependents: readonly (readonly [StoryId, readonly StoryId[]])[];
   readonly policies: readonly Policy[];
-  /** Stories that go on, and how many have ended: whoever wants to know of the one need not read the others. */
+  /** Open stories, and the number of ended ones: readers of open stories need not read the others. */
   readonly open: readonly StoryId[];
   readonly settled: Settled;
   /** Of the project's own stream, and of those whose lines are not all in their stories. */

@@ -48,11 +48,11 @@ export interface EngineWorld {
   /** How branches come together; `null` where the work is done in a person's own checkout. */
   readonly integration: Integration | null;
   readonly forge: Forge | null;
-  /** Looks for the change that caused a failure; `null` where nobody does. */
+  /** Finds the change that caused a failure; `null` where blame is off. */
   readonly detective: BlameSearch | null;
   /** Puts formatting and lint right; `null` where no command does that. */
   readonly fixLint: ((path: string, control: FixControl) => Promise<void>) | null;
   readonly watcher: Watcher;
-  /** A word that nobody could have guessed, for the fences of one brief. */
+  /** An unguessable word for the fences of one brief. */
   nonce(): string;
 }

@@ -18,7 +18,7 @@ import { commitsDropped, mergeApproved, mergeClaimed, withMovesForgiven, without
 export function applyAnswer(state: StoryState, answer: Answer, base: string, at: number): StoryState {
   const reason = state.escalation?.reason ?? null;
   const gate = answer.gate ?? state.escalation?.gate ?? state.failing?.gate ?? null;
-  // Whoever disputes a finding has changed nothing yet: what led to the question stays counted until it falls.
+  // A dispute changes nothing yet: the failures stay counted until the finding falls.
   const counters = answer.verb === "dispute" ? state.counters : { ...forgetTroubles(state.counters), unchanged: 0 };
   const next: StoryState = { ...state, escalation: null, escalatedAt: null, counters };
   switch (answer.verb) {
@@ -70,7 +70,7 @@ function calledKnown(state: StoryState, reason: EscalationReason | null, answer:
 const isAboutTheBase = (reason: EscalationReason | null): boolean =>
   reason?.type === "failing-base" || reason?.type === "target-not-failing";
 
-/** The person mended it: whatever was proven before is judged again, because the tree may be another one. */
+/** The person fixed it: all gates run again, because the tree may have changed. */
 function resolveQuestion(state: StoryState, reason: EscalationReason | null, answer: Answer): StoryState {
   if (isAboutTheBase(reason)) return { ...state, tree: null, preExisting: [] };
   if (asksForMerge(reason)) return mergeClaimed(state, answer);

@@ -49,8 +49,8 @@ function isFirstSinceReady({ attempts, startedFrom }: StoryState): boolean {
 }
 
 /**
- * The look at the diff refused an attempt that had a scope. What it did beyond that is in the tree until somebody puts
- * it back: it must not become the measure, and putting it back is no new change.
+ * The look at the diff refused an attempt that had a scope. Its changes beyond the scope are in the tree until they are
+ * reverted: they must not become the baseline, and reverting them is no new change.
  */
 function isStillToPutBack({ attempts, startedFrom }: StoryState, { reworkOf, phase }: AttemptStarted): boolean {
   const hadScope = phase !== "implement" || (attempts.at(-1)?.reworkOf ?? null) !== null;
@@ -188,8 +188,8 @@ function incomplete(
 }
 
 /**
- * Whatever ran is gone and nobody saw how it ended. That is neither the agent's fault nor the work's: what was
- * counted for it is given back, and the step is decided anew.
+ * The running step is gone and its result unknown. That is neither the agent's fault nor the work's: its counts are
+ * given back, and the step is decided again.
  */
 export function interruptAttempt(state: StoryState): StoryState {
   const { running, counters } = state;
@@ -215,7 +215,7 @@ export function withLastAttempt(state: StoryState, change: Partial<AttemptSummar
   };
 }
 
-/** Doubles each time; the exponent is capped, because a wait of years is a stop that nobody sees. */
+/** Doubles each time; the exponent is capped, because a wait of years would be a silent stop. */
 export function backoffMs(state: StoryState, times: number): number {
   return (state.policy?.limits.backoffMs ?? 0) * 2 ** Math.min(times - 1, 10);
 }

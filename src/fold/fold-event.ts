@@ -66,7 +66,7 @@ function putStory(run: RunState, before: StoryState | null, after: StoryState, i
   const isAccepted = after.ending?.how === "accepted";
   // An answer that was taken back may have accepted it: those that wait for it wait again.
   if (isAccepted === (before?.ending?.how === "accepted")) return next;
-  // Whoever takes an answer back brings back what was there: its time was counted when it came about.
+  // An undo restores an earlier state, whose time was counted before.
   if (isAccepted && !isUndone) next = withUsual(next, after);
   for (const waiting of lookup(next.dependents, id, byText) ?? []) {
     const state = lookup(next.stories, waiting, byText);
@@ -134,7 +134,7 @@ function isProjectEvent(event: Event): boolean {
   );
 }
 
-/** One event of the project's own stream: rules, surroundings, the run's money. */
+/** One event of the project's own stream: policy, infrastructure, the run's budget. */
 export function evolveProject(before: RunState, { event, at }: Recorded): RunState {
   const run: RunState = { ...before, seq: before.seq + 1 };
   switch (event.type) {
@@ -183,7 +183,7 @@ function endRemediation(
   return { ...remediation, stage: "waiting", history };
 }
 
-/** A person's word about the surroundings, or about the money of the whole run. */
+/** A person's answer about the infrastructure or the budget of the whole run. */
 function answerProject(run: RunState, answer: Answer): RunState {
   const next: RunState = { ...run, escalation: null };
   switch (answer.verb) {

@@ -143,7 +143,7 @@ export function blameFound(state: StoryState, gate: GateName, blame: Blame, cost
   const failing = { ...next.failing, blame };
   switch (blame.verdict) {
     case "environment": {
-      // Not the work's failure: the charge goes back, and the gate judges again when the surroundings are well.
+      // Not the work's failure: the charge goes back, and the gate runs again when the infrastructure is repaired.
       const back = withGate(refundFailure(next, judgement), gate, {
         fresh: false,
         rounds: gateState(next, gate).rounds.slice(0, -1),

@@ -35,11 +35,11 @@ import { beginStory, withBase } from "./new-state.ts";
 type FoldedEvent = Exclude<StoryEvent, { type: "story.added" }> | EscalationEvent;
 type AppliedEvent = Exclude<FoldedEvent, { type: "answer.undone" }>;
 
-/** What the project knows that a story's fold needs. */
+/** The facts about the project that a story's fold needs. */
 export interface ProjectFacts {
   readonly policy: Policy | null;
   readonly base: string;
-  /** May the last answer still be taken back? Asked only where somebody does. */
+  /** Can the last answer still be undone? Called only for an undo. */
   mayUndo(): boolean;
 }
 
@@ -60,7 +60,7 @@ export function evolveStory(
   return withUndo(state, after, event, at);
 }
 
-/** Nothing runs any more: whoever wanted it to end has got that. */
+/** Nothing runs any more, so a request to stop it is fulfilled. */
 function clearStop(state: StoryState): StoryState {
   return state.running === null && state.stopping !== null ? { ...state, stopping: null } : state;
 }
@@ -245,7 +245,7 @@ function restoreWork(state: StoryState, tree: StoryState["tree"], commit: string
   return next;
 }
 
-/** Whatever ran is over: an attempt that our own surroundings broke off is given back like one that was interrupted. */
+/** The running step is over. An attempt that our own infrastructure cut short is given back, as if interrupted. */
 function stepFailed(before: StoryState, infra: boolean, detail: string, at: number, lasting: boolean): StoryState {
   const state = interruptAttempt(before);
   const stepFailures = state.counters.stepFailures + (lasting ? (state.policy?.limits.errors ?? 1) : 1);
@@ -254,7 +254,7 @@ function stepFailed(before: StoryState, infra: boolean, detail: string, at: numb
   return { ...state, wait, counters: { ...state.counters, stepFailures, blocked } };
 }
 
-/** The engine itself answers where nobody plays the role; that is no turn of anybody's. */
+/** Where no agent plays the role the engine answers itself; that is not counted as an agent's turn. */
 function askedForIt(state: StoryState, { by, asked }: Adjudicated): StoryState {
   const more = asked ?? (by === "engine" ? {} : { [by]: 1 });
   return { ...state, asked: addCounts(state.asked, more) };
@@ -272,7 +272,7 @@ function applyRuling(state: StoryState, event: Adjudicated): StoryState {
     : findingFalls({ ...paid, disputes: paid.disputes.filter((each) => each !== dispute) }, dispute);
 }
 
-/** A person who was asked is asked the same again; whoever was not asked, or has no say, is put before a person. */
+/** A question that a person was asked is asked again; any other ruling goes to a person. */
 function findingStands(state: StoryState, dispute: Dispute, ruling: string): StoryState {
   const { finding, gate, isAnswer } = dispute;
   const noted = withGate(state, gate, { upheld: [...gateState(state, gate).upheld, { finding, says: ruling }] });

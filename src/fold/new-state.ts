@@ -107,7 +107,7 @@ export function newStory(story: Story, arrival: number, at: number): StoryState 
     flagged: false,
     delivered: null,
     queued: null,
-    // A person's file may say that the work is done: nobody judged it, and the record says so.
+    // A story's file may say that the work is done: no gate judged it, and the record says so.
     ending:
       story.shelf === "done"
         ? { how: "accepted", at, forced: { by: "the story's file", reason: "its status says done" } }
@@ -116,8 +116,8 @@ export function newStory(story: Story, arrival: number, at: number): StoryState 
 }
 
 /**
- * A story's state as it is kept. Field by field: whoever changed the state made an object of its own form, and to copy
- * objects of many forms by their fields' names takes eight times as long. The fold does little else.
+ * A story's state as it is kept. Copied field by field, so that all states have one hidden class: spreading objects of
+ * many shapes takes eight times as long, and the fold does little else.
  */
 export function keptStory(state: StoryState, seq: number, queued: StoryState["queued"]): StoryState {
   return {

@@ -60,7 +60,7 @@ export function factsFor(run: RunState, state: StoryState): Facts {
 
 const ENOUGH_TO_COMPARE = 3;
 
-/** Why a story that nobody works on does not move; `null` if it can. */
+/** Why an idle story does not move; `null` if it can. */
 function obstacle(run: RunState, state: StoryState): "settled" | "busy" | "person" | "story" | null {
   if (state.ending !== null) return "settled";
   if (state.running !== null) return "busy";
@@ -85,7 +85,7 @@ function placeFor(run: RunState, state: StoryState): StoryState["queued"] {
   const stops = obstacle(run, state);
   if (stops !== null && stops !== "story") return null;
   const step = nextStep(state, factsFor(run, state));
-  // Bookkeeping waits for nobody: a question to a person is asked now, not when a pause is over.
+  // Bookkeeping is not delayed: a question to a person is asked now, not when a pause is over.
   if (step.lane === "engine") return { lane: "engine", key: orderKey(state, 0) };
   if (stops === "story") return null;
   if (state.wait?.type === "time")
@@ -139,8 +139,8 @@ export function laneOfRunning(running: Running): Lane {
 }
 
 /**
- * The story as it is when somebody sends accepted work back: open once more, with everything that is known of it.
- * Nothing else opens a story again; `null` for whatever else is said of one that is over.
+ * An accepted story that a person sends back: open again, with its whole state. Nothing else reopens a story; `null`
+ * for all other events.
  */
 export function reopenStory(state: StoryState, event: Event): StoryState | null {
   const isSentBack = event.type === "person.answered" && event.answer.verb === "send-back";

@@ -3,7 +3,7 @@ export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${message}`);
 }
 
-/** Ends a switch over a closed union: a new member that nobody handles does not compile. */
+/** Ends a switch over a closed union: a new member without a case does not compile. */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }

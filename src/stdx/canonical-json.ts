@@ -6,7 +6,7 @@ export function canonicalJson(value: unknown): string {
   return canonical(value).text;
 }
 
-/** The text, and the value that whoever parses it gets: what JSON leaves out or writes in another way is so here too. */
+/** The text, and the value that parsing it gives: what JSON omits or rewrites is omitted or rewritten here too. */
 export function canonical(value: unknown): { readonly text: string; readonly value: unknown } {
   // Put in order first and written then: a replacer, which JSON asks about every single value, takes twice as long.
   const normal = orderKeys(value, "");

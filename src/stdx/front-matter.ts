@@ -1,6 +1,5 @@
 /**
- * Where the front matter of a markdown file stands. Whoever reads it and whoever edits it must agree to the
- * byte, so both ask here.
+ * Where the front matter of a markdown file stands. Readers and editors must agree to the byte, so both use this.
  *
  * It opens with a line `---` at the very beginning (behind a byte order mark, if there is one) and closes with
  * the next such line.

@@ -1,5 +1,5 @@
 /**
- * The known word that somebody most likely meant, or `undefined` if none is near. Near is one slip in a short
+ * The known word that a person most likely meant, or `undefined` if none is near. Near is one slip in a short
  * word, two or three in a long one; equal distances go to the word that comes first.
  */
 export function nearMiss(word: string, known: Iterable<string>): string | undefined {
@@ -18,13 +18,13 @@ export function nearMiss(word: string, known: Iterable<string>): string | undefi
   return best;
 }
 
-/** Longer words are nobody's slip, and comparing them would cost. */
+/** Longer words are no typos, and comparing them is expensive. */
 const LONGEST_WORD = 100;
 
 /** `max_refinement` and `maxRefinement` are the same word to a person. */
 const foldWord = (word: string): string => word.toLowerCase().replace(/[_\s-]/g, "");
 
-/** Levenshtein's distance, with two neighbours swapped counted as one slip. */
+/** Levenshtein distance, with a swap of two neighbors counted as one slip. */
 function slips(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, i) => i);

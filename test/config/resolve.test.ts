@@ -198,7 +198,7 @@ describe("mistakes", () => {
     ],
     [
       "limits: { time: 999999999999d }",
-      '1:17+13 "limits.time" is longer than anybody can wait | Leave it empty for no limit.',
+      '1:17+13 "limits.time" is longer than a timer can wait | Leave it empty for no limit.',
     ],
     [
       "gates: { checks: { commands: [{ run: x, timeout: 0m }] } }",

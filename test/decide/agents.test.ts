@@ -27,7 +27,7 @@ describe("a dispatch that gave nothing to judge", () => {
     [{ type: "timed-out", afterMs: 60_000 }, 3, "the agent timed out 3 times"],
     [{ type: "rate-limited", retryAt: 5 }, 20, "the agent was rate-limited 20 times"],
     [{ type: "refused", detail: "no" }, 2, "the agent refused 2 times"],
-    [{ type: "unusable", detail: "no credit", fix: "add credit" }, 1, "the agent cannot be used 1 time"],
+    [{ type: "unusable", detail: "no credit", fix: "add credit" }, 1, "the agent can't start: no credit"],
   ])("%j asks a person after %i", (outcome, limit, title) => {
     const once = runScript(begin(POLICY, story("a")), ends(outcome, limit));
     expect(stateOf(once.run, "a").escalation?.title).toBe(`Story a: ${title}`);
@@ -64,7 +64,7 @@ describe("a dispatch that gave nothing to judge", () => {
   });
 
   // S4.33, S4.54, S4.102
-  it("interrupted with the engine: what was counted is given back, and the step is decided anew", () => {
+  it("interrupted with the engine: the counts are given back, and the step is decided again", () => {
     let run = begin(POLICY, story("a"));
     run = runScript(run, (command) => (command.type === "start-attempt" ? [attemptStart(command)] : null)).run;
     expect(stateOf(run, "a").counters.attempts).toBe(1);

@@ -101,7 +101,7 @@ describe("in a run", () => {
     ]);
   });
 
-  it("an attempt that began anew and was interrupted does not bring the old conversation back", () => {
+  it("an attempt with a new conversation that was interrupted does not bring the old one back", () => {
     const usual = script();
     const heard: string[] = [];
     const ran = runScript(begin(policyWith(rule), story("a")), (command, state, run) => {

@@ -74,7 +74,7 @@ describe("decide", () => {
     expect(decide(run, POLICY, 0).map((command) => command.story)).toEqual(["b", "c"]);
     expect(decide(run, POLICY, POLICY.limits.backoffMs).map((command) => command.story)).toEqual(["b", "c", "a"]);
     expect(nextWake(begin(POLICY))).toBeNull();
-    // What was due when it was decided about wakes nobody again, nor does a story that was not asked for.
+    // What was due when it was decided causes no second wake-up, nor does a story outside the filter.
     expect(nextWake(run, POLICY.limits.backoffMs - 1)).toBe(POLICY.limits.backoffMs);
     expect(nextWake(run, POLICY.limits.backoffMs)).toBeNull();
     expect(nextWake(run, 0, new Set([storyId("b")]))).toBeNull();

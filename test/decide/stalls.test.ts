@@ -94,7 +94,7 @@ describe("stalls", () => {
     const ran = run(PATIENT, { checks: tests(["a", "b", "c"], ["a"], ["a", "b"]) });
     expect(commandsOf(ran, "restore-tree")).toHaveLength(1);
     expect(stateOf(ran.run, "a").gates.checks?.fresh).toBe(false);
-    // The person mended it: everything is judged anew, on the tree that was brought back.
+    // The person fixed it: all gates run again, on the restored tree.
     expect(runScript(foldEvents(ran.run, "a", answer("resolve"))).lines.slice(0, 2)).toEqual([
       "adopt-work",
       "judge integrity",

@@ -145,7 +145,7 @@ test("a person's own commit on the branch is asked about: dropped, it is not mer
   expect(refused.out).toContain("its branch has commits that no gate has passed");
   expect(git("ls-tree", "--name-only", "main")).not.toContain("cap.txt");
   expect(remand("inbox").out).toMatch(
-    /be verified, or dropped\?[\s\S]*answer esc-cap-2 resolve[\s\S]*answer esc-cap-2 drop/,
+    /Verify [0-9a-f]{12}, or drop it\?[\s\S]*answer esc-cap-2 resolve[\s\S]*answer esc-cap-2 drop/,
   );
   expect(answer("drop").status).toBe(0);
   run();
@@ -159,7 +159,7 @@ test("a person's own commit on the branch is asked about: dropped, it is not mer
   remand("answer", "other", "resolve", "--by", "Ada");
   run();
   // What the person saw when they approved was another tree.
-  expect(remand("inbox").out).toContain("Shall this be merged?");
+  expect(remand("inbox").out).toContain("Merge this work?");
   remand("answer", "other", "merge", "--by", "Ada");
   const { status, out } = run();
   expect(status, out).toBe(0);
@@ -214,7 +214,7 @@ test("a target that conflicts sends the work back to the agent, without the merg
   expect(git("show", "main:cap.txt")).toBe("cap");
 });
 
-describe("Shall this be merged?", () => {
+describe("Merge this work?", () => {
   test("merge: Remand merges it in the person's name", () => {
     project(MANUAL, "cap");
     expect(run().status).toBe(4);
@@ -244,7 +244,7 @@ describe("Shall this be merged?", () => {
     const lied = run();
     expect(lied.status, lied.out).toBe(4);
     expect(lied.out).toMatch(/not delivered: main at \w{12} does not hold \w{12}/);
-    expect(remand("inbox").out).toMatch(/does not hold[\s\S]*Shall this be merged\?/);
+    expect(remand("inbox").out).toMatch(/does not hold[\s\S]*Merge this work\?/);
     git("merge", "--squash", "remand/cap");
     git("commit", "--quiet", "-m", "squashed");
     repository.write("later.txt", "later\n");

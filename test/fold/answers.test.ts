@@ -413,7 +413,7 @@ describe("a test that changes its mind about one tree", () => {
     expect(reasonFor(ask("inconclusive", "inconclusive"), "a")).toBe("gate-inconclusive");
   });
 
-  it("is judged again when a person has mended it, and what it did before is forgotten", () => {
+  it("runs again when a person has fixed it, and its earlier results are dropped", () => {
     const ran = runScript(
       foldEvents(ask(flaky, flaky), "a", answer("resolve")),
       world({ gates: { checks: ["inconclusive", "inconclusive"] } }),

@@ -124,7 +124,7 @@ describe("events that come to nothing", () => {
     expect(state).toMatchObject({ failing: null, spent: { timeMs: 7 } });
   });
 
-  it("a second report of broken infrastructure does not start the first repair anew", () => {
+  it("a second report of broken infrastructure does not restart the first repair", () => {
     const once = foldEvents(run, null, { type: "infrastructure.blocked", issue: "first" });
     expect(foldEvents(once, null, { type: "infrastructure.blocked", issue: "second" }).remediation?.issue).toBe(
       "first",
@@ -268,7 +268,7 @@ describe("a branch that is brought up to its target", () => {
     ({ type: "branch.updated", tree: treeId("both"), commit: "c9", changed, conflicts: [] }) as const;
   const updated = (changed: readonly string[]) => stateOf(foldEvents(atAudit, "a", updatedWith(changed)), "a");
 
-  it("is judged anew where the target changed what a gate looks at, and only there", () => {
+  it("is judged again where the target changed what a gate looks at, and only there", () => {
     expect(updated(["src/a.ts"]).gates).toMatchObject({ checks: { fresh: false }, review: { fresh: false } });
     expect(updated(["README.md"]).gates).toMatchObject({ checks: { fresh: true }, review: { fresh: false } });
     expect(updated(["src/a.ts"])).toMatchObject({ tree: "both", commit: "c9", running: null });

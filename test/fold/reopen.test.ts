@@ -52,7 +52,7 @@ describe("accepted work that somebody sends back", () => {
   });
 
   it("tells the brief what was said of which place, and remembers what was heard", () => {
-    const comments = [comment("line/1", "name it"), comment("review/2", "please mend")];
+    const comments = [comment("line/1", "name it"), comment("review/2", "please fix")];
     const back = foldEvents(accepted(), "a", answer("send-back", { message: "2 comments", comments }));
     const ran = runScript(back);
     const [sent] = commandsOf(ran, "send-back");

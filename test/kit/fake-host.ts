@@ -63,7 +63,7 @@ export interface FakeHost extends Host {
   /** Writes events as if a run had done so. */
   write(stream: StoryId | null, ...events: readonly Event[]): Promise<void>;
   keepEvidence(text: string): Promise<string>;
-  /** Whoever watches a folder is told that something in it changed. */
+  /** Notifies the watchers of a folder that something in it changed. */
   changeFiles(): void;
 }
 

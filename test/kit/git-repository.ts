@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** A real repository in a folder of its own, away from the configuration of whoever runs the tests. */
+/** A real repository in its own folder, without the git configuration of the user who runs the tests. */
 export interface TestRepository {
   readonly home: string;
   readonly root: string;

@@ -16,7 +16,7 @@ export interface PythonEnvironment {
   byTable(mapping: Readonly<Record<string, string>>, namespaces?: Readonly<Record<string, readonly string[]>>): void;
   /** The finder of the package `editables`, which hatch and pdm use when they are asked to be exact. */
   byRedirections(table: Readonly<Record<string, string>>): void;
-  /** A finder that asks before all others, as those of native builds do, and whose inside nobody knows. */
+  /** An opaque finder that comes before all others, as those of native builds do. */
   byFirstFinder(name: string, file: string): void;
   /** A link among the packages: flit. */
   byLink(name: string, target: string): void;

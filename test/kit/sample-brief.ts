@@ -32,7 +32,7 @@ export function sampleBrief(changes: Partial<Brief> = {}): Brief {
     failureLimit: 3,
     route: { phase: "implement", role: roleName("developer"), reason: "code quality goes to its author" },
     rolePrompt: "You are the developer.\nYou write small changes.",
-    summary: "2 issues stand in the way",
+    summary: "2 issues block the work",
     evidence: [{ title: "npm test", text: "1 failing\nexpected 3, got 4", fullAt: ".remand/evidence/7.log" }],
     blame: {
       verdict: "culprit",

@@ -32,14 +32,16 @@ export interface PostgresServer {
 export interface ServerOptions {
   /** Whether a commit waits for the disk. Without it a crash of the server loses nothing, a loss of power would. */
   readonly fsync?: boolean;
-  /** Where its folder is made: not where that is memory, for whoever measures. The server's user must get there. */
+  /**
+   * The parent of its folder; benchmarks choose one that is not in memory. The server's user must have access to it.
+   */
   readonly below?: string;
   /** Further lines of postgresql.conf. */
   readonly settings?: readonly string[];
 }
 
 const USER = "remand";
-/** Has what must be escaped in an address, so that whoever forgets that is found out. */
+/** Has characters that must be escaped in an address, so that a missing escape fails the tests. */
 const PASSWORD = "s3cret/of the#tests";
 
 export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {

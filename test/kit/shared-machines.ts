@@ -99,7 +99,7 @@ export function makeJournal(): TestJournal {
   };
 }
 
-/** How somebody sees the journal who has slept since then. */
+/** The journal as a process sees it that has been suspended since then. */
 export function asItIs({ commits, runs }: TestJournal): TestJournal {
   return { ...makeJournal(), commits: new Map(commits), runs: new Map(runs) };
 }
@@ -135,7 +135,7 @@ export interface Daemon {
   readonly address: string;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** In its place, somebody who takes every call and hangs up. */
+  /** Replaces it by a server that accepts every connection and closes it. */
   hangUp(): Promise<{ called(times: number): Promise<void>; close(): Promise<void> }>;
 }
 
@@ -159,7 +159,7 @@ export async function gitDaemon(bare: string, env: Readonly<Record<string, strin
     async stop() {
       if (server === null) return;
       const gone = once(server, "exit");
-      // It has children for whoever it speaks with.
+      // The server has a child process for each connection.
       process.kill(-server.pid!, "SIGKILL");
       await gone;
       server = null;

@@ -338,7 +338,7 @@ function endsOf(command: Command, state: StoryState | null): Outcome[] {
   }
 }
 
-/** Whatever can become of a delivery: a target that is quiet, moves, conflicts, and a branch that somebody moved. */
+/** All outcomes of a delivery: a target that is quiet, moves or conflicts, and a branch that was moved. */
 function deliveryOutcomes(command: Extract<Command, { type: "deliver" }>, state: StoryState): Outcome[] {
   const start: Event = { type: "step.started", step: "delivery" };
   const { how, claimedBy } = command;

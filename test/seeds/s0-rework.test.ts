@@ -212,7 +212,7 @@ describe("S0 failed tasks", () => {
   it("a failed task is removed from active work: nothing is dispatched for it any more", () => {
     const ran = run({ review: ["fail", "fail", "fail"] }, { ...POLICY, onExhausted: "error" });
     expect(ran.run.inFlight).toBe(0);
-    expect(statusOf(ran.run, stateOf(ran.run, "a"))).toMatchObject({ status: "failed", actor: "nobody" });
+    expect(statusOf(ran.run, stateOf(ran.run, "a"))).toMatchObject({ status: "failed", actor: "none" });
     expect(runScript(ran.run).lines).toEqual([]);
   });
 });

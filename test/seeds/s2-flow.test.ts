@@ -131,7 +131,7 @@ describe("S2 AUDIT_BLOCKED: remediation", () => {
     );
   });
 
-  it("retry: three tries anew, and the remediation agent gets the guidance", () => {
+  it("retry: three new tries, and the remediation agent gets the guidance", () => {
     const ran = runScript(foldEvents(given().run, null, answer("retry", { message: "restart the database" })));
     expect(commandsOf(ran, "start-remediation")[0]).toMatchObject({ attempt: 1, guidance: ["restart the database"] });
     expect(["a", "b"].map((id) => stateOf(ran.run, id).ending?.how)).toEqual(["accepted", "accepted"]);
@@ -143,7 +143,7 @@ describe("S2 AUDIT_BLOCKED: remediation", () => {
     expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
   });
 
-  it("halt: nothing more, until somebody resumes", () => {
+  it("halt: nothing more starts until a person resumes", () => {
     const halted = foldEvents(given().run, null, answer("halt"));
     expect(runScript(halted).lines).toEqual([]);
     const resumed = foldEvents(halted, null, { type: "run.resumed", by: "Ada" });

@@ -112,7 +112,7 @@ describe("S2 what a developer can say besides READY_FOR_REVIEW", () => {
   };
 
   // S2.20
-  it("unknown output is asked about twice; the third time it is an agent failure, dispatched anew with the format", () => {
+  it("unknown output is asked about twice; the third time it is an agent failure, dispatched again with the format", () => {
     const ran = runScript(begin(POLICY, story("a")), unreadable(3));
     expect(ran.lines.slice(1, 5)).toEqual([
       "implement by developer",

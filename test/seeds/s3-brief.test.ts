@@ -42,7 +42,7 @@ const brief = sampleBrief({
         line: 23,
         change: "Added early return before expiry check",
         confidence: 0.97,
-        reasons: ["its removal mends the test"],
+        reasons: ["its removal fixes the test"],
       },
     ],
     explanation: "",
@@ -104,7 +104,7 @@ describe("S3 rework brief", () => {
         "- File: src/auth/refresh.ts:23",
         "- Change: Added early return before expiry check",
         "- Commit: (this iteration, uncommitted)",
-        "- Reason: its removal mends the test",
+        "- Reason: its removal fixes the test",
       ].join("\n"),
     );
   });

@@ -182,7 +182,7 @@ describe("S3 tracking", () => {
   });
 
   // S3.29
-  it("a pass between failures starts the count of that place anew, and keeps its history", () => {
+  it("a pass between failures restarts the count of that location and keeps its history", () => {
     const ran = run({ gates: { checks: ["fail", "pass"] }, blame: [AUTH] }, { ...POLICY, deliver: "merge" });
     expect(stateOf(ran.run, "a").locations["src/auth/refresh.ts"]).toMatchObject({
       attempts: 1,

@@ -52,7 +52,7 @@ describe("S4: structured reviews, with fallbacks", () => {
   test.each([
     ["APPROVED", "pass"],
     ["REJECTED", "fail"],
-    // The reviewer broke: that is neither a pass nor a rejection, and charges nobody.
+    // The reviewer broke: that is neither a pass nor a rejection, and charges no budget.
     ["FAILED", "unknown"],
     ["RECOVERY", "unknown"],
   ])("decision %s reads as %s", (decision, result) => {

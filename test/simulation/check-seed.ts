@@ -29,7 +29,7 @@ export async function checkBlocked(seed: number): Promise<void> {
   const kills = killsOf(seed, 2, quiet.calls);
   const killed = await simulate(seed, true, kills);
   if (!isDeepStrictEqual(await checkJournal(killed.disk), killed.state))
-    throw new Error(`killed at ${[...kills].join(", ")}: the journal, folded anew, gives another state`);
+    throw new Error(`killed at ${[...kills].join(", ")}: folding the journal again gives another state`);
 }
 
 function killsOf(seed: number, count: number, calls: number): ReadonlySet<number> {

@@ -20,7 +20,7 @@ export interface Deeds {
   /** Ends of attempts that the outbox was asked to keep, and those that it kept. */
   readonly outboxAsked: Set<string>;
   readonly outboxKept: Set<string>;
-  /** Is the outbox there for whoever goes on after a death? That of another machine is not. */
+  /** Can the engine that continues after a death read the outbox? Not that of another machine. */
   readonly isOutboxFound: boolean;
   /** The engine that does this has lost its place: whatever it begins now is begun for nothing. */
   isReplaced: boolean;

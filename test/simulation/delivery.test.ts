@@ -7,7 +7,7 @@ import { DELIVERIES, simulateDelivery } from "./simulate-delivery.ts";
 const SEEDS = Math.ceil(Number(process.env["REMAND_SEEDS"] ?? 2000) / 20);
 const FROM = Number(process.env["REMAND_SEED"] ?? 0);
 
-/** The merge gate is the real one here, and nobody counts how often it runs. */
+/** The merge gate is the real one here, and its runs are not counted. */
 const EXPECTED = { isAlone: false, isOutboxSafe: true };
 
 describe("delivery to a target that moves, conflicts and is rewritten", () => {

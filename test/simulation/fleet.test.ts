@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 3_600_000 });
 const SEEDS = Math.ceil(Number(process.env["REMAND_SEEDS"] ?? 2000) / 40);
 const FROM = Number(process.env["REMAND_SEED"] ?? 0);
 
-/** An end in the outbox of a machine that is gone is seen by nobody. */
+/** A result in the outbox of a machine that is gone is lost. */
 const FLEET = { isAlone: true, isOutboxSafe: false };
 
 /** Runs a seed on one machine and then as a fleet: every story ends the same, and every law holds at every line. */

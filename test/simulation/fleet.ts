@@ -14,9 +14,9 @@ import { hasDiedTwice, newProject } from "./simulate.ts";
 
 /** What befalls the workers, each at one of its calls of the world. */
 export interface Disturbed {
-  /** Calls of the whole fleet at which whoever makes them dies. */
+  /** Calls of the whole fleet at which the calling worker dies. */
   readonly kills: ReadonlySet<number>;
-  /** Calls at which whoever makes them stands still, until others have made so many more. */
+  /** Calls at which the calling worker is suspended, until others have made so many more. */
   readonly freezes: ReadonlyMap<number, number>;
   /** How often a job is given to two workers at once. */
   readonly doubles: number;
@@ -48,7 +48,7 @@ function createBook(limits: Readonly<Record<Lane, number>>, seed: number, double
         await work(id, new AbortController().signal);
       } catch (error) {
         if (!(error instanceof Killed)) counted.faults.push(error);
-        // Of one who is dead nobody hears that it is over.
+        // A dead worker does not report its end.
         return;
       }
       if (!job.holders.delete(holder)) return;
@@ -106,8 +106,8 @@ interface Worker {
 }
 
 /**
- * Several workers with their own files, one journal and one queue, disturbed at chance places. Whoever dies or stands
- * still is found out by the others, who take over; another comes in its place. Ends when nothing is left to be done.
+ * Several workers with their own files, one journal and one queue, disturbed at random points. The others detect a dead
+ * or suspended worker and take over; a new one replaces it. Ends when nothing is left to do.
  */
 export async function simulateFleet(seed: number, disturbed: Disturbed, workers = 3): Promise<FleetRun> {
   const disk = await newProject(seed);
@@ -214,7 +214,7 @@ export async function simulateFleet(seed: number, disturbed: Disturbed, workers 
       }
       await born();
     }
-    // And what it had in hand is handed back before others may have it. Whoever sees to that may go the same way.
+    // And its jobs are returned before others may take them. The worker that does so may die as well.
     const there = new Set(fleet.map(({ name }) => name));
     for (const holder of new Set((await book.of("?").inHand()).map((job) => job.holder))) {
       if (there.has(holder) || there.has(heirs.get(holder) ?? "")) continue;
@@ -239,7 +239,7 @@ export async function simulateFleet(seed: number, disturbed: Disturbed, workers 
     }
     if (book.counted.faults.length > 0) throw book.counted.faults[0];
     await first.catchUp();
-    // Nobody makes any more calls: whoever still stands there wakes now, when all is over.
+    // No worker makes calls any more: suspended ones wake now, at the end.
     if (isSettled(first, disk.nowMs)) for (const { thaw } of thaws.splice(0)) thaw();
     quiet =
       thaws.length === 0 && isSettled(first, disk.nowMs) && (await book.of("?").inHand()).length === 0 ? quiet + 1 : 0;

@@ -31,7 +31,7 @@ export function policyFor(seed: number): Policy {
   const unblamed = Object.fromEntries(GATES.map((gate) => [gate, { ...base.gates[gate], blame: false }]));
   return {
     ...base,
-    // Nobody merges here, and the phases that write text are played elsewhere.
+    // No merges here, and the text phases are simulated elsewhere.
     phases: [
       {
         phase: "implement",
@@ -55,7 +55,7 @@ export function policyFor(seed: number): Policy {
 
 const STORIES = [story("a"), story("b", { dependsOn: [storyId("a")] }), story("c", { priority: 0 }), story("d")];
 
-/** Far more than any seed needs: whoever gets here goes in circles. */
+/** Far more than any seed needs: more steps mean an endless loop. */
 export const MOST_CALLS = 20_000;
 
 export interface Simulated {
@@ -107,7 +107,7 @@ export async function simulateZombie(seed: number, stopsAt: number): Promise<Dis
   return heir;
 }
 
-/** A word of somebody else's that changes nothing, in a story's stream or in the project's. */
+/** An event of another writer that changes nothing, in a story's stream or in the project's. */
 async function speak(disk: Disk, about: (typeof STORIES)[number] | null): Promise<void> {
   let seq = 0;
   for await (const line of disk.journal.read(0)) if (line.story === (about?.id ?? null)) seq = line.seq;
@@ -117,8 +117,8 @@ async function speak(disk: Disk, about: (typeof STORIES)[number] | null): Promis
 }
 
 /**
- * Somebody else writes to the stories' streams again and again, just before the engine does: what they say changes
- * nothing, and the engine's own word must not be lost by it.
+ * Another writer appends to the stories' streams just before the engine does: its events change nothing, and the
+ * engine's own events must not be lost.
  */
 export async function simulateChatter(seed: number, blocked = false): Promise<Disk> {
   const disk = await newProject(seed);
@@ -132,7 +132,7 @@ export async function simulateChatter(seed: number, blocked = false): Promise<Di
   return disk;
 }
 
-/** The surroundings fail now and then: a full disk, a git error. The engine says so and tries again, within a bound. */
+/** Infrastructure fails now and then: a full disk, a git error. The engine records it and retries, within a bound. */
 export async function simulateTrouble(seed: number): Promise<Disk> {
   const disk = await newProject(seed);
   let calls = 0;
@@ -201,7 +201,7 @@ export async function simulate(
   }
 }
 
-/** Whoever looks on is told each line once, in its order. */
+/** Watchers get each line once, in order. */
 function tellOnce(): Watcher & { check(from: number, to: number): void } {
   const told: number[] = [];
   return {
@@ -250,7 +250,7 @@ export async function hasDiedTwice(disk: Disk): Promise<boolean> {
   return false;
 }
 
-/** Folds the journal anew and asserts the laws at every line: what is checked is what was written, not what ran. */
+/** Folds the journal again and asserts the laws at every line: it checks what was written, not what ran. */
 export async function checkJournal(disk: Disk, expected = ONE_ENGINE): Promise<RunState> {
   let run = EMPTY_RUN;
   let witness = NOTHING_WITNESSED;

@@ -10,7 +10,7 @@ export interface TargetDisk {
   readonly landed: { readonly story: StoryId; readonly tree: string }[];
   /** The commit of the target that each of the stories' commits holds. */
   readonly holds: Map<string, string>;
-  /** What each branch is at, where somebody moved it away from what was kept. */
+  /** The commit of each branch that was moved away from what was kept. */
   readonly strays: Map<StoryId, string>;
   moves: number;
 }
@@ -23,7 +23,7 @@ export const newTarget = (): TargetDisk => ({
   moves: 0,
 });
 
-/** How often somebody else does something to the target, or to a story's branch, each time it is looked at. */
+/** How often another writer changes the target or a story's branch, each time it is read. */
 export interface TargetFaults {
   readonly moves: number;
   readonly conflicts: number;
@@ -48,7 +48,7 @@ interface Parts {
   readonly guarded: Guarded;
 }
 
-/** A target that moves, conflicts and is rewritten, and branches that somebody commits to. A commit is its tree here. */
+/** A target that moves, conflicts and is rewritten, and branches with foreign commits. A commit is its tree here. */
 export function simulatedIntegration({ seed, faults = QUIET, disk, place, guarded }: Parts): Integration {
   const { target, deeds } = disk;
   const happens = (what: string, probability: number): boolean => chance(seed, what, ++target.moves) < probability;

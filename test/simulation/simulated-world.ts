@@ -37,7 +37,7 @@ export interface Disk {
   readonly deeds: Deeds;
   /** When the machine was started last. */
   bootedAt: number;
-  /** The journal's lines as far as anybody has asked for them, so that asking again costs only the new ones. */
+  /** A cache of the journal's lines, so that reading again costs only the new ones. */
   readonly seen: Stored[];
 }
 
@@ -76,8 +76,8 @@ export function sharing(disk: Disk, own: Partial<Pick<Disk, "files" | "outbox" |
 }
 
 /**
- * A world in which everything follows from the seed and from what the journal holds: a step that is done again
- * because nobody wrote it down goes the same way again. `alive` is asked before anything is done.
+ * A world in which everything follows from the seed and from what the journal holds: a step that is repeated because it
+ * was not recorded goes the same way again. `alive` is called before anything is done.
  */
 export function simulatedWorld(
   disk: Disk,
@@ -142,7 +142,7 @@ export function simulatedWorld(
     clock: {
       now: () => disk.nowMs,
       bootedAt: () => disk.bootedAt,
-      // Time passes only when somebody waits for it, and then at once.
+      // Time passes only when the engine sleeps, and then at once.
       sleep: async (ms) => {
         await new Promise((resolve) => setImmediate(resolve));
         await alive("sleep");
@@ -204,7 +204,7 @@ export function simulatedWorld(
     forge: null,
     fixLint: null,
     detective: null,
-    // Nobody raises a finding that could be disputed.
+    // No reviewer raises a finding that could be disputed.
     adjudicator: { decide: () => Promise.reject(new Error("nothing is disputed here")) },
     roster: {
       playing: guarded("roster", (role) => ({

@@ -19,7 +19,7 @@ import { runCounts, summaryText } from "../../src/views/run/run-summary.ts";
 import { story } from "../kit/story-world.ts";
 import { walk } from "./random-walk.ts";
 
-/* Whoever looks at one moment sees the same numbers everywhere: how many questions wait, which attempt it is, what was spent. */
+/* At one moment all views show the same numbers: how many questions wait, which attempt it is, what was spent. */
 
 const STORIES = [story("a"), story("b", { dependsOn: [storyId("a")] }), story("c", { shelf: "backlog" })];
 

@@ -33,15 +33,15 @@ export interface Failure {
 export interface FailureReading {
   readonly runners: readonly string[];
   readonly failures: readonly Failure[];
-  /** Did a test run? `null`: nobody knows. */
+  /** Did a test run? `null`: unknown. */
   readonly ranTests: boolean | null;
   /** A part of the output is missing, so that what is not there proves nothing. */
   readonly isTruncated: boolean;
 }
 
 /**
- * By what two runs are told to have failed the same way. The test alone is not enough: half a change, taken back,
- * makes the same test fail for another reason.
+ * Two runs with the same signature failed in the same way. The test's name alone is not enough: a half-reverted change
+ * can make the same test fail for another reason.
  */
 export function signatureOf(failure: Failure): string {
   const values = [failure.expected, failure.actual].map((value) => (value === null ? "" : normalisedMessage(value)));
@@ -53,7 +53,7 @@ export function signatureOf(failure: Failure): string {
   ].join("\n");
 }
 
-/** Words that say that something failed and nothing of how: two such failures cannot be told to be the same. */
+/** Words that say that something failed but not how: two such failures cannot be compared. */
 export function saysNothing(message: string): boolean {
   return /^['"]?(?:tests? |suite |subtests? |\d+ subtests? )?(?:failed|error|failure)?\.?['"]?$/i.test(message.trim());
 }

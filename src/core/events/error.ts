@@ -1,6 +1,6 @@
 /**
- * An operating error: the surroundings, not the work and not our own mistake. It says what happened and what to
- * do about it, and it is caught in two places only (the engine's performer and `main`).
+ * An operating error: caused by the environment, not by the work and not by a bug. It says what happened and what to do
+ * about it, and it is caught in two places only (the engine's performer and `main`).
  */
 export class RemandError extends Error {
   readonly code: ErrorCode;
@@ -65,7 +65,7 @@ export interface SourceLocation {
   readonly length?: number;
 }
 
-/** As one reads: file after file, in the order in which they were spoken of, and in each from the top down. */
+/** In reading order: files in the order of their first problem, and each file from top to bottom. */
 export function inOrderOfPlace(problems: readonly Problem[]): readonly Problem[] {
   const files = [...new Set(problems.map(({ file }) => file))];
   return problems.toSorted(
@@ -74,10 +74,10 @@ export function inOrderOfPlace(problems: readonly Problem[]): readonly Problem[]
 }
 
 /**
- * What a gate says. Only `pass` opens it.
+ * The result of a gate. Only `pass` opens it.
  *
  * - `fail`: the work is not good enough.
- * - `blocked`: the surroundings are broken, the work could not be judged.
+ * - `blocked`: the environment is broken, so the gate could not run.
  * - `error`: the gate itself broke: its reviewer crashed, timed out, said nothing readable.
  * - `inconclusive`: it ran and proved nothing: zero tests, an empty scope, a missing report, a flake.
  */

@@ -2,7 +2,7 @@ import { type Spent, spend } from "../stories/budget.ts";
 import type { Judgement } from "../gates/gate.ts";
 import type { Cost, Event } from "./event.ts";
 
-/** What an event says was used, and whether money was: then a cost that nobody named is unknown, and not nothing. */
+/** What an event used, and whether that costs money: then a missing cost means unknown, not zero. */
 export interface EventCost {
   readonly used: Cost;
   readonly isPaid: boolean;

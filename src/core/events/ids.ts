@@ -34,11 +34,11 @@ export function storyIdFault(id: string): string | null {
   return null;
 }
 
-/** A conversation with an agent that can be gone on with. Opaque to everyone but the adapter that made it. */
+/** A conversation with an agent that can be resumed. Only the adapter that created it can read it. */
 export interface AgentSession {
   readonly agent: string;
   readonly id: string;
-  /** The worker on whose machine it is kept: another one cannot go on with it. Without it there is one machine only. */
+  /** The worker whose machine keeps it; other workers cannot resume it. Absent where there is only one machine. */
   readonly host?: string;
   /** What the whole conversation has used so far, where the agent counts it so. */
   readonly totals?: {

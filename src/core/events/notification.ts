@@ -21,8 +21,8 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /**
- * When an open question is raised again: an hour after it came up, three hours later, and then once a day. It follows
- * from when it came up and from nothing else, so that whoever opens the journal knows it.
+ * When an open question is raised again: an hour after it came up, three hours later, and then once a day. It depends
+ * only on when the question came up, so every process that opens the journal computes the same times.
  */
 export function nextReminderAt(raisedAt: number, after: number): number {
   for (const age of [HOUR, 4 * HOUR]) if (raisedAt + age > after) return raisedAt + age;

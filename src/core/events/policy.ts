@@ -62,7 +62,10 @@ export interface Limits {
   readonly rateLimits: number;
   readonly refusals: number;
   readonly dependencyWaits: number;
-  /** Times the target may move under finished work before a person is asked; rules stored without it: `DEFAULT_TARGET_MOVES`. */
+  /**
+   * Times the target may move under finished work before a person is asked; rules stored without it:
+   * `DEFAULT_TARGET_MOVES`.
+   */
   readonly targetMoves?: number;
   /** Times an agent is asked to say it again before its attempt counts as unclear. */
   readonly clarifications: number;
@@ -110,7 +113,7 @@ export interface GateRules {
   readonly stageOrder: "in-order" | "side-by-side";
   /** Is the change that caused a failure looked for before the work goes back? */
   readonly blame: boolean;
-  /** What a failure that nobody can explain does. */
+  /** What happens after a failure that blame cannot explain. */
   readonly onUnexplained: "escalate" | "send-back";
 }
 

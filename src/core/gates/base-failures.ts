@@ -24,7 +24,7 @@ export const UNKNOWN_BASE: BaseFailures = { failing: null, flaky: [], known: [],
 
 /**
  * What a failure is to the work: `new` and `target` block it; `known` is expected; `unrelated` failed at the base and
- * belongs to somebody else; `flaky` gave two answers about the base, so that its failure says nothing of the work.
+ * belongs to other work; `flaky` gave two answers about the base, so that its failure says nothing of the work.
  */
 export type FailureKind = "new" | "target" | "known" | "unrelated" | "flaky";
 

@@ -2,7 +2,7 @@ import type { Finding } from "./finding.ts";
 import type { GateName } from "./gate.ts";
 import type { StoryState } from "../stories/story-state.ts";
 
-/** What stands between the tree and this gate, and can still be looked at by somebody independent. */
+/** The blocking findings of this gate that an independent reviewer can still look at. */
 export function disputable(state: StoryState, gate: GateName | null): readonly Finding[] {
   const last = gate === null ? null : (state.gates[gate]?.last ?? null);
   if (gate === null || last === null) return [];
@@ -11,11 +11,11 @@ export function disputable(state: StoryState, gate: GateName | null): readonly F
   );
 }
 
-/** Why nobody would look at it, in words that follow the finding's name; `null` where somebody would. */
+/** Why no reviewer would look at it, in words that follow the finding's name; `null` where one would. */
 export function undisputable(state: StoryState, gate: GateName, { id, stage }: Finding): string | null {
-  // What a command printed is nobody's opinion: there is nobody to dispute it with.
+  // A command's output is not an opinion, so no reviewer can rule on it.
   if (!HELD_BY_REVIEWERS.has(gate) || (gate === "audit" && stage === VERIFICATION))
-    return "is what a command printed, and nobody's opinion";
+    return "is what a command printed, not a reviewer's opinion";
   if (state.disputes.some((dispute) => dispute.finding === id)) return "is disputed already";
   const ruling = state.gates[gate]?.upheld.find((upheld) => upheld.finding === id);
   if (ruling !== undefined) return `was looked at, and stands, says ${ruling.says}`;

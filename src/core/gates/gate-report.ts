@@ -9,7 +9,10 @@ export interface GateReport {
   readonly judged: JudgedState;
   /** In the order in which they were made. */
   readonly judgements: readonly Judgement[];
-  /** Gates that are configured, or were asked for, and did not judge: said so that nobody takes silence for a pass. */
+  /**
+   * Gates that are configured or were asked for, and did not run. Listed so that a missing result is not taken for a
+   * pass.
+   */
   readonly skipped: readonly SkippedGate[];
   /** Tests that the judgements contest no more, because a code owner approved the pull request. */
   readonly licensed?: readonly OwnerLicense[];
@@ -115,7 +118,9 @@ export function needsLicense(report: Pick<GateReport, "judgements">): boolean {
   );
 }
 
-/** What all gates said, on one line, with the contested tests: they hold nothing back, and a person should know them. */
+/**
+ * What all gates said, on one line, with the contested tests: they hold nothing back, and a person should know them.
+ */
 export function passedSummary(report: Pick<GateReport, "judgements">): string {
   const contested = report.judgements.flatMap((judgement) => openContested(report, judgement));
   const words = report.judgements.map(({ summary }) => summary);

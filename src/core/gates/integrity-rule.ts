@@ -4,7 +4,7 @@ import type { Severity } from "./severity.ts";
 export interface IntegrityRule {
   readonly newWork: Severity;
   readonly rework: Severity;
-  /** Why it matters, for whoever reads the finding. */
+  /** Why it matters, for the reader of the finding. */
   readonly why: string;
   /** Does a reason that the agent gives for the file turn it into information, where the scope lets reasons count? */
   readonly excusable: boolean;
@@ -45,14 +45,10 @@ export const INTEGRITY_RULES = {
   "snapshot-changed": rule(
     "minor",
     "blocker",
-    "A snapshot says what is right; writing it anew makes anything right.",
+    "A snapshot records the expected output; rewriting it makes any output pass.",
     true,
   ),
-  "snapshot-rewritten": rule(
-    "critical",
-    "blocker",
-    "Snapshots that are written anew by the dozen were read by nobody.",
-  ),
+  "snapshot-rewritten": rule("critical", "blocker", "Snapshots that are rewritten by the dozen were not reviewed."),
   "threshold-lowered": rule("critical", "blocker", "A lower threshold makes the same work pass."),
   "strictness-lowered": rule("critical", "blocker", "A compiler or linter that looks at less finds less."),
   "suppression-added": rule(
@@ -70,14 +66,14 @@ export const INTEGRITY_RULES = {
     "critical",
     "Code that behaves otherwise under test is not the code that was tested.",
   ),
-  secret: rule("critical", "critical", "What is in the history is known to everybody who has it."),
+  secret: rule("critical", "critical", "A secret in the history is known to all who have the repository."),
   "secret-likely": rule("minor", "minor", "This looks like a secret."),
   "conflict-marker": rule("blocker", "blocker", "A file with both halves of a merge in it is neither."),
   "debug-stop": rule("major", "major", "A program that stops for a debugger stops for its users too."),
   "debug-output": rule("minor", "minor", "This looks like a line that was written to look for a fault."),
   "remove-marker": rule("major", "major", "The line itself says that it must not stay."),
   "large-file": rule("major", "major", "A large file stays in the history for good."),
-  "binary-file": rule("minor", "minor", "Nobody can read what changed in it."),
+  "binary-file": rule("minor", "minor", "A reviewer cannot read what changed in it."),
   "not-looked-at": rule("critical", "critical", "What the gate could not read it cannot vouch for."),
 } as const satisfies Readonly<Record<string, IntegrityRule>>;
 

@@ -3,8 +3,8 @@ import { expectedWords } from "./issue-text.ts";
 
 /**
  * A script for the scripted agent, as people write it: what it does each time it is called. Unknown keys are errors,
- * because a misspelt step that is silently left out makes a rehearsal that proves nothing. The message of a format is
- * a noun: whoever reports it says what is there instead.
+ * because a misspelt step that is silently left out makes a rehearsal that proves nothing. The message of a format is a
+ * noun; the report adds what was found instead.
  */
 const path = z.string().min(1).max(1000);
 const duration = z
@@ -64,14 +64,14 @@ const script = z.strictObject({
   parts: z.array(part).min(1).optional(),
 });
 
-/** Every key of a script, for whoever looks for the one a person meant. */
+/** Every key of a script, to suggest the one a person meant. */
 export const SCRIPT_KEYS: readonly string[] = [
   ...new Set([script, part, part.shape.match.unwrap(), attempt, replacement].flatMap((map) => Object.keys(map.shape))),
 ];
 
 export interface ScriptIssue {
   readonly path: readonly (string | number)[];
-  /** The key that nobody knows, below the path; `null` when it is the value that is wrong. */
+  /** The unknown key, below the path; `null` when the value is wrong. */
   readonly unknownKey: string | null;
   /** What the value must be, as a noun. */
   readonly expected: string;

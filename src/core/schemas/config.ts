@@ -10,8 +10,7 @@ import { SEVERITIES, type Severity } from "../gates/severity.ts";
  * errors, because a misspelt limit that is silently ignored is no limit.
  */
 /*
- * The message of a format says what is expected, as a noun: whoever reports it puts the key in front and the
- * value behind.
+ * The message of a format says what is expected, as a noun; the report adds the key before it and the value after it.
  */
 const word = z
   .string()

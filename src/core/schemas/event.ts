@@ -80,7 +80,7 @@ export const blameSchema = z.strictObject({
   testRuns: count,
 });
 
-/** These open a gate that nothing has passed, so somebody must say why (law 2). */
+/** These open a gate without a pass, so the person must give a reason (law 2). */
 const NEED_A_REASON: readonly AnswerVerb[] = ["waive", "force-complete", "known", "allow"];
 
 /** What a person said, who they are, and what it is about. */
@@ -136,8 +136,7 @@ export const storySchema = z.strictObject({
 });
 
 /*
- * Everything that can have happened, by whose stream it belongs to. An unknown key is an error: we wrote these
- * lines ourselves, so a key of the same version that nobody knows means that somebody else changed them.
+ * All events, by the stream they belong to. An unknown key is an error: only Remand writes these lines, so an unknown key in the same version means that the file was edited.
  */
 const gate = z.enum(GATES);
 const sentBackBy = z.enum([...GATES, "person"]);

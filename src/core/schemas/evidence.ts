@@ -85,7 +85,7 @@ export const CONDITION_TYPES = [
   "custom_command",
 ] as const;
 
-/** S3's goal file, as far as somebody may have written it by hand. */
+/** The goal file of S3, which a person may have written by hand. */
 export const goalSchema = z.looseObject({
   goalId: text.regex(/^goal-[a-z0-9]{8}$/, { error: 'not of the form "goal-" and eight letters or digits' }).nullish(),
   objective: text.min(1),

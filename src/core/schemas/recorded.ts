@@ -30,7 +30,7 @@ export function readRecorded(value: unknown): ReadRecorded {
   return { ok: false, problem: read.error.issues.slice(0, MOST_ISSUES).map(issueText).join("; ") };
 }
 
-/** More than a few do not help whoever reads the message. */
+/** More than a few do not help the reader. */
 const MOST_ISSUES = 5;
 
 function newerVersion(value: unknown): number | null {

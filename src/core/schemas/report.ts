@@ -16,7 +16,7 @@ const story = words.max(100).describe("the id of the story that you were given")
 const readyInput = z
   .strictObject({
     story,
-    outcome: z.enum(["ready", "incomplete", "blocked"]).describe("blocked: the surroundings are broken, not the work"),
+    outcome: z.enum(["ready", "incomplete", "blocked"]).describe("blocked: the environment is broken, not the work"),
     summary: words.describe("what you changed, and why"),
     filesModified: few.optional(),
     category: z.enum(INCOMPLETE_CATEGORIES).optional().describe("of incomplete: why you cannot finish"),
@@ -32,7 +32,7 @@ const readyInput = z
 const verdictInput = z
   .strictObject({
     story,
-    verdict: z.enum(["pass", "fail", "blocked"]).describe("blocked: the surroundings kept you from judging"),
+    verdict: z.enum(["pass", "fail", "blocked"]).describe("blocked: the environment kept you from reviewing"),
     issues: z
       .array(
         z.strictObject({
@@ -86,7 +86,7 @@ const disputeInput = z.strictObject({
   finding: z
     .string()
     .regex(/^(?:[0-9a-f]{16}|\d{1,3})$/, { error: "the finding's id (16 hex digits), or its number in the list" }),
-  reason: words.max(2000).describe("why the finding is wrong; somebody who did not raise it decides"),
+  reason: words.max(2000).describe("why the finding is wrong; a reviewer who did not raise it decides"),
 });
 
 const INPUTS = {
@@ -157,7 +157,7 @@ function toToolReport<T extends { readonly story: string }>(
 
 const MOST = 20;
 
-/** S1's `rework-log.json`, for whoever reads the trail back. */
+/** The `rework-log.json` of S1, for reading a trail back. */
 const findingSchema = z.strictObject({
   severity: z.enum(["CRITICAL", "IMPORTANT", "SUGGESTION"]),
   file: z.string().nullable(),

@@ -28,7 +28,7 @@ export const confidence = z.number().min(0).max(1);
 /** Text that says something: more than white space. */
 const SAYS_SOMETHING = /\S/;
 
-/** Who did it. What nobody answers for is not accepted. */
+/** The person who did it. An answer without a name is not accepted. */
 export const doer = text.regex(SAYS_SOMETHING, { error: "a name is needed: who did this?" });
 
 export const saysSomething = (words: string): boolean => SAYS_SOMETHING.test(words);

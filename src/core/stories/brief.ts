@@ -69,7 +69,7 @@ export const BRIEF_VARIANTS = [
 ] as const;
 export type BriefVariant = (typeof BRIEF_VARIANTS)[number];
 
-/** Untrusted text: it is fenced and capped by whoever writes the brief. */
+/** Untrusted text: the brief's writer fences and caps it. */
 export interface BriefEvidence {
   readonly title: string;
   readonly text: string;

@@ -1,4 +1,5 @@
 import type { GateName } from "../gates/gate.ts";
+import { countText } from "../../stdx/plain-text.ts";
 
 /** A limit with a counter. The word in front of the colon says what is counted. */
 export type BudgetName =
@@ -56,8 +57,8 @@ export function spend(
 }
 
 /**
- * The two ways people count the same thing, said together so that nobody is one off: how often it failed, and how
- * many reworks that took. The first failure is of work that was no rework yet.
+ * Failures and reworks together, to prevent off-by-one misreadings: the first failure is of work that was no rework
+ * yet.
  */
 export function countedBothWays(failures: number, limit: number): string {
   return `failure ${failures} of ${limit}, rework ${Math.max(0, failures - 1)} of ${limit - 1}`;
@@ -65,9 +66,33 @@ export function countedBothWays(failures: number, limit: number): string {
 
 /**
  * The same for work that is on its way back: which rework this is, and which failure led to it. Where a person sent it
- * back no failure did, and the count begins anew.
+ * back no failure did, and the count starts over.
  */
 export function countedGoingBack(failures: number, limit: number): string {
-  if (failures === 0) return `sent back by a person; failures are counted anew, ${limit} at most`;
+  if (failures === 0) return `sent back by a person; the failure count starts over, ${limit} at most`;
   return `rework ${Math.min(failures, limit - 1)} of ${limit - 1}, after failure ${failures} of ${limit}`;
 }
+
+/** A limit with its unit, as in "the $3.00 budget" or "the 30-minute budget". */
+export function limitText(budget: BudgetName, limit: number): string {
+  const unit = unitOf(budget);
+  return unit === "$" ? `$${limit.toFixed(2)}` : `${amountIn(unit, limit)}-${unit}`;
+}
+
+export function spentText(budget: BudgetName, used: number, limit: number): string {
+  const unit = unitOf(budget);
+  if (unit === "$") return `$${used.toFixed(2)} of $${limit.toFixed(2)} spent`;
+  return `${amountIn(unit, used)} of ${countText(amountIn(unit, limit), unit)} used`;
+}
+
+function unitOf(budget: BudgetName): string {
+  const kind = budget.replace(/^run-/, "");
+  if (kind === "cost") return "$";
+  if (kind === "time") return "minute";
+  if (kind === "tokens") return "token";
+  return kind === "iterations" ? "iteration" : "attempt";
+}
+
+/** Times are counted in milliseconds. */
+const amountIn = (unit: string, amount: number): number =>
+  unit === "minute" ? Math.round(amount / 6000) / 10 : amount;

@@ -62,7 +62,7 @@ export interface StartAttempt {
   readonly role: RoleName;
   readonly tddPhase?: TddPhase;
   readonly reworkOf: GateName | "person" | null;
-  /** Did the last dispatch end in something nobody could read? Then the format is spelled out. */
+  /** Was the last reply unreadable? Then the prompt spells out the format. */
   readonly spellOutFormat: boolean;
   readonly timeoutMs: number;
   readonly forecastUsd: number | null;

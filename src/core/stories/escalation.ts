@@ -72,7 +72,7 @@ export type EscalationReason =
   /** The story's branch holds a commit that no gate has passed, and that nothing of ours made. */
   | { readonly type: "branch-moved"; readonly commit: string; readonly detail: string }
   | { readonly type: "infrastructure"; readonly issue: string; readonly tries: number }
-  /** Tests that fail before the work, of which nobody has said what they are. */
+  /** Tests that fail before the work and that no person has classified. */
   | { readonly type: "failing-base"; readonly tests: readonly string[] }
   /** Targets that match nothing which fails before the work. */
   | { readonly type: "target-not-failing"; readonly targets: readonly string[] }
@@ -84,10 +84,10 @@ export const asksForMerge = (reason: EscalationReason | null): boolean =>
   (reason?.type === "approval" && reason.of === "merge") || (reason?.type === "target-moves" && reason.merges);
 
 /**
- * `merge`: yes, merge it. `resolve`: a person fixed it, and the gates run again on what is there; for a merge, the person
- * merged it, which is checked. `drop`: commits that no gate has seen are taken off the branch. `send-back`: once more,
- * with guidance. `retry`, `declare-healthy` and `halt` answer an infrastructure escalation. `known` and
- * `target` say what failures of the base are. `allow`: the work may change existing tests; the others mean what they say.
+ * `merge`: yes, merge it. `resolve`: a person fixed it, and the gates run again on what is there; for a merge, the
+ * person merged it, which is checked. `drop`: commits that no gate has seen are taken off the branch. `send-back`: once
+ * more, with guidance. `retry`, `declare-healthy` and `halt` answer an infrastructure escalation. `known` and `target`
+ * say what failures of the base are. `allow`: the work may change existing tests; the others mean what they say.
  */
 export const ANSWER_VERBS = [
   "merge",

@@ -6,8 +6,8 @@ import type { Story } from "./story.ts";
 import type { SortedMap } from "../../stdx/sorted-map.ts";
 
 /**
- * What is needed of a story to say where it stands and who must act. Every story state is one; of thousands of stories
- * that nobody asked about in particular it is all that is read.
+ * What is needed of a story to say where it stands and who must act. Every story state is one; where there are
+ * thousands of stories, it is all that is read of most of them.
  */
 export interface StoryOutline extends Pick<
   StoryState,

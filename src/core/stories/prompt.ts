@@ -166,7 +166,7 @@ export interface RemediationRequest {
   readonly attempts: number;
 }
 
-/** Asked of somebody other than the one who repaired. */
+/** Asked of a role other than the one that repaired. */
 export interface HealthCheckRequest {
   readonly rolePrompt: string;
   readonly issue: string;
@@ -199,14 +199,14 @@ export interface OracleRequest {
   readonly evidence: readonly BriefEvidence[];
 }
 
-/** For whoever goes on with a role's work without its conversation, which is on another machine. */
+/** For an agent that continues a role's work without its conversation, which is on another machine. */
 export interface HistoryRequest {
   /** Of that role, oldest first. */
   readonly attempts: readonly {
     readonly attempt: number;
     readonly phase: Phase;
     readonly summary: string;
-    /** Why it was not good enough; empty where nobody has said so. */
+    /** Why it was rejected; empty where it was not. */
     readonly failed: string;
     readonly findings?: readonly TriedFinding[];
   }[];

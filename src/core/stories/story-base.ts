@@ -17,7 +17,7 @@ export function baseFailuresOf(state: StoryState): BaseFailures {
   return { failing, flaky: flaky.filter((name) => !isNamed(name)), known, targets };
 }
 
-/** What fails at the base of a story without a target, and of which nobody has said what it is. */
+/** Failures at the base of a story without a target that no person has classified. */
 export function unsortedFailures(state: StoryState): readonly string[] {
   if (state.flakyAtBase === undefined || (state.story.target ?? []).length > 0) return [];
   const base = baseFailuresOf(state);

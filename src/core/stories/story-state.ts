@@ -16,9 +16,9 @@ import type { Route, Scope, ScopeException } from "./scope.ts";
 /**
  * Everything that is known of one story, folded from its events.
  *
- * A story is **queued** until its turn comes and is **settled** at the end (`ending`). In between either something
+ * A story is **queued** until it starts and is **settled** at the end (`ending`). In between either something
  * is `running` for it (an attempt, a gate, a step of the engine), or an `escalation` waits for a person, or a
- * `wait` for a time or another story, or none of these: then `policy/next-step` says what comes next, from
+ * `wait` for a time or another story, or none of these: then `decide/next-step` says what comes next, from
  * the fields below and nothing else. `failing` is set from a failed judgement until the work has gone back, and
  * `rework` from then until the attempt that carries the brief has ended.
  */
@@ -38,7 +38,9 @@ export interface StoryState {
   readonly productReady: boolean;
   readonly tree: TreeId | null;
   readonly commit: string;
-  /** What the work that is to be judged next was begun with: what an attempt that came to nothing left is part of it. */
+  /**
+   * What the work that is to be judged next was begun with: what an attempt that came to nothing left is part of it.
+   */
   readonly startedFrom: TreeId | null;
   readonly gates: { readonly [G in GateName]?: GateState };
   readonly attempts: readonly AttemptSummary[];
@@ -79,7 +81,9 @@ export interface StoryState {
   readonly locations: Readonly<Record<string, LocationRecord>>;
   /** Places now under rework, whose outcome the next judgement of that gate tells. */
   readonly watched: { readonly gate: GateName; readonly places: readonly string[] } | null;
-  /** What attempts of this phase ended with, oldest first: their trees, or their products where those are known apart. */
+  /**
+   * What attempts of this phase ended with, oldest first: their trees, or their products where those are known apart.
+   */
   readonly trees: readonly (TreeId | Fingerprint)[];
   readonly raised: { readonly [B in BudgetName]?: number };
   readonly warned: readonly BudgetName[];
@@ -101,7 +105,7 @@ export interface StoryState {
   /** The newest files whose tests a gate that passed, or a person, has seen; absent where nothing has. */
   readonly seenTree?: TreeId;
   readonly held: boolean;
-  /** Who wants what runs now to be ended at once; `null` when nobody does. */
+  /** The person who wants the running step stopped now; `null` for none. */
   readonly stopping: string | null;
   readonly flagged: boolean;
   readonly delivered: string | null;
@@ -124,7 +128,7 @@ export interface Undo {
 
 export type Running = {
   readonly since: number;
-  /** The number of the event that says it began: whoever began it knows by this that it is still the one that runs. */
+  /** The number of the event that started it. The starter checks by it that its step is still the one running. */
   readonly seq: number;
 } & (
   | { readonly type: "attempt"; readonly attempt: number; readonly role: RoleName; readonly unclear: number }
@@ -157,7 +161,7 @@ export interface GateState {
   /** Identities of findings of all rounds, and of the newest. */
   readonly seen: readonly Fingerprint[];
   readonly overturned: readonly Fingerprint[];
-  /** Findings that somebody independent looked at and that stand: each is looked at once. */
+  /** Findings that an independent reviewer upheld; each is looked at once. */
   readonly upheld: readonly { readonly finding: Fingerprint; readonly says: string }[];
   /** The base it was judged against; only the merge gate looks at it. */
   readonly base: string;

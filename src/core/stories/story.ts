@@ -25,7 +25,7 @@ export interface Story {
   readonly role?: RoleName;
 }
 
-/** A story of which no more is said than this: nobody wants it first, it waits for nothing, and it is ready. */
+/** A story with default priority, no dependencies, and ready to start. */
 export function bareStory(id: StoryId, title: string, more: Partial<Story> = {}): Story {
   return {
     id,
@@ -47,7 +47,7 @@ export interface Criterion {
   readonly text: string;
 }
 
-/** S4's four words for where a story's card stands. */
+/** The four folders of S4 that a story's file can be in. */
 export const SHELVES = ["backlog", "ready", "in-progress", "done"] as const;
 export type StoryFolder = (typeof SHELVES)[number];
 
@@ -64,7 +64,7 @@ export const STATUSES = [
 export type Status = (typeof STATUSES)[number];
 
 /** Who must act before anything moves. */
-export const ACTORS = ["agent", "gate", "engine", "person", "time", "story", "infrastructure", "nobody"] as const;
+export const ACTORS = ["agent", "gate", "engine", "person", "time", "story", "infrastructure", "none"] as const;
 export type Actor = (typeof ACTORS)[number];
 
 /** Work that an agent does for a story, in this order. A preset may leave some out; `implement` is always there. */

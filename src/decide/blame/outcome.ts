@@ -22,7 +22,7 @@ export function groupsOf({ failures }: FailureReading): FailureGroup[] {
   return [...single, ...(rest.length === 0 ? [] : [rest])].map((each) => ({ failures: each }));
 }
 
-/** The signature without the test: what the failure says, whoever says it. */
+/** The signature without the test's name: only what the failure says. */
 function sayingOf(failure: Failure): string {
   return signatureOf({ ...failure, test: "", file: "" });
 }

@@ -160,8 +160,8 @@ function* proof(input: ProofInput, book: Notebook): Experiments<Cause> {
 }
 
 /**
- * Runs that do not fit together are what a flake looks like. Before such an answer is given, the two trees of which the
- * end is known are run again: what then passes and fails is nobody's.
+ * Runs that do not fit together are what a flake looks like. Before that answer is given, the two trees with a known
+ * outcome run again: a failure that comes and goes is flaky.
  */
 function* confirmStable(book: Notebook, base: readonly number[], cause: Cause): Experiments<Cause> {
   if (cause.proven || cause.isEntangled === true) return cause;
@@ -235,7 +235,8 @@ function* changedTest(
   pinnedOnBase: Outcome,
 ): Experiments<Cause> {
   if (pinnedOnBase !== "fail-same") return yield* searchGroups(input, book, groups, whole);
-  // It asks for what neither the old nor the new code does. That is work to be done, unless the test itself is at fault;
+  // It asks for what neither the old nor the new code does. That is work to be done, unless the test itself is at
+  // fault;
   // which of the two it is no run can tell.
   return rankedCause(
     "unmet",
@@ -267,8 +268,8 @@ function* searchGroups(
 }
 
 /**
- * Does the whole run pass once the culprits are out? What was read of the failures may not be all of them: as long as
- * something fails that passes on the base, somebody is not found yet.
+ * Does the whole run pass once the culprits are out? What was read of the failures may not be all of them: as long as a
+ * test fails that passes on the base, a culprit is missing.
  */
 function* isCured(book: Notebook, base: readonly number[], cure: readonly number[]): Experiments<boolean> {
   const isGreen = (without: readonly number[]): boolean | undefined => {

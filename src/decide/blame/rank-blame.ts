@@ -14,7 +14,7 @@ export interface RankedHunk {
 export interface RankedBlame {
   /** Best first; equals keep the order of the diff. */
   readonly hunks: readonly RankedHunk[];
-  /** Does a way lead from any failing test to any of what changed? If none does, the failure may be nobody's. */
+  /** Does any failing test reach any change? If none does, the failure may be unowned. */
   readonly isReached: boolean;
 }
 
@@ -84,10 +84,14 @@ const WEIGHTS: Readonly<Record<FeatureName, number>> = {
   ownTest: 1,
 };
 
-/** Scores are spread by this before they become shares: below 1 where they are surer of themselves than they are right. */
+/**
+ * Scores are spread by this before they become shares: below 1 where they are surer of themselves than they are right.
+ */
 const SPREAD = 1;
 
-/** Why a hunk is suspected, in plain words, the strongest reason first; what speaks against it begins with "although". */
+/**
+ * Why a hunk is suspected, in plain words, the strongest reason first; what speaks against it begins with "although".
+ */
 export function reasonsOf({ values, symbol, sharedWord, sharedLiteral }: HunkFeatures): string[] {
   const where = symbol === null ? " this code" : ` \`${symbol}\``;
   const reasons: string[] = [];
@@ -103,8 +107,8 @@ export function reasonsOf({ values, symbol, sharedWord, sharedLiteral }: HunkFea
   else if (values.imports > 0.5 && values.testFile === 0) reasons.push("the failing test imports this file");
   if (values.spectrum > 0.8 && values.reach > 0.1) reasons.push("tests that passed do not come here");
   if (sharedWord !== null && values.words > 0.1)
-    reasons.push(`the failure speaks of \`${sharedWord}\`, as this change does`);
-  if (values.removal > 0) reasons.push("lines were taken away");
+    reasons.push(`the error mentions \`${sharedWord}\`, so does this change`);
+  if (values.removal > 0) reasons.push("lines were removed");
   else if (values.small > 0.5 && values.slipLike > 0)
     reasons.push("a small change inside a line that was there before");
   if (values.data > 0) reasons.push("data or settings changed");

@@ -2,7 +2,7 @@ import type { BlameMaterial } from "../../core/blame/change.ts";
 import { saysNothing } from "../../core/blame/failure.ts";
 import { testBody } from "./reach.ts";
 
-/** What the surroundings say of themselves when they are at fault, and the sentence for it. */
+/** What broken environments print, and the reason to report for each. */
 const ENVIRONMENT_FAILURES: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [
     /\b(?:ENOTFOUND|EAI_AGAIN)\b|getaddrinfo|Name or service not known|could not resolve host/i,
@@ -42,7 +42,7 @@ const ENVIRONMENT_FAILURES: readonly (readonly [pattern: RegExp, reason: string]
   ],
 ];
 
-/** Why the failure may be one of the surroundings and of no change; `null` where nothing says so. */
+/** Why the environment may have caused the failure, and no change; `null` where nothing says so. */
 export function environmentReason({ failure, hunks, files }: BlameMaterial): string | null {
   const texts = failure.failures.map((each) => [each.message, ...each.codes].join(" "));
   if (texts.length === 0) return null;
@@ -84,9 +84,9 @@ export function flakyHint({ failure, files }: BlameMaterial, isReached: boolean)
 }
 
 /**
- * The hunks of the failing tests themselves, whether all of these tests are new with the iteration, and whether they fail
- * without a word. A test that was
- * there before and only follows a change of names elsewhere is not pinned: on the base it would not even build.
+ * The hunks of the failing tests themselves, whether all of these tests are new with the iteration, and whether they
+ * fail without a word. A test that was there before and only follows a change of names elsewhere is not pinned: on the
+ * base it would not even build.
  */
 export function testHunks(material: BlameMaterial): { pinned: number[]; isNewTest: boolean; isVague: boolean } {
   const { failure, hunks, files, before } = material;

@@ -10,15 +10,15 @@ export interface VerdictInput {
   readonly ranked: RankedBlame;
   /** What the runs came to; `null` where none were made. */
   readonly proof: ProofAnswer | null;
-  /** How the same tests ended on the base, where somebody ran them before; `null` where nobody knows. */
+  /** How the same tests ended on the base; `null` where they did not run there. */
   readonly base: "pass" | "fail-same" | "fail-other" | null;
   /** Every failing test is new with the iteration. */
   readonly isNewTest: boolean;
-  /** Why it may be the surroundings; `null` where nothing says so. */
+  /** Why it may be the environment; `null` where nothing says so. */
   readonly environment: string | null;
 }
 
-/** A proof leaves this much room for what nobody thought of. */
+/** A proof is never certain: it leaves room for causes that were not considered. */
 const PROVEN = 0.99;
 /** Without a run nothing is surer than this. */
 const SUREST_RANKED = 0.95;
@@ -172,7 +172,7 @@ function likeliest({ hunks }: RankedBlame): Suspect[] {
   return suspects;
 }
 
-/** What is not proven may be wrong: the likeliest others stay suspects too, so that mending them is not forbidden. */
+/** What is not proven may be wrong: the likeliest others stay suspects too, so that fixing them stays in scope. */
 function withOthers(named: readonly Suspect[], ranked: RankedBlame, most: number): Suspect[] {
   const others = likeliest(ranked)
     .filter(({ file, line }) => !named.some((each) => each.file === file && each.line === line))
@@ -204,10 +204,12 @@ function changeWords({ change, isBinary, oldFile, removed, added }: ChangedHunk)
     return change === "renamed" ? `renamed from ${oldFile}` : `the file was ${change}`;
   if (removed.length === 1 && added.length === 1)
     return `\`${quoteLine(removed[0]!)}\` became \`${quoteLine(added[0]!)}\``;
-  if (added.length === 0) return `${countText(removed.length, "line")} taken away: \`${quoteLine(removed[0]!)}\``;
+  if (added.length === 0) return `${countText(removed.length, "line")} removed: \`${quoteLine(removed[0]!)}\``;
   if (removed.length === 0)
     return `${countText(added.length, "line")} added: \`${quoteLine(added.find((line) => line.trim() !== "") ?? "")}\``;
-  return `${countText(removed.length, "line")} became ${added.length}`;
+  return removed.length === added.length
+    ? `changed ${countText(added.length, "line")}`
+    : `changed ${countText(removed.length, "line")} to ${added.length}`;
 }
 
 function quoteLine(line: string): string {

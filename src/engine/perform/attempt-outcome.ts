@@ -43,7 +43,7 @@ function readReply(result: AgentResult, { id, reports }: ReplyContext): AgentRep
       return {
         outcome: {
           type: "blocked",
-          issue: reading.preExisting[0] ?? reading.summary ?? "the agent says that its surroundings are broken",
+          issue: reading.preExisting[0] ?? reading.summary ?? "the agent says that its environment is broken",
         },
         text: summary,
       };
@@ -72,7 +72,7 @@ function failure(error: AgentError | null, nowMs: number): AttemptOutcome {
     case "auth":
     case "credit":
     case "bad-request":
-      return { type: "unusable", detail, fix: error.fix ?? "mend its set-up, then send the story back" };
+      return { type: "unusable", detail, fix: error.fix ?? "fix its setup, then send the story back" };
     case "rate-limit":
     case "overloaded":
       return { type: "rate-limited", retryAt: error.retryAt ?? nowMs + A_MINUTE_MS };

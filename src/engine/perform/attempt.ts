@@ -46,7 +46,7 @@ export async function startAttempt(performing: CommandContext<StartCommand>): Pr
   ]);
   if (!isOurs) return;
   if (player === null) {
-    await finish(performing, before, { outcome: { type: "missing", detail: `nobody plays ${role}` }, text: "" }, null);
+    await finish(performing, before, { outcome: { type: "missing", detail: `no agent for ${role}` }, text: "" }, null);
     return;
   }
   const prompt = await promptFor(command, world, before, player, brief);
@@ -69,7 +69,7 @@ export async function askAgain(performing: CommandContext<AskCommand>): Promise<
     await finish(
       performing,
       state,
-      { outcome: { type: "missing", detail: `nobody plays ${state.running.role}` }, text: "" },
+      { outcome: { type: "missing", detail: `no agent for ${state.running.role}` }, text: "" },
       null,
     );
     return;
@@ -97,7 +97,7 @@ async function run(
   const timeoutMs = before.policy?.limits.timeoutMs.developer ?? 0;
   const role = runningRole(ledger.story(command.story));
   const desk = await openProductEdit(world, before, runningPhase(ledger.story(command.story)), path);
-  // Stopped before it began: nothing was done, and it is begun anew.
+  // Stopped before it began: nothing was done, so it starts again.
   if (signal.aborted && ledger.story(command.story).stopping === null) return;
   const meter = spending.meter();
   const result = await player.agent.run(
@@ -108,7 +108,7 @@ async function run(
       access: desk === null ? "edit" : "read",
       session: sessionOf(ledger.story(command.story), player, role, world.host),
       outputSchema: null,
-      // What the journal says, so that whoever is asked again is the one who was asked.
+      // Taken from the journal, so that the same agent is asked again.
       model: ledger.story(command.story).attempts.at(-1)?.model ?? player.model,
       timeoutMs,
       env: player.env,
@@ -149,7 +149,10 @@ async function reportUnclear(
   ]);
 }
 
-/** A person stopped the story, or a budget is used up: what it did is kept. Where the engine stops, that reports for all. */
+/**
+ * A person stopped the story, or a budget is used up: what it did is kept. Where the engine stops, that reports for
+ * all.
+ */
 async function endedByUs(
   performing: CommandContext<StartCommand | AskCommand>,
   before: StoryState,
@@ -210,7 +213,7 @@ function costOf(result: AgentResult | null): Cost {
   };
 }
 
-/** What the agent said, whole: reviewers read it, and the reasons for going beyond the scope are in it. */
+/** The agent's whole message: reviewers read it, and it holds the reasons for going beyond the scope. */
 async function readResult(
   world: EngineWorld,
   result: AgentResult | null,
@@ -224,7 +227,7 @@ async function readResult(
   };
 }
 
-/** A conversation is gone on with only by the client that led it, and where it was led. */
+/** Resume only with the same client on the same host. */
 function sessionOf(
   { sessions }: StoryState,
   { agent }: Player,
@@ -241,7 +244,9 @@ function sessionIn({ session }: AgentResult, host: string | undefined): { sessio
 
 const runningRole = ({ running }: StoryState): RoleName | null => (running?.type === "attempt" ? running.role : null);
 
-/** Each time a role was asked and answered, in this attempt or an earlier one. What was interrupted is asked anew. */
+/**
+ * Each time a role was asked and answered, in this attempt or an earlier one. An interrupted question is asked again.
+ */
 function turnOf(state: StoryState): number {
   const role = runningRole(state);
   const before = role === null ? 0 : (state.asked[role] ?? 0);

@@ -125,7 +125,9 @@ export async function broughtUpToDate(
   return true;
 }
 
-/** The agent who is to resolve a conflict finds its marks in the files. It takes the developer's slot, not a check's. */
+/**
+ * The agent who is to resolve a conflict finds its marks in the files. It takes the developer's slot, not a check's.
+ */
 export async function bringConflictsIn(
   story: StoryCommand["story"],
   ledger: Ledger,
@@ -179,7 +181,7 @@ export async function adoptWork({ command, ledger, world }: ContextOf<"adopt-wor
   await appendIfRunning(ledger, story, isStep("adopt"), [{ type: "work.adopted", tree, commit, changed, by }]);
 }
 
-/** Formatting is put right by command, once, before anybody is charged for it. */
+/** Formatting is fixed by a command, once, before a failure is charged. */
 export async function fixLint({ command, ledger, world, signal }: ContextOf<"fix-lint">): Promise<void> {
   const { story } = command;
   if (!(await ledger.append(story, [{ type: "step.started", step: "lint-fix" }]))) return;

@@ -31,7 +31,7 @@ export async function startGate(
       : await runGate(performing, gate, before);
   const isThisGate = (running: Running): boolean => running.type === "gate" && running.gate === name;
   if (signal.aborted) {
-    // Not the stop of the whole engine, which reports for everybody.
+    // Not when the whole engine stops, which records all interruptions itself.
     const { stopping, running } = ledger.story(story);
     const budget = spending.exceeded();
     if (stopping !== null)
@@ -76,8 +76,8 @@ async function runGate(
 }
 
 /**
- * A check runs the work's own code, which can move the story's branch to a commit that nobody judged. Whatever moved it
- * while a gate ran is put back, and shown as a finding; a commit that was there before is a person's, and stays.
+ * A check runs the work's own code, which can move the story's branch to an unverified commit. A move during a gate is
+ * reverted and reported as a finding; a commit that was there before is a person's, and stays.
  */
 async function watchBranch(
   { integration, workspace }: Pick<EngineWorld, "integration" | "workspace">,
@@ -105,7 +105,10 @@ async function watchBranch(
   };
 }
 
-/** Somebody who did not raise the finding says whether it stands. Where there is nobody, it stands, and a person decides. */
+/**
+ * A reviewer who did not raise the finding decides whether it stands. Without such a reviewer it stands, and a person
+ * decides.
+ */
 export async function adjudicate({ command, ledger, world, signal, spending }: ContextOf<"adjudicate">): Promise<void> {
   const { story, finding: id, gate, role, key } = command;
   const state = ledger.story(story);

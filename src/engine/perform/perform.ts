@@ -18,8 +18,8 @@ import { restoreTree, sendBack } from "./steps.ts";
 import type { CommandContext, ContextOf } from "./command-context.ts";
 
 /**
- * Does one command. What must be known before acting is appended before acting; if the append is refused, somebody
- * else is at it and nothing is done. Trouble with the surroundings becomes an event of the story it befell.
+ * Performs one command. The start is appended before acting; if the append is refused, another process is at it and
+ * nothing is done. An operating error becomes an event of its story.
  */
 export async function perform(
   command: Command,
@@ -40,7 +40,7 @@ export async function perform(
   if (!signal.aborted) await reportCutShort(command, ledger, world, spending);
 }
 
-/** Bookkeeping by its lane, and yet an agent works for it. */
+/** In the engine's lane, but an agent works for them. */
 const RUNS: ReadonlySet<Command["type"]> = new Set(["ask-again", "start-remediation", "check-health"]);
 
 /**
@@ -131,13 +131,13 @@ async function accept({ command, ledger, world }: ContextOf<"accept">): Promise<
   if (await ledger.append(story, [eventFor(command)])) await leave(command, world);
 }
 
-/** The story is over: its place goes, its branch stays. That a place cannot be taken away changes nothing about it. */
+/** The story is over: its worktree is removed, its branch stays. A failure to remove it changes nothing else. */
 async function leave(command: StoryCommand & Command, world: EngineWorld): Promise<void> {
   try {
     await world.workspace.dispose(command.story);
   } catch (error) {
     if (!(error instanceof RemandError)) throw error;
-    world.watcher.onOutput(command, `its place could not be taken away: ${error.message}`);
+    world.watcher.onOutput(command, `its worktree could not be removed: ${error.message}`);
   }
 }
 
@@ -146,7 +146,7 @@ type RecordOnlyCommand = Extract<
   { type: "raise-escalation" | "accept" | "fail" | "grant-grace" | "warn-budget" | "flag-story" }
 >;
 
-/** Commands that are done by writing them down. */
+/** The event of a command that only records something. */
 function eventFor(command: RecordOnlyCommand): Event {
   switch (command.type) {
     case "raise-escalation":

@@ -13,7 +13,10 @@ import { entries } from "../../stdx/sorted-map.ts";
 import type { EngineWorld } from "../world.ts";
 import type { ContextOf } from "./command-context.ts";
 
-/** Has the surroundings repaired. Where nobody plays that role the try counts all the same, so that a person is asked. */
+/**
+ * Has an agent repair the infrastructure. Without an agent for the role the try still counts, so that a person is
+ * asked.
+ */
 export async function startRemediation(performing: ContextOf<"start-remediation">): Promise<void> {
   const { command, ledger } = performing;
   const { remediation, policy } = ledger.state();
@@ -38,7 +41,7 @@ export async function startRemediation(performing: ContextOf<"start-remediation"
   await appendToRemediation(ledger, attempt, [{ type: "remediation.finished", attempt, fixes, ...costOf(result) }]);
 }
 
-/** Asks somebody else whether it worked. Anything but a plain HEALTHY is unhealthy. */
+/** Asks another role whether it worked. Anything but a plain HEALTHY is unhealthy. */
 export async function checkHealth(performing: ContextOf<"check-health">): Promise<void> {
   const { ledger, signal, spending } = performing;
   const { remediation, policy } = ledger.state();
@@ -59,7 +62,7 @@ export async function checkHealth(performing: ContextOf<"check-health">): Promis
   const healthy = result?.status === "completed" && /^HEALTH_AUDIT: HEALTHY\s*$/m.test(plainText(result.text));
   const remaining = healthy
     ? []
-    : [result === null ? `nobody plays ${policy.roles.healthCheck}` : lastWords(result.text)];
+    : [result === null ? `no agent for ${policy.roles.healthCheck}` : lastWords(result.text)];
   await appendToRemediation(ledger, remediation.tries, [
     { type: "health.checked", healthy, remaining, ...costOf(result) },
   ]);
@@ -119,7 +122,7 @@ function lastWords(text: string): string {
   return plainText(text).trim().slice(-300);
 }
 
-/** What is known of broken surroundings, for whoever repairs them: what each story's gates and agents said of it. */
+/** What each story's gates and agents reported about the broken infrastructure, for the agent that repairs it. */
 function infrastructureReport({ stories }: RunState): readonly BriefEvidence[] {
   const troubles: BriefEvidence[] = [];
   for (const [id, { gates, attempts, ending }] of entries(stories)) {

@@ -73,7 +73,7 @@ async function materialFor(
   };
 }
 
-/** Whoever is to revise a section is shown it as it stands, and what it was built on. */
+/** An agent that revises a section is shown its current text and what it was built on. */
 async function writtenSoFar(
   state: StoryState,
   { route }: SendBack,

@@ -27,7 +27,7 @@ export interface InboxItem {
   readonly answers: readonly { readonly verb: AnswerVerb; readonly does: string; readonly cost: string }[];
 }
 
-/** What concerns everybody comes first, then the stories in the order in which they came. */
+/** Questions about the whole run first, then the stories in the order of arrival. */
 export function inboxItems(run: RunState): InboxItem[] {
   return itemsOf(
     run,
@@ -93,7 +93,9 @@ export function answerLine(id: EscalationId, verb: AnswerVerb): string {
   return `remand answer ${id} ${verb}${which}${NEEDS_MESSAGE.has(verb) ? ' --message "…"' : ""}`;
 }
 
-/** How many questions wait for a person: those of the stories, and the one about the whole run, which concerns them all. */
+/**
+ * How many questions wait for a person: those of the stories, and the one about the whole run, which concerns them all.
+ */
 export function questionCount(
   { escalation, stories }: Pick<RunOutline, "escalation" | "stories">,
   asked: readonly StoryId[] | null,

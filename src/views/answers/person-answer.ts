@@ -43,7 +43,7 @@ export function storiesMeant(about: string): StoryId[] {
   return [about, ...(asked === undefined ? [] : [asked])] as StoryId[];
 }
 
-/** The escalation, or the story, that is meant. Whoever names a story answers what it asks now, if it asks anything. */
+/** The escalation or story that is meant. The name of a story means its open question, if it has one. */
 export function answerSubject(
   run: Pick<RunState, "escalation">,
   states: readonly StoryState[],
@@ -193,7 +193,7 @@ function gateOf(state: StoryState | null, findings: readonly Fingerprint[]): Gat
   });
 }
 
-/** Somebody looks at a finding once, and only where it is what somebody holds. */
+/** A finding is reviewed once more, and only where it is a reviewer's opinion. */
 function checkDispute(state: StoryState | null, gate: GateName | null, findings: readonly Fingerprint[]): void {
   const open = state === null ? [] : (gate === null ? GATES : [gate]).flatMap((each) => disputable(state, each));
   const list = open.map((finding) => `  --finding ${finding.id}  ${findingText(finding, 100)}`);
@@ -229,7 +229,7 @@ function raise(escalation: Escalation | null, said: AnswerInput): { budget: Budg
   if (reason?.budget !== budget || limit > reason.used) return { budget, limit };
   throw new RemandError(
     "usage",
-    `${reason.used} are used already: a limit of ${limit} would stop it again`,
+    `${reason.used} used so far: a limit of ${limit} would stop it again`,
     `Give more: --limit ${Math.ceil(reason.used * 2)}`,
   );
 }

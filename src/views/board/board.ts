@@ -94,7 +94,7 @@ export interface BoardCard extends BoardRow {
   /** Who works on it, or worked on it last. */
   readonly agent: string | null;
   readonly reworks: number;
-  /** The first line of the finding that stands in the way. */
+  /** The first line of the blocking finding. */
   readonly finding: string | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;

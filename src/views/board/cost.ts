@@ -12,7 +12,7 @@ export type CostView = (typeof COST_VIEWS)[number];
 
 export interface CostRow {
   readonly name: string;
-  /** A floor where somebody did not say what it cost. */
+  /** A floor where a cost is unknown. */
   readonly costUsd: number;
   readonly costUnknown: boolean;
   readonly tokens: number;
@@ -21,7 +21,7 @@ export interface CostRow {
   readonly times: number;
   /** What was spent on attempts that came to nothing: sent back, ended without work, or of a story that failed. */
   readonly wastedUsd: number;
-  /** Of one of them nobody said what it cost. */
+  /** The cost of at least one of them is unknown. */
   readonly wastedUnknown: boolean;
 }
 
@@ -107,11 +107,11 @@ function spendings(lines: readonly Recorded[]): readonly Spending[] {
   return all;
 }
 
-/** The story is over and its work is nobody's. */
+/** The story is over and its work was not accepted. */
 const isAbandoned = (event: Event): boolean =>
   event.type === "story.failed" || (event.type === "person.answered" && event.answer.verb === "abandon");
 
-/** What else costs: gates, blame, a look at a disputed finding, and mending the surroundings. */
+/** What else costs: gates, blame, a look at a disputed finding, and repairing the infrastructure. */
 function besidesAttempts(story: string | null, event: Event): Spending | null {
   switch (event.type) {
     case "gate.judged": {
@@ -136,7 +136,7 @@ function besidesAttempts(story: string | null, event: Event): Spending | null {
       };
     case "remediation.finished":
     case "health.checked":
-      return { story, role: null, cause: "mending the surroundings", gate: null, ...spentOn(event) };
+      return { story, role: null, cause: "repairing the infrastructure", gate: null, ...spentOn(event) };
     default:
       return null;
   }

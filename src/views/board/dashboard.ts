@@ -56,7 +56,7 @@ export interface StoryPageDocument extends StoryDocument {
   readonly isRunning: boolean;
   /** What was answered and can still be taken back. */
   readonly answered: OpenAnswer | null;
-  /** Findings that somebody independent can still be asked about. */
+  /** Findings that can still be disputed. */
   readonly disputable: readonly Fingerprint[];
 }
 

@@ -125,13 +125,13 @@ export function slimLine(line: Recorded): Recorded | null {
   }
 }
 
-/** What is likely to be spent next. Unknown is not nothing: what nobody can say is counted beside it. */
+/** What is likely to be spent next. Unknown is not zero: unknown amounts are counted separately. */
 export interface Forecast {
   /** Stories that are under way. */
   readonly stories: number;
   /** One more attempt of each of them, as far as it is known what theirs cost. */
   readonly nextUsd: number;
-  /** Stories under way of which nobody knows it. */
+  /** Stories under way with unknown cost. */
   readonly unknown: number;
   /** A whole story, as the mean of those that were accepted here; `null` where none has a price. */
   readonly storyUsd: number | null;
@@ -155,7 +155,9 @@ export function forecastOf(run: RunOutline, asked: readonly StoryId[] | null): F
   };
 }
 
-/** The mean of the story's own attempts, with their share of the gates; `null` before the first, or where it is unsaid. */
+/**
+ * The mean of the story's own attempts, with their share of the gates; `null` before the first, or where it is unsaid.
+ */
 function nextAttemptUsd({ spent, counters }: StoryOutline): number | null {
   return counters.attempts === 0 || spent.costUnknown ? null : spent.costUsd / counters.attempts;
 }

@@ -35,7 +35,7 @@ export interface LineMemory {
 
 export const NO_LINES_YET: LineMemory = { attempt: 0, phase: null, costUsd: null, blame: null };
 
-/** What a line of the journal says to whoever watches the run; mostly nothing. `after`: the state with it. */
+/** What a journal line prints for a person watching the run; mostly nothing. `after`: the state with it. */
 export function linesFor(
   { story, event, at }: Recorded,
   memory: LineMemory,
@@ -52,7 +52,7 @@ export function linesFor(
   return storyLines({ event, at }, memory.phase === null ? remember(memory, state) : memory, state, glyphs, say);
 }
 
-/** The attempt may have begun before anybody listened: then the state knows it. */
+/** The attempt may have begun before this process watched: then the state knows it. */
 function remember(memory: LineMemory, state: StoryState): LineMemory {
   const last = state.attempts.at(-1);
   return last === undefined ? memory : { ...memory, attempt: last.attempt, phase: last.phase };
@@ -144,7 +144,7 @@ export function outcomeText(outcome: AttemptOutcome): string {
     case "refused":
       return `refused: ${shortLine(outcome.detail, 120)}`;
     case "unusable":
-      return `cannot be used: ${shortLine(outcome.detail, 120)}`;
+      return `can't start: ${shortLine(outcome.detail, 120)}`;
     case "missing":
       return `is not there: ${shortLine(outcome.detail, 120)}`;
     case "stopped":
@@ -197,11 +197,11 @@ function nextTry(state: StoryState, at: number): string {
   return state.wait?.type === "time" ? `next try in ${durationText(Math.max(0, state.wait.until - at))}` : "";
 }
 
-/** Both ways of counting, so that nobody is one off; then the cause, as far as it is known; then who mends it. */
+/** Failures and reworks; then the cause, as far as it is known; then the role that fixes it. */
 function sentBackText(event: SentBack, blame: Blame | null, glyphs: Glyphs): string {
   const { failure, failureLimit, route, gate } = event;
   const count =
-    // After a person's answer the count starts anew: nothing has failed since.
+    // After a person's answer the count starts over: nothing has failed since.
     gate === "person" || failure === 0
       ? "sent back by a person"
       : failureLimit === null

@@ -35,14 +35,17 @@ export function noteOf(
     case "infrastructure.blocked":
       return {
         mark: "trouble",
-        text: `the surroundings are broken: ${shortLine(event.issue, 120)}; nothing new starts`,
+        text: `the infrastructure is broken: ${shortLine(event.issue, 120)}; nothing new starts`,
       };
     case "remediation.started":
-      return { mark: "note", text: `repair of the surroundings, try ${event.attempt}` };
+      return { mark: "note", text: `repairing the infrastructure, try ${event.attempt}` };
     case "health.checked":
       return event.healthy
-        ? { mark: "note", text: "the surroundings are healthy again" }
-        : { mark: "trouble", text: `the surroundings are still broken: ${shortLine(event.remaining.join("; "), 120)}` };
+        ? { mark: "note", text: "the infrastructure is healthy again" }
+        : {
+            mark: "trouble",
+            text: `the infrastructure is still broken: ${shortLine(event.remaining.join("; "), 120)}`,
+          };
     default:
       return storyNote(event);
   }

@@ -180,7 +180,7 @@ const MOST_LINES = 500;
 
 /**
  * Where lines that were written down in an earlier state are now, after these changes: the file, and the new numbers of
- * those that nobody has touched since. A line that was rewritten or deleted is in no state after that.
+ * those that have not been changed since. A line that was rewritten or deleted is in no state after that.
  */
 function followLines(
   { file, line, endLine = line }: LineSpan,

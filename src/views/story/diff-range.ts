@@ -156,7 +156,7 @@ export function keptLines<T>(before: ReadonlyMap<number, T>, { hunks }: ChangedF
   for (const [line, known] of [...before].sort(([a], [b]) => a - b)) {
     if (removed.has(line)) continue;
     while (passedGone < gone.length && gone[passedGone]! < line) passedGone++;
-    // Its new number is the first that is far enough down and was not written anew.
+    // Its new number is the first that is far enough down and was not rewritten.
     while (passedAdded < added.length && added[passedAdded]! <= line - passedGone + passedAdded) passedAdded++;
     after.set(line - passedGone + passedAdded, known);
   }

@@ -18,8 +18,8 @@ function placeText({ file, line }: Pick<Finding, "file" | "line">): string {
 }
 
 /**
- * The findings that stand in the way, or all of them where none is named, or what the gate says of itself; each with so
- * many lines of what it says beyond its message.
+ * The blocking findings, or all of them where none is named, or the gate's summary; each with up to so many lines of
+ * detail.
  */
 export function reasonsOf(judgement: Judgement, most: number, detailLines = 0): string[] {
   const blocking = judgement.findings.filter((finding) => judgement.blocking.includes(finding.id));

@@ -27,12 +27,12 @@ export function statusOf(run: RunOutline, state: StoryOutline): StoryStatus {
     return ending.how === "accepted"
       ? at(
           "accepted",
-          "nobody",
+          "none",
           ending.forced === null
             ? ["every gate is open", ...(ending.notes ?? [])].join("; ")
             : `by ${ending.forced.by}: ${ending.forced.reason}`,
         )
-      : at("failed", "nobody", ending.reason);
+      : at("failed", "none", ending.reason);
   if (escalation !== null) return at("escalated", "person", escalation.question, escalation.gate);
   if (running?.type === "gate") return at("in-gate", "gate", `the ${running.gate} gate judges`, running.gate);
   if (running?.type === "attempt") return at("working", "agent", `${running.role} works`);
@@ -67,7 +67,7 @@ function waiting(
   if (run.halted !== null || run.escalation !== null)
     return at("waiting", "person", run.escalation?.question ?? `halted by ${run.halted?.by}`);
   if (state.wait?.type === "time") return at("waiting", "time", state.wait.why);
-  return at(state.policy === null ? "ready" : "working", "engine", "its turn comes");
+  return at(state.policy === null ? "ready" : "working", "engine", "queued");
 }
 
 function isAccepted(run: RunOutline, id: StoryState["story"]["id"]): boolean {

@@ -11,7 +11,7 @@ import type { GateName, Judgement } from "../../core/gates/gate.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { shortLine } from "../text/words.ts";
 
-/** What the trail tells, before anybody writes it down. Made from the journal alone, so that it can be made again. */
+/** The contents of a trail, before it is written. Made from the journal alone, so that it can be made again. */
 export interface Trail {
   readonly reworks: readonly { readonly story: StoryId; readonly records: readonly ReworkRecord[] }[];
   readonly escalations: readonly {
@@ -204,7 +204,7 @@ const WITH: { readonly [T in ReworkTrigger["type"]]: string } = {
   reasons: "reasons",
 };
 
-/** The next judgement of the same gate tells whether it was mended; without one, how the story stands. */
+/** The next judgement of the same gate shows whether it was fixed; without one, the story's status does. */
 function outcomeOf(later: readonly Recorded[], gate: GateName, state: StoryState): string {
   const at = later.findIndex(
     ({ event }) =>

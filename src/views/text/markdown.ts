@@ -1,6 +1,6 @@
 /**
- * The little of markdown that stories, briefs and agents use, as a tree. Nothing of it is HTML: whoever shows it makes
- * elements of it, so text can never become markup. Links go to the web or nowhere, and no image is ever loaded.
+ * The little of markdown that stories, briefs and agents use, as a tree. No HTML is produced: the renderer makes
+ * elements of the tree, so text can never become markup. Links go to the web or nowhere, and no image is ever loaded.
  */
 export type MarkdownBlock =
   | { readonly type: "heading"; readonly level: number; readonly inline: readonly Inline[] }

@@ -45,7 +45,7 @@ function suspectLine(suspect: Suspect, pen: BriefWriter): string {
   return `${place(suspect, pen)}${symbol}:${change} [${known}]${why}`;
 }
 
-/** For work that is not done yet the sentence must not send anybody looking for something to undo. */
+/** For work that is not done yet the sentence must not suggest that something has to be undone. */
 export function blameSentence(blame: Blame): string {
   switch (blame.verdict) {
     case "culprit":
@@ -57,9 +57,9 @@ export function blameSentence(blame: Blame): string {
     case "unmet":
       return "Nothing you changed broke this: it is not done yet. Build what is missing; there is nothing to undo.";
     case "pre-existing":
-      return "This failed before your change too. It is not yours to mend, and must not get worse.";
+      return "This failed before your change too. It is not yours to fix, and must not get worse.";
     case "environment":
-      return "The surroundings caused this, not your change.";
+      return "The environment caused this, not your change.";
     case "flaky":
       return "The same tree passes and fails: this comes and goes by itself.";
     case "too-broad":

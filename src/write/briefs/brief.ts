@@ -12,12 +12,12 @@ export function writeBrief(brief: Brief, options: BriefOptions): string {
 }
 
 export interface BriefOptions {
-  /** Made anew for each brief, so that no text that goes into it can know it. */
+  /** A new one for each brief, so that no quoted text can contain it. */
   readonly nonce: string;
   readonly maxChars?: number;
 }
 
-/** The text, and what had to be left out of it for want of room. */
+/** The text, and what was left out to keep it short. */
 export interface WrittenBrief {
   readonly text: string;
   readonly cuts: readonly string[];
@@ -25,7 +25,7 @@ export interface WrittenBrief {
 
 /** Counted as four characters each, which is near enough for English and for code. */
 const CHARS_PER_TOKEN = 4;
-/** What a brief may take unless somebody says otherwise. What it only brings along comes on top. */
+/** The default size of a brief. Attached texts come on top. */
 const DEFAULT_BRIEF_TOKENS = 4000;
 export const DEFAULT_BRIEF_CHARS = DEFAULT_BRIEF_TOKENS * CHARS_PER_TOKEN;
 /** Below this not even the headings, the scope and the way to report would fit. */

@@ -56,8 +56,8 @@ export function detailOf({ detail }: Pick<Finding, "detail">, pen: ListWriter): 
 }
 
 /**
- * What a check printed is worth its room only where nobody could read it: what was read out of it stands in the list of
- * failures, with its values and frames. Then the log is a path.
+ * The raw output of a check is shown only where no failures could be parsed from it. Otherwise the list of failures has
+ * its values and frames, and the log is given as a path.
  */
 export function evidenceOf(brief: Brief, pen: BriefWriter): BriefPiece {
   const { gate, required, evidence } = brief;

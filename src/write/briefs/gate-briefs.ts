@@ -88,7 +88,7 @@ const WHAT_TO_DO: Readonly<Record<CiClass, string>> = {
   lint: "Apply the formatter's and the linter's fixes; change no behaviour.",
   build: "Make it build again; change no more than that takes.",
   configuration: "Triage the CI configuration and fix it; leave the product's code alone.",
-  infrastructure: "The surroundings failed. Change nothing in the product; say what has to be repaired.",
+  infrastructure: "The infrastructure failed. Change nothing in the product; say what has to be repaired.",
   flaky: "The same tree passed and failed. Find out what makes it differ, and take that out; a retry is no fix.",
 };
 

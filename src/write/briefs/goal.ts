@@ -128,7 +128,7 @@ function suggestedFix(brief: Brief, pen: BriefWriter): BriefPiece {
   const isKnown = brief.blame?.verdict === "culprit" || brief.blame?.verdict === "multi";
   // To resolve what failed goes without saying; where the cause is known it says more.
   if (isKnown && !isSuggested)
-    return "- Start from the root cause above: mend that change, or take back the part of it that is wrong.";
+    return "- Start from the root cause above: fix that change, or revert the part of it that is wrong.";
   const fixes = bullets(pen, fixesOf(brief), (fix) => line(pen, fix), {
     what: "fixes",
     most: Math.min(MOST_FAILURES, pen.limits.items),

@@ -98,7 +98,7 @@ export function information(brief: Brief, pen: BriefWriter, write: (finding: Fin
   );
 }
 
-/** What stands in nobody's way is told in short. */
+/** Findings that do not block are shortened. */
 function withShortDetail(finding: Finding): Finding {
   const { detail } = finding;
   return detail === undefined || detail.length <= SHORT_DETAIL

@@ -1,16 +1,16 @@
 import { plural } from "../../stdx/plain-text.ts";
 import { charactersLeftOut, fenceText, groupDigits, hanging, oneLine, trustedText } from "../untrusted-text.ts";
 
-/** What everything in a brief is written with: the nonce of its fences, the room there is, and a list of the cuts. */
+/** What the parts of a brief are written with: the nonce of its fences, the size limits, and a list of the cuts. */
 export interface BriefWriter extends ListWriter {
   readonly nonce: string;
 }
 
-/** Enough for lists; they also stand in texts for people, which have no fences. */
+/** Enough for lists, which also appear in texts for people, without fences. */
 export interface ListWriter {
   readonly nonce: string | null;
   readonly limits: TextLimits;
-  /** Each cut that was made, in words; the text says it at its place too. */
+  /** A sentence for each cut; the text also says so where it happened. */
   readonly cuts: string[];
 }
 
@@ -119,7 +119,7 @@ export interface TextLimits {
   readonly roleChars: number;
 }
 
-/** Where every brief starts. A field of this size is more than anybody reads; nothing useful is lost here. */
+/** The limits every brief starts with: larger than a reader needs, so nothing useful is lost. */
 export const FULL_LIMITS: TextLimits = {
   information: 50,
   earlier: 10,

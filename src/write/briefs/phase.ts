@@ -59,7 +59,7 @@ export function phaseBrief(brief: Brief, pen: BriefWriter): string {
 
 /** The whole of it, because what is given takes the place of what was there. */
 const again = (phase: TextPhase): string =>
-  `Give the whole section anew in your last message, under the heading \`## ${SECTION_OF_PHASE[phase]}\`, before the signal.`;
+  `Give the whole section again in your last message, under the heading \`## ${SECTION_OF_PHASE[phase]}\`, before the signal.`;
 
 const PRODUCT: Readonly<Record<Phase, string>> = {
   refine: `Revise the refined story: your product is its section of the story file, and nothing else. ${again("refine")}`,

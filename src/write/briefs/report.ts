@@ -29,7 +29,7 @@ const WAYS: { readonly [W in ReportWay]: (storyId: string) => string } = {
 export function howToDispute(): string {
   return [
     "If a finding above is wrong, do not work around it: leave the code as it is there, and say so in your report, on a",
-    "line of its own: `Dispute: <id of the finding>: <why it is wrong>`. Somebody who did not raise it decides whether",
+    "line of its own: `Dispute: <id of the finding>: <why it is wrong>`. A reviewer who did not raise it decides whether",
     "it stands; a dispute without a reason is none.",
   ].join("\n");
 }
@@ -40,7 +40,7 @@ function signalWay(storyId: string): string {
     "",
     `- \`READY_FOR_REVIEW: ${storyId}\` - when everything required here is done and the checks pass`,
     `- \`TASK_INCOMPLETE: ${storyId}\` - when you cannot finish; say what blocks you, what you tried, what you need`,
-    `- \`INFRA_BLOCKED: ${storyId}\` - when the surroundings are broken and not the work`,
+    `- \`INFRA_BLOCKED: ${storyId}\` - when the environment is broken and not the work`,
   ].join("\n");
 }
 
@@ -50,7 +50,7 @@ function toolWay(storyId: string): string {
     "",
     "- `ready` - when everything required here is done and the checks pass",
     "- `incomplete` - when you cannot finish; say what blocks you, what you tried, what you need",
-    "- `blocked` - when the surroundings are broken and not the work",
+    "- `blocked` - when the environment is broken and not the work",
     "",
     `Only if there is no such tool: end your last message with \`READY_FOR_REVIEW: ${storyId}\` at the start of a line.`,
   ].join("\n");

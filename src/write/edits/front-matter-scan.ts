@@ -2,9 +2,8 @@ import { RemandError } from "../../core/events/error.ts";
 import { nextLine } from "../../stdx/front-matter.ts";
 
 /**
- * Finds the keys of a front matter and the exact stretch of each one's value, without reading the values: an
- * edit must not touch a byte of anything else, so nothing is ever printed anew. What it does not understand for
- * sure it refuses.
+ * Finds the keys of a front matter and the exact stretch of each one's value, without reading the values: an edit must
+ * not touch any other byte, so nothing is ever reprinted. What it does not understand for sure it refuses.
  */
 export interface FrontMatterEntry {
   readonly key: string;
@@ -138,7 +137,7 @@ function scanBlock(text: string, keyLineEnd: number, indent: number, to: number,
     if (line.indent < indent || (line.indent === indent && !isItem && !isComment)) break;
     if (line.indent === indent && isComment) continue;
     if (first && isItem) itemIndent = line.indent;
-    // A comment above the value does not decide what it is, and one without a value below is nobody's.
+    // A comment above the value does not decide its kind; one without a value below belongs to no key.
     if (!isComment) first = false;
     if (!isComment || end !== null) end = lineEnd(text, at);
   }

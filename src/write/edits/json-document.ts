@@ -6,13 +6,13 @@ import {
   parseTree,
   printParseErrorCode,
 } from "jsonc-parser";
-import type { Span } from "./added-text.ts";
+import type { AddedSpan } from "./added-text.ts";
 
 /** A JSON text that may be edited: its tree, and what the tree leaves out. */
 export interface JsonDocument {
   /** `null`: the text holds only blanks and comments. */
   readonly root: Node | null;
-  readonly comments: readonly Span[];
+  readonly comments: readonly AddedSpan[];
   readonly commas: readonly number[];
 }
 
@@ -26,7 +26,7 @@ export type JsonRead =
  */
 export function readJson(source: string): JsonRead {
   const text = withoutMark(source);
-  const comments: Span[] = [];
+  const comments: AddedSpan[] = [];
   const commas: number[] = [];
   let depth = 0;
   // This loop runs first because the parser calls itself for each level, and its stack is finite.
@@ -63,7 +63,7 @@ export const endOf = ({ offset, length }: Node): number => offset + length;
 /** Deeper than any settings file. */
 const MAX_DEPTH = 200;
 
-function* tokensOf(text: string): Generator<Span> {
+function* tokensOf(text: string): Generator<AddedSpan> {
   const scanner = createScanner(text);
   for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan())
     yield { at: scanner.getTokenOffset(), length: scanner.getTokenLength() };

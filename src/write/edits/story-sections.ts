@@ -32,7 +32,7 @@ export const isTextPhase = (phase: Phase): phase is TextPhase => phase !== "impl
 /**
  * The text with this as the product of the phase. A section that carries our mark is replaced; one that a person
  * headed with the same word stays as it is, and ours comes at the end, unless the story's file says that the phase
- * `isComplete`: then the section is the product that somebody else's tool wrote there.
+ * `isComplete`: then the section is the product that another tool wrote there.
  */
 export function replaceProduct(text: string, phase: TextPhase, body: string, isComplete: boolean): string {
   const marked = `${markOf(phase)}\n\n${body.trim()}`;
@@ -46,7 +46,7 @@ export function productIn(text: string, phase: TextPhase, isComplete: boolean): 
 }
 
 /**
- * What somebody made of the phase's section by editing the file: the product, where it is another one than before;
+ * The phase's section after an edit of the file: the product, where it is another one than before;
  * else the last section of that name that was not there before. `null` where there is nothing new.
  */
 export function productEdited(before: string, after: string, phase: TextPhase, isComplete: boolean): string | null {

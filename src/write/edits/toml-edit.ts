@@ -21,7 +21,7 @@ export function addToToml(start: GrownText, table: TomlTable): TomlEdit {
   const [parent, child] = table.name;
   if (!isWhole(text)) return { ok: false, message: "a string in it does not end" };
   // Names may stand in quotes, so these are looked for in the text itself: one too many found only leaves it alone.
-  if (headingOf(parent, child).test(text) || dotted(parent, child).test(text)) return { ok: true, grown: start };
+  if (headingOf(parent, child).test(text) || dottedKey(parent, child).test(text)) return { ok: true, grown: start };
   if (asOneValue(parent).test(text))
     return { ok: false, message: `"${parent}" is written as one value there, which nothing can be added to` };
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
@@ -41,16 +41,16 @@ export function removeFromToml(text: string, table: TomlTable): string | null {
   return without(text, [{ at: at - before, length: before + block.length + after }]);
 }
 
-const quoted = (name: string): string => String.raw`["']?${name}["']?`;
+const quotedKey = (name: string): string => String.raw`["']?${name}["']?`;
 
 const headingOf = (parent: string, child: string): RegExp =>
-  new RegExp(String.raw`^[ \t]*\[[ \t]*${quoted(parent)}[ \t]*\.[ \t]*${quoted(child)}[ \t]*[\].]`, "m");
+  new RegExp(String.raw`^[ \t]*\[[ \t]*${quotedKey(parent)}[ \t]*\.[ \t]*${quotedKey(child)}[ \t]*[\].]`, "m");
 
-const dotted = (parent: string, child: string): RegExp =>
-  new RegExp(String.raw`^[ \t]*${quoted(parent)}[ \t]*\.[ \t]*${quoted(child)}[ \t]*[.=]`, "m");
+const dottedKey = (parent: string, child: string): RegExp =>
+  new RegExp(String.raw`^[ \t]*${quotedKey(parent)}[ \t]*\.[ \t]*${quotedKey(child)}[ \t]*[.=]`, "m");
 
 const asOneValue = (parent: string): RegExp =>
-  new RegExp(String.raw`^[ \t]*${quoted(parent)}[ \t]*=|^[ \t]*\[\[[ \t]*${quoted(parent)}[ \t]*\]\]`, "m");
+  new RegExp(String.raw`^[ \t]*${quotedKey(parent)}[ \t]*=|^[ \t]*\[\[[ \t]*${quotedKey(parent)}[ \t]*\]\]`, "m");
 
 /** Does every string end? Whatever is behind one that does not would be part of it. */
 function isWhole(text: string): boolean {

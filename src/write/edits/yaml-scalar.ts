@@ -20,7 +20,7 @@ function yamlNumber(value: number): string {
 /** Words only: it is better to quote once too often than to guess at the rest of YAML's rules. */
 const PLAIN = /^[\p{L}_/][\p{L}\p{N}_/ .()@+=-]*$/u;
 
-/** `15m` begins with a digit, and is no number to anybody. */
+/** `15m` begins with a digit, and is not a number. */
 const LENGTH_OF_TIME = /^\d+(?:ms|[smhd])$/;
 
 /** Some reader of YAML takes these for something other than text. */

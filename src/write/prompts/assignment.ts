@@ -19,7 +19,7 @@ import { SECTION_OF_PHASE, type TextPhase } from "../edits/story-sections.ts";
 import { dataNotice } from "../untrusted-text.ts";
 import { criteriaList, diffFence, promptPen, start } from "./sheet.ts";
 
-/** The first attempt: there is nothing to mend yet, so it says what is wanted and how it will be judged. */
+/** The first attempt: there is nothing to fix yet, so it says what is wanted and how it will be judged. */
 export function writeAssignmentPrompt(request: AssignmentRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   const id = name(pen, request.story.id);

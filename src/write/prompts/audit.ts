@@ -52,7 +52,7 @@ export function writeAuditorPrompt(request: AuditorRequest, options: { readonly 
   ])}\n`;
 }
 
-/** Its exit codes count, whatever anybody says of them; so an auditor who may run nothing has something to go by. */
+/** The exit codes are facts, so that an auditor who may not run commands has evidence. */
 function runsOf({ runs = [] }: AuditorRequest, pen: BriefWriter): BriefPiece {
   const list = bullets(
     pen,

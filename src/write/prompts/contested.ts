@@ -55,7 +55,7 @@ function cut(diff: string): string {
   ].join("\n");
 }
 
-/** Somebody who neither raised the finding nor wrote the code says whether it stands. */
+/** For a reviewer who neither raised the finding nor wrote the code, and decides whether it stands. */
 export function writeAdjudicationPrompt(request: AdjudicationRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   const id = name(pen, request.story.id);
@@ -67,7 +67,7 @@ export function writeAdjudicationPrompt(request: AdjudicationRequest, options: {
       `Task ID: ${id}`,
       `Title: ${line(pen, request.story.title)}`,
     ),
-    "A finding is disputed. Decide about this finding alone, from the code and the evidence, whoever said what.",
+    "A finding is disputed. Decide about this finding alone, from the code and the evidence, not from who said what.",
     section("### The Finding", `- ${issueLine(request.finding, pen)}`),
     section(
       `### The Objection, by ${name(pen, request.disputedBy)}`,

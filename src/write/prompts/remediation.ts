@@ -4,7 +4,7 @@ import { bullets, line, note, section, joinPieces, type BriefWriter, type BriefP
 import { indentLines } from "../briefs/report.ts";
 import { commandList, promptPen, start } from "./sheet.ts";
 
-/** Infrastructure is broken and all new work waits: somebody repairs it. */
+/** For the agent that repairs broken infrastructure while all new work waits. */
 export function writeRemediationPrompt(request: RemediationRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   return `${joinPieces([
@@ -15,7 +15,7 @@ export function writeRemediationPrompt(request: RemediationRequest, options: { r
       `Issue: ${line(pen, request.issue)}`,
       `Attempt: ${request.attempt} of ${request.attempts}`,
     ),
-    "No new work is handed out until this is repaired. Repair the surroundings, not the stories' work.",
+    "No new work is handed out until this is repaired. Repair the infrastructure, not the stories' work.",
     section("### Evidence", evidenceList(pen, request.evidence)),
     section("### Earlier Attempts", history(request, pen)),
     section(
@@ -29,7 +29,7 @@ export function writeRemediationPrompt(request: RemediationRequest, options: { r
         "1. Find the cause before you change anything.",
         "2. Repair it with the smallest change; delete no test and switch off no check to get there.",
         "3. Run every command above.",
-        "4. Report. Somebody else then checks the health of the whole.",
+        "4. Report. An independent health check follows.",
       ].join("\n"),
     ),
     section(

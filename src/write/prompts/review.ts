@@ -16,7 +16,7 @@ import { contestedTests } from "./contested.ts";
 import { authorsMessage, checkNotes, criteriaList, practicesPart, promptPen, shownWork, start } from "./sheet.ts";
 import { reviewForms } from "./signal-forms.ts";
 
-/** S2, step 5: the critic reads the code before anybody audits it. */
+/** S2, step 5: the critic reviews the code before the audit. */
 export function writeCriticPrompt(request: CriticRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   return `${joinPieces([

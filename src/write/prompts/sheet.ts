@@ -15,8 +15,7 @@ import {
 import { dataNotice } from "../untrusted-text.ts";
 
 /*
- * What prompts have in common. A prompt has no ladder of rooms as a brief has: it is read once by somebody who can
- * open the files himself, so each field has a cap of its own and that is enough.
+ * What prompts have in common. A prompt does not shrink step by step as a brief does: its reader can open the files, so one cap for each field is enough.
  */
 
 /** A diff gets more room than a log: it is what the reviewer is asked about. */
@@ -56,7 +55,9 @@ export function shownWork(pen: BriefWriter, { text, wholeAt }: ShownWork, label:
   ]);
 }
 
-/** What the author said. Nothing at all where nobody asked; that it said nothing is worth knowing. */
+/**
+ * The author's message. Empty where none was asked for; an empty reply is reported, because reviewers need to know it.
+ */
 export function authorsMessage(pen: BriefWriter, message: string): BriefPiece {
   return message.trim() === "" ? "- it said nothing" : evidenceFence(pen, message, "the developer's message");
 }

@@ -7,7 +7,7 @@ export interface JsonSchema {
 
 const ANNOTATIONS = new Set(["$schema", "$id", "$defs", "title", "description"]);
 
-/** Does the value fit? A keyword that is not known here throws: a rule that nobody looks at is no rule. */
+/** Does the value fit? An unknown keyword throws: an unchecked rule would be no rule. */
 export function fits(value: unknown, schema: JsonSchema, root: JsonSchema = schema): boolean {
   return Object.entries(schema).every(([keyword, rule]) => {
     if (ANNOTATIONS.has(keyword)) return true;

@@ -34,7 +34,7 @@ describe("what tokens cost", () => {
   });
 });
 
-it("the table has no model that is dearer to read from a cache than anew, nor one whose output is cheaper", () => {
+it("no model in the table costs more for cached than for new input, or less for output than for input", () => {
   expect(Object.keys(PRICES).length).toBeGreaterThan(10);
   for (const { input, output, cached = input } of Object.values(PRICES)) {
     expect(cached).toBeLessThanOrEqual(input);

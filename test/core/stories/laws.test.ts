@@ -74,7 +74,7 @@ describe("counting", () => {
 
   it("says who sent it back where no failure did", () => {
     expect(countedGoingBack(1, 2)).toBe("rework 1 of 1, after failure 1 of 2");
-    expect(countedGoingBack(0, 2)).toBe("sent back by a person; failures are counted anew, 2 at most");
+    expect(countedGoingBack(0, 2)).toBe("sent back by a person; the failure count starts over, 2 at most");
   });
 
   it("adds what was spent, and says when a price is not known", () => {

@@ -328,7 +328,7 @@ describe("what is nobody's", () => {
       { kind: "pre-existing", proven: false },
     ],
     [
-      "red on the base, and of the surroundings",
+      "fails on the base, caused by the environment",
       { looksEnvironmental: true },
       () => "fail-same",
       { kind: "environment", proven: true },

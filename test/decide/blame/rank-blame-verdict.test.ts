@@ -246,17 +246,17 @@ describe("the verdict", () => {
     ],
     ["by reading, a new test that is red on the base", { base: "fail-same", isNewTest: true }, { verdict: "unmet" }],
     [
-      "by reading, of the surroundings, on the base too",
+      "by reading: the environment, on the base too",
       { base: "fail-same", environment: "the disk was full" },
       { verdict: "environment", confidence: 0.85 },
     ],
     [
-      "by reading, of the surroundings",
+      "by reading: the environment",
       { environment: "the disk was full" },
       { verdict: "environment", explanation: "The disk was full." },
     ],
     [
-      "by reading, green on the base: the surroundings do not explain it",
+      "by reading, passing on the base: the environment does not explain it",
       { environment: "the disk was full", base: "pass" },
       { verdict: "culprit" },
     ],
@@ -283,9 +283,9 @@ describe("the verdict", () => {
     [{ isBinary: true }, "a binary file changed"],
     [{ removed: [], added: [], change: "renamed", oldFile: "old.js" }, "renamed from old.js"],
     [{ removed: [], added: [], change: "added" }, "the file was added"],
-    [{ removed: ["  if (x) return;", "  y();"], added: [] }, "2 lines taken away: `if (x) return;`"],
+    [{ removed: ["  if (x) return;", "  y();"], added: [] }, "2 lines removed: `if (x) return;`"],
     [{ removed: [], added: ["", "  `x`".padEnd(100, "y")] }, `2 lines added: \`'x'${"y".repeat(77)}…\``],
-    [{ removed: ["a"], added: ["b", "c"] }, "1 line became 2"],
+    [{ removed: ["a"], added: ["b", "c"] }, "changed 1 line to 2"],
   ])("says what changed: %j", (changes, words) => {
     const one: RankedBlame = {
       hunks: [{ hunk: hunk(0, { end: 12, ...changes }), symbol: null, score: 1, confidence: 1, reasons: [] }],

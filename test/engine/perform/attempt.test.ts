@@ -82,7 +82,7 @@ describe("an attempt", () => {
     stage.world = { ...stage.world, roster: { playing: async () => null } };
     await stage.until("start-attempt");
     expect(await stage.events("attempt.finished")).toMatchObject([
-      { outcome: { type: "missing", detail: "nobody plays developer" }, summary: "", durationMs: 0 },
+      { outcome: { type: "missing", detail: "no agent for developer" }, summary: "", durationMs: 0 },
     ]);
     expect((await stage.events("attempt.finished"))[0]).not.toHaveProperty("message");
   });
@@ -289,7 +289,7 @@ describe("a message that cannot be read", () => {
     stage.world = { ...stage.world, roster: { playing: async () => null } };
     await stage.until("ask-again");
     expect(await stage.events("attempt.finished")).toMatchObject([
-      { outcome: { type: "missing", detail: "nobody plays developer" }, summary: "" },
+      { outcome: { type: "missing", detail: "no agent for developer" }, summary: "" },
     ]);
   });
 

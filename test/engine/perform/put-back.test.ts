@@ -31,7 +31,7 @@ beforeEach(async () => {
   const { tree } = await workspace.prepare(STORY.id);
   const policy = presetPolicy("goal");
   before = { ...newStory(STORY, 0, 0), tree, policy: { ...policy, scope: { ...policy.scope, outside: "revert" } } };
-  repository.write("src/a.ts", "mended\n");
+  repository.write("src/a.ts", "fixed\n");
   repository.write("src/b.ts", "meddled\n");
   repository.write("src/new.ts", "new\n");
   repository.write("test/a.test.ts", "a new test\n");
@@ -74,7 +74,7 @@ describe("files beyond the scope", () => {
       "test/a.test.ts",
     ]);
     expect([textOf("src/a.ts"), textOf("src/b.ts"), existsSync(join(repository.root, "src/new.ts"))]).toEqual([
-      "mended\n",
+      "fixed\n",
       "b\n",
       false,
     ]);

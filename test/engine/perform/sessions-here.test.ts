@@ -101,7 +101,7 @@ describe("a conversation with an agent", () => {
     expect(requests[1]!.prompt).not.toContain("What Was Done Before");
   });
 
-  test("is begun anew on another machine, which is told what it would have known", async () => {
+  test("starts again on another machine, with a summary of the conversation", async () => {
     const [one, two] = [worker("one"), worker("two")];
     await until(one, "send-back");
     await until(two, "start-gate");
@@ -119,7 +119,7 @@ describe("a conversation with an agent", () => {
     expect(requests[2]!.session).toEqual({ agent: "developer", id: "developer-on-two", host: "two" });
   });
 
-  test("that is to be asked again where its files are not is interrupted, and the attempt is made anew", async () => {
+  test("is interrupted where its files are missing, and the attempt starts again", async () => {
     messages = ["What shall I say?"];
     await until(worker("one"), "start-attempt");
     const two = worker("two");

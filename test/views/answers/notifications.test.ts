@@ -81,7 +81,7 @@ describe("what a disputed finding and a repair cost", () => {
     ];
     expect(costRows(lines, EMPTY_RUN, "agent")).toMatchObject([{ name: "judge", costUsd: 0.2, costUnknown: false }]);
     expect(costRows(lines, EMPTY_RUN, "cause")).toMatchObject([
-      { name: "mending the surroundings", costUsd: 0.4 },
+      { name: "repairing the infrastructure", costUsd: 0.4 },
       { name: "disputes", costUsd: 0.2, costUnknown: false, times: 2 },
     ]);
   });

@@ -72,7 +72,7 @@ describe("the board", () => {
     const rows = boardRows(stuck(), null);
     expect(rows.map(({ id, status, actor }) => `${id} ${status} ${actor}`)).toEqual([
       "cart waiting story",
-      "done accepted nobody",
+      "done accepted none",
       "later backlog person",
       "login escalated person",
     ]);
@@ -128,7 +128,7 @@ describe("the inbox", () => {
         story: "login",
         reason: "the same failure again and again",
         kind: "decision",
-        question: "What should change before it tries again?",
+        question: "What should change before the next attempt?",
       },
     ]);
     expect(inboxItems(run)[0]!.answers.map(({ verb }) => verb)).toContain("waive");

@@ -106,7 +106,7 @@ describe("the lines of a run", () => {
     expect(lines[0]!.text).toBe("implement  attempt 1   checks ✖ 1 finding");
   });
 
-  it("count both ways when work goes back, and name the cause and who mends it", () => {
+  it("count failures and reworks when work goes back, and name the cause and the role that fixes it", () => {
     const failed = [...STARTED, attempt(1), attemptEnd(1, { type: "ready" }, "t1"), judged("review", "t1", "fail")];
     expect(texts([...failed, sentBack(1, 3)]).at(-1)).toBe(
       "sent-back: rework 1 of 2 (failure 1 of 3)  the review gate failed → developer",
@@ -163,7 +163,7 @@ describe("the lines of a run", () => {
     ],
     ["refused", { type: "refused", detail: "no" }, "developer refused: no"],
     ["missing", { type: "missing", detail: "nobody" }, "developer is not there: nobody"],
-    ["unusable", { type: "unusable", detail: "no login", fix: "log in" }, "developer cannot be used: no login"],
+    ["unusable", { type: "unusable", detail: "no login", fix: "log in" }, "developer can't start: no login"],
     ["unclear", { type: "unclear", detail: "?" }, "developer said nothing readable: ?   next try in 1 s"],
     ["blocked", { type: "blocked", issue: "no disk" }, "developer was blocked: no disk"],
     ["stopped", { type: "stopped", by: "Ada" }, "developer was stopped by Ada"],
@@ -250,21 +250,23 @@ describe("the lines of a run", () => {
     expect(texts([event])).toEqual([text]);
   });
 
-  it("tell of the surroundings without a story", () => {
+  it("report the infrastructure without a story", () => {
     const run = begin(presetPolicy("goal"));
     const line = (event: Event) =>
       linesFor(recordedEvent(0, null, event), NO_LINES_YET, run, UNICODE_GLYPHS).lines.map(
         ({ mark, text, story }) => `${story} ${mark}: ${text}`,
       );
     expect(line({ type: "infrastructure.blocked", issue: "no database" })).toEqual([
-      "null trouble: the surroundings are broken: no database; nothing new starts",
+      "null trouble: the infrastructure is broken: no database; nothing new starts",
     ]);
-    expect(line({ type: "remediation.started", attempt: 2 })).toEqual(["null note: repair of the surroundings, try 2"]);
+    expect(line({ type: "remediation.started", attempt: 2 })).toEqual([
+      "null note: repairing the infrastructure, try 2",
+    ]);
     expect(line({ type: "health.checked", healthy: true, remaining: [], durationMs: 0 })).toEqual([
-      "null note: the surroundings are healthy again",
+      "null note: the infrastructure is healthy again",
     ]);
     expect(line({ type: "health.checked", healthy: false, remaining: ["x"], durationMs: 0 })).toEqual([
-      "null trouble: the surroundings are still broken: x",
+      "null trouble: the infrastructure is still broken: x",
     ]);
     expect(line({ type: "run.resumed", by: "Ada" })).toEqual(["null note: the run goes on, says Ada"]);
     expect(line({ type: "base.moved", commit: "c" })).toEqual([]);

@@ -101,7 +101,7 @@ describe("what was judged again", () => {
     expect(recheckText([second!])[1]).toBe("    integrity  kept (saved 1 m); nothing changed");
   });
 
-  it("starts anew in another phase, and names the phases that were built on it", () => {
+  it("starts over in another phase, and names the phases that were built on it", () => {
     const story = journal();
     for (const phase of ["research", "plan"] as const) {
       story.work(["stories/a.md"], phase);

@@ -43,8 +43,8 @@ describe("statusOf", () => {
       "person",
       "awaiting-guidance",
     ],
-    ["accepted", runScript(begin(POLICY, story("a"))).run, "accepted", "nobody", "accepted"],
-    ["abandoned", foldEvents(begin(POLICY, story("a")), "a", answer("abandon")), "failed", "nobody", "failed"],
+    ["accepted", runScript(begin(POLICY, story("a"))).run, "accepted", "none", "accepted"],
+    ["abandoned", foldEvents(begin(POLICY, story("a")), "a", answer("abandon")), "failed", "none", "failed"],
     [
       "under broken infrastructure",
       foldEvents(begin(POLICY, story("a")), null, { type: "infrastructure.blocked", issue: "no database" }),
@@ -122,10 +122,10 @@ describe("statusOf", () => {
     expect(status(run)).toMatchObject({ actor: "infrastructure" });
     const limited = { ...POLICY, limits: { ...POLICY.limits, run: { costUsd: 1, tokens: null, timeMs: null } } };
     const poor = runScript(begin(limited, story("a")), world({ attemptCostUsd: 2 })).run;
-    expect(status(poor)).toMatchObject({ actor: "person", why: "May it spend more than 1 of its run-cost budget?" });
+    expect(status(poor)).toMatchObject({ actor: "person", why: "Raise the $1.00 budget of the run?" });
   });
 
-  it("between two steps its turn comes", () => {
+  it("is queued between two steps", () => {
     const run = foldEvents(stopAt("start-attempt"), "a", attemptEnd(1, { type: "ready" }, "t5"));
     expect(status(run)).toMatchObject({ status: "working", actor: "engine", phase: "implement", gate: null });
   });

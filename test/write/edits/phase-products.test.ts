@@ -20,7 +20,7 @@ describe("a phase's product", () => {
     expect(replaceProduct(WRITTEN, "research", "Found more.", false)).toBe(WRITTEN.replace("Found.", "Found more."));
   });
 
-  it("is the unmarked section where the story's file calls the phase complete, until it is written anew", () => {
+  it("is the unmarked section where the story's file calls the phase complete, until it is rewritten", () => {
     expect(productIn(MINE, "research", true)).toBe("My own notes.");
     const again = replaceProduct(MINE, "research", "Better.", true);
     expect(again).toBe(MINE.replace("My own notes.", "<!-- remand: research -->\n\nBetter."));

@@ -34,7 +34,7 @@ const run = (check: string, result: Judgement["result"], environment = "local") 
 });
 
 describe("JUnit XML", () => {
-  test("a case for each command in each environment, with what stands in the way", () => {
+  test("a case for each command in each environment, with the blocking findings", () => {
     const checks = judgement({
       result: "fail",
       findings: [finding],

@@ -35,7 +35,7 @@ describe("remand status", () => {
     expect(out.split("\n")).toEqual([
       "cart   waiting                                   story: login (escalated)",
       "done   accepted   attempt 1/15  $0.00 of $10.00  every gate is open   integrity ✔  checks ✔",
-      "login  escalated  attempt 3/15  $1.50 of $10.00  person: What should change before it tries again?   integrity ✔  checks ✖ 1 finding   remand answer esc-login-1 …",
+      "login  escalated  attempt 3/15  $1.50 of $10.00  person: What should change before the next attempt?   integrity ✔  checks ✖ 1 finding   remand answer esc-login-1 …",
       "3 stories · 1 accepted · 1 waiting · 1 needs you · $1.50",
       "next: about $0.50 for the next attempt of 1 story",
       "",
@@ -84,7 +84,7 @@ describe("remand show", () => {
   it("tells the whole way of a story, and the question it ends with", async () => {
     const { out, exit } = await on(await stuck(), show, ["login"]);
     expect(exit).toBe(0);
-    expect(out).toContain("login  Story login\nescalated: What should change before it tries again?\n");
+    expect(out).toContain("login  Story login\nescalated: What should change before the next attempt?\n");
     expect(out).toContain("3 attempts · $1.50 of $10.00 · 3 m 3 s · branch remand/login at commit ");
     expect(out).toContain("Criteria\n  AC1  it works\n");
     expect(out).toMatch(/Z {2}▶ attempt 1: implement by developer\n/);
@@ -100,7 +100,7 @@ describe("remand show", () => {
       /\n {4}integrity {2}judged again: pass, .*; changed: src\/a\.ts\n {4}checks {5}judged again: fail/,
     );
     expect(out).toContain("Gates  integrity ✔  checks ✖ 1 finding");
-    expect(out).toContain("Question: What should change before it tries again?");
+    expect(out).toContain("Question: What should change before the next attempt?");
     expect(out).toContain('remand answer esc-login-1 send-back --message "…"');
   });
 
@@ -255,9 +255,9 @@ describe("remand inbox", () => {
     expect(out).toContain(
       "! esc-login-1  login: the same failure again and again\n  why        the same failure 3 times",
     );
-    expect(out).toContain("  question   What should change before it tries again?\n");
+    expect(out).toContain("  question   What should change before the next attempt?\n");
     expect(out).toContain(
-      '  remand answer esc-login-1 send-back --message "…"\n      Your guidance goes into the next brief, and this counter starts anew. Costs: about $0.50 for the attempt.\n',
+      '  remand answer esc-login-1 send-back --message "…"\n      Put your instructions into the next brief; the failure count starts over. Costs: about $0.50 for the attempt.\n',
     );
     expect(out).toContain("remand answer esc-login-1 resolve\n");
   });

@@ -45,7 +45,7 @@ export default defineConfig({
       "test/engine/proof-runner.test.ts",
       "test/seeds/sources-page.test.ts",
       // They run git, or hundreds of histories, for seconds: too long for each mutant.
-      "test/engine/perform/put-back.test.ts",
+      "test/engine/perform/revert-out-of-scope.test.ts",
       "test/decide/undo.test.ts",
     ],
     setupFiles: ["scripts/mutation/setup.ts", "test/property-seed.ts"],

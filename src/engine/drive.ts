@@ -53,9 +53,7 @@ export async function drive(
       endStopped(running, ledger);
       const commands = commandsNow(state, now, only, isForOthers);
       for (const command of commands) handOut(command, running, state, world);
-      // Of what is after `now` only: a pause that is over and whose command is on its way must not keep this loop
-      // awake,
-      // or nothing else gets its turn.
+      // Only times after `now`: a pause that is over must not keep this loop spinning while its command is under way.
       const wakeAt = nextWake(state, now, only);
       if (commands.length === 0 && running.size === 0 && wakeAt === null) break;
       await Promise.race([change, rung, nap.until(Math.min(wakeAt ?? Infinity, now + LOOK_AGAIN_MS))]);

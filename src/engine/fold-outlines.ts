@@ -82,8 +82,7 @@ async function fromOutlines(
     texts,
     parts.map(({ text }) => text),
   );
-  // The other stories' outlines pass for states here. Of those `evolve` asks only how they ended and whom they wait
-  // for.
+  // Outlines of the other stories serve as states here: `evolve` reads only their ending and their dependencies.
   let state = started as unknown as RunState;
   for (const line of lines) state = evolve(state, line);
   if (only === null) return state;

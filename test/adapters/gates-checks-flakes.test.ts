@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { before, checksBench } from "../kit/gates-checks-kit.ts";
+import { before, checksGateFixture } from "../kit/checks-gate.ts";
 
-const bench = checksBench();
+const bench = checksGateFixture();
 const runs = (): number =>
   existsSync(join(bench.folder(), "runs")) ? readFileSync(join(bench.folder(), "runs"), "utf8").length : 0;
 

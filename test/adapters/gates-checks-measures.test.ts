@@ -2,9 +2,9 @@ import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { memoryEvidence } from "../contract/gate.ts";
-import { before, checksBench } from "../kit/gates-checks-kit.ts";
+import { before, checksGateFixture } from "../kit/checks-gate.ts";
 
-const bench = checksBench();
+const bench = checksGateFixture();
 const lcov = (covered: number, total = 1000, branches = ""): string =>
   `SF:a.ts\\nLF:${total}\\nLH:${covered}\\n${branches}end_of_record\\n`;
 const cover = (covered: number, branches?: string): string => `printf '${lcov(covered, 1000, branches)}' > lcov.info`;

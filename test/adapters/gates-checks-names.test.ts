@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gateRequest } from "../contract/gate.ts";
-import { checksBench } from "../kit/gates-checks-kit.ts";
+import { checksGateFixture } from "../kit/checks-gate.ts";
 
-const bench = checksBench();
+const bench = checksGateFixture();
 const control = { signal: new AbortController().signal, onOutput: () => {} };
 
 function write(path: string, text: string): void {

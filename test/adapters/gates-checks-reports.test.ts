@@ -3,9 +3,9 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Evidence } from "../../src/ports/evidence.ts";
 import { describeGate, gateRequest } from "../contract/gate.ts";
-import { checksBench } from "../kit/gates-checks-kit.ts";
+import { checksGateFixture } from "../kit/checks-gate.ts";
 
-const bench = checksBench();
+const bench = checksGateFixture();
 function put(name: string, text: string, at?: Date): void {
   const path = join(bench.folder(), name);
   mkdirSync(dirname(path), { recursive: true });

@@ -6,7 +6,7 @@ import type { RunState } from "../../src/core/stories/run-state.ts";
 import { world as scripted } from "../seeds/scripted-run.ts";
 import { answer, story } from "../kit/story-world.ts";
 import { fakeHost } from "../kit/fake-host.ts";
-import { planFor, workedOn } from "../kit/finished-run.ts";
+import { planFor, hostAfterRun } from "../kit/finished-run.ts";
 
 const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 const STUCK = { checks: [SAME, SAME, SAME] };
@@ -25,7 +25,7 @@ describe("the exit code", () => {
   });
 
   it("is 0 when every story asked for is accepted, whatever became of others", async () => {
-    const host = await workedOn([story("a"), story("b")], scripted({ gates: STUCK, story: "b" }));
+    const host = await hostAfterRun([story("a"), story("b")], scripted({ gates: STUCK, story: "b" }));
     expect(of(host.state(), "a")).toBe(0);
     expect(of(host.state(), "b")).toBe(4);
     expect(exitCodeOf(host.state(), null)).toBe(4);
@@ -38,7 +38,7 @@ describe("the exit code", () => {
     ["limits.iterations=1", {}, 4],
     ["limits.failures=1", {}, 4],
   ])("with %s used up is %s %s", async (set, world, code) => {
-    const host = await workedOn([story("a")], scripted({ gates: { checks: ["fail", "fail", "fail"] }, ...world }), [
+    const host = await hostAfterRun([story("a")], scripted({ gates: { checks: ["fail", "fail", "fail"] }, ...world }), [
       set,
     ]);
     expect(of(host.state(), "a")).toBe(code);
@@ -46,7 +46,7 @@ describe("the exit code", () => {
 
   it("of a story that waits for another is that one's", async () => {
     const stories = [story("a"), story("b", { dependsOn: [storyId("a")] }), story("c", { dependsOn: [storyId("b")] })];
-    const host = await workedOn(stories, scripted({ gates: STUCK, story: "a" }));
+    const host = await hostAfterRun(stories, scripted({ gates: STUCK, story: "a" }));
     expect(of(host.state(), "c")).toBe(4);
     await host.write(storyId("a"), answer("abandon"));
     expect(of(host.state(), "c")).toBe(3);

@@ -6,7 +6,7 @@ import type { ServePlan } from "../../src/app/host.ts";
 import { story } from "../kit/story-world.ts";
 import { fakeHost, type FakeHostOptions } from "../kit/fake-host.ts";
 import { run } from "../kit/fake-environment.ts";
-import { workedOn } from "../kit/finished-run.ts";
+import { hostAfterRun } from "../kit/finished-run.ts";
 import { memoryFiles } from "../kit/memory-files.ts";
 
 /** Serves until the signal comes, which is at once; says what was served with. */
@@ -69,7 +69,7 @@ describe("remand serve", () => {
 describe("remand show --html", () => {
   it("writes one page that holds the story, and nothing that runs or is fetched", async () => {
     const title = `<script>alert("x")</script> & 'more'`;
-    const host = await workedOn([story("a", { title, body: `use ghp_${"a1B2".repeat(9)} please` })]);
+    const host = await hostAfterRun([story("a", { title, body: `use ghp_${"a1B2".repeat(9)} please` })]);
     const files = memoryFiles({});
     const ran = await run(["show", "a", "--html", "out/a.html"], [show], { host, files });
     expect(ran).toMatchObject({ exit: 0, out: "out/a.html\n" });

@@ -6,7 +6,7 @@ import { presetPolicy } from "../../src/config/presets.ts";
 import { storyId } from "../../src/core/events/ids.ts";
 import { openLedger } from "../../src/engine/ledger.ts";
 import { story } from "../kit/story-world.ts";
-import { recordTelemetry } from "../kit/recorded.ts";
+import { recordTelemetry } from "../kit/record-telemetry.ts";
 
 const WATCHER = { onLines: () => undefined, onOutput: () => undefined };
 const CLOCK = { now: () => 1_700_000_000_000, sleep: () => Promise.resolve() };

@@ -9,7 +9,7 @@ import type { Failing, GateState, Round, StoryState } from "../../src/core/stori
 import { afterFailure, giveUp } from "../../src/decide/after-failure.ts";
 import { UNJUDGED } from "../../src/fold/new-state.ts";
 import { blameEvent, identities, judgement, type JudgementParts } from "../kit/story-world.ts";
-import { asking, POLICY as PRESET, ROUND } from "../kit/stories.ts";
+import { asking, POLICY as PRESET, ROUND } from "../kit/story-states.ts";
 
 /** Every rule may ask or stop; each test turns on the one that it is about. */
 const POLICY: Policy = {

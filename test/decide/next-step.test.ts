@@ -7,7 +7,7 @@ import type { Dispute, GateState, StoryState } from "../../src/core/stories/stor
 import { newStory, UNJUDGED } from "../../src/fold/new-state.ts";
 import { laneOf, nextStep, type Facts, type NextStep } from "../../src/decide/next-step.ts";
 import { judgement, story } from "../kit/story-world.ts";
-import { POLICY as PRESET, ROUND } from "../kit/stories.ts";
+import { POLICY as PRESET, ROUND } from "../kit/story-states.ts";
 
 const POLICY: Policy = {
   ...PRESET,

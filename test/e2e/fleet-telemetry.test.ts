@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { isSettled } from "../../src/compose/worker/worker-life.ts";
 import { createHost } from "../../src/compose/host.ts";
 import type { Stored } from "../../src/ports/journal.ts";
-import { startPostgres, type PostgresServer } from "../kit/server.ts";
+import { startPostgres, type PostgresServer } from "../kit/postgres-server.ts";
 import { fleetProject } from "./fleet-project.ts";
 import { startWorker } from "./fleet-workers.ts";
 

@@ -16,7 +16,7 @@ import type { Stored } from "../../src/ports/journal.ts";
 import { storyId } from "../../src/core/events/ids.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { startProxy } from "../kit/proxy.ts";
-import { startPostgres, type PostgresServer } from "../kit/server.ts";
+import { startPostgres, type PostgresServer } from "../kit/postgres-server.ts";
 import { chance } from "../simulation/chance.ts";
 import { fleetProject } from "./fleet-project.ts";
 import { MAIN, startWorker, type FleetWorker } from "./fleet-workers.ts";

@@ -5,13 +5,13 @@ import { recover, recoverStory, whatRan } from "../../src/engine/recover.ts";
 import { newStory } from "../../src/fold/new-state.ts";
 import { agentResult } from "../contract/agent-result.ts";
 import { story } from "../kit/story-world.ts";
-import { edit, stageOf, type Stage } from "../kit/one-story.ts";
+import { edit, createStage, type Stage } from "../kit/one-story.ts";
 
 const POLICY = presetPolicy("critic-audit");
 
 /** A story whose agent has changed a file and is still at it. */
 async function working(): Promise<Stage> {
-  const stage = await stageOf(POLICY, (on) => () => {
+  const stage = await createStage(POLICY, (on) => () => {
     edit(on);
     return agentResult({ status: "cancelled" });
   });
@@ -65,14 +65,14 @@ describe("what ran for a story when the engine ended", () => {
   });
 
   test("is nothing: then nothing is interrupted", async () => {
-    const idle = await stageOf(POLICY);
+    const idle = await createStage(POLICY);
     expect(await recoverStory(idle.story.id, await idle.ledger(), idle.world, "died")).toBe(false);
     expect(await recover(await idle.ledger(), idle.world, "died")).toBe(0);
     expect(await idle.events("work.interrupted")).toEqual([]);
   });
 
   test("is a set-up that has no files yet: there is nothing to forget", async () => {
-    const stage = await stageOf(POLICY);
+    const stage = await createStage(POLICY);
     await stage.tell({ type: "story.started", by: "test" });
     const forgotten: string[] = [];
     const forget = async (id: string) => void forgotten.push(id);
@@ -83,7 +83,7 @@ describe("what ran for a story when the engine ended", () => {
   });
 
   test("is a gate: it judges again, and the outbox is not asked", async () => {
-    const stage = await stageOf(POLICY);
+    const stage = await createStage(POLICY);
     await stage.until("start-attempt");
     const tree = (await stage.ledger()).story(stage.story.id).tree!;
     await stage.tell({ type: "gate.started", gate: "review", tree, stages: [] });
@@ -106,7 +106,7 @@ describe("what ran for a story when the engine ended", () => {
 
 describe("a repair of the infrastructure when the engine ended", () => {
   test("counts as tried, and its health is checked", async () => {
-    const stage = await stageOf(POLICY);
+    const stage = await createStage(POLICY);
     await toProject(stage, BLOCKED, REPAIRING);
     expect(await recover(await stage.ledger(), stage.world, "stopped")).toBe(1);
     expect(await stage.events("remediation.finished")).toEqual([
@@ -117,7 +117,7 @@ describe("a repair of the infrastructure when the engine ended", () => {
   });
 
   test("whose health check ended the engine is not healthy", async () => {
-    const stage = await stageOf(POLICY);
+    const stage = await createStage(POLICY);
     await toProject(stage, BLOCKED, REPAIRING, REPAIRED);
     expect(await recover(await stage.ledger(), stage.world, "died")).toBe(1);
     expect(await stage.events("health.checked")).toEqual([
@@ -131,18 +131,18 @@ describe("a repair of the infrastructure when the engine ended", () => {
   });
 
   test("whose health check was stopped by a person is checked again", async () => {
-    const stage = await stageOf(POLICY);
+    const stage = await createStage(POLICY);
     await toProject(stage, BLOCKED, REPAIRING, REPAIRED);
     expect(await recover(await stage.ledger(), stage.world, "stopped")).toBe(0);
     expect(await stage.events("health.checked")).toEqual([]);
   });
 
   test("that has not begun, or that another engine reported first, is left alone", async () => {
-    const waiting = await stageOf(POLICY);
+    const waiting = await createStage(POLICY);
     await toProject(waiting, BLOCKED);
     expect(await recover(await waiting.ledger(), waiting.world, "died")).toBe(0);
     for (const before of [[REPAIRING], [REPAIRING, REPAIRED]]) {
-      const stage = await stageOf(POLICY);
+      const stage = await createStage(POLICY);
       await toProject(stage, BLOCKED, ...before);
       const ledger = await stage.ledger();
       await stage.disk.journal.append(null, ledger.state().seq, [{ type: "run.resumed", by: "ada" }], 0);

@@ -4,7 +4,7 @@ import type { RunState } from "../../src/core/stories/run-state.ts";
 import { evolveProject } from "../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";
 import { answer, recordedEvent } from "../kit/story-world.ts";
-import { changes, escalation, POLICY } from "../kit/stories.ts";
+import { changes, escalation, POLICY } from "../kit/story-states.ts";
 
 const RUN: RunState = { ...EMPTY_RUN, seq: 4, policy: POLICY };
 const REMEDIATION = {

@@ -8,7 +8,7 @@ import { fingerprint, roleName } from "../../src/core/events/ids.ts";
 import type { Dispute, StoryState } from "../../src/core/stories/story-state.ts";
 import { applyAnswer, gateOfBudget } from "../../src/fold/fold-answer.ts";
 import { judgement } from "../kit/story-world.ts";
-import { ANSWERED, asking, changes, FORGIVEN, usedGate, GONE } from "../kit/stories.ts";
+import { ANSWERED, asking, changes, FORGIVEN, usedGate, GONE } from "../kit/story-states.ts";
 
 /** What each answer does to a story, and that it does nothing else. */
 

@@ -12,7 +12,7 @@ import {
   withLastAttempt,
   workInterrupted,
 } from "../../src/fold/fold-attempt.ts";
-import { asking, changes, COUNTERS, POLICY, usedGate } from "../kit/stories.ts";
+import { asking, changes, COUNTERS, POLICY, usedGate } from "../kit/story-states.ts";
 
 const [DEVELOPER, CRITIC] = [roleName("developer"), roleName("critic")];
 const SCOPE = { allow: ["src/a.ts"], deny: [], tests: "open", exceptions: "never", reason: "" } as const;

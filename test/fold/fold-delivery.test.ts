@@ -11,7 +11,7 @@ import {
   workAdopted,
 } from "../../src/fold/fold-delivery.ts";
 import { targetMovesLimit } from "../../src/decide/next-delivery.ts";
-import { asking, changes, COUNTERS, POLICY, usedGate, GONE } from "../kit/stories.ts";
+import { asking, changes, COUNTERS, POLICY, usedGate, GONE } from "../kit/story-states.ts";
 
 const RUNNING = { type: "step", step: "delivery", since: 0, seq: 1 } as const;
 const SCOPE = { allow: ["src/a.ts"], deny: [], tests: "open", exceptions: "never", reason: "" } as const;

@@ -9,7 +9,7 @@ import { byText, lookup } from "../../src/stdx/sorted-map.ts";
 import { answer, attemptEnd, attemptStart, judgement, recordedEvent, story } from "../kit/story-world.ts";
 import { begin, performCommand, runScript, stateOf, foldEvents } from "../seeds/scripted-run.ts";
 import { decide } from "../../src/decide/decide.ts";
-import { changes } from "../kit/stories.ts";
+import { changes } from "../kit/story-states.ts";
 
 const POLICY = presetPolicy("critic-audit");
 const after = (run: RunState, of: string | null, event: Event): Partial<RunState> =>

@@ -7,7 +7,7 @@ import { roleName, treeId } from "../../src/core/events/ids.ts";
 import type { GateState, StoryState } from "../../src/core/stories/story-state.ts";
 import { blameFound, addCounts, gateJudged } from "../../src/fold/fold-gate.ts";
 import { blameEvent, identities, judgement, type JudgementParts } from "../kit/story-world.ts";
-import { asking, changes, COUNTERS, POLICY, ROUND, usedGate } from "../kit/stories.ts";
+import { asking, changes, COUNTERS, POLICY, ROUND, usedGate } from "../kit/story-states.ts";
 
 const [DEVELOPER, CRITIC] = [roleName("developer"), roleName("critic")];
 const RUNNING = { type: "gate", gate: "review", since: 0, seq: 1 } as const;

@@ -6,7 +6,7 @@ import type { Policy } from "../../src/core/events/policy.ts";
 import type { Dispute, GateState, StoryState } from "../../src/core/stories/story-state.ts";
 import { evolveStory, type ProjectFacts } from "../../src/fold/fold-story.ts";
 import { blameEvent, judgement, recordedEvent, story } from "../kit/story-world.ts";
-import { asking, changes, COUNTERS, escalation, GONE, POLICY, ROUND, usedGate } from "../kit/stories.ts";
+import { asking, changes, COUNTERS, escalation, GONE, POLICY, ROUND, usedGate } from "../kit/story-states.ts";
 
 const AROUND: ProjectFacts = { policy: POLICY, base: "b1", mayUndo: () => false };
 const DEVELOPER = roleName("developer");

@@ -13,7 +13,7 @@ export function planFor(stories: readonly Story[], sets: readonly string[] = [])
 }
 
 /** A host on which these stories have been worked on. */
-export async function workedOn(
+export async function hostAfterRun(
   stories: readonly Story[],
   script?: Script,
   sets: readonly string[] = [],

@@ -29,7 +29,7 @@ export interface MemoryOptions {
   onAppend?(append: MemoryAppend): void;
 }
 
-/** A journal that lives as long as its process. It keeps text, as the others do, so nobody shares an object with it. */
+/** A journal that lives as long as its process. It keeps text, as the others do, so no caller shares an object with it. */
 export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
   const lines: Line[] = [];
   const seqs = new Map<StoryId | null, number>();

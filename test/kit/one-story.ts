@@ -46,7 +46,7 @@ export function edit({ disk, story: { id } }: Pick<Stage, "disk" | "story">): vo
   disk.files.set(id, { ...known, tree: `${known.tree}+` });
 }
 
-export async function stageOf(
+export async function createStage(
   policy: Policy,
   work: (stage: Stage) => Work = (stage) => () => ready(stage),
   player: Partial<Player> = {},

@@ -13,7 +13,7 @@ export interface Asked extends AgentRequest {
 }
 
 /** Reviewers by role, each with what it does the first time it is asked, the second, and so on; the last is repeated. */
-export function cast(
+export function scriptedReviewers(
   acts: Readonly<Record<string, readonly Act[]>>,
   asked: Asked[] = [],
   /** Roles whose agents see nothing but their prompts. */

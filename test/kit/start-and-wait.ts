@@ -1,4 +1,4 @@
-import { startPostgres } from "./server.ts";
+import { startPostgres } from "./postgres-server.ts";
 
 // Says where its server is, and waits to be killed.
 process.stdout.write(`${(await startPostgres()).url}\n`);

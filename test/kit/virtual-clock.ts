@@ -4,9 +4,9 @@ import { assert } from "../../src/stdx/assert.ts";
 
 /** A clock that moves only when it is told to: a month passes in no time, and twice the same way. */
 export interface VirtualClock extends Clock {
-  /** Moves on by so much. Whoever wakes on the way runs, at its own time, before the next one wakes. */
+  /** Advances the time. Each sleeper on the way wakes at its own time and runs before the next one wakes. */
   advance(ms: number): Promise<void>;
-  /** Moves on to the next one that sleeps; `false` when nobody does. */
+  /** Advances to the next sleeper; `false` when there is none. */
   advanceToNext(): Promise<boolean>;
   /** How many sleep. */
   sleeping(): number;

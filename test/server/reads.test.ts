@@ -9,7 +9,7 @@ import type {
 } from "../../src/views/board/dashboard.ts";
 import type { SpendingReport } from "../../src/views/board/ledger.ts";
 import { fakeHost } from "../kit/fake-host.ts";
-import { planFor, workedOn } from "../kit/finished-run.ts";
+import { planFor, hostAfterRun } from "../kit/finished-run.ts";
 import { story } from "../kit/story-world.ts";
 import { LOGIN, startServer, servedStuck, stuck } from "./served.ts";
 
@@ -100,7 +100,7 @@ describe("what the dashboard says", () => {
   });
 
   it("pages the trail from the newest to the oldest, and searches it", async () => {
-    const server = await startServer(await workedOn(Array.from({ length: 12 }, (_, i) => story(`s${i}`))));
+    const server = await startServer(await hostAfterRun(Array.from({ length: 12 }, (_, i) => story(`s${i}`))));
     const seen: number[] = [];
     for (let before = ""; ;) {
       const page = (await server.ask(`/api/trail?${before}`)).json<TrailDocument>();
@@ -122,7 +122,7 @@ describe("what the dashboard says", () => {
   });
 
   it("sends no secret, wherever it stands, and nothing that moves a cursor", async () => {
-    const host = await workedOn([
+    const host = await hostAfterRun([
       story("leaky", { title: `Use ${KEY}`, body: `key = ${KEY}\n\u001b[31mred\u001b[0m hunter2hunter2` }),
     ]);
     const id = await host.keepEvidence(`log: ${KEY}\n\u001b]0;title\u0007`);

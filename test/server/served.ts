@@ -4,7 +4,7 @@ import { storyId } from "../../src/core/events/ids.ts";
 import type { DashboardSource } from "../../src/server/source.ts";
 import { startDashboard, type Dashboard } from "../../src/server/app.ts";
 import { fakeHost, type FakeHost } from "../kit/fake-host.ts";
-import { workedOn } from "../kit/finished-run.ts";
+import { hostAfterRun } from "../kit/finished-run.ts";
 import { world as scripted } from "../seeds/scripted-run.ts";
 import { story } from "../kit/story-world.ts";
 
@@ -12,7 +12,7 @@ const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 
 /** One story that asks a person, and one that is done. */
 export const stuck = (): Promise<FakeHost> =>
-  workedOn([story("login"), story("done")], scripted({ gates: { checks: [SAME, SAME, SAME] }, story: "login" }));
+  hostAfterRun([story("login"), story("done")], scripted({ gates: { checks: [SAME, SAME, SAME] }, story: "login" }));
 
 export interface Answer {
   readonly status: number;

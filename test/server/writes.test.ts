@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { InboxDocument, StoryPageDocument } from "../../src/views/board/dashboard.ts";
-import { workedOn } from "../kit/finished-run.ts";
+import { hostAfterRun } from "../kit/finished-run.ts";
 import { stateOf, world as scripted } from "../seeds/scripted-run.ts";
 import { story } from "../kit/story-world.ts";
 import { LOGIN, startServer, servedStuck } from "./served.ts";
@@ -37,7 +37,7 @@ describe("an answer in the dashboard", () => {
   it("can have a reviewer's finding looked at once; what was looked at is no longer offered", async () => {
     const TWO = { result: "fail", blocking: 2 } as const;
     const script = scripted({ gates: { review: ["fail", "fail", TWO] } });
-    const server = await startServer(await workedOn([story("login")], script, ["preset=critic-audit"]));
+    const server = await startServer(await hostAfterRun([story("login")], script, ["preset=critic-audit"]));
     const item = async () => (await server.ask("/api/inbox")).json<InboxDocument>().items[0];
     const question = await item();
     const ids = question!.findings.map(({ id }) => id);

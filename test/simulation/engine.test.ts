@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { chance } from "./chance.ts";
 import { checkBlocked, checkEveryStep, checkKilled } from "./check-seed.ts";
-import { waitsForSomebody } from "./laws.ts";
+import { isWaitNamed } from "./laws.ts";
 import { checkJournal, outcomeOf, simulate, simulateChatter, simulateTrouble, simulateZombie } from "./simulate.ts";
 
 // Many seeds or states: on a busy machine they take long, and that is no failure.
@@ -53,7 +53,7 @@ describe("the engine in a world that breaks", () => {
   test("an engine that stood still and wakes after another took over changes nothing", async () => {
     await each(Math.ceil(SEEDS / 8), async (seed) => {
       const disk = await simulateZombie(seed, 1 + Math.floor(chance(seed, "zombie") * 120));
-      expect(waitsForSomebody(await checkJournal(disk, { isAlone: false, isOutboxSafe: false }))).toBe(true);
+      expect(isWaitNamed(await checkJournal(disk, { isAlone: false, isOutboxSafe: false }))).toBe(true);
     });
   });
 

@@ -8,14 +8,7 @@ import type { Policy } from "../../src/core/events/policy.ts";
 import type { RunState } from "../../src/core/stories/run-state.ts";
 import { decide } from "../../src/decide/decide.ts";
 import { evolve } from "../../src/fold/fold-event.ts";
-import {
-  checkBudgets,
-  checkCommands,
-  NOTHING_WITNESSED,
-  waitsForSomebody,
-  witnessEvent,
-  type Witness,
-} from "./laws.ts";
+import { checkBudgets, checkCommands, EMPTY_WITNESS, isWaitNamed, witnessEvent, type Witness } from "./laws.ts";
 import { keyOf } from "./state-key.ts";
 import { outcomesOf, recordedEvent, type Outcome } from "../kit/story-world.ts";
 
@@ -67,7 +60,7 @@ export function explore(start: RunState, policy: Policy, options: Options = {}):
     return { key, next, longest: 0 };
   };
   const stack: Frame[] = [];
-  stack.push(open(nodeOf(start, NOTHING_WITNESSED)));
+  stack.push(open(nodeOf(start, EMPTY_WITNESS)));
   let longestPath = 0;
   for (let frame = stack[stack.length - 1]; frame !== undefined; frame = stack[stack.length - 1]) {
     const node = frame.next.pop();
@@ -98,20 +91,20 @@ function successors(node: Node, policy: Policy, options: Options): Node[] {
     const state = command.story === null ? null : lookup(run.stories, command.story, byText)!;
     for (const outcome of outcomesOf(command, state)) {
       if (options.skip?.(outcome.name, command) === true) continue;
-      next.push(applied(node, command.story, outcome, policy));
+      next.push(applyOutcome(node, command.story, outcome, policy));
     }
   }
   if (commands.length === 0) {
-    assert(waitsForSomebody(run), `nothing to do, and nobody to wait for:\n${keyOf(run)}`);
+    assert(isWaitNamed(run), `nothing to do, and nobody to wait for:\n${keyOf(run)}`);
     for (const { of, event } of options.answers?.(run, witness) ?? []) {
-      const after = applied(node, of, { name: "answer", events: [event] }, policy);
+      const after = applyOutcome(node, of, { name: "answer", events: [event] }, policy);
       next.push(nodeOf(after.run, { ...after.witness, answers: witness.answers + 1 }));
     }
   }
   return next;
 }
 
-function applied({ run, witness }: Node, of: string | null, outcome: Outcome, policy: Policy): Node {
+function applyOutcome({ run, witness }: Node, of: string | null, outcome: Outcome, policy: Policy): Node {
   let next = run;
   let seen = witness;
   for (const event of outcome.events) {

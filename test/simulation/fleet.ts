@@ -8,7 +8,7 @@ import type { EngineWorld } from "../../src/engine/world.ts";
 import { decide, nextWake } from "../../src/decide/decide.ts";
 import type { FleetQueue, InHand, Ticket } from "../../src/ports/queue.ts";
 import { chance } from "./chance.ts";
-import { loseOpenWork } from "./deeds.ts";
+import { loseOpenWork } from "./work-counts.ts";
 import { type Disk, Killed, sharing, simulatedWorld } from "./simulated-world.ts";
 import { hasDiedTwice, newProject } from "./simulate.ts";
 

@@ -12,7 +12,7 @@ import { stepsBound } from "../../src/decide/bound.ts";
 import { decide } from "../../src/decide/decide.ts";
 import { evolve, fold } from "../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";
-import { waitsForSomebody } from "./laws.ts";
+import { isWaitNamed } from "./laws.ts";
 import { choices, walk } from "./random-walk.ts";
 import { story } from "../kit/story-world.ts";
 
@@ -35,7 +35,7 @@ describe("laws, over random runs of four stories", () => {
         (policy, picks) => {
           const { isOver, run, events } = walk(policy, STORIES, picks, 0);
           expect(isOver).toBe(true);
-          expect(waitsForSomebody(run)).toBe(true);
+          expect(isWaitNamed(run)).toBe(true);
           expect(events.length).toBeLessThan(STORIES.length * stepsBound(policy));
         },
       ),

@@ -28,7 +28,7 @@ export interface Witness {
   readonly contested: { readonly [story: string]: readonly string[] };
 }
 
-export const NOTHING_WITNESSED: Witness = { proven: {}, charged: {}, answers: 0, loaded: {}, contested: {} };
+export const EMPTY_WITNESS: Witness = { proven: {}, charged: {}, answers: 0, loaded: {}, contested: {} };
 
 /** The explorer's own idea of what is proven and charged, by the words of the design and not by the code's. */
 export function witnessEvent(witness: Witness, before: StoryState, after: StoryState, event: Event): Witness {
@@ -271,7 +271,7 @@ export function checkBudgets(run: RunState, witness: Witness, policy: Policy): v
 }
 
 /** Law 1: who is waited for has a name. */
-export function waitsForSomebody(run: RunState): boolean {
+export function isWaitNamed(run: RunState): boolean {
   if (run.escalation !== null || run.halted !== null) return true;
   for (const [, state] of entries(run.stories)) {
     const waitsForPerson = state.escalation !== null || state.held;

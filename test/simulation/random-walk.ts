@@ -9,7 +9,7 @@ import type { Story } from "../../src/core/stories/story.ts";
 import { decide } from "../../src/decide/decide.ts";
 import { evolve, fold } from "../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";
-import { checkBudgets, checkCommands, NOTHING_WITNESSED, witnessEvent, type Witness } from "./laws.ts";
+import { checkBudgets, checkCommands, EMPTY_WITNESS, witnessEvent, type Witness } from "./laws.ts";
 import { answer, outcomesOf, recordedEvent } from "../kit/story-world.ts";
 
 export interface Walk {
@@ -32,7 +32,7 @@ export function walk(policy: Policy, stories: readonly Story[], picks: readonly 
   const events: Recorded[] = [recordedEvent(0, null, { type: "policy.set", policy, by: "test" })];
   for (const story of stories) events.push(recordedEvent(0, story.id, { type: "story.added", story }));
   let run = fold(events, EMPTY_RUN);
-  let witness = NOTHING_WITNESSED;
+  let witness = EMPTY_WITNESS;
   const commands: Command[] = [];
   const tell = (of: string | null, event: Recorded["event"]): void => {
     const line = recordedEvent(events.length, of, event);

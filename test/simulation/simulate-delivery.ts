@@ -1,5 +1,5 @@
 import type { Policy } from "../../src/core/events/policy.ts";
-import { loseOpenWork } from "./deeds.ts";
+import { loseOpenWork } from "./work-counts.ts";
 import { driven, MOST_CALLS, newProject, NOBODY, policyFor } from "./simulate.ts";
 import { Killed, simulatedWorld, type Disk } from "./simulated-world.ts";
 

@@ -15,11 +15,11 @@ import { EMPTY_RUN } from "../../src/fold/new-state.ts";
 import type { Stored } from "../../src/ports/journal.ts";
 import type { Watcher } from "../../src/ports/watcher.ts";
 import { assert } from "../../src/stdx/assert.ts";
-import { checkBudgets, checkCommands, NOTHING_WITNESSED, waitsForSomebody, witnessEvent } from "./laws.ts";
+import { checkBudgets, checkCommands, EMPTY_WITNESS, isWaitNamed, witnessEvent } from "./laws.ts";
 import { RemandError } from "../../src/core/events/error.ts";
 import { createBriefLaw } from "./brief-law.ts";
 import { chance } from "./chance.ts";
-import { checkDeeds, checkOutbox, loseOpenWork, newDeeds } from "./deeds.ts";
+import { checkDeeds, checkOutbox, loseOpenWork, newWorkCounts } from "./work-counts.ts";
 import { CHEATED, Killed, newDisk, sharing, simulatedWorld, type Disk, type Faults } from "./simulated-world.ts";
 import { story } from "../kit/story-world.ts";
 
@@ -100,7 +100,7 @@ export async function simulateZombie(seed: number, stopsAt: number): Promise<Dis
   const first = driven(simulatedWorld(disk, { seed, blocked: true }, holdStill, NOBODY)).finally(stopped);
   await hasStopped;
   // What the first one does after that is counted for it alone, and its heir repeats nothing that was reported.
-  const heir = sharing(disk, { deeds: { ...newDeeds(), outboxAsked: disk.deeds.outboxAsked } });
+  const heir = sharing(disk, { deeds: { ...newWorkCounts(), outboxAsked: disk.deeds.outboxAsked } });
   await driven(simulatedWorld(heir, { seed, blocked: true }, () => undefined, NOBODY));
   gate.open();
   await first;
@@ -253,7 +253,7 @@ export async function hasDiedTwice(disk: Disk): Promise<boolean> {
 /** Folds the journal again and asserts the laws at every line: it checks what was written, not what ran. */
 export async function checkJournal(disk: Disk, expected = ONE_ENGINE): Promise<RunState> {
   let run = EMPTY_RUN;
-  let witness = NOTHING_WITNESSED;
+  let witness = EMPTY_WITNESS;
   const checkBrief = createBriefLaw();
   const lines: Stored[] = [];
   for await (const line of disk.journal.read(0)) lines.push(line);
@@ -276,7 +276,7 @@ export async function checkJournal(disk: Disk, expected = ONE_ENGINE): Promise<R
     if (line.event.type === "story.accepted" && after?.tree?.includes(CHEATED) === true)
       throw new Error(`${line.story} was accepted with ${after.tree}, which integrity refuses`);
   }
-  if (!waitsForSomebody(run)) throw new Error("it ended with nobody to wait for");
+  if (!isWaitNamed(run)) throw new Error("it ended with nobody to wait for");
   const ended = lines.flatMap((line) =>
     line.event.type === "attempt.finished" ? [`${line.story} ${line.event.attempt}`] : [],
   );

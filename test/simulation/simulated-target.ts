@@ -1,7 +1,7 @@
 import { treeId, type StoryId } from "../../src/core/events/ids.ts";
 import type { Integration } from "../../src/ports/integration.ts";
 import { chance } from "./chance.ts";
-import { beginWork, type Deeds } from "./deeds.ts";
+import { beginWork, type WorkCounts } from "./work-counts.ts";
 
 /** The branch that all stories are for, and every tree that was ever put onto it. */
 export interface TargetDisk {
@@ -43,7 +43,7 @@ interface Parts {
   readonly seed: number;
   /** Without them every branch is current, and stories do not depend on each other by time. */
   readonly faults: TargetFaults | undefined;
-  readonly disk: { readonly target: TargetDisk; readonly deeds: Deeds };
+  readonly disk: { readonly target: TargetDisk; readonly deeds: WorkCounts };
   place(story: StoryId): Place;
   readonly guarded: Guarded;
 }

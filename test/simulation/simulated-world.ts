@@ -11,7 +11,14 @@ import type { Journal, Stored } from "../../src/ports/journal.ts";
 import type { Job, Queue } from "../../src/ports/queue.ts";
 import type { Watcher } from "../../src/ports/watcher.ts";
 import { chance, pick } from "./chance.ts";
-import { beginWork, checkOutboxFirst, keepInOutbox, newDeeds, reportWork, type Deeds } from "./deeds.ts";
+import {
+  beginWork,
+  checkOutboxFirst,
+  keepInOutbox,
+  newWorkCounts,
+  reportWork,
+  type WorkCounts,
+} from "./work-counts.ts";
 import {
   newTarget,
   simulatedIntegration,
@@ -34,7 +41,7 @@ export interface Disk {
   readonly target: TargetDisk;
   nowMs: number;
   /** What was done, whether or not the journal knows. */
-  readonly deeds: Deeds;
+  readonly deeds: WorkCounts;
   /** When the machine was started last. */
   bootedAt: number;
   /** A cache of the journal's lines, so that reading again costs only the new ones. */
@@ -59,7 +66,7 @@ export function newDisk(): Disk {
     files: new Map(),
     target: newTarget(),
     nowMs: 0,
-    deeds: newDeeds(),
+    deeds: newWorkCounts(),
     bootedAt: -Infinity,
     seen: [],
   };
@@ -85,7 +92,7 @@ export function simulatedWorld(
   alive: (what: string) => void | Promise<void>,
   watcher: Watcher,
 ): EngineWorld {
-  const guarded =
+  const guardCall =
     <A extends readonly unknown[], T>(what: string, work: (...args: A) => T) =>
     async (...args: A): Promise<Awaited<T>> => {
       await alive(what);
@@ -93,7 +100,7 @@ export function simulatedWorld(
       await alive(`${what} done`);
       return done;
     };
-  const told = async (story: StoryId | null, ...types: string[]): Promise<number> => {
+  const countEvents = async (story: StoryId | null, ...types: string[]): Promise<number> => {
     return (await linesOf(disk)).filter((line) => line.story === story && types.includes(line.event.type)).length;
   };
   const place = (story: StoryId) => {
@@ -103,21 +110,30 @@ export function simulatedWorld(
   };
   const agent: Agent = {
     name: "simulated",
-    run: guarded("agent", async ({ cwd, key }): Promise<AgentResult> => {
+    run: guardCall("agent", async ({ cwd, key }): Promise<AgentResult> => {
       if (!key.startsWith("@project:")) beginWork(disk.deeds, "agent", cwd as StoryId);
       faults.onRun?.("agent", cwd as StoryId);
-      return simulatedAgent(faults, disk, place, told, cwd, key);
+      return simulatedAgent(faults, disk, place, countEvents, cwd, key);
     }),
   };
-  const integration = simulatedIntegration({ seed: faults.seed, faults: faults.target, disk, place, guarded });
-  const gates: [GateName, Gate][] = GATES.map((name) => [name, simulatedGate(name, faults, disk.deeds, told, guarded)]);
+  const integration = simulatedIntegration({
+    seed: faults.seed,
+    faults: faults.target,
+    disk,
+    place,
+    guarded: guardCall,
+  });
+  const gates: [GateName, Gate][] = GATES.map((name) => [
+    name,
+    simulatedGate(name, faults, disk.deeds, countEvents, guardCall),
+  ]);
   const evidence: EngineWorld["evidence"] = {
-    keep: guarded("evidence", (text) => {
+    keep: guardCall("evidence", (text) => {
       const id = evidenceId(`e${disk.evidence.size}`);
       disk.evidence.set(id, text);
       return id;
     }),
-    read: guarded("evidence read", (id) => disk.evidence.get(id) ?? null),
+    read: guardCall("evidence read", (id) => disk.evidence.get(id) ?? null),
     placeOf: (id) => id,
   };
   // Where the target moves, the merge gate is the real one.
@@ -130,14 +146,14 @@ export function simulatedWorld(
     root: "/project",
     journal: {
       ...disk.journal,
-      append: guarded("append", async (...args: Parameters<Journal["append"]>) => {
+      append: guardCall("append", async (...args: Parameters<Journal["append"]>) => {
         const [story, , events] = args;
         checkOutboxFirst(disk.deeds, story, events);
         const appended = await disk.journal.append(...args);
         if (appended.ok) reportWork(disk.deeds, story, events);
         return appended;
       }),
-      head: guarded("head", disk.journal.head),
+      head: guardCall("head", disk.journal.head),
     },
     clock: {
       now: () => disk.nowMs,
@@ -151,53 +167,53 @@ export function simulatedWorld(
     },
     queue: simulatedQueue(),
     workspace: {
-      prepare: guarded("prepare", (story) => ({
+      prepare: guardCall("prepare", (story) => ({
         path: story,
         branch: `remand/${story}`,
         tree: treeId(place(story).tree),
         commit: place(story).kept.at(-1)!,
         base: "t0",
       })),
-      look: guarded("look", (story) => ({ tree: treeId(place(story).tree), commit: place(story).kept.at(-1)! })),
-      keep: guarded("keep", (story) => {
+      look: guardCall("look", (story) => ({ tree: treeId(place(story).tree), commit: place(story).kept.at(-1)! })),
+      keep: guardCall("keep", (story) => {
         const known = place(story);
         if (known.kept.at(-1) !== known.tree) known.kept.push(known.tree);
         return { tree: treeId(known.tree), commit: known.tree };
       }),
-      adopt: guarded("adopt", (_story, known) => known),
-      changed: guarded("changed", (_story, from, to) => (from === to ? [] : ["src/a.ts"])),
-      diff: guarded("diff", () => ""),
-      fileAt: guarded("fileAt", () => null),
-      restore: guarded("restore", (story, tree) => {
+      adopt: guardCall("adopt", (_story, known) => known),
+      changed: guardCall("changed", (_story, from, to) => (from === to ? [] : ["src/a.ts"])),
+      diff: guardCall("diff", () => ""),
+      fileAt: guardCall("fileAt", () => null),
+      restore: guardCall("restore", (story, tree) => {
         place(story).tree = tree;
         return { tree, commit: tree };
       }),
-      putBack: guarded("put back", (story) => {
+      putBack: guardCall("put back", (story) => {
         const { tree } = place(story);
         return { tree: treeId(tree), commit: tree };
       }),
-      forget: guarded("forget", (story) => {
+      forget: guardCall("forget", (story) => {
         place(story).tree = place(story).kept.at(-1)!;
       }),
-      dispose: guarded("dispose", () => undefined),
+      dispose: guardCall("dispose", () => undefined),
     },
     // Only `implement` is played here: no phase writes into a story's file.
     pages: {
-      find: guarded("page", () => null),
-      read: guarded("page", () => null),
-      write: guarded("page", () => undefined),
+      find: guardCall("page", () => null),
+      read: guardCall("page", () => null),
+      write: guardCall("page", () => undefined),
     },
     evidence,
     outbox: {
       put: (key, text) => {
         disk.deeds.outboxAsked.add(key);
-        return guarded("outbox", () => {
+        return guardCall("outbox", () => {
           disk.outbox.set(key, text);
           keepInOutbox(disk.deeds, key);
         })();
       },
-      get: guarded("outbox read", (key) => disk.outbox.get(key) ?? null),
-      drop: guarded("outbox drop", (key) => void disk.outbox.delete(key)),
+      get: guardCall("outbox read", (key) => disk.outbox.get(key) ?? null),
+      drop: guardCall("outbox drop", (key) => void disk.outbox.delete(key)),
     },
     gates: new Map(gates),
     integration,
@@ -207,7 +223,7 @@ export function simulatedWorld(
     // No reviewer raises a finding that could be disputed.
     adjudicator: { decide: () => Promise.reject(new Error("nothing is disputed here")) },
     roster: {
-      playing: guarded("roster", (role) => ({
+      playing: guardCall("roster", (role) => ({
         agent: { ...agent, name: role },
         model: null,
         prompt: `You are ${role}.`,
@@ -231,13 +247,13 @@ const CI: readonly (readonly [number, CiClass])[] = [
   [10, "infrastructure"],
 ];
 
-type Told = (story: StoryId | null, ...types: string[]) => Promise<number>;
+type EventCounter = (story: StoryId | null, ...types: string[]) => Promise<number>;
 
 async function simulatedAgent(
   { seed }: Faults,
   disk: Disk,
   place: (story: StoryId) => { tree: string },
-  told: Told,
+  told: EventCounter,
   cwd: string,
   key: string,
 ): Promise<AgentResult> {
@@ -301,7 +317,7 @@ async function askedSoFar(disk: Disk, story: StoryId): Promise<number> {
   return asked;
 }
 
-function simulatedGate(name: GateName, faults: Faults, deeds: Deeds, told: Told, guarded: Guarded): Gate {
+function simulatedGate(name: GateName, faults: Faults, deeds: WorkCounts, told: EventCounter, guarded: Guarded): Gate {
   const { seed, blocked, onRun } = faults;
   return {
     name,

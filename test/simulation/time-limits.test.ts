@@ -11,7 +11,7 @@ import { evolve } from "../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { chance } from "./chance.ts";
-import { waitsForSomebody } from "./laws.ts";
+import { isWaitNamed } from "./laws.ts";
 import { newProject } from "./simulate.ts";
 import { simulatedWorld, type Disk } from "./simulated-world.ts";
 
@@ -100,7 +100,7 @@ test(`${SEEDS} seeds: nothing runs beyond the smallest of its limits, and a budg
     const { disk, policy } = await limitedProject(seed);
     const { world, advance } = slowWorld(disk, seed);
     const end = await driven(world, advance);
-    expect(waitsForSomebody(end), `seed ${seed}`).toBe(true);
+    expect(isWaitNamed(end), `seed ${seed}`).toBe(true);
     let run = EMPTY_RUN;
     const used = new Map<StoryId, number>();
     for await (const line of disk.journal.read(0)) {

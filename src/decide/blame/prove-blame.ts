@@ -235,9 +235,8 @@ function* changedTest(
   pinnedOnBase: Outcome,
 ): Experiments<Cause> {
   if (pinnedOnBase !== "fail-same") return yield* searchGroups(input, book, groups, whole);
-  // It asks for what neither the old nor the new code does. That is work to be done, unless the test itself is at
-  // fault;
-  // which of the two it is no run can tell.
+  // The test asks for what neither the old nor the new code does: work to be done, unless the test itself is wrong,
+  // which runs cannot tell.
   return rankedCause(
     "unmet",
     "a test that was changed asks for what the code does not do, before or after",
@@ -267,10 +266,7 @@ function* searchGroups(
   return { ...cause, proven: false, because: "without it these tests pass, but others still fail" };
 }
 
-/**
- * Does the whole run pass once the culprits are out? What was read of the failures may not be all of them: as long as a
- * test fails that passes on the base, a culprit is missing.
- */
+/** Does the whole run pass without the culprits? If a test still fails that passes on the base, one is missing. */
 function* isCured(book: Notebook, base: readonly number[], cure: readonly number[]): Experiments<boolean> {
   const isGreen = (without: readonly number[]): boolean | undefined => {
     const key = keyOf(without);

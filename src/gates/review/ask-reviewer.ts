@@ -9,7 +9,7 @@ import type { Laboratory } from "../../ports/experiment-runner.ts";
 import type { Player, Roster } from "../../ports/roles.ts";
 import { readAgentAnswer } from "../../parse/agent/agent-answer.ts";
 import { charactersLeftOut, fenceText, groupDigits } from "../../write/untrusted-text.ts";
-import { DIFF_CHARS } from "../../write/prompts/sheet.ts";
+import { DIFF_CHARS } from "../../write/prompts/prompt-parts.ts";
 import { writeClarificationPrompt } from "../../write/prompts/signal-forms.ts";
 import { type ReviewerReply, isGone, retryAtOf, together, troubleWith, noReply } from "./reviewer-reply.ts";
 import { type ReviewerFolder, openReviewerFolder } from "./reviewer-checkout.ts";

@@ -1,7 +1,7 @@
 import type { Blame, Suspect } from "../../core/blame/blame.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import { unreachable } from "../../stdx/assert.ts";
-import { bullets, line, name, joinPieces, type BriefWriter, type BriefPiece } from "./pen.ts";
+import { bullets, line, name, joinPieces, type BriefWriter, type BriefPiece } from "./brief-writer.ts";
 
 /** Which change is held to have caused the failure, how sure that is, and why; or in plain words why no change is. */
 export function blamePart(blame: Blame, pen: BriefWriter): BriefPiece {

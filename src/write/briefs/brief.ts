@@ -3,7 +3,7 @@ import { assert } from "../../stdx/assert.ts";
 import { auditBrief, ciBrief, integrityBrief, mergeBrief, mutationBrief, tddBrief } from "./gate-briefs.ts";
 import { environmentBrief, phaseBrief } from "./phase.ts";
 import { goalBrief } from "./goal.ts";
-import { FULL_LIMITS, type BriefWriter, SHRINKING_LIMITS } from "./pen.ts";
+import { FULL_LIMITS, type BriefWriter, SHRINKING_LIMITS } from "./brief-writer.ts";
 import { reviewBrief, stagedReviewBrief } from "./review.ts";
 
 /** What goes back to the agent, as text. The same brief and nonce give the same bytes. */

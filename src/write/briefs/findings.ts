@@ -12,7 +12,7 @@ import {
   name,
   restOf,
   joinPieces,
-} from "./pen.ts";
+} from "./brief-writer.ts";
 
 /** S2's form of an issue, `<file>:<line>: <description>`, with what else is known behind it. */
 export function issueLine(finding: Finding, pen: ListWriter): string {

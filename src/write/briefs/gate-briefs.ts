@@ -13,7 +13,7 @@ import {
   stillOpen,
   worstFirst,
 } from "./parts.ts";
-import { type BriefWriter, bullets, line, name, section, joinPieces } from "./pen.ts";
+import { type BriefWriter, bullets, line, name, section, joinPieces } from "./brief-writer.ts";
 import { issuesFound, requiredFixes } from "./review.ts";
 
 /** S0: criteria that the auditor found not met. */

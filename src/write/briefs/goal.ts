@@ -16,7 +16,7 @@ import {
   restOf,
   section,
   joinPieces,
-} from "./pen.ts";
+} from "./brief-writer.ts";
 
 /** S3's rework brief. Where nothing was broken because nothing was there yet, it says what is missing. */
 export function goalBrief(brief: Brief, pen: BriefWriter): string {

@@ -20,7 +20,7 @@ import {
   restOf,
   section,
   joinPieces,
-} from "./pen.ts";
+} from "./brief-writer.ts";
 import { howToDispute, howToReport } from "./report.ts";
 
 /*

@@ -29,7 +29,7 @@ import {
   restOf,
   section,
   joinPieces,
-} from "./pen.ts";
+} from "./brief-writer.ts";
 import { issuesFound } from "./review.ts";
 
 /** S4: a phase is done again with the review's feedback, what the review brought to light, and the history. */

@@ -13,7 +13,7 @@ import {
   previousWork,
   worstFirst,
 } from "./parts.ts";
-import { type BriefWriter, bullets, line, name, section, joinPieces } from "./pen.ts";
+import { type BriefWriter, bullets, line, name, section, joinPieces } from "./brief-writer.ts";
 
 /** S0: what the critic found goes back to the developer; every listed issue must be fixed. */
 export function reviewBrief(brief: Brief, pen: BriefWriter): string {

@@ -13,11 +13,11 @@ import {
   restOf,
   section,
   joinPieces,
-} from "../briefs/pen.ts";
+} from "../briefs/brief-writer.ts";
 import { howToReport } from "../briefs/report.ts";
 import { SECTION_OF_PHASE, type TextPhase } from "../edits/story-sections.ts";
 import { dataNotice } from "../untrusted-text.ts";
-import { criteriaList, diffFence, promptPen, start } from "./sheet.ts";
+import { criteriaList, diffFence, promptPen, start } from "./prompt-parts.ts";
 
 /** The first attempt: there is nothing to fix yet, so it says what is wanted and how it will be judged. */
 export function writeAssignmentPrompt(request: AssignmentRequest, options: { readonly nonce: string }): string {

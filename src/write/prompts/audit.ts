@@ -2,9 +2,9 @@ import type { AuditorRequest } from "../../core/stories/prompt.ts";
 import { fileList, issueLine } from "../briefs/findings.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 import { worstFirst } from "../briefs/parts.ts";
-import { type BriefWriter, type BriefPiece, bullets, line, name, section, joinPieces } from "../briefs/pen.ts";
+import { type BriefWriter, type BriefPiece, bullets, line, name, section, joinPieces } from "../briefs/brief-writer.ts";
 import { contestedTests } from "./contested.ts";
-import { checkNotes, commandList, criteriaList, promptPen, shownWork, start } from "./sheet.ts";
+import { checkNotes, commandList, criteriaList, promptPen, shownWork, start } from "./prompt-parts.ts";
 import { auditForms } from "./signal-forms.ts";
 
 /** S2, step 7: the auditor verifies each criterion with runs of his own. */

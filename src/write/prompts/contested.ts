@@ -11,9 +11,9 @@ import {
   restOf,
   section,
   joinPieces,
-} from "../briefs/pen.ts";
+} from "../briefs/brief-writer.ts";
 import { evidenceList, issueLine } from "../briefs/findings.ts";
-import { promptPen, start } from "./sheet.ts";
+import { promptPen, start } from "./prompt-parts.ts";
 import { reviewForms } from "./signal-forms.ts";
 
 /** The existing tests that the work changed, with both versions, and the request to rule on each by its name. */

@@ -1,8 +1,8 @@
 import type { OracleRequest } from "../../core/stories/prompt.ts";
 import { evidenceList } from "../briefs/findings.ts";
-import { bullets, evidenceFence, instruction, line, name, section, joinPieces } from "../briefs/pen.ts";
+import { bullets, evidenceFence, instruction, line, name, section, joinPieces } from "../briefs/brief-writer.ts";
 import { indentLines } from "../briefs/report.ts";
-import { promptPen, start } from "./sheet.ts";
+import { promptPen, start } from "./prompt-parts.ts";
 
 /** S3: has the goal been reached? The oracle reads and runs; it writes nothing. */
 export function writeOraclePrompt(request: OracleRequest, options: { readonly nonce: string }): string {

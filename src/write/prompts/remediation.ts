@@ -1,8 +1,8 @@
 import type { HealthCheckRequest, RemediationRequest } from "../../core/stories/prompt.ts";
 import { evidenceList } from "../briefs/findings.ts";
-import { bullets, line, note, section, joinPieces, type BriefWriter, type BriefPiece } from "../briefs/pen.ts";
+import { bullets, line, note, section, joinPieces, type BriefWriter, type BriefPiece } from "../briefs/brief-writer.ts";
 import { indentLines } from "../briefs/report.ts";
-import { commandList, promptPen, start } from "./sheet.ts";
+import { commandList, promptPen, start } from "./prompt-parts.ts";
 
 /** For the agent that repairs broken infrastructure while all new work waits. */
 export function writeRemediationPrompt(request: RemediationRequest, options: { readonly nonce: string }): string {

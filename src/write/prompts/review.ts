@@ -10,10 +10,18 @@ import {
   name,
   section,
   joinPieces,
-} from "../briefs/pen.ts";
+} from "../briefs/brief-writer.ts";
 import { indentLines } from "../briefs/report.ts";
 import { contestedTests } from "./contested.ts";
-import { authorsMessage, checkNotes, criteriaList, practicesPart, promptPen, shownWork, start } from "./sheet.ts";
+import {
+  authorsMessage,
+  checkNotes,
+  criteriaList,
+  practicesPart,
+  promptPen,
+  shownWork,
+  start,
+} from "./prompt-parts.ts";
 import { reviewForms } from "./signal-forms.ts";
 
 /** S2, step 5: the critic reviews the code before the audit. */

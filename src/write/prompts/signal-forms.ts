@@ -2,8 +2,8 @@ import { howToReport, indentLines } from "../briefs/report.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import type { ClarificationRequest } from "../../core/stories/prompt.ts";
 import type { SignalRole } from "../../core/stories/signal.ts";
-import { bullets, line, name, section, joinPieces } from "../briefs/pen.ts";
-import { promptPen } from "./sheet.ts";
+import { bullets, line, name, section, joinPieces } from "../briefs/brief-writer.ts";
+import { promptPen } from "./prompt-parts.ts";
 
 /*
  * The reviewers' signals in full, as S2 defines them. They are indented: a reviewer who repeats his instructions must

@@ -3,7 +3,7 @@ import type { FrontMatterEdits } from "../edits/front-matter-edit.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import { issueLine } from "../briefs/findings.ts";
 import { worstFirst } from "../briefs/parts.ts";
-import { FULL_LIMITS, type ListWriter, bullets, line, joinPieces } from "../briefs/pen.ts";
+import { FULL_LIMITS, type ListWriter, bullets, line, joinPieces } from "../briefs/brief-writer.ts";
 
 /** How far a story has come, as its file tells it. */
 export interface StoryProgress {

@@ -12,7 +12,7 @@ import { storyId } from "../../../src/core/events/ids.ts";
 import { run, type Ran } from "../../kit/fake-environment.ts";
 import { memoryFiles } from "../../kit/memory-files.ts";
 import { story } from "../../kit/story-world.ts";
-import { startPostgres, type PostgresServer } from "../../kit/server.ts";
+import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
 
 let server: PostgresServer;
 let root: string;

@@ -8,7 +8,7 @@ import { createPostgresEvidence } from "../../../src/adapters/postgres/evidence.
 import { createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";
 import { openPool, type PostgresPool } from "../../../src/adapters/postgres/pool.ts";
 import { evidenceId } from "../../../src/core/events/ids.ts";
-import { startPostgres, type PostgresServer } from "../../kit/server.ts";
+import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
 
 let server: PostgresServer;
 let pool: PostgresPool;

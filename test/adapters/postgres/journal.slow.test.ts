@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";
 import { journalContract } from "../../contract/journal.ts";
-import { startPostgres, type PostgresServer } from "../../kit/server.ts";
+import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
 
 let server: PostgresServer;
 let count = 0;

@@ -4,7 +4,7 @@ import { type PostgresJournal, createPostgresJournal } from "../../../src/adapte
 import { type PostgresPool, type Session, openPool } from "../../../src/adapters/postgres/pool.ts";
 import { claimName, createWorkerBooks } from "../../../src/adapters/postgres/workers.ts";
 import { type Presence, createPresence } from "../../../src/adapters/postgres/presence.ts";
-import { type PostgresServer, startPostgres } from "../../kit/server.ts";
+import { type PostgresServer, startPostgres } from "../../kit/postgres-server.ts";
 import { startProxy } from "../../kit/proxy.ts";
 
 let server: PostgresServer;

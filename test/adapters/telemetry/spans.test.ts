@@ -15,7 +15,7 @@ import type { Stored } from "../../../src/ports/journal.ts";
 import { chance } from "../../simulation/chance.ts";
 import { Killed, simulatedWorld, type Disk } from "../../simulation/simulated-world.ts";
 import { newProject } from "../../simulation/simulate.ts";
-import { recordTelemetry } from "../../kit/recorded.ts";
+import { recordTelemetry } from "../../kit/record-telemetry.ts";
 
 const told = recordTelemetry();
 beforeEach(() => told.forget());

@@ -12,7 +12,7 @@ import { evolve } from "../../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../../src/fold/new-state.ts";
 import { agentRequest } from "../../contract/agent-request.ts";
 import { answer, attemptEnd, blameEvent, judgement, story } from "../../kit/story-world.ts";
-import { recordTelemetry } from "../../kit/recorded.ts";
+import { recordTelemetry } from "../../kit/record-telemetry.ts";
 
 const SECRET = "hunter2-sk-live-0123456789";
 

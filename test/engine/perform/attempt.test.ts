@@ -11,7 +11,7 @@ import { decide } from "../../../src/decide/decide.ts";
 import type { Gate } from "../../../src/ports/gate.ts";
 import { agentResult } from "../../contract/agent-result.ts";
 import { judgement } from "../../kit/story-world.ts";
-import { edit, READY, ready, stageOf, type Stage, type Work } from "../../kit/one-story.ts";
+import { edit, READY, ready, createStage, type Stage, type Work } from "../../kit/one-story.ts";
 
 const POLICY = presetPolicy("critic-audit");
 const DEVELOPER = roleName("developer");
@@ -34,7 +34,7 @@ const gates = (policy: Policy, ...names: Policy["phases"][number]["gates"]): Pol
 describe("an attempt", () => {
   test("is in the journal, with its role and model, before the agent is dispatched", async () => {
     const seen: Event[] = [];
-    const stage = await stageOf(
+    const stage = await createStage(
       POLICY,
       (on) => async () => {
         seen.push(...(await on.events("attempt.started")));
@@ -59,14 +59,14 @@ describe("an attempt", () => {
   });
 
   test("of an agent whose model is its own names none", async () => {
-    const stage = await stageOf(POLICY);
+    const stage = await createStage(POLICY);
     await stage.until("start-attempt");
     expect((await stage.events("attempt.started"))[0]).not.toHaveProperty("model");
     expect(stage.requests[0]!.model).toBeNull();
   });
 
   test("is not dispatched where another engine has begun it", async () => {
-    const stage = await stageOf(POLICY);
+    const stage = await createStage(POLICY);
     await stage.until("start-story");
     const ledger = await stage.ledger();
     const [command] = decide(ledger.state(), POLICY, 0);
@@ -78,7 +78,7 @@ describe("an attempt", () => {
   });
 
   test("of a role without an agent ends as missing, and says which role", async () => {
-    const stage = await stageOf(POLICY);
+    const stage = await createStage(POLICY);
     stage.world = { ...stage.world, roster: { playing: async () => null } };
     await stage.until("start-attempt");
     expect(await stage.events("attempt.finished")).toMatchObject([
@@ -92,7 +92,7 @@ describe("an attempt", () => {
       ...POLICY,
       limits: { ...POLICY.limits, timeoutMs: { ...POLICY.limits.timeoutMs, developer: 77 } },
     };
-    const stage = await stageOf(policy, undefined, { env: { KEY: "value" } });
+    const stage = await createStage(policy, undefined, { env: { KEY: "value" } });
     await stage.until("start-attempt");
     expect(stage.requests[0]).toMatchObject({
       access: "edit",
@@ -106,13 +106,13 @@ describe("an attempt", () => {
 
   test("is told how much money is left for it", async () => {
     const { limits } = POLICY;
-    const stage = await stageOf({ ...POLICY, limits: { ...limits, story: { ...limits.story, costUsd: 3 } } });
+    const stage = await createStage({ ...POLICY, limits: { ...limits, story: { ...limits.story, costUsd: 3 } } });
     await stage.until("start-attempt");
     expect(stage.requests[0]!.maxCostUsd).toBe(3);
   });
 
   test("shows what the agent prints to the person who watches, and nothing else", async () => {
-    const stage = await stageOf(POLICY, (on) => (_request, control) => {
+    const stage = await createStage(POLICY, (on) => (_request, control) => {
       control.onEvent({ type: "output", line: "reading" });
       control.onEvent({ type: "usage", costUsd: 1, tokens: 5 });
       control.onEvent({ type: "session", session: { agent: "developer", id: "s" } });
@@ -124,7 +124,7 @@ describe("an attempt", () => {
 
   test("keeps the whole message as evidence, with its reasons for going beyond the scope", async () => {
     const text = `Scope exception: src/z.ts: the type is declared there\n\n${READY}`;
-    const stage = await stageOf(POLICY, (on) => () => ready(on, { text }));
+    const stage = await createStage(POLICY, (on) => () => ready(on, { text }));
     await stage.until("start-attempt");
     const [finished] = await stage.events("attempt.finished");
     expect(stage.disk.evidence.get(finished!.message!)).toBe(text);
@@ -132,7 +132,7 @@ describe("an attempt", () => {
   });
 
   test("of an agent that said nothing keeps no message, and no exceptions", async () => {
-    const stage = await stageOf(POLICY, () => () => agentResult({ text: " \n" }), { reports: "exit" });
+    const stage = await createStage(POLICY, () => () => agentResult({ text: " \n" }), { reports: "exit" });
     await stage.until("start-attempt");
     const [finished] = await stage.events("attempt.finished");
     expect(finished).not.toHaveProperty("message");
@@ -148,7 +148,7 @@ describe("an attempt", () => {
     ],
     [{ costUsd: null, tokens: null, durationMs: 3 }, { durationMs: 3 }],
   ])("reports what it cost, and what is unknown is left out: %j", async (used, reported) => {
-    const stage = await stageOf(POLICY, (on) => () => ready(on, used));
+    const stage = await createStage(POLICY, (on) => () => ready(on, used));
     await stage.until("start-attempt");
     const [finished] = await stage.events("attempt.finished");
     const { costUsd, tokens, durationMs } = finished!;
@@ -156,7 +156,7 @@ describe("an attempt", () => {
   });
 
   test("that was stopped before it began is begun again: nothing is dispatched and nothing reported", async () => {
-    const stage = await stageOf(POLICY);
+    const stage = await createStage(POLICY);
     await stage.until("start-story");
     await stage.until("start-attempt", AbortSignal.abort());
     expect(stage.requests).toHaveLength(0);
@@ -167,14 +167,14 @@ describe("an attempt", () => {
   });
 
   test("that the engine ended while it worked is not reported: recovery does that for all", async () => {
-    const stage = await stageOf(POLICY, () => () => agentResult({ status: "cancelled" }));
+    const stage = await createStage(POLICY, () => () => agentResult({ status: "cancelled" }));
     await stage.until("start-attempt");
     expect(await stage.events("attempt.finished")).toEqual([]);
     expect((await stage.ledger()).story(stage.story.id).running).toMatchObject({ type: "attempt", attempt: 1 });
   });
 
   test("that a person stops ends as stopped by that person, and its work is kept", async () => {
-    const stage = await stageOf(POLICY, (on) => async () => {
+    const stage = await createStage(POLICY, (on) => async () => {
       edit(on);
       await on.tell({ type: "story.held", by: "ada", now: true });
       return agentResult({ status: "cancelled", durationMs: 9 });
@@ -188,7 +188,7 @@ describe("an attempt", () => {
   test("that uses up a budget is cut short, with the larger of what it said and what was seen", async () => {
     const { limits } = POLICY;
     const policy = { ...POLICY, limits: { ...limits, story: { ...limits.story, costUsd: 3 } } };
-    const stage = await stageOf(policy, (on) => (_request, control) => {
+    const stage = await createStage(policy, (on) => (_request, control) => {
       on.disk.nowMs += 5000;
       control.onEvent({ type: "usage", costUsd: 4, tokens: 11 });
       expect(control.signal.aborted).toBe(true);
@@ -203,7 +203,7 @@ describe("an attempt", () => {
   });
 
   test("is not lost where the outbox cannot take it and the journal can", async () => {
-    const stage = await stageOf(POLICY);
+    const stage = await createStage(POLICY);
     await stage.until("start-story");
     const full = async (key: string) => {
       stage.disk.deeds.outboxAsked.add(key);
@@ -216,7 +216,7 @@ describe("an attempt", () => {
   });
 
   test("whose work cannot be kept is a failed step, and what the agent said waits in the outbox", async () => {
-    const stage = await stageOf(POLICY);
+    const stage = await createStage(POLICY);
     await stage.until("start-story");
     const keep = async () => Promise.reject(new RemandError("workspace-broken", "no commit", "look at git"));
     stage.world = { ...stage.world, workspace: { ...stage.world.workspace, keep } };
@@ -235,7 +235,7 @@ describe("a conversation", () => {
       ready(on, { session: { agent, id: "s1" } });
 
   test("goes on with the client that led it", async () => {
-    const stage = withCritic(await stageOf(gates(POLICY, "review"), talking("developer")));
+    const stage = withCritic(await createStage(gates(POLICY, "review"), talking("developer")));
     await stage.until("start-attempt");
     await stage.until("start-attempt");
     expect(stage.requests.map(({ session }) => session)).toEqual([null, { agent: "developer", id: "s1" }]);
@@ -243,7 +243,7 @@ describe("a conversation", () => {
   });
 
   test("that another client led is not gone on with", async () => {
-    const stage = withCritic(await stageOf(gates(POLICY, "review"), talking("another")));
+    const stage = withCritic(await createStage(gates(POLICY, "review"), talking("another")));
     await stage.until("start-attempt");
     await stage.until("start-attempt");
     expect(stage.requests[1]!.session).toBeNull();
@@ -258,7 +258,7 @@ describe("a message that cannot be read", () => {
   };
 
   test("is asked for again, in the same conversation, with the model of the attempt, as a turn of its own", async () => {
-    const stage = await stageOf(POLICY, unclear(["Hm.", "Hm?"]), { model: "small" });
+    const stage = await createStage(POLICY, unclear(["Hm.", "Hm?"]), { model: "small" });
     await stage.until("start-attempt");
     expect(await stage.events("attempt.unclear")).toMatchObject([
       { attempt: 1, session: { agent: "developer", id: "s1" }, costUsd: 1, tokens: 2, durationMs: 1 },
@@ -284,7 +284,7 @@ describe("a message that cannot be read", () => {
   });
 
   test("of a role without an agent any more ends the attempt as missing", async () => {
-    const stage = await stageOf(POLICY, unclear(["Hm."]));
+    const stage = await createStage(POLICY, unclear(["Hm."]));
     await stage.until("start-attempt");
     stage.world = { ...stage.world, roster: { playing: async () => null } };
     await stage.until("ask-again");
@@ -294,7 +294,7 @@ describe("a message that cannot be read", () => {
   });
 
   test("is asked for where the files are, and interrupted where they are not", async () => {
-    const stage = await stageOf(POLICY, unclear(["Hm."]));
+    const stage = await createStage(POLICY, unclear(["Hm."]));
     await stage.until("start-attempt");
     const isHere = async () => false;
     stage.world = { ...stage.world, workspace: { ...stage.world.workspace, isHere } };
@@ -306,7 +306,7 @@ describe("a message that cannot be read", () => {
   });
 
   test("counts no turn for an attempt that was interrupted", async () => {
-    const stage = await stageOf(POLICY, (on) => {
+    const stage = await createStage(POLICY, (on) => {
       const is = on.requests.length === 1;
       return () => (is ? agentResult({ status: "cancelled" }) : ready(on));
     });
@@ -320,7 +320,7 @@ describe("a message that cannot be read", () => {
 describe("a phase whose product is text", () => {
   const PAGE = "# Story a\n\nMake it work.\n";
   async function refining(work: (stage: Stage) => Work): Promise<{ stage: Stage; files: Map<string, string> }> {
-    const stage = await stageOf(presetPolicy("story"), work);
+    const stage = await createStage(presetPolicy("story"), work);
     const files = new Map([["a.md", PAGE]]);
     const pages: EngineWorld["pages"] = {
       find: async () => ({ path: "a.md", original: PAGE }),
@@ -378,7 +378,7 @@ describe("a phase whose product is text", () => {
 });
 
 test("a rework is told what failed, and which gate it is for", async () => {
-  const stage = withCritic(await stageOf(gates(POLICY, "review")));
+  const stage = withCritic(await createStage(gates(POLICY, "review")));
   await stage.until("send-back");
   await stage.until("start-attempt");
   const [, second] = await stage.events("attempt.started");

@@ -7,7 +7,7 @@ import { decide } from "../../../src/decide/decide.ts";
 import type { Gate } from "../../../src/ports/gate.ts";
 import { agentResult } from "../../contract/agent-result.ts";
 import { judgement } from "../../kit/story-world.ts";
-import { ready, stageOf, type Stage } from "../../kit/one-story.ts";
+import { ready, createStage, type Stage } from "../../kit/one-story.ts";
 
 const PRESET = presetPolicy("critic-audit");
 const POLICY: Policy = { ...PRESET, phases: PRESET.phases.map((plan) => ({ ...plan, gates: ["review"] })) };
@@ -34,14 +34,14 @@ async function performed(stage: Stage, more: object, signal = new AbortControlle
 
 describe("the journal says of an attempt", () => {
   test("in which phase of test-first work it is, where there is one", async () => {
-    const stage = await stageOf(POLICY);
+    const stage = await createStage(POLICY);
     await stage.until("start-story");
     await performed(stage, { tddPhase: "red" });
     expect(await stage.events("attempt.started")).toMatchObject([{ tddPhase: "red" }]);
   });
 
   test("that a stronger model does it in a new conversation, and after how many failures", async () => {
-    const stage = await stageOf(POLICY, undefined, { model: "small" });
+    const stage = await createStage(POLICY, undefined, { model: "small" });
     await stage.until("start-story");
     await performed(stage, { stronger: { model: "large", failures: 2 }, fresh: { failures: 4 } });
     const [started] = await stage.events("attempt.started");
@@ -50,7 +50,7 @@ describe("the journal says of an attempt", () => {
   });
 
   test("nothing of what it is not", async () => {
-    const stage = await stageOf(POLICY);
+    const stage = await createStage(POLICY);
     await stage.until("start-attempt");
     const [started] = await stage.events("attempt.started");
     for (const key of ["tddPhase", "stronger", "fresh", "model"]) expect(started).not.toHaveProperty(key);
@@ -59,12 +59,12 @@ describe("the journal says of an attempt", () => {
 
 describe("the turn of a role", () => {
   test("counts what it was asked by others, and no attempt of another role", async () => {
-    const stage = withCritic(await stageOf(POLICY));
+    const stage = withCritic(await createStage(POLICY));
     await stage.until("send-back");
     await performed(stage, {});
     // Its own attempt, and what the critic has asked it.
     expect(stage.requests[1]!.turn).toBe(4);
-    const other = withCritic(await stageOf(POLICY));
+    const other = withCritic(await createStage(POLICY));
     await other.until("send-back");
     await performed(other, { role: roleName("architect") });
     expect(other.requests[1]!.turn).toBe(0);
@@ -73,7 +73,7 @@ describe("the turn of a role", () => {
 
 describe("a rework of a merge conflict", () => {
   const merging = async (isCurrent: boolean): Promise<Stage> => {
-    const stage = await stageOf(POLICY);
+    const stage = await createStage(POLICY);
     await stage.until("start-story");
     const integration = {
       ...stage.world.integration!,
@@ -106,7 +106,7 @@ describe("a rework of a merge conflict", () => {
 
 describe("an agent that is ended", () => {
   test("by a person before it began is dispatched all the same, and reports that it was stopped", async () => {
-    const stage = await stageOf(POLICY);
+    const stage = await createStage(POLICY);
     await stage.until("start-story");
     const { prepare } = stage.world.workspace;
     const calls: unknown[] = [];
@@ -142,7 +142,7 @@ describe("an agent that is ended", () => {
   test("by a budget took the time since it began, and not since the start of the clock", async () => {
     const { limits } = POLICY;
     const policy = { ...POLICY, limits: { ...limits, story: { ...limits.story, costUsd: 3 } } };
-    const stage = await stageOf(policy, (on) => (_request, control) => {
+    const stage = await createStage(policy, (on) => (_request, control) => {
       on.disk.nowMs += 50;
       control.onEvent({ type: "usage", costUsd: 4, tokens: null });
       return { ...ready(on), status: "cancelled", text: "", durationMs: 1 };

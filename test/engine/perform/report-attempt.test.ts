@@ -13,14 +13,14 @@ import { newStory } from "../../../src/fold/new-state.ts";
 import type { KeepNote } from "../../../src/ports/workspace.ts";
 import { agentResult } from "../../contract/agent-result.ts";
 import { story } from "../../kit/story-world.ts";
-import { type Stage, edit, stageOf } from "../../kit/one-story.ts";
+import { type Stage, edit, createStage } from "../../kit/one-story.ts";
 
 const POLICY = presetPolicy("critic-audit");
 const ENDED: EndedAttempt = { outcome: { type: "ready" }, summary: "done", durationMs: 4 };
 
 /** An agent has ended and nothing of that is reported yet. */
 async function ended(isEdited: boolean): Promise<Stage> {
-  const stage = await stageOf(POLICY, (on) => () => {
+  const stage = await createStage(POLICY, (on) => () => {
     if (isEdited) edit(on);
     return agentResult({ status: "cancelled" });
   });
@@ -113,7 +113,7 @@ test("what was beyond the scope is put back in a commit of its own, and is known
 test("the product of a phase whose product is text is its section, and not the other files", async () => {
   const page = "# Story a\n\nMake it work.\n";
   const text = "## Refinement\n\nIt must add numbers.\n\nREADY_FOR_REVIEW: a\n\nSummary: done";
-  const stage = await stageOf(presetPolicy("story"), (on) => () => {
+  const stage = await createStage(presetPolicy("story"), (on) => () => {
     edit(on);
     return agentResult({ text });
   });

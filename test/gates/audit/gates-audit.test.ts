@@ -6,7 +6,14 @@ import { judge } from "../../../src/decide/verdict.ts";
 import type { GateRequest } from "../../../src/ports/gate.ts";
 import { judgementSchema } from "../../../src/core/schemas/gate-result.ts";
 import { describeGate, gateRequest, memoryEvidence } from "../../contract/gate.ts";
-import { cast, fakeWorkspace, fixedClock, judgementOf, type Act, type Asked } from "../../kit/reviewers.ts";
+import {
+  scriptedReviewers,
+  fakeWorkspace,
+  fixedClock,
+  judgementOf,
+  type Act,
+  type Asked,
+} from "../../kit/reviewers.ts";
 
 const CAP = "no wait is longer than 5000 ms";
 const OTHER = "the caller can give another cap";
@@ -71,7 +78,7 @@ const redChecks = judgementOf({
 
 function gateWith(acts: readonly Act[], asked: Asked[] = [], options: Partial<AuditOptions> = {}) {
   return createAuditGate({
-    roster: cast({ auditor: acts }, asked),
+    roster: scriptedReviewers({ auditor: acts }, asked),
     evidence: memoryEvidence(),
     nonce: () => "abcdef0123456789",
     workspace: fakeWorkspace(),
@@ -134,7 +141,7 @@ describe("an auditor", () => {
 
   test("is shown the work where it cannot look, and told to go by what the engine ran", async () => {
     const asked: Asked[] = [];
-    const blind = cast({ auditor: [PASSED] }, asked, ["auditor"]);
+    const blind = scriptedReviewers({ auditor: [PASSED] }, asked, ["auditor"]);
     await audit([PASSED], {}, { roster: blind });
     expect(asked[0]!.prompt).toMatch(
       /### The Work\n\n<<<remand:\w+ diff of the work\n\| diff from \S+ to \S+\nremand:/,
@@ -148,7 +155,7 @@ describe("an auditor", () => {
 
   test("is not asked about work of which it would see a part alone", async () => {
     const asked: Asked[] = [];
-    const roster = cast({ auditor: [PASSED] }, asked, ["auditor"]);
+    const roster = scriptedReviewers({ auditor: [PASSED] }, asked, ["auditor"]);
     const workspace = fakeWorkspace({ diff: () => Promise.resolve("+ line\n".repeat(10_000)) });
     const { judgement } = await audit([PASSED], {}, { roster, workspace });
     expect(judgement.result).toBe("error");

@@ -14,9 +14,9 @@ import { describe, expect, test } from "vitest";
 import { lineIn } from "../../../src/gates/checks/environments.ts";
 import { treeId } from "../../../src/core/events/ids.ts";
 import { gateRequest } from "../../contract/gate.ts";
-import { checksBench } from "../../kit/gates-checks-kit.ts";
+import { checksGateFixture } from "../../kit/checks-gate.ts";
 
-const bench = checksBench();
+const bench = checksGateFixture();
 const read = (name: string): string => readFileSync(join(bench.folder(), name), "utf8");
 function script(name: string, text: string): string {
   const path = join(bench.folder(), name);

@@ -5,9 +5,9 @@ import type { ChecksOptions } from "../../../src/gates/checks/checks-gate.ts";
 import { UNKNOWN_BASE } from "../../../src/core/gates/base-failures.ts";
 import type { GateRequest } from "../../../src/ports/gate.ts";
 import { gateRequest } from "../../contract/gate.ts";
-import { before, checksBench } from "../../kit/gates-checks-kit.ts";
+import { before, checksGateFixture } from "../../kit/checks-gate.ts";
 
-const bench = checksBench();
+const bench = checksGateFixture();
 const UNIT = { name: "unit", run: "cat out.txt; exit $(cat code.txt)" };
 const FILE = "test/a.test.ts";
 

@@ -7,7 +7,7 @@ import { treeId } from "../../../src/core/events/ids.ts";
 import { judge } from "../../../src/decide/verdict.ts";
 import { judgementSchema } from "../../../src/core/schemas/gate-result.ts";
 import { gateRequest, memoryEvidence } from "../../contract/gate.ts";
-import { cast, fakeWorkspace, fixedClock, judgementOf, PASSED, type Asked } from "../../kit/reviewers.ts";
+import { scriptedReviewers, fakeWorkspace, fixedClock, judgementOf, PASSED, type Asked } from "../../kit/reviewers.ts";
 
 const DIFF = [
   "diff --git a/src/a.js b/src/a.js\n-old code\n+new code\n",
@@ -29,7 +29,11 @@ describe("reviewers and contested tests", () => {
     "the critic sees those of the %s gate, and its verdict says so",
     async (gate) => {
       const asked: Asked[] = [];
-      const review = createReviewGate({ ...PARTS, roster: cast({ critic: [PASSED] }, asked), practices: [] });
+      const review = createReviewGate({
+        ...PARTS,
+        roster: scriptedReviewers({ critic: [PASSED] }, asked),
+        practices: [],
+      });
       const beside = { [gate]: judgementOf({ gate, result: "pass", contested: [ADDS] }) };
       const judgement = await review.judge(gateRequest({ beside }), CONTROL);
       expect(judgement).toMatchObject({ result: "pass", contested: [ADDS] });
@@ -45,7 +49,7 @@ describe("reviewers and contested tests", () => {
     const asked: Asked[] = [];
     const audit = createAuditGate({
       ...PARTS,
-      roster: cast({ auditor: ["AUDIT_PASSED: checkout\n\nSummary: all well\n"] }, asked),
+      roster: scriptedReviewers({ auditor: ["AUDIT_PASSED: checkout\n\nSummary: all well\n"] }, asked),
       commands: [],
       verify: null,
     });
@@ -71,7 +75,12 @@ test("a test that was passed earlier in the story is shown with how it changed s
   const workspace = fakeWorkspace({
     diff: (_story, from) => Promise.resolve(from === "seen" ? DIFF.replaceAll("f(1), 1", "f(1), 7") : DIFF),
   });
-  const review = createReviewGate({ ...PARTS, workspace, roster: cast({ critic: [PASSED] }, asked), practices: [] });
+  const review = createReviewGate({
+    ...PARTS,
+    workspace,
+    roster: scriptedReviewers({ critic: [PASSED] }, asked),
+    practices: [],
+  });
   const contested = [{ ...ADDS, isOfStory: true } as const];
   const beside = { checks: judgementOf({ gate: "checks", result: "pass", contested }) };
   const judgement = await review.judge(gateRequest({ beside, seenTree: treeId("seen") }), CONTROL);

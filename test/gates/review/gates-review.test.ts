@@ -9,7 +9,7 @@ import type { Bench, CheckoutRequest, Laboratory } from "../../../src/ports/expe
 import { judgementSchema } from "../../../src/core/schemas/gate-result.ts";
 import { describeGate, gateRequest, memoryEvidence } from "../../contract/gate.ts";
 import {
-  cast,
+  scriptedReviewers,
   fakeWorkspace,
   FAILED,
   fixedClock,
@@ -32,7 +32,7 @@ function gateWith(
   options: Partial<ReviewOptions> = {},
 ) {
   return createReviewGate({
-    roster: cast(acts, asked),
+    roster: scriptedReviewers(acts, asked),
     evidence: memoryEvidence(),
     nonce: () => "abcdef0123456789",
     workspace: fakeWorkspace(),
@@ -264,7 +264,7 @@ describe("a reviewer that cannot be heard", () => {
 
   test("is not asked about work of which it would see a part alone: who stands in for it is", async () => {
     const asked: Asked[] = [];
-    const roster = cast({ critic: [PASSED], developer: [PASSED] }, asked, ["critic"]);
+    const roster = scriptedReviewers({ critic: [PASSED], developer: [PASSED] }, asked, ["critic"]);
     const large = fakeWorkspace({ diff: () => Promise.resolve("+ line\n".repeat(10_000)) });
     const { judgement } = await review({}, { roles }, { roster, workspace: large });
     expect(judgement).toMatchObject({ result: "pass", stages: [{ reviewer: "developer" }] });
@@ -307,7 +307,7 @@ describe("a reviewer that cannot be heard", () => {
     expect(opened.slice(2).map(({ name }) => name)).toEqual(opened.slice(0, 2).map(({ name }) => name));
     expect(opened[0]!.name).not.toBe(opened[1]!.name);
     // Nothing to look at: an agent that sees only its prompt.
-    const blind = cast({ critic: [PASSED] }, [], ["critic"]);
+    const blind = scriptedReviewers({ critic: [PASSED] }, [], ["critic"]);
     expect((await review({}, {}, { checkouts, roster: blind })).judgement.result).toBe("pass");
     expect(opened).toHaveLength(4);
   });

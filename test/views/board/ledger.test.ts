@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { COST_VIEWS, costRows, dailyMetrics } from "../../../src/views/board/cost.ts";
 import { ledgerOf, slimLine } from "../../../src/views/board/ledger.ts";
-import { workedOn } from "../../kit/finished-run.ts";
+import { hostAfterRun } from "../../kit/finished-run.ts";
 import { world as scripted } from "../../seeds/scripted-run.ts";
 import { story } from "../../kit/story-world.ts";
 
@@ -9,7 +9,7 @@ const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 
 describe("the ledger", () => {
   it("needs of each line no more than the slim form has", async () => {
-    const host = await workedOn(
+    const host = await hostAfterRun(
       [story("a"), story("b"), story("c")],
       scripted({
         gates: { checks: [SAME, "error", SAME, SAME], integrity: [SAME] },
@@ -27,7 +27,7 @@ describe("the ledger", () => {
   });
 
   it("adds up, says what is likely to come, and names what it left out", async () => {
-    const host = await workedOn(
+    const host = await hostAfterRun(
       [story("a"), story("b")],
       scripted({ gates: { checks: [SAME, SAME, SAME] }, story: "a", attemptCostUsd: 0.5 }),
     );

@@ -6,7 +6,7 @@ import { storyId, treeId } from "../../../../src/core/events/ids.ts";
 import { story } from "../../../kit/story-world.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
 import { run } from "../../../kit/fake-environment.ts";
-import { workedOn } from "../../../kit/finished-run.ts";
+import { hostAfterRun } from "../../../kit/finished-run.ts";
 
 const finding = identifyFinding({
   severity: "info",
@@ -30,7 +30,7 @@ const judgement = (tree: string, changes: Partial<Judgement> = {}): Judgement =>
 });
 
 async function seen(): Promise<FakeHost> {
-  const host = await workedOn([story("cart"), story("login")]);
+  const host = await hostAfterRun([story("cart"), story("login")]);
   const judged = (id: string, each: Judgement) => host.write(storyId(id), { type: "gate.judged", judgement: each });
   await judged("cart", judgement("t1"));
   await judged("login", judgement("t2"));
@@ -82,6 +82,6 @@ describe("remand flakes", () => {
   it("says so where there is nothing", async () => {
     const nothing = { exit: 0, out: "no test was seen to be flaky\n" };
     expect(await run(["flakes"], [flakes], { host: fakeHost() })).toMatchObject(nothing);
-    expect(await run(["flakes"], [flakes], { host: await workedOn([story("a")]) })).toMatchObject(nothing);
+    expect(await run(["flakes"], [flakes], { host: await hostAfterRun([story("a")]) })).toMatchObject(nothing);
   });
 });

@@ -11,11 +11,11 @@ import { world as scripted } from "../../../seeds/scripted-run.ts";
 import { answer, story } from "../../../kit/story-world.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
 import { run, type Ran } from "../../../kit/fake-environment.ts";
-import { workedOn } from "../../../kit/finished-run.ts";
+import { hostAfterRun } from "../../../kit/finished-run.ts";
 
 const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 const stuck = () =>
-  workedOn(
+  hostAfterRun(
     [story("login"), story("cart", { dependsOn: [storyId("login")] }), story("done")],
     scripted({ gates: { checks: [SAME, SAME, SAME] }, story: "login", attemptCostUsd: 0.5, attemptMs: 61_000 }),
   );
@@ -71,7 +71,7 @@ describe("remand status", () => {
   });
 
   it("shows how long something has been running", async () => {
-    const host = await workedOn([story("a")], undefined);
+    const host = await hostAfterRun([story("a")], undefined);
     await host.write(storyId("b"), { type: "story.added", story: story("b") }, { type: "story.started", by: "engine" });
     const since = (await host.lines()).at(-1)!.at;
     const { out, exit } = await on(host, status, ["b"], { now: () => since + 95_000 });
@@ -106,7 +106,7 @@ describe("remand show", () => {
 
   it("says what is next for one that is over, and one that waits", async () => {
     expect((await on(await stuck(), show, ["done"])).out).toContain("It is over. remand diff done shows the work.");
-    const host = await workedOn([story("a")]);
+    const host = await hostAfterRun([story("a")]);
     await host.write(storyId("b"), { type: "story.added", story: story("b") }, { type: "story.started", by: "engine" });
     await host.write(storyId("b"), {
       type: "step.failed",
@@ -282,7 +282,10 @@ describe("remand inbox", () => {
   });
 
   it("says when nothing waits", async () => {
-    expect(await on(await workedOn([story("a")]), inbox)).toMatchObject({ exit: 0, out: "nothing waits for you\n" });
+    expect(await on(await hostAfterRun([story("a")]), inbox)).toMatchObject({
+      exit: 0,
+      out: "nothing waits for you\n",
+    });
     expect(await on(fakeHost(), inbox)).toMatchObject({ exit: 0, out: "nothing waits for you\n" });
   });
 });

@@ -9,13 +9,13 @@ import { stateOf, world as scripted } from "../../../seeds/scripted-run.ts";
 import { story } from "../../../kit/story-world.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
 import { on, run } from "../../../kit/fake-environment.ts";
-import { workedOn } from "../../../kit/finished-run.ts";
+import { hostAfterRun } from "../../../kit/finished-run.ts";
 
 const ADDS: ContestedTest = { test: "test/a.test.js > adds", why: "fails", file: "test/a.test.js" };
 const GONE: ContestedTest = { test: "test/b.test.js > removes", why: "removed", file: "test/b.test.js" };
 const PASS = { result: "pass", more: { contested: [ADDS, GONE] } } as const;
 
-const asking = (): Promise<FakeHost> => workedOn([story("cart")], scripted({ gates: { checks: [PASS] } }));
+const asking = (): Promise<FakeHost> => hostAfterRun([story("cart")], scripted({ gates: { checks: [PASS] } }));
 
 describe("the question about contested tests", () => {
   it("is in the inbox and in show, with all names and the line to type", async () => {
@@ -39,7 +39,7 @@ describe("the question about contested tests", () => {
   });
 
   it("is not what allow answers unasked: then it names the tests itself", async () => {
-    const host = await workedOn([story("cart", { shelf: "backlog" })]);
+    const host = await hostAfterRun([story("cart", { shelf: "backlog" })]);
     const bare = await on(host, answer, ["cart", "allow", "--message", "x"]);
     expect(bare.err).toContain("allow needs the tests that the work may change");
     expect(await on(host, answer, ["cart", "allow", "--test", "test/**", "--message", "x"])).toMatchObject({ exit: 0 });

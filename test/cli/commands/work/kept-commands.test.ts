@@ -10,7 +10,7 @@ import { world as scripted, type Script } from "../../../seeds/scripted-run.ts";
 import { outcomesOf, story } from "../../../kit/story-world.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
 import { on } from "../../../kit/fake-environment.ts";
-import { workedOn } from "../../../kit/finished-run.ts";
+import { hostAfterRun } from "../../../kit/finished-run.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
 
 /** Each brief has evidence of its own, named after the story and the failure. */
@@ -31,7 +31,7 @@ function withBriefs(inner: Script): Script {
 }
 
 async function reworkedTwice(): Promise<FakeHost> {
-  const host = await workedOn(
+  const host = await hostAfterRun(
     [story("login"), story("plain")],
     withBriefs(scripted({ gates: { checks: ["fail", "fail"] }, story: "login" })),
   );
@@ -50,7 +50,7 @@ describe("remand brief <story>", () => {
   });
 
   it("prints what an attempt was told, the newest by default", async () => {
-    const host = evidence(await workedOn([story("login")], withBriefs(scripted({ gates: { checks: ["fail"] } }))));
+    const host = evidence(await hostAfterRun([story("login")], withBriefs(scripted({ gates: { checks: ["fail"] } }))));
     expect(await on(host, brief, ["login"])).toMatchObject({ exit: 0, out: "the text of brief-login-1\n" });
     expect(await on(host, brief, ["login", "--attempt", "2"])).toMatchObject({
       exit: 0,
@@ -91,7 +91,7 @@ describe("remand brief <story>", () => {
   });
 
   it("prints the brief that waits for the next attempt", async () => {
-    const stopped = await workedOn(
+    const stopped = await hostAfterRun(
       [story("login")],
       withBriefs((command, state, whole) => {
         if (command.type === "start-attempt" && command.reworkOf !== null) return [{ type: "story.held", by: "ada" }];
@@ -149,7 +149,7 @@ describe("remand trail", () => {
   const FOLDER = "/work/.remand/audit-trail";
 
   it("writes S1's logs, escalations, failed tasks, places and metrics, and writes the same bytes again", async () => {
-    const host = await workedOn([story("login")], scripted({ gates: { checks: [SAME, SAME, SAME] } }));
+    const host = await hostAfterRun([story("login")], scripted({ gates: { checks: [SAME, SAME, SAME] } }));
     const texts: Record<string, string> = {};
     const files = memoryFiles(texts);
     expect(await on(host, trail, [], { files })).toMatchObject({
@@ -172,7 +172,7 @@ describe("remand trail", () => {
   });
 
   it("sees a changed file", async () => {
-    const host = await workedOn([story("login")]);
+    const host = await hostAfterRun([story("login")]);
     const files = memoryFiles({});
     await on(host, trail, ["--rebuild"], { files });
     const before = await files.read(`${FOLDER}/metrics/daily-summary.json`);
@@ -189,7 +189,7 @@ describe("remand trail", () => {
   });
 
   it("goes where the config says", async () => {
-    const host = await workedOn([story("login")]);
+    const host = await hostAfterRun([story("login")]);
     await on(host, stop, []);
     const files = memoryFiles({ "/work/remand.yaml": "trail: .factory/audit-trail\n", "/work/bad.yaml": "trial: x\n" });
     await on(host, trail, ["--rebuild"], { files });

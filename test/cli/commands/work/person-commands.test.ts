@@ -8,18 +8,18 @@ import { stateOf, world as scripted, type World as ScriptedWorld } from "../../.
 import { story } from "../../../kit/story-world.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
 import { on } from "../../../kit/fake-environment.ts";
-import { workedOn } from "../../../kit/finished-run.ts";
+import { hostAfterRun } from "../../../kit/finished-run.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
 
 const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 const FAIL = "fail" as const;
 const TWO = { result: "fail", blocking: 2 } as const;
 const stuck = () =>
-  workedOn([story("login"), story("done")], scripted({ gates: { checks: [SAME, SAME, SAME] }, story: "login" }));
+  hostAfterRun([story("login"), story("done")], scripted({ gates: { checks: [SAME, SAME, SAME] }, story: "login" }));
 
 /** With reviewers, who say this. */
 const reviewed = (says: NonNullable<NonNullable<ScriptedWorld["gates"]>["review"]>): Promise<FakeHost> =>
-  workedOn([story("login")], scripted({ gates: { review: says } }), ["preset=critic-audit"]);
+  hostAfterRun([story("login")], scripted({ gates: { review: says } }), ["preset=critic-audit"]);
 
 const lastEvent = async (host: FakeHost) => (await host.lines()).at(-1)!;
 
@@ -176,7 +176,7 @@ describe("remand answer", () => {
 
   it("raises the budget that the question is about", async () => {
     const script = scripted({ gates: { checks: ["fail", "fail"] }, attemptCostUsd: 6, attemptMs: 10 });
-    const host = await workedOn([story("login")], script, ["limits.costUsd=5"]);
+    const host = await hostAfterRun([story("login")], script, ["limits.costUsd=5"]);
     expect(await on(host, answer, ["login", "raise-budget"])).toMatchObject({
       exit: 2,
       err: expect.stringContaining("--limit 20"),
@@ -190,7 +190,7 @@ describe("remand answer", () => {
   });
 
   it("raises a time budget by a length of time", async () => {
-    const host = await workedOn([story("login")], scripted({ gates: { checks: ["fail"] }, attemptMs: 7_200_000 }));
+    const host = await hostAfterRun([story("login")], scripted({ gates: { checks: ["fail"] }, attemptMs: 7_200_000 }));
     expect(await on(host, answer, ["login", "raise-budget", "--limit", "5"])).toMatchObject({
       exit: 2,
       err: expect.stringContaining("--limit 4h"),

@@ -41,7 +41,7 @@ export function recordTelemetry() {
   api.metrics.setGlobalMeterProvider(meters);
   return {
     api,
-    spans: (): readonly RecordedSpan[] => exporter.getFinishedSpans().map(recorded),
+    spans: (): readonly RecordedSpan[] => exporter.getFinishedSpans().map(toRecordedSpan),
     forget: (): void => exporter.reset(),
     async measured(): Promise<readonly RecordedPoint[]> {
       points.reset();
@@ -66,7 +66,7 @@ export function recordTelemetry() {
   };
 }
 
-function recorded(span: ReadableSpan): RecordedSpan {
+function toRecordedSpan(span: ReadableSpan): RecordedSpan {
   const ms = ([seconds, nanos]: [number, number]): number => seconds * 1000 + Math.round(nanos / 1e6);
   const { traceId, spanId } = span.spanContext();
   return {

@@ -10,7 +10,7 @@ export type Work = "agent" | "gate" | "merge";
  * What was done in the simulated world, counted by the world itself. The journal cannot show that an agent worked
  * twice: asked again with the same journal, the simulated agent says the same again.
  */
-export interface Deeds {
+export interface WorkCounts {
   /** How often work was begun, by `work story`. */
   readonly begun: Map<string, number>;
   /** Work that was begun and is written down nowhere yet: it is lost if the engine dies now. */
@@ -27,7 +27,7 @@ export interface Deeds {
   deaths: number;
 }
 
-export function newDeeds(): Deeds {
+export function newWorkCounts(): WorkCounts {
   return {
     begun: new Map(),
     open: new Set(),
@@ -40,7 +40,7 @@ export function newDeeds(): Deeds {
   };
 }
 
-export function beginWork(deeds: Deeds, work: Work, story: StoryId): void {
+export function beginWork(deeds: WorkCounts, work: Work, story: StoryId): void {
   const key = `${work} ${story}`;
   add(deeds.begun, key);
   if (deeds.isReplaced) add(deeds.lost, key);
@@ -48,13 +48,13 @@ export function beginWork(deeds: Deeds, work: Work, story: StoryId): void {
 }
 
 /** The outbox keeps the end of an attempt: the agent must not work on it again, whatever happens now. */
-export function keepInOutbox(deeds: Deeds, key: string): void {
+export function keepInOutbox(deeds: WorkCounts, key: string): void {
   deeds.outboxKept.add(key);
   if (deeds.isOutboxFound) deeds.open.delete(`agent ${key.slice(0, key.lastIndexOf("/"))}`);
 }
 
 /** The engine died, or lost its place to another one. */
-export function loseOpenWork(deeds: Deeds): void {
+export function loseOpenWork(deeds: WorkCounts): void {
   deeds.deaths++;
   for (const key of deeds.open) add(deeds.lost, key);
   deeds.open.clear();
@@ -68,12 +68,12 @@ const REPORTS: Readonly<Partial<Record<Event["type"], Work>>> = {
 };
 
 /** The journal has taken these events. */
-export function reportWork(deeds: Deeds, story: StoryId | null, events: readonly Event[]): void {
+export function reportWork(deeds: WorkCounts, story: StoryId | null, events: readonly Event[]): void {
   for (const { type } of events) deeds.open.delete(`${REPORTS[type]} ${story}`);
 }
 
 /** An agent's end must be safe before the journal has it: the journal takes it last, and the engine may die before. */
-export function checkOutboxFirst(deeds: Deeds, story: StoryId | null, events: readonly Event[]): void {
+export function checkOutboxFirst(deeds: WorkCounts, story: StoryId | null, events: readonly Event[]): void {
   for (const event of events)
     assert(
       event.type !== "attempt.finished" || deeds.outboxAsked.has(`${story}/attempt-${event.attempt}`),
@@ -85,7 +85,7 @@ export function checkOutboxFirst(deeds: Deeds, story: StoryId | null, events: re
  * Nothing that was reported is done again, and what was not is done again at most once for each time it was lost, or
  * for each time a step of the engine failed. Unless others worked too, nothing is reported that was not done either.
  */
-export function checkDeeds(deeds: Deeds, lines: readonly Stored[], isAlone: boolean): void {
+export function checkDeeds(deeds: WorkCounts, lines: readonly Stored[], isAlone: boolean): void {
   const reported = new Map<string, number>();
   const failed = new Map<StoryId | null, number>();
   for (const { story, event } of lines) {
@@ -105,7 +105,7 @@ export function checkDeeds(deeds: Deeds, lines: readonly Stored[], isAlone: bool
 }
 
 /** What the outbox kept came into the journal, whenever the engine died. Only a death keeps it from being emptied. */
-export function checkOutbox(deeds: Deeds, outbox: ReadonlyMap<string, string>, lines: readonly Stored[]): void {
+export function checkOutbox(deeds: WorkCounts, outbox: ReadonlyMap<string, string>, lines: readonly Stored[]): void {
   const finished = new Set(
     lines.flatMap(({ story, event }) =>
       event.type === "attempt.finished" ? [`${story}/attempt-${event.attempt}`] : [],

@@ -11,7 +11,7 @@ import { gateRequest, memoryEvidence } from "../contract/gate.ts";
 type Run = string | { name?: string; run: string; environments?: string[]; timeoutMs?: number };
 
 /** A folder for each test, and a checks gate over it. */
-export function checksBench() {
+export function checksGateFixture() {
   let folder = "";
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "remand-checks-"));

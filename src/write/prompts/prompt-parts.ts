@@ -11,7 +11,7 @@ import {
   name,
   section,
   joinPieces,
-} from "../briefs/pen.ts";
+} from "../briefs/brief-writer.ts";
 import { dataNotice } from "../untrusted-text.ts";
 
 /*

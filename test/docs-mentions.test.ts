@@ -56,7 +56,7 @@ describe("the documents", () => {
     expect(titles.filter((title) => !text.includes(`[${title.replace(/^# \d+\. /, "")}](`))).toEqual([]);
   });
 
-  test("ARCHITECTURE.md has a row for every room, and none for a room that is gone", () => {
+  test("ARCHITECTURE.md has a row for every layer, and none for a layer that is gone", () => {
     const layers = readdirSync(`${root}src`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     expect(rowsOf("Layers").map((row) => row.replace(/\/x$/, ""))).toEqual(
       [...layers.map(({ name }) => name), "main.ts", "web"].sort(),
@@ -92,6 +92,34 @@ describe("the documents", () => {
     expect(glossary.filter((word) => !inNames.includes(word.toLowerCase()))).toEqual([]);
     expect(new Set(glossary).size).toBe(glossary.length);
     expect(glossary.length).toBeGreaterThan(60);
+  });
+
+  test.each(["Add a gate", "Add an agent client", "Add a stop rule"])(
+    'CONTRIBUTING.md names files that exist under "%s"',
+    (section) => {
+      const [, rest = ""] = read("CONTRIBUTING.md").split(`## ${section}\n`);
+      const text = rest.split("\n## ")[0]!;
+      const paths = [...text.matchAll(/`([\w-]+(?:\/[\w.-]+)+\.ts)`/g)].map(([, path]) => path!);
+      expect(paths.filter((path) => !files.has(path) && !files.has(`src/${path}`))).toEqual([]);
+      expect(paths.length).toBeGreaterThanOrEqual(3);
+    },
+  );
+
+  test("ARCHITECTURE.md names every file of cli, server and engine that catches a RemandError", () => {
+    const [, errors = ""] = read("ARCHITECTURE.md").split("## Errors\n");
+    const catching = code.filter(
+      (file) => /^src\/(?:cli|server|engine)\//.test(file) && read(file).includes("instanceof RemandError"),
+    );
+    expect(catching.filter((file) => !errors.includes(`\`${file.slice("src/".length)}\``))).toEqual([]);
+    expect(catching.length).toBeGreaterThan(3);
+  });
+
+  test("ARCHITECTURE.md names every file with a class that is no error", () => {
+    const [, errors = ""] = read("ARCHITECTURE.md").split("## Errors\n");
+    const declaring = code.filter(
+      (file) => /^src\/.*\.ts$/.test(file) && /^(?:export )?class \w+ (?!extends \w*Error\b)/m.test(read(file)),
+    );
+    expect(declaring.filter((file) => !errors.includes(`\`${file.slice("src/".length)}\``))).toEqual([]);
   });
 
   test("CONTRIBUTING.md names commands that there are", () => {

@@ -20,7 +20,7 @@ const REPLACED = [
 const PRONOUN = /\bwhoever\b|\b(?:some|any|no|every)body\b|\b(?:some|any|every)one\b/i;
 
 /** @param {string} text @returns {string | null} */
-function replacedWord(text) {
+export function replacedWord(text) {
   for (const [pattern, better] of REPLACED) {
     const found = pattern.exec(text);
     if (found !== null) return `"${found[0]}": write "${better}"`;

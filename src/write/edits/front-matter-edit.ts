@@ -1,6 +1,6 @@
 import { RemandError } from "../../core/events/error.ts";
 import { findFrontMatter, lineEndOf, nextLine } from "../../stdx/front-matter.ts";
-import { lineEnd, scanFrontMatter, type FrontMatterEntry } from "./front-matter-scan.ts";
+import { readFrontMatter, type FrontMatterEntry } from "./front-matter-document.ts";
 import { yamlScalar, type Quotes, type Scalar } from "./yaml-scalar.ts";
 
 /** New values by key: `undefined` takes the key out. */
@@ -28,7 +28,7 @@ export function editFrontMatter(text: string, edits: FrontMatterEdits): string {
     if (lines.length === 0) return text;
     return [text.slice(0, parts.bodyStart), `---${eol}`, ...lines, `---${eol}`, text.slice(parts.bodyStart)].join("");
   }
-  const { entries, indent } = scanFrontMatter(text, parts.yamlStart, parts.yamlEnd);
+  const { entries, indent } = readFrontMatter(text, parts.yamlStart, parts.yamlEnd);
   const splices: Splice[] = [];
   let added = "";
   for (const [key, value] of Object.entries(edits)) {
@@ -36,7 +36,7 @@ export function editFrontMatter(text: string, edits: FrontMatterEdits): string {
     const entry = entries[index];
     if (entry === undefined) added += value === undefined ? "" : newEntry(key, value, indent, eol);
     else {
-      refuseIfShared(text, parts, entry);
+      refuseIfShared(entry);
       splices.push(
         value === undefined ? removal(text, entry, entries[index - 1]) : change(text, entry, value, indent, eol),
       );
@@ -72,12 +72,10 @@ function newEntry(key: string, value: EditValue, indent: number, eol: string): s
 function removal(text: string, entry: FrontMatterEntry, before: FrontMatterEntry | undefined): Splice {
   let to = nextLine(text, entry.valueEnd);
   // A block text above would take the blank lines behind this key for its own.
-  const takesBlanks = before !== undefined && BLOCK_TEXT.test(text.slice(before.colonEnd, before.valueEnd));
+  const takesBlanks = before?.endsInBlockText === true;
   while (takesBlanks && to < text.length && text.slice(to, lineEnd(text, to)).trim() === "") to = nextLine(text, to);
   return { from: entry.start, to, text: "" };
 }
-
-const BLOCK_TEXT = /[|>][-+\d]*[ \t]*(?:#[^\n]*)?\r?\n/;
 
 function change(text: string, entry: FrontMatterEntry, value: EditValue, indent: number, eol: string): Splice {
   const old = entry.inlineStart === null ? "" : text.slice(entry.inlineStart, entry.valueEnd);
@@ -134,19 +132,18 @@ function objectText(item: Readonly<Record<string, Scalar | undefined>>, separato
 }
 
 /** A value that others refer to by its anchor cannot be changed for one key alone. */
-function refuseIfShared(
-  text: string,
-  yaml: { readonly yamlStart: number; readonly yamlEnd: number },
-  entry: FrontMatterEntry,
-): void {
-  const value = text.slice(entry.colonEnd, entry.valueEnd);
-  const anchors = [...value.matchAll(/(?:^|[\s[{,])&([^\s,[\]{}]+)/g)].map((match) => `*${match[1]}`);
-  if (anchors.length === 0) return;
-  const all = text.slice(yaml.yamlStart, yaml.yamlEnd);
-  if (!anchors.some((alias) => all.includes(alias))) return;
+function refuseIfShared(entry: FrontMatterEntry): void {
+  if (!entry.isShared()) return;
   throw new RemandError(
     "story-invalid",
     `the value of \`${entry.key}\` has an anchor that others refer to`,
     "Write the value out where it is used, and take the anchor (&…) away.",
   );
+}
+
+/** Where the text of the line that holds `at` ends. */
+function lineEnd(text: string, at: number): number {
+  const newline = text.indexOf("\n", at);
+  if (newline < 0) return text.length;
+  return newline > at && text[newline - 1] === "\r" ? newline - 1 : newline;
 }

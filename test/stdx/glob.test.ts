@@ -39,6 +39,12 @@ describe("matchesGlob", () => {
     expect(matchesGlob(path, pattern)).toBe(matches);
   });
 
+  it("takes brackets as they are, because files have such names", () => {
+    expect(matchesGlob("pages/[id].tsx", "pages/[id].tsx")).toBe(true);
+    expect(matchesGlob("pages/[id].tsx", "pages/*.tsx")).toBe(true);
+    expect(matchesGlob("pages/i.tsx", "pages/[id].tsx")).toBe(false);
+  });
+
   it("any of several", () => {
     expect(matchesAnyGlob("a.md", ["*.ts", "*.md"])).toBe(true);
     expect(matchesAnyGlob("a.md", ["*.ts"])).toBe(false);

@@ -179,7 +179,7 @@ Attempt 3: wrapped it -> still dropped REVIEW_PASSED: x
 Current state: remand/auth-registration, abc1234
 Recommendation: The database client drops errors. Fix the client first
 
-Why now: budget failures:review is used up (3 of 3)
+Why now: the review gate failed 3 times (3 of 3)
 Needed: a decision
 Question: May the client be changed?
 

@@ -5,7 +5,7 @@ import { type StoryId, storyId } from "../../core/events/ids.ts";
 import { countedGoingBack } from "../../core/stories/budget.ts";
 import type { Escalation } from "../../core/stories/escalation.ts";
 import { bareStory } from "../../core/stories/story.ts";
-import { shortReason } from "../../decide/escalation-text.ts";
+import { reasonText } from "../../core/stories/escalation-words.ts";
 import { drive } from "../../engine/drive.ts";
 import { type Ledger, openLedger } from "../../engine/ledger.ts";
 import type { Evidence } from "../../ports/evidence.ts";
@@ -138,9 +138,7 @@ async function answerOf(
 
 /** Rework needs approval only where the conversation left the files alone (see `hookPolicy`). */
 function endOf({ reason, gate, assessment }: Escalation): string {
-  return reason.type === "approval"
-    ? "no file was changed since"
-    : `${shortReason(reason, gate)}. ${assessment}`.trim();
+  return reason.type === "approval" ? "no file was changed since" : `${reasonText(reason, gate)}. ${assessment}`.trim();
 }
 
 function reportOf(ledger: Ledger, id: StoryId): Pick<GateReport, "judgements"> {

@@ -1,7 +1,7 @@
 import { countText } from "../../stdx/plain-text.ts";
 import type { AnswerVerb, Escalation, EscalationReason, TriedAndFailed } from "../../core/stories/escalation.ts";
 import { locationText, statusText } from "../../core/gates/tried-finding.ts";
-import { unreachable } from "../../stdx/assert.ts";
+import { reasonText } from "../../core/stories/escalation-words.ts";
 import { oneLine } from "../untrusted-text.ts";
 
 /**
@@ -48,65 +48,35 @@ function headline(escalation: Escalation, storyId: string): string {
   if (reason.type === "budget" && gate !== null && reason.budget === `failures:${gate}`) {
     return `${slice} failed ${gate} gate ${countText(reason.used, "time")}`;
   }
-  return `${slice} stopped ${gate === null ? "before any gate" : `at ${gate} gate`}: ${reasonInWords(reason)}`;
+  return `${slice} stopped ${gate === null ? "before any gate" : `at ${gate} gate`}: ${reasonInWords(escalation)}`;
 }
 
-export function reasonInWords(reason: EscalationReason): string {
+/** The reason with its details. */
+export function reasonInWords({ reason, gate }: Pick<Escalation, "reason" | "gate">): string {
+  const detail = detailOf(reason);
+  return `${toLine(reasonText(reason, gate))}${detail === "" ? "" : ` (${toLine(detail)})`}`;
+}
+
+function detailOf(reason: EscalationReason): string {
   switch (reason.type) {
     case "budget":
-      return `budget ${reason.budget} is used up (${reason.used} of ${reason.limit})`;
-    case "stall":
-      return `${STALL_WORDS[reason.stall]} (${toLine(reason.detail)})`;
+      return `${reason.used} of ${reason.limit}`;
     case "scope-too-broad":
-      return `scope too broad for targeted rework (${toLine(reason.files.join(", "))})`;
-    case "non-deterministic":
-      return `non-deterministic failure (${toLine(reason.detail)})`;
-    case "gate-error":
-      return `the gate itself broke ${countText(reason.errors, "time")} (${toLine(reason.detail)})`;
-    case "gate-inconclusive":
-      return `the gate proved nothing ${countText(reason.times, "time")} (${toLine(reason.detail)})`;
-    case "gate-blocked":
-      return `the gate was blocked ${countText(reason.times, "time")} (${toLine(reason.detail)})`;
-    case "agent-failure":
-      return `the agent ended ${countText(reason.times, "time")} with nothing usable, last: ${toLine(reason.outcome)} (${toLine(reason.detail)})`;
-    case "agent-missing":
-      return `no agent for the role ${toLine(reason.role)}`;
-    case "engine-died":
-      return `the engine died ${countText(reason.times, "time")} while ${toLine(reason.during)} ran`;
+      return reason.files.join(", ");
     case "incomplete":
-      return `the agent cannot finish: ${toLine(reason.category)} (${toLine(reason.blocker)}; needed: ${toLine(reason.needed)})`;
-    case "conflict":
-      return `reviewers contradict each other (${toLine(reason.detail)})`;
+      return `${reason.blocker}; needed: ${reason.needed}`;
     case "dispute":
-      return `finding ${toLine(reason.finding)} is disputed (${toLine(reason.detail)})`;
-    case "approval":
-      return `a person must approve the ${reason.of}${reason.detail === undefined ? "" : ` (${toLine(reason.detail)})`}`;
-    case "target-moves":
-      return `the target moved ${countText(reason.times, "time")} before the work could be delivered`;
-    case "branch-moved":
-      return `the branch has commits that no gate has passed (${toLine(reason.detail)})`;
+      return `${reason.finding}: ${reason.detail}`;
     case "failing-base":
-      return `${countText(reason.tests.length, "failure")} at the base (${toLine(reason.tests.join(", "))})`;
+      return reason.tests.join(", ");
     case "target-not-failing":
-      return `nothing that fails at the base is its target (${toLine(reason.targets.join(", "))})`;
-    case "contested-tests":
-      return `the work changed ${countText(reason.tests.length, "test")} that passed at the base (${toLine(reason.tests.join(", "))})`;
+      return reason.targets.join(", ");
     case "infrastructure":
-      return `infrastructure is still broken after ${countText(reason.tries, "try", "tries")} (${toLine(reason.issue)})`;
+      return reason.issue;
     default:
-      return unreachable(reason);
+      return "detail" in reason ? (reason.detail ?? "") : "";
   }
 }
-
-/** S3's words, where it has words for it. */
-const STALL_WORDS = {
-  "same-failure": "the same failure again and again",
-  "no-change": "nothing changed",
-  oscillation: "back at a tree seen before",
-  plateau: "no progress",
-  "regression-cascade": "regression cascade",
-  "trouble-spot": "persistent trouble spot",
-} as const;
 
 function ourPart(escalation: Escalation): string[] {
   const kind = { decision: "a decision", authorisation: "an authorisation", manual: "work by hand" }[escalation.kind];
@@ -115,7 +85,7 @@ function ourPart(escalation: Escalation): string[] {
     `    ${answerCommand(escalation.id, verb)}`,
   ]);
   return [
-    `Why now: ${reasonInWords(escalation.reason)}`,
+    `Why now: ${reasonInWords(escalation)}`,
     `Needed: ${kind}`,
     `Question: ${toLine(escalation.question)}`,
     ...(answers.length === 0 ? [] : ["", "Answers:", ...answers]),

@@ -103,7 +103,7 @@ export function writeEscalationRecord(escalation: Escalation, sliceId: string, a
     timestamp: instant(atMs),
     gate: escalation.gate,
     kind: escalation.kind,
-    reason: reasonInWords(escalation.reason),
+    reason: reasonInWords(escalation),
     attempts: escalation.attempts.map(({ attempt, tried, failed, findings = [], findingsLeftOut = 0 }) => ({
       attempt,
       action: tried,

@@ -32,26 +32,26 @@ describe("the first line of an escalation", () => {
   });
 
   it.each<[EscalationReason, string]>([
-    [{ type: "budget", budget: "cost", used: 5, limit: 5 }, "budget cost is used up (5 of 5)"],
-    [{ type: "budget", budget: "failures:audit", used: 3, limit: 3 }, "budget failures:audit is used up (3 of 3)"],
+    [{ type: "budget", budget: "cost", used: 5, limit: 5 }, "the cost budget is used up (5 of 5)"],
+    [{ type: "budget", budget: "failures:audit", used: 3, limit: 3 }, "the audit gate failed 3 times (3 of 3)"],
     [{ type: "scope-too-broad", files: ["a.ts", "b.ts"] }, "scope too broad for targeted rework (a.ts, b.ts)"],
     [{ type: "non-deterministic", detail: "comes and goes" }, "non-deterministic failure (comes and goes)"],
-    [{ type: "gate-error", errors: 3, detail: "crash" }, "the gate itself broke 3 times (crash)"],
-    [{ type: "gate-inconclusive", times: 2, detail: "no tests" }, "the gate proved nothing 2 times (no tests)"],
-    [{ type: "gate-blocked", times: 2, detail: "no db" }, "the gate was blocked 2 times (no db)"],
+    [{ type: "gate-error", errors: 3, detail: "crash" }, "the review gate broke 3 times (crash)"],
+    [{ type: "gate-inconclusive", times: 2, detail: "no tests" }, "the review gate proved nothing 2 times (no tests)"],
+    [{ type: "gate-blocked", times: 2, detail: "no db" }, "the infrastructure broke 2 times (no db)"],
     [
       { type: "agent-failure", outcome: "timed-out", times: 3, detail: "15 min" },
-      "the agent ended 3 times with nothing usable, last: timed-out (15 min)",
+      "the agent timed-out 3 times (15 min)",
     ],
-    [{ type: "agent-missing", role: "critic" }, "no agent for the role critic"],
+    [{ type: "agent-missing", role: "critic" }, "there is no agent for critic"],
     [
       { type: "incomplete", category: "missing_info", blocker: "which bank", needed: "its name" },
-      "the agent cannot finish: missing_info (which bank; needed: its name)",
+      "the agent cannot go on: missing info (which bank; needed: its name)",
     ],
     [{ type: "conflict", detail: "x" }, "reviewers contradict each other (x)"],
-    [{ type: "dispute", finding: "f1", detail: "x" }, "finding f1 is disputed (x)"],
-    [{ type: "approval", of: "merge" }, "a person must approve the merge"],
-    [{ type: "infrastructure", issue: "db", tries: 3 }, "infrastructure is still broken after 3 tries (db)"],
+    [{ type: "dispute", finding: "f1", detail: "x" }, "a finding is disputed (f1: x)"],
+    [{ type: "approval", of: "merge" }, "may it be merged"],
+    [{ type: "infrastructure", issue: "db", tries: 3 }, "infrastructure is not healthy after 3 tries (db)"],
   ])("says the reason %j", (reason, words) => {
     expect(headOf({ reason })).toBe(`ESCALATION: Slice pay stopped at review gate: ${words}`);
   });
@@ -65,7 +65,7 @@ describe("the first line of an escalation", () => {
 
   it("knows stops that no gate made", () => {
     const text = writeEscalation(escalation({ gate: null, reason: { type: "agent-missing", role: "critic" } }), story);
-    expect(text).toContain("ESCALATION: Slice pay stopped before any gate: no agent");
+    expect(text).toContain("ESCALATION: Slice pay stopped before any gate: there is no agent");
     expect(text).toContain("\nGate: none\n\nNo attempt was made.\n");
   });
 });

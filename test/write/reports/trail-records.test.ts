@@ -46,7 +46,7 @@ describe("the records of the trail", () => {
       timestamp: "2026-02-22T14:30:00Z",
       gate: "tdd",
       kind: "decision",
-      reason: "budget failures:tdd is used up (3 of 3)",
+      reason: "the tdd gate failed 3 times (3 of 3)",
       attempts: [
         {
           attempt: 1,

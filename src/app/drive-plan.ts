@@ -12,9 +12,9 @@ export interface DriveOptions {
   /** Who called it: stories that were held are released in this name. */
   readonly by: string;
   readonly signal: AbortSignal;
-  /** Stays when all is done, and goes on when a file or a person says something new. */
+  /** Stays when all is done, and continues when a file or an answer is new. */
   readonly watch?: Omit<WatchOptions, "onSettled">;
-  /** Before the journal is let go of, even when something broke. */
+  /** Called before the journal is closed, even after an error. */
   onEnd?(state: RunState): Promise<void>;
 }
 

@@ -14,7 +14,7 @@ export function numberOf(option: string, text: string, least: number, most: numb
   throw new RemandError(
     "usage",
     `${option} ${text} is not a number from ${least} to ${most}`,
-    `Write it so: ${option} ${least}`,
+    `Example: ${option} ${least}`,
   );
 }
 

@@ -13,7 +13,7 @@ export interface StopPlan {
   readonly isNamed: boolean;
   /** The conversation, as its client names it. */
   readonly session: string;
-  /** Does the agent go on because it was sent back before? */
+  /** Does the agent continue because it was sent back before? */
   readonly isContinuing: boolean;
   /** The last message of the agent. */
   readonly said: string;

@@ -37,14 +37,14 @@ export async function withStories<T>(
   }
 }
 
-/** What is shown may not be what happened: who looks is told so, and sees it all the same. */
+/** Warns that the journal may not show what happened; the command still runs. */
 export async function warnOfJournal(world: Pick<World, "cwd" | "host" | "err">): Promise<void> {
   const trouble = await world.host.journalTrouble(world.cwd, false);
   if (trouble !== null) world.err(`remand: warning: ${trouble.text} To see more: remand verify\n`);
 }
 
 export const nothingYet = (): RemandError =>
-  new RemandError("usage", "nothing has run here yet", "Begin with remand run, remand loop or remand demo.");
+  new RemandError("usage", "nothing has run here yet", "Start with remand run, remand loop or remand demo.");
 
 /** Its one state; where there is none of that name, what was probably meant. */
 export async function shownState(world: World, { states }: StoriesView, typed: string): Promise<StoryState> {
@@ -53,7 +53,7 @@ export async function shownState(world: World, { states }: StoriesView, typed: s
   const all = await world.host.readOutline(world.cwd);
   const known = all === null ? [] : [...entries(all.stories)].map(([id]) => id);
   knownIds([typed], known);
-  throw new RemandError("usage", `${typed} came up at this very moment`, "Run the same command again.");
+  throw new RemandError("usage", `${typed} was added just now`, "Run the same command again.");
 }
 
 /** The one story that was asked for. */

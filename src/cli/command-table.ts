@@ -6,7 +6,7 @@ export interface CommandEntry {
   readonly summary: string;
   /** To its caller, 2 means something else than wrong usage: that exits with 1. */
   readonly hasNoUsageCode?: true;
-  /** It looks at the journal or speaks to it: so it can be told which, with `--db`. */
+  /** The command reads or writes a journal, so it takes `--db`. */
   readonly looks?: true;
   load(): Promise<{ readonly command: CliCommand }>;
 }

@@ -81,7 +81,7 @@ function textOf(report: GateReport, glyphs: Glyphs, paint: Paint): string {
   return `${shown.join("")}${gateVerdict(report, glyphs)}\n`;
 }
 
-/** A table in markdown. Text of tools stands in cells, where it can begin nothing of its own. */
+/** A table in markdown. Text of tools is escaped in its cells. */
 export function gateSummary(report: GateReport): string {
   const cell = (text: string): string => text.replaceAll(/[|<>`*_[\]\\]/g, (char) => `&#${char.codePointAt(0)};`);
   const rows = gateLines(report).flatMap(({ mark, gate, text, details }) => [

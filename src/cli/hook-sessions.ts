@@ -26,7 +26,7 @@ function lineOf({ session, standing, why, blocks }: SessionRecord): string {
     begun: "begun",
     passed: "passed",
     held: "sent back, not passed since",
-    released: "let go, not passed",
+    released: "released, not passed",
   }[standing];
   return plainText(`${session}  ${word} (held back ${countText(blocks, "time")})  ${why}`).replaceAll("\n", " ") + "\n";
 }

@@ -29,7 +29,7 @@ function gateTool(world: World): Tool {
   return {
     name: "gate",
     description:
-      "Have the configured gates that need no agent judge the files as they are. Call it before you say that work is done.",
+      "Run the configured gates that need no agent on the files as they are. Call it before you say that work is done.",
     inputSchema: fields({
       only: { type: "array", items: { type: "string" }, description: "names of gates" },
       base: BASE,
@@ -40,7 +40,7 @@ function gateTool(world: World): Tool {
       const { plan, problems } = await planGates(world, { names, at: null, base: refIn(input, "base"), all: false });
       if (plan === null) return wrongConfig(problems.map((problem) => problemText(problem, { color: false })));
       const gates = plan.gates.filter((gate) => rolesOfGate(plan.policy, gate).length === 0);
-      if (gates.length === 0) return { isError: true, text: "No gate is configured that can judge without an agent." };
+      if (gates.length === 0) return { isError: true, text: "No gate is configured that can run without an agent." };
       const report = await world.host.gate(world.cwd, { ...plan, ...QUIET, gates, signal });
       const setting = { version: world.version, glyphs: glyphsFor(world.env), paint: paintFor(false), fields: null };
       const data = JSON.parse(formatGates(report, "json", setting)) as Record<string, unknown>;
@@ -153,7 +153,7 @@ function fields(properties: object, required: readonly string[] = []): object {
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** What a person would be told comes back as text. Faults of our own go on: they are no matter of the model's. */
+/** Errors for people come back as text. Bugs of Remand are thrown: the model cannot fix them. */
 function guardTool(work: (input: Input, signal: AbortSignal) => Promise<ToolAnswer>): Tool["call"] {
   return async (input, signal) => {
     if (!isRecord(input)) return { isError: true, text: "the input must be an object" };
@@ -170,7 +170,7 @@ const wrong = (message: string): RemandError =>
   new RemandError("usage", message, "Fix the input and call the tool again.");
 
 function wrongConfig(problems: readonly string[]): ToolAnswer {
-  return { isError: true, text: ["The configuration is wrong; nothing was judged.", ...problems].join("\n") };
+  return { isError: true, text: ["The configuration is wrong; no gate ran.", ...problems].join("\n") };
 }
 
 function textIn(input: Input, key: string): string | null {

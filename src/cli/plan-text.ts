@@ -62,7 +62,7 @@ function standing(story: Story, run: RunState | null): string {
     return `${status}: ${shortLine(why, 80)}`;
   }
   if (story.shelf === "backlog") return "backlog: not started until you make it ready";
-  if (story.shelf === "done") return "done, says its file";
+  if (story.shelf === "done") return "done, according to its file";
   return story.dependsOn.length === 0 ? "new" : `new, after ${story.dependsOn.join(", ")}`;
 }
 

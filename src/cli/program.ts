@@ -107,7 +107,7 @@ function register(
 
 const DB_HELP = "look at a fleet's journal in this PostgreSQL database (default: REMAND_DB, else this checkout's own)";
 
-/** Loads every other command for what it can be told; none of them runs. */
+/** Loads every other command for its options; none of them runs. */
 async function registerOthers(
   program: Command,
   but: Command,
@@ -224,7 +224,7 @@ function reportError(error: unknown, detailed: boolean): ErrorReport {
     return { text: `remand: ${error.message}\n  ${error.hint}\n${cause}`, exit: EXIT_OF_CODE[error.code] };
   }
   return {
-    text: `remand: this is a fault of Remand's own: ${messageOf(error)}\n${whatNext(error, detailed)}\n`,
+    text: `remand: this is a bug in Remand: ${messageOf(error)}\n${whatNext(error, detailed)}\n`,
     exit: EXIT.failed,
   };
 }

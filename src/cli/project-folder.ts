@@ -14,7 +14,7 @@ const ABOUT_ITS_OWN_FOLDER: ReadonlySet<string> = new Set([
   "mcp",
 ]);
 
-/** Commands that go by the config: what a loop left in a folder without one is nothing to them. */
+/** Commands that need a config: the journal of a loop in a folder without one does not make it their project. */
 const BY_CONFIG: ReadonlySet<string> = new Set(["run", "stories", "gate", "config", "doctor"]);
 
 /**

@@ -39,7 +39,7 @@ export async function runEngine(
   let interrupt: Interrupt | null = null;
   const unhook = world.onInterrupt((signal) => {
     interrupt = signal;
-    reporter.note("remand: stopping; what runs is ended and will be done again (once more: at once)\n");
+    reporter.note("remand: stopping; running attempts are ended and will rerun (interrupt again to end at once)\n");
     stop.abort();
   });
   let state: RunState;

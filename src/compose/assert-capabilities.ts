@@ -16,14 +16,14 @@ export function ablePolicy(
   if (missing.length > 0)
     throw new RemandError(
       "config-invalid",
-      `nothing here can judge ${missing.map((gate) => `the ${gate} gate`).join(" or ")} yet`,
+      `nothing here can run ${missing.map((gate) => `the ${gate} gate`).join(" or ")} yet`,
       `Leave it out for now: remand run --set 'phases.implement=[integrity, checks]', or the same in remand.yaml.`,
     );
   // An agent would work, and be paid, for a gate that then has nothing to judge by.
   if (planned.has("checks") && !hasChecks)
     throw new RemandError(
       "config-invalid",
-      "nothing would say whether the work is good: the checks gate has no command",
+      "the checks gate has no command",
       "Name one in remand.yaml: gates: { checks: { commands: [make check] } }. Or leave the gate out: --set 'phases.implement=[integrity]'.",
     );
   if (policy.deliver !== "branch" && !canDeliver)

@@ -22,7 +22,7 @@ function serverProbe({ where, server }: Examined): Probe {
   if (Number.parseInt(version, 10) < LEAST_MAJOR)
     return problem("database", detail, `Use PostgreSQL ${LEAST_MAJOR} or newer.`);
   if (!isReplica) return well("database", detail);
-  const fix = "It can be looked at. To work, give the address of the server that takes writes.";
+  const fix = "It can be read. To work, give the address of the server that takes writes.";
   return problem("database", `${detail}, a replica`, fix);
 }
 
@@ -42,7 +42,7 @@ function tablesProbe({ where, tables }: Examined): Probe {
       return problem(
         "fleet's journal",
         `the user ${tables.user} may not read the schema ${tables.schema}`,
-        `To look: GRANT USAGE ON SCHEMA ${tables.schema} TO ${tables.user}; GRANT SELECT ON ALL TABLES IN SCHEMA ${tables.schema} TO ${tables.user};`,
+        `To read: GRANT USAGE ON SCHEMA ${tables.schema} TO ${tables.user}; GRANT SELECT ON ALL TABLES IN SCHEMA ${tables.schema} TO ${tables.user};`,
       );
     case "ours":
       return ourTables(tables);
@@ -69,7 +69,7 @@ function ourTables({ version, newest, lines, mayWrite }: Tables & { state: "ours
     const fix = "Stop the older workers and start one of this version: it brings the tables up to date.";
     return problem("fleet's journal", `${detail}, and this Remand wants ${newest}`, fix);
   }
-  return well("fleet's journal", mayWrite ? detail : `${detail}; this user may look at it, and not write`);
+  return well("fleet's journal", mayWrite ? detail : `${detail}; this user may read it, not write to it`);
 }
 
 /** Each says so once a second; after so long without a word others take its place. */
@@ -81,7 +81,7 @@ function workersProbe({ workers }: Examined): Probe[] {
   const silent = workers.filter(({ silentMs }) => silentMs > SILENT_MS);
   const parts = [
     alive.length === 0
-      ? "none is alive: nothing moves until a remand worker is started"
+      ? "none is alive: start a remand worker to continue"
       : `${countText(alive.length, "is", "are")} alive: ${joinNames(alive)}`,
     ...(silent.length === 0 ? [] : [`${countText(silent.length, "was", "were")} heard last ${lastHeard(silent)}`]),
   ];

@@ -113,7 +113,7 @@ export function detectiveOf(
   };
 }
 
-/** The flakes that the journal tells of. It is read on from where it was left the last time. */
+/** The flaky tests in the journal. Each call reads only the new lines. */
 export function knownFlakes(journal: Pick<Journal, "read">): () => Promise<readonly KnownFlake[]> {
   const known = new Map<string, Flake>();
   let position = 0;

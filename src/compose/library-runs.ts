@@ -25,7 +25,12 @@ type CheckoutWithHost = Checkout & { readonly host: Host };
 
 export async function runLoop(options: LoopOptions): Promise<RunResult> {
   const { goal = null, check, agent, limits = {}, set = [], fresh = false, worktree = false } = options;
-  if (check.trim() === "") throw new RemandError("usage", "nothing would say when it is done", "Give a check.");
+  if (check.trim() === "")
+    throw new RemandError(
+      "usage",
+      "the check is missing",
+      'Name the command that says whether the work is done: check: "npm test".',
+    );
   if (goal?.trim() === "") throw new RemandError("usage", "the goal is empty", "Say what is to be done.");
   if (isCommand(agent) && agent.length === 0)
     throw new RemandError("usage", "there is no agent", 'Give its program and arguments: agent: ["./my-agent.sh"].');

@@ -20,13 +20,13 @@ import type { WrittenBrief } from "../write/briefs/brief.ts";
  * called, so that importing the package costs little and does nothing.
  */
 
-/** What every function that runs the engine can be told. The callbacks are a `Watcher`'s; they change nothing. */
+/** Options of all functions that run the engine. The callbacks are a `Watcher`'s; they change nothing. */
 interface WatchedOptions extends Partial<Watcher> {
   /** The checkout's folder. */
   readonly root: string;
-  /** Ends what runs, cleanly. Called again, it goes on. */
+  /** Ends the run cleanly. The next call continues it. */
   readonly signal?: AbortSignal;
-  /** In whose name stories that were stopped go on. */
+  /** In whose name paused stories resume. */
   readonly by?: string;
   /** Where the journal is missing or was changed: keep the old file, and start a new one that records the loss. */
   readonly newJournal?: boolean;

@@ -167,7 +167,7 @@ export function lockedError(
     by === null ? "another process" : `process ${by.pid} (${by.command}), since ${new Date(by.since).toISOString()}`;
   return new RemandError(
     "journal-locked",
-    `Remand already works here: ${who}`,
-    "Let it end, or stop it with `remand stop`. To look on: `remand status`.",
+    `Remand is already running here: ${who}`,
+    "Let it end, or stop it with `remand stop`. To watch it: `remand status`.",
   );
 }

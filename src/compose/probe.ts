@@ -106,7 +106,7 @@ async function journalProbe(root: string): Promise<Probe> {
       name: "journal",
       ok: false,
       detail: verified.problem,
-      fix: "Bring the file back from a backup; do not go on with it.",
+      fix: "Restore the file from a backup; do not continue with it.",
     };
   } catch (error) {
     const fix = error instanceof RemandError ? error.hint : `Make ${folder.path} writable.`;

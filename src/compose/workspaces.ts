@@ -49,7 +49,7 @@ export function localPlaces(
   return { workspace: worktrees, integration: worktrees, laboratory, start, inPlace: null };
 }
 
-/** What all that works on code is told about the checkout. */
+/** Settings of the checkout that all workspaces share. */
 export function placeOptions(
   root: string,
   folder: StateFolder,

@@ -31,7 +31,7 @@ function createApp(source: DashboardSource, live: Live, door: { token: string; p
   app.onError((error, c) => {
     if (error instanceof RemandError)
       return c.json({ error: error.message, hint: error.hint }, STATUS_OF[error.code] ?? 503);
-    return c.json({ error: "this is a fault of Remand's own", hint: error.name }, 500);
+    return c.json({ error: "this is a bug in Remand", hint: error.name }, 500);
   });
   return app;
 }

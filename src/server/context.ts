@@ -24,7 +24,7 @@ export function createServerContext(source: DashboardSource, live: Live): Server
     currentRun: async () => {
       const now = await live.now();
       if (now !== null) return now;
-      throw new RemandError("usage", "nothing has run here yet", "Begin with remand run, remand loop or remand demo.");
+      throw new RemandError("usage", "nothing has run here yet", "Start with remand run, remand loop or remand demo.");
     },
     clean: (text) => cleanText(text, source.secrets),
     send: (value) => Response.json(withoutSecrets(value, source.secrets)),

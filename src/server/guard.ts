@@ -38,7 +38,7 @@ function isToken(header: string | undefined, token: string): boolean {
   return header !== undefined && timingSafeEqual(hash(header), hash(`Bearer ${token}`));
 }
 
-/** What a browser is told about every answer. Nothing is loaded from elsewhere, and no script stands in a page. */
+/** Headers of every response: nothing is loaded from other sites, and inline scripts are off. */
 export function headers(): MiddlewareHandler {
   return async (c, next) => {
     await next();

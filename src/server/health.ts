@@ -61,12 +61,12 @@ function healthApp({ report, patienceMs = 2000 }: HealthPlan): Hono {
   return app;
 }
 
-const NO_REPORT = "the worker could not say in time how it stands";
+const NO_REPORT = "the worker did not report its status in time";
 
 /** Why a worker takes no work; empty: it does. */
 function reasonsAgainst(report: HealthReport): string[] {
   const against: readonly (readonly [holds: boolean, reason: string])[] = [
-    [!report.isDatabaseReached, "the database is not reached"],
+    [!report.isDatabaseReached, "the database cannot be reached"],
     [!report.isPresent, "the presence lock is not held"],
     [!report.isQueueLaunched, "the queue is not launched"],
     [report.isDraining, "the worker is draining"],
@@ -101,7 +101,7 @@ export function portOf(server: Server, wanted: number, option: string): Promise<
       failed(
         new RemandError(
           "usage",
-          `port ${wanted} cannot be had: ${error.message}`,
+          `port ${wanted} cannot be opened: ${error.message}`,
           `Give another: ${option} 0 takes any.`,
           { cause: error },
         ),

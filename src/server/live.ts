@@ -45,7 +45,7 @@ export function createLive(source: Pick<DashboardSource, "openView">): Live {
     for await (const line of view.lines(folded.position)) folded = withLine(folded, line);
     return { state: folded.state, view };
   };
-  /** One after the other: two at once would fold a line twice. What went wrong for one is told to that one. */
+  /** One after the other: two at once would fold a line twice. An error is returned to its own caller. */
   const now = (): Promise<CurrentRun | null> => {
     const next = turn.then(catchUp, catchUp);
     turn = next;

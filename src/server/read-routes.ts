@@ -69,7 +69,7 @@ const NOTHING_TO_VERIFY: VerifyDocument = { ok: true, position: 0, problem: null
 
 export interface StreamOptions {
   readonly live: Live;
-  /** The last line that the reader has; `null`: it has none, is told where it starts, and gets what comes after. */
+  /** The last line that the reader has; `null`: it has none, gets the current position, and then what comes after. */
   readonly after: number | null;
   readonly signal: AbortSignal;
   readonly texts: LineTexts;
@@ -82,7 +82,7 @@ const MOST_LINES = 200;
 
 /**
  * The journal's lines as server-sent events, each with its place as its id. The reader pulls: who does not read holds
- * one position and no lines, whatever is written meanwhile, and goes on from there.
+ * one position and no lines, whatever is written meanwhile, and continues from there.
  */
 function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStream<Uint8Array> {
   const over = new AbortController();

@@ -18,7 +18,7 @@ export function writeRoutes(context: ServerContext): Hono {
   const limit = createWriteLimit(() => source.now());
   const tooLong = bodyLimit({
     maxSize: MOST_BYTES,
-    onError: (c) => c.json(errorDocument("that is too long", ""), 413),
+    onError: (c) => c.json(errorDocument("the request is too long", ""), 413),
   });
   const routes = new Hono();
   routes.post("/hold", tooLong, (c) => setPaused(c, context, limit, "held"));
@@ -27,7 +27,7 @@ export function writeRoutes(context: ServerContext): Hono {
     const refusal = refusalOf(c, source.readOnly, limit);
     if (refusal !== null) return refusal;
     const said = saidSchema.safeParse(await c.req.json().catch(() => null));
-    if (!said.success) return c.json(errorDocument("this is no answer", said.error.issues[0]?.message ?? ""), 400);
+    if (!said.success) return c.json(errorDocument("this is not an answer", said.error.issues[0]?.message ?? ""), 400);
     const { about, ...words } = said.data;
     const { state } = await currentRun();
     const subject = answerSubject(state, someOf(state, about), about);
@@ -40,21 +40,20 @@ export function writeRoutes(context: ServerContext): Hono {
     const refusal = refusalOf(c, source.readOnly, limit);
     if (refusal !== null) return refusal;
     const asked = takenBackSchema.safeParse(await c.req.json().catch(() => null));
-    if (!asked.success)
-      return c.json(errorDocument("this takes nothing back", asked.error.issues[0]?.message ?? ""), 400);
+    if (!asked.success) return c.json(errorDocument("this undoes nothing", asked.error.issues[0]?.message ?? ""), 400);
     const { state } = await currentRun();
     const { story, answer } = undoSubject(state, someOf(state, asked.data.about), asked.data.about);
     await source.appendEvents(story, [{ type: "answer.undone", by: source.by }]);
     // Between the look and the word an engine may have begun; then the word came too late, and that is said.
     const lines = await index.linesOf((await currentRun()).view, story, 0, Infinity);
-    if (!isLastUndoHeard(lines)) throw tooLate(story, "work on it began at this very moment");
+    if (!isLastUndoHeard(lines)) throw tooLate(story, "work on it has just started");
     const undone: AnsweredDocument = { story, verb: answer.verb, by: source.by };
     return c.json(undone);
   });
   return routes;
 }
 
-/** Holding a story, and letting it go on: what `remand stop` and `remand run` say at the terminal. */
+/** Pauses and resumes a story, as `remand stop` and `remand run` do. */
 async function setPaused(
   c: Context,
   context: ServerContext,
@@ -65,7 +64,7 @@ async function setPaused(
   const refusal = refusalOf(c, source.readOnly, limit);
   if (refusal !== null) return refusal;
   const asked = heldSchema.safeParse(await c.req.json().catch(() => null));
-  if (!asked.success) return c.json(errorDocument("this holds no story", asked.error.issues[0]?.message ?? ""), 400);
+  if (!asked.success) return c.json(errorDocument("this pauses no story", asked.error.issues[0]?.message ?? ""), 400);
   const story = holdSubject((await currentRun()).state, asked.data.about, wanted);
   const { by } = source;
   const now = asked.data.now === true ? { now: true } : {};
@@ -78,7 +77,8 @@ async function setPaused(
 
 /** Why nothing may be written now. */
 function refusalOf(c: Context, readOnly: boolean, limit: WriteLimit): Response | null {
-  if (readOnly) return c.json(errorDocument("this dashboard is read-only", "Start remand serve without it."), 403);
+  if (readOnly)
+    return c.json(errorDocument("this dashboard is read-only", "Start remand serve without --read-only."), 403);
   // A form of another site cannot send this type without asking first.
   if (!/^application\/json\b/.test(c.req.header("content-type") ?? ""))
     return c.json(errorDocument("an answer is JSON", ""), 415);
@@ -94,7 +94,7 @@ function someOf({ stories }: RunState, about: string): StoryState[] {
 
 /** How fast people may speak: some words at once, then one after the other. A page gone wild is stopped by it. */
 export interface WriteLimit {
-  /** `0`: go on. Else how many seconds to wait. */
+  /** `0`: allowed. Else how many seconds to wait. */
   take(): number;
 }
 

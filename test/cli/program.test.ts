@@ -59,7 +59,7 @@ describe("a command", () => {
     };
     const ran = await run(["x"], [forgetful]);
     expect(ran.exit).toBe(1);
-    expect(ran.err).toContain("a fault of Remand's own");
+    expect(ran.err).toContain("a bug in Remand");
     expect(ran.err).toContain("without an exit code");
   });
 });
@@ -237,7 +237,7 @@ describe("an error", () => {
   test("of our own is called ours, without a stack", async () => {
     const ran = await run(["fail"], [failing(new TypeError("x is not a function"))]);
     expect(ran.exit).toBe(1);
-    expect(ran.err).toContain("remand: this is a fault of Remand's own: TypeError: x is not a function\n");
+    expect(ran.err).toContain("remand: this is a bug in Remand: TypeError: x is not a function\n");
     expect(ran.err).toContain("--verbose");
     expect(ran.err).not.toContain("    at ");
   });
@@ -252,6 +252,6 @@ describe("an error", () => {
   });
 
   test("that is no error at all is still reported", async () => {
-    expect((await run(["fail"], [failing("just text")])).err).toContain("a fault of Remand's own: just text\n");
+    expect((await run(["fail"], [failing("just text")])).err).toContain("a bug in Remand: just text\n");
   });
 });

@@ -213,8 +213,8 @@ describe("gate, with reviewers", () => {
     repository.write("answer.txt", "41\n");
     const report = await judge({ agents });
     expect(report.skipped).toEqual([
-      { gate: "review", why: "checks did not pass (--all asks all the same)" },
-      { gate: "audit", why: "checks did not pass (--all asks all the same)" },
+      { gate: "review", why: "checks did not pass (--all runs it anyway)" },
+      { gate: "audit", why: "checks did not pass (--all runs it anyway)" },
     ]);
     expect(Object.keys(results(await judge({ agents, all: true })))).toContain("review");
   });
@@ -223,8 +223,8 @@ describe("gate, with reviewers", () => {
 describe("gate refuses", () => {
   test.each([
     ["a name that is nothing", { names: ["chekcs"] }, "there is no gate and no story chekcs", "Did you mean checks?"],
-    ["a gate that cannot judge here", { names: ["merge"] }, "the merge gate cannot judge", "Name others"],
-    ["a gate whose judge nobody plays", { names: ["audit"] }, "the audit gate cannot judge", ""],
+    ["a gate that cannot run here", { names: ["merge"] }, "the merge gate cannot run", "Name others"],
+    ["a gate whose reviewer has no agent", { names: ["audit"] }, "the audit gate cannot run", ""],
     ["a commit that is not there", { at: "nowhere" }, "there is no commit nowhere", "Name a branch"],
     ["a base that is not there", { base: "nowhere" }, "there is no commit nowhere to compare with", "fetch-depth: 0"],
   ])("%s", async (_what, wrong, message, hint) => {

@@ -169,7 +169,7 @@ describe("loop", () => {
   });
 
   test.each([
-    ["an empty check", { check: " " }, "usage", "nothing would say when it is done"],
+    ["an empty check", { check: " " }, "usage", "the check is missing"],
     ["an empty goal", { goal: "" }, "usage", "the goal is empty"],
     ["no agent", { agent: [] }, "usage", "there is no agent"],
     ["a limit out of range", { limits: { iterations: 1000 } }, "config-invalid", "limits.iterations"],

@@ -152,7 +152,7 @@ describe("a fleet", () => {
       await eventually(async () => (await ending("late")) !== undefined, [worker]);
       expect(await ending("late"), worker.said()).toBe("budget");
       expect(times("remand.yaml:10:")).toBe(1);
-      expect(worker.said()).toContain("stories that start from now on go by them");
+      expect(worker.said()).toContain("they apply to stories that start from now on");
       expect(worker.said()).toContain("start the workers again for what it says of: env");
       expect(await worker.drain(), worker.said()).toBe(0);
     } finally {

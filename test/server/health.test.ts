@@ -47,7 +47,7 @@ describe("the worker's health over HTTP", () => {
   });
 
   test.each<[Partial<HealthReport>, string]>([
-    [{ isDatabaseReached: false }, "the database is not reached"],
+    [{ isDatabaseReached: false }, "the database cannot be reached"],
     [{ isPresent: false }, "the presence lock is not held"],
     [{ isQueueLaunched: false }, "the queue is not launched"],
     [{ isDraining: true }, "the worker is draining"],
@@ -63,7 +63,7 @@ describe("the worker's health over HTTP", () => {
     let report: HealthReport = { ...WELL, isDatabaseReached: false, isPresent: false };
     const server = await start({ report: () => report });
     expect((await ask(server, "/readyz")).body).toMatchObject({
-      reasons: ["the database is not reached", "the presence lock is not held"],
+      reasons: ["the database cannot be reached", "the presence lock is not held"],
     });
     report = WELL;
     expect((await ask(server, "/readyz")).status).toBe(200);
@@ -83,7 +83,7 @@ describe("the worker's health over HTTP", () => {
       expect(body).toEqual({
         schema: "remand.ready/1",
         ready: false,
-        reasons: ["the worker could not say in time how it stands"],
+        reasons: ["the worker did not report its status in time"],
       });
       expect((await ask(server, "/healthz")).status).toBe(200);
     }

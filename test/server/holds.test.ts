@@ -37,7 +37,7 @@ describe("a story in the dashboard", () => {
       ["/api/hold", { about: "login" }, "login is held already"],
       ["/api/release", { about: "done" }, "done is over: accepted"],
       ["/api/hold", { about: "nosuch" }, "there is no story nosuch"],
-      ["/api/hold", { about: "login", by: "eve" }, "this holds no story"],
+      ["/api/hold", { about: "login", by: "eve" }, "this pauses no story"],
     ] as const;
     for (const [path, body, error] of refused) {
       const answered = await post(server, path, body);

@@ -37,7 +37,9 @@ export function createSender({ outlets, clock, clean, onNotice, project }: Sende
       if (abort.signal.aborted) throw new Error("the run was over before it could be sent");
       await notifier.notify(notification, abort.signal);
     } catch (error) {
-      onNotice(clean(`notify: ${notifier.name} was not told "${notification.title}": ${(error as Error).message}`));
+      onNotice(
+        clean(`notify: "${notification.title}" could not be sent by ${notifier.name}: ${(error as Error).message}`),
+      );
     }
   };
   const work = async (line: (typeof lines)[number]): Promise<void> => {

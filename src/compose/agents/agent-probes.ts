@@ -23,7 +23,7 @@ type EnvVariables = Readonly<Record<string, string | undefined>>;
 
 /** Is it there, does it speak the protocol, can a conversation be begun? No model is asked. */
 export async function acpProbe({ command, args, env: sees }: AcpSpec, source: EnvVariables): Promise<Probe> {
-  // Its own folder: what lies in the project is none of its business here.
+  // An empty folder: the probe must not read the project.
   const cwd = await mkdtemp(join(tmpdir(), "remand-probe-"));
   try {
     const env = { ...allowedEnvironment(source, sees), ...QUIET };
@@ -61,7 +61,7 @@ function acpProbeText(line: string, greeting: AcpGreeting): Probe {
   if (trouble !== null)
     return trouble.isLogin
       ? problem("no login", "Start it by hand and log in, or name the variable with its key in the role's `env`.")
-      : problem(`it begins no conversation: ${trouble.words}`, "Start it by hand and fix what it reports.");
+      : problem(`it starts no conversation: ${trouble.words}`, "Start it by hand and fix what it reports.");
   const can = [
     resumes ? "resumes conversations" : "starts every conversation new",
     takesServers ? "takes tools to report by" : "reports by its message",

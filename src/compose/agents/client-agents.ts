@@ -53,7 +53,7 @@ export async function acpAgent(
   );
 }
 
-/** The file each client would read by itself, and the one that stands in for it. */
+/** The file each client would read by itself, and its fallback. */
 const INSTRUCTIONS = { claude: ["CLAUDE.md", "AGENTS.md"], codex: ["AGENTS.md"] } as const;
 const MAX_CHARS = 64 * 1024;
 
@@ -77,7 +77,7 @@ async function instructionsOf(root: string, names: readonly string[]): Promise<s
 
 /**
  * An agent whose client can be given tools: it reports by calling one of them, with a schema and with errors that it
- * can fix. Its report stands in the result as structured output does, unless its client gave that by itself.
+ * can fix. Its report becomes the result's structured output, unless the client gave one.
  */
 export function reportingAgent(agent: Agent): Agent {
   return {
@@ -92,7 +92,7 @@ export function reportingAgent(agent: Agent): Agent {
         story: report.story,
         take: (all) => {
           reported = all;
-          return Promise.resolve("Taken. Say what else you were asked to say, then end your turn.");
+          return Promise.resolve("Recorded. Write what else you were asked for, then end your turn.");
         },
       });
       const desk = await openMcpDesk(tools, { version: "1" });

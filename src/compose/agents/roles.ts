@@ -129,8 +129,8 @@ async function scriptedAgent(file: string, role: string, { clock }: RoleParts): 
 }
 
 /**
- * The role file: the project's, else the one that is shipped for roles of that name; any other role is told what to do
- * by the assignment alone. One that cannot be read is an error: the role would silently get another prompt.
+ * The role file: the project's, else the one that is shipped for roles of that name; any other role has
+ * only its assignment. One that cannot be read is an error: the role would silently get another prompt.
  */
 async function roleFile(root: string, role: string, config: AgentConfig): Promise<AgentFile | null> {
   const own = config.file === undefined ? join(root, ".claude", "agents", `${role}.md`) : resolve(root, config.file);
@@ -173,7 +173,7 @@ export async function defaultRole(role: string): Promise<AgentFile | null> {
   }
 }
 
-/** A role's name is a person's word, and becomes part of a path here. */
+/** A role's name is user input and becomes part of a path here. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /**

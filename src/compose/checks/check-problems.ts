@@ -58,7 +58,7 @@ async function programProblem({ program, isMoved }: StartedProgram, place: Check
   };
 }
 
-/** `sh check.sh`, `node test/all.mjs`: what an interpreter is told to read. */
+/** `sh check.sh`, `node test/all.mjs`: the file that an interpreter runs. */
 async function scriptFileProblem(
   { program, args, isMoved }: StartedProgram,
   place: CheckLocation,

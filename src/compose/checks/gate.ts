@@ -153,7 +153,7 @@ export function inability(plan: GatePlan, name: GateName, gates: ReadonlyMap<Gat
     (role) => !Object.hasOwn(plan.agents ?? {}, role) && whoPlays(plan.config, role) === null,
   );
   const why = !gates.has(name)
-    ? "nothing here can judge it by itself"
+    ? "nothing here can run it by itself"
     : missing.length > 0
       ? `no agent plays ${missing.join(" or ")}`
       : null;
@@ -162,7 +162,7 @@ export function inability(plan: GatePlan, name: GateName, gates: ReadonlyMap<Gat
     missing.length > 0
       ? `Say who does: agents: { ${missing[0]}: { use: command, command: ./my-agent.sh } }`
       : `Name others of the configured gates: ${plan.gates.filter((each) => gates.has(each)).join(", ") || [...gates.keys()].join(", ")}.`;
-  throw new RemandError("usage", `the ${name} gate cannot judge: ${why}`, hint);
+  throw new RemandError("usage", `the ${name} gate cannot run: ${why}`, hint);
 }
 
 /** Why there is nothing for it to judge, or no sense in asking. */
@@ -176,7 +176,7 @@ function needlessness(
   if (name === "integrity" && isSame) return `nothing differs from ${baseName}`;
   const failed = before.find(({ result }) => result !== "pass");
   if (plan.all || failed === undefined || rolesOfGate(plan.policy, name).length === 0) return null;
-  return `${failed.gate} did not pass (--all asks all the same)`;
+  return `${failed.gate} did not pass (--all runs it anyway)`;
 }
 
 /** A gate that breaks has not judged: that is its `error`, never the work's failure. */

@@ -8,7 +8,7 @@ import { newJournalId } from "../../adapters/journal/sqlite-identity.ts";
 import { createSqliteJournal, openJournalReadOnly, type SqliteJournal } from "../../adapters/journal/sqlite-journal.ts";
 import type { JournalAnchors } from "./journal-anchors.ts";
 
-/** What the first line of a new journal will say: what was lost, and who decided to go on without it. */
+/** What the first line of a new journal will say: what was lost, and who decided to continue without it. */
 export async function plannedReplacement(
   file: string,
   anchor: JournalAnchor | null,

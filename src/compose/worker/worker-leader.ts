@@ -142,7 +142,7 @@ async function readBranch(parts: WorkerParts, newest: NewestBranch): Promise<voi
   newest.isTold = true;
 }
 
-/** Stories that start from now on go by new rules; those that have started keep what they began with. */
+/** New rules apply to stories that start from now on; started ones keep theirs. */
 async function take(news: BranchUpdate, newest: NewestBranch, parts: WorkerParts): Promise<void> {
   const say = (text: string): void => parts.plan.run.onNotice?.(text);
   const known = parts.ledger.state().policy ?? newest.policy;
@@ -155,14 +155,14 @@ async function take(news: BranchUpdate, newest: NewestBranch, parts: WorkerParts
   if (canonicalJson(news.policy) === canonicalJson(known)) return;
   try {
     newest.policy = await policyFor(news, parts);
-    say("the rules of remand.yaml have changed on the branch: stories that start from now on go by them");
+    say("the rules of remand.yaml have changed on the branch: they apply to stories that start from now on");
   } catch (error) {
     if (!(error instanceof RemandError)) throw error;
-    say(`the rules of remand.yaml on the branch cannot be gone by, and are left as they were: ${error.message}`);
+    say(`the rules of remand.yaml on the branch are invalid and were not applied: ${error.message}`);
   }
 }
 
-/** Jobs that are over are of no use, and the library keeps them for ever. */
+/** Deletes ended jobs: the library would keep them forever. */
 async function tidy(parts: WorkerParts, queue: FleetQueue, signal: AbortSignal): Promise<void> {
   let strays: readonly string[] = [];
   while (!signal.aborted) {

@@ -247,7 +247,7 @@ async function takeOver(gone: Gone, queue: FleetQueue, { ledger, world, plan, te
 }
 
 function jobsText(jobs: readonly InHand[]): string {
-  return jobs.length === 0 ? "it had nothing in hand" : jobs.map(({ id }) => id).join(", ");
+  return jobs.length === 0 ? "it had no jobs" : jobs.map(({ id }) => id).join(", ");
 }
 
 async function healthOf(

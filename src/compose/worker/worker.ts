@@ -43,7 +43,7 @@ async function whenReached<T>(work: () => Promise<T>, say: (text: string) => voi
       return await work();
     } catch (error) {
       if (!(error instanceof RemandError) || error.code !== "forge-unreachable" || stop.aborted) throw error;
-      if (error.message !== told) say(`${error.message}; it is tried again until it can`);
+      if (error.message !== told) say(`${error.message}; retrying`);
       told = error.message;
     }
   }
@@ -154,7 +154,7 @@ async function workerParts(
   };
 }
 
-/** Code travels by git: what the journal names is fetched before work, and what was done is pushed before it is told. */
+/** Code travels by git: what the journal names is fetched before work, and work is pushed before its event is written. */
 function sharedPlaces(
   root: string,
   folder: StateFolder,

@@ -68,7 +68,7 @@ function bare(text: string): string {
     .trim();
 }
 
-/** The runs that count: the engine's own, and of what only the auditor ran, the auditor's word. */
+/** The runs that count: the engine's own, and of what only the auditor ran, the auditor's report. */
 export function runsOf(engine: readonly CheckRun[], reading: Reading | null): CheckRun[] {
   const claimed = (reading?.commands ?? []).flatMap((command): CheckRun[] => {
     const result = resultOf(command);
@@ -81,7 +81,7 @@ export function runsOf(engine: readonly CheckRun[], reading: Reading | null): Ch
   return [...engine, ...claimed];
 }
 
-/** Commands that the auditor calls failed and that the engine saw pass: the exit code wins, and both are told. */
+/** Commands that the auditor calls failed and that the engine saw pass: the exit code wins, and both are reported. */
 export function refutedCommands(
   engine: readonly CheckRun[],
   reading: Reading,

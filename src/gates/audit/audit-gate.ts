@@ -125,7 +125,7 @@ async function runAudit(options: AuditOptions, judging: ReviewRun, checks: Judge
   });
 }
 
-/** The engine is one of those who are heard, with what it ran itself; unless a person has let that through. */
+/** The engine's own runs count as a verdict, unless a person waived them. */
 function judgementOf(
   judge: Judge,
   judging: ReviewRun,

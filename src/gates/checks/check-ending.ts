@@ -89,7 +89,7 @@ export const endingOf = (ended: ProcessResult): string =>
 export const hasFailed = (ended: ProcessResult): boolean => ended.exitCode !== 0;
 
 /**
- * Why the check could not judge; `null` if it did. A program that fell over by itself (a bad address, an abort) is the
+ * Why the check has no result; `null` if it has one. A program that crashed by itself (a bad address, an abort) is the
  * work's doing and has failed; one that was ended from outside has no result.
  */
 export function brokenBy({ status, exitCode, signal, failure, durationMs, output }: ProcessResult): string | null {

@@ -108,7 +108,7 @@ export function hangFault(
       "Before the work began it ended in time.",
       words === "" ? "It printed nothing." : `Its last lines: ${words}`,
     ].join("\n"),
-    suggestedFix: "Find what waits for ever: a loop, a server or a timer that stays open, input that is never given.",
+    suggestedFix: "Find what waits forever: a loop, a server or a timer that stays open, input that is never given.",
   });
   return { name: `${name}: does not end`, finding, kind: "new", isOpaque: true };
 }

@@ -75,7 +75,7 @@ export function createChecksGate(options: ChecksOptions): ChecksGate {
     });
     if (control.signal.aborted) return endWith(nothingJudged(request, "error", "checks: stopped before they ended"));
     if (ran.outcomes.length === 0)
-      return endWith(nothingJudged(request, "inconclusive", "checks: there is no command to judge by"));
+      return endWith(nothingJudged(request, "inconclusive", "checks: no command is configured"));
     const outcomes = ran.outcomes.map((outcome) => ({
       ...outcome,
       faults: outcome.faults.map((fault) => markFlake(fault, flakes)),
@@ -118,7 +118,7 @@ function allRuns(options: ChecksOptions) {
     const runner = checkRunner({ ...options, environments: new Map(known), setUp }, request, control.signal);
     const reports = seenReports(request.path, patterns, shownPaths(request));
     const began = await momentIn(request.path, [...patterns, ...(options.coverage ? [options.coverage.report] : [])]);
-    // Who wrote which report can be told only while one check runs at a time.
+    // A report can be assigned to its check only while one check runs at a time.
     const own = patterns.length > 0 && parallel === 1 ? reports : null;
     const outcomes = await inTurns(cells, parallel, control.signal, async ({ command, environment }) => {
       const where = environment === LOCAL ? command.name : `${command.name}, ${environment}`;

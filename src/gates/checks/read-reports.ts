@@ -9,7 +9,7 @@ import type { ProcessResult } from "../../adapters/process/run-process.ts";
 /** The report files of one judgement: which of them were written by the checks, and what they say. */
 export interface SeenReports {
   before(): Promise<ReportBaseline>;
-  /** The reports that were written since; each is told once. */
+  /** The reports that were written since; each is returned once. */
   since(moment: ReportBaseline): Promise<readonly TestReport[]>;
   /** Why the reports prove nothing, now that every check has run; empty if all is well. */
   problems(): Promise<readonly string[]>;
@@ -165,7 +165,7 @@ const isPassedOver = (name: string, path: string, pattern: string): boolean =>
 
 /** How files are named in what a person or an agent reads: as in the author's folder, never as in a clean checkout. */
 export interface ShownPaths {
-  /** The folder that paths are told from. */
+  /** The folder that paths are relative to. */
   readonly root: string;
   text(text: string): string;
   ended(ended: ProcessResult): ProcessResult;

@@ -66,7 +66,7 @@ const MOST_FILES = 40;
 const RUNNERS =
   /^(?:node|nodejs|bun|deno|tsx|ts-node|npx|python[\d.]*|ruby|perl|php|sh|bash|zsh|env|time|nice|timeout|xvfb-run|exec|run|source|\.|@|-)$/;
 
-/** The files that a line for the shell runs: the first word of each command, and what a runner is told to run. */
+/** The files that a line for the shell runs: the first word of each command, and what a runner gets as its arguments. */
 function programsIn(command: string): string[] {
   const words = command.split(/[\s"']+/).filter((word) => word !== "" && !/^\w+=/.test(word));
   const programs: string[] = [];

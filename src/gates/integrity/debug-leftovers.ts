@@ -70,7 +70,7 @@ const MARKS: readonly LeftoverPattern[] = [
   {
     rule: "debug-output",
     pattern: /^\s*(?:console\.(?:log|debug|trace|dir)\(|dbg!\(|var_dump\(|dd\(|pp\()/,
-    message: "this may have been left from looking for a fault",
+    message: "this looks like leftover debug output",
   },
   {
     rule: "debug-stop",
@@ -81,7 +81,7 @@ const MARKS: readonly LeftoverPattern[] = [
     rule: "remove-marker",
     pattern:
       /\b(?:TODO|FIXME|XXX|HACK)\b[^\n]{0,40}\b(?:remove|delete|take (?:this )?out|before (?:merge|commit|release|merging))\b|\bDO[ _-]?NOT[ _-]?(?:COMMIT|MERGE|SHIP)\b|\bNOCOMMIT\b/,
-    message: "the line says of itself that it must not stay",
+    message: "a comment on the line says that it must be removed",
   },
 ];
 
@@ -137,7 +137,7 @@ export function unreadable(
       return [];
     return book.report("binary-file", {
       file: path,
-      message: "a file was added that is no text",
+      message: "a binary file was added",
       suggestedFix: "Take it out, if it can be made from something readable.",
     });
   });

@@ -40,7 +40,7 @@ export function createIntegrityGate(options: IntegrityOptions): Gate {
   const remembered = createStateCache();
   return {
     name: "integrity",
-    // Nothing is red for us: what is remembered is what judges, where git does not look.
+    // This gate has no failures at the base: it records the untracked files that decide the checks.
     async baseline({ path }) {
       remembered.keep(path, await readUntrackedState(path, await gitFolderOf(path)));
       return { failing: [], flaky: [] };
@@ -103,7 +103,7 @@ async function findingsIn(
     // Where the tests themselves are at fault, a reason may take one away.
     ...(isOpen ? { reasons, excusable: ["test-deleted", "assertion-removed", "assertion-loosened"] } : {}),
   });
-  // A rework that changed nothing is told by the stall rule; new work that changed nothing is no work.
+  // The stall rule handles a rework that changed nothing; new work must change something.
   if (scope === null && sinceLast.length === 0) {
     const message = "nothing was changed";
     const suggestedFix =
@@ -197,7 +197,7 @@ function reportOf(changed: readonly string[], findings: readonly Finding[]): str
   ].join("\n");
 }
 
-/** Changes beyond what the rework may touch. What was done to existing tests is told by those who read them. */
+/** Changes beyond what the rework may touch. Changes of existing tests are reported by the test rules. */
 function scopeBreaches(
   changed: readonly string[],
   scope: Scope,

@@ -138,7 +138,7 @@ function adjustedRunner({ changes }: RunnerLook, book: RuleReporter): Finding[] 
     );
 }
 
-/** A config or a test that git is told not to look at is in no change, and runs all the same; or never again. */
+/** A config or test that git ignores is in no diff, yet it still runs; or never runs again. */
 function ignoredFiles({ changes }: RunnerLook, book: RuleReporter): Finding[] {
   return changes
     .filter(({ path }) => /(?:^|\/)\.gitignore$/.test(path))

@@ -140,7 +140,7 @@ function functionBlocks(path: string, code: string, ends: Int32Array): TestBlock
   return blocks;
 }
 
-/** What belongs to a function is told by how far its lines are set in. */
+/** The body of a function, by its indentation. */
 function pythonBlocks(code: string): TestBlock[] {
   const lines = code.split("\n");
   const starts: number[] = [];

@@ -172,7 +172,7 @@ function withoutComments(path: string, text: string): string {
 }
 
 /**
- * Assertions that may never be heard: inside of a `try` whose `catch` goes on as if nothing had happened, or inside of
+ * Assertions whose failure may be lost: inside of a `try` whose `catch` ignores the error, or inside of
  * an `if` without an `else`. It reads brackets (in Python, how far lines are set in) and does not parse.
  */
 export interface SwallowedAssertions {

@@ -3,7 +3,7 @@ import { lstat, readdir, readFile, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { GitFolder } from "./file-changes.ts";
 
-/** What judges the work and is in no change, because git does not look there: by its name, what it is. */
+/** Untracked files that decide the checks: name to content hash. */
 export type UntrackedState = ReadonlyMap<string, string>;
 
 /**
@@ -25,7 +25,7 @@ export async function readUntrackedState(place: string, git: GitFolder | null): 
 
 /**
  * What is different now. A package in another version was reinstalled; where a lockfile changed, so were the ways to
- * the programs. What git overlooks is told where it grew.
+ * the programs. Files that git ignores are reported where they grew.
  */
 export function changedSurroundings(was: UntrackedState, is: UntrackedState, isInstalled: boolean): string[] {
   const renewed = new Set(

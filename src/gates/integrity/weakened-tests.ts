@@ -160,7 +160,7 @@ function retries(file: string, book: RuleReporter): Finding[] {
   });
 }
 
-/** What makes one test prove less than it did under the same name. The gravest alone is told. */
+/** What makes one test prove less than it did under the same name. Only the gravest is reported. */
 function weaknesses(
   path: string,
   fate: Extract<TestFate, { now: TestReading }>,

@@ -96,7 +96,7 @@ export function noTestFinding(): Finding {
   });
 }
 
-/** What is to be said of all checks together, after each has been judged by itself. */
+/** Findings about all checks together, after each has its own result. */
 export interface SuiteFindings {
   readonly said: readonly { readonly about: string; readonly result: Result; readonly details: string }[];
   /** The blocking ones. */

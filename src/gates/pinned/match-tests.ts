@@ -160,7 +160,7 @@ function namedAsPassed(wanted: readonly string[], outcomes: readonly CheckOutcom
 
 const unique = (names: readonly string[]): string[] => [...new Set(names)];
 
-/** The judgement with the identity of one more thing that fails, which no run told. */
+/** Adds the identity of a failure that no run reported. */
 export function withFailing(ran: Judgement, wrong: Finding): Pick<Judgement, "identities"> {
   const { identities } = ran;
   if (identities === undefined) return {};

@@ -33,7 +33,7 @@ export interface PinnedContext {
   readonly changed: readonly string[];
 }
 
-/** The same request for other files. What it finds is told as if it were in the folder of the work. */
+/** The same request for other files. Findings name files as in the folder of the work. */
 export const inCheckout = (request: GateRequest, bench: Bench, tree: TreeId): GateRequest => ({
   ...request,
   last: null,

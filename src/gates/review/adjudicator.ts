@@ -44,7 +44,7 @@ export function createAdjudicator(reviewing: ReviewerSettings): Adjudicator {
   };
 }
 
-/** Who stands in for whom, without those who have a part in it. */
+/** The fallbacks, without the roles that are involved in the dispute. */
 function impartial({ role, request, partial }: DisputedFinding): Record<string, RoleName> {
   const chain = [...inTurn(role, request.roles.fallback)].filter((each) => each === role || !partial.includes(each));
   return Object.fromEntries(chain.slice(1).map((next, index) => [chain[index]!, next]));

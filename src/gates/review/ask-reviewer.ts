@@ -37,10 +37,10 @@ export interface ReviewQuestion {
   /** The role whose part it is, where another role is asked in its place from the start. */
   readonly part?: RoleName;
   readonly speaksAs: "critic" | "auditor";
-  /** May it go on with the conversation it had about this story? */
+  /** May the reviewer resume its conversation about this story? */
   readonly goesOn: boolean;
   readonly outputSchema: object | null;
-  /** The work that stands in the prompt, whole: a prompt cuts what is too long. */
+  /** The whole work as shown in the prompt, which cuts long text. */
   readonly shows?: string;
   write(rolePrompt: string, nonce: string, reader: Pick<Agent, "seesPromptAlone">): string;
   /** Does a FAIL say what to do about it, beyond the issues it lists? */
@@ -85,7 +85,7 @@ const tooLargeWords = (role: RoleName, { shows = "" }: ReviewQuestion): string =
   `${role} sees nothing but its prompt, and the work has ${groupDigits(shows.length)} characters of at most ` +
   `${groupDigits(DIFF_CHARS)} — give the role, or its fallback, to an agent that can look for itself`;
 
-/** The role, then who stands in for it, and for that one. */
+/** The role, then its fallback, then that one's. */
 export function* inTurn(role: RoleName, fallback: Readonly<Record<string, RoleName>>): Generator<RoleName> {
   const seen = new Set<RoleName>();
   for (let now: RoleName | undefined = role; now !== undefined && !seen.has(now);) {
@@ -168,7 +168,7 @@ async function converseIn(
     if (left[doubt.bound] <= 0) return { reply: concludeReply(reply, reading, doubt, question), isMissing: false };
     left[doubt.bound]--;
     const again = askAgain(request, question, doubt, request.clarifications - left.clarifications, nonce);
-    // A client without conversations has forgotten everything: it is told what it was asked, and what it said.
+    // A client without conversations gets the earlier question and its answer again.
     const prompt =
       result.session === null
         ? [

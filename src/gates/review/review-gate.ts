@@ -176,7 +176,7 @@ function hearingOf(request: GateRequest, spoken: readonly StageReply[]): Paramet
   };
 }
 
-/** Stages before the one that failed keep their pass: that is why they are not heard again. */
+/** Stages before the failed one keep their pass, so they do not run again. */
 function keptStages({ rules, stages, last }: GateRequest): readonly StageResult[] {
   if (stages.length === 0) return [];
   return (last?.stages ?? []).filter(

@@ -55,7 +55,7 @@ export function together(first: ReviewerReply, second: ReviewerReply): ReviewerR
 
 export const sum = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
 
-/** Why a reviewer was not heard, and what a person can do about it; `null` when it was. It is never a verdict. */
+/** Why a reviewer gave no answer, and what a person can do about it; `null` when it did. It is never a verdict. */
 export function troubleWith(role: RoleName, { status, error, durationMs }: AgentResult): string | null {
   switch (status) {
     case "completed":

@@ -84,7 +84,7 @@ const FAILED_BEHIND =
 const MARKED =
   /\bFlakes: [1-9]|^\s*FLAKY \d+\/\d+|FLAKEY TEST|\bTRY [2-9] PASS\b|^\s*[✓✔].*\(retry (?:x|#)[1-9]\d*\)|PASSED .{0,60}\([1-9]\d* retries\)|\bRun [2-9]: PASS|\b[1-9]\d* rerun\b|FLAKY, failed in \d+ out of|\b[1-9]\d* Flaked\b|::\S+ RERUN\b/;
 
-/** A test was tried again. That it passed is told by the whole run's last word. */
+/** A test was retried. The result of the whole run says whether it passed. */
 const RETRIED = /\[MinitestRetry\] retry|^\s*RETRY ERRORS\b|\(Attempt \d+ of \d+\)|RSpec::Retry:|retry #\d/;
 
 /** What people's own tools say of such tests. */

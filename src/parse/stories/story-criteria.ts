@@ -77,7 +77,7 @@ function itemList() {
     size: () => found.length,
     criteria: (): Criterion[] =>
       found.map(({ id, parts }) => ({ id, text: parts.join(" ").trim() })).filter((c) => c.text !== ""),
-    /** Something that is no part of the list: what comes next does not go on with the last item. */
+    /** Something that is no part of the list: what comes next does not continue the last item. */
     interrupt(): void {
       mayContinue = false;
     },
@@ -86,7 +86,7 @@ function itemList() {
       const item = isBreak ? null : ITEM.exec(line.text);
       if (item !== null) return start(columns(item[1]!), item[3] ?? "");
       if (isBreak) mayContinue = false;
-      // A line right below an item, or one indented under it, goes on with it.
+      // A line right below an item, or one indented under it, continues it.
       else if (found.length > 0 && (mayContinue || /^\s/.test(line.text))) found.at(-1)!.parts.push(line.text.trim());
     },
   };

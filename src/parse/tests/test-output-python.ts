@@ -121,7 +121,7 @@ export function readUnittest(lines: readonly string[]): RecognizedOutput | null 
     const said = message === "" ? firstWords(lines, from + 1, to) : message;
     return testFailure(name, said, place, detailIn(lines, from, to));
   });
-  // A module that cannot be imported is told as a test of the loader's own.
+  // A module that cannot be imported is reported as a test of the loader.
   const notLoaded = failures.flatMap(({ test, file }) =>
     test?.startsWith("unittest.loader._FailedTest") === true ? (file ?? test) : [],
   );

@@ -1,4 +1,4 @@
-/** What is told of an XML text, in its order. */
+/** The events of an XML text, in document order. */
 export interface XmlEvents {
   open(name: string, attributes: ReadonlyMap<string, string>): void;
   close(name: string): void;

@@ -74,7 +74,7 @@ describe("remand doctor, of a fleet's database", () => {
         detail: expect.stringMatching(/^postgres:\/\/127\.0\.0\.1.*, PostgreSQL \d+.*, without TLS$/),
       },
       "fleet's journal": { ok: true, detail: `1 line, tables of version ${NEWEST_VERSION}` },
-      workers: { ok: true, detail: "none is alive: nothing moves until a remand worker is started" },
+      workers: { ok: true, detail: "none is alive: start a remand worker to continue" },
     });
     await server.sql(
       `INSERT INTO remand.worker (id, name, backend, seen) VALUES
@@ -155,7 +155,7 @@ describe("remand doctor, of a fleet's database", () => {
     await server.sql("GRANT USAGE ON SCHEMA remand TO guest; GRANT SELECT ON ALL TABLES IN SCHEMA remand TO guest", db);
     expect((await probesOf(as(db)))["fleet's journal"]).toMatchObject({
       ok: true,
-      detail: `1 line, tables of version ${NEWEST_VERSION}; this user may look at it, and not write`,
+      detail: `1 line, tables of version ${NEWEST_VERSION}; this user may read it, not write to it`,
     });
   });
 

@@ -171,7 +171,7 @@ describe("the engine", () => {
     const closed = bell.close();
     await clock.advance(MINUTE);
     await closed;
-    expect(notices[0]).toMatch(/^notify: test was not told "a needs you: .*": it hangs on \[gone\]$/);
+    expect(notices[0]).toMatch(/^notify: "a needs you: .*" could not be sent by test: it hangs on \[gone\]$/);
     expect(notices).toHaveLength(2);
     expect(notices[1]).toContain("the run was over before it could be sent");
   });

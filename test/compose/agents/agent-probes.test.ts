@@ -32,7 +32,7 @@ describe("an agent that speaks the Agent Client Protocol", () => {
     });
   });
 
-  test("is asked for nothing, and started where nothing lies", async () => {
+  test("gets no request, and is started in an empty folder", async () => {
     const { program, heard } = makeAcp(join(folder, "acp"), {});
     await probe(program);
     const messages = heardBy(heard);
@@ -45,7 +45,7 @@ describe("an agent that speaks the Agent Client Protocol", () => {
     expect(auth).toMatchObject({ ok: false, detail: expect.stringMatching(/no login$/) });
     expect(auth.fix).toContain("`env`");
     const other = await probe(fake({ opens: [-32603, "no disk"] }));
-    expect(other).toMatchObject({ ok: false, detail: expect.stringMatching(/begins no conversation: no disk$/) });
+    expect(other).toMatchObject({ ok: false, detail: expect.stringMatching(/starts no conversation: no disk$/) });
     expect(other.fix).not.toBe("");
     const newer = await probe(fake({ protocol: 2 }));
     expect(newer).toMatchObject({ ok: false, detail: expect.stringMatching(/version 2 of the protocol$/) });

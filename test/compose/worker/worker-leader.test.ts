@@ -96,7 +96,7 @@ test("new rules on the branch hold for what starts from then on, and are said to
   await expect.poll(policies).toEqual([parts.policy.limits.iterations, 77]);
   expect(said).toEqual([
     "remand.yaml has changed on the branch; start the workers again for what it says of: gates.checks.commands",
-    "the rules of remand.yaml have changed on the branch: stories that start from now on go by them",
+    "the rules of remand.yaml have changed on the branch: they apply to stories that start from now on",
   ]);
 });
 
@@ -124,7 +124,7 @@ test("rules that the workers cannot go by change nothing, and the stories are ta
   branch.next = news([story("a"), story("b")], { policy: { ...parts.policy, phases } });
   await expect.poll(() => lookup(ledger.state().stories, storyId("b"), byText)?.story.id).toBe("b");
   expect(await policies()).toHaveLength(1);
-  expect(said).toEqual([expect.stringContaining("nothing here can judge the ci gate")]);
+  expect(said).toEqual([expect.stringContaining("nothing here can run the ci gate")]);
 });
 
 test("a worker that leads again uses the stories of the branch, not those it was started with", async () => {

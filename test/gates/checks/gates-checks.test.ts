@@ -205,7 +205,7 @@ describe("what is no judgement of the work", () => {
   test("no command at all", async () => {
     expect(await judge([])).toMatchObject({
       result: "inconclusive",
-      summary: "checks: there is no command to judge by",
+      summary: "checks: no command is configured",
     });
   });
 

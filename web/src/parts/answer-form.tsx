@@ -34,9 +34,7 @@ export function AnswerForm(props: AnswerFormProps) {
     event.preventDefault();
     try {
       const said = await say<AnsweredDocument>("/answers", { about, verb, message, ...more });
-      setTold(
-        `Noted: ${said.by} says ${said.verb}. An engine that is at work goes on with it, otherwise remand run does.`,
-      );
+      setTold(`Noted: ${said.by} says ${said.verb}. A running engine continues with it; otherwise remand run does.`);
       setVerb(null);
       setMessage("");
       onAnswered();

@@ -12,17 +12,17 @@ interface Options {
 }
 
 const EXAMPLES = `Examples:
-  remand cost                         what each story has cost, and how much of that came to nothing
-  remand cost --by agent              by who was asked
+  remand cost                         what each story has cost, and how much of that was for rejected work
+  remand cost --by agent              by agent
   remand cost --by cause              first attempts, and reworks by the gate that asked for them
   remand cost --by location --json    the places that were reworked, as a document for programs
 
-Money that an agent did not say is unknown, and never zero: a sum without it is called "at least".
+A cost that an agent did not report is unknown, never zero: a sum without it is called "at least".
 `;
 
 export const command: CliCommand = {
   name: "cost",
-  summary: "say what was spent, by story, agent, gate, place or cause",
+  summary: "show what was spent, by story, agent, gate, place or cause",
   register(command, world, done) {
     command
       .option("--by <view>", `one of ${COST_VIEWS.join(", ")}`, "story")
@@ -69,8 +69,8 @@ function text(rows: readonly CostRow[]): string {
 }
 
 function wasteOf({ wastedUsd, wastedUnknown }: Pick<CostRow, "wastedUsd" | "wastedUnknown">): string {
-  if (wastedUsd === 0) return wastedUnknown ? "unknown for nothing" : "";
-  return `${wastedUnknown ? "at least " : ""}${moneyText(wastedUsd)} for nothing`;
+  if (wastedUsd === 0) return wastedUnknown ? "unknown on rejected work" : "";
+  return `${wastedUnknown ? "at least " : ""}${moneyText(wastedUsd)} on rejected work`;
 }
 
 function moneyOf({ costUsd, costUnknown }: Pick<CostRow, "costUsd" | "costUnknown">): string {

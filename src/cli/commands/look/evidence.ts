@@ -7,7 +7,7 @@ const EXAMPLES = `Examples:
   remand evidence 9f86d081…             what a gate or an agent printed, whole
   remand evidence 9f86d081… | less
 
-The ids stand in remand show --json and in the journal: whatever was printed is kept under the hash of its text.
+The ids are in remand show --json and in the journal: output is kept under the hash of its text.
 `;
 
 export const command: CliCommand = {

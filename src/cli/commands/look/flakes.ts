@@ -7,13 +7,13 @@ import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fi
 import { paintFor } from "../../terminal-kind.ts";
 
 const EXAMPLES = `Examples:
-  remand flakes                       tests that gave two answers about one tree, the latest first
+  remand flakes                       tests that passed and failed on the same files, the latest first
   remand flakes --json                as a document for programs
 `;
 
 export const command: CliCommand = {
   name: "flakes",
-  summary: "list the tests that passed and failed on one and the same tree",
+  summary: "list flaky tests: those that passed and failed on the same files",
   register(command, world, done) {
     command
       .option(JSON_OPTION, "print a document of the schema remand.flakes/1, or these fields of each")

@@ -51,7 +51,7 @@ function itemText(world: World, item: InboxItem): string {
       `      ${paint.dim(`${does}. Costs: ${cost}.`)}`,
       ...(verb === "dispute" ? disputableLines(item) : []),
     ]),
-    ...(item.story === null ? [] : [`  remand show ${item.story} tells the whole of it`]),
+    ...(item.story === null ? [] : [`  remand show ${item.story} shows its history`]),
   ];
   return `${lines.join("\n")}\n`;
 }

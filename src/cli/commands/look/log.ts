@@ -25,7 +25,7 @@ export const command: CliCommand = {
   summary: "print the journal",
   register(command, world, done) {
     command
-      .option("--follow", "go on printing what is new, until Ctrl-C")
+      .option("--follow", "keep printing new events, until Ctrl-C")
       .option("--story <story>", "only this story's events")
       .option(JSON_OPTION, "one document of the schema remand.journal-line/1 on each line, or these fields of it")
       .addHelpText("before", EXAMPLES)

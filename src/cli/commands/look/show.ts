@@ -31,7 +31,7 @@ const EXAMPLES = `Examples:
 
 export const command: CliCommand = {
   name: "show",
-  summary: "tell a story's whole way: attempts, gates, findings, decisions, and what is next",
+  summary: "show a story's history: attempts, gates, findings, decisions, and what is next",
   register(command, world, done) {
     command
       .usage("<story> [options]")
@@ -125,7 +125,7 @@ function text(world: World, run: RunOutline, state: StoryState, lines: readonly 
     "",
     "What happened",
     ...timeline,
-    ...(again.length === 0 ? [] : ["", "What was judged again, and what was kept", ...again]),
+    ...(again.length === 0 ? [] : ["", "Gates that ran again, and results that were kept", ...again]),
     ...(strip === "" ? [] : ["", `Gates  ${strip}`]),
     ...state.waivers.map(({ gate, by, reason }) => `Waived  ${gate} by ${by}: ${shortLine(reason, 160)}`),
     "",
@@ -145,6 +145,6 @@ function next(world: World, state: StoryState): string {
   }
   if (state.rework !== null) return `Next: attempt ${attempts.length + 1}; its brief: remand brief ${story.id} --next`;
   return state.running === null
-    ? "Next: remand run goes on with it."
+    ? "Next: remand run continues it."
     : `Now: ${state.running.type} since ${timeText(state.running.since)}`;
 }

@@ -25,11 +25,11 @@ Exit code: 0 all accepted, 8 still going on, 4 a person must act, 5 a money or t
 
 export const command: CliCommand = {
   name: "status",
-  summary: "say where each story is, who must act, and what was spent",
+  summary: "show where each story is, who must act, and what was spent",
   register(command, world, done) {
     command
       .usage("[story…] [options]")
-      .argument("[story...]", "the stories to tell of (default: all)")
+      .argument("[story...]", "the stories to show (default: all)")
       .option(JSON_OPTION, "print a document of the schema remand.status/1, or these fields of its stories")
       .addHelpText("before", EXAMPLES)
       .addHelpText("after", fieldsHelp("status"))
@@ -45,7 +45,7 @@ async function status(
   fields: readonly string[] | null | false,
 ): Promise<ExitCode> {
   await warnOfJournal(world);
-  // A document for programs tells of every story; a person is not helped by thousands that have ended.
+  // A document for programs lists every story; people do not need thousands that have ended.
   const only = typed.length > 0 ? typed.map(storyId) : fields === false ? ("open" as const) : undefined;
   const run = await (only === undefined ? world.host.readOutline(world.cwd) : world.host.readOutline(world.cwd, only));
   if (run === null && typed.length === 0) {
@@ -78,7 +78,7 @@ function unlistedLine({ unlisted }: RunOutline): string[] {
   if (unlisted === undefined) return [];
   const ended = unlisted.accepted + unlisted.failed;
   const what = `${ended.toLocaleString("en")} ${plural(ended, "story that has ended is", "stories that have ended are")}`;
-  return [`(${what} not listed: name one to see it, or take --json)`];
+  return [`(${what} not listed: name one to see it, or use --json)`];
 }
 
 /** The likely cost of the next attempts; nothing where it is unknown, or nothing is under way. */
@@ -98,7 +98,7 @@ function table(rows: readonly BoardRow[], now: number, glyphs: Glyphs): string[]
   );
 }
 
-/** The state's word, with the phase or gate it is in. */
+/** The status, with its phase or gate. */
 function stateText({ status, phase, gate }: BoardRow): string {
   if (status === "in-gate" && gate !== null) return `in ${gate}`;
   return status === "working" && phase !== null ? `working: ${phase}` : status;

@@ -6,7 +6,7 @@ import type { VerifyProgress } from "../../../app/host.ts";
 import { nothingYet } from "../../../app/with-journal.ts";
 
 const EXAMPLES = `Examples:
-  remand verify                       was any line of the journal changed, lost or put elsewhere?
+  remand verify                       was any line of the journal changed, lost or moved?
   remand verify --json                as a document for programs
 
 Checks every line against the chain of hashes, against what commits and the clone's git directory remember of the

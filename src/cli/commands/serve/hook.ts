@@ -21,12 +21,12 @@ interface Options {
 const EXAMPLES = `Examples:
   remand hook start          for the SessionStart hook: what is red already is not held against the agent
   remand hook stop           for the Stop hook of Claude Code or Codex: may the agent stop?
-  remand hook status         how the conversations that asked stand
+  remand hook status         the status of the conversations that asked
 
-The client writes a JSON document to the input. The gates that need no agent judge the files as they are (others only
+The client writes a JSON document to the input. The gates that need no agent run on the files as they are (others only
 with --only). While they fail the answer is {"decision":"block","reason":<brief>}, within the limits of remand.yaml;
-after that, and where they pass, the agent may stop, and the person is told which of the two it is.
-Exit code of stop: 0 an answer was given, 1 it could not be. Never 2, which would hold the agent back.
+after that, and where they pass, the agent may stop, and the person sees which of the two it is.
+Exit code of stop: 0 an answer was given, 1 it could not be. Never 2, which would block the agent.
 Exit code of status: 0 every conversation passed, 3 not.
 `;
 
@@ -37,8 +37,8 @@ export const command: CliCommand = {
   register(command: Command, world, done) {
     command
       .usage("start | stop | status [options]")
-      .argument("<what>", "start, stop: answer that hook; status: how the conversations that asked stand")
-      .option("--only <gate>", "ask this gate alone; can be given again", collect)
+      .argument("<what>", "start, stop: answer that hook; status: the status of the conversations that asked")
+      .option("--only <gate>", "run only this gate; can be given again", collect)
       .option("--set <path=value>", "set a value of the config; can be given again", collect)
       .addHelpText("before", EXAMPLES)
       .action(async (what: string, options: Options) => {
@@ -58,7 +58,7 @@ async function answer(world: World, what: "start" | "stop", options: Options): P
   const plan = await planOf({ cwd, env: world.env, files: world.files }, options, world);
   if (plan === null) return EXIT.failed;
   if (plan.gates.length === 0 && what === "stop")
-    return printAnswer(world, { systemMessage: "remand: no gate is configured that can judge" });
+    return printAnswer(world, { systemMessage: "remand: no gate is configured that can run here" });
   const abort = new AbortController();
   let interrupt: Interrupt | null = null;
   const unhook = world.onInterrupt((signal) => {
@@ -89,7 +89,7 @@ function printAnswer(world: World, document: object): ExitCode {
   return EXIT.ok;
 }
 
-/** As the clients read it. An agent that is let go without a pass must not look like one that passed. */
+/** The answer in the clients' format. An agent that is released without a pass must not look like one that passed. */
 function documentOf(answer: StopAnswer): object {
   switch (answer.type) {
     case "begun":
@@ -125,7 +125,7 @@ function readRequest(text: string): HookRequest {
 
 const EVENTS = { start: new Set(["", "SessionStart"]), stop: new Set(["", "Stop"]) };
 
-/** A conversation that is made shorter goes on: it does not begin. */
+/** Compacting a conversation continues it; it is no new start. */
 function eventIn(name: string | null, source: string | null): string {
   return name === "SessionStart" && source === "compact" ? "compact" : (name ?? "");
 }

@@ -48,7 +48,7 @@ function takerOf(world: World): ReportTaker {
       if (file === undefined || file === "")
         return "The report is valid, but no run of Remand started you, so it is not recorded. Put it in your last message instead.";
       await world.files.write(file, `${JSON.stringify(resultOf(reported))}\n`);
-      return `Taken. It is in ${dirname(file)}, and is read when you end.`;
+      return `Recorded in ${dirname(file)}. It is read when you end.`;
     },
   };
 }

@@ -44,7 +44,7 @@ function textOf({ to, lines, evidence, outbox, head }: MigrationResult, dryRun: 
   return [
     `moved ${what} to ${to}`,
     `intact: the last line is ${head.hash}`,
-    "From now on: remand worker --db … to work, remand status --db … to look. The file here is marked, and kept.",
+    "From now on: remand worker --db … to work, remand status --db … to see the stories. The file here is marked as moved, and kept.",
   ].join("\n");
 }
 

@@ -50,10 +50,10 @@ export const command: CliCommand = {
       .option("--folder <path>", "where this worker's clone is kept (default: .remand-worker/<name>)")
       .option("--name <name>", "the worker's name, which no other has (default: REMAND_WORKER, or the machine's)")
       .option("--limit <lane=number>", `this worker's own limit: ${LANES.join(", ")}; can be given again`, collect)
-      .option("--drain <time>", "how long jobs that run may go on after SIGTERM", "10m")
-      .option("--lease <time>", "how long a worker may be silent before others take its place", "3.5s")
+      .option("--drain <time>", "how long running jobs may continue after SIGTERM", "10m")
+      .option("--lease <time>", "how long a worker may be silent before others take over its jobs", "3.5s")
       .option("--poll <time>", "how often a lane is asked for a job while something happens there", "500ms")
-      .option("--follow <time>", "how often new stories and rules are looked for on the branch", "30s")
+      .option("--follow <time>", "how often the branch is checked for new stories and rules", "30s")
       .option("--health-host <address>", "the address on which /healthz and /readyz listen", "127.0.0.1")
       .option("--health-port <number>", "serve /healthz and /readyz on this port; 0 takes any free port")
       .option("--once", "end when no worker has anything left to do")
@@ -115,7 +115,7 @@ async function work(world: World, options: Options): Promise<ExitCode> {
   }
 }
 
-/** New stories, and new rules, come with the branch. What cannot be read there is told once, and changes nothing. */
+/** New stories, and new rules, come with the branch. An error there is reported once, and changes nothing. */
 function branchReader(
   world: World,
   cloned: WorkerClone,
@@ -131,7 +131,7 @@ function branchReader(
     const { prepared, problems } = await prepareRun({ ...world, cwd: cloned.root }, [], options);
     hasMoved = false;
     const wrong = prepared === null ? problems.map((problem) => problemText(problem, world)).join("\n") : "";
-    if (wrong !== "" && wrong !== told) say(`what is on the branch now cannot be used, and changes nothing:\n${wrong}`);
+    if (wrong !== "" && wrong !== told) say(`the branch has errors and is ignored until they are fixed:\n${wrong}`);
     told = wrong;
     return prepared ?? "broken";
   };
@@ -157,7 +157,7 @@ async function runWorker(working: RunningWorker, plan: WorkPlan, around: WorkerS
     return abandonWork(working, plan, why);
   }
   if (why === "told")
-    plan.run.onNotice?.("takes no more jobs; ends when those that run have ended (once more: at once)");
+    plan.run.onNotice?.("takes no more jobs; ends when the running ones have ended (interrupt again to end at once)");
   void stopped.toldAgain.then(() => working.endJobs());
   const isLost = await Promise.race([
     working.drain(why === "settled" ? SETTLED_MS : drainMs).then(() => false),
@@ -223,7 +223,7 @@ function timesOf(options: Options) {
     throw new RemandError(
       "usage",
       `--${option} ${options[option]} is not a time from ${least} ms to ${most / 1000} s`,
-      `Write it so: --${option} 5s`,
+      `Example: --${option} 5s`,
     );
   };
   return {

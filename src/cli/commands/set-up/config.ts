@@ -13,9 +13,9 @@ interface Options {
 
 const EXAMPLES = `
 Examples:
-  remand config                                        the settings that hold here, as YAML
+  remand config                                        the effective settings, as YAML
   remand config --origin                               and where each of them comes from
-  remand config --set preset=goal --set limits.time=30m    what would hold with these
+  remand config --set preset=goal --set limits.time=30m    the settings with these values
   remand config --json                                 as a document for programs
 
 Exit code: 0 the config is usable, 2 it is not.

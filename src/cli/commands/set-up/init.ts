@@ -23,7 +23,7 @@ const EXAMPLES = `Examples:
   remand init                         remand.yaml and a sample story, with the checks that are found here
   remand init --preset story          with refine, research and plan before the code
   remand init --yes                   without a question, as in a script
-  remand init --claude                the gates judge whenever Claude Code wants to stop in this project
+  remand init --claude                run the gates whenever Claude Code wants to stop in this project
   remand init --codex --dry-run       what would be written for Codex
   remand init --claude --uninstall    every file as it was before
   remand init --roles                 the default roles as files of yours, in .claude/agents

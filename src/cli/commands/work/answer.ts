@@ -36,21 +36,21 @@ const EXAMPLES = `Examples:
   remand answer esc-checkout-3 known --test "test/legacy/**" --message "the printer is gone, see TICKET-9"
   remand answer esc-checkout-4 allow --message "the story changes how totals are rounded"
   remand answer checkout-retry abandon --message "not needed any more"
-  remand answer checkout-retry --undo       take the last answer back, as long as nothing was begun for it
+  remand answer checkout-retry --undo       undo the last answer, while no work has started on it
 
-remand inbox lists what waits, and what each answer does. An engine that is at work takes the answer up at once;
+remand inbox lists what waits, and what each answer does. A running engine picks the answer up at once;
 otherwise remand run does.
 `;
 
 export const command: CliCommand = {
   name: "answer",
-  summary: "answer a question, or speak about a story unasked",
+  summary: "answer a question, or decide about a story unasked",
   register(command, world, done) {
     command
       .usage("<escalation|story> <verb> [options]")
       .argument("<about>", "the id of an escalation or of a story")
       .argument("[verb]", ANSWER_VERBS.join(", "))
-      .option("--undo", "take back what was said last about it")
+      .option("--undo", "undo the last answer about it")
       .option("--message <text>", "the reason, or the guidance for the next attempt")
       .option("--gate <gate>", "the gate it is about (default: the escalation's)")
       .option("--finding <id>", "the finding it is about, or the beginning of its id; can be given again", collect)
@@ -86,10 +86,10 @@ async function undo(world: World, about: string, verb: string | undefined, optio
   await world.host.appendEvents(world.cwd, story, [{ type: "answer.undone", by }]);
   // Between the look and the word an engine may have begun; then the word came too late, and that is said.
   const lines = await withStories(world, [story], (view) => collectLines(view.lines(story)));
-  if (!isLastUndoHeard(lines)) throw tooLate(story, "work on it began at this very moment");
+  if (!isLastUndoHeard(lines)) throw tooLate(story, "work on it has just started");
   if (options.json === true)
     world.out(`${JSON.stringify({ schema: "remand.answer/1", story, undone: said }, null, 2)}\n`);
-  else world.out(`${story}: ${by} takes ${said.verb} back. It stands as it did before.\n`);
+  else world.out(`${story}: ${by} undid ${said.verb}. The story is as it was before the answer.\n`);
 }
 
 async function answer(world: World, about: string, typedVerb: string | undefined, options: Options): Promise<void> {
@@ -106,7 +106,7 @@ async function answer(world: World, about: string, typedVerb: string | undefined
     world.out(`${JSON.stringify({ schema: "remand.answer/1", story, answer: said }, null, 2)}\n`);
   else
     world.out(
-      `${story ?? "the run"}: ${by} says ${verb}. An engine that is at work goes on with it, otherwise remand run does.\n`,
+      `${story ?? "the run"}: ${by} says ${verb}. A running engine continues with it; otherwise remand run does.\n`,
     );
 }
 

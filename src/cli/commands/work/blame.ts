@@ -102,6 +102,6 @@ async function failureText(world: World, file: string | undefined): Promise<stri
 
 function timeOf(text: string): number {
   if (!/^(?:\d{1,6}(?:\.\d+)?(?:ms|s|m|h)\s*)+$/.test(text))
-    throw new RemandError("usage", `${text} is not a length of time`, "Write it so: --time-max 5m");
+    throw new RemandError("usage", `${text} is not a length of time`, "Example: --time-max 5m");
   return knownDurationMs(text);
 }

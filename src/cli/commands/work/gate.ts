@@ -34,15 +34,15 @@ interface Options {
 }
 
 const EXAMPLES = `Examples:
-  remand gate                                    judge the files as they are, by the gates of remand.yaml
-  remand gate checks                             by this gate alone
-  remand gate --at HEAD --base origin/main       judge a commit, in a worktree that is taken away afterwards
-  remand gate checkout-retry                     judge what is on this story's branch, against its criteria
+  remand gate                                    run the gates of remand.yaml on the files as they are
+  remand gate checks                             run only this gate
+  remand gate --at HEAD --base origin/main       run them on a commit, in a worktree that is removed afterwards
+  remand gate checkout-retry                     run them on this story's branch, against its criteria
   remand gate --strict --tests-may-change "test/total.test.js"    existing tests, but for these, must pass as they were
   remand gate --strict --pull-request 17         an approval by a test's code owner is a license for it
   remand gate --format sarif --output remand.sarif      for a code host; junit for a CI service
 
-Nothing is journalled, and your files, branch and index stay as they are. Without --base the work is compared with the
+Nothing is written to the journal, and your files, branch and index stay as they are. Without --base the work is compared with the
 default branch; on that branch, with the last commit, or the one before where everything is committed.
 Exit code: 0 every gate passed, 3 not, 4 contested tests need a license (with --strict, or on a branch that an
 attempt of Remand wrote), 2 wrong usage or config, 1 Remand or its environment failed.
@@ -50,13 +50,13 @@ attempt of Remand wrote), 2 wrong usage or config, 1 Remand or its environment f
 
 export const command: CliCommand = {
   name: "gate",
-  summary: "judge the files as they are, or a commit, without an agent: for CI and before a push",
+  summary: "run the gates on the files as they are, or on a commit, without an agent: for CI and before a push",
   register(command, world, done) {
     command
       .usage("[gate…] [story] [options]")
-      .argument("[name...]", "the gates to ask (default: those of the config), and a story")
-      .option("--only <gate>", "ask this gate alone; can be given again", collect)
-      .option("--at <commit>", "judge a commit instead of the files as they are")
+      .argument("[name...]", "the gates to run (default: those of the config), and a story")
+      .option("--only <gate>", "run only this gate; can be given again", collect)
+      .option("--at <commit>", "run on a commit instead of the files as they are")
       .option("--base <ref>", "what to compare with (default: the default branch)")
       .option("--all", "ask reviewers even where a gate before them did not pass")
       .option(
@@ -72,7 +72,7 @@ export const command: CliCommand = {
         "--strict",
         "do not pass while there are contested tests: inconclusive, exit code 4 (always so for work of an attempt)",
       )
-      .option("--format <name>", `how it is said: ${GATE_FORMATS.join(", ")}`)
+      .option("--format <name>", `output format: ${GATE_FORMATS.join(", ")}`)
       .option("--output <file>", "write that format to a file, and print text")
       .option("--set <path=value>", "set a value of the config; can be given again", collect)
       .option(JSON_OPTION, "the same as --format json: a document of the schema remand.gate/1, or these fields of it")

@@ -59,7 +59,7 @@ const EXAMPLES = `Examples:
   remand loop --undo                                  bring the files back to how they were before the loop
 
 The prompt goes to the agent's standard input. It works in this folder; your branch, index and stash stay as they are.
-Started again with the same goal and check it goes on where it was. Exit code: 0 accepted, 4 a person must act,
+Started again with the same goal and check it continues where it was. Exit code: 0 accepted, 4 a person must act,
 5 a money or time budget, 3 rejected, 2 wrong usage.
 `;
 
@@ -146,7 +146,7 @@ async function loop(world: World, agent: readonly string[], options: Options): P
   return exit;
 }
 
-/** A loop that goes on keeps the rules it began with, but for what is excluded now. */
+/** A continued loop keeps the rules it started with, except for new exclusions. */
 async function excludeFromNowOn(world: World, { story, policy }: StoryState, now: Policy, by: string): Promise<void> {
   if (policy === null || now.knownFailures === undefined) return;
   const applied = { ...policy, knownFailures: now.knownFailures };
@@ -184,7 +184,7 @@ async function withAgent(
 
 async function wishOf(world: World, options: Options): Promise<LoopSpec> {
   if (options.check === undefined || options.check.trim() === "") {
-    throw new RemandError("usage", "nothing would say when it is done", 'Give a check: --check "npm test"');
+    throw new RemandError("usage", "the check is missing", 'Give a check: --check "npm test"');
   }
   const { check, maxIterations, cost, time, known, testsMayChange, set = [] } = options;
   const goal = options.goal === undefined ? null : await goalText(world, options.goal);
@@ -199,12 +199,12 @@ async function goalText(world: World, typed: string): Promise<string> {
   return text;
 }
 
-/** A loop that has ended is not run again by accident; one that has not goes on, and people are told so. */
+/** An ended loop is not run again by accident; an open one continues, with a message. */
 function alreadyOver(world: World, state: StoryState): ExitCode | null {
   const { id } = state.story;
   const before = state.attempts.length;
   if (state.ending === null) {
-    world.err(`remand: going on with ${id}, which has made ${countText(before, "attempt")} (--new starts over)\n`);
+    world.err(`remand: continuing ${id} after ${countText(before, "attempt")} (--new starts over)\n`);
     return null;
   }
   const ago = durationText(Math.max(0, world.now() - state.ending.at));
@@ -222,7 +222,7 @@ function sayNext(world: World, run: RunState, id: StoryId, place: "in-place" | "
   const next = place === "in-place" ? "to take it back: remand loop --undo" : `to take it over: git merge remand/${id}`;
   if (state?.ending?.how === "accepted") world.err(`remand: what was changed: remand diff ${id}   ${next}\n`);
   if (state?.escalation != null)
-    world.err(`remand: the whole of it: remand show ${id}   what can be answered: remand inbox\n`);
+    world.err(`remand: its history: remand show ${id}   its open questions: remand inbox\n`);
 }
 
 async function undo(world: World, options: Options): Promise<ExitCode> {

@@ -16,18 +16,18 @@ const EXAMPLES = `Examples:
   remand rework checkout-retry --message "the back-off must not be longer than a minute"
   remand rework checkout-retry --phase plan --message "plan it without a queue"
 
-What runs for the story now ends first; then it goes back with your words in the brief. Accepted work goes back too,
+What runs for the story now ends first; then it goes back with your instructions in the brief. Accepted work goes back too,
 and goes through the gates and delivery again.
 `;
 
 export const command: CliCommand = {
   name: "rework",
-  summary: "send a story's work back, at any time, with your own words",
+  summary: "send a story's work back at any time, with your instructions",
   register(command, world, done) {
     command
       .usage("<story> --message <text> [options]")
       .argument("<story>", "the story's id")
-      .option("--message <text>", "what is to be done otherwise")
+      .option("--message <text>", "what to do differently")
       .option("--phase <phase>", `where it goes back to: ${PHASES.join(", ")} (default: where it is)`)
       .option("--by <name>", "who says so (default: you)")
       .option("--json", "print a document of the schema remand.answer/1")
@@ -42,7 +42,7 @@ export const command: CliCommand = {
 async function rework(world: World, typed: string, options: Options): Promise<void> {
   const message = options.message?.trim() ?? "";
   if (message === "")
-    throw new RemandError("usage", "rework needs your words", 'Say what is to be done otherwise: --message "…"');
+    throw new RemandError("usage", "--message is missing", 'Say what to do differently: --message "…"');
   const phase = options.phase === undefined ? undefined : wordOf("a phase", options.phase, PHASES);
   const by = await personOf(world, options.by);
   const { id, answer } = await withJournal(world, (view) => {
@@ -54,7 +54,7 @@ async function rework(world: World, typed: string, options: Options): Promise<vo
     if (policy === null)
       throw new RemandError(
         "usage",
-        `${story.id} has not begun`,
+        `${story.id} has not started`,
         "Change its file instead: nothing has been done for it.",
       );
     if (phase !== undefined && !policy.phases.some((plan) => plan.phase === phase)) {
@@ -78,6 +78,6 @@ async function rework(world: World, typed: string, options: Options): Promise<vo
     world.out(`${JSON.stringify({ schema: "remand.answer/1", story: id, answer }, null, 2)}\n`);
   else
     world.out(
-      `${id} goes back${phase === undefined ? "" : ` to ${phase}`}. An engine that is at work does it, otherwise remand run does.\n`,
+      `${id} goes back${phase === undefined ? "" : ` to ${phase}`}. A running engine does that; otherwise remand run does.\n`,
     );
 }

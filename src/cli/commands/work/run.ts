@@ -28,11 +28,11 @@ const EXAMPLES = `Examples:
   remand run                          work until every story is settled or waits for a person
   remand run checkout-retry           this story and those it depends on
   remand run --dry-run                print the plan: order, phases, gates, limits; nothing is started
-  remand run --watch                  stay, and go on when stories or answers are new, until Ctrl-C
+  remand run --watch                  stay, and continue when stories or answers are new, until Ctrl-C
   remand run --reporter jsonl         each line of the journal as JSON
   remand run --new-journal            start over after the journal was lost or changed; the old file is kept
 
-A run that was stopped goes on where it was. Ctrl-C ends it cleanly, twice at once.
+A stopped run continues where it was. Ctrl-C ends it cleanly; press it twice to end at once.
 Exit code: 0 all accepted, 3 rejected, 4 a person must act, 5 a money or time budget, 2 wrong config or story file.
 `;
 
@@ -47,7 +47,7 @@ export const command: CliCommand = {
       .option("--watch", "stay when all is done: new and changed stories and answers are picked up")
       .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
       .option("--set <path=value>", "set a value of the config for this run; can be given again", collect)
-      .option("--by <name>", "in whose name stopped stories go on (default: you)")
+      .option("--by <name>", "in whose name paused stories resume (default: you)")
       .option("--new-journal", NEW_JOURNAL_HELP)
       .option("--force", "start although a check cannot run here")
       .option("--json", "print a document of the schema remand.run/1 (or remand.plan/1) when it is over")

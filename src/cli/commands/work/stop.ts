@@ -14,16 +14,16 @@ const EXAMPLES = `Examples:
   remand stop                         nothing new starts; what runs ends
   remand stop checkout-retry          only for this story
   remand stop --now                   what runs is ended, too
-  remand run checkout-retry           go on with it
+  remand run checkout-retry           resume it
 `;
 
 export const command: CliCommand = {
   name: "stop",
-  summary: "hold stories: what runs for them ends, and nothing new starts",
+  summary: "pause stories: what runs for them ends, and nothing new starts",
   register(command, world, done) {
     command
       .usage("[story…] [options]")
-      .argument("[story...]", "the stories to hold (default: all that are not over)")
+      .argument("[story...]", "the stories to pause (default: all that have not ended)")
       .option("--now", "end what runs at once, instead of letting it end")
       .option("--by <name>", "who says so (default: you)")
       .option("--json", "print a document of the schema remand.stop/1")
@@ -51,7 +51,7 @@ async function stop(world: World, typed: readonly string[], options: Options): P
     world.out(
       `${JSON.stringify({ schema: "remand.stop/1", held, stillRunning: options.now === true ? [] : busy }, null, 2)}\n`,
     );
-  else if (held.length === 0) world.out("nothing to hold: every story is over or held already\n");
+  else if (held.length === 0) world.out("nothing to pause: every story has ended or is paused already\n");
   else
     world.out(
       `held: ${held.join(", ")}${busy.length === 0 ? "" : `; ${options.now === true ? "ended" : "still running to its end"}: ${busy.join(", ")}`}\n`,

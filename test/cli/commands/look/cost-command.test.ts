@@ -31,13 +31,13 @@ const judgedFor = (event: Extract<Event, { type: "gate.judged" }>, costUsd: numb
 });
 
 describe("remand cost", () => {
-  it("says what each story has cost, the dearest first, and what came to nothing", async () => {
+  it("says what each story has cost, the most expensive first, and what was spent on rejected work", async () => {
     const { out, exit } = await ran();
     expect(exit).toBe(0);
     expect(out.split("\n").map((line) => line.replaceAll(/ +/g, " "))).toEqual([
-      "login $0.80 $0.40 for nothing 2 m 6 times",
+      "login $0.80 $0.40 on rejected work 2 m 6 times",
       "cart $0.00 3 times",
-      "all $0.80 $0.40 for nothing 2 m 9 times",
+      "all $0.80 $0.40 on rejected work 2 m 9 times",
       "",
     ]);
   });
@@ -98,7 +98,7 @@ describe("remand cost", () => {
     expect(spent.costUsd).toBeCloseTo(0.8 + 0.07 + 0.03 + 0.01 * 4);
   });
 
-  it("counts as spent for nothing what was sent back, what ended without work, and what was abandoned", () => {
+  it("counts as rejected work what was sent back, what ended without work, and what was abandoned", () => {
     const at = (story: string, event: Event): Recorded => ({ v: 1, at: 0, story: storyId(story), event });
     const attempt = (story: string, n: number, outcome: AttemptOutcome, costUsd?: number): Recorded[] => {
       const { costUsd: _none, ...end } = attemptEnd(n, outcome, "t") as Extract<Event, { type: "attempt.finished" }>;
@@ -131,7 +131,7 @@ describe("remand cost", () => {
     expect(costTotal(rows)).toMatchObject({ costUsd: 3.75, costUnknown: true, wastedUsd: 3.5, wastedUnknown: true });
   });
 
-  it("never takes unknown for nothing", async () => {
+  it("never counts an unknown cost as zero", async () => {
     const well = scripted({});
     const host = fakeHost({
       script: (command, state, all) =>

@@ -94,7 +94,7 @@ describe("remand show", () => {
     expect(out).toMatch(/Z {2}✖ checks: fail, 1 finding in the way; checks says fail\n {26}src\/f0\.ts:1 same 0x\n/);
     expect(out).toContain("↩ sent back from checks to developer (implement): the checks gate failed");
     expect(out).toContain(
-      "What was judged again, and what was kept\n  rework 1 of implement, after checks: 1 path changed",
+      "Gates that ran again, and results that were kept\n  rework 1 of implement, after checks: 1 path changed",
     );
     expect(out).toMatch(
       /\n {4}integrity {2}judged again: pass, .*; changed: src\/a\.ts\n {4}checks {5}judged again: fail/,

@@ -18,21 +18,24 @@ import { run } from "../../../kit/fake-environment.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
 
 describe("remand init", () => {
-  it.each(PRESETS)("writes a config of the preset %s that is right, and a story that is not begun", async (preset) => {
-    const files = memoryFiles({ "/work/package.json": '{ "scripts": { "test": "vitest" } }' });
-    const ran = await run(["init", "--preset", preset], [init], { files });
-    expect(ran).toMatchObject({ exit: 0, out: "wrote remand.yaml and stories/sample.md\n" });
-    const shown = await run(["config", "--json"], [config], { files });
-    expect(JSON.parse(shown.out)).toMatchObject({
-      config: { preset, gates: { checks: { commands: ["npm test"] } } },
-      problems: [],
-    });
-    const read = await run(["stories", "--json"], [stories], { files });
-    expect(JSON.parse(read.out)).toMatchObject({
-      stories: [{ id: "sample", shelf: "backlog", criteria: [{}, {}] }],
-      problems: [],
-    });
-  });
+  it.each(PRESETS)(
+    "writes a config of the preset %s that is right, and a story that is not started",
+    async (preset) => {
+      const files = memoryFiles({ "/work/package.json": '{ "scripts": { "test": "vitest" } }' });
+      const ran = await run(["init", "--preset", preset], [init], { files });
+      expect(ran).toMatchObject({ exit: 0, out: "wrote remand.yaml and stories/sample.md\n" });
+      const shown = await run(["config", "--json"], [config], { files });
+      expect(JSON.parse(shown.out)).toMatchObject({
+        config: { preset, gates: { checks: { commands: ["npm test"] } } },
+        problems: [],
+      });
+      const read = await run(["stories", "--json"], [stories], { files });
+      expect(JSON.parse(read.out)).toMatchObject({
+        stories: [{ id: "sample", shelf: "backlog", criteria: [{}, {}] }],
+        problems: [],
+      });
+    },
+  );
 
   it("points editors at the schema, on the first line", async () => {
     const files = memoryFiles({});

@@ -123,7 +123,7 @@ describe("remand loop", () => {
     stop.now = false;
     const ran = await loop(host, [...GOAL, ...AGENT]);
     expect(ran.exit).toBe(0);
-    expect(ran.err).toMatch(/going on with loop-[0-9a-f]{8}, which has made \d attempts?/);
+    expect(ran.err).toMatch(/continuing loop-[0-9a-f]{8} after \d attempts?/);
     expect(ids(host)).toHaveLength(1);
   });
 
@@ -264,7 +264,7 @@ describe("remand loop", () => {
   });
 
   it.each([
-    [["--goal", "x", ...AGENT], "nothing would say when it is done"],
+    [["--goal", "x", ...AGENT], "the check is missing"],
     [GOAL, "there is no agent"],
     [["--goal", " ", "--check", "true", ...AGENT], "the goal is empty"],
     [[...GOAL, "--agent", "clod"], "there is no agent clod"],

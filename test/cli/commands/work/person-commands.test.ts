@@ -53,7 +53,10 @@ describe("remand answer", () => {
     const host = await stuck();
     await on(host, answer, ["login", "abandon", "--message", "not needed"]);
     const ran = await on(host, answer, ["esc-login-1", "--undo"]);
-    expect(ran).toMatchObject({ exit: 0, out: "login: ada takes abandon back. It stands as it did before.\n" });
+    expect(ran).toMatchObject({
+      exit: 0,
+      out: "login: ada undid abandon. The story is as it was before the answer.\n",
+    });
     expect((await lastEvent(host)).event).toEqual({ type: "answer.undone", by: "ada" });
     expect(stateOf(host.state(), "login")).toMatchObject({ ending: null, escalation: { id: "esc-login-1" } });
     await on(host, answer, ["login", "resolve"]);
@@ -87,7 +90,7 @@ describe("remand answer", () => {
       },
     };
     const ran = await on(quick, answer, ["login", "--undo"]);
-    expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining("began at this very moment") });
+    expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining("work on it has just started") });
   });
 
   it.each(["send-back", "waive", "force-complete", "abandon"])("%s needs words", async (verb) => {
@@ -256,12 +259,12 @@ describe("remand rework", () => {
   });
 
   it.each([
-    [["login"], "rework needs your words"],
+    [["login"], "--message is missing"],
     [["login", "--phase", "plan", "--message", "x"], "login has no phase plan"],
     [["login", "--phase", "implment", "--message", "x"], "Did you mean implement?"],
     [["filed", "--message", "x"], "filed is over: accepted"],
     [["given-up", "--message", "x"], "given-up is over: abandoned"],
-    [["new", "--message", "x"], "new has not begun"],
+    [["new", "--message", "x"], "new has not started"],
   ])("%j is refused", async (args, message) => {
     const host = await stuck();
     await host.write(storyId("new"), { type: "story.added", story: story("new") });
@@ -285,7 +288,7 @@ describe("remand stop", () => {
     expect(stateOf(host.state(), "b").stopping).toBe("ada");
     expect(stateOf(host.state(), "login").held).toBe(true);
     expect(stateOf(host.state(), "done").held).toBe(false);
-    expect((await on(host, stop, [])).out).toContain("nothing to hold");
+    expect((await on(host, stop, [])).out).toContain("nothing to pause");
   });
 
   it("holds only the stories that are named", async () => {

@@ -13,7 +13,7 @@ export interface DriveOptions {
   readonly by: string;
   readonly signal: AbortSignal;
   /** Stays when all is done, and continues when a file or an answer is new. */
-  readonly watch?: Omit<WatchOptions, "onSettled">;
+  readonly watch?: Omit<StoryWatch, "onSettled">;
   /** Called before the journal is closed, even after an error. */
   onEnd?(state: RunState): Promise<void>;
 }
@@ -51,7 +51,7 @@ async function resumePaused(engine: EngineSession, asked: readonly StoryId[], by
   }
 }
 
-export interface WatchOptions {
+export interface StoryWatch {
   /** Where the stories' files are. */
   readonly folder: string;
   /** The stories as their files say now; where one of them is wrong, what is new about that. */
@@ -70,7 +70,7 @@ export interface WatchOptions {
 async function driveAndWatch(
   host: Pick<Host, "watchFolder">,
   engine: EngineSession,
-  watch: WatchOptions,
+  watch: StoryWatch,
   signal: AbortSignal,
 ): Promise<RunState> {
   const wakeups = createWakeups(signal);
@@ -111,7 +111,7 @@ async function driveAndWatch(
 }
 
 /** A file that is being written is wrong for a moment: the stories stay as they were, and the next change is read. */
-async function registerAgain(engine: EngineSession, watch: WatchOptions, wake: () => void): Promise<void> {
+async function registerAgain(engine: EngineSession, watch: StoryWatch, wake: () => void): Promise<void> {
   const read = await watch.reread();
   if ("wrong" in read) {
     if (read.wrong !== "") watch.onTrouble(read.wrong);

@@ -3,7 +3,7 @@ import type { StoryId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import { runCounts } from "../views/run/run-summary.ts";
 import { type ExitCode, INTERRUPTED, type Interrupt, type World } from "../app/command.ts";
-import { type WatchOptions, drivePlan } from "../app/drive-plan.ts";
+import { type StoryWatch, drivePlan } from "../app/drive-plan.ts";
 import { exitCodeOf } from "../app/exit.ts";
 import type { RunPlan } from "../app/host.ts";
 import { shownPath } from "../app/load-config.ts";
@@ -14,7 +14,7 @@ export interface RunEngineOptions {
   readonly reporter?: string | undefined;
   readonly json?: boolean | undefined;
   /** Stays when all is done; given how to read the stories again. */
-  readonly watch?: Pick<WatchOptions, "folder" | "reread"> | undefined;
+  readonly watch?: Pick<StoryWatch, "folder" | "reread"> | undefined;
   /** Who called it: stories that were held are released in this name. */
   readonly by: string;
 }
@@ -65,7 +65,7 @@ function watchNotes(
   world: World,
   reporter: Reporter,
   asked: readonly StoryId[],
-): Pick<WatchOptions, "onIdle" | "onTrouble"> {
+): Pick<StoryWatch, "onIdle" | "onTrouble"> {
   return {
     onIdle: (state, folder) => {
       const { needsYou } = runCounts(state, asked);

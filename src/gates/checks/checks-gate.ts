@@ -16,7 +16,13 @@ import { type CheckEnvironment, LOCAL, cellName } from "./environments.ts";
 import { type KnownFlake, flakyElsewhere, markFlake, classifyFailures } from "./flakes.ts";
 import type { CoverageRules } from "./measures.ts";
 import { momentIn, seenReports, shownPaths } from "./read-reports.ts";
-import { type CheckCommand, type CheckControl, type CheckOutcome, type RunOptions, checkRunner } from "./run-check.ts";
+import {
+  type CheckCommand,
+  type CheckControl,
+  type CheckOutcome,
+  type CheckRunOptions,
+  checkRunner,
+} from "./run-check.ts";
 
 export interface ChecksOptions {
   readonly commands: readonly CheckCommand[];
@@ -53,7 +59,7 @@ export interface TestedJudgement {
 }
 
 /** Looks again at what a check said first, by running it again where that is worth it. */
-type Confirm = (first: CheckOutcome, run: (how?: RunOptions) => Promise<CheckOutcome>) => Promise<CheckOutcome>;
+type Confirm = (first: CheckOutcome, run: (how?: CheckRunOptions) => Promise<CheckOutcome>) => Promise<CheckOutcome>;
 
 /**
  * Runs every command in every environment, and goes by the exit codes. What failed is read out of the output and the
@@ -123,7 +129,8 @@ function allRuns(options: ChecksOptions) {
     const outcomes = await inTurns(cells, parallel, control.signal, async ({ command, environment }) => {
       const where = environment === LOCAL ? command.name : `${command.name}, ${environment}`;
       const onOutput = (line: string): void => control.onOutput(parallel > 1 ? `[${where}] ${line}` : line);
-      const run = (how?: RunOptions): Promise<CheckOutcome> => runner.run(command, environment, own, onOutput, how);
+      const run = (how?: CheckRunOptions): Promise<CheckOutcome> =>
+        runner.run(command, environment, own, onOutput, how);
       if (options.reset !== undefined)
         return lock.exclusive(async () => {
           const first = await run();

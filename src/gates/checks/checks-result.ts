@@ -11,7 +11,7 @@ import { cellName, notVerified } from "./environments.ts";
 import { passedWith } from "./check-ending.ts";
 import { type CheckFault, isBlocking, namedFaults } from "./check-faults.ts";
 import { compareRuns, flakeFinding } from "./flakes.ts";
-import type { CheckOutcome, RunOptions } from "./run-check.ts";
+import type { CheckOutcome, CheckRunOptions } from "./run-check.ts";
 
 /** One judgement of all that was run, and of what is to be said beside it. */
 export function checksJudgement(
@@ -104,7 +104,7 @@ function summaryOf(
  */
 export async function confirmAtBase(
   first: CheckOutcome,
-  again: (how?: RunOptions) => Promise<CheckOutcome>,
+  again: (how?: CheckRunOptions) => Promise<CheckOutcome>,
 ): Promise<CheckOutcome> {
   if (!isRed(first)) return first;
   const bare = await again({ isBare: true });

@@ -85,12 +85,12 @@ export interface CheckRunner {
     environment: string,
     reports: SeenReports | null,
     onOutput: (line: string) => void,
-    how?: RunOptions,
+    how?: CheckRunOptions,
   ): Promise<CheckOutcome>;
 }
 
 /** `isBare`: the command alone, and no test runner is made to report names. */
-export interface RunOptions {
+export interface CheckRunOptions {
   readonly isBare: boolean;
 }
 

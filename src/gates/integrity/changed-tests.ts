@@ -1,7 +1,7 @@
 import type { TestReading, TestText } from "./test-text.ts";
 import type { FilePair } from "./file-changes.ts";
 
-export interface ReadFile extends FilePair {
+export interface ReadTestFile extends FilePair {
   readonly was: TestText;
   readonly is: TestText;
 }
@@ -17,7 +17,7 @@ export type TestFate =
   | { readonly is: "lost"; readonly test: TestReading };
 
 /** What became of each test, file by file. Each test that is there now accounts for one that was there, and no more. */
-export function fateOfTests(files: readonly ReadFile[]): ReadonlyMap<string, readonly TestFate[]> {
+export function fateOfTests(files: readonly ReadTestFile[]): ReadonlyMap<string, readonly TestFate[]> {
   const fresh: NewTest[] = [];
   const open = new Map<string, readonly TestReading[]>();
   const fates = new Map<string, TestFate[]>();

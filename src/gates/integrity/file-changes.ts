@@ -70,7 +70,7 @@ export const isTextByName = (path: string): boolean =>
   );
 
 /** Where a folder stands in its checkout. */
-export interface GitFolder {
+export interface GitPaths {
   /** From the top of the checkout, with a slash at its end; empty at the top itself. Git names files from there. */
   readonly prefix: string;
   /** Where git keeps what all checkouts share. */
@@ -78,7 +78,7 @@ export interface GitFolder {
 }
 
 /** `null` outside of any checkout. */
-export async function gitFolderOf(path: string): Promise<GitFolder | null> {
+export async function gitFolderOf(path: string): Promise<GitPaths | null> {
   for (let top = resolve(path); ; top = dirname(top)) {
     const entry = join(top, ".git");
     const found = await stat(entry).catch(() => null);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstat, readdir, readFile, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import type { GitFolder } from "./file-changes.ts";
+import type { GitPaths } from "./file-changes.ts";
 
 /** Untracked files that decide the checks: name to content hash. */
 export type UntrackedState = ReadonlyMap<string, string>;
@@ -10,7 +10,7 @@ export type UntrackedState = ReadonlyMap<string, string>;
  * The programs that run tests as they are installed in a place, and what git is told to overlook. Contents count, and
  * not times: installing the same again changes nothing.
  */
-export async function readUntrackedState(place: string, git: GitFolder | null): Promise<UntrackedState> {
+export async function readUntrackedState(place: string, git: GitPaths | null): Promise<UntrackedState> {
   const found = new Map<string, string>();
   for (const folder of await runnerFolders(place)) await addFiles(found, place, folder, 0);
   await addPrograms(found, place, "node_modules/.bin");

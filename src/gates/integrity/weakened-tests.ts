@@ -2,7 +2,7 @@ import type { Finding } from "../../core/gates/finding.ts";
 import type { FilePair } from "./file-changes.ts";
 import { resolveImport } from "./replaced-subjects.ts";
 import type { RuleReporter } from "./integrity-rules.ts";
-import { fateOfTests, type TestFate, type ReadFile } from "./changed-tests.ts";
+import { fateOfTests, type TestFate, type ReadTestFile } from "./changed-tests.ts";
 import { readTestText, type TestReading, type TestText } from "./test-text.ts";
 
 export interface TestLook {
@@ -20,7 +20,7 @@ export function weakenedTests({ files, gone, isTest }: TestLook, book: RuleRepor
     const read = readTestText(path, text);
     return isTest(path) ? read : { ...read, around: [], assertionsAround: 0, mutedAround: 0 };
   };
-  const read = files.map((file): ReadFile => ({
+  const read = files.map((file): ReadTestFile => ({
     ...file,
     was: reading(file.path, file.before),
     is: reading(file.path, file.after),
@@ -43,7 +43,12 @@ const EMPTY: TestText = {
   literals: new Set(),
 };
 
-function inFile(file: ReadFile, fates: readonly TestFate[], gone: ReadonlySet<string>, book: RuleReporter): Finding[] {
+function inFile(
+  file: ReadTestFile,
+  fates: readonly TestFate[],
+  gone: ReadonlySet<string>,
+  book: RuleReporter,
+): Finding[] {
   const { path, was, is } = file;
   if (file.after === null && was.tests.length === 0) return lostFile(file, fates, book);
   const specific = fates.flatMap((fate) => ("now" in fate ? weaknesses(path, fate, is.helpers, book) : []));
@@ -63,7 +68,7 @@ function inFile(file: ReadFile, fates: readonly TestFate[], gone: ReadonlySet<st
 }
 
 /** A file of test data, or of functions for tests, that is gone. What moved, with all it held, is still there. */
-function lostFile({ path }: ReadFile, fates: readonly TestFate[], book: RuleReporter): Finding[] {
+function lostFile({ path }: ReadTestFile, fates: readonly TestFate[], book: RuleReporter): Finding[] {
   if (fates.some(({ is }) => is === "moved")) return [];
   return book.report("test-changed", {
     file: path,
@@ -73,7 +78,7 @@ function lostFile({ path }: ReadFile, fates: readonly TestFate[], book: RuleRepo
 }
 
 function lostTests(
-  { path, before, after }: ReadFile,
+  { path, before, after }: ReadTestFile,
   fates: readonly TestFate[],
   gone: ReadonlySet<string>,
   book: RuleReporter,
@@ -111,7 +116,7 @@ function lostTests(
 }
 
 /** A row of a table is a test. Rows that moved to other tests of the file are still there. */
-function lostRows({ path, is }: ReadFile, fates: readonly TestFate[], book: RuleReporter): Finding[] {
+function lostRows({ path, is }: ReadTestFile, fates: readonly TestFate[], book: RuleReporter): Finding[] {
   const known = new Set(fates.flatMap((fate) => ("now" in fate ? [fate.now] : [])));
   let elsewhere = is.tests
     .filter((test) => !known.has(test))
@@ -212,7 +217,7 @@ function weaknesses(
 }
 
 /** Functions that tests call assert too; and a whole group may stand in something that is never true. */
-function aroundThem({ path, after, was, is }: ReadFile, book: RuleReporter): Finding[] {
+function aroundThem({ path, after, was, is }: ReadTestFile, book: RuleReporter): Finding[] {
   if (after === null) return [];
   const moved =
     is.tests.reduce((sum, test) => sum + test.assertions, 0) -
@@ -238,7 +243,7 @@ function aroundThem({ path, after, was, is }: ReadFile, book: RuleReporter): Fin
 
 /** Whatever else was changed in tests that were there, or in what stands around them. */
 function changes(
-  { path, before, after, was, is }: ReadFile,
+  { path, before, after, was, is }: ReadTestFile,
   fates: readonly TestFate[],
   named: ReadonlySet<string>,
   isSkipTold: boolean,
@@ -250,7 +255,7 @@ function changes(
       (fate.is === "rewritten" || (fate.is === "kept" && fate.now.shape !== fate.test.shape)) &&
       !named.has(fate.test.title ?? "a test without a name"),
   );
-  const left = counted(is.around);
+  const left = countValues(is.around);
   const around = was.around.filter((line) => !take(left, line));
   // A file without tests is data, or functions for tests: whatever is different in it may change what tests say.
   const isChanged = changed.length > 0 || (around.length > 0 && !isSkipTold);
@@ -269,7 +274,7 @@ function changes(
   });
 }
 
-function counted(values: readonly string[]): Map<string, number> {
+function countValues(values: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return counts;

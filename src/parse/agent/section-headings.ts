@@ -5,7 +5,7 @@ import { severityFromWord, type Severity } from "../../core/gates/severity.ts";
 export type SectionName = (typeof NAMES)[number][0];
 
 /** What stands under a heading. */
-export interface Section {
+export interface MessageSection {
   /** Text on the heading's own line, and lines below it that are no list. */
   readonly lines: string[];
   readonly items: SectionItem[];
@@ -21,14 +21,14 @@ export interface SectionItem {
   readonly severity: Severity | null;
 }
 
-export type Sections = ReadonlyMap<SectionName, Section>;
+export type Sections = ReadonlyMap<SectionName, MessageSection>;
 
 /**
  * Splits the text around a signal into the sections S0 and S2 name. It is generous about their dress: any bullet,
  * bold or hashed headings, blank lines, words on the heading's line. A line of prose after a list ends the section.
  */
 export function readSections(text: string, signal: Signal | null): Sections {
-  const sections = new Map<SectionName, Section>();
+  const sections = new Map<SectionName, MessageSection>();
   const fences = watchFences();
   const here: SectionCursor = { section: null, severity: null, blank: false, indent: 0, name: null };
   for (const line of text.split("\n")) {
@@ -45,18 +45,23 @@ export function readSections(text: string, signal: Signal | null): Sections {
 }
 
 interface SectionCursor {
-  section: Section | null;
+  section: MessageSection | null;
   name: SectionName | null;
   severity: Severity | null;
   blank: boolean;
   indent: number;
 }
 
-function takeLine(sections: Map<SectionName, Section>, here: SectionCursor, line: string, signal: Signal | null): void {
+function takeLine(
+  sections: Map<SectionName, MessageSection>,
+  here: SectionCursor,
+  line: string,
+  signal: Signal | null,
+): void {
   if (/^ {0,3}>/.test(line)) return;
   const heading = headingOf(line, signal, here.section !== null && here.section.items.length > 0);
   if (heading !== null) {
-    const section: Section = sections.get(heading.name) ?? { lines: [], items: [], rows: [] };
+    const section: MessageSection = sections.get(heading.name) ?? { lines: [], items: [], rows: [] };
     sections.set(heading.name, section);
     Object.assign(here, { section, name: heading.name, severity: null });
     if (heading.rest !== "") section.lines.push(heading.rest);
@@ -77,7 +82,7 @@ function takeLine(sections: Map<SectionName, Section>, here: SectionCursor, line
   takeContent(here, here.section, line);
 }
 
-function takeContent(here: SectionCursor, section: Section, line: string): void {
+function takeContent(here: SectionCursor, section: MessageSection, line: string): void {
   if (/^\s*\|/.test(line)) {
     if (!/^[\s|:-]+$/.test(line)) section.rows.push(cellsOf(line));
     return;

@@ -1,4 +1,4 @@
-import { familyOf, type Family } from "./symbols-mask.ts";
+import { familyOf, type LanguageFamily } from "./symbols-mask.ts";
 import { workspaceStems, type WorkspacePackage } from "./workspace-packages.ts";
 
 /** Finds files of the project by how code and output name them. */
@@ -73,7 +73,7 @@ export function readImports(text: string, path: string, index: PathIndex): strin
   return [...found];
 }
 
-function targets(text: string, path: string, folder: string, family: Family, index: PathIndex): string[] {
+function targets(text: string, path: string, folder: string, family: LanguageFamily, index: PathIndex): string[] {
   switch (family) {
     case "javascript":
       return matches(

@@ -1,7 +1,7 @@
 /** The families of languages that are read by their words: they differ in comments, texts and blocks. */
-export type Family = "javascript" | "python" | "go" | "rust" | "java" | "other";
+export type LanguageFamily = "javascript" | "python" | "go" | "rust" | "java" | "other";
 
-const FAMILIES: Readonly<Record<string, Family>> = {
+const FAMILIES: Readonly<Record<string, LanguageFamily>> = {
   ts: "javascript",
   tsx: "javascript",
   mts: "javascript",
@@ -22,7 +22,7 @@ const FAMILIES: Readonly<Record<string, Family>> = {
   cs: "java",
 };
 
-export function familyOf(path: string): Family {
+export function familyOf(path: string): LanguageFamily {
   const ending = path.slice(path.lastIndexOf(".") + 1).toLowerCase();
   return Object.hasOwn(FAMILIES, ending) ? FAMILIES[ending]! : "other";
 }
@@ -32,7 +32,7 @@ export function familyOf(path: string): Family {
  * and words can be counted without a grammar. One pass; what never ends is blank up to the end of its line, or of the
  * file for what may span lines.
  */
-export function maskedCode(text: string, family: Family): string {
+export function maskedCode(text: string, family: LanguageFamily): string {
   if (family === "other") return text;
   const out: string[] = [];
   let at = 0;
@@ -52,7 +52,7 @@ export function maskedCode(text: string, family: Family): string {
 }
 
 /** Where the text or comment ends that begins here; not behind `at` where none does. */
-function blankEnd(text: string, at: number, family: Family): number {
+function blankEnd(text: string, at: number, family: LanguageFamily): number {
   const char = text[at]!;
   if (family === "python") {
     if (char === "#") return lineEnd(text, at);

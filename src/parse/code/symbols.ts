@@ -1,5 +1,5 @@
 import type { CodeSymbol } from "../../core/blame/change.ts";
-import { familyOf, maskedCode, type Family } from "./symbols-mask.ts";
+import { familyOf, maskedCode, type LanguageFamily } from "./symbols-mask.ts";
 
 /** What a light reading of a file's code gives: its named parts, and the names used on each line. */
 export interface CodeReading {
@@ -94,7 +94,7 @@ const METHOD: SymbolPattern = [
   "function",
 ];
 
-const BEGINNINGS: Readonly<Record<Exclude<Family, "python" | "other">, readonly SymbolPattern[]>> = {
+const BEGINNINGS: Readonly<Record<Exclude<LanguageFamily, "python" | "other">, readonly SymbolPattern[]>> = {
   javascript: [
     [/^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s*\*?\s*([A-Za-z_$][\w$]*)/, "function"],
     [
@@ -163,7 +163,7 @@ const NO_NAMES = new Set([
 function braceSymbols(
   lines: readonly string[],
   masked: readonly string[],
-  family: Exclude<Family, "python" | "other">,
+  family: Exclude<LanguageFamily, "python" | "other">,
 ): CodeSymbol[] {
   const ends = partEnds(masked);
   const found: CodeSymbol[] = [];

@@ -54,6 +54,6 @@ async function stop(world: World, typed: readonly string[], options: Options): P
   else if (held.length === 0) world.out("nothing to pause: every story has ended or is paused already\n");
   else
     world.out(
-      `held: ${held.join(", ")}${busy.length === 0 ? "" : `; ${options.now === true ? "ended" : "still running to its end"}: ${busy.join(", ")}`}\n`,
+      `paused: ${held.join(", ")}${busy.length === 0 ? "" : `; ${options.now === true ? "ended" : "still running to its end"}: ${busy.join(", ")}`}\n`,
     );
 }

@@ -146,7 +146,7 @@ describe("remand mcp", () => {
     expect(alone.answers).toMatchObject([{ isError: false, text: expect.stringContaining("it is not recorded") }]);
     const dispute = ["dispute_finding", { story: "cart", finding: "1", reason: "it is wanted" }] as const;
     const { answers, disk } = await calling([dispute, ready], { env: { REMAND_RESULT_FILE: "/tmp/x/result.json" } });
-    expect(answers).toMatchObject([{ isError: false }, { isError: false, text: expect.stringContaining("Taken") }]);
+    expect(answers).toMatchObject([{ isError: false }, { isError: false, text: expect.stringContaining("Recorded") }]);
     expect(JSON.parse((await disk.read("/tmp/x/result.json"))!)).toEqual({
       text: "Dispute: 1: it is wanted",
       output: { id: "cart", signal: "READY_FOR_REVIEW", summary: "done", filesModified: [] },

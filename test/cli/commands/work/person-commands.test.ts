@@ -284,7 +284,7 @@ describe("remand stop", () => {
     await host.write(storyId("b"), { type: "story.added", story: story("b") }, { type: "story.started", by: "engine" });
     const ran = await on(host, stop, ["--now"]);
     expect(ran.exit).toBe(0);
-    expect(ran.out).toBe("held: b, login; ended: b\n");
+    expect(ran.out).toBe("paused: b, login; ended: b\n");
     expect(stateOf(host.state(), "b").stopping).toBe("ada");
     expect(stateOf(host.state(), "login").held).toBe(true);
     expect(stateOf(host.state(), "done").held).toBe(false);

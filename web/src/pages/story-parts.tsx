@@ -171,7 +171,7 @@ export function ReJudged({ story: { reJudged } }: Props) {
   if (reJudged.length === 0) return null;
   return (
     <section>
-      <h2>What was judged again, and what was kept</h2>
+      <h2>Gates that ran again, and results that were kept</h2>
       <pre tabIndex={0}>{recheckText(reJudged).join("\n")}</pre>
     </section>
   );

@@ -2,19 +2,19 @@ import { basename, resolve } from "node:path";
 import { asWritten, quickMix, rankOf } from "./blame/baselines.ts";
 import { makeCase, type Case } from "./blame/cases.ts";
 import { largeDiff } from "./blame/large-diff.ts";
-import { makePlace, type Place } from "./blame/place.ts";
+import { makeTestFolder, type TestFolder } from "./blame/place.ts";
 import { formula } from "./blame/projects/formula.ts";
 import { gatekeeper } from "./blame/projects/gatekeeper.ts";
 import { planner } from "./blame/projects/planner.ts";
 import { shop } from "./blame/projects/shop.ts";
 import type { Project } from "./blame/projects.ts";
-import { tried, type Trial } from "./blame/trial.ts";
+import { runTrial, type Trial } from "./blame/trial.ts";
 import { median, Unusable, type BenchResult } from "./bench-result.ts";
 
 import { layOut, type MadeRepository } from "./blame/made/made.ts";
 import { ledger } from "./blame/made/ledger.ts";
 import { tracker } from "./blame/made/tracker.ts";
-import { tryRepository, type RepositoryWish } from "./blame/repository/run.ts";
+import { tryRepository, type RepositorySpec } from "./blame/repository/run.ts";
 import { scoresOf } from "./blame/repository/score.ts";
 
 /** Weights were fitted on the first two projects alone. */
@@ -65,7 +65,7 @@ async function ofMade(made: readonly MadeRepository[], options: ReadonlyMap<stri
   return results;
 }
 
-function wishOf(options: ReadonlyMap<string, string>, minutes: number): Omit<RepositoryWish, "path" | "command"> {
+function wishOf(options: ReadonlyMap<string, string>, minutes: number): Omit<RepositorySpec, "path" | "command"> {
   const number = (name: string, usual: number): number => {
     const value = Number(options.get(name) ?? usual);
     if (!Number.isFinite(value) || value < 0) throw new Unusable(`--${name} is no number: ${options.get(name)}`);
@@ -81,15 +81,15 @@ function wishOf(options: ReadonlyMap<string, string>, minutes: number): Omit<Rep
 }
 
 function ofProjects(): readonly BenchResult[] {
-  const place = makePlace();
+  const place = makeTestFolder();
   try {
-    const training = casesOf(TRAINING, "single", SINGLES, 1, place).map((each) => tried(each, place, false));
-    const single = casesOf(HELD_OUT, "single", SINGLES, 1001, place).map((each) => tried(each, place, true));
-    const multi = casesOf(HELD_OUT, "multi", OTHERS, 2001, place).map((each) => tried(each, place, true));
-    const joint = casesOf(HELD_OUT, "joint", OTHERS, 3001, place).map((each) => tried(each, place, true));
+    const training = casesOf(TRAINING, "single", SINGLES, 1, place).map((each) => runTrial(each, place, false));
+    const single = casesOf(HELD_OUT, "single", SINGLES, 1001, place).map((each) => runTrial(each, place, true));
+    const multi = casesOf(HELD_OUT, "multi", OTHERS, 2001, place).map((each) => runTrial(each, place, true));
+    const joint = casesOf(HELD_OUT, "joint", OTHERS, 3001, place).map((each) => runTrial(each, place, true));
     const kinds = ["unmet", "pre-existing", "environment", "flaky"] as const;
     const nobodys = kinds.flatMap((kind) =>
-      casesOf(HELD_OUT, kind, OTHERS, 4001, place).map((each) => tried(each, place, true)),
+      casesOf(HELD_OUT, kind, OTHERS, 4001, place).map((each) => runTrial(each, place, true)),
     );
     return [
       ...rankingOf("fitted on", training),
@@ -108,7 +108,7 @@ function casesOf(
   category: Case["category"],
   count: number,
   seed: number,
-  place: Place,
+  place: TestFolder,
 ): Case[] {
   return projects
     .flatMap((project) => Array.from({ length: count }, (_, at) => makeCase(project, seed + at, category, place)))

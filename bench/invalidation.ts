@@ -92,7 +92,7 @@ function judgingEverything(policy: Policy): Policy {
   return { ...policy, gates };
 }
 
-interface Around {
+interface StoryAround {
   readonly id: string;
   readonly phase: Phase;
   readonly policy: Policy;
@@ -150,7 +150,7 @@ function begun(policy: Policy, id: string): RunState {
 }
 
 /** The same dice for both ways through: a gate's n-th failure of a story is rolled by its name and the attempt's number. */
-function performed(command: Command, around: Around): Event[] {
+function performed(command: Command, around: StoryAround): Event[] {
   const { id } = around;
   switch (command.type) {
     case "start-story":
@@ -202,7 +202,7 @@ function touched(id: string, attempt: number, reworkOf: GateName | "person" | nu
  */
 function judgementOf(
   { gate, tree }: StartGate,
-  { id, seen, policy, phase }: Around,
+  { id, seen, policy, phase }: StoryAround,
 ): Extract<Event, { type: "gate.judged" }>["judgement"] {
   const name = `${phase}/${gate}`;
   const failed = seen.get(name) ?? 0;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createSqliteJournal } from "../src/adapters/journal/sqlite-journal.ts";
 import { storyId } from "../src/core/events/ids.ts";
 import { median, type BenchResult } from "./bench-result.ts";
-import { appended, countLines, event } from "./journal/lines.ts";
+import { appendLines, countLines, event } from "./journal/lines.ts";
 
 /**
  * What a journalled event costs, beside the least it can cost: the same bytes appended to a file and forced to the
@@ -30,8 +30,8 @@ const WARM_UP = 5000;
 async function singleAppends(folder: string): Promise<{ floorMs: number; results: readonly BenchResult[] }> {
   const journal = await createSqliteJournal(join(folder, "single.db"));
   const raw = openSync(join(folder, "raw.jsonl"), "a");
-  await Promise.all(Array.from({ length: WARM_UP }, (_, i) => appended(journal, "warm", i)));
-  for (let i = 0; i < WARM_UP / 10; i++) await appended(journal, "warm", WARM_UP + i);
+  await Promise.all(Array.from({ length: WARM_UP }, (_, i) => appendLines(journal, "warm", i)));
+  for (let i = 0; i < WARM_UP / 10; i++) await appendLines(journal, "warm", WARM_UP + i);
   const ours: number[] = [];
   const floor: number[] = [];
   for (let i = 0; i < TURNS; i++) {
@@ -41,7 +41,7 @@ async function singleAppends(folder: string): Promise<{ floorMs: number; results
         fdatasyncSync(raw);
       }),
     );
-    ours.push(await timedAsync(() => appended(journal, "one", i)));
+    ours.push(await timedAsync(() => appendLines(journal, "one", i)));
   }
   closeSync(raw);
   await journal.close();
@@ -61,7 +61,7 @@ async function grouped(folder: string, floorMs: number): Promise<readonly BenchR
   const begin = performance.now();
   await Promise.all(
     Array.from({ length: STORIES }, async (_, story) => {
-      for (let step = 0; step < STEPS; step++) await appended(journal, `story-${story}`, step);
+      for (let step = 0; step < STEPS; step++) await appendLines(journal, `story-${story}`, step);
     }),
   );
   const ms = performance.now() - begin;

@@ -7,7 +7,7 @@ import type { Journal } from "../src/ports/journal.ts";
 import { startPostgres, type PostgresServer } from "../test/kit/postgres-server.ts";
 import { median, type BenchResult } from "./bench-result.ts";
 import { glances } from "./postgres/glances.ts";
-import { appended, countLines, event } from "./journal/lines.ts";
+import { appendLines, countLines, event } from "./journal/lines.ts";
 
 /**
  * What a journalled event costs in a fleet's database, beside the least it can cost: one commit of the same bytes to
@@ -49,7 +49,7 @@ async function singleAppends(server: PostgresServer): Promise<readonly BenchResu
   const floor: number[] = [];
   for (let i = 0; i < WARM_UP + TURNS; i++) {
     floor.push(await timed(() => bare(i)));
-    ours.push(await timed(() => appended(journal, "one", i)));
+    ours.push(await timed(() => appendLines(journal, "one", i)));
   }
   await client.end();
   await journal.close();
@@ -74,7 +74,7 @@ async function manyWriters(server: PostgresServer): Promise<readonly BenchResult
   const url = `${server.url}?schema=writers`;
   const journals = await Promise.all(Array.from({ length: WRITERS }, () => createPostgresJournal(url)));
   const write = async (journal: Journal, name: string): Promise<void> => {
-    for (let i = 0; i < EACH; i++) await appended(journal, name, i);
+    for (let i = 0; i < EACH; i++) await appendLines(journal, name, i);
   };
   const aloneMs = await timed(() => write(journals[0]!, "alone"));
   const ms = await timed(async () => {
@@ -101,12 +101,12 @@ const STEPS = 10;
 async function grouped(server: PostgresServer): Promise<readonly BenchResult[]> {
   const journal = await createPostgresJournal(`${server.url}?schema=grouped`);
   const singleMs = await timed(async () => {
-    for (let i = 0; i < 200; i++) await appended(journal, "one", i);
+    for (let i = 0; i < 200; i++) await appendLines(journal, "one", i);
   });
   const ms = await timed(async () => {
     await Promise.all(
       Array.from({ length: STORIES }, async (_, story) => {
-        for (let step = 0; step < STEPS; step++) await appended(journal, `story-${story}`, step);
+        for (let step = 0; step < STEPS; step++) await appendLines(journal, `story-${story}`, step);
       }),
     );
   });

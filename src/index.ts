@@ -18,7 +18,7 @@ export type { WrittenBrief } from "./write/briefs/brief.ts";
 
 // Agents of your own, and watchers.
 export type { Agent, AgentControl, AgentError, AgentEvent, AgentRequest, AgentResult } from "./ports/agent.ts";
-export type { Stored } from "./ports/journal.ts";
+export type { StoredEvent as Stored } from "./ports/journal.ts";
 export type { Watcher } from "./ports/watcher.ts";
 
 // The rules by themselves, pure: events in, state; state in, commands.

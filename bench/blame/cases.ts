@@ -2,7 +2,7 @@ import type { ChangedHunk } from "../../src/core/blame/change.ts";
 import { readHunks } from "../../src/parse/code/failure-material.ts";
 import { readGitDiff, type FileDiff } from "../../src/parse/code/git-diff.ts";
 import { EDITS, type Files } from "./innocent-edits.ts";
-import type { Place } from "./place.ts";
+import type { TestFolder } from "./place.ts";
 import type { Project } from "./projects.ts";
 import { chanceOf, type Chance } from "./random.ts";
 import { slipsIn, withSlip, type Slip } from "./slips.ts";
@@ -26,7 +26,7 @@ export interface Case {
 const TRIES = 12;
 
 /** Makes an iteration of innocent edits that passes, and puts slips in until the tests turn red. */
-export function makeCase(project: Project, seed: number, category: Case["category"], place: Place): Case | null {
+export function makeCase(project: Project, seed: number, category: Case["category"], place: TestFolder): Case | null {
   const chance = chanceOf(seed);
   const base: Files = new Map(Object.entries(project.files));
   const clean = innocentIteration(base, chance, place);
@@ -62,7 +62,7 @@ export function makeCase(project: Project, seed: number, category: Case["categor
   return null;
 }
 
-function innocentIteration(base: Files, chance: Chance, place: Place): Files | null {
+function innocentIteration(base: Files, chance: Chance, place: TestFolder): Files | null {
   for (let tries = 0; tries < 5; tries++) {
     const files: Files = new Map(base);
     const count = 14 + chance.below(24);
@@ -132,7 +132,7 @@ function nobodys(
   category: Case["category"],
   base: Files,
   clean: Files,
-  place: Place,
+  place: TestFolder,
 ): Case | null {
   const path = [...base.keys()].find((each) => each.endsWith(".test.js"))!;
   const red = (text: string): string => {
@@ -163,7 +163,7 @@ function nobodys(
 }
 
 /** Several culprits each do it alone; joint ones only together. */
-function isOfCategory(category: Case["category"], clean: Files, slips: readonly Slip[], place: Place): boolean {
+function isOfCategory(category: Case["category"], clean: Files, slips: readonly Slip[], place: TestFolder): boolean {
   const alone = slips.map((slip) => place.run(withSlips(clean, [slip]), null).passed);
   return category === "multi" ? alone.every((passed) => !passed) : alone.every((passed) => passed);
 }

@@ -10,14 +10,14 @@ export interface TestRun {
 }
 
 /** A folder in which a project's tests are run, as often as one likes, on any of its states. */
-export interface Place {
+export interface TestFolder {
   readonly root: string;
   run(files: ReadonlyMap<string, string | null>, tests: readonly string[] | null, reporter?: string): TestRun;
   diff(before: Files, now: Files): string;
   leave(): void;
 }
 
-export function makePlace(): Place {
+export function makeTestFolder(): TestFolder {
   const root = mkdtempSync(join(tmpdir(), "remand-blame-"));
   const there = new Map<string, string>();
   const write = (files: ReadonlyMap<string, string | null>): void => {

@@ -8,7 +8,7 @@ import { readFailure } from "../../src/parse/code/failure.ts";
 import { pathIndex } from "../../src/parse/code/imports.ts";
 import type { Case } from "./cases.ts";
 import { ddmin } from "./ddmin.ts";
-import type { Place, TestRun } from "./place.ts";
+import type { TestFolder, TestRun } from "./place.ts";
 
 export interface Trial {
   readonly case: Case;
@@ -21,7 +21,7 @@ export interface Trial {
 const LIMITS = { runs: 40, timeMs: 120_000 };
 
 /** One case through everything: ranking, proof by real runs, and plain delta debugging beside it. */
-export function tried(each: Case, place: Place, withRuns: boolean): Trial {
+export function runTrial(each: Case, place: TestFolder, withRuns: boolean): Trial {
   const material = readBlameMaterial({
     output: each.output,
     root: place.root,
@@ -58,7 +58,7 @@ export function tried(each: Case, place: Place, withRuns: boolean): Trial {
 function proven(
   material: BlameMaterial,
   ranked: RankedBlame,
-  place: Place,
+  place: TestFolder,
   paths: readonly string[],
   run: (without: ReadonlySet<number>) => TestRun,
 ): ProofAnswer {

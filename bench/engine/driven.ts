@@ -5,7 +5,7 @@ import { openLedger, type Ledger } from "../../src/engine/ledger.ts";
 import type { Journal } from "../../src/ports/journal.ts";
 import { instantPolicy, instantStory, instantWorld, type InstantOptions } from "./instant-world.ts";
 
-export type Driving = Omit<InstantOptions, "journal">;
+export type DriveOptions = Omit<InstantOptions, "journal">;
 
 /** An engine over a journal, with the policy of these benchmarks. */
 export interface Engine {
@@ -14,7 +14,7 @@ export interface Engine {
   accept(names: readonly string[]): Promise<void>;
 }
 
-export async function openEngine(journal: Journal, driving: Driving): Promise<Engine> {
+export async function openEngine(journal: Journal, driving: DriveOptions): Promise<Engine> {
   const ledger = await openLedger(instantWorld({ journal, ...driving }));
   if (ledger.state().policy?.concurrency.stories !== driving.atOnce)
     await ledger.append(null, [

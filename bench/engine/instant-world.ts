@@ -11,7 +11,7 @@ import type { AgentResult } from "../../src/ports/agent.ts";
 import type { Gate, GateRequest } from "../../src/ports/gate.ts";
 import type { EngineJournal } from "../../src/ports/journal.ts";
 import type { Outbox } from "../../src/ports/notifier.ts";
-import type { Roster } from "../../src/ports/roles.ts";
+import type { RoleRegistry } from "../../src/ports/roles.ts";
 import type { Workspace } from "../../src/ports/workspace.ts";
 
 export interface InstantOptions {
@@ -58,7 +58,7 @@ export function instantWorld({ journal, atOnce, failures, outbox }: InstantOptio
     fixLint: null,
     detective: null,
     adjudicator: { decide: () => Promise.reject(new Error("nothing is disputed here")) },
-    roster: rosterOf(attempts),
+    roleRegistry: roleRegistryOf(attempts),
     watcher: { onLines: () => undefined, onOutput: () => undefined },
     nonce: () => "n0nc3n0nc3n0nc3",
   };
@@ -94,7 +94,7 @@ function memoryOutbox(): Outbox {
   };
 }
 
-function rosterOf(attempts: Map<string, number>): Roster {
+function roleRegistryOf(attempts: Map<string, number>): RoleRegistry {
   const run = async (id: string): Promise<AgentResult> => {
     attempts.set(id, (attempts.get(id) ?? 0) + 1);
     return {
@@ -111,7 +111,7 @@ function rosterOf(attempts: Map<string, number>): Roster {
   };
   // A place's path is its story's id, so that the agent knows whom it works for.
   const agent = { name: "instant", run: ({ cwd }: { readonly cwd: string }) => run(cwd) };
-  return { playing: async () => ({ agent, model: null, prompt: "You write code.", reports: "signal", env: {} }) };
+  return { agentFor: async () => ({ agent, model: null, prompt: "You write code.", reports: "signal", env: {} }) };
 }
 
 function workspaceOf(attempts: ReadonlyMap<string, number>): Workspace {
@@ -128,12 +128,12 @@ function workspaceOf(attempts: ReadonlyMap<string, number>): Workspace {
     prepare: async (story) => ({ path: story, branch: `remand/${story}`, base, ...now(story) }),
     keep: async (story) => now(story),
     adopt: async (_story, known) => known,
-    look: async (story) => now(story),
-    changed: async (_story, from, to) => (from === to ? [] : ["src/payment.ts", "test/payment.test.ts"]),
+    currentState: async (story) => now(story),
+    changedPaths: async (_story, from, to) => (from === to ? [] : ["src/payment.ts", "test/payment.test.ts"]),
     diff: async () => "",
     fileAt: async () => null,
     restore: async (_story, tree) => ({ tree, commit: tree }),
-    putBack: async (story) => now(story),
+    restorePaths: async (story) => now(story),
     forget: async () => undefined,
     dispose: async () => undefined,
   };
@@ -164,7 +164,7 @@ function gate(name: GateName, failures: number, attempts: ReadonlyMap<string, nu
       durationMs: 2300,
     };
   };
-  return [name, { name, judgedBy: () => ["npm test"], judge }];
+  return [name, { name, criteria: () => ["npm test"], run: judge }];
 }
 
 /** Looks like a hash, and takes no time. */

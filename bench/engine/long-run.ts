@@ -12,8 +12,8 @@ const ROUNDS = 7;
 /** What a long journal costs whoever opens it. Each time by a process of its own, as it is after a crash. */
 export async function measureLongRun(folder: string): Promise<readonly BenchResult[]> {
   const journal = await longJournal(folder, STORIES);
-  const opened: Told[] = [];
-  const anew: Told[] = [];
+  const opened: OpenFigures[] = [];
+  const anew: OpenFigures[] = [];
   const status: number[] = [];
   const floor: number[] = [];
   for (let round = 0; round <= ROUNDS; round++) {
@@ -40,15 +40,15 @@ export async function measureLongRun(folder: string): Promise<readonly BenchResu
   ];
 }
 
-interface Told {
+interface OpenFigures {
   readonly ms: number;
   readonly rss: number;
 }
 
-function openedBy(file: string): Told {
+function openedBy(file: string): OpenFigures {
   const script = `import(${JSON.stringify(TELLER)}).then(async (m) => console.log(JSON.stringify(await m.openAndTell(${JSON.stringify(file)}))))`;
   const { stdout } = programMs(["-e", script], process.cwd());
-  const told = JSON.parse(stdout) as Told & { readonly stories: number };
+  const told = JSON.parse(stdout) as OpenFigures & { readonly stories: number };
   if (told.stories !== STORIES + 1) throw new Error(`${told.stories} stories were found`);
   return told;
 }
@@ -69,12 +69,12 @@ function programMs(args: readonly string[], cwd: string): { ms: number; stdout: 
   return { ms, stdout };
 }
 
-function againstASecond(name: string, told: readonly Told[], limit: number | null): BenchResult {
+function againstASecond(name: string, told: readonly OpenFigures[], limit: number | null): BenchResult {
   const value = median(told.map(({ ms }) => ms));
   return { name, value, unit: "ms", ratio: value / 1000, against: "1 s", limit };
 }
 
-function memory(name: string, told: readonly Told[], mostMb: number): BenchResult {
+function memory(name: string, told: readonly OpenFigures[], mostMb: number): BenchResult {
   const value = median(told.map(({ rss }) => rss / 1024 / 1024));
   return { name, value, unit: "MB", ratio: value / mostMb, against: `${mostMb} MB`, limit: 1 };
 }

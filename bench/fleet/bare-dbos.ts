@@ -1,7 +1,7 @@
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import type { Event } from "../../src/core/events/event.ts";
 import { processorMs, serverProcessorMs } from "./processor.ts";
-import { rated, type Rate } from "./rate.ts";
+import { measureRate, type Rate } from "./rate.ts";
 import { startChild, type Child, type Parent } from "./child.ts";
 
 export interface BarePlan {
@@ -34,7 +34,7 @@ export async function bareSteps(plan: BarePlan): Promise<Rate> {
     children[0]!.say({ enqueue: Math.min(50, plan.stories), prefix: "warm-up" });
     await children[0]!.next();
     const workersMs = async (): Promise<number> => children.reduce((sum, { pid }) => sum + processorMs(pid), 0);
-    return await rated(plan.stories, { workersMs, serverMs: () => serverProcessorMs(plan.url) }, async () => {
+    return await measureRate(plan.stories, { workersMs, serverMs: () => serverProcessorMs(plan.url) }, async () => {
       children[0]!.say({ enqueue: plan.stories, prefix: "story" });
       await children[0]!.next();
       return plan.stories * plan.steps.length;

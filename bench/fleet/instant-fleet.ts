@@ -11,7 +11,7 @@ import type { Gate } from "../../src/ports/gate.ts";
 import { byText, lookup } from "../../src/stdx/sorted-map.ts";
 import { instantPolicy, instantStory, instantWorld } from "../engine/instant-world.ts";
 import { processorMs, serverProcessorMs } from "./processor.ts";
-import { rated, type Rate } from "./rate.ts";
+import { measureRate, type Rate } from "./rate.ts";
 import { startChild, type Child, type Parent } from "./child.ts";
 
 export interface FleetPlan {
@@ -35,7 +35,7 @@ export async function fleetSteps(plan: FleetPlan): Promise<Rate> {
   const workersMs = async (): Promise<number> => children.reduce((sum, { pid }) => sum + processorMs(pid), 0);
   try {
     const warm = await accepted(children[0]!, "warm-up", 2 * plan.processes);
-    return await rated(plan.stories, { workersMs, serverMs: () => serverProcessorMs(plan.url) }, async () => {
+    return await measureRate(plan.stories, { workersMs, serverMs: () => serverProcessorMs(plan.url) }, async () => {
       const end = await accepted(children[0]!, "story", plan.stories);
       return end - warm;
     });
@@ -166,7 +166,7 @@ function fleetWorld(
     return { tree: treeId(id), commit: id };
   };
   const gates = new Map(
-    [...world.gates].map(([name, gate]): [typeof name, Gate] => [name, { ...gate, judge: passing(gate) }]),
+    [...world.gates].map(([name, gate]): [typeof name, Gate] => [name, { ...gate, run: passing(gate) }]),
   );
   return {
     ...world,
@@ -175,13 +175,13 @@ function fleetWorld(
       ...world.workspace,
       prepare: async (story) => ({ path: story, branch: `remand/${story}`, base, ...now(story) }),
       keep: async (story) => now(story),
-      look: async (story) => now(story),
-      putBack: async (story) => now(story),
+      currentState: async (story) => now(story),
+      restorePaths: async (story) => now(story),
       dispose: async (story) => void made.delete(story),
     },
-    roster: {
-      playing: async (role) => {
-        const player = await world.roster.playing(role);
+    roleRegistry: {
+      agentFor: async (role) => {
+        const player = await world.roleRegistry.agentFor(role);
         if (player === null) return null;
         const run: typeof player.agent.run = async (request, control) => {
           if (options.agentMs > 0) await pause(options.agentMs);
@@ -194,7 +194,7 @@ function fleetWorld(
   };
 }
 
-function passing({ name }: Gate): Gate["judge"] {
+function passing({ name }: Gate): Gate["run"] {
   return async ({ tree: judged }) => ({
     gate: name,
     tree: judged,

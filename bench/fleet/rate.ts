@@ -12,7 +12,7 @@ export interface Meter {
   serverMs(): Promise<number>;
 }
 
-export async function rated(stories: number, meter: Meter, work: () => Promise<number>): Promise<Rate> {
+export async function measureRate(stories: number, meter: Meter, work: () => Promise<number>): Promise<Rate> {
   const before = { workers: await meter.workersMs(), server: await meter.serverMs() };
   const begin = performance.now();
   const steps = await work();

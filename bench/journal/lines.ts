@@ -10,7 +10,7 @@ export async function countLines(journal: Journal, lines: number): Promise<void>
 }
 
 /** Appends one event to a story's stream, where nobody else does. */
-export async function appended(journal: Journal, story: string, seq: number): Promise<void> {
+export async function appendLines(journal: Journal, story: string, seq: number): Promise<void> {
   const result = await journal.append(storyId(story), seq, [event(seq)], seq);
   if (!result.ok) throw new Error("a conflict where nobody else writes");
 }

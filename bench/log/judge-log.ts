@@ -24,7 +24,7 @@ const request = {
   timeoutMs: 600_000,
 };
 const before = process.cpuUsage();
-const judgement = await gate.judge(request as unknown as GateRequest, {
+const judgement = await gate.run(request as unknown as GateRequest, {
   signal: new AbortController().signal,
   onOutput: () => undefined,
 });

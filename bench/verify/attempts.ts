@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createSystemClock } from "../../src/adapters/clock/system-clock.ts";
 import { createInPlace } from "../../src/adapters/git/worktree/in-place.ts";
-import { createLaboratory } from "../../src/adapters/git/experiment-runner.ts";
+import { createExperimentRunner } from "../../src/adapters/git/experiment-runner.ts";
 import { runProcess } from "../../src/adapters/process/run-process.ts";
 import { gatesOf } from "../../src/compose/checks/gates.ts";
 import { projectEvidence } from "../../src/compose/project-evidence.ts";
@@ -57,7 +57,7 @@ async function timed(project: Project, change: Files): Promise<{ readonly verifi
   const { root, env, userState } = project;
   const state = join(userState, "engine");
   const workspace = createInPlace({ root, state, env });
-  const laboratory = createLaboratory({ root, env, userState, setup: null, share: null });
+  const experimentRunner = createExperimentRunner({ root, env, userState, setup: null, share: null });
   const policy = presetPolicy("goal");
   const config = {
     ...DEFAULTS,
@@ -67,7 +67,7 @@ async function timed(project: Project, change: Files): Promise<{ readonly verifi
   const evidence = await projectEvidence(root, join(state, "evidence"), config, env);
   const gates = gatesOf(
     { config },
-    { evidence, clock: createSystemClock(), workspace, env, laboratory, checkouts: laboratory },
+    { evidence, clock: createSystemClock(), workspace, env, experimentRunner, checkouts: experimentRunner },
   );
   const story = bareStory(storyId("bench"), "Bench", { kind: "bench" });
   const control = { signal: new AbortController().signal, onOutput: () => undefined };
@@ -83,7 +83,7 @@ async function timed(project: Project, change: Files): Promise<{ readonly verifi
   const { tree, commit } = await workspace.keep(story.id, { attempt: 1, subject: "1", journalHead: "f".repeat(64) });
   for (const gate of ["integrity", "checks"] as const) {
     const request = { ...requestFor(gate, tree, commit), ...(seen.run === undefined ? {} : { baseRun: seen.run }) };
-    const judged = await gates.get(gate)!.judge(request, control);
+    const judged = await gates.get(gate)!.run(request, control);
     if (judged.result !== "pass") throw new Error(`${gate} did not pass: ${judged.summary}`);
   }
   const verified = performance.now() - begin;

@@ -1,4 +1,4 @@
-import { createLaboratory } from "../../src/adapters/git/experiment-runner.ts";
+import { createExperimentRunner } from "../../src/adapters/git/experiment-runner.ts";
 import { createWorkStarter } from "../../src/adapters/git/dependencies/work-start.ts";
 import { median, type BenchResult } from "../bench-result.ts";
 import { makeProject, type Files } from "./project.ts";
@@ -58,10 +58,18 @@ function makeRepository(count: number): BenchRepository {
       // As the engine does: what is installed in the user's checkout is kept once, at the start of the work.
       const start = createWorkStarter(project.root, options);
       await start.open(false);
-      const laboratory = createLaboratory({ ...options, mount: how === "mounted", start: () => start.now() });
+      const experimentRunner = createExperimentRunner({
+        ...options,
+        mount: how === "mounted",
+        start: () => start.now(),
+      });
       return async () => {
         const begin = performance.now();
-        const bench = await laboratory.open({ signal: new AbortController().signal, commit: "HEAD", base: "HEAD~1" });
+        const bench = await experimentRunner.open({
+          signal: new AbortController().signal,
+          commit: "HEAD",
+          base: "HEAD~1",
+        });
         const taken = performance.now() - begin;
         await bench.close();
         return taken;

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { createLaboratory } from "../../src/adapters/git/experiment-runner.ts";
+import { createExperimentRunner } from "../../src/adapters/git/experiment-runner.ts";
 import { runProcess } from "../../src/adapters/process/run-process.ts";
 import { median, type BenchResult } from "../bench-result.ts";
 import { makeProject, type Files, type Project } from "./project.ts";
@@ -121,7 +121,7 @@ export async function warmCheckFigures(): Promise<readonly BenchResult[]> {
 }
 
 async function warmCheck(stack: Stack, project: Project): Promise<BenchResult> {
-  const laboratory = createLaboratory({ ...project, setup: null, share: null });
+  const experimentRunner = createExperimentRunner({ ...project, setup: null, share: null });
   const signal = new AbortController().signal;
   const timed = async (cwd: string): Promise<number> => {
     const begin = performance.now();
@@ -130,7 +130,7 @@ async function warmCheck(stack: Stack, project: Project): Promise<BenchResult> {
     return performance.now() - begin;
   };
   const clean = async (base: string): Promise<number> => {
-    const bench = await laboratory.open({ signal, commit: "HEAD", base });
+    const bench = await experimentRunner.open({ signal, commit: "HEAD", base });
     try {
       return await timed(bench.path);
     } finally {

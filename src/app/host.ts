@@ -12,7 +12,7 @@ import type { Story } from "../core/stories/story.ts";
 import type { StoryDetails } from "../engine/fold-outlines.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { Evidence } from "../ports/evidence.ts";
-import type { Head, Journal, Stored } from "../ports/journal.ts";
+import type { Head, Journal, StoredEvent } from "../ports/journal.ts";
 import type { Tool } from "../ports/tool.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";
@@ -109,7 +109,7 @@ export type { Probe };
 
 export interface StoriesView extends StoryDetails {
   /** Of one story, from the first. */
-  lines(story: StoryId): AsyncIterable<Stored>;
+  lines(story: StoryId): AsyncIterable<StoredEvent>;
   close(): Promise<void>;
 }
 
@@ -118,7 +118,7 @@ export interface JournalView {
   readonly journal: Pick<Journal, "head" | "read" | "watch">;
   readonly evidence: Evidence;
   /** After a position; of one story alone, where it is named. */
-  lines(after: number, only?: StoryId): AsyncIterable<Stored>;
+  lines(after: number, only?: StoryId): AsyncIterable<StoredEvent>;
   /** Where the stories' code is, to be read: diffs and files. */
   workspace(): Promise<Workspace>;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 import { isAbsolute, join } from "node:path";
 import type { Config } from "../config/config.ts";
-import type { Stored } from "../ports/journal.ts";
+import type { StoredEvent } from "../ports/journal.ts";
 import type { DayMetrics } from "../views/board/cost.ts";
 import { trailOf } from "../views/story/trail.ts";
 import type { RunState } from "../core/stories/run-state.ts";
@@ -15,7 +15,7 @@ import type { World } from "./command.ts";
 import { linesOf } from "./with-journal.ts";
 
 /** The files of the trail, path below its folder → text. The same journal gives the same bytes. */
-export function trailFiles(lines: readonly Stored[], run: RunState): Map<string, string> {
+export function trailFiles(lines: readonly StoredEvent[], run: RunState): Map<string, string> {
   const trail = trailOf(lines, run);
   const files = new Map<string, string>();
   for (const { story, records } of trail.reworks)

@@ -2,7 +2,7 @@ import { RemandError } from "../core/events/error.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
-import type { Stored } from "../ports/journal.ts";
+import type { StoredEvent } from "../ports/journal.ts";
 import { entries } from "../stdx/sorted-map.ts";
 import type { World } from "./command.ts";
 import type { StoriesView, JournalView } from "./host.ts";
@@ -62,12 +62,12 @@ export function storyOf(run: RunState, typed: string): StoryState {
   return storiesOf(run, knownIds([typed], known))[0]!;
 }
 
-export async function linesOf(view: JournalView, story: StoryId | null): Promise<Stored[]> {
+export async function linesOf(view: JournalView, story: StoryId | null): Promise<StoredEvent[]> {
   return collectLines(story === null ? view.lines(0) : view.lines(0, story));
 }
 
-export async function collectLines(lines: AsyncIterable<Stored>): Promise<Stored[]> {
-  const all: Stored[] = [];
+export async function collectLines(lines: AsyncIterable<StoredEvent>): Promise<StoredEvent[]> {
+  const all: StoredEvent[] = [];
   for await (const line of lines) all.push(line);
   return all;
 }

@@ -1,7 +1,7 @@
 import { RemandError } from "../core/events/error.ts";
 import type { GateReport } from "../core/gates/gate-report.ts";
 import type { Story } from "../core/stories/story.ts";
-import type { Stored } from "../ports/journal.ts";
+import type { StoredEvent } from "../ports/journal.ts";
 import { nearMiss } from "../stdx/near-miss.ts";
 import { type BoardRow, boardRows } from "../views/board/board.ts";
 import type { Flake } from "../views/board/flakes.ts";
@@ -90,7 +90,15 @@ const STORY: FieldsOf<Story> = {
   role: true,
 };
 
-const LINE: FieldsOf<Stored> = { v: true, position: true, seq: true, at: true, story: true, event: true, hash: true };
+const LINE: FieldsOf<StoredEvent> = {
+  v: true,
+  position: true,
+  seq: true,
+  at: true,
+  story: true,
+  event: true,
+  hash: true,
+};
 
 const REPORT: FieldsOf<GateReport> = {
   judged: true,

@@ -1,7 +1,7 @@
 import { RemandError } from "../core/events/error.ts";
 import { type EvidenceId, type StoryId, evidenceId } from "../core/events/ids.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
-import type { Stored } from "../ports/journal.ts";
+import type { StoredEvent } from "../ports/journal.ts";
 import type { World } from "../app/command.ts";
 import { linesOf, withJournal, storyOf } from "../app/with-journal.ts";
 
@@ -31,7 +31,7 @@ export async function keptBrief(world: World, typed: string, wanted: number | "n
 
 function briefOf(
   state: StoryState,
-  lines: readonly Stored[],
+  lines: readonly StoredEvent[],
   wanted: number | "next" | "newest",
 ): { attempt: number; id: EvidenceId } {
   const { story, rework, attempts } = state;

@@ -2,7 +2,12 @@ import type { Probe } from "../app/host.ts";
 import { countText } from "../stdx/plain-text.ts";
 import { RemandError } from "../core/events/error.ts";
 import { durationText } from "../views/text/words.ts";
-import { examineDatabase, type Examined, type SeenWorker, type Tables } from "../adapters/postgres/examine.ts";
+import {
+  examineDatabase,
+  type DatabaseReport,
+  type WorkerSilence,
+  type TablesState,
+} from "../adapters/postgres/examine.ts";
 
 /** A fleet's database: can it be reached, is it ours and of our version, and are workers alive? Nothing is changed. */
 export async function databaseProbes(db: string): Promise<readonly Probe[]> {
@@ -15,7 +20,7 @@ export async function databaseProbes(db: string): Promise<readonly Probe[]> {
   }
 }
 
-function serverProbe({ where, server }: Examined): Probe {
+function serverProbe({ where, server }: DatabaseReport): Probe {
   const { version, isEncrypted, isReplica } = server;
   const detail = `${where}, PostgreSQL ${version}, ${isEncrypted ? "with" : "without"} TLS`;
   // Since 10 the first number alone is the major version.
@@ -28,7 +33,7 @@ function serverProbe({ where, server }: Examined): Probe {
 
 const LEAST_MAJOR = 13;
 
-function tablesProbe({ where, tables }: Examined): Probe {
+function tablesProbe({ where, tables }: DatabaseReport): Probe {
   switch (tables.state) {
     case "none":
       return noTables(where, tables);
@@ -49,7 +54,7 @@ function tablesProbe({ where, tables }: Examined): Probe {
   }
 }
 
-function noTables(where: string, { encoding, mayMake }: Tables & { state: "none" }): Probe {
+function noTables(where: string, { encoding, mayMake }: TablesState & { state: "none" }): Probe {
   if (encoding !== "UTF8") {
     const fix = "Make one with UTF8: createdb --encoding=UTF8 --template=template0.";
     return problem("fleet's journal", `the database ${where} keeps text as ${encoding}`, fix);
@@ -59,7 +64,7 @@ function noTables(where: string, { encoding, mayMake }: Tables & { state: "none"
   return problem("fleet's journal", "none yet, and this user may not make it", fix);
 }
 
-function ourTables({ version, newest, lines, mayWrite }: Tables & { state: "ours" }): Probe {
+function ourTables({ version, newest, lines, mayWrite }: TablesState & { state: "ours" }): Probe {
   const detail = `${countText(lines, "line")}, tables of version ${version}`;
   if (version > newest) {
     const fix = "Nothing was changed. Use the newer Remand that wrote it.";
@@ -75,7 +80,7 @@ function ourTables({ version, newest, lines, mayWrite }: Tables & { state: "ours
 /** Each says so once a second; after so long without a word others take its place. */
 const SILENT_MS = 3500;
 
-function workersProbe({ workers }: Examined): Probe[] {
+function workersProbe({ workers }: DatabaseReport): Probe[] {
   if (workers === null) return [];
   const alive = workers.filter(({ silentMs }) => silentMs <= SILENT_MS);
   const silent = workers.filter(({ silentMs }) => silentMs > SILENT_MS);
@@ -88,14 +93,14 @@ function workersProbe({ workers }: Examined): Probe[] {
   return [well("workers", parts.join("; "))];
 }
 
-const joinNames = (workers: readonly SeenWorker[]): string => {
+const joinNames = (workers: readonly WorkerSilence[]): string => {
   const names = workers.slice(0, MOST_NAMED).map(({ name }) => name);
   return workers.length > MOST_NAMED ? `${names.join(", ")} and ${workers.length - MOST_NAMED} more` : names.join(", ");
 };
 
 const MOST_NAMED = 5;
 
-const lastHeard = (silent: readonly SeenWorker[]): string => {
+const lastHeard = (silent: readonly WorkerSilence[]): string => {
   const latest = silent.reduce((one, other) => (other.silentMs < one.silentMs ? other : one));
   return `${durationText(latest.silentMs)} ago (${joinNames(silent)})`;
 };

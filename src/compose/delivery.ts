@@ -8,7 +8,7 @@ import type { Evidence } from "../ports/evidence.ts";
 import type { Forge } from "../ports/forge.ts";
 import type { Gate } from "../ports/gate.ts";
 import type { Integration } from "../ports/integration.ts";
-import type { Laboratory } from "../ports/experiment-runner.ts";
+import type { ExperimentRunner } from "../ports/experiment-runner.ts";
 import { createGithubForge } from "../adapters/forge/github-forge.ts";
 import { createCiCommands, createCiGate } from "../gates/ci/ci-gate.ts";
 import { createCiForge } from "../gates/ci/ci-forge.ts";
@@ -30,7 +30,7 @@ interface DeliveryParts {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly python: OwnPython;
   /** Where the commands that stand in for a CI service run. */
-  readonly laboratory: Laboratory;
+  readonly experimentRunner: ExperimentRunner;
   /** How things were before an agent worked. */
   readonly start: WorkStarter;
 }
@@ -50,7 +50,7 @@ export async function deliveryOf(
       "ci",
       inCleanCheckout(
         createCiGate({ service: createCiCommands({ commands, env }), evidence, clock }),
-        parts.laboratory,
+        parts.experimentRunner,
       ),
     ]);
   else {

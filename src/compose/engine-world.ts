@@ -9,7 +9,7 @@ import type { Policy } from "../core/events/policy.ts";
 import type { Config } from "../config/config.ts";
 import { knownDurationMs } from "../config/duration.ts";
 import type { BlameSearch, EngineWorld } from "../engine/world.ts";
-import type { Laboratory } from "../ports/experiment-runner.ts";
+import type { ExperimentRunner } from "../ports/experiment-runner.ts";
 import { createCommandTrial } from "../adapters/process/command-trial.ts";
 import type { EnvironmentIn } from "../adapters/process/environment.ts";
 import type { Telemetry } from "../adapters/telemetry/telemetry.ts";
@@ -25,7 +25,7 @@ import { environmentWith, ownPythonOf } from "./checks/own-python.ts";
 import { deliveryOf } from "./delivery.ts";
 import { gatesOf } from "./checks/gates.ts";
 import { insistOnReviewers, practicesOf } from "./checks/reviewers.ts";
-import { rosterOf } from "./agents/roles.ts";
+import { roleRegistryOf } from "./agents/roles.ts";
 import { stateFolder } from "./state-folder.ts";
 import type { WorkspaceLocations } from "./workspaces.ts";
 
@@ -34,7 +34,7 @@ export interface WorldParts extends WorkspaceLocations {
   readonly journal: Journal;
   readonly outbox: Outbox;
   readonly evidence: Evidence;
-  readonly telemetry: Pick<Telemetry, "roster">;
+  readonly telemetry: Pick<Telemetry, "roleRegistry">;
   /** The name of the worker, where there are several. */
   readonly host?: string;
 }
@@ -54,15 +54,15 @@ export async function engineWorld(
   env: Readonly<Record<string, string | undefined>>,
   parts: WorldParts,
 ): Promise<LocalWorld> {
-  const { journal, outbox, evidence, workspace, integration, laboratory, start, telemetry, host } = parts;
+  const { journal, outbox, evidence, workspace, integration, experimentRunner, start, telemetry, host } = parts;
   const clock = createSystemClock();
   const python = ownPythonOf(root, plan.config, env, (text) => plan.onNotice?.(text));
-  const roster = telemetry.roster(await rosterOf(root, plan, { clock, env, python }));
+  const roleRegistry = telemetry.roleRegistry(await roleRegistryOf(root, plan, { clock, env, python }));
   const nonce = (): string => randomBytes(12).toString("hex");
   const pages = createStoryPages({ root, folder: plan.config.stories, files: createNodeFiles() });
   const practices = await practicesOf(root, plan.config);
-  const reviewers = { roster, practices, nonce, productOf: createPhaseProduct({ workspace, pages }) };
-  const running = { evidence, clock, env, python, laboratory, start };
+  const reviewers = { roleRegistry, practices, nonce, productOf: createPhaseProduct({ workspace, pages }) };
+  const running = { evidence, clock, env, python, experimentRunner, start };
   const state = stateFolder(root).path;
   const judging = gatesOf(plan, { ...running, workspace, state, flakes: knownFlakes(journal), reviewers });
   const delivery = await deliveryOf(plan.config, { ...running, root, integration });
@@ -71,7 +71,7 @@ export async function engineWorld(
     canDeliver: integration !== null,
     hasChecks: plan.config.gates.checks.commands.length > 0,
   });
-  await insistOnReviewers(policy, roster);
+  await insistOnReviewers(policy, roleRegistry);
   const queue = (): EngineWorld["queue"] => createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock });
   const seen = environmentWith(checkVariablesOf(env, plan.config).seen, python, start);
   const world: EngineWorld = {
@@ -86,12 +86,12 @@ export async function engineWorld(
     outbox,
     gates,
     baseWaitMs: baseWaitMs(plan.config),
-    roster,
-    adjudicator: createAdjudicator({ roster, evidence, clock, nonce, checkouts: laboratory }),
+    roleRegistry,
+    adjudicator: createAdjudicator({ roleRegistry, evidence, clock, nonce, checkouts: experimentRunner }),
     integration: delivery.integration,
     forge: delivery.forge,
     fixLint: delivery.fixLint,
-    detective: detectiveOf(plan.config, laboratory, seen),
+    detective: detectiveOf(plan.config, experimentRunner, seen),
     watcher: plan.watcher,
     nonce,
   };
@@ -101,12 +101,12 @@ export async function engineWorld(
 /** What failed in another environment, or on a forge, cannot be run again here; it is read, and not proven. */
 export function detectiveOf(
   { blame, environments, gates, forge }: Config,
-  laboratory: Laboratory,
+  experimentRunner: ExperimentRunner,
   seen: EnvironmentIn,
 ): BlameSearch {
   const isCiElsewhere = forge.use !== "none" && gates.ci.commands.length === 0;
   return {
-    laboratory,
+    experimentRunner,
     trial: blame.prove ? createCommandTrial(seen) : null,
     limits: { runs: blame.runs, timeMs: knownDurationMs(blame.time) },
     environments: [...Object.keys(environments), ...(isCiElsewhere ? ["ci"] : [])],

@@ -2,11 +2,11 @@ import { join } from "node:path";
 import type { RunPlan } from "../app/host.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
-import type { Journal, Stored } from "../ports/journal.ts";
+import type { Journal, StoredEvent } from "../ports/journal.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import { createNodeFiles } from "../adapters/files/node-files.ts";
-import { createStoryShelf } from "../adapters/stories/story-store.ts";
+import { createStoryStore } from "../adapters/stories/story-store.ts";
 import { type Refinement, type StoryProgress, storyProgressEdits } from "../write/reports/story-progress.ts";
 import type { Recorded } from "../core/events/event.ts";
 import type { GateName, Judgement } from "../core/gates/gate.ts";
@@ -32,12 +32,12 @@ export interface StoryNotes {
 export function createStoryNotes(root: string, plan: RunPlan, journal: Pick<Journal, "read">): StoryNotes {
   const { config, watcher, place } = plan;
   if (config.preset !== "story" || place === "in-place") return { watcher, settle: async () => undefined };
-  const shelf = createStoryShelf({ folder: join(root, config.stories), files: createNodeFiles() });
+  const store = createStoryStore({ folder: join(root, config.stories), files: createNodeFiles() });
   const lines = linesByStory(journal);
   const note = async (state: RunState, id: StoryId): Promise<void> => {
     const story = lookup(state.stories, id, byText);
     if (story === undefined || story.policy === null) return;
-    await shelf.note(id, storyProgressEdits(storyProgress(story, await lines(id))));
+    await store.note(id, storyProgressEdits(storyProgress(story, await lines(id))));
   };
   const changed = new Set<StoryId>();
   let noting = Promise.resolve();
@@ -69,8 +69,8 @@ export function createStoryNotes(root: string, plan: RunPlan, journal: Pick<Jour
 }
 
 /** The journal's lines of a story. Each is read once, however often they are asked for. */
-function linesByStory({ read }: Pick<Journal, "read">): (story: StoryId) => Promise<readonly Stored[]> {
-  const known = new Map<StoryId, Stored[]>();
+function linesByStory({ read }: Pick<Journal, "read">): (story: StoryId) => Promise<readonly StoredEvent[]> {
+  const known = new Map<StoryId, StoredEvent[]>();
   let position = 0;
   return async (story) => {
     for await (const line of read(position)) {

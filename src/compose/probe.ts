@@ -9,7 +9,7 @@ import { openJournalReadOnly } from "../adapters/journal/sqlite-journal.ts";
 import { canMountFolders } from "../adapters/process/mounted-folder.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
 import { countText } from "../stdx/plain-text.ts";
-import { type PythonLook, createOwnPython } from "../adapters/git/python/own-python.ts";
+import { type PythonReport, createOwnPython } from "../adapters/git/python/own-python.ts";
 import { acpProbe, clientProbe, modelProbe } from "./agents/agent-probes.ts";
 import { stateFolder } from "./state-folder.ts";
 import { checkVariablesOf } from "./checks/check-variables.ts";
@@ -147,7 +147,7 @@ export async function pythonProbe(
   return look === null ? [] : [{ name: "python", ...standing(look) }];
 }
 
-function standing({ own, installed, fixed, moved, refusal }: PythonLook): Omit<Probe, "name"> {
+function standing({ own, installed, fixed, moved, refusal }: PythonReport): Omit<Probe, "name"> {
   if (refusal !== null) return { ok: false, detail: refusal.message, fix: refusal.hint };
   const [finder] = fixed;
   if (finder !== undefined)

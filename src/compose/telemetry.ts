@@ -52,7 +52,7 @@ async function ownVersion(): Promise<string> {
 const SILENT: Telemetry = {
   journal: (journal) => journal,
   watcher: (watcher) => watcher,
-  roster: (roster) => roster,
+  roleRegistry: (roleRegistry) => roleRegistry,
   resume: () => undefined,
   tookOver: () => undefined,
   close: () => Promise.resolve(),

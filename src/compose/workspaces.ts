@@ -2,13 +2,13 @@ import { isAbsolute, join } from "node:path";
 import { readdir } from "node:fs/promises";
 import type { Config } from "../config/config.ts";
 import { type InPlace, createInPlace } from "../adapters/git/worktree/in-place.ts";
-import { createLaboratory } from "../adapters/git/experiment-runner.ts";
+import { createExperimentRunner } from "../adapters/git/experiment-runner.ts";
 import { userStateFolder } from "../adapters/git/repository.ts";
 import { type WorkStarter, createWorkStarter } from "../adapters/git/dependencies/work-start.ts";
 import { createWorktrees } from "../adapters/git/worktree/worktrees.ts";
 import type { RunPlan } from "../app/host.ts";
 import type { Integration } from "../ports/integration.ts";
-import type { Laboratory } from "../ports/experiment-runner.ts";
+import type { ExperimentRunner } from "../ports/experiment-runner.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
@@ -25,7 +25,7 @@ export interface WorkspaceLocations {
   readonly workspace: Workspace;
   /** `null` where the work is done in a person's own checkout. */
   readonly integration: Integration | null;
-  readonly laboratory: Laboratory;
+  readonly experimentRunner: ExperimentRunner;
   /** How things were before an agent worked. */
   readonly start: WorkStarter;
 }
@@ -40,13 +40,13 @@ export function localPlaces(
   const options = placeOptions(root, folder, plan, env);
   const userState = userStateFolder(env);
   const start = createWorkStarter(root, { ...options, userState, ...privateHomeOf(env) });
-  const laboratory = createLaboratory({ ...options, userState, start: () => start.now() });
+  const experimentRunner = createExperimentRunner({ ...options, userState, start: () => start.now() });
   if (plan.place === "in-place") {
     const inPlace = createInPlace({ root, state: folder.path });
-    return { workspace: inPlace, integration: null, laboratory, start, inPlace };
+    return { workspace: inPlace, integration: null, experimentRunner, start, inPlace };
   }
   const worktrees = createWorktrees({ ...options, remote: plan.config.forge.remote, ...aside(plan) });
-  return { workspace: worktrees, integration: worktrees, laboratory, start, inPlace: null };
+  return { workspace: worktrees, integration: worktrees, experimentRunner, start, inPlace: null };
 }
 
 /** Settings of the checkout that all workspaces share. */

@@ -69,7 +69,7 @@ const ORPHAN_MS = 5000;
 async function renewEnded(queue: FleetQueue, handedOut: Map<string, number>, now: number): Promise<void> {
   const stuck = [...handedOut].filter(([, since]) => now - since >= STUCK_MS).map(([key]) => key);
   if (stuck.length === 0) return;
-  const ended = await queue.over(stuck);
+  const ended = await queue.findEnded(stuck);
   if (ended.length === 0) return;
   await queue.forget(ended);
   for (const key of ended) handedOut.delete(key);
@@ -82,7 +82,7 @@ async function recoverOrphans(
 ): Promise<void> {
   const isBusy = Object.values(ledger.state().busy).some((hands) => hands > 0);
   const running = isBusy ? [...runningStories(ledger)] : [];
-  const held = new Set(running.length === 0 ? [] : (await queue.inHand()).map(({ id }) => storyOf(id)));
+  const held = new Set(running.length === 0 ? [] : (await queue.claimedJobs()).map(({ id }) => storyOf(id)));
   const orphans = new Set(running.filter((story) => !held.has(story)));
   for (const story of suspects.keys()) if (!orphans.has(story)) suspects.delete(story);
   for (const story of orphans) {

@@ -14,7 +14,7 @@ import {
   applyOutcome,
 } from "../decide/blame/prove-blame.ts";
 import { type RankedBlame, rankBlame } from "../decide/blame/rank-blame.ts";
-import type { Bench, Trial } from "../ports/experiment-runner.ts";
+import type { ExperimentCheckout, Trial } from "../ports/experiment-runner.ts";
 import { readBlameMaterial } from "../parse/code/failure-material.ts";
 import { readFailure } from "../parse/code/failure.ts";
 import { readGitDiff } from "../parse/code/git-diff.ts";
@@ -36,14 +36,14 @@ export interface BlameCase {
 }
 
 export interface BlameTools {
-  readonly bench: Bench;
+  readonly checkout: ExperimentCheckout;
   textBefore(path: string): Promise<string | null>;
   /** How it is proven; `null` where it is only read. */
   readonly proof: ProofOptions | null;
   readonly signal: AbortSignal;
   now(): number;
   onRun?(what: string): void;
-  /** Further benches, where several runs may be made at once. */
+  /** Further checkouts, where several runs may be made at once. */
   readonly more?: ExtraCheckouts;
 }
 
@@ -61,20 +61,20 @@ export interface BlameFound {
 
 /** Finds the change that caused a failure: reads, ranks, and, where a check can be run, proves it by running. */
 export async function findBlame(given: BlameCase, tools: BlameTools): Promise<BlameFound> {
-  const { bench } = tools;
-  await bench.set(given.tree, new Map());
-  const paths = await bench.paths();
+  const { checkout } = tools;
+  await checkout.set(given.tree, new Map());
+  const paths = await checkout.paths();
   const diff = readGitDiff(given.diff);
   const before = new Map<string, string | null>();
   for (const { oldPath, change } of diff) if (change !== "added") before.set(oldPath, await tools.textBefore(oldPath));
   const now = new Map<string, string | null>();
   const textOf = (path: string): string | null => {
-    if (!now.has(path)) now.set(path, bench.text(path));
+    if (!now.has(path)) now.set(path, checkout.text(path));
     return now.get(path)!;
   };
   const textBefore = (path: string): string | null => before.get(path) ?? null;
   const material = readBlameMaterial({ ...given, diff, paths, textOf, textBefore });
-  // The bench shows other states from now on; what was read of this one is kept.
+  // The checkout shows other states from now on; what was read of this one is kept.
   for (const { file } of material.hunks) textOf(file);
   const ranked = rankBlame(material);
   const texts = { textOf, textBefore };
@@ -107,7 +107,7 @@ async function proven(
   { trial, command, limits }: ProofOptions,
   { material, ranked, paths, texts }: ReadChange,
 ): Promise<ProofAnswer | null> {
-  const { bench, signal, now, onRun } = tools;
+  const { checkout, signal, now, onRun } = tools;
   const groups = groupsOf(material.failure);
   const isOpaque = groups.length === 0;
   const index = pathIndex(paths);
@@ -117,7 +117,7 @@ async function proven(
   });
   const until = now() + limits.timeMs;
   const runner = proofRunner({
-    bench,
+    checkout,
     ...(tools.more === undefined ? {} : { more: tools.more }),
     tree: given.tree,
     filesWithout: (without) => filesWithout(material.hunks, new Set(without), texts.textOf, texts.textBefore),

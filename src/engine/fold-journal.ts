@@ -3,7 +3,7 @@ import { evolve } from "../fold/fold-event.ts";
 import { EMPTY_RUN } from "../fold/new-state.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
 import { type SortedMap, byText, entries, lookup, size } from "../stdx/sorted-map.ts";
-import type { JournalReader, Stored } from "../ports/journal.ts";
+import type { JournalReader, StoredEvent } from "../ports/journal.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import {
   type FoldedRun,
@@ -28,7 +28,7 @@ export async function foldJournal(
   return { ...folded, kept: from.kept };
 }
 
-export function withLine({ state, seqs, odd }: FoldedRun, line: Stored): FoldedRun {
+export function withLine({ state, seqs, odd }: FoldedRun, line: StoredEvent): FoldedRun {
   const { story, seq, position } = line;
   seqs.set(story, seq);
   const next = evolve(state, line);

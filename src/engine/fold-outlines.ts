@@ -3,7 +3,7 @@ import { isAsking, type RunOutline, type Settled, type StoryOutline } from "../c
 import type { RunState } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { evolve } from "../fold/fold-event.ts";
-import type { JournalReader, Outlines, Stored } from "../ports/journal.ts";
+import type { JournalReader, Outlines, StoredEvent } from "../ports/journal.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import { foldJournal } from "./fold-journal.ts";
 import { outlinesFrom } from "./outline-text.ts";
@@ -70,7 +70,7 @@ async function fromOutlines(
   if (runPart === undefined) return null;
   const run = JSON.parse(runPart.text) as RunText;
   if (only === "open" && run.settled.accepted + run.settled.failed <= few) return null;
-  const lines: Stored[] = [];
+  const lines: StoredEvent[] = [];
   for await (const line of journal.read(position)) lines.push(line);
   const changed = [...new Set([...changedBy(lines, run), ...whole])];
   const parts = await journal.snapshotParts(SNAPSHOT_FORMAT, position, changed);
@@ -149,7 +149,7 @@ function withoutListed({ settled, policies }: RunText, texts: readonly string[])
 }
 
 /** The lines' own stories, and those that depend on them: they are put in another place when their way is clear. */
-function changedBy(lines: readonly Stored[], run: RunText): string[] {
+function changedBy(lines: readonly StoredEvent[], run: RunText): string[] {
   const own = new Set(lines.flatMap(({ story }) => story ?? []));
   return [...new Set([...own, ...dependentsOf([...own], run)])];
 }

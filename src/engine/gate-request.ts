@@ -3,12 +3,12 @@ import type { StartGate } from "../core/stories/command.ts";
 import { GATES, type GateName, type Judgement } from "../core/gates/gate.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import type { GateRequest } from "../ports/gate.ts";
-import type { Place } from "../ports/workspace.ts";
+import type { PreparedWorkspace } from "../ports/workspace.ts";
 
 /** What a gate is asked: what is to be judged, and everything about the story that it may go by. */
 export function gateRequest(
   state: StoryState,
-  place: Place,
+  place: PreparedWorkspace,
   command: Omit<StartGate, "type"> & { readonly key: string },
 ): GateRequest {
   const policy = state.policy!;

@@ -3,7 +3,7 @@ import type { Event, Step } from "../core/events/event.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { Running, StoryState } from "../core/stories/story-state.ts";
-import type { Stored } from "../ports/journal.ts";
+import type { StoredEvent } from "../ports/journal.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import { foldJournal, withLine } from "./fold-journal.ts";
 import { type FoldedRun, createSnapshotSaver } from "./snapshot.ts";
@@ -44,7 +44,7 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
     await saveSnapshot(now());
   };
   const readOn = async (): Promise<void> => {
-    const lines: Stored[] = [];
+    const lines: StoredEvent[] = [];
     for await (const line of journal.read(now().position)) lines.push(line);
     fold(lines);
     await keepSnapshot(SNAPSHOT_EVERY);
@@ -57,7 +57,7 @@ export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | 
       return readOn();
     }));
   // What was just written is not read again, unless lines of other writers may be before or after it.
-  const foldOwn = async (stored: readonly Stored[]): Promise<void> => {
+  const foldOwn = async (stored: readonly StoredEvent[]): Promise<void> => {
     if (writing > 1 || stored[0]?.position !== now().position + 1) return readOn();
     fold(stored);
     await keepSnapshot(SNAPSHOT_EVERY);
@@ -105,7 +105,7 @@ function folding(from: FoldedRun, watcher: Watcher) {
   const wake: (() => void)[] = [];
   return {
     now: () => folded,
-    fold: (lines: readonly Stored[]): void => {
+    fold: (lines: readonly StoredEvent[]): void => {
       const fresh = lines.filter((line) => line.position > folded.position);
       for (const line of fresh) folded = withLine(folded, line);
       if (fresh.length === 0) return;

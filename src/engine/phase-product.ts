@@ -111,7 +111,9 @@ export async function noteRework(
   const isComplete = story.completed.includes(phase);
   const isChanged = isTextPhase(phase)
     ? productIn(text, phase, isComplete) !== productIn(was, phase, isComplete)
-    : (await workspace.changed(story.id, tree, (await workspace.look(story.id)).tree)).some((each) => each !== path);
+    : (await workspace.changedPaths(story.id, tree, (await workspace.currentState(story.id)).tree)).some(
+        (each) => each !== path,
+      );
   // Without a change the trees stay the same, and the stall rule sees that.
   if (isChanged) await pages.write(place, path, appendRefinementNote(text, { iteration: reworks, phase, feedback }));
 }

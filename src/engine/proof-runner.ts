@@ -1,14 +1,14 @@
 import type { Experiment, RunOutcome } from "../decide/blame/experiments.ts";
-import type { Bench } from "../ports/experiment-runner.ts";
+import type { ExperimentCheckout } from "../ports/experiment-runner.ts";
 
-/** How many benches there may be beside the first, and how one is had. */
+/** How many checkouts there may be beside the first, and how one is had. */
 export interface ExtraCheckouts {
   readonly count: number;
-  open(): Promise<Bench>;
+  open(): Promise<ExperimentCheckout>;
 }
 
 export interface ProofRunnerOptions {
-  readonly bench: Bench;
+  readonly checkout: ExperimentCheckout;
   readonly more?: ExtraCheckouts;
   /** The state that experiments are about. */
   readonly tree: string;
@@ -46,16 +46,16 @@ interface RunningExperiment {
  * the same as if runs were made one after the other.
  */
 export function proofRunner(options: ProofRunnerOptions): ProofRunner {
-  const benches = benchesOf(options);
+  const checkouts = checkoutPool(options);
   const tried = trying(options);
   const going = new Map<string, RunningExperiment>();
 
-  function begin(experiment: Experiment, bench: Bench): RunningExperiment {
+  function begin(experiment: Experiment, checkout: ExperimentCheckout): RunningExperiment {
     const stop = new AbortController();
     const others = [...going.values()];
     for (const other of others) other.isBeside = true;
     const signal = AbortSignal.any([options.signal, stop.signal]);
-    const ended = tried.on(bench, experiment, signal).finally(() => benches.free.push(bench));
+    const ended = tried.on(checkout, experiment, signal).finally(() => checkouts.free.push(checkout));
     // An error is reported to the caller that asks for the run; a guess that is not needed fails silently.
     ended.catch(() => undefined);
     return { ended, stop, isBeside: others.length > 0 };
@@ -73,12 +73,12 @@ export function proofRunner(options: ProofRunnerOptions): ProofRunner {
   return {
     hands: 1 + (options.more?.count ?? 0),
     async ended(experiment, next) {
-      await benches.open();
+      await checkouts.open();
       const wanted = [experiment, ...next.filter((each) => nameOf(each) !== nameOf(experiment))];
       await stopAllBut(new Set(wanted.map(nameOf)));
       for (const each of wanted) {
-        const bench = going.has(nameOf(each)) ? undefined : benches.free.shift();
-        if (bench !== undefined) going.set(nameOf(each), begin(each, bench));
+        const checkout = going.has(nameOf(each)) ? undefined : checkouts.free.shift();
+        if (checkout !== undefined) going.set(nameOf(each), begin(each, checkout));
       }
       const own = going.get(nameOf(experiment))!;
       const ended = await own.ended;
@@ -86,19 +86,19 @@ export function proofRunner(options: ProofRunnerOptions): ProofRunner {
       const isPlain = ended.outcome.outcomes.every((outcome) => outcome === "pass" || outcome === "fail-same");
       if (!own.isBeside || isPlain) return tried.accepted(ended);
       await stopAllBut(new Set());
-      return tried.accepted(await begin(experiment, benches.free.shift()!).ended);
+      return tried.accepted(await begin(experiment, checkouts.free.shift()!).ended);
     },
     async close() {
       await stopAllBut(new Set());
-      await benches.close();
+      await checkouts.close();
     },
   };
 }
 
 /** The free checkouts; those beside the first are opened when the first run is asked for. */
-function benchesOf({ bench, more }: ProofRunnerOptions) {
-  const free: Bench[] = [bench];
-  const opened: Bench[] = [];
+function checkoutPool({ checkout, more }: ProofRunnerOptions) {
+  const free: ExperimentCheckout[] = [checkout];
+  const opened: ExperimentCheckout[] = [];
   return {
     free,
     async open(): Promise<void> {
@@ -115,17 +115,17 @@ function benchesOf({ bench, more }: ProofRunnerOptions) {
 }
 
 /**
- * One experiment on one bench. Two sets of hunks may leave the same files: what is known of a tree is not run again.
+ * One experiment on one checkout. Two sets of hunks may leave the same files: what is known of a tree is not run again.
  */
 function trying(options: ProofRunnerOptions) {
   const known = new Map<string, RunOutcome>();
   return {
-    async on(bench: Bench, experiment: Experiment, signal: AbortSignal): Promise<FinishedExperiment> {
-      const tree = await bench.set(options.tree, options.filesWithout(experiment.without));
+    async on(checkout: ExperimentCheckout, experiment: Experiment, signal: AbortSignal): Promise<FinishedExperiment> {
+      const tree = await checkout.set(options.tree, options.filesWithout(experiment.without));
       const before = experiment.repeat === 0 ? known.get(tree) : undefined;
       if (before !== undefined) return { outcome: { ...before, tookMs: 0 }, tree };
       options.onRun(experiment);
-      return { outcome: await options.run(bench.path, { signal }), tree };
+      return { outcome: await options.run(checkout.path, { signal }), tree };
     },
     accepted({ outcome, tree }: FinishedExperiment): RunOutcome {
       known.set(tree, outcome);

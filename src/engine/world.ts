@@ -5,16 +5,16 @@ import type { Evidence } from "../ports/evidence.ts";
 import type { Forge } from "../ports/forge.ts";
 import type { Integration } from "../ports/integration.ts";
 import type { EngineJournal } from "../ports/journal.ts";
-import type { Laboratory, Trial } from "../ports/experiment-runner.ts";
+import type { ExperimentRunner, Trial } from "../ports/experiment-runner.ts";
 import type { Outbox } from "../ports/notifier.ts";
 import type { Queue } from "../ports/queue.ts";
-import type { Roster } from "../ports/roles.ts";
+import type { RoleRegistry } from "../ports/roles.ts";
 import type { StoryPages } from "../ports/stories.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";
 
 export interface BlameSearch {
-  readonly laboratory: Laboratory;
+  readonly experimentRunner: ExperimentRunner;
   /** Proves by running; `null`: only by reading. */
   readonly trial: Trial | null;
   readonly limits: { readonly runs: number; readonly timeMs: number };
@@ -43,7 +43,7 @@ export interface EngineWorld {
   readonly gates: ReadonlyMap<GateName, Gate>;
   /** How long a story waits for the checks of its base before the first attempt; absent: until they end. */
   readonly baseWaitMs?: number;
-  readonly roster: Roster;
+  readonly roleRegistry: RoleRegistry;
   readonly adjudicator: Adjudicator;
   /** How branches come together; `null` where the work is done in a person's own checkout. */
   readonly integration: Integration | null;

@@ -3,7 +3,7 @@ import type { AgentSession } from "../core/events/ids.ts";
 /** A coding agent. `run` resolves for every outcome: a failure is a value, never a throw. */
 export interface Agent {
   readonly name: string;
-  /** It has neither eyes nor hands: what it is to judge must stand in its prompt. */
+  /** It has no tools and cannot read files: everything it needs must be in its prompt. */
   readonly seesPromptAlone?: boolean;
   run(request: AgentRequest, control: AgentControl): Promise<AgentResult>;
 }
@@ -43,7 +43,7 @@ export interface AgentRequest {
 export interface McpServer {
   readonly name: string;
   readonly url: string;
-  /** To be shown as a bearer's. It is this dispatch's own, and must not be seen by what the agent runs. */
+  /** Sent as a bearer token. It belongs to this dispatch, and the programs that the agent runs must not see it. */
   readonly token: string;
   readonly tools: readonly string[];
 }
@@ -65,7 +65,7 @@ export interface AgentResult {
   readonly status: "completed" | "cancelled" | "timeout" | "failed";
   readonly session: AgentSession | null;
   readonly text: string;
-  /** Structured output as the agent gave it; nobody has checked it. */
+  /** Structured output as the agent gave it, unchecked. */
   readonly output: unknown;
   readonly tokens: number | null;
   /** `null` when the agent did not say: unknown is not zero. */

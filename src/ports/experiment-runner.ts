@@ -1,15 +1,15 @@
 import type { TreeId } from "../core/events/ids.ts";
 
-/** Makes clean checkouts: folders in which nothing but the engine wrote. Nothing of a person's is touched by them. */
-export interface Laboratory {
-  open(options: CheckoutRequest): Promise<Bench>;
+/** Makes clean checkouts: folders in which nothing but the engine wrote. The user's own files are not touched. */
+export interface ExperimentRunner {
+  open(options: CheckoutRequest): Promise<ExperimentCheckout>;
   /**
    * What git ignores in this folder, if it is the user's own checkout, and a clean checkout does not have: neither
    * installed packages nor files that are carried.
    */
-  leftOut?(path: string): Promise<readonly string[]>;
-  /** How many benches more than one the machine has room for now; where nobody can tell, none. */
-  room?(): number;
+  ignoredPaths?(path: string): Promise<readonly string[]>;
+  /** How many checkouts beyond the first the machine can run now; absent: none. */
+  extraCheckouts?(): number;
 }
 
 export interface CheckoutRequest {
@@ -29,23 +29,23 @@ export interface CheckoutRequest {
   readonly isForAgent?: boolean;
 }
 
-export interface TakenPaths {
+export interface PathsFromCommit {
   readonly from: string;
   readonly paths: readonly string[];
 }
 
-export interface Bench {
+export interface ExperimentCheckout {
   readonly path: string;
   /**
    * Makes the files be those of a tree, with these texts in place of its own (`null`: without the file), and with the
    * paths of `taken` as they are in another commit (absent where it has none). Says which tree that is: two of the same
    * name are the same files.
    */
-  set(tree: string, texts: ReadonlyMap<string, string | null>, taken?: TakenPaths): Promise<TreeId>;
+  set(tree: string, texts: ReadonlyMap<string, string | null>, taken?: PathsFromCommit): Promise<TreeId>;
   /** The paths of all files that git knows in the present state. */
   paths(): Promise<readonly string[]>;
   /** Files that git knows and that are not as they were set: what ran there changed them. Absent: cannot be told. */
-  written?(): Promise<readonly string[]>;
+  writtenPaths?(): Promise<readonly string[]>;
   /** A file as it is there now; `null` where there is none, or it is no text. At once, because many are read. */
   text(path: string): string | null;
   close(): Promise<void>;

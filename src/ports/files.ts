@@ -8,12 +8,12 @@ export interface Files {
   listLinks(folder: string, ending: string): Promise<readonly string[]>;
   write(path: string, text: string): Promise<void>;
   /** What stands there, without reading it. */
-  look(path: string): Promise<Standing>;
+  look(path: string): Promise<PathInfo>;
   /** Takes away a file, or a folder that is empty. What is not there is no error. */
   remove(path: string): Promise<void>;
 }
 
-export type Standing =
+export type PathInfo =
   | { readonly type: "absent" }
   /** `place`: where it really is, links followed. */
   | { readonly type: "file"; readonly place: string; readonly isReadOnly: boolean }

@@ -61,6 +61,6 @@ export interface ForgeComment {
   /** Where it is about one place. */
   readonly path: string | null;
   readonly line: number | null;
-  /** Does it ask for changes, by somebody who may, or only say something? */
+  /** Whether its author may request changes and does so. */
   readonly asksForChanges: boolean;
 }

@@ -7,16 +7,16 @@ import type { GateRules, Roles } from "../core/events/policy.ts";
 import type { Scope, ScopeException } from "../core/stories/scope.ts";
 import type { AgentUse } from "./agent.ts";
 
-/** Judges the work and brings evidence. A gate that cannot judge says so as a result; it throws only for our own faults. */
+/** Checks the work and records evidence. A gate that cannot decide returns that as a result; it throws only for our own bugs. */
 export interface Gate {
   readonly name: GateName;
-  judge(request: GateRequest, control: GateControl): Promise<Judgement>;
+  run(request: GateRequest, control: GateControl): Promise<Judgement>;
   /** Looks at the base, before the work begins. */
   baseline?(request: GateRequest, control: GateControl): Promise<Baseline>;
   /** It looks at the base in a folder of its own, and so may go on while work is done. */
   readonly hasOwnBase?: boolean;
-  /** The commands, or the words, by which it will judge: they go into the brief. */
-  judgedBy(): readonly string[];
+  /** The commands or rules that decide the result; they go into the brief. */
+  criteria(): readonly string[];
 }
 
 export interface Baseline {
@@ -98,7 +98,7 @@ export interface GateRequest {
   readonly timeoutMs: number;
 }
 
-/** Somebody who neither raised a finding nor wrote the code, and says whether it stands. */
+/** Decides whether a finding is upheld. The deciding role neither raised the finding nor wrote the code. */
 export interface Adjudicator {
   decide(dispute: DisputedFinding, control: GateControl): Promise<Adjudication>;
 }
@@ -109,18 +109,18 @@ export interface DisputedFinding {
   readonly finding: Finding;
   readonly disputedBy: string;
   readonly rebuttal: string;
-  /** Those who raised it or wrote the code: they stand in for nobody here. */
+  /** The roles that raised it or wrote the code: they may not replace the adjudicator. */
   readonly partial: readonly RoleName[];
 }
 
-/** Where nobody could be heard the finding stands, and a person decides. */
+/** Without a decision the finding is upheld, and a person decides. */
 export interface Adjudication {
   readonly upheld: boolean;
-  /** Who said so; `null` where nobody was heard. */
+  /** The role that decided; `null` where no agent replied. */
   readonly by: RoleName | null;
   readonly reason: string;
   readonly asked: Readonly<Record<RoleName, number>>;
-  /** `null` where somebody did not say. */
+  /** `null` where an agent did not report it. */
   readonly costUsd: number | null;
   readonly tokens: number | null;
 }

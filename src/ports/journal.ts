@@ -2,7 +2,7 @@ import type { Event, Recorded } from "../core/events/event.ts";
 import type { StoryId } from "../core/events/ids.ts";
 
 /** A line of the journal with its place: in the whole, in its stream, and in the chain of hashes. */
-export interface Stored extends Recorded {
+export interface StoredEvent extends Recorded {
   /** Counts from 1 over the whole journal, without a gap. */
   readonly position: number;
   /** Counts from 1 within the stream. */
@@ -11,9 +11,9 @@ export interface Stored extends Recorded {
   readonly hash: string;
 }
 
-export type Appended =
-  | { readonly ok: true; readonly stored: readonly Stored[] }
-  /** Somebody else has written to the stream since: nothing was written, fold again and decide again. */
+export type AppendResult =
+  | { readonly ok: true; readonly stored: readonly StoredEvent[] }
+  /** Another writer appended to the stream first: nothing was written, so fold and decide again. */
   | { readonly ok: false; readonly conflict: { readonly expected: number; readonly actual: number } };
 
 export interface Head {
@@ -49,18 +49,18 @@ export interface Outlines {
 
 /** Append-only events, the only truth. Everything else is folded from it. */
 export interface Journal {
-  /** Random, and given once. `null`: it was written before journals had one, and nobody has written to it since. */
+  /** Random, and given once. `null`: written before journals had ids, and not changed since. */
   readonly id: string | null;
   /**
    * Writes all of the events or none. It resolves when they would survive a crash. `expectedSeq` is how many
    * lines the writer believes the stream has.
    */
-  append(stream: StoryId | null, expectedSeq: number, events: readonly Event[], at: number): Promise<Appended>;
+  append(stream: StoryId | null, expectedSeq: number, events: readonly Event[], at: number): Promise<AppendResult>;
   /** Lines after a position, in order; of one story alone, where it is named. */
-  read(after: number, only?: StoryId): AsyncIterable<Stored>;
+  read(after: number, only?: StoryId): AsyncIterable<StoredEvent>;
   head(): Promise<Head>;
   /**
-   * Calls back, with no lines, when there may be new ones: `ours`, appended here, or `others`, of whoever else writes.
+   * Calls back, with no lines, when there may be new ones: `ours`, appended here, or `others`, appended by another process.
    * Returns how to stop it.
    */
   watch(notice: (whose: "ours" | "others") => void): () => void;
@@ -76,18 +76,18 @@ export interface Journal {
   snapshotParts(format: string, position: number, names: readonly string[]): Promise<readonly SnapshotPart[] | null>;
   /**
    * Checks every line's hash against the chain; says the first place where it breaks. A chain alone cannot show
-   * that its end was cut off or that all of it was written anew: a head that was noted elsewhere can.
+   * that its end was cut off or that all of it was rewritten: a head that was noted elsewhere can.
    */
-  verify(noted?: Head, onProgress?: (checked: number) => void): Promise<Verified>;
+  verify(noted?: Head, onProgress?: (checked: number) => void): Promise<VerifyResult>;
   close(): Promise<void>;
 }
 
-export type Verified =
+export type VerifyResult =
   | { readonly ok: true; readonly head: Head }
   | { readonly ok: false; readonly position: number; readonly problem: string };
 
 /** What the engine does with a journal; its owner checks and closes it. */
 export type EngineJournal = Omit<Journal, "verify" | "close">;
 
-/** A journal for looking only, beside whoever writes it. */
+/** A read-only journal; another process may be writing to it. */
 export type JournalReader = Omit<Journal, "append" | "saveSnapshot">;

@@ -16,15 +16,15 @@ export interface Outbox {
   /** Resolves when the text would survive a crash. It takes the place of what the key had before. */
   put(key: string, text: string): Promise<void>;
   get(key: string): Promise<string | null>;
-  /** After a crash it may be there again: the journal has it by then, so nobody asks for it. */
+  /** After a crash it may be there again: the journal has it by then, so it is not read. */
   drop(key: string): Promise<void>;
 }
 
 /** Until when reminders of a journal's questions were given: known to all who give them, so that one of them does. */
 export interface ReminderNote {
   /**
-   * Runs `take` while nobody else has a turn. It is told until when reminders were given (`null`: nobody knows), and
-   * says until when they are now; `null` where it gave none.
+   * Runs `take` while no other process has a turn. Its argument is until when reminders were sent (`null`: unknown), and it
+   * returns until when they are sent now; `null` where it sent none.
    */
-  turn(take: (mindedUntil: number | null) => number | null): Promise<void>;
+  takeTurn(take: (mindedUntil: number | null) => number | null): Promise<void>;
 }

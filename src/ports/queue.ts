@@ -11,7 +11,7 @@ export interface Queue {
   /** Resolves when nothing runs and nothing waits. */
   idle(): Promise<void>;
   /**
-   * Resolves when none of those that run has anything left to do at this moment. Whoever has just written may be about
+   * Resolves when none of those that run has anything left to do at this moment. A job that has just written may be about
    * to end, and many may have written at once: then one decision about all of it is enough.
    */
   allWait(): Promise<void>;
@@ -33,14 +33,14 @@ export interface Ticket {
 }
 
 /** A job that a worker had in hand, and which worker. */
-export interface InHand extends Ticket {
+export interface ClaimedJob extends Ticket {
   readonly holder: string;
 }
 
 /**
  * The queue that many machines share. It says who does what, and keeps each lane to its limit over all of them; it is
- * not the truth. A job does what the journal says is to be done when its turn comes, so that one which comes twice, or
- * late, or is held by two, changes nothing.
+ * not the truth. A job does what the journal says when it runs, so a job that runs twice, late, or on two workers changes
+ * nothing.
  */
 export interface FleetQueue {
   /** To enqueue a job twice is to enqueue it once, until it has been forgotten. */
@@ -48,13 +48,13 @@ export interface FleetQueue {
   /** Takes jobs from now on, as many at once as each lane allows. */
   start(work: (id: string, signal: AbortSignal) => Promise<void>): Promise<void>;
   /** Those of these that are over, or that it does not know. */
-  over(ids: readonly string[]): Promise<readonly string[]>;
+  findEnded(ids: readonly string[]): Promise<readonly string[]>;
   /** Jobs that are over are taken off its books: these, so that they can come again, or all of an hour ago. */
   forget(which: readonly string[] | { readonly endedBefore: number }): Promise<void>;
-  /** Jobs that somebody has taken and that are not over. */
-  inHand(): Promise<readonly InHand[]>;
-  /** Takes jobs out of the hands of somebody who is gone: whoever is free gets them. */
-  giveBack(jobs: readonly InHand[]): Promise<void>;
+  /** Jobs that a worker has claimed and not ended. */
+  claimedJobs(): Promise<readonly ClaimedJob[]>;
+  /** Releases the jobs of a lost worker, so that any free worker can claim them. */
+  release(jobs: readonly ClaimedJob[]): Promise<void>;
   /** Takes no more. Those that run may go on for so long; then their signals end them. */
   stop(patienceMs: number): Promise<void>;
 }

@@ -1,16 +1,16 @@
 import type { RoleName } from "../core/events/ids.ts";
 import type { Agent } from "./agent.ts";
 
-/** Who plays which role. */
-export interface Roster {
+/** Says which agent fills which role. */
+export interface RoleRegistry {
   /**
-   * `null` when nobody does: not configured, not installed. `standingInFor`: the role that was wanted, where this one
-   * takes its place: it is told what that role is told.
+   * `null`: no agent is configured or installed for it. `standingInFor`: the role that this one replaces; it gets the
+   * prompt of that role.
    */
-  playing(role: RoleName, standingInFor?: RoleName): Promise<Player | null>;
+  agentFor(role: RoleName, standingInFor?: RoleName): Promise<RoleAgent | null>;
 }
 
-export interface Player {
+export interface RoleAgent {
   readonly agent: Agent;
   readonly model: string | null;
   /** The role file's own text. */

@@ -19,7 +19,7 @@ export interface StoryPage {
 }
 
 /** Where stories come from, and where people see how they stand. */
-export interface StoryShelf {
+export interface StoryStore {
   read(): Promise<{ readonly stories: readonly Story[]; readonly problems: readonly Problem[] }>;
   /** Edits the front matter of a story's file and leaves every other byte as it was. */
   note(story: StoryId, fields: Readonly<Record<string, unknown>>): Promise<void>;

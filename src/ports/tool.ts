@@ -2,7 +2,7 @@
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of an object. Whoever offers the tool checks what it is given; clients only show this. */
+  /** JSON Schema of an object. The tool checks its own input; clients only show this. */
   readonly inputSchema: object;
   /** Does it only look? */
   readonly isReading: boolean;

@@ -1,48 +1,48 @@
 import type { RoleName, StoryId, TreeId } from "../core/events/ids.ts";
 import type { Phase } from "../core/stories/story.ts";
 
-/** Where a story's code is, and its history. Remand commits; what changed is asked of git and of nobody else. */
+/** Where a story's code is, and its history. Remand commits; only git is asked what changed. */
 export interface Workspace {
   /**
    * Makes the story's place, or finds it again, with its dependencies in it. Safe to repeat after a crash. A place that
    * is new begins with the work of the stories it comes after, where that is not in what everything starts from. The
    * signal ends the command that installs what it needs.
    */
-  prepare(story: StoryId, after?: readonly StoryId[], signal?: AbortSignal): Promise<Place>;
+  prepare(story: StoryId, after?: readonly StoryId[], signal?: AbortSignal): Promise<PreparedWorkspace>;
   /** Commits everything that is there now as one attempt. Safe to repeat: with nothing new it finds the commit again. */
-  keep(story: StoryId, note: KeepNote): Promise<Kept>;
+  keep(story: StoryId, note: CommitNote): Promise<KeptCommit>;
   /**
    * Takes in what a person left: files that were changed in the place, or commits on the branch. `known` is the newest
    * state that the journal knows. Safe to repeat.
    */
-  adopt(story: StoryId, known: Kept, note: KeepNote): Promise<Kept>;
+  adopt(story: StoryId, known: KeptCommit, note: CommitNote): Promise<KeptCommit>;
   /**
    * Is what was done so far in that which runs now on this machine? It is not where another machine began it: only
    * what was kept travels. Without this there is one machine only.
    */
   isHere?(story: StoryId): Promise<boolean>;
   /** The state of the files now, without committing them. */
-  look(story: StoryId): Promise<{ readonly tree: TreeId; readonly commit: string }>;
+  currentState(story: StoryId): Promise<{ readonly tree: TreeId; readonly commit: string }>;
   /** Paths that differ between two trees or commits. */
-  changed(story: StoryId, from: string, to: string): Promise<readonly string[]>;
+  changedPaths(story: StoryId, from: string, to: string): Promise<readonly string[]>;
   /** The difference as text, in git's unified form. */
   diff(story: StoryId, from: string, to: string): Promise<string>;
   /** The text of a file in a tree or commit; `null` where there is none. */
   fileAt(story: StoryId, at: string, path: string): Promise<string | null>;
   /** Brings an earlier tree back as the newest state. */
-  restore(story: StoryId, tree: TreeId, note: KeepNote): Promise<Kept>;
+  restore(story: StoryId, tree: TreeId, note: CommitNote): Promise<KeptCommit>;
   /** Puts some files back as they are in an earlier tree or commit; everything else stays. Safe to repeat. */
-  putBack(story: StoryId, paths: readonly string[], from: string, note: KeepNote): Promise<Kept>;
+  restorePaths(story: StoryId, paths: readonly string[], from: string, note: CommitNote): Promise<KeptCommit>;
   /**
    * Drops what an interrupted attempt left behind, so that the next one starts from what was kept. In a person's
-   * own checkout it leaves everything as it is: nobody knows there whose changes those are.
+   * own checkout it leaves everything as it is: the owner of those changes is unknown there.
    */
   forget(story: StoryId): Promise<void>;
   /** Takes the place away. Work that is on no branch of a person's is never deleted: its branch stays. */
   dispose(story: StoryId): Promise<void>;
 }
 
-export interface Place {
+export interface PreparedWorkspace {
   readonly path: string;
   readonly branch: string;
   readonly tree: TreeId;
@@ -51,7 +51,7 @@ export interface Place {
   readonly base: string;
 }
 
-export interface KeepNote {
+export interface CommitNote {
   readonly attempt: number;
   readonly subject: string;
   /** The head of the journal at that time, so that the chain can be checked against git. */
@@ -61,7 +61,7 @@ export interface KeepNote {
   readonly phase?: Phase;
 }
 
-export interface Kept {
+export interface KeptCommit {
   readonly tree: TreeId;
   readonly commit: string;
 }

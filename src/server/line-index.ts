@@ -1,5 +1,5 @@
 import type { Recorded } from "../core/events/event.ts";
-import type { Stored } from "../ports/journal.ts";
+import type { StoredEvent } from "../ports/journal.ts";
 import { slimLine } from "../views/board/ledger.ts";
 import type { StreamedLine } from "../views/board/dashboard.ts";
 import { eventWords } from "../views/run/event-text.ts";
@@ -12,9 +12,13 @@ import type { RunView } from "./source.ts";
  */
 export interface StoryLineIndex {
   /** The story's lines after a place, whole; at most so many. */
-  linesOf(view: RunView, story: string, after: number, most: number): Promise<readonly Stored[]>;
+  linesOf(view: RunView, story: string, after: number, most: number): Promise<readonly StoredEvent[]>;
   /** The story's last lines, whole, and how many came before them. */
-  lastOf(view: RunView, story: string, most: number): Promise<{ readonly lines: readonly Stored[]; earlier: number }>;
+  lastOf(
+    view: RunView,
+    story: string,
+    most: number,
+  ): Promise<{ readonly lines: readonly StoredEvent[]; earlier: number }>;
   spendings(view: RunView): Promise<readonly Recorded[]>;
 }
 
@@ -63,8 +67,8 @@ export function createLineIndex(): StoryLineIndex {
 }
 
 /** Places that follow one another are read in one go. */
-async function readPlaces(view: RunView, places: readonly number[]): Promise<readonly Stored[]> {
-  const lines: Stored[] = [];
+async function readPlaces(view: RunView, places: readonly number[]): Promise<readonly StoredEvent[]> {
+  const lines: StoredEvent[] = [];
   for (let from = 0; from < places.length;) {
     let to = from + 1;
     while (to < places.length && places[to] === places[to - 1]! + 1) to++;
@@ -106,7 +110,7 @@ export function createLineTexts(clean: (text: string) => string): LineTexts {
   };
 }
 
-function eventText({ position, at, story, event }: Stored, clean: (text: string) => string): string {
+function eventText({ position, at, story, event }: StoredEvent, clean: (text: string) => string): string {
   const line: StreamedLine = { position, at, story, type: event.type, words: clean(eventWords(event)) };
   return `id: ${position}\nevent: line\ndata: ${JSON.stringify(line)}\n\n`;
 }

@@ -1,6 +1,6 @@
 import { withLine } from "../engine/fold-journal.ts";
 import type { RunState } from "../core/stories/run-state.ts";
-import type { Stored } from "../ports/journal.ts";
+import type { StoredEvent } from "../ports/journal.ts";
 import type { DashboardSource, RunView } from "./source.ts";
 
 /** The state of the run, kept in step with a journal that another process writes. */
@@ -86,8 +86,8 @@ function whenWoken(waiting: Set<() => void>, signal: AbortSignal): Promise<void>
 }
 
 /** At most so many lines after a place. */
-export async function someLines(view: RunView, after: number, most: number): Promise<readonly Stored[]> {
-  const lines: Stored[] = [];
+export async function someLines(view: RunView, after: number, most: number): Promise<readonly StoredEvent[]> {
+  const lines: StoredEvent[] = [];
   if (most <= 0) return lines;
   for await (const line of view.lines(after)) {
     lines.push(line);

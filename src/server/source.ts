@@ -2,7 +2,7 @@ import type { Event } from "../core/events/event.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { Evidence } from "../ports/evidence.ts";
-import type { Journal, Stored } from "../ports/journal.ts";
+import type { Journal, StoredEvent } from "../ports/journal.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { SecretRules } from "../parse/secrets/secrets.ts";
 import type { HealthDocument, VerifyDocument } from "../views/board/dashboard.ts";
@@ -34,7 +34,7 @@ export interface RunView {
   readonly state: RunState;
   readonly journal: Pick<Journal, "head" | "watch">;
   readonly evidence: Pick<Evidence, "read">;
-  lines(after: number): AsyncIterable<Stored>;
+  lines(after: number): AsyncIterable<StoredEvent>;
   workspace(): Promise<Pick<Workspace, "diff">>;
   close(): Promise<void>;
 }

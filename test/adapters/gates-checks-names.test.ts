@@ -41,7 +41,7 @@ test("a test that passes now is named as passing, although the command does not 
   expect(base.run).toMatchObject({ names: { unit: "all" } });
   write("src/cart.js", "export function remove() {}\n");
   const atBase = { failing: base.failing, flaky: [], known: [], targets: [] };
-  const judged = await gate.judge(gateRequest({ path: bench.folder(), atBase, baseRun: base.run! }), control);
+  const judged = await gate.run(gateRequest({ path: bench.folder(), atBase, baseRun: base.run! }), control);
   expect(judged.result).toBe("pass");
   expect(judged.identities?.passing).toEqual(["test/cart.test.js > removes"]);
 });
@@ -54,9 +54,9 @@ test("a check that our reporters break is run without them, at the base and late
   const base = await gate.baseline!(gateRequest({ path: bench.folder() }), control);
   expect(base).toMatchObject({ failing: [], flaky: [], run: { unreported: ["unit"], names: { unit: "none" } } });
   const request = gateRequest({ path: bench.folder(), baseRun: base.run! });
-  expect((await gate.judge(request, control)).result).toBe("pass");
+  expect((await gate.run(request, control)).result).toBe("pass");
   const { unreported: _, ...forgotten } = base.run!;
-  expect((await gate.judge({ ...request, baseRun: forgotten }, control)).result).toBe("fail");
+  expect((await gate.run({ ...request, baseRun: forgotten }, control)).result).toBe("fail");
 });
 
 test("a failure that a bare run prints elsewhere is no flake", async () => {
@@ -96,6 +96,6 @@ test("starts another", () => {
     known: [],
     targets: [],
   };
-  const judged = await gate.judge(gateRequest({ path: bench.folder(), atBase }), control);
+  const judged = await gate.run(gateRequest({ path: bench.folder(), atBase }), control);
   expect([judged.result, judged.identities?.passing]).toEqual(["pass", ["test/cart.test.js > starts another"]]);
 });

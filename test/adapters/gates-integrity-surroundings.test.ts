@@ -38,7 +38,7 @@ async function told(meanwhile: () => void, more: Readonly<Record<string, string>
   const request = { ...trees.requestFor(before, { "src/a.js": "two\n", ...more }), path };
   expect(await gate.baseline!(request, control())).toEqual({ failing: [], flaky: [] });
   meanwhile();
-  const { findings } = await gate.judge(request, control());
+  const { findings } = await gate.run(request, control());
   return findings.map(({ severity, message }) => `${severity}: ${message}`);
 }
 

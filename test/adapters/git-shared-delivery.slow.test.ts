@@ -33,7 +33,7 @@ async function deliver(machine: Machine, story: StoryId): Promise<boolean> {
   fleet.journal.begin(story);
   const merged = await machine.work.merge(
     story,
-    await machine.work.look(story),
+    await machine.work.currentState(story),
     note(1, { subject: `Merge ${story}` }),
   );
   fleet.journal.end(story);
@@ -55,7 +55,7 @@ test("a story is merged on the remote, by a machine that never had it, once", as
 test("the target is where it is on the remote now, and a story is brought together with that", async () => {
   const kept = await one.attempt(ONE, 1, { "a.txt": "ONE\ntwo\nthree\n" });
   const moved = moveMain("b.txt", "B\n");
-  expect(await two.work.standing(ONE, kept.commit)).toEqual({
+  expect(await two.work.mergeStatus(ONE, kept.commit)).toEqual({
     target: { branch: "main", commit: moved },
     isCurrent: false,
     conflicts: [],
@@ -69,7 +69,7 @@ test("the target is where it is on the remote now, and a story is brought togeth
   const place = await one.work.prepare(ONE);
   expect(place).toMatchObject({ commit: updated.commit, base: moved });
   expect(readFileSync(join(place.path, "b.txt"), "utf8")).toBe("B\n");
-  expect(await one.work.changed(ONE, place.base, place.tree)).toEqual(["a.txt"]);
+  expect(await one.work.changedPaths(ONE, place.base, place.tree)).toEqual(["a.txt"]);
   expect(await deliver(one, ONE)).toBe(true);
   expect(fleet.file("main", "a.txt")).toBe("ONE\ntwo\nthree\n");
   expect(fleet.file("main", "b.txt")).toBe("B\n");
@@ -98,7 +98,7 @@ test("two deliver at once: both land, or one is told that the branch moved, and 
       if (landed[which]) continue;
       const story = stories[which]!;
       fleet.journal.begin(story);
-      const updated = await machine.work.update(story, await machine.work.look(story), note(1));
+      const updated = await machine.work.update(story, await machine.work.currentState(story), note(1));
       fleet.journal.end(story, updated.commit);
       expect(await deliver(machine, story)).toBe(true);
     }
@@ -118,7 +118,7 @@ test("three machines work on five stories at once, in turns, and deliver them al
       await next(attempt).attempt(story, attempt, { [`${story}.txt`]: `${attempt}\n` });
     for (let step = 3; !(await deliver(next(step), story)); step++) {
       fleet.journal.begin(story);
-      const updated = await next(step + 1).work.update(story, await next(step + 1).work.look(story), note(2));
+      const updated = await next(step + 1).work.update(story, await next(step + 1).work.currentState(story), note(2));
       fleet.journal.end(story, updated.commit);
     }
     await next(which).work.dispose(story);

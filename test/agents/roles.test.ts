@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createRoster, type Casting } from "../../src/agents/roles.ts";
+import { createRoleRegistry, type RoleAssignment } from "../../src/agents/roles.ts";
 import { roleName } from "../../src/core/events/ids.ts";
 
-const casting = (name: string): Casting => ({
+const casting = (name: string): RoleAssignment => ({
   agent: { name, run: () => Promise.reject(new Error("nobody runs here")) },
   model: null,
   reports: "signal",
@@ -11,25 +11,26 @@ const casting = (name: string): Casting => ({
 
 test("each role is played by its agent, with the text of its file", async () => {
   const developer = { ...casting("dev"), model: "large", reports: "exit" } as const;
-  const roster = createRoster({
+  const roleRegistry = createRoleRegistry({
     agents: { developer, critic: casting("critic") },
     roleFiles: { developer: "You write code." },
   });
-  expect(await roster.playing(roleName("developer"))).toEqual({ ...developer, prompt: "You write code." });
-  expect(await roster.playing(roleName("critic"))).toMatchObject({ agent: { name: "critic" }, prompt: "" });
+  expect(await roleRegistry.agentFor(roleName("developer"))).toEqual({ ...developer, prompt: "You write code." });
+  expect(await roleRegistry.agentFor(roleName("critic"))).toMatchObject({ agent: { name: "critic" }, prompt: "" });
 });
 
 test("a role that nobody plays has nobody, or the fallback, with its own file's text", async () => {
   const roles = { agents: { developer: casting("dev") }, roleFiles: { security: "You look for holes." } };
-  expect(await createRoster(roles).playing(roleName("security"))).toBeNull();
-  const roster = createRoster({ ...roles, fallbackAgent: casting("anyone") });
-  expect(await roster.playing(roleName("security"))).toMatchObject({
+  expect(await createRoleRegistry(roles).agentFor(roleName("security"))).toBeNull();
+  const roleRegistry = createRoleRegistry({ ...roles, fallbackAgent: casting("anyone") });
+  expect(await roleRegistry.agentFor(roleName("security"))).toMatchObject({
     agent: { name: "anyone" },
     prompt: "You look for holes.",
   });
 });
 
 test("a role may have any name", async () => {
-  const roster = createRoster({ agents: {}, roleFiles: {} });
-  for (const name of ["constructor", "__proto__", "toString"]) expect(await roster.playing(roleName(name))).toBeNull();
+  const roleRegistry = createRoleRegistry({ agents: {}, roleFiles: {} });
+  for (const name of ["constructor", "__proto__", "toString"])
+    expect(await roleRegistry.agentFor(roleName(name))).toBeNull();
 });

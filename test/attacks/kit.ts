@@ -4,7 +4,7 @@ import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeRepository, write, type TestRepository } from "../kit/git-repository.ts";
-import { installed } from "../runners/installed.ts";
+import { installPackage } from "../runners/installed.ts";
 
 /** Files by path; `null` takes one away. */
 export type Files = Readonly<Record<string, string | null>>;
@@ -68,7 +68,7 @@ export function missingFor({ needs = [], modules }: Stack): string | null {
   const missing = needs.find((program) => spawnSync("sh", ["-c", `command -v ${program}`]).status !== 0);
   if (missing !== undefined) return `${missing} is not installed`;
   if (modules === undefined) return null;
-  const found = installed(modules);
+  const found = installPackage(modules);
   return "problem" in found ? found.problem : null;
 }
 
@@ -107,7 +107,7 @@ const present = (files: Files): Record<string, string> =>
 
 /** A folder of its own with links: what a row adds or replaces there stays in it. */
 function linkModules(spec: string, folder: string): void {
-  const found = installed(spec);
+  const found = installPackage(spec);
   if ("problem" in found) throw new Error(found.problem);
   mkdirSync(join(folder, ".bin"), { recursive: true });
   for (const name of readdirSync(found.modules))

@@ -103,7 +103,7 @@ export function describeGate(name: string, subject: GateUnderTest): void {
     test("good work passes, with evidence, and nothing blocks it", async () => {
       const evidence = memoryEvidence();
       const subjectCase = await subject.passing(evidence);
-      const judgement = await subjectCase.gate.judge(subjectCase.request, control());
+      const judgement = await subjectCase.gate.run(subjectCase.request, control());
       expectWellFormed(judgement, subjectCase);
       expect(judgement).toMatchObject({ result: "pass", blocking: [] });
       expect(judgement.failure).toBeUndefined();
@@ -114,7 +114,7 @@ export function describeGate(name: string, subject: GateUnderTest): void {
     test("bad work fails, with findings that block it, and evidence", async () => {
       const evidence = memoryEvidence();
       const subjectCase = await subject.failing(evidence);
-      const judgement = await subjectCase.gate.judge(subjectCase.request, control());
+      const judgement = await subjectCase.gate.run(subjectCase.request, control());
       expectWellFormed(judgement, subjectCase);
       expect(judgement.result).toBe("fail");
       expect(judgement.blocking.length).toBeGreaterThan(0);
@@ -125,31 +125,31 @@ export function describeGate(name: string, subject: GateUnderTest): void {
 
     test("the same failure has the same identity each time", async () => {
       const { gate, request } = await subject.failing(memoryEvidence());
-      const [first, second] = [await gate.judge(request, control()), await gate.judge(request, control())];
+      const [first, second] = [await gate.run(request, control()), await gate.run(request, control())];
       expect(second.failure).toBe(first.failure);
       expect(second.blocking).toEqual(first.blocking);
     });
 
     test("what cannot be judged is neither a pass, nor the work's failure, nor a throw", async () => {
       const subjectCase = await subject.broken(memoryEvidence());
-      const judgement = await subjectCase.gate.judge(subjectCase.request, control());
+      const judgement = await subjectCase.gate.run(subjectCase.request, control());
       expectWellFormed(judgement, subjectCase);
       expect(["error", "blocked", "inconclusive"]).toContain(judgement.result);
     });
 
     test("whoever cancels it gets an answer at once, and it is no pass", async () => {
       const passing = await subject.passing(memoryEvidence());
-      expect((await passing.gate.judge(passing.request, control(AbortSignal.abort()))).result).toBe("error");
+      expect((await passing.gate.run(passing.request, control(AbortSignal.abort()))).result).toBe("error");
       const slow = await subject.slow(memoryEvidence());
       if (slow === null) return;
       // It takes longer than the test may: whoever waits for its end fails.
-      const judgement = await slow.gate.judge(slow.request, control(AbortSignal.timeout(300)));
+      const judgement = await slow.gate.run(slow.request, control(AbortSignal.timeout(300)));
       expect(judgement.result).toBe("error");
     });
 
     test("it can say by what it judges", async () => {
       const { gate } = await subject.passing(memoryEvidence());
-      expect(gate.judgedBy().length).toBeGreaterThan(0);
+      expect(gate.criteria().length).toBeGreaterThan(0);
     });
   });
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Event } from "../../src/core/events/event.ts";
 import { storyId, type StoryId } from "../../src/core/events/ids.ts";
-import type { Appended, Journal, SnapshotPart, Stored } from "../../src/ports/journal.ts";
+import type { AppendResult, Journal, SnapshotPart, StoredEvent } from "../../src/ports/journal.ts";
 
 /** What a journal under test is made and cleared away with. */
 export interface JournalMaker {
@@ -34,15 +34,15 @@ export function journalContract(name: string, maker: JournalMaker): void {
 export const A = storyId("A");
 export const B = storyId("B");
 
-export const started = (by = "test"): Event => ({ type: "story.started", by });
+export const startedEvent = (by = "test"): Event => ({ type: "story.started", by });
 
-export async function lines(journal: Pick<Journal, "read">, after = 0, only?: StoryId): Promise<Stored[]> {
-  const all: Stored[] = [];
+export async function lines(journal: Pick<Journal, "read">, after = 0, only?: StoryId): Promise<StoredEvent[]> {
+  const all: StoredEvent[] = [];
   for await (const line of journal.read(after, only)) all.push(line);
   return all;
 }
 
-function written(appended: Appended): readonly Stored[] {
+function written(appended: AppendResult): readonly StoredEvent[] {
   if (!appended.ok) throw new Error(`conflict: ${JSON.stringify(appended.conflict)}`);
   return appended.stored;
 }
@@ -55,7 +55,9 @@ function appending(journal: () => Journal): void {
   });
 
   test("what is appended is read back, in order, with its place", async () => {
-    const first = written(await journal().append(A, 0, [started("x"), { type: "story.accepted" }], 1_700_000_000_123));
+    const first = written(
+      await journal().append(A, 0, [startedEvent("x"), { type: "story.accepted" }], 1_700_000_000_123),
+    );
     const second = written(
       await journal().append(null, 0, [{ type: "infrastructure.blocked", issue: "no network" }], 5),
     );
@@ -68,12 +70,12 @@ function appending(journal: () => Journal): void {
       { position: 3, story: null, seq: 1, at: 5, v: 1 },
       { position: 4, story: "A", seq: 3, at: 7.5, v: 1 },
     ]);
-    expect(all[0]!.event).toEqual(started("x"));
+    expect(all[0]!.event).toEqual(startedEvent("x"));
     expect(await journal().head()).toEqual({ position: 4, hash: all[3]!.hash });
   });
 
   test("reading starts after the position that is given", async () => {
-    await journal().append(A, 0, [started("1"), started("2"), started("3")], 1);
+    await journal().append(A, 0, [startedEvent("1"), startedEvent("2"), startedEvent("3")], 1);
     expect((await lines(journal(), 1)).map((line) => line.position)).toEqual([2, 3]);
     expect(await lines(journal(), 3)).toEqual([]);
     expect(await lines(journal(), 99)).toEqual([]);
@@ -81,8 +83,8 @@ function appending(journal: () => Journal): void {
 
   test("of one story alone, its lines are read, over many pages too, and from the position that is given", async () => {
     for (let at = 0; at < 250; at++) {
-      await journal().append(A, at, [started(`a${at}`)], 1);
-      await journal().append(B, at * 2, [started("b"), started("b")], 1);
+      await journal().append(A, at, [startedEvent(`a${at}`)], 1);
+      await journal().append(B, at * 2, [startedEvent("b"), startedEvent("b")], 1);
     }
     await journal().append(null, 0, [{ type: "infrastructure.blocked", issue: "no network" }], 1);
     const own = (await lines(journal())).filter(({ story }) => story === A);
@@ -99,22 +101,24 @@ function appending(journal: () => Journal): void {
 
   test("text of every script, null characters and half surrogates come back as they were", async () => {
     const texts = ["üñ€😀", "日本語\u2028\u2029", "a\u0000b", '"\\\r\n\t', "\ud800x", "\u202eright to left", ""];
-    await journal().append(A, 0, texts.map(started), 1);
-    expect((await lines(journal())).map((line) => line.event)).toEqual(texts.map(started));
+    await journal().append(A, 0, texts.map(startedEvent), 1);
+    expect((await lines(journal())).map((line) => line.event)).toEqual(texts.map(startedEvent));
     expect(await journal().verify()).toMatchObject({ ok: true });
   });
 
   test("an event of many megabytes comes back whole", async () => {
     const big = "line of output €\n".repeat(400_000);
-    await journal().append(A, 0, [started(big), started("after")], 1);
+    await journal().append(A, 0, [startedEvent(big), startedEvent("after")], 1);
     const [line] = await lines(journal());
-    expect(line!.event).toEqual(started(big));
+    expect(line!.event).toEqual(startedEvent(big));
   });
 
   test("five hundred streams, each counts for itself", async () => {
     const ids = Array.from({ length: 500 }, (_, i) => storyId(`story-${i}`));
     for (let round = 0; round < 3; round++) {
-      const results = await Promise.all(ids.map((id) => journal().append(id, round, [started(`${round}`)], round)));
+      const results = await Promise.all(
+        ids.map((id) => journal().append(id, round, [startedEvent(`${round}`)], round)),
+      );
       expect(results.every((result) => result.ok)).toBe(true);
     }
     const all = await lines(journal());
@@ -132,8 +136,8 @@ function appending(journal: () => Journal): void {
 
   test("an event that is no JSON is refused, and hurts nobody else", async () => {
     const noJson = { type: "story.started", by: 1n } as unknown as Event;
-    const bad = journal().append(A, 0, [started(), noJson], 1);
-    const good = journal().append(B, 0, [started()], 1);
+    const bad = journal().append(A, 0, [startedEvent(), noJson], 1);
+    const good = journal().append(B, 0, [startedEvent()], 1);
     await expect(bad).rejects.toThrow(/BigInt/);
     expect((await good).ok).toBe(true);
     expect((await lines(journal())).map((line) => line.story)).toEqual(["B"]);
@@ -141,22 +145,22 @@ function appending(journal: () => Journal): void {
 
   test("a closed journal takes nothing more", async () => {
     await journal().close();
-    await expect(journal().append(A, 0, [started()], 1)).rejects.toThrow("closed");
+    await expect(journal().append(A, 0, [startedEvent()], 1)).rejects.toThrow("closed");
   });
 }
 
 function conflicts(journal: () => Journal): void {
   test("a writer that lost its place is refused, and told the place", async () => {
-    await journal().append(A, 0, [started("1"), started("2")], 1);
-    expect(await journal().append(A, 1, [started("late")], 2)).toEqual({
+    await journal().append(A, 0, [startedEvent("1"), startedEvent("2")], 1);
+    expect(await journal().append(A, 1, [startedEvent("late")], 2)).toEqual({
       ok: false,
       conflict: { expected: 1, actual: 2 },
     });
-    expect(await journal().append(A, 3, [started("early")], 2)).toEqual({
+    expect(await journal().append(A, 3, [startedEvent("early")], 2)).toEqual({
       ok: false,
       conflict: { expected: 3, actual: 2 },
     });
-    expect(await journal().append(B, 1, [started("early")], 2)).toEqual({
+    expect(await journal().append(B, 1, [startedEvent("early")], 2)).toEqual({
       ok: false,
       conflict: { expected: 1, actual: 0 },
     });
@@ -164,8 +168,10 @@ function conflicts(journal: () => Journal): void {
   });
 
   test("of many writers in one turn that want the same place one wins, and the others' streams go on", async () => {
-    const rivals = Array.from({ length: 20 }, (_, i) => journal().append(A, 0, [started(`rival ${i}`)], i));
-    const others = Array.from({ length: 20 }, (_, i) => journal().append(storyId(`other-${i}`), 0, [started()], i));
+    const rivals = Array.from({ length: 20 }, (_, i) => journal().append(A, 0, [startedEvent(`rival ${i}`)], i));
+    const others = Array.from({ length: 20 }, (_, i) =>
+      journal().append(storyId(`other-${i}`), 0, [startedEvent()], i),
+    );
     const results = await Promise.all(rivals);
     expect(results.map((result) => result.ok)).toEqual([true, ...Array.from({ length: 19 }, () => false)]);
     expect((await Promise.all(others)).every((result) => result.ok)).toBe(true);
@@ -177,7 +183,7 @@ function conflicts(journal: () => Journal): void {
   test("appends of one turn are written in the order they were made", async () => {
     const all = await Promise.all(
       Array.from({ length: 300 }, (_, i) =>
-        journal().append(i % 2 === 0 ? A : B, Math.floor(i / 2), [started(`${i}`)], i),
+        journal().append(i % 2 === 0 ? A : B, Math.floor(i / 2), [startedEvent(`${i}`)], i),
       ),
     );
     expect(all.flatMap(written).map((line) => line.position)).toEqual(Array.from({ length: 300 }, (_, i) => i + 1));
@@ -187,7 +193,7 @@ function conflicts(journal: () => Journal): void {
   test("a line is readable as soon as its append has resolved", async () => {
     const writer = async (id: StoryId): Promise<void> => {
       for (let seq = 0; seq < 25; seq++) {
-        const [line] = written(await journal().append(id, seq, [started(`${seq}`)], seq));
+        const [line] = written(await journal().append(id, seq, [startedEvent(`${seq}`)], seq));
         const [read] = await lines(journal(), line!.position - 1);
         expect(read).toEqual(line);
       }
@@ -199,19 +205,19 @@ function conflicts(journal: () => Journal): void {
 
 function chain(journal: () => Journal): void {
   test("every line's hash depends on what it says and on what went before", async () => {
-    await journal().append(A, 0, [started("same"), started("same"), started("other")], 1);
+    await journal().append(A, 0, [startedEvent("same"), startedEvent("same"), startedEvent("other")], 1);
     const hashes = (await lines(journal())).map((line) => line.hash);
     expect(new Set(hashes).size).toBe(3);
     for (const hash of hashes) expect(hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
   test("the hash is the same in every journal, on every machine", async () => {
-    await journal().append(A, 0, [started("x")], 1000);
+    await journal().append(A, 0, [startedEvent("x")], 1000);
     expect((await journal().head()).hash).toBe(FIRST_HASH);
   });
 
   test("a noted head shows a cut end and a chain that was written anew", async () => {
-    await journal().append(A, 0, [started("1"), started("2")], 1);
+    await journal().append(A, 0, [startedEvent("1"), startedEvent("2")], 1);
     const head = await journal().head();
     const [first] = await lines(journal());
     expect(await journal().verify(head)).toEqual({ ok: true, head });
@@ -229,7 +235,7 @@ const FIRST_HASH = "4cab3346e03c5a840bca79702619c61c70c420207614aedccde064c95de6
 function snapshots(journal: () => Journal): void {
   const part = (name: string, text = `state of ${name}`) => ({ name, text, outline: `outline of ${text}` });
   const snapshot = (position: number, format: string, ...parts: SnapshotPart[]) => ({ position, format, parts });
-  beforeEach(() => journal().append(A, 0, [started("1"), started("2"), started("3")], 1));
+  beforeEach(() => journal().append(A, 0, [startedEvent("1"), startedEvent("2"), startedEvent("3")], 1));
 
   test("a snapshot is found by its format, its parts in the order of their names", async () => {
     expect(await journal().latestSnapshot("1")).toBeNull();
@@ -296,12 +302,12 @@ function watching(journal: () => Journal): void {
   test("a watcher hears of new lines, and of nothing after it has stopped", async () => {
     const notice = vi.fn<() => void>();
     const stop = journal().watch(notice);
-    const result = await journal().append(A, 0, [started()], 1);
+    const result = await journal().append(A, 0, [startedEvent()], 1);
     expect(result.ok).toBe(true);
     await eventually(() => expect(notice).toHaveBeenCalled());
     stop();
     notice.mockClear();
-    await journal().append(A, 1, [started()], 1);
+    await journal().append(A, 1, [startedEvent()], 1);
     await new Promise((resolve) => setTimeout(resolve, 250));
     expect(notice).not.toHaveBeenCalled();
   });
@@ -309,7 +315,7 @@ function watching(journal: () => Journal): void {
   test("what a watcher is told of is there to be read", async () => {
     const seen: number[] = [];
     const stop = journal().watch(() => void lines(journal()).then((all) => seen.push(all.length)));
-    await journal().append(A, 0, [started(), started()], 1);
+    await journal().append(A, 0, [startedEvent(), startedEvent()], 1);
     await eventually(() => expect(seen.at(-1)).toBe(2));
     stop();
   });
@@ -320,7 +326,7 @@ function watching(journal: () => Journal): void {
     const stopOne = journal().watch(one);
     const stopTwo = journal().watch(two);
     stopOne();
-    await journal().append(A, 0, [started()], 1);
+    await journal().append(A, 0, [startedEvent()], 1);
     await eventually(() => expect(two).toHaveBeenCalled());
     expect(one).not.toHaveBeenCalled();
     stopTwo();

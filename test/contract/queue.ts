@@ -13,7 +13,7 @@ export const job = (id: string, lane: Lane = "developers", notBefore = 0): Job =
 });
 
 /** Lets everything run that can run without the clock. */
-export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Work that goes on until the test ends it, and a record of what began and ended. */
 export function handwork() {
@@ -37,11 +37,11 @@ export function handwork() {
     },
     finish: async (id: string): Promise<void> => {
       ends.get(id)!.finish();
-      await settled();
+      await settle();
     },
     fail: async (id: string, error: Error): Promise<void> => {
       ends.get(id)!.fail(error);
-      await settled();
+      await settle();
     },
   };
 }
@@ -49,7 +49,7 @@ export function handwork() {
 async function isPending(promise: Promise<unknown>): Promise<boolean> {
   let pending = true;
   void promise.finally(() => (pending = false));
-  await settled();
+  await settle();
   return pending;
 }
 
@@ -67,10 +67,10 @@ function running(make: QueueMaker): void {
     const { queue } = make({ developers: 1 });
     const hands = handwork();
     for (const id of ["a", "b", "c"]) queue.enqueue(job(id));
-    await settled();
+    await settle();
     expect(hands.begun).toEqual([]);
     queue.start(hands.work);
-    await settled();
+    await settle();
     expect(hands.begun).toEqual(["a"]);
     await hands.finish("a");
     await hands.finish("b");
@@ -100,14 +100,14 @@ function running(make: QueueMaker): void {
     const hands = handwork();
     queue.start(hands.work);
     for (const id of ["a", "a", "b", "b", "a"]) queue.enqueue(job(id));
-    await settled();
+    await settle();
     expect(hands.begun).toEqual(["a"]);
     await hands.finish("a");
     queue.enqueue(job("b"));
     await hands.finish("b");
     expect(hands.begun).toEqual(["a", "b"]);
     queue.enqueue(job("a"));
-    await settled();
+    await settle();
     expect(hands.begun).toEqual(["a", "b", "a"]);
     await hands.finish("a");
     await queue.idle();
@@ -123,7 +123,7 @@ function running(make: QueueMaker): void {
       queue.enqueue(job(`c${i}`, "critics"));
       queue.enqueue(job(`e${i}`, "engine"));
     }
-    await settled();
+    await settle();
     expect(hands.running().sort()).toEqual(["c0", "d0", "d1", "e0", "e1", "e2", "e3", "e4"]);
     await hands.finish("d1");
     expect(hands.running().sort()).toEqual(["c0", "d0", "d2", "e0", "e1", "e2", "e3", "e4"]);
@@ -176,7 +176,7 @@ function times(make: QueueMaker): void {
     queue.start(hands.work);
     queue.enqueue(job("late", "developers", clock.now() + 1000));
     queue.enqueue(job("now"));
-    await settled();
+    await settle();
     expect(hands.begun).toEqual(["now"]);
     await hands.finish("now");
     await clock.advance(999);
@@ -231,7 +231,7 @@ function ending(make: QueueMaker): void {
     queue.start(hands.work);
     for (const id of ["a", "b"]) queue.enqueue(job(id));
     queue.enqueue(job("later", "developers", 1000));
-    await settled();
+    await settle();
     const stopping = queue.stop(false);
     queue.enqueue(job("c"));
     expect(await isPending(stopping)).toBe(true);
@@ -248,7 +248,7 @@ function ending(make: QueueMaker): void {
     const hands = handwork();
     queue.start(hands.work);
     for (const id of ["a", "b"]) queue.enqueue(job(id));
-    await settled();
+    await settle();
     const stopping = queue.stop(true);
     expect([...hands.signals.values()].map((signal) => signal.aborted)).toEqual([true, true]);
     await hands.finish("a");
@@ -262,7 +262,7 @@ function ending(make: QueueMaker): void {
     const hands = handwork();
     queue.start(hands.work);
     for (const id of ["a", "b", "c"]) queue.enqueue(job(id));
-    await settled();
+    await settle();
     const fault = new Error("a fault of our own");
     const idle = queue.idle().catch((error: unknown) => error);
     await hands.fail("a", fault);

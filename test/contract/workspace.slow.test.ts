@@ -38,7 +38,7 @@ function sharedWorktrees({ root, env, home, git }: TestRepository): Workspace {
   return {
     ...work,
     async dispose(story) {
-      const { commit } = await work.look(story);
+      const { commit } = await work.currentState(story);
       journal.commits.set(story, commit);
       await work.dispose(story);
     },

@@ -4,12 +4,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { storyId, treeId } from "../../src/core/events/ids.ts";
 import { RemandError } from "../../src/core/events/error.ts";
 import { readGitDiff } from "../../src/parse/code/git-diff.ts";
-import type { KeepNote, Workspace } from "../../src/ports/workspace.ts";
+import type { CommitNote, Workspace } from "../../src/ports/workspace.ts";
 import { filesIn, makeRepository, write, type TestRepository } from "../kit/git-repository.ts";
 
 const STORY = storyId("S-1");
 
-export const note = (attempt: number, more: Partial<KeepNote> = {}): KeepNote => ({
+export const note = (attempt: number, more: Partial<CommitNote> = {}): CommitNote => ({
   attempt,
   subject: `attempt ${attempt}`,
   journalHead: "f".repeat(64),
@@ -84,10 +84,12 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       put("src/link.ts", "now a file\n");
       for (const file of AWKWARD) put(file, "new\n");
       const after = await workspace.keep(STORY, note(2));
-      const theirs = (await workspace.changed(STORY, before.tree, after.tree)).filter((file) => file !== "src/a.ts");
-      const back = await workspace.putBack(STORY, theirs, before.tree, note(2, { subject: "put back" }));
-      expect(await workspace.changed(STORY, before.tree, back.tree)).toEqual(["src/a.ts"]);
-      expect(await workspace.look(STORY)).toEqual(back);
+      const theirs = (await workspace.changedPaths(STORY, before.tree, after.tree)).filter(
+        (file) => file !== "src/a.ts",
+      );
+      const back = await workspace.restorePaths(STORY, theirs, before.tree, note(2, { subject: "put back" }));
+      expect(await workspace.changedPaths(STORY, before.tree, back.tree)).toEqual(["src/a.ts"]);
+      expect(await workspace.currentState(STORY)).toEqual(back);
       expect(filesIn(path)).toMatchObject({
         "src/a.ts": "- mine\n",
         "src/link.ts": "-> a.ts",
@@ -98,36 +100,38 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(existsSync(join(path, "deep"))).toBe(false);
       // What was there before is still in the history.
       expect(await workspace.fileAt(STORY, after.commit, "src/b.ts")).toBe("theirs\n");
-      expect(await workspace.putBack(STORY, theirs, before.commit, note(2, { subject: "put back" }))).toEqual(back);
+      expect(await workspace.restorePaths(STORY, theirs, before.commit, note(2, { subject: "put back" }))).toEqual(
+        back,
+      );
       // The next attempt may end with the very same files, and still puts them back itself.
-      const next = await workspace.putBack(STORY, theirs, before.tree, note(3, { subject: "put back" }));
+      const next = await workspace.restorePaths(STORY, theirs, before.tree, note(3, { subject: "put back" }));
       expect(next.tree).toBe(back.tree);
       expect(next.commit).not.toBe(back.commit);
-      await expect(workspace.putBack(STORY, ["x"], "nosuch", note(2))).rejects.toBeInstanceOf(RemandError);
+      await expect(workspace.restorePaths(STORY, ["x"], "nosuch", note(2))).rejects.toBeInstanceOf(RemandError);
     });
 
     test("a look sees changed, new and deleted files, not ignored ones, and changes nothing", async () => {
-      const before = await workspace.look(STORY);
-      expect(await workspace.look(STORY)).toEqual(before);
+      const before = await workspace.currentState(STORY);
+      expect(await workspace.currentState(STORY)).toEqual(before);
       put("dist/out.js", "built");
       put("x.log", "log");
-      expect(await workspace.look(STORY)).toEqual(before);
+      expect(await workspace.currentState(STORY)).toEqual(before);
       put("new.ts", "new\n");
       rmSync(join(path, "README.md"));
       const files = filesIn(path);
-      const after = await workspace.look(STORY);
+      const after = await workspace.currentState(STORY);
       expect(after.commit).toBe(before.commit);
-      expect(await workspace.changed(STORY, before.tree, after.tree)).toEqual(["README.md", "new.ts"]);
+      expect(await workspace.changedPaths(STORY, before.tree, after.tree)).toEqual(["README.md", "new.ts"]);
       expect(filesIn(path)).toEqual(files);
       rmSync(join(path, "new.ts"));
       put("README.md", "hello\n");
-      expect(await workspace.look(STORY)).toEqual(before);
+      expect(await workspace.currentState(STORY)).toEqual(before);
     });
 
     test("a change of the same size in the same instant is seen", async () => {
       for (const letter of "abcdefgh") {
         put("src/a.ts", `${letter}${letter}${letter}\n`);
-        const { tree } = await workspace.look(STORY);
+        const { tree } = await workspace.currentState(STORY);
         expect(await workspace.fileAt(STORY, tree, "src/a.ts")).toBe(`${letter}${letter}${letter}\n`);
       }
     });
@@ -142,35 +146,35 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       const place = await workspace.prepare(story);
       write(place.path, "src/a.ts", "ONE\nTWO\nTHREE\n");
       await new Promise((resolve) => setTimeout(resolve, 1100));
-      const { tree } = await workspace.look(story);
+      const { tree } = await workspace.currentState(story);
       expect(await workspace.fileAt(story, tree, "src/a.ts")).toBe("ONE\nTWO\nTHREE\n");
     });
 
     test("files that somebody told git not to look at are looked at", async () => {
-      const before = await workspace.look(STORY);
+      const before = await workspace.currentState(STORY);
       repository.git("-C", path, "update-index", "--assume-unchanged", "src/a.ts");
       repository.git("-C", path, "update-index", "--skip-worktree", "src/b.ts");
       put("src/a.ts", "hidden\n");
       put("src/b.ts", "hidden\n");
-      const after = await workspace.look(STORY);
-      expect(await workspace.changed(STORY, before.tree, after.tree)).toEqual(["src/a.ts", "src/b.ts"]);
+      const after = await workspace.currentState(STORY);
+      expect(await workspace.changedPaths(STORY, before.tree, after.tree)).toEqual(["src/a.ts", "src/b.ts"]);
     });
 
     test("what is kept is a commit of everything, with its trailers", async () => {
       put("src/a.ts", "changed\n");
       put("new/file.ts", "new\n");
       put("dist/out.js", "built");
-      const { tree } = await workspace.look(STORY);
+      const { tree } = await workspace.currentState(STORY);
       const kept = await workspace.keep(STORY, note(1, { subject: "S-1: do it\n\nRemand-Attempt: 99" }));
       expect(kept.tree).toBe(tree);
-      expect((await workspace.look(STORY)).commit).toBe(kept.commit);
+      expect((await workspace.currentState(STORY)).commit).toBe(kept.commit);
       expect(messageOf(kept.commit).trim()).toBe(
         `S-1: do it Remand-Attempt: 99\n\nRemand-Story: S-1\nRemand-Attempt: 1\nRemand-Journal: ${"f".repeat(64)}`,
       );
       expect(repository.git("show", "--no-patch", "--format=%an <%ae> %cn", kept.commit).trim()).toBe(
         "Remand <remand@localhost> Remand",
       );
-      expect(await workspace.changed(STORY, base, kept.commit)).toEqual(["new/file.ts", "src/a.ts"]);
+      expect(await workspace.changedPaths(STORY, base, kept.commit)).toEqual(["new/file.ts", "src/a.ts"]);
       expect(repository.git("rev-parse", `${kept.commit}^`).trim()).toBe(base);
     });
 
@@ -206,14 +210,14 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       repository.git("config", "core.autocrlf", "input");
       put("crlf.txt", "a\r\nb\n");
       const kept = await make(repository).keep(STORY, note(1));
-      expect(await workspace.changed(STORY, base, kept.commit)).toEqual(["crlf.txt"]);
+      expect(await workspace.changedPaths(STORY, base, kept.commit)).toEqual(["crlf.txt"]);
       expect(existsSync(join(repository.home, "hooked"))).toBe(false);
     });
 
     test("awkward names are kept, named, shown, read and brought back", async () => {
       for (const file of AWKWARD) put(file, `in ${file}`);
       const one = await workspace.keep(STORY, note(1));
-      expect(await workspace.changed(STORY, base, one.commit)).toEqual([...AWKWARD].sort());
+      expect(await workspace.changedPaths(STORY, base, one.commit)).toEqual([...AWKWARD].sort());
       for (const file of AWKWARD) expect(await workspace.fileAt(STORY, one.tree, file)).toBe(`in ${file}`);
       const diff = readGitDiff(await workspace.diff(STORY, base, one.commit));
       expect(diff.map((file) => file.path).sort()).toEqual([...AWKWARD].sort());
@@ -237,7 +241,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       symlinkSync("/etc/passwd", join(path, "outside"));
       chmodSync(join(path, "src/a.ts"), 0o755);
       const kept = await workspace.keep(STORY, note(1));
-      expect(await workspace.changed(STORY, base, kept.tree)).toEqual([
+      expect(await workspace.changedPaths(STORY, base, kept.tree)).toEqual([
         "image.png",
         "outside",
         "src/a.ts",
@@ -282,11 +286,11 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(await workspace.fileAt(STORY, tree, "src")).toBeNull();
       for (const bad of ["0".repeat(40), "--output=pwned", "no-such-branch", ""]) {
         await expect(workspace.fileAt(STORY, bad, "x")).rejects.toBeInstanceOf(RemandError);
-        await expect(workspace.changed(STORY, bad, tree)).rejects.toBeInstanceOf(RemandError);
+        await expect(workspace.changedPaths(STORY, bad, tree)).rejects.toBeInstanceOf(RemandError);
         await expect(workspace.diff(STORY, base, bad)).rejects.toBeInstanceOf(RemandError);
       }
       await expect(workspace.restore(STORY, treeId("0".repeat(40)), note(1))).rejects.toBeInstanceOf(RemandError);
-      expect(await workspace.fileAt(STORY, (await workspace.look(STORY)).tree, "src/a.ts")).toBe("later\n");
+      expect(await workspace.fileAt(STORY, (await workspace.currentState(STORY)).tree, "src/a.ts")).toBe("later\n");
     });
 
     test("an earlier tree comes back as the newest state, and what it replaces is not lost", async () => {
@@ -305,7 +309,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(restored.tree).toBe(best.tree);
       expect(filesIn(path)).toEqual({ ...files, "dist/out.js": "- ignored" });
       expect(existsSync(join(path, "worse"))).toBe(false);
-      expect(await workspace.look(STORY)).toEqual(restored);
+      expect(await workspace.currentState(STORY)).toEqual(restored);
       const history = repository.git("rev-list", restored.commit);
       expect(history).toContain(worse.commit);
       expect(repository.git("log", "--format=%H", restored.commit, "--", "unsaved.ts").trim()).not.toBe("");
@@ -316,7 +320,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
     });
 
     test("files become folders, folders files, files links, and all of it back", async () => {
-      const start = await workspace.look(STORY);
+      const start = await workspace.currentState(STORY);
       const files = filesIn(path);
       rmSync(join(path, "src"), { recursive: true });
       put("src", "a file now\n");
@@ -333,7 +337,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
     });
 
     test("files that the earlier tree ignores are not deleted when somebody had stopped ignoring them", async () => {
-      const start = await workspace.look(STORY);
+      const start = await workspace.currentState(STORY);
       put("dist/out.js", "built\n");
       put("deep/dist/x/y.js", "built too\n");
       put("secret.log", "mine\n");
@@ -344,7 +348,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(Object.keys(filesIn(path)).sort()).toEqual(
         [".gitignore", "README.md", "deep/dist/x/y.js", "dist/out.js", "secret.log", "src/a.ts", "src/b.ts"].sort(),
       );
-      expect((await workspace.look(STORY)).tree).toBe(start.tree);
+      expect((await workspace.currentState(STORY)).tree).toBe(start.tree);
     });
 
     test("twenty random states all come back as they were", async () => {
@@ -384,7 +388,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       const one = await workspace.keep(STORY, note(1));
       put("src/a.ts", "changed again\n");
       await workspace.keep(STORY, note(2));
-      await workspace.look(STORY);
+      await workspace.currentState(STORY);
       await workspace.restore(STORY, one.tree, note(2));
       await workspace.forget(STORY);
       expect(repository.standing()).toEqual(before);
@@ -407,7 +411,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
 
     test("many at once wait for each other", async () => {
       put("src/a.ts", "changed\n");
-      const looks = await Promise.all(Array.from({ length: 6 }, () => workspace.look(STORY)));
+      const looks = await Promise.all(Array.from({ length: 6 }, () => workspace.currentState(STORY)));
       expect(new Set(looks.map(({ tree }) => tree)).size).toBe(1);
       const kept = await Promise.all(Array.from({ length: 4 }, () => workspace.keep(STORY, note(1))));
       expect(new Set(kept.map(({ commit }) => commit)).size).toBe(1);
@@ -415,7 +419,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
 
     test("our own folder is not part of anything", async () => {
       expect(repository.git("status", "--porcelain", "--untracked-files=all")).not.toContain(".remand");
-      const { tree } = await workspace.look(STORY);
+      const { tree } = await workspace.currentState(STORY);
       expect(repository.git("ls-tree", "-r", "--name-only", tree)).not.toContain(".remand");
     });
 
@@ -436,7 +440,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
         const place = await workspace.prepare(storyId(id));
         write(place.path, "f.txt", id);
         const kept = await workspace.keep(storyId(id), note(1));
-        expect(await workspace.changed(storyId(id), place.base, kept.tree)).toContain("f.txt");
+        expect(await workspace.changedPaths(storyId(id), place.base, kept.tree)).toContain("f.txt");
       }
     });
 
@@ -446,8 +450,8 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(place.path.endsWith("/src")).toBe(true);
       expect(existsSync(join(place.path, "a.ts"))).toBe(true);
       write(place.path, "../top.txt", "seen too\n");
-      const { tree } = await inside.look(storyId("inner"));
-      expect(await inside.changed(storyId("inner"), place.base, tree)).toEqual(["top.txt"]);
+      const { tree } = await inside.currentState(storyId("inner"));
+      expect(await inside.changedPaths(storyId("inner"), place.base, tree)).toEqual(["top.txt"]);
     });
   });
 }

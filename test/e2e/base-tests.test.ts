@@ -7,7 +7,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createInPlace } from "../../src/adapters/git/worktree/in-place.ts";
-import { createLaboratory } from "../../src/adapters/git/experiment-runner.ts";
+import { createExperimentRunner } from "../../src/adapters/git/experiment-runner.ts";
 import { gatesOf } from "../../src/compose/checks/gates.ts";
 import { DEFAULTS } from "../../src/config/defaults.ts";
 import type { BaseFailures } from "../../src/core/gates/base-failures.ts";
@@ -59,13 +59,18 @@ async function judge({ base = {}, change, check = "npm test --silent", target = 
   onTestFinished(() => rmSync(repository.home, { recursive: true, force: true }));
   const state = join(repository.home, "state");
   const workspace = createInPlace({ root: repository.root, state, env: repository.env });
-  const laboratory = createLaboratory({ root: repository.root, setup: null, share: null, env: repository.env });
+  const experimentRunner = createExperimentRunner({
+    root: repository.root,
+    setup: null,
+    share: null,
+    env: repository.env,
+  });
   const env = { PATH: process.env["PATH"] ?? "", HOME: repository.home, CI: "1", NO_COLOR: "1" };
   const checks = { ...DEFAULTS.gates.checks, commands: [check] };
   const config = { ...DEFAULTS, gates: { ...DEFAULTS.gates, checks } };
   // No run takes any time: how long the machine needs decides nothing here.
   const clock = { now: () => 0, sleep: () => Promise.resolve() };
-  const gates = gatesOf({ config }, { evidence: memoryEvidence(), clock, workspace, env, laboratory });
+  const gates = gatesOf({ config }, { evidence: memoryEvidence(), clock, workspace, env, experimentRunner });
   const control = { signal: new AbortController().signal, onOutput: () => undefined };
   const id = storyId("shop");
   const { base: from, path, tree: before } = await workspace.prepare(id);
@@ -82,8 +87,8 @@ async function judge({ base = {}, change, check = "npm test --silent", target = 
   const failing = seen.failing;
   const atBase: BaseFailures = { failing, flaky: seen.flaky, known: [], targets: target ? failing : [] };
   const asked = { ...request, tree, commit, atBase, baseRun: seen.run! };
-  const integrity = await gates.get("integrity")!.judge(asked, control);
-  const judgement = integrity.result === "pass" ? await gates.get("checks")!.judge(asked, control) : integrity;
+  const integrity = await gates.get("integrity")!.run(asked, control);
+  const judgement = integrity.result === "pass" ? await gates.get("checks")!.run(asked, control) : integrity;
   const bare = spawnSync("sh", ["-c", check], { cwd: path, env }).status;
   return { judgement, bare, failing };
 }

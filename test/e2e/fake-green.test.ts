@@ -55,7 +55,7 @@ async function done(project: Project, change: Files, check = project.check, shel
   const clock = { now: () => performance.now(), sleep: () => Promise.resolve() };
   const gates = gatesOf({ config }, { evidence: memoryEvidence(), clock, workspace, env });
   // Numbers are compared with those of the judgement before; the other ways are told without it.
-  const last = project === CASES ? await gates.get("checks")!.judge(gateRequest({ path }), control()) : null;
+  const last = project === CASES ? await gates.get("checks")!.run(gateRequest({ path }), control()) : null;
   if (shell !== undefined) await gates.get("integrity")!.baseline!(gateRequest({ path }), control());
   for (const [file, text] of Object.entries(change)) {
     const place = join(path, file);
@@ -73,9 +73,9 @@ async function done(project: Project, change: Files, check = project.check, shel
   return {
     async judge(work, exceptions = []) {
       const asked = { ...request, scope: work === "rework" ? scope : null, exceptions };
-      const judgement = await gates.get("integrity")!.judge(asked, control());
+      const judgement = await gates.get("integrity")!.run(asked, control());
       if (judgement.result !== "pass") return judgement;
-      return (checked ??= gates.get("checks")!.judge(asked, control()));
+      return (checked ??= gates.get("checks")!.run(asked, control()));
     },
     exitCode: () => spawnSync("sh", ["-c", check], { cwd: path, env }).status,
   };

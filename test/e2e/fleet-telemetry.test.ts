@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isSettled } from "../../src/compose/worker/worker-life.ts";
 import { createHost } from "../../src/compose/host.ts";
-import type { Stored } from "../../src/ports/journal.ts";
+import type { StoredEvent } from "../../src/ports/journal.ts";
 import { startPostgres, type PostgresServer } from "../kit/postgres-server.ts";
 import { fleetProject } from "./fleet-project.ts";
 import { startWorker } from "./fleet-workers.ts";
@@ -52,12 +52,12 @@ function spansIn(folder: string): readonly SpanLine[] {
     .map((line) => JSON.parse(line) as SpanLine);
 }
 
-async function linesWhenSettled(root: string, db: string, stories: number): Promise<readonly Stored[]> {
+async function linesWhenSettled(root: string, db: string, stories: number): Promise<readonly StoredEvent[]> {
   for (;;) {
     const look = await createHost(process.env).at(db).openView(root);
     if (look !== null) {
       try {
-        const lines: Stored[] = [];
+        const lines: StoredEvent[] = [];
         for await (const line of look.lines(0)) lines.push(line);
         const added = lines.filter(({ event }) => event.type === "story.added").length;
         if (added === stories && isSettled(look.state, Date.now())) return lines;

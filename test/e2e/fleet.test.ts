@@ -12,7 +12,7 @@ import { createHost } from "../../src/compose/host.ts";
 import type { RunState } from "../../src/core/stories/run-state.ts";
 import { evolve } from "../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";
-import type { Stored } from "../../src/ports/journal.ts";
+import type { StoredEvent } from "../../src/ports/journal.ts";
 import { storyId } from "../../src/core/events/ids.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { startProxy } from "../kit/proxy.ts";
@@ -32,7 +32,7 @@ afterAll(() => server.stop());
 
 interface Seen {
   readonly state: RunState;
-  readonly lines: readonly Stored[];
+  readonly lines: readonly StoredEvent[];
 }
 
 async function seen(root: string, db: string | null): Promise<Seen | null> {
@@ -40,7 +40,7 @@ async function seen(root: string, db: string | null): Promise<Seen | null> {
   const look = await (db === null ? host : host.at(db)).openView(root);
   if (look === null) return null;
   try {
-    const lines: Stored[] = [];
+    const lines: StoredEvent[] = [];
     for await (const line of look.lines(0)) lines.push(line);
     return { state: look.state, lines };
   } finally {
@@ -62,7 +62,7 @@ function outcome({ state }: Seen): Record<string, unknown> {
 }
 
 /** At no line of the journal more runs at once than may, and no attempt ends twice. */
-function checkLines(lines: readonly Stored[]): void {
+function checkLines(lines: readonly StoredEvent[]): void {
   let run = EMPTY_RUN;
   const most = { developers: 0, checks: 0 };
   for (const line of lines) {

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { createHost } from "../../src/compose/host.ts";
-import type { Stored } from "../../src/ports/journal.ts";
+import type { StoredEvent } from "../../src/ports/journal.ts";
 import { chance } from "../simulation/chance.ts";
 import { entries } from "../../src/stdx/sorted-map.ts";
 import { checkoutOf } from "./checkout.ts";
@@ -37,7 +37,7 @@ function run(root: string): { status: number | null; output: string } {
   return { status: ended.status, output: ended.stdout + ended.stderr };
 }
 
-async function outcome(root: string): Promise<{ stories: Record<string, unknown>; lines: Stored[] }> {
+async function outcome(root: string): Promise<{ stories: Record<string, unknown>; lines: StoredEvent[] }> {
   const look = (await createHost(process.env).openView(root))!;
   const stories: Record<string, unknown> = {};
   for (const [id, state] of entries(look.state.stories)) {
@@ -49,7 +49,7 @@ async function outcome(root: string): Promise<{ stories: Record<string, unknown>
       trees: worked.map((attempt) => attempt.tree),
     };
   }
-  const lines: Stored[] = [];
+  const lines: StoredEvent[] = [];
   for await (const line of look.lines(0)) lines.push(line);
   await look.close();
   return { stories, lines };

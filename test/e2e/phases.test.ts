@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { run, type RunResult } from "../../src/compose/library.ts";
 import type { ConfigPart } from "../../src/config/config.ts";
 import type { Agent, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
-import type { Stored } from "../../src/ports/journal.ts";
+import type { StoredEvent } from "../../src/ports/journal.ts";
 import { checkoutOf } from "./checkout.ts";
 import { agentResult } from "../contract/agent-result.ts";
 
@@ -34,7 +34,7 @@ type Part = (prompt: string, turn: number, request: AgentRequest) => string | Pr
 
 interface Played {
   readonly result: RunResult;
-  readonly lines: readonly Stored[];
+  readonly lines: readonly StoredEvent[];
   readonly notices: readonly string[];
   /** Prompts by role, in their order. */
   readonly prompts: ReadonlyMap<string, readonly string[]>;
@@ -50,7 +50,7 @@ async function played(
   options: { story?: string; config?: ConfigPart; root?: string } = {},
 ): Promise<Played> {
   const root = options.root ?? checkout(options.story ?? STORY);
-  const lines: Stored[] = [];
+  const lines: StoredEvent[] = [];
   const notices: string[] = [];
   const prompts = new Map<string, string[]>();
   const agents = Object.fromEntries(

@@ -10,10 +10,10 @@ import {
   applyOutcome,
   type ProofAnswer,
 } from "../../src/decide/blame/prove-blame.ts";
-import type { Bench } from "../../src/ports/experiment-runner.ts";
+import type { ExperimentCheckout } from "../../src/ports/experiment-runner.ts";
 
-/** A bench on which nothing but the set of hunks that are out can be seen. */
-function benchAt(path: string, states: Map<string, readonly number[]>, closed: string[]): Bench {
+/** A checkout on which nothing but the set of hunks that are out can be seen. */
+function checkoutAt(path: string, states: Map<string, readonly number[]>, closed: string[]): ExperimentCheckout {
   return {
     path,
     set(_, texts) {
@@ -47,10 +47,10 @@ async function play(
   const [states, closed] = [new Map<string, readonly number[]>(), [] as string[]];
   let [begun, most, now, made] = [0, 0, 0, 0];
   const runner = proofRunner({
-    bench: benchAt("0", states, closed),
+    checkout: checkoutAt("0", states, closed),
     more: {
       count: more,
-      open: () => Promise.resolve(benchAt(String(++made), states, closed)),
+      open: () => Promise.resolve(checkoutAt(String(++made), states, closed)),
     },
     tree: "whole",
     filesWithout: (hunks) => new Map(hunks.map((id) => [String(id), null])),
@@ -90,7 +90,7 @@ describe("a proof with several runs at once", () => {
     }
   });
 
-  test("does use its benches, and takes the ones that it opened away", async () => {
+  test("does use its checkouts, and takes the ones that it opened away", async () => {
     const beside = await play([0], 2);
     expect(beside.most).toBe(3);
     expect(beside.closed).toHaveLength(2);

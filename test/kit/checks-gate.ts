@@ -40,7 +40,7 @@ export function checksGateFixture() {
     ): Promise<Judgement> {
       lines.length = 0;
       const control = { signal: new AbortController().signal, onOutput: (line: string) => lines.push(line) };
-      return gate(commands, options).judge(gateRequest({ path: folder, ...request }), control);
+      return gate(commands, options).run(gateRequest({ path: folder, ...request }), control);
     },
   };
 }

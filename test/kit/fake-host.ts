@@ -19,7 +19,7 @@ import { decide, nextWake } from "../../src/decide/decide.ts";
 import { evolve } from "../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";
 import type { Evidence } from "../../src/ports/evidence.ts";
-import type { Stored } from "../../src/ports/journal.ts";
+import type { StoredEvent } from "../../src/ports/journal.ts";
 import type { Workspace } from "../../src/ports/workspace.ts";
 import type { VerifyDocument } from "../../src/views/board/dashboard.ts";
 import { byText, lookup } from "../../src/stdx/sorted-map.ts";
@@ -58,7 +58,7 @@ export interface FakeHost extends Host {
   /** The databases that were asked for instead of the checkout's own journal. */
   readonly dbs: string[];
   /** Everything the journal holds. */
-  lines(): Promise<Stored[]>;
+  lines(): Promise<StoredEvent[]>;
   state(): RunState;
   /** Writes events as if a run had done so. */
   write(stream: StoryId | null, ...events: readonly Event[]): Promise<void>;
@@ -82,7 +82,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   let state = EMPTY_RUN;
   let now = Date.UTC(2026, 1, 22, 14, 30);
 
-  const write = async (stream: StoryId | null, events: readonly Event[]): Promise<readonly Stored[]> => {
+  const write = async (stream: StoryId | null, events: readonly Event[]): Promise<readonly StoredEvent[]> => {
     now += 1000;
     const appended = await journal.append(stream, seqs.get(stream) ?? 0, events, now);
     if (!appended.ok) throw new Error("a conflict in a test");
@@ -238,7 +238,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       return Promise.resolve(options.demoRoot ?? "/demo");
     },
     lines: async () => {
-      const all: Stored[] = [];
+      const all: StoredEvent[] = [];
       for await (const line of journal.read(0)) all.push(line);
       return all;
     },
@@ -256,12 +256,12 @@ const FAKE_WORKSPACE: Workspace = {
   prepare: unused,
   keep: unused,
   adopt: unused,
-  look: unused,
+  currentState: unused,
   restore: unused,
-  putBack: unused,
+  restorePaths: unused,
   dispose: unused,
   forget: unused,
-  changed: () => Promise.resolve([]),
+  changedPaths: () => Promise.resolve([]),
   diff: (story, from, to) => Promise.resolve(`diff of ${story} from ${from} to ${to}\n`),
   fileAt: () => Promise.resolve(null),
 };

@@ -66,7 +66,7 @@ export function integrityTrees(): IntegrityTrees {
   }
 
   const workspace: IntegrityOptions["workspace"] = {
-    changed: async (_story, from, to) =>
+    changedPaths: async (_story, from, to) =>
       git("diff", "--name-only", "--no-renames", "-z", from, to)
         .split("\0")
         .filter((path) => path !== ""),
@@ -88,7 +88,7 @@ export function integrityTrees(): IntegrityTrees {
     requestFor: (base, now, scope = null, previous = base) =>
       gateRequest({ base: treeOf(base), previous: treeOf(previous), tree: treeId(treeOf(now)), scope }),
     judge: (base, now, scope = null, previous = base, options = {}, changes = {}) =>
-      trees.gateOf(options).judge({ ...trees.requestFor(base, now, scope, previous), ...changes }, control()),
+      trees.gateOf(options).run({ ...trees.requestFor(base, now, scope, previous), ...changes }, control()),
     clear: () => rmSync(repository, { recursive: true, force: true }),
   };
   return trees;

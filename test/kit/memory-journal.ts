@@ -1,6 +1,6 @@
 import type { Event } from "../../src/core/events/event.ts";
 import type { StoryId } from "../../src/core/events/ids.ts";
-import type { Appended, Head, Journal, Snapshot, Stored } from "../../src/ports/journal.ts";
+import type { AppendResult, Head, Journal, Snapshot, StoredEvent } from "../../src/ports/journal.ts";
 import { assert } from "../../src/stdx/assert.ts";
 import { byText } from "../../src/stdx/sorted-map.ts";
 import {
@@ -38,7 +38,7 @@ export function createMemoryJournal({ onAppend }: MemoryOptions = {}): Journal {
   let closed = false;
   const head = (): Head => lines.at(-1) ?? START;
 
-  const append: Journal["append"] = async (stream, expectedSeq, events, at): Promise<Appended> => {
+  const append: Journal["append"] = async (stream, expectedSeq, events, at): Promise<AppendResult> => {
     assert(!closed, "the journal is closed");
     const kept = events.map(keptEvent);
     const actual = seqs.get(stream) ?? 0;
@@ -112,7 +112,7 @@ function createMemorySnapshots() {
 
 const WHERE = "the journal in memory";
 
-async function* readFrom(lines: readonly Line[], after: number, only?: StoryId): AsyncGenerator<Stored> {
+async function* readFrom(lines: readonly Line[], after: number, only?: StoryId): AsyncGenerator<StoredEvent> {
   // Positions count from 1 without a gap, so a position is also a place in the list.
   for (let i = Math.max(0, after); i < lines.length; i++)
     if (only === undefined || lines[i]!.stream === only) yield readLine(lines[i]!, WHERE);

@@ -8,7 +8,7 @@ import { perform } from "../../src/engine/perform/perform.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
 import { decide } from "../../src/decide/decide.ts";
 import type { AgentControl, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
-import type { Player } from "../../src/ports/roles.ts";
+import type { RoleAgent } from "../../src/ports/roles.ts";
 import { agentResult } from "../contract/agent-result.ts";
 import { newDisk, simulatedWorld, type Disk } from "../simulation/simulated-world.ts";
 import { story } from "./story-world.ts";
@@ -49,7 +49,7 @@ export function edit({ disk, story: { id } }: Pick<Stage, "disk" | "story">): vo
 export async function createStage(
   policy: Policy,
   work: (stage: Stage) => Work = (stage) => () => ready(stage),
-  player: Partial<Player> = {},
+  player: Partial<RoleAgent> = {},
 ): Promise<Stage> {
   const disk = newDisk();
   const own = story("a");
@@ -65,8 +65,8 @@ export async function createStage(
     output,
     world: {
       ...base,
-      roster: {
-        playing: async (role) => ({
+      roleRegistry: {
+        agentFor: async (role) => ({
           agent: {
             name: role,
             run: async (request, control) => {

@@ -1,7 +1,7 @@
 import { roleName, treeId, type RoleName } from "../../src/core/events/ids.ts";
 import type { Judgement } from "../../src/core/gates/gate.ts";
 import type { Agent, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
-import type { Roster } from "../../src/ports/roles.ts";
+import type { RoleRegistry } from "../../src/ports/roles.ts";
 import type { Workspace } from "../../src/ports/workspace.ts";
 import { agentResult } from "../contract/agent-result.ts";
 
@@ -18,7 +18,7 @@ export function scriptedReviewers(
   asked: Asked[] = [],
   /** Roles whose agents see nothing but their prompts. */
   blind: readonly string[] = [],
-): Roster {
+): RoleRegistry {
   const agents = Object.fromEntries(
     Object.entries(acts).map(([role, list]): [string, Agent] => [
       role,
@@ -35,7 +35,7 @@ export function scriptedReviewers(
     ]),
   );
   return {
-    playing: (role, standingInFor = role) =>
+    agentFor: (role, standingInFor = role) =>
       Promise.resolve(
         Object.hasOwn(agents, role)
           ? {
@@ -55,12 +55,12 @@ function resultOf(done: string | Partial<AgentResult>): AgentResult {
   return agentResult({ tokens: 10, costUsd: 0.01, durationMs: 1000, ...said });
 }
 
-type Shown = Pick<Workspace, "changed" | "diff" | "fileAt">;
+type Shown = Pick<Workspace, "changedPaths" | "diff" | "fileAt">;
 
 /** A workspace in which one file was changed; the diffs say between what. */
 export function fakeWorkspace(changes: Partial<Shown> = {}): Shown {
   return {
-    changed: () => Promise.resolve(["src/pay.js"]),
+    changedPaths: () => Promise.resolve(["src/pay.js"]),
     diff: (_story, from, to) => Promise.resolve(`diff from ${from} to ${to}\n`),
     fileAt: () => Promise.resolve("text"),
     ...changes,

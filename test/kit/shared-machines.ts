@@ -8,7 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { openClone, type Clone, type CloneOptions } from "../../src/adapters/git/fleet/shared-clone.ts";
 import { createSharedWorktrees, type SharedWorktrees } from "../../src/adapters/git/fleet/shared-worktrees.ts";
 import type { StoryId } from "../../src/core/events/ids.ts";
-import type { Kept } from "../../src/ports/workspace.ts";
+import type { KeptCommit } from "../../src/ports/workspace.ts";
 import { note } from "../contract/workspace.ts";
 import { gitIn, makeRepository, write, type TestRepository } from "./git-repository.ts";
 
@@ -28,7 +28,7 @@ export interface Machine {
   readonly clone: Clone;
   readonly work: SharedWorktrees;
   /** A whole attempt: begun, worked on, kept, and written down. */
-  attempt(story: StoryId, number: number, files: Readonly<Record<string, string>>): Promise<Kept>;
+  attempt(story: StoryId, number: number, files: Readonly<Record<string, string>>): Promise<KeptCommit>;
 }
 
 export interface Fleet {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { describe, it } from "vitest";
 import { maven } from "./compiled-projects.ts";
-import { installed } from "./installed.ts";
+import { installPackage } from "./installed.ts";
 import { expectNames, printedBy, type RunnerCase } from "./kit.ts";
 import { ava, doctest, jest, mocha, nodeTest, pytest, tape, vitest } from "./projects.ts";
 
@@ -21,7 +21,7 @@ describe.for(cases)("%s", ([spec, runner, projects]) => {
   it.for(projects.map((project, number) => ({ project, title: `${project.command}, project ${number + 1}` })))(
     "$title",
     async ({ project }, { skip }) => {
-      const found = installed(spec);
+      const found = installPackage(spec);
       if ("problem" in found) skip(found.problem);
       else await expectNames({ ...project, runner, modules: found.modules });
     },

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const cache = fileURLToPath(new URL("../../node_modules/.cache/remand-runners", import.meta.url));
 
 /** Installs a package, such as `jest@29`, unless it is there; returns its `node_modules`, or why there is none. */
-export function installed(spec: string): { readonly modules: string } | { readonly problem: string } {
+export function installPackage(spec: string): { readonly modules: string } | { readonly problem: string } {
   const folder = join(cache, spec.replace("@", "-"));
   const modules = join(folder, "node_modules");
   if (existsSync(join(modules, spec.split("@")[0]!, "package.json"))) return { modules };

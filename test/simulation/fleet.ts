@@ -6,7 +6,7 @@ import { type Ledger, openLedger } from "../../src/engine/ledger.ts";
 import { recoverStory } from "../../src/engine/recover.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
 import { decide, nextWake } from "../../src/decide/decide.ts";
-import type { FleetQueue, InHand, Ticket } from "../../src/ports/queue.ts";
+import type { FleetQueue, ClaimedJob, Ticket } from "../../src/ports/queue.ts";
 import { chance } from "./chance.ts";
 import { loseOpenWork } from "./work-counts.ts";
 import { type Disk, Killed, sharing, simulatedWorld } from "./simulated-world.ts";
@@ -82,13 +82,13 @@ function createBook(limits: Readonly<Record<Lane, number>>, seed: number, double
       workers.set(name, work);
       pump();
     },
-    over: async (ids) => ids.filter((id) => jobs.get(id)?.over ?? true),
+    findEnded: async (ids) => ids.filter((id) => jobs.get(id)?.over ?? true),
     forget: async (which) => {
       if (Array.isArray(which)) for (const id of which as string[]) jobs.delete(id);
     },
-    inHand: async () =>
-      [...jobs].flatMap(([id, { lane, holders }]) => [...holders].map((holder): InHand => ({ id, lane, holder }))),
-    giveBack: async (tickets) => {
+    claimedJobs: async () =>
+      [...jobs].flatMap(([id, { lane, holders }]) => [...holders].map((holder): ClaimedJob => ({ id, lane, holder }))),
+    release: async (tickets) => {
       for (const { id, holder } of tickets) jobs.get(id)?.holders.delete(holder);
       pump();
     },
@@ -216,7 +216,7 @@ export async function simulateFleet(seed: number, disturbed: Disturbed, workers 
     }
     // And its jobs are returned before others may take them. The worker that does so may die as well.
     const there = new Set(fleet.map(({ name }) => name));
-    for (const holder of new Set((await book.of("?").inHand()).map((job) => job.holder))) {
+    for (const holder of new Set((await book.of("?").claimedJobs()).map((job) => job.holder))) {
       if (there.has(holder) || there.has(heirs.get(holder) ?? "")) continue;
       const heir = fleet[0]!;
       heirs.set(holder, heir.name);
@@ -242,7 +242,9 @@ export async function simulateFleet(seed: number, disturbed: Disturbed, workers 
     // No worker makes calls any more: suspended ones wake now, at the end.
     if (isSettled(first, disk.nowMs)) for (const { thaw } of thaws.splice(0)) thaw();
     quiet =
-      thaws.length === 0 && isSettled(first, disk.nowMs) && (await book.of("?").inHand()).length === 0 ? quiet + 1 : 0;
+      thaws.length === 0 && isSettled(first, disk.nowMs) && (await book.of("?").claimedJobs()).length === 0
+        ? quiet + 1
+        : 0;
   }
   over.abort();
   await dispatching;
@@ -250,14 +252,14 @@ export async function simulateFleet(seed: number, disturbed: Disturbed, workers 
 }
 
 async function takeOver(gone: string, heir: Worker): Promise<void> {
-  const left = (await heir.queue.inHand()).filter(({ holder }) => holder === gone);
+  const left = (await heir.queue.claimedJobs()).filter(({ holder }) => holder === gone);
   try {
     for (const { id } of left) await handBack(id, heir.ledger, heir.world, "died");
   } catch (error) {
     if (!(error instanceof Killed)) throw error;
     return;
   }
-  await heir.queue.giveBack(left);
+  await heir.queue.release(left);
 }
 
 function isSettled(ledger: Ledger, now: number): boolean {

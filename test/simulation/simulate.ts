@@ -12,7 +12,7 @@ import { recover } from "../../src/engine/recover.ts";
 import { evolve } from "../../src/fold/fold-event.ts";
 import { decide } from "../../src/decide/decide.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";
-import type { Stored } from "../../src/ports/journal.ts";
+import type { StoredEvent } from "../../src/ports/journal.ts";
 import type { Watcher } from "../../src/ports/watcher.ts";
 import { assert } from "../../src/stdx/assert.ts";
 import { checkBudgets, checkCommands, EMPTY_WITNESS, isWaitNamed, witnessEvent } from "./laws.ts";
@@ -215,7 +215,7 @@ function tellOnce(): Watcher & { check(from: number, to: number): void } {
 }
 
 /** What is on the target is, name by name, a tree that every gate passed. */
-function checkLanded(disk: Disk, lines: readonly Stored[], run: RunState): void {
+function checkLanded(disk: Disk, lines: readonly StoredEvent[], run: RunState): void {
   for (const { story: id, tree } of disk.target.landed) {
     const { policy } = lookup(run.stories, id, byText)!;
     for (const gate of policy!.phases.flatMap((plan) => plan.gates)) {
@@ -255,7 +255,7 @@ export async function checkJournal(disk: Disk, expected = ONE_ENGINE): Promise<R
   let run = EMPTY_RUN;
   let witness = EMPTY_WITNESS;
   const checkBrief = createBriefLaw();
-  const lines: Stored[] = [];
+  const lines: StoredEvent[] = [];
   for await (const line of disk.journal.read(0)) lines.push(line);
   for (const line of lines) {
     const before = line.story === null ? undefined : lookup(run.stories, line.story, byText);

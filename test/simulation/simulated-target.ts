@@ -66,7 +66,7 @@ export function simulatedIntegration({ seed, faults = QUIET, disk, place, guarde
   });
   return {
     target: guarded("target", now),
-    standing: guarded("standing", (_story, commit) => (somebodyElse(), standing(commit))),
+    mergeStatus: guarded("standing", (_story, commit) => (somebodyElse(), standing(commit))),
     tip: guarded("tip", (story) => target.strays.get(story) ?? place(story).kept.at(-1)!),
     align: guarded("align", (story, { commit }, drop) => {
       if (happens("stray", faults.strays)) target.strays.set(story, `stray-${target.moves}`);

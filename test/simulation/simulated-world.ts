@@ -7,7 +7,7 @@ import type { Result } from "../../src/core/events/error.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
 import type { Agent, AgentResult } from "../../src/ports/agent.ts";
 import type { Gate } from "../../src/ports/gate.ts";
-import type { Journal, Stored } from "../../src/ports/journal.ts";
+import type { Journal, StoredEvent } from "../../src/ports/journal.ts";
 import type { Job, Queue } from "../../src/ports/queue.ts";
 import type { Watcher } from "../../src/ports/watcher.ts";
 import { chance, pick } from "./chance.ts";
@@ -45,7 +45,7 @@ export interface Disk {
   /** When the machine was started last. */
   bootedAt: number;
   /** A cache of the journal's lines, so that reading again costs only the new ones. */
-  readonly seen: Stored[];
+  readonly seen: StoredEvent[];
 }
 
 export interface Faults {
@@ -174,21 +174,24 @@ export function simulatedWorld(
         commit: place(story).kept.at(-1)!,
         base: "t0",
       })),
-      look: guardCall("look", (story) => ({ tree: treeId(place(story).tree), commit: place(story).kept.at(-1)! })),
+      currentState: guardCall("look", (story) => ({
+        tree: treeId(place(story).tree),
+        commit: place(story).kept.at(-1)!,
+      })),
       keep: guardCall("keep", (story) => {
         const known = place(story);
         if (known.kept.at(-1) !== known.tree) known.kept.push(known.tree);
         return { tree: treeId(known.tree), commit: known.tree };
       }),
       adopt: guardCall("adopt", (_story, known) => known),
-      changed: guardCall("changed", (_story, from, to) => (from === to ? [] : ["src/a.ts"])),
+      changedPaths: guardCall("changed", (_story, from, to) => (from === to ? [] : ["src/a.ts"])),
       diff: guardCall("diff", () => ""),
       fileAt: guardCall("fileAt", () => null),
       restore: guardCall("restore", (story, tree) => {
         place(story).tree = tree;
         return { tree, commit: tree };
       }),
-      putBack: guardCall("put back", (story) => {
+      restorePaths: guardCall("put back", (story) => {
         const { tree } = place(story);
         return { tree: treeId(tree), commit: tree };
       }),
@@ -222,8 +225,8 @@ export function simulatedWorld(
     detective: null,
     // No reviewer raises a finding that could be disputed.
     adjudicator: { decide: () => Promise.reject(new Error("nothing is disputed here")) },
-    roster: {
-      playing: guardCall("roster", (role) => ({
+    roleRegistry: {
+      agentFor: guardCall("roleRegistry", (role) => ({
         agent: { ...agent, name: role },
         model: null,
         prompt: `You are ${role}.`,
@@ -300,7 +303,7 @@ async function simulatedAgent(
   ])();
 }
 
-async function linesOf(disk: Disk): Promise<readonly Stored[]> {
+async function linesOf(disk: Disk): Promise<readonly StoredEvent[]> {
   for await (const line of disk.journal.read(disk.seen.length))
     if (line.position === disk.seen.length + 1) disk.seen.push(line);
   return disk.seen;
@@ -321,8 +324,8 @@ function simulatedGate(name: GateName, faults: Faults, deeds: WorkCounts, told: 
   const { seed, blocked, onRun } = faults;
   return {
     name,
-    judgedBy: () => [`run ${name}`],
-    judge: guarded("gate", async ({ story, tree, beside, licensed }): Promise<Judgement> => {
+    criteria: () => [`run ${name}`],
+    run: guarded("gate", async ({ story, tree, beside, licensed }): Promise<Judgement> => {
       beginWork(deeds, "gate", story.id);
       onRun?.(name, story.id);
       const turn = await told(story.id, "gate.judged");

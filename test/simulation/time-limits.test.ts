@@ -53,18 +53,18 @@ function slowWorld(disk: Disk, seed: number): { world: EngineWorld; advance: () 
       name,
       {
         ...gate,
-        judge: async (request, control) => {
+        run: async (request, control) => {
           const from = clock.now();
           const isEnded = await take(name, control.signal);
-          const judgement = await gate.judge(request, control);
+          const judgement = await gate.run(request, control);
           const durationMs = clock.now() - from;
           return isEnded ? { ...judgement, result: "error", durationMs } : { ...judgement, durationMs };
         },
       },
     ]),
   );
-  const playing: EngineWorld["roster"]["playing"] = async (role, part) => {
-    const player = (await base.roster.playing(role, part))!;
+  const agentFor: EngineWorld["roleRegistry"]["agentFor"] = async (role, part) => {
+    const player = (await base.roleRegistry.agentFor(role, part))!;
     return {
       ...player,
       agent: {
@@ -79,7 +79,7 @@ function slowWorld(disk: Disk, seed: number): { world: EngineWorld; advance: () 
       },
     };
   };
-  return { world: { ...base, clock, gates, roster: { playing } }, advance: () => clock.advanceToNext() };
+  return { world: { ...base, clock, gates, roleRegistry: { agentFor } }, advance: () => clock.advanceToNext() };
 }
 
 async function driven(world: EngineWorld, advance: () => Promise<boolean>): Promise<RunState> {

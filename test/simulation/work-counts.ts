@@ -1,6 +1,6 @@
 import type { Event } from "../../src/core/events/event.ts";
 import type { StoryId } from "../../src/core/events/ids.ts";
-import type { Stored } from "../../src/ports/journal.ts";
+import type { StoredEvent } from "../../src/ports/journal.ts";
 import { assert } from "../../src/stdx/assert.ts";
 
 /** What costs something each time it is done. */
@@ -85,7 +85,7 @@ export function checkOutboxFirst(deeds: WorkCounts, story: StoryId | null, event
  * Nothing that was reported is done again, and what was not is done again at most once for each time it was lost, or
  * for each time a step of the engine failed. Unless others worked too, nothing is reported that was not done either.
  */
-export function checkDeeds(deeds: WorkCounts, lines: readonly Stored[], isAlone: boolean): void {
+export function checkDeeds(deeds: WorkCounts, lines: readonly StoredEvent[], isAlone: boolean): void {
   const reported = new Map<string, number>();
   const failed = new Map<StoryId | null, number>();
   for (const { story, event } of lines) {
@@ -105,7 +105,11 @@ export function checkDeeds(deeds: WorkCounts, lines: readonly Stored[], isAlone:
 }
 
 /** What the outbox kept came into the journal, whenever the engine died. Only a death keeps it from being emptied. */
-export function checkOutbox(deeds: WorkCounts, outbox: ReadonlyMap<string, string>, lines: readonly Stored[]): void {
+export function checkOutbox(
+  deeds: WorkCounts,
+  outbox: ReadonlyMap<string, string>,
+  lines: readonly StoredEvent[],
+): void {
   const finished = new Set(
     lines.flatMap(({ story, event }) =>
       event.type === "attempt.finished" ? [`${story}/attempt-${event.attempt}`] : [],

@@ -6,11 +6,11 @@ export const place = signal({ path: location.pathname, search: location.search }
 
 function go(to: string): void {
   history.pushState(null, "", to);
-  arrived();
+  onNavigate();
 }
 
 /** Changes what stands behind the `?`, without a step in the history. Another question has a first page of its own. */
-export function refine(name: string, value: string): void {
+export function setSearchParam(name: string, value: string): void {
   const search = new URLSearchParams(location.search);
   search.delete("offset");
   if (value === "") search.delete(name);
@@ -20,15 +20,15 @@ export function refine(name: string, value: string): void {
   place.value = { path: location.pathname, search: location.search };
 }
 
-export const refined = (name: string): string => new URLSearchParams(place.value.search).get(name) ?? "";
+export const searchParam = (name: string): string => new URLSearchParams(place.value.search).get(name) ?? "";
 
-function arrived(): void {
+function onNavigate(): void {
   place.value = { path: location.pathname, search: location.search };
   scrollTo(0, 0);
 }
 
 export function startRouter(): void {
-  addEventListener("popstate", arrived);
+  addEventListener("popstate", onNavigate);
 }
 
 export interface LinkProps {

@@ -6,25 +6,26 @@ import { onLines } from "./stream.ts";
 
 /** A story's lines: the last ones first, then those before them, then those that come while it is worked on. */
 export function useLines(id: string): readonly StoryLine[] {
-  const [known, setKnown] = useState<Known>({ of: id, lines: [] });
+  const [known, setKnown] = useState<KnownLines>({ of: id, lines: [] });
   useEffect(() => {
     const over = new AbortController();
-    const asked = (path: string): Promise<LinesDocument> => ask<LinesDocument>(`/stories/${id}/${path}`, over.signal);
+    const askLines = (path: string): Promise<LinesDocument> =>
+      ask<LinesDocument>(`/stories/${id}/${path}`, over.signal);
     const add = (lines: readonly StoryLine[]): void => {
       if (lines.length === 0 || over.signal.aborted) return;
-      setKnown((before) => ({ of: id, lines: joined(before.of === id ? before.lines : [], lines) }));
+      setKnown((before) => ({ of: id, lines: mergeLines(before.of === id ? before.lines : [], lines) }));
     };
     const state = { after: null as number | null, busy: false, again: false };
     const grow = async (from: number, to: number): Promise<number> => {
       for (let at = from; ;) {
-        const { lines, position, more } = await asked(`lines?after=${at}`);
+        const { lines, position, more } = await askLines(`lines?after=${at}`);
         add(lines);
         at = position;
         if (!more || at >= to) return at;
       }
     };
     const begin = async (): Promise<number> => {
-      const last = await asked("last-lines");
+      const last = await askLines("last-lines");
       add(last.lines);
       if (last.earlier > 0) await grow(0, last.lines[0]?.position ?? 0);
       return last.position;
@@ -54,7 +55,7 @@ export function useLines(id: string): readonly StoryLine[] {
   return known.of === id ? known.lines : NONE;
 }
 
-interface Known {
+interface KnownLines {
   readonly of: string;
   readonly lines: readonly StoryLine[];
 }
@@ -62,7 +63,7 @@ interface Known {
 const NONE: readonly StoryLine[] = [];
 
 /** By their places, each once. */
-function joined(known: readonly StoryLine[], more: readonly StoryLine[]): readonly StoryLine[] {
+function mergeLines(known: readonly StoryLine[], more: readonly StoryLine[]): readonly StoryLine[] {
   const places = new Set(known.map(({ position }) => position));
   const added = more.filter(({ position }) => !places.has(position));
   return [...known, ...added].sort((a, b) => a.position - b.position);

@@ -219,7 +219,7 @@ function dataBreaks({ path, lines }: Page): Break[] {
   });
 }
 
-export function broken(text: string, breaks: readonly Break[]): string {
+export function breakFile(text: string, breaks: readonly Break[]): string {
   const lines = text.split("\n");
   // From the end to the beginning, so that places stay what they are.
   for (const each of [...breaks].sort((a, b) => b.at - a.at)) lines.splice(each.at, each.count, ...each.lines);

@@ -2,7 +2,7 @@ import { looksLikeTest } from "../../../src/core/blame/change.ts";
 import { pathIndex, readImports } from "../../../src/parse/code/imports.ts";
 import { readGitDiff } from "../../../src/parse/code/git-diff.ts";
 import type { Chance } from "../random.ts";
-import { broken, breaksIn, type Break } from "./breaking.ts";
+import { breakFile, breaksIn, type Break } from "./breaking.ts";
 import { failsAlike, isGarbled, onBase, truthOf, type Category, type RepositoryCase } from "./cases.ts";
 import type { Iteration } from "./iterations.ts";
 import { bodiesIn, headEnd, isData, isSource, languageOf, pageOf, type Page } from "./language.ts";
@@ -103,7 +103,7 @@ export async function single(ground: Ground): Promise<Slip | null> {
   const { workshop, iteration } = ground;
   const slip = draw(ground);
   if (slip === null) return null;
-  const text = broken(workshop.text(iteration.tree, slip.file)!, [slip]);
+  const text = breakFile(workshop.text(iteration.tree, slip.file)!, [slip]);
   const made = await caseWith(ground, "single", [slip.kind], new Map([[slip.file, text]]));
   if (made === null || made.truth.length !== 1) return null;
   const alone = await onBase(workshop, made, made.truth);
@@ -120,7 +120,7 @@ export async function several(ground: Ground, slips: readonly Slip[]): Promise<R
   for (const file of new Set([a.slip.file, b.slip.file]))
     texts.set(
       file,
-      broken(
+      breakFile(
         workshop.text(iteration.tree, file)!,
         [a.slip, b.slip].filter((slip) => slip.file === file),
       ),

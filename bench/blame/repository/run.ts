@@ -8,7 +8,7 @@ import { flaky, joint, preExisting, reachedBody, unmet, wasBefore } from "./othe
 import { triedIn, type RepositoryTrial } from "./trial.ts";
 import { openWorkshop, type Workshop } from "./workshop.ts";
 
-export interface RepositoryWish {
+export interface RepositorySpec {
   readonly path: string;
   readonly command: string;
   /** How many cases with one culprit; of the other kinds a quarter as many each. */
@@ -21,7 +21,7 @@ export interface RepositoryWish {
 }
 
 /** Makes cases of a repository's own history and from innocent edits, and tries each of them at once. */
-export async function tryRepository(wish: RepositoryWish): Promise<readonly RepositoryTrial[]> {
+export async function tryRepository(wish: RepositorySpec): Promise<readonly RepositoryTrial[]> {
   const until = performance.now() + wish.minutes * 60_000;
   const workshop = await openWorkshop(wish.path, wish.command);
   try {

@@ -68,7 +68,7 @@ export async function triedIn(
       isTest: looksLikeTest,
     },
     {
-      bench,
+      checkout: bench,
       textBefore: (path) => work.fileAt(storyId("bench"), each.base, path),
       proof: { trial, command: workshop.command, limits: LIMITS },
       signal: SIGNAL,

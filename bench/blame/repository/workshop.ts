@@ -12,14 +12,14 @@ import {
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join, relative } from "node:path";
 import { createChecksGate } from "../../../src/gates/checks/checks-gate.ts";
-import { createLaboratory } from "../../../src/adapters/git/experiment-runner.ts";
+import { createExperimentRunner } from "../../../src/adapters/git/experiment-runner.ts";
 import { createWorktrees } from "../../../src/adapters/git/worktree/worktrees.ts";
 import { createCommandTrial } from "../../../src/adapters/process/command-trial.ts";
 import { printedIn } from "../../../src/core/gates/evidence-paths.ts";
 import type { Judgement } from "../../../src/core/gates/gate.ts";
 import { type TreeId, evidenceId, storyId, treeId } from "../../../src/core/events/ids.ts";
 import type { Evidence } from "../../../src/ports/evidence.ts";
-import type { Bench, Trial } from "../../../src/ports/experiment-runner.ts";
+import type { ExperimentCheckout, Trial } from "../../../src/ports/experiment-runner.ts";
 import type { Workspace } from "../../../src/ports/workspace.ts";
 import { sha256 } from "../../../src/stdx/sha256.ts";
 import { Unusable } from "../../bench-result.ts";
@@ -41,7 +41,7 @@ export interface Workshop {
   readonly name: string;
   readonly command: string;
   readonly clone: string;
-  readonly bench: Bench;
+  readonly bench: ExperimentCheckout;
   readonly trial: Trial;
   readonly work: Workspace;
   readonly evidence: Evidence;
@@ -66,7 +66,9 @@ export async function openWorkshop(path: string, command: string): Promise<Works
   const root = join(clone, relative(top, realpathSync(path)));
   const state = join(place, "state");
   // Nothing is installed: what the original has is lent to it.
-  const bench = await createLaboratory({ root, userState: state, setup: "true", share: null }).open({ signal: SIGNAL });
+  const bench = await createExperimentRunner({ root, userState: state, setup: "true", share: null }).open({
+    signal: SIGNAL,
+  });
   const env = surroundings(bench.path);
   lend(top, run(bench.path, ["rev-parse", "--show-toplevel"]).trim());
   const evidence = memoryEvidence();
@@ -94,7 +96,7 @@ export async function openWorkshop(path: string, command: string): Promise<Works
       if (before !== undefined) return before;
       await bench.set(tree, new Map());
       const request = requestFor(bench.path, treeId(tree), SUITE_TIMEOUT_MS);
-      const judgement = await gate.judge(request, { signal: SIGNAL, onOutput: () => undefined });
+      const judgement = await gate.run(request, { signal: SIGNAL, onOutput: () => undefined });
       const log = judgement.evidence[0] === undefined ? null : await evidence.read(judgement.evidence[0]);
       const output = log === null ? judgement.summary : printedIn(log);
       const { result } = judgement;

@@ -25,12 +25,12 @@ const PIECE_MS = 60_000;
 
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   await new Promise<void>((resolve) => {
-    const done = (): void => {
+    const finish = (): void => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
+      signal?.removeEventListener("abort", finish);
       resolve();
     };
-    const timer = setTimeout(done, Math.ceil(ms));
-    signal?.addEventListener("abort", done, { once: true });
+    const timer = setTimeout(finish, Math.ceil(ms));
+    signal?.addEventListener("abort", finish, { once: true });
   });
 }

@@ -5,7 +5,7 @@ import { RemandError } from "../../core/events/error.ts";
 import type { EvidenceId } from "../../core/events/ids.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import { assert } from "../../stdx/assert.ts";
-import { isEvidenceId, packed, prepared, unpacked, type EvidenceOptions } from "./packed.ts";
+import { isEvidenceId, packed, prepareEvidence, unpackEvidence, type EvidenceOptions } from "./packed.ts";
 
 /**
  * What was printed, in files named after their content. A file is gzip, so that a person can read it with what every
@@ -18,7 +18,7 @@ export function createEvidenceStore(folder: string, options: EvidenceOptions = {
   };
   return {
     keep: async (text) => {
-      const { id, bytes } = prepared(text, options);
+      const { id, bytes } = prepareEvidence(text, options);
       const place = placeOf(id);
       if (!(await isWhole(place, id))) await write(place, await packed(bytes));
       return id;
@@ -36,7 +36,7 @@ async function read(place: string, id: EvidenceId): Promise<string | null> {
     if (codeOf(error) === "ENOENT") return null;
     throw asEvidenceError(error, "read", place);
   }
-  const text = await unpacked(found, id);
+  const text = await unpackEvidence(found, id);
   if (text !== null) return text;
   throw new RemandError(
     "evidence-corrupt",

@@ -13,9 +13,12 @@ export interface EvidenceOptions {
 }
 
 /** A text as it may be kept, wherever that is, and the id that its content gives it. */
-export function prepared(text: string, options: EvidenceOptions): { readonly id: EvidenceId; readonly bytes: Buffer } {
+export function prepareEvidence(
+  text: string,
+  options: EvidenceOptions,
+): { readonly id: EvidenceId; readonly bytes: Buffer } {
   // Secrets first: a cut in the middle of one would leave a half that nobody recognises.
-  const bytes = capped(redactSecrets(text, options.secrets).text, options.maxBytes ?? MAX_BYTES);
+  const bytes = capBytes(redactSecrets(text, options.secrets).text, options.maxBytes ?? MAX_BYTES);
   return { id: idOf(bytes), bytes };
 }
 
@@ -28,7 +31,7 @@ export const isEvidenceId = (id: string): boolean => /^[0-9a-f]{64}$/.test(id);
 export const packed: (bytes: Buffer) => Promise<Buffer> = promisify(gzip);
 
 /** The text again; `null` where it is not what was kept under this id. */
-export async function unpacked(found: Buffer, id: EvidenceId): Promise<string | null> {
+export async function unpackEvidence(found: Buffer, id: EvidenceId): Promise<string | null> {
   let bytes: Buffer;
   try {
     bytes = await promisify(gunzip)(found, { maxOutputLength: 512 * 1024 * 1024 });
@@ -43,7 +46,7 @@ export async function unpacked(found: Buffer, id: EvidenceId): Promise<string | 
  * The text as bytes, no more than so many. What is too long keeps its beginning, where a run says what it does, and its
  * end, where it says how that went; between them stands how much was cut, in a line of its own.
  */
-export function capped(text: string, maxBytes: number): Buffer {
+export function capBytes(text: string, maxBytes: number): Buffer {
   const bytes = Buffer.from(text, "utf8");
   if (bytes.length <= maxBytes) return bytes;
   const room = Math.max(0, maxBytes - NOTE_BYTES);
@@ -95,7 +98,7 @@ export async function evidenceFiles(folder: string): Promise<readonly EvidenceFi
     const path = join(entry.parentPath, entry.name);
     const read = async (): Promise<Buffer | null> => {
       const packed = await readFile(path);
-      return (await unpacked(packed, id)) === null ? null : packed;
+      return (await unpackEvidence(packed, id)) === null ? null : packed;
     };
     return [{ id, read }];
   });

@@ -1,7 +1,7 @@
 import { lstat, mkdir, open, readdir, realpath, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { RemandError } from "../../core/events/error.ts";
-import type { Files, Standing } from "../../ports/files.ts";
+import type { Files, PathInfo } from "../../ports/files.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 
 /** A JavaScript string holds no more than this, and nothing a person writes comes near it. */
@@ -85,7 +85,7 @@ async function write(path: string, text: string): Promise<void> {
   }
 }
 
-async function look(path: string): Promise<Standing> {
+async function look(path: string): Promise<PathInfo> {
   try {
     const itself = await unlessMissing(lstat(path));
     if (itself === null) return { type: "absent" };

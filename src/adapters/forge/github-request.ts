@@ -1,13 +1,13 @@
 import { RemandError } from "../../core/events/error.ts";
 import type { Clock } from "../../ports/clock.ts";
 
-interface Answer {
+interface GithubResponse {
   readonly body: unknown;
   readonly next: string | null;
 }
 
 export interface GithubRequest {
-  json(method: string, path: string, body: object | null, signal: AbortSignal): Promise<Answer>;
+  json(method: string, path: string, body: object | null, signal: AbortSignal): Promise<GithubResponse>;
   /** All pages of a list; `pick` takes the list out of a page. */
   pages<T>(path: string, pick: (body: unknown) => readonly T[], signal: AbortSignal): Promise<T[]>;
   text(path: string, signal: AbortSignal): Promise<{ readonly text: string; readonly isPartial: boolean } | null>;
@@ -19,17 +19,17 @@ export interface GithubRequest {
  */
 export function createGithubRequest(options: GithubOptions): GithubRequest {
   const ask = createPatience(options);
-  const known = new Map<string, { readonly etag: string; readonly answer: Answer }>();
+  const known = new Map<string, { readonly etag: string; readonly answer: GithubResponse }>();
   const root = options.api.replace(/\/+$/, "");
 
-  async function json(method: string, path: string, body: object | null, signal: AbortSignal): Promise<Answer> {
+  async function json(method: string, path: string, body: object | null, signal: AbortSignal): Promise<GithubResponse> {
     const url = path.startsWith("http") ? path : `${root}${path}`;
     const earlier = method === "GET" ? known.get(url) : undefined;
     const response = await ask({ method, url, body, etag: earlier?.etag }, signal);
     if (response.status === 304 && earlier !== undefined) return earlier.answer;
     const text = await response.text().catch(brokenOff);
     refuse(response.status, path, text);
-    const answer = { body: parsed(text), next: nextOf(response.headers.get("link")) };
+    const answer = { body: parseJson(text), next: nextOf(response.headers.get("link")) };
     const etag = response.headers.get("etag");
     if (method === "GET" && etag !== null && response.status === 200) {
       if (known.size > MOST_KNOWN) known.clear();
@@ -44,7 +44,7 @@ export function createGithubRequest(options: GithubOptions): GithubRequest {
       const all = [];
       let next: string | null = path;
       for (let page = 0; next !== null && page < MOST_PAGES; page++) {
-        const answer: Answer = await json("GET", next, null, signal);
+        const answer: GithubResponse = await json("GET", next, null, signal);
         all.push(...pick(answer.body));
         // A link that leads elsewhere is not followed.
         next = answer.next !== null && isWithin(root, answer.next) ? answer.next : null;
@@ -66,7 +66,7 @@ const MOST_BYTES = 20_000_000;
 
 function refuse(status: number, path: string, text: string): void {
   if (status < 400) return;
-  const said = (parsed(text) as { message?: unknown } | null)?.message;
+  const said = (parseJson(text) as { message?: unknown } | null)?.message;
   const why = typeof said === "string" ? said.slice(0, 200) : `it answers ${status}`;
   if (status === 401)
     throw new RemandError(
@@ -98,7 +98,7 @@ function brokenOff(error: unknown): never {
   );
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -141,7 +141,7 @@ export interface GithubOptions {
   readonly fetch?: typeof fetch;
 }
 
-export interface Question {
+export interface GithubCall {
   readonly method: string;
   readonly url: string;
   readonly body: object | null;
@@ -153,7 +153,7 @@ export interface Question {
  * until it ends, a server's own trouble with growing pauses.
  */
 function createPatience({ api, token, clock, fetch: ask = fetch }: GithubOptions) {
-  const once = ({ method, url, body, etag }: Question, signal: AbortSignal): Promise<Response> => {
+  const once = ({ method, url, body, etag }: GithubCall, signal: AbortSignal): Promise<Response> => {
     const headers: Record<string, string> = {
       accept: "application/vnd.github+json",
       "x-github-api-version": "2022-11-28",
@@ -166,7 +166,7 @@ function createPatience({ api, token, clock, fetch: ask = fetch }: GithubOptions
     return ask(url, { method, headers, signal, ...(body === null ? {} : { body: JSON.stringify(body) }) });
   };
 
-  return async (question: Question, signal: AbortSignal): Promise<Response> => {
+  return async (question: GithubCall, signal: AbortSignal): Promise<Response> => {
     let trouble = "";
     for (let attempt = 0; attempt < MOST_TRIES && !signal.aborted; attempt++) {
       const response = await once(question, signal).catch((error: unknown) => unreachable(error, signal));

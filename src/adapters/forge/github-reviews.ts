@@ -17,10 +17,10 @@ export function createGithubReviews(options: GithubForgeOptions): PullRequestRev
     async pullRequest(number, signal) {
       const body = await read(`${repo}/pulls/${number}`, signal);
       return {
-        author: needed(at(body, "user", "login"), "the author"),
-        head: needed(at(body, "head", "sha"), "the newest commit"),
+        author: requireText(at(body, "user", "login"), "the author"),
+        head: requireText(at(body, "head", "sha"), "the newest commit"),
         mergeCommit: textOr(at(body, "merge_commit_sha"), null),
-        target: needed(at(body, "base", "ref"), "the target branch"),
+        target: requireText(at(body, "base", "ref"), "the target branch"),
       };
     },
     async reviewsOf(number, signal) {
@@ -35,10 +35,10 @@ export function createGithubReviews(options: GithubForgeOptions): PullRequestRev
     isMember(team, login, signal) {
       const [org = "", slug = ""] = team.split("/").map(encodeURIComponent);
       const path = `/orgs/${org}/teams/${slug}/memberships/${encodeURIComponent(login)}`;
-      return answered(async () => (at(await read(path, signal), "state") === "active" ? "yes" : "no"));
+      return answerOrUnknown(async () => (at(await read(path, signal), "state") === "active" ? "yes" : "no"));
     },
     canWrite: (login, signal) =>
-      answered(async () => {
+      answerOrUnknown(async () => {
         const body = await read(`${repo}/collaborators/${encodeURIComponent(login)}/permission`, signal);
         return WRITING.has(textOr(at(body, "permission"), "")) ? "yes" : "no";
       }),
@@ -48,7 +48,7 @@ export function createGithubReviews(options: GithubForgeOptions): PullRequestRev
 const WRITING: ReadonlySet<string> = new Set(["admin", "maintain", "write"]);
 
 /** A refusal is no answer: what a token may not see looks like what is not there. */
-async function answered(ask: () => Promise<ForgeAnswer>): Promise<ForgeAnswer> {
+async function answerOrUnknown(ask: () => Promise<ForgeAnswer>): Promise<ForgeAnswer> {
   try {
     return await ask();
   } catch (error) {
@@ -83,7 +83,7 @@ function at(value: unknown, ...keys: readonly string[]): unknown {
 
 const textOr = <T>(value: unknown, otherwise: T): string | T => (typeof value === "string" ? value : otherwise);
 
-function needed(value: unknown, what: string): string {
+function requireText(value: unknown, what: string): string {
   if (typeof value === "string" && value !== "") return value;
   throw new RemandError(
     "forge-refused",

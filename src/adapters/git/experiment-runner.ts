@@ -3,7 +3,12 @@ import { rm } from "node:fs/promises";
 import { availableParallelism, freemem, loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { type TreeId, treeId } from "../../core/events/ids.ts";
-import type { Bench, CheckoutRequest, Laboratory, TakenPaths } from "../../ports/experiment-runner.ts";
+import type {
+  ExperimentCheckout,
+  CheckoutRequest,
+  ExperimentRunner,
+  PathsFromCommit,
+} from "../../ports/experiment-runner.ts";
 import type { Environment } from "../process/environment.ts";
 import { ignoredIn, isInstalledFolder } from "./dependencies/dependency-source.ts";
 import { openCleanCheckout } from "./checkout/clean-checkout.ts";
@@ -14,7 +19,7 @@ import { type Repository, line, ownName, repositoryOpener, userStateFolder } fro
 import { readCheckoutSettings } from "./checkout/private-repository.ts";
 import type { WorkStart } from "./dependencies/work-start.ts";
 
-export interface LaboratoryOptions {
+export interface ExperimentRunnerOptions {
   /** A folder of the user's checkout. */
   readonly root: string;
   /** The folder for what belongs to the user and to no checkout; absent: found by `env`. */
@@ -38,15 +43,15 @@ export interface LaboratoryOptions {
  * Clean checkouts in the user's state folder. Those of a process that was killed are removed when the next one is
  * opened. How git writes files, and what is installed, is as at the start of the work: no agent had worked by then.
  */
-export function createLaboratory(options: LaboratoryOptions): Laboratory {
+export function createExperimentRunner(options: ExperimentRunnerOptions): ExperimentRunner {
   const repositoryNow = repositoryOpener(options.root, options.env);
   const userState = options.userState ?? userStateFolder(options.env ?? process.env);
   const { start } = options;
-  const opened = openOnce(repositoryNow, start === undefined ? undefined : () => start());
+  const openRepository = openOnce(repositoryNow, start === undefined ? undefined : () => start());
   return {
-    room: () => roomFor(availableParallelism(), loadavg()[0]!, freemem()),
-    async leftOut(path) {
-      const { repository } = await opened();
+    extraCheckouts: () => extraCheckoutsFor(availableParallelism(), loadavg()[0]!, freemem()),
+    async ignoredPaths(path) {
+      const { repository } = await openRepository();
       if (path !== resolve(repository.top, repository.prefix)) return [];
       const isCarried = (ignored: string): boolean =>
         (options.carry ?? []).some((each) => `${ignored}/`.startsWith(`${each.replace(/\/$/, "")}/`));
@@ -54,42 +59,45 @@ export function createLaboratory(options: LaboratoryOptions): Laboratory {
       return ignored.filter((each) => !isRemands(each) && !isInstalledFolder(each) && !isCarried(each));
     },
     async open(request) {
-      const { repository, ...start } = await opened();
-      return onDisk(() => openBench(repository, start, { ...options, userState }, request));
+      const { repository, ...start } = await openRepository();
+      return onDisk(() => openExperimentCheckout(repository, start, { ...options, userState }, request));
     },
-  } satisfies Laboratory;
+  } satisfies ExperimentRunner;
 }
 
 const isRemands = (path: string): boolean => path === ".remand" || path.startsWith(".remand/");
 
-interface Opened extends Partial<Omit<WorkStart, "settings">> {
+interface OpenedRepository extends Partial<Omit<WorkStart, "settings">> {
   readonly settings: WorkStart["settings"];
   readonly repository: Repository;
 }
 
 /** Without a start, the settings are read at once. What could not be read is tried again when it is needed. */
-function openOnce(repositoryNow: () => Promise<Repository>, start?: () => Promise<WorkStart>): () => Promise<Opened> {
+function openOnce(
+  repositoryNow: () => Promise<Repository>,
+  start?: () => Promise<WorkStart>,
+): () => Promise<OpenedRepository> {
   if (start !== undefined) return async () => ({ repository: await repositoryNow(), ...(await start()) });
-  const read = async (): Promise<Opened> => {
+  const read = async (): Promise<OpenedRepository> => {
     const repository = await repositoryNow();
     return { repository, settings: await readCheckoutSettings(repository) };
   };
-  let known: Promise<Opened> | null = null;
-  const opened = (): Promise<Opened> =>
+  let known: Promise<OpenedRepository> | null = null;
+  const openRepository = (): Promise<OpenedRepository> =>
     (known ??= read().catch((error: unknown) => {
       known = null;
       throw error;
     }));
-  opened().catch(() => undefined);
-  return opened;
+  openRepository().catch(() => undefined);
+  return openRepository;
 }
 
-async function openBench(
+async function openExperimentCheckout(
   repository: Repository,
-  { settings, dependencies, setupEnvironment, forget }: Omit<Opened, "repository">,
-  options: LaboratoryOptions & { readonly userState: string },
+  { settings, dependencies, setupEnvironment, forget }: Omit<OpenedRepository, "repository">,
+  options: ExperimentRunnerOptions & { readonly userState: string },
   { signal, commit = "HEAD", tree, base, name, isForAgent = false }: CheckoutRequest,
-): Promise<Bench> {
+): Promise<ExperimentCheckout> {
   const onNotice = (text: string): void => options.onNotice?.(text);
   const wanted = { commit, ...(tree === undefined ? {} : { tree }), ...(base === undefined ? {} : { base }) };
   const { setupEnv } = options;
@@ -117,7 +125,7 @@ async function openBench(
       return made;
     },
     paths: async () => (await own.run(["ls-files", "-z"])).split("\0").filter((each) => each !== ""),
-    written: checkout.written,
+    writtenPaths: checkout.written,
     text: (file) => textIn(path, file),
     close: () =>
       (closed ??= onDisk(async () => {
@@ -131,13 +139,13 @@ async function openBench(
  * A run of tests keeps two processors busy as a rule, and takes a gigabyte at the most. Where others are at work
  * already there is no room: tests that are starved of time fail for that alone.
  */
-export function roomFor(processors: number, load: number, freeBytes: number): number {
+export function extraCheckoutsFor(processors: number, load: number, freeBytes: number): number {
   const hands = Math.min(Math.floor((processors - load) / 2), Math.floor(freeBytes / BYTES_PER_RUN) - 1);
-  return Math.max(0, Math.min(MOST_ROOM, hands));
+  return Math.max(0, Math.min(MOST_EXTRA_CHECKOUTS, hands));
 }
 
 const BYTES_PER_RUN = 1_000_000_000;
-const MOST_ROOM = 3;
+const MOST_EXTRA_CHECKOUTS = 3;
 
 /** What leads out of the checkout, by its name or by a link, is not there. */
 function textIn(path: string, file: string): string | null {
@@ -161,7 +169,7 @@ async function set(
   path: string,
   tree: string,
   texts: ReadonlyMap<string, string | null>,
-  taken: TakenPaths = { from: tree, paths: [] },
+  taken: PathsFromCommit = { from: tree, paths: [] },
 ): Promise<TreeId> {
   const base = await treeOf(git, tree);
   const isSame = texts.size === 0 && taken.paths.length === 0;
@@ -181,7 +189,7 @@ async function treeWith(
   path: string,
   tree: string,
   texts: ReadonlyMap<string, string | null>,
-  { from, paths }: TakenPaths,
+  { from, paths }: PathsFromCommit,
 ): Promise<string> {
   // The objects are the main repository's: others may ask for the tree by its name.
   const index = join(path, "..", `${ownName()}.index`);

@@ -83,10 +83,11 @@ export function createGit(
     const name = `git ${args[0]}`;
     if (result.status === "failed-to-start") throw notStarted(result.failure!);
     if (result.status === "timeout") {
-      throw failed(`${name} took longer than ${(call.timeoutMs ?? TIMEOUT_MS) / 1000} s`, result.stderr);
+      throw gitFailure(`${name} took longer than ${(call.timeoutMs ?? TIMEOUT_MS) / 1000} s`, result.stderr);
     }
-    if (result.exitCode === null) throw failed(`${name} was ended by ${result.signal}`, result.stderr);
-    if (result.truncated && call.mayBeCut !== true) throw failed(`${name} printed more than ${MAX_BYTES} bytes`, "");
+    if (result.exitCode === null) throw gitFailure(`${name} was ended by ${result.signal}`, result.stderr);
+    if (result.truncated && call.mayBeCut !== true)
+      throw gitFailure(`${name} printed more than ${MAX_BYTES} bytes`, "");
     return { exitCode: result.exitCode, stdout: result.stdout, stderr: result.stderr };
   }
 
@@ -94,7 +95,7 @@ export function createGit(
     ask,
     async run(args, call) {
       const { exitCode, stdout, stderr } = await ask(args, call);
-      if (exitCode !== 0) throw failed(`git ${args[0]} failed with ${exitCode}`, stderr);
+      if (exitCode !== 0) throw gitFailure(`git ${args[0]} failed with ${exitCode}`, stderr);
       return stdout;
     },
   };
@@ -142,11 +143,11 @@ function notStarted(failure: { readonly code: string; readonly message: string }
       "Install git, or add it to PATH.",
     );
   }
-  return failed("git could not be started", failure.message);
+  return gitFailure("git could not be started", failure.message);
 }
 
 /** Git's own words are the best there are: the last of them say what is wrong. */
-export function failed(what: string, stderr: string): RemandError {
+export function gitFailure(what: string, stderr: string): RemandError {
   const words = stderr.trim().split("\n").slice(-5).join("\n  ");
   return new RemandError(
     "git-failed",

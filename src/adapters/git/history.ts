@@ -1,7 +1,7 @@
 import { RemandError } from "../../core/events/error.ts";
 import { readNameStatus, touchedPaths } from "../../parse/code/git-output.ts";
 import { type TreeId, treeId } from "../../core/events/ids.ts";
-import { type Git, failed } from "./git.ts";
+import { type Git, gitFailure } from "./git.ts";
 import { commitTree } from "./refs.ts";
 import { line } from "./repository.ts";
 
@@ -17,7 +17,15 @@ const SAME_FOR_ALL = [
 
 /** Paths that differ, both names of what was renamed included. */
 export async function changedPaths(git: Git, from: string, to: string): Promise<readonly string[]> {
-  const text = await git.run(["diff", ...SAME_FOR_ALL, "--name-status", "-z", named(from), named(to), "--"]);
+  const text = await git.run([
+    "diff",
+    ...SAME_FOR_ALL,
+    "--name-status",
+    "-z",
+    checkRevision(from),
+    checkRevision(to),
+    "--",
+  ]);
   return touchedPaths(readNameStatus(text));
 }
 
@@ -32,14 +40,16 @@ export async function diffText(git: Git, from: string, to: string): Promise<stri
     "--dst-prefix=b/",
     "-O/dev/null",
   ];
-  return git.run(["diff", ...SAME_FOR_ALL, ...layout, named(from), named(to), "--"], { mayBeCut: true });
+  return git.run(["diff", ...SAME_FOR_ALL, ...layout, checkRevision(from), checkRevision(to), "--"], {
+    mayBeCut: true,
+  });
 }
 
 /** `null` for a path that is not there, or is no file. */
 export async function fileText(git: Git, at: string, path: string): Promise<string | null> {
-  const { exitCode, stdout } = await git.ask(["cat-file", "blob", `${named(at)}:${path}`]);
+  const { exitCode, stdout } = await git.ask(["cat-file", "blob", `${checkRevision(at)}:${path}`]);
   if (exitCode === 0) return stdout;
-  const whole = await git.ask(["rev-parse", "--verify", "--quiet", `${named(at)}^{tree}`]);
+  const whole = await git.ask(["rev-parse", "--verify", "--quiet", `${checkRevision(at)}^{tree}`]);
   if (whole.exitCode === 0) return null;
   throw new RemandError("workspace-broken", `there is no tree or commit ${at} in this repository`, GONE);
 }
@@ -47,33 +57,33 @@ export async function fileText(git: Git, at: string, path: string): Promise<stri
 const GONE = "It may have been pruned, or belong to another clone: fetch it, or start the story again.";
 
 /** A name may come from a stored file: one that looks like an option must not become one. */
-function named(name: string): string {
+function checkRevision(name: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9_./^{}~@-]*$/.test(name)) return name;
   throw new RemandError("workspace-broken", `${JSON.stringify(name)} is not the name of a tree or commit`, GONE);
 }
 
 /** Two states of the files in one, with git's marks where they contradict each other. */
-export interface Combined {
+export interface MergedTree {
   readonly tree: TreeId;
   readonly conflicts: readonly string[];
 }
 
 /** What git makes of both, without touching a file. */
-export async function together(git: Git, ours: string, theirs: string): Promise<Combined> {
+export async function mergeTrees(git: Git, ours: string, theirs: string): Promise<MergedTree> {
   const asked = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs];
   const { exitCode, stdout, stderr } = await git.ask(asked);
-  if (exitCode > 1) throw failed("git merge-tree failed", stderr);
+  if (exitCode > 1) throw gitFailure("git merge-tree failed", stderr);
   const [tree = "", ...conflicts] = stdout.split("\0").filter((part) => part !== "");
   return { tree: treeId(tree), conflicts: [...new Set(conflicts)] };
 }
 
 /** The same with a base of our choice, whatever the histories have in common. */
-export async function togetherFrom(git: Git, base: string, ours: string, theirs: string): Promise<Combined> {
+export async function togetherFrom(git: Git, base: string, ours: string, theirs: string): Promise<MergedTree> {
   // Commits that no ref names, made so that the base is the only thing the two sides share.
   const alone = async (state: string, parents: readonly string[]): Promise<string> =>
     commitTree(git, { tree: await treeOf(git, state), parents, subject: "remand: compared", trailers: [] });
   const start = await alone(base, []);
-  return together(git, await alone(ours, [start]), await alone(theirs, [start]));
+  return mergeTrees(git, await alone(ours, [start]), await alone(theirs, [start]));
 }
 
 export async function isInHistory(git: Git, commit: string, of: string): Promise<boolean> {

@@ -20,7 +20,7 @@ export function replaceEntries(index: Buffer, entries: readonly IndexEntry[], id
   const parts: Buffer[] = [];
   let copied = HEADER;
   let count = starts.length;
-  for (const { path, bytes } of sorted(entries)) {
+  for (const { path, bytes } of sortByPath(entries)) {
     const at = firstNotBefore(index, starts, path, idBytes);
     const start = starts[at] ?? end;
     const isThere = at < starts.length && pathAt(index, start, idBytes).equals(path);
@@ -48,7 +48,7 @@ export function makeIndex(
     name.copy(bytes, STATS + idBytes + 2);
     return { path: name, bytes };
   });
-  const parts = sorted(entries).map(({ bytes }) => bytes!);
+  const parts = sortByPath(entries).map(({ bytes }) => bytes!);
   return indexOf(parts.length, parts, idBytes);
 }
 
@@ -122,7 +122,7 @@ function firstNotBefore(index: Buffer, starts: Uint32Array, path: Buffer, idByte
   return low;
 }
 
-const sorted = (entries: readonly IndexEntry[]): readonly IndexEntry[] =>
+const sortByPath = (entries: readonly IndexEntry[]): readonly IndexEntry[] =>
   entries.toSorted((a, b) => a.path.compare(b.path));
 
 /**

@@ -7,7 +7,7 @@ import { commitTree, TRAILERS } from "./refs.ts";
 import { line, repositoryOpener } from "./repository.ts";
 
 /** The state in which the lines stand, and how far back they are followed. */
-export interface Stretch {
+export interface BlameRange {
   readonly base: string;
   /** The newest commit; what is not committed yet comes on top of it. */
   readonly commit: string;
@@ -20,7 +20,7 @@ export interface Stretch {
  */
 export async function originsOf(
   root: string,
-  stretch: Stretch,
+  stretch: BlameRange,
   hunks: readonly ChangedHunk[],
 ): Promise<(Origin | null)[]> {
   const { git, top } = await repositoryOpener(root)();
@@ -37,7 +37,7 @@ export async function originsOf(
   return origins;
 }
 
-interface From {
+interface BlameContext {
   readonly git: Git;
   readonly top: string;
   readonly base: string;
@@ -45,7 +45,7 @@ interface From {
 }
 
 /** The commit that most of the lines are from. */
-async function writerOf({ git, top, base, tip }: From, hunk: ChangedHunk): Promise<string | null> {
+async function writerOf({ git, top, base, tip }: BlameContext, hunk: ChangedHunk): Promise<string | null> {
   const range = `${hunk.start},${hunk.start + hunk.added.length - 1}`;
   const args = ["blame", "--porcelain", "-L", range, `${base}..${tip}`, "--", hunk.file];
   const { exitCode, stdout } = await git.ask(args, { cwd: top });
@@ -53,7 +53,7 @@ async function writerOf({ git, top, base, tip }: From, hunk: ChangedHunk): Promi
 }
 
 /** The commit after the last one in which the lines still stood. */
-async function removerOf({ git, top, base, tip }: From, hunk: ChangedHunk): Promise<string | null> {
+async function removerOf({ git, top, base, tip }: BlameContext, hunk: ChangedHunk): Promise<string | null> {
   if (hunk.removed.length === 0) return null;
   const range = `${hunk.oldStart},${hunk.oldEnd}`;
   const args = ["blame", "--porcelain", "--reverse", "-L", range, `${base}..${tip}`, "--", hunk.oldFile];

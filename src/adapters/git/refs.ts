@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { assert } from "../../stdx/assert.ts";
 import { RemandError } from "../../core/events/error.ts";
 import { treeId, type StoryId, type TreeId } from "../../core/events/ids.ts";
-import type { KeepNote } from "../../ports/workspace.ts";
+import type { CommitNote } from "../../ports/workspace.ts";
 import { readTrailers } from "../../parse/code/git-output.ts";
-import { failed, type Git } from "./git.ts";
+import { gitFailure, type Git } from "./git.ts";
 import { line } from "./repository.ts";
 
 /** A commit that a name stands for. */
-export interface Recorded {
+export interface RefCommit {
   readonly commit: string;
   readonly tree: TreeId;
   readonly trailers: ReadonlyMap<string, string>;
@@ -23,10 +23,10 @@ export function refName(story: StoryId): string {
 }
 
 /** The refs of that name, and those below it, with all that is asked of them, in one call. */
-export async function readRefs(git: Git, names: readonly string[]): Promise<ReadonlyMap<string, Recorded>> {
+export async function readRefs(git: Git, names: readonly string[]): Promise<ReadonlyMap<string, RefCommit>> {
   const format = "%(refname)%00%(objectname)%00%(tree)%00%(contents)%00";
   const fields = (await git.run(["for-each-ref", `--format=${format}`, ...names])).split("\0");
-  const refs = new Map<string, Recorded>();
+  const refs = new Map<string, RefCommit>();
   for (let at = 0; at + 3 < fields.length; at += 4) {
     const [name, commit, tree, message] = fields.slice(at, at + 4) as [string, string, string, string];
     refs.set(name.trim(), { commit, tree: treeId(tree), trailers: readTrailers(message) });
@@ -54,7 +54,7 @@ export async function updateRefs(git: Git, updates: readonly RefUpdate[]): Promi
     const { exitCode, stderr } = await git.ask(["update-ref", "--stdin", "-z"], { stdin: lines.join("") });
     if (exitCode === 0) return;
     const lock = /Unable to create '([^']+\.lock)': File exists/.exec(stderr)?.[1];
-    if (lock === undefined) throw failed(`git update-ref failed with ${exitCode}`, stderr);
+    if (lock === undefined) throw gitFailure(`git update-ref failed with ${exitCode}`, stderr);
     if (tries === LOCK_PAUSES_MS.length) throw refLocked(lock);
     await sleep(LOCK_PAUSES_MS[tries]);
   }
@@ -104,7 +104,7 @@ export const TRAILERS = {
   setAside: "Remand-Set-Aside",
 } as const;
 
-export function trailersOf(story: StoryId, note: KeepNote): readonly (readonly [string, string])[] {
+export function trailersOf(story: StoryId, note: CommitNote): readonly (readonly [string, string])[] {
   return [
     [TRAILERS.story, story],
     [TRAILERS.attempt, String(note.attempt)],
@@ -141,6 +141,6 @@ function trailerLine([key, value]: readonly [string, string]): string {
   return `${key}: ${value}`;
 }
 
-export function isSameNote({ trailers }: Recorded, story: StoryId, note: KeepNote): boolean {
+export function isSameNote({ trailers }: RefCommit, story: StoryId, note: CommitNote): boolean {
   return trailers.get(TRAILERS.story) === story && trailers.get(TRAILERS.attempt) === String(note.attempt);
 }

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { RemandError } from "../../core/events/error.ts";
 import type { Environment } from "../process/environment.ts";
-import { type Git, createGit, failed } from "./git.ts";
+import { type Git, createGit, gitFailure } from "./git.ts";
 
 /** A person's checkout, and the repository it belongs to. */
 export interface Repository {
@@ -102,7 +102,7 @@ async function topOf(git: Git, root: string): Promise<string> {
       "Give -C a checkout of it (git worktree add, or git clone).",
     );
   }
-  throw failed(`git cannot use ${root}`, stderr);
+  throw gitFailure(`git cannot use ${root}`, stderr);
 }
 
 /** The identity of those who have none is ours; large files stay pointers where the program that fetches them is missing. */

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { RemandError } from "../../core/events/error.ts";
 import type { Event } from "../../core/events/event.ts";
 import type { StoryId } from "../../core/events/ids.ts";
-import type { Head, Stored, Verified } from "../../ports/journal.ts";
+import type { Head, StoredEvent, VerifyResult } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
 import { canonical } from "../../stdx/canonical-json.ts";
 
@@ -34,38 +34,38 @@ export function lineAfter(head: Head, stream: StoryId | null, seq: number, at: n
 }
 
 /** An event as it is kept, and as it will be read: what JSON leaves out of it is not there for its writer either. */
-export interface KeptEvent {
+export interface EventText {
   readonly text: string;
   readonly event: Event;
 }
 
 /** What cannot be written as JSON is refused here, before anything else is touched. */
-export function keptEvent(event: Event): KeptEvent {
+export function keptEvent(event: Event): EventText {
   const { text, value } = canonical(event);
   assert(typeof text === "string", "an event is a JSON object");
   return { text, event: value as Event };
 }
 
-export function storedOf(line: Omit<Line, "event">, event: Event): Stored {
+export function storedOf(line: Omit<Line, "event">, event: Event): StoredEvent {
   return { v: FORMAT, at: line.at, story: line.stream, event, position: line.position, seq: line.seq, hash: line.hash };
 }
 
 /** A line read back. Its event was checked when it was written; a line that is damaged now is named. */
-export function readLine(line: Line, where: string): Stored {
+export function readLine(line: Line, where: string): StoredEvent {
   if (line.v > FORMAT) {
     const message = `line ${line.position} of ${where} has format ${line.v}, and this version reads ${FORMAT}`;
     throw new RemandError("journal-newer", message, "It was written by a newer Remand: use that one, or a newer one.");
   }
   // Where a file was cut off in the midst of a page, the rest of the page reads as nothing.
-  if (line.v !== FORMAT) throw damaged(line, where, "it has no format");
+  if (line.v !== FORMAT) throw damagedLine(line, where, "it has no format");
   try {
     return storedOf(line, JSON.parse(line.event) as Event);
   } catch (error) {
-    throw damaged(line, where, "its event is no JSON", error);
+    throw damagedLine(line, where, "its event is no JSON", error);
   }
 }
 
-function damaged({ position }: Line, where: string, what: string, cause?: unknown): RemandError {
+function damagedLine({ position }: Line, where: string, what: string, cause?: unknown): RemandError {
   const hint = "Run `remand verify` to see how far it can be trusted, and bring the file back from a backup.";
   return new RemandError("journal-corrupt", `line ${position} of ${where} is damaged: ${what}`, hint, { cause });
 }
@@ -86,7 +86,7 @@ export async function verifyChain(
   lines: AsyncIterable<Line> | Iterable<Line>,
   noted: Head | undefined,
   onProgress: (checked: number) => void = () => undefined,
-): Promise<Verified> {
+): Promise<VerifyResult> {
   let head = START;
   const seqs = new Map<StoryId | null, number>();
   for await (const line of lines) {
@@ -108,7 +108,7 @@ export async function verifyChain(
 
 const PROGRESS_LINES = 10_000;
 
-function notTheNoted(position: number): Verified {
+function notTheNoted(position: number): VerifyResult {
   return { ok: false, position, problem: "the chain is whole but is not the one that was noted: it was written anew" };
 }
 

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { RemandError } from "../../core/events/error.ts";
 import type { StoryId } from "../../core/events/ids.ts";
-import type { Appended } from "../../ports/journal.ts";
+import type { AppendResult } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
-import type { KeptEvent } from "./chain.ts";
+import type { EventText } from "./chain.ts";
 
 /** What one caller wants written, all of it or nothing. */
 export type Write = Append | Put;
@@ -11,7 +11,7 @@ export type Write = Append | Put;
 export interface Append {
   readonly stream: StoryId | null;
   readonly expectedSeq: number;
-  readonly events: readonly KeptEvent[];
+  readonly events: readonly EventText[];
   readonly at: number;
 }
 
@@ -22,25 +22,25 @@ export interface Put {
 }
 
 export interface GroupWriter {
-  write(write: Write): Promise<Appended>;
+  write(write: Write): Promise<AppendResult>;
   /** Resolves when all is written; `false` when it was closed before. */
   close(): Promise<boolean>;
 }
 
-interface Waiting {
+interface PendingWrite {
   readonly write: Write;
-  resolve(appended: Appended): void;
+  resolve(appended: AppendResult): void;
   reject(error: unknown): void;
 }
 
 /** Gathers what comes at one moment, and has it committed in one go, one group after the other. */
-export function createGroupWriter(commit: (group: readonly Write[]) => Promise<readonly Appended[]>): GroupWriter {
-  let waiting: Waiting[] = [];
+export function createGroupWriter(commit: (group: readonly Write[]) => Promise<readonly AppendResult[]>): GroupWriter {
+  let waiting: PendingWrite[] = [];
   let running: Promise<void> | null = null;
   let closed = false;
   const gathered = createGathering();
 
-  const settle = async (group: readonly Waiting[]): Promise<void> => {
+  const settle = async (group: readonly PendingWrite[]): Promise<void> => {
     try {
       const outcomes = await commit(group.map((each) => each.write));
       for (const [i, each] of group.entries()) each.resolve(outcomes[i]!);
@@ -67,7 +67,7 @@ export function createGroupWriter(commit: (group: readonly Write[]) => Promise<r
   return {
     write: async (write) => {
       assert(!closed, "the journal is closed");
-      return new Promise<Appended>((resolve, reject) => {
+      return new Promise<AppendResult>((resolve, reject) => {
         waiting.push({ write, resolve, reject });
         running ??= run();
       });

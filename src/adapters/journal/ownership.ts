@@ -14,13 +14,13 @@ export interface Holder {
   readonly command: string;
 }
 
-export interface Owner {
+export interface JournalOwner {
   readonly holder: Holder;
   release(): Promise<void>;
 }
 
 /** `null`: somebody holds it and has not said who. */
-export interface Held {
+export interface HeldLock {
   readonly heldBy: Holder | null;
 }
 
@@ -29,11 +29,11 @@ export interface Held {
  * ends with the process, however that ends, and no stale note has to be believed. Who holds it stands in a second
  * file, because nothing else in this process may open the first: closing it there would let go of the lock.
  */
-export async function takeOwnership(file: string, command = ownCommand()): Promise<Owner | Held> {
+export async function takeOwnership(file: string, command = ownCommand()): Promise<JournalOwner | HeldLock> {
   try {
     await mkdir(dirname(file), { recursive: true });
     for (let tries = 1; ; tries++) {
-      const db = await locked(`${file}.lock`);
+      const db = await openLocked(`${file}.lock`);
       if (db !== null) return await owner(db, `${file}.owner`, command);
       const heldBy = await readHolder(`${file}.owner`);
       // A note of somebody who is gone: the new holder is about to write its own, or two of us were in each other's way.
@@ -51,7 +51,7 @@ const PAUSE_MS = 40;
 /** Held here too: a database that nobody refers to is closed, and its lock with it. */
 const held = new Set<SqliteDatabase>();
 
-async function locked(file: string): Promise<SqliteDatabase | null> {
+async function openLocked(file: string): Promise<SqliteDatabase | null> {
   const db = await openSqlite(file, "write");
   try {
     db.exec(`PRAGMA busy_timeout = ${PAUSE_MS}`);
@@ -65,7 +65,7 @@ async function locked(file: string): Promise<SqliteDatabase | null> {
   }
 }
 
-async function owner(db: SqliteDatabase, note: string, command: string): Promise<Owner> {
+async function owner(db: SqliteDatabase, note: string, command: string): Promise<JournalOwner> {
   const holder: Holder = { pid: process.pid, host: hostname(), since: Date.now(), command };
   try {
     await writeFile(`${note}.new`, `${JSON.stringify(holder)}\n`);

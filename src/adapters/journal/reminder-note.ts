@@ -7,7 +7,7 @@ import { openSqlite, type SqliteDatabase } from "./sqlite.ts";
 /** A note in a file beside the journal. The journal itself is the stories': what was sent to whom is no event of theirs. */
 export function createReminderNote(file: string): ReminderNote {
   return {
-    turn: async (take) => {
+    takeTurn: async (take) => {
       try {
         await mkdir(dirname(file), { recursive: true });
         const db = await openSqlite(file, "write");

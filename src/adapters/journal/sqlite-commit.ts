@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { RemandError } from "../../core/events/error.ts";
 import type { StoryId } from "../../core/events/ids.ts";
-import type { Appended, Head, Stored } from "../../ports/journal.ts";
+import type { AppendResult, Head, StoredEvent } from "../../ports/journal.ts";
 import { type Line, lineAfter, storedOf } from "./chain.ts";
 import type { Append, Write } from "./group-writer.ts";
 import type { SqliteOutbox } from "./sqlite-outbox.ts";
@@ -14,14 +14,14 @@ export function createCommit(
   file: string,
   readHead: () => Head,
   outbox: SqliteOutbox,
-): (group: readonly Write[]) => Appended[] {
+): (group: readonly Write[]) => AppendResult[] {
   const refuseMoved = createMoveWatch(file);
   const lengths = createLengths(db);
   const { append, alone } = createLineWriting(db, lengths);
 
-  const written = (head: Head, group: readonly Write[]): { outcomes: Appended[]; head: Head } => {
+  const writeGroup = (head: Head, group: readonly Write[]): { outcomes: AppendResult[]; head: Head } => {
     let last = head;
-    const outcomes = group.map((write): Appended => {
+    const outcomes = group.map((write): AppendResult => {
       if ("key" in write) {
         outbox.put(write);
         return { ok: true, stored: [] };
@@ -42,10 +42,10 @@ export function createCommit(
       const { outcomes, head } = inTransaction(db, () => {
         const now = readHead();
         lengths.expect(now);
-        return written(now, group);
+        return writeGroup(now, group);
       });
       lengths.committed(head);
-      outbox.committed();
+      outbox.onCommitted();
       return outcomes;
     } catch (error) {
       lengths.forget();
@@ -60,10 +60,10 @@ function createLineWriting(db: SqliteDatabase, lengths: Lengths) {
   const insert = db.prepare(`INSERT INTO ${values}`);
   const insertIfFree = db.prepare(`INSERT OR IGNORE INTO ${values}`);
   return {
-    append(head: Head, { stream, expectedSeq, events, at }: Append): Appended {
+    append(head: Head, { stream, expectedSeq, events, at }: Append): AppendResult {
       const actual = lengths.of(stream);
       if (actual !== expectedSeq) return { ok: false, conflict: { expected: expectedSeq, actual } };
-      const stored: Stored[] = [];
+      const stored: StoredEvent[] = [];
       let before = head;
       for (const [i, { text, event }] of events.entries()) {
         const line = lineAfter(before, stream, expectedSeq + i + 1, at, text);
@@ -75,7 +75,7 @@ function createLineWriting(db: SqliteDatabase, lengths: Lengths) {
       return { ok: true, stored };
     },
     /** Most groups are one line, and nobody else has written: that takes one statement. `null`: not this one. */
-    alone([write, ...others]: readonly Write[]): Appended | null {
+    alone([write, ...others]: readonly Write[]): AppendResult | null {
       const head = lengths.head();
       if (write === undefined || others.length > 0 || "key" in write || head === null) return null;
       const { stream, expectedSeq, events, at } = write;

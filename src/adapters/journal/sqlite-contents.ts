@@ -1,4 +1,4 @@
-import type { Head, Verified } from "../../ports/journal.ts";
+import type { Head, VerifyResult } from "../../ports/journal.ts";
 import type { Line } from "./chain.ts";
 import { asJournalError } from "./sqlite-errors.ts";
 import { openForWriting, whenFree } from "./sqlite-file.ts";
@@ -9,7 +9,7 @@ import { createReading } from "./sqlite-reading.ts";
 export interface SqliteContents {
   head(): Head;
   lines(after: number): AsyncIterable<Line>;
-  verify(): Promise<Verified>;
+  verify(): Promise<VerifyResult>;
   outbox(): readonly { readonly key: string; readonly text: string }[];
   /**
    * Lets nobody write while the work is done, and marks the file as moved when it is. `false`: somebody has written

@@ -9,14 +9,14 @@ export function asJournalError(error: unknown, file: string): unknown {
   return new RemandError(code, `the journal ${file} ${what}`, hint, { cause: error });
 }
 
-type Known = readonly [code: ErrorCode, what: string, hint: string];
+type SqliteError = readonly [code: ErrorCode, what: string, hint: string];
 
 export const CORRUPT_HINT =
   "Nothing was changed. Keep a copy of the file, run `remand verify` to see how far it can be trusted, and bring it back from a backup.";
 const ROOM_HINT = "Make room and run the same command again: everything up to here is kept.";
 const READONLY_HINT = "Change the permissions of the file and of its folder, or run as someone who may write there.";
 
-const BY_CODE: Readonly<Record<number, Known>> = {
+const BY_CODE: Readonly<Record<number, SqliteError>> = {
   5: [
     "journal-locked",
     "is being written by another process that does not finish",
@@ -46,13 +46,13 @@ const BY_CODE: Readonly<Record<number, Known>> = {
 /** The shared memory beside the file could not grow: SQLite calls that an I/O error, and means a full disk. */
 const SHARED_MEMORY_FULL = 4874;
 
-function ofSqlite(error: unknown): Known | null {
+function ofSqlite(error: unknown): SqliteError | null {
   const code = sqliteCode(error);
   if (code === null) return null;
   return BY_CODE[code === SHARED_MEMORY_FULL ? 13 : code & 0xff] ?? null;
 }
 
-const BY_NAME: Readonly<Record<string, Known>> = {
+const BY_NAME: Readonly<Record<string, SqliteError>> = {
   EACCES: BY_CODE[8]!,
   EPERM: BY_CODE[8]!,
   EROFS: BY_CODE[8]!,
@@ -62,7 +62,7 @@ const BY_NAME: Readonly<Record<string, Known>> = {
   EEXIST: BY_CODE[14]!,
 };
 
-function ofSystem(error: unknown): Known | null {
+function ofSystem(error: unknown): SqliteError | null {
   return BY_NAME[systemCode(error)] ?? null;
 }
 

@@ -61,7 +61,7 @@ export async function openForWriting(file: string, lockTimeoutMs: number, newId:
   // SQLite would open what it may not write to for reading, without a word.
   await access(file, constants.R_OK | constants.W_OK);
   return whenFree(lockTimeoutMs, () =>
-    opened(file, "write", (db) => {
+    openPrepared(file, "write", (db) => {
       refuseForeign(db, file);
       db.exec("PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 2000");
       // Only there does a plain sync stop at the disk's own memory; elsewhere it would cost and do nothing.
@@ -99,12 +99,12 @@ export async function openForReading(file: string, lockTimeoutMs: number): Promi
   await refuseEmpty(file);
   return whenFree(lockTimeoutMs, async () => {
     try {
-      return await opened(file, "read", (db) => refuseForeign(db, file));
+      return await openPrepared(file, "read", (db) => refuseForeign(db, file));
     } catch (error) {
       // In a folder that may not be written to SQLite cannot share the file; with no writer there is nothing to share.
       if (!cannotOpen(error) || ((await sizeOf(`${file}-wal`)) ?? 0) > 0) throw error;
       const frozen = `${pathToFileURL(file).href}?immutable=1`;
-      return opened(frozen, "read", (db) => refuseForeign(db, file));
+      return openPrepared(frozen, "read", (db) => refuseForeign(db, file));
     }
   });
 }
@@ -122,7 +122,7 @@ export async function whenFree<T>(lockTimeoutMs: number, work: () => T | Promise
   }
 }
 
-async function opened(
+async function openPrepared(
   file: string,
   access: "read" | "write",
   prepare: (db: SqliteDatabase) => void,
@@ -185,15 +185,15 @@ async function create(file: string, id: string): Promise<void> {
     } finally {
       db.close();
     }
-    await synced(beside);
-    await placed(beside, file);
-    await synced(dirname(file));
+    await syncPath(beside);
+    await linkOrMove(beside, file);
+    await syncPath(dirname(file));
   } finally {
     for (const end of ["", "-wal", "-shm"]) await rm(`${beside}${end}`, { force: true });
   }
 }
 
-async function placed(beside: string, file: string): Promise<void> {
+async function linkOrMove(beside: string, file: string): Promise<void> {
   try {
     await link(beside, file);
   } catch (error) {
@@ -203,7 +203,7 @@ async function placed(beside: string, file: string): Promise<void> {
   }
 }
 
-async function synced(path: string): Promise<void> {
+async function syncPath(path: string): Promise<void> {
   // A folder cannot be opened on Windows, where names are kept without it.
   if (process.platform === "win32") return;
   const handle = await open(path, "r");

@@ -75,7 +75,7 @@ export async function createSqliteJournal(file: string, options: SqliteOptions =
       assert(Number.isFinite(at), "a line has a time");
       return writer.write({ stream, expectedSeq, at, events: events.map(keptEvent) });
     },
-    read: reading.stored,
+    read: reading.readStored,
     head: async () => reading.head(),
     watch: watch.watch,
     saveSnapshot: (snapshot, since) =>
@@ -114,7 +114,7 @@ export async function openJournalReadOnly(file: string, options: SqliteOptions =
     id: identity?.id ?? null,
     identity,
     hashAt: reading.hashAt,
-    read: reading.stored,
+    read: reading.readStored,
     head: async () => reading.head(),
     watch: watch.watch,
     ...snapshotsOf(reading),
@@ -168,7 +168,7 @@ async function inOurWords<T>(file: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** Tells watchers of this process's lines at once, and of other processes' by looking. */
-export interface Watch {
+export interface SqliteWatch {
   watch: Journal["watch"];
   /** There are new lines of this process. */
   tell(): void;
@@ -178,7 +178,7 @@ export interface Watch {
 /** How often the file is asked. SQLite answers from shared memory, so it costs next to nothing. */
 const POLL_MS = 100;
 
-export function createWatch(db: SqliteDatabase): Watch {
+export function createWatch(db: SqliteDatabase): SqliteWatch {
   const asked = db.prepare("PRAGMA data_version");
   const watchers = new Set<Parameters<Journal["watch"]>[0]>();
   let timer: NodeJS.Timeout | null = null;

@@ -13,7 +13,7 @@ export interface SqliteOutbox {
   put(put: Put): void;
   sweep(): void;
   /** The group is on the disk. */
-  committed(): void;
+  onCommitted(): void;
   /** Takes away what was dropped since the last commit. */
   close(): void;
   through(writer: GroupWriter): Outbox;
@@ -30,18 +30,18 @@ export function createSqliteOutbox(db: SqliteDatabase, file: string): SqliteOutb
     swept = [...dropped];
     for (const key of swept) remove.run(key);
   };
-  const committed = (): void => {
+  const onCommitted = (): void => {
     for (const key of swept) dropped.delete(key);
     swept = [];
   };
   return {
     put: ({ key, text }) => void insert.run(key, text),
     sweep,
-    committed,
+    onCommitted,
     close: () => {
       if (dropped.size === 0) return;
       inTransaction(db, sweep);
-      committed();
+      onCommitted();
     },
     through: (writer) => ({
       put: async (key, text) => {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { StoryId } from "../../core/events/ids.ts";
-import type { Head, Stored, Verified } from "../../ports/journal.ts";
+import type { Head, StoredEvent, VerifyResult } from "../../ports/journal.ts";
 import { readLine, START, verifyChain, type Line } from "./chain.ts";
 import { asJournalError, isCorrupt } from "./sqlite-errors.ts";
 import { createSnapshotReading, type SqliteSnapshots } from "./sqlite-snapshots.ts";
@@ -9,11 +9,11 @@ import type { SqliteDatabase } from "./sqlite.ts";
 /** Reading, the same for whoever writes too and for whoever only looks. */
 export interface SqliteReading {
   lines(after: number): AsyncGenerator<Line>;
-  stored(after: number, only?: StoryId): AsyncGenerator<Stored>;
+  readStored(after: number, only?: StoryId): AsyncGenerator<StoredEvent>;
   head(): Head;
   hashAt(position: number): string | null;
   readonly snapshots: SqliteSnapshots;
-  verify(noted?: Head, onProgress?: (checked: number) => void): Promise<Verified>;
+  verify(noted?: Head, onProgress?: (checked: number) => void): Promise<VerifyResult>;
 }
 
 export function createReading(db: SqliteDatabase, file: string): SqliteReading {
@@ -23,7 +23,7 @@ export function createReading(db: SqliteDatabase, file: string): SqliteReading {
   async function* lines(after: number): AsyncGenerator<Line> {
     for await (const page of pages(after)) yield* page;
   }
-  async function* stored(after: number, only?: StoryId): AsyncGenerator<Stored> {
+  async function* readStored(after: number, only?: StoryId): AsyncGenerator<StoredEvent> {
     for await (const page of pages(after, only)) for (const line of page) yield readLine(line, file);
   }
   const head = (): Head => {
@@ -45,7 +45,7 @@ export function createReading(db: SqliteDatabase, file: string): SqliteReading {
   };
   return {
     lines,
-    stored,
+    readStored,
     head,
     hashAt,
     snapshots: createSnapshotReading(db, file),
@@ -106,16 +106,16 @@ async function verifyFile(
   lines: AsyncIterable<Line>,
   noted: Head | undefined,
   onProgress: ((checked: number) => void) | undefined,
-): Promise<Verified> {
+): Promise<VerifyResult> {
   let reached = 0;
-  async function* counted(): AsyncGenerator<Line> {
+  async function* countLines(): AsyncGenerator<Line> {
     for await (const line of lines) {
       yield line;
       reached = line.position;
     }
   }
   try {
-    const verified = await verifyChain(counted(), noted, onProgress);
+    const verified = await verifyChain(countLines(), noted, onProgress);
     if (!verified.ok) return verified;
     const { integrity_check: said } = db.prepare("PRAGMA integrity_check(1)").get() as { integrity_check: string };
     return said === "ok" ? verified : { ok: false, position: reached, problem: `the file is damaged: ${said}` };

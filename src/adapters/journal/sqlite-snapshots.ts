@@ -22,7 +22,7 @@ interface SnapshotRow {
   readonly parts: number;
 }
 
-interface TextRow {
+interface SqliteTextRow {
   readonly name: string;
   readonly digest: number;
   readonly text: string;
@@ -36,18 +36,18 @@ export function createSnapshotReading(db: SqliteDatabase, file: string): SqliteS
   const oneOutline = db.prepare("SELECT name, digest, text FROM outline WHERE name = ?");
 
   const outlinesOf = ({ parts }: SnapshotRow): Outlines["outlines"] | null => {
-    const rows = allOutlines.all() as TextRow[];
+    const rows = allOutlines.all() as SqliteTextRow[];
     return rows.length === parts && rows.every(isWhole) ? rows.map(({ name, text }) => ({ name, text })) : null;
   };
   const someOutlines = (names: readonly string[]): Outlines["outlines"] | null => {
-    const rows = names.flatMap((name) => (oneOutline.get(name) as TextRow | undefined) ?? []);
+    const rows = names.flatMap((name) => (oneOutline.get(name) as SqliteTextRow | undefined) ?? []);
     return rows.every(isWhole) ? rows.map(({ name, text }) => ({ name, text })) : null;
   };
   const latest = (format: string): Snapshot | null => {
     const row = found(format);
     const outlines = row === null ? null : outlinesOf(row);
     if (row === null || outlines === null) return null;
-    const rows = allParts.all() as TextRow[];
+    const rows = allParts.all() as SqliteTextRow[];
     if (rows.length !== row.parts || !rows.every(isWhole)) return null;
     const parts = rows.map(({ name, text }, i) => ({ name, text, outline: outlines[i]!.text }));
     return { position: row.position, format, parts };
@@ -56,7 +56,10 @@ export function createSnapshotReading(db: SqliteDatabase, file: string): SqliteS
     if (found(format)?.position !== position) return null;
     const some: SnapshotPart[] = [];
     for (const name of names) {
-      const [row, outline] = [onePart.get(name) as TextRow | undefined, oneOutline.get(name) as TextRow | undefined];
+      const [row, outline] = [
+        onePart.get(name) as SqliteTextRow | undefined,
+        oneOutline.get(name) as SqliteTextRow | undefined,
+      ];
       if (row === undefined || outline === undefined) continue;
       if (!isWhole(row) || !isWhole(outline)) return null;
       some.push({ name, text: row.text, outline: outline.text });
@@ -125,7 +128,7 @@ export function createSnapshotWriting(
     });
 }
 
-const isWhole = ({ name, digest, text }: TextRow): boolean => digest === digestOf(name, text);
+const isWhole = ({ name, digest, text }: SqliteTextRow): boolean => digest === digestOf(name, text);
 
 /** Against damage, and quick, because there are thousands. Whoever wants to deceive could write any sum there is. */
 function digestOf(name: string, text: string): number {

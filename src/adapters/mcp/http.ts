@@ -6,7 +6,7 @@ import { sha256 } from "../../stdx/sha256.ts";
 import { createMcpSession, fault, PARSE_FAULT, type McpOptions } from "./session.ts";
 
 /** Tools that one agent can call for as long as it is open. */
-export interface McpDesk {
+export interface McpHttpServer {
   readonly url: string;
   /** Whoever calls must show it. Made anew for each desk. */
   readonly token: string;
@@ -14,7 +14,7 @@ export interface McpDesk {
 }
 
 /** Offers tools to a client on this machine. Each dispatch has a desk of its own, which ends with it. */
-export async function openMcpDesk(tools: readonly Tool[], options: McpOptions): Promise<McpDesk> {
+export async function openMcpDesk(tools: readonly Tool[], options: McpOptions): Promise<McpHttpServer> {
   const token = randomBytes(32).toString("hex");
   const session = createMcpSession(tools, options);
   const server = createServer((request, response) => {
@@ -29,7 +29,7 @@ export async function openMcpDesk(tools: readonly Tool[], options: McpOptions): 
     if (status !== null) return void response.writeHead(status, status === 405 ? { allow: "POST" } : {}).end();
     const body = await bodyOf(request);
     if (body === null) return void response.writeHead(413, { connection: "close" }).end();
-    const message = parsed(body);
+    const message = parseJson(body);
     const said = message === undefined ? fault(null, PARSE_FAULT, "this is no JSON") : await session.answer(message);
     if (said === null) return void response.writeHead(202).end();
     response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" });
@@ -84,7 +84,7 @@ async function bodyOf(request: IncomingMessage): Promise<string | null> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -59,7 +59,7 @@ async function answerTo(message: unknown, context: Context): Promise<object | nu
   try {
     return { jsonrpc: "2.0", id, result: await resultOf(method, params, id, context) };
   } catch (error) {
-    return fault(id, error instanceof Fault ? error.code : INTERNAL, messageOf(error));
+    return fault(id, error instanceof JsonRpcError ? error.code : INTERNAL, messageOf(error));
   }
 }
 
@@ -70,11 +70,11 @@ async function resultOf(method: string, params: Params, id: Id, context: Context
     case "ping":
       return {};
     case "tools/list":
-      return { tools: context.tools.map(shown) };
+      return { tools: context.tools.map(describeTool) };
     case "tools/call":
-      return called(params, id, context);
+      return callTool(params, id, context);
     default:
-      throw new Fault(NO_METHOD, `there is no method ${method.slice(0, 100)}`);
+      throw new JsonRpcError(NO_METHOD, `there is no method ${method.slice(0, 100)}`);
   }
 }
 
@@ -89,7 +89,7 @@ function welcome({ protocolVersion: wanted }: Params, { version }: McpOptions): 
   };
 }
 
-function shown({ name, description, inputSchema, isReading }: Tool): object {
+function describeTool({ name, description, inputSchema, isReading }: Tool): object {
   return {
     name,
     description,
@@ -100,29 +100,29 @@ function shown({ name, description, inputSchema, isReading }: Tool): object {
   };
 }
 
-async function called({ name, arguments: input }: Params, id: Id, { tools, calls }: Context): Promise<object> {
+async function callTool({ name, arguments: input }: Params, id: Id, { tools, calls }: Context): Promise<object> {
   const tool = tools.find((each) => each.name === name);
   if (tool === undefined) {
     const asked = typeof name === "string" ? name.slice(0, 100) : "without a name";
-    throw new Fault(
+    throw new JsonRpcError(
       INVALID_PARAMS,
       `there is no tool ${asked}; there are ${tools.map((each) => each.name).join(", ")}`,
     );
   }
-  if (calls.has(id)) throw new Fault(INVALID_REQUEST, "that id is in use");
+  if (calls.has(id)) throw new JsonRpcError(INVALID_REQUEST, "that id is in use");
   const stop = new AbortController();
   calls.set(id, stop);
   try {
-    return told(await tool.call(input ?? {}, stop.signal));
+    return toolResult(await tool.call(input ?? {}, stop.signal));
   } catch (error) {
     // The model can do something about most of it, so it is told, and not only its client.
-    return told({ isError: true, text: messageOf(error) });
+    return toolResult({ isError: true, text: messageOf(error) });
   } finally {
     calls.delete(id);
   }
 }
 
-function told({ isError, text, data, isLast }: ToolAnswer): object {
+function toolResult({ isError, text, data, isLast }: ToolAnswer): object {
   return {
     content: [{ type: "text", text }],
     isError,
@@ -131,7 +131,7 @@ function told({ isError, text, data, isLast }: ToolAnswer): object {
   };
 }
 
-class Fault extends Error {
+class JsonRpcError extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
     super(message);

@@ -15,7 +15,7 @@ export async function serveStdio(tools: readonly Tool[], options: StdioOptions):
   const session = createMcpSession(tools, options);
   const pending = new Set<Promise<void>>();
   const reply = async (line: string): Promise<void> => {
-    const message = parsed(line);
+    const message = parseJson(line);
     const answer = message === undefined ? fault(null, PARSE_FAULT, "this is no JSON") : await session.answer(message);
     if (answer !== null) output.write(`${JSON.stringify(answer)}\n`);
   };
@@ -44,7 +44,7 @@ export async function serveStdio(tools: readonly Tool[], options: StdioOptions):
 }
 
 /** `undefined` where it is no JSON. */
-function parsed(line: string): unknown {
+function parseJson(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {

@@ -18,7 +18,7 @@ export interface HttpNotifierOptions {
 export function createHttpNotifier({ use, url, secret, clock, write }: HttpNotifierOptions): Notifier {
   // The address of a webhook is often all that protects it.
   const name = `${use} ${new URL(url).host}`;
-  const post = async (body: string, kind: string, signal: AbortSignal): Promise<Tried> => {
+  const post = async (body: string, kind: string, signal: AbortSignal): Promise<DeliveryTry> => {
     try {
       const response = await fetch(url, {
         method: "POST",
@@ -53,7 +53,7 @@ export function createHttpNotifier({ use, url, secret, clock, write }: HttpNotif
   };
 }
 
-type Tried = { readonly trouble: string | null; readonly mayPass?: boolean };
+type DeliveryTry = { readonly trouble: string | null; readonly mayPass?: boolean };
 
 const TIMEOUT_MS = 10_000;
 const FIRST_PAUSE_MS = 500;

@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { StoryId } from "../../core/events/ids.ts";
-import type { Appended, Stored } from "../../ports/journal.ts";
+import type { AppendResult, StoredEvent } from "../../ports/journal.ts";
 import { FORMAT, storedOf } from "../journal/chain.ts";
 import type { Append, Put, Write } from "../journal/group-writer.ts";
 import type { PostgresPool } from "./pool.ts";
 
 /** What goes out of the outbox with the next commit, because nobody has to wait for that. */
-export interface Dropped {
+export interface DroppedKeys {
   /** Has the keys so far taken away, and keeps them for later if that fails. */
   sweep<T>(work: (keys: readonly string[]) => Promise<T>): Promise<T>;
 }
@@ -18,8 +18,8 @@ export interface Dropped {
 export function createCommit(
   pool: PostgresPool,
   writer: string,
-  dropped: Dropped,
-): (group: readonly Write[]) => Promise<Appended[]> {
+  dropped: DroppedKeys,
+): (group: readonly Write[]) => Promise<AppendResult[]> {
   const text = `SELECT * FROM ${pool.schema}.append_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
   return async (group) => {
     const appends = group.filter((write): write is Append => !("key" in write));
@@ -57,10 +57,10 @@ interface AppendRow {
   readonly hashes: readonly string[];
 }
 
-function outcomeOf({ is_ok, actual, first, hashes }: AppendRow, append: Append): Appended {
+function outcomeOf({ is_ok, actual, first, hashes }: AppendRow, append: Append): AppendResult {
   const { stream, expectedSeq, events, at } = append;
   if (!is_ok) return { ok: false, conflict: { expected: expectedSeq, actual: Number(actual) } };
-  const stored = events.map(({ event }, i): Stored => {
+  const stored = events.map(({ event }, i): StoredEvent => {
     const [position, seq] = [Number(first) + i, expectedSeq + i + 1];
     return storedOf({ position, stream, seq, at, v: FORMAT, hash: hashes[i]! }, event);
   });

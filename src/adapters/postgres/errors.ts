@@ -7,48 +7,48 @@ export function asPostgresError(error: unknown, where: string): unknown {
   const known = tlsTrouble(error, code) ?? BY_CODE[code] ?? (isLost(error) ? LOST : null);
   if (known === null) return error;
   const [kind, what, hint] = known;
-  return new RemandError(kind, `the database ${where} ${what}${said(error, code)}`, hint, { cause: error });
+  return new RemandError(kind, `the database ${where} ${what}${serverMessage(error, code)}`, hint, { cause: error });
 }
 
 const ROOM_HINT = "Make room on the server and run the same command again: everything up to here is kept.";
 const RIGHTS_HINT =
   "Let an administrator grant it: CREATE on the database for the first start, afterwards USAGE on the schema and the rights on its tables and functions.";
 
-const UNREACHABLE: Known = [
+const UNREACHABLE: KnownError = [
   "journal-unreachable",
   "cannot be reached",
   "Check the address, that the server runs and listens there, and that no firewall is in between.",
 ];
-const LOST: Known = [
+const LOST: KnownError = [
   "journal-unreachable",
   "does not answer",
   "What was being written is either there as a whole or not at all: run the same command again when the server is back.",
 ];
-const PASSWORD: Known = [
+const PASSWORD: KnownError = [
   "journal-refused",
   "refuses the user or the password",
   "Check both in the address, or in PGUSER and PGPASSWORD; special characters in an address are percent-encoded.",
 ];
-const RIGHTS: Known = ["journal-refused", "does not allow it", RIGHTS_HINT];
-const FULL: Known = ["journal-full", "cannot grow: its disk is full", ROOM_HINT];
-const READONLY: Known = [
+const RIGHTS: KnownError = ["journal-refused", "does not allow it", RIGHTS_HINT];
+const FULL: KnownError = ["journal-full", "cannot grow: its disk is full", ROOM_HINT];
+const READONLY: KnownError = [
   "journal-readonly",
   "can only be read",
   "It is a replica, or was made read-only: give the address of the server that takes writes.",
 ];
-const NEWER: Known = [
+const NEWER: KnownError = [
   "journal-newer",
   "was changed by a newer Remand while this one was at work",
   "Nothing was changed by this one. Use the newer Remand.",
 ];
-const CORRUPT: Known = [
+const CORRUPT: KnownError = [
   "journal-corrupt",
   "reports damage to its own files",
   "Nothing was changed. Look at the server's log, run `remand verify`, and restore a backup where it says so.",
 ];
 
 /** SQLSTATEs of PostgreSQL, and names of the system's errors. */
-const BY_CODE: Readonly<Record<string, Known>> = {
+const BY_CODE: Readonly<Record<string, KnownError>> = {
   ECONNREFUSED: UNREACHABLE,
   ENOTFOUND: [
     "journal-unreachable",
@@ -76,7 +76,7 @@ const BY_CODE: Readonly<Record<string, Known>> = {
 };
 
 /** The server's own words, where they help: they name users, tables and limits, and never a password. */
-function said(error: unknown, code: string): string {
+function serverMessage(error: unknown, code: string): string {
   const helps = code === "28P01" || code === "28000" || code === "42501" || code === "3D000";
   return helps && error instanceof Error ? ` (${error.message})` : "";
 }
@@ -123,27 +123,27 @@ export function codeOf(error: unknown): string {
 }
 
 /** What is wrong, and what to do about it. */
-export type Known = readonly [code: ErrorCode, what: string, hint: string];
+export type KnownError = readonly [code: ErrorCode, what: string, hint: string];
 
 /** What is wrong with the encryption, where that is it: the server's own word for it is that of a wrong password. */
-function tlsTrouble(error: unknown, code: string): Known | null {
+function tlsTrouble(error: unknown, code: string): KnownError | null {
   const words = error instanceof Error ? error.message : "";
   if (code === "28000" && /no encryption|SSL off/i.test(words)) return DEMANDED;
   if (code === "" && words.includes("does not support SSL")) return UNKNOWN_THERE;
   return CERTIFICATE_CODES.has(code) ? CERTIFICATE : null;
 }
 
-const DEMANDED: Known = [
+const DEMANDED: KnownError = [
   "journal-refused",
   "refuses connections without TLS, or this user without it",
   "Ask for it in the address: ?sslmode=verify-full; with a certificate of its own also &sslrootcert=<file>.",
 ];
-const UNKNOWN_THERE: Known = [
+const UNKNOWN_THERE: KnownError = [
   "journal-refused",
   "knows no TLS, and the address asks for it",
   "Turn it on at the server (ssl = on), or take sslmode out of the address where the network is your own.",
 ];
-const CERTIFICATE: Known = [
+const CERTIFICATE: KnownError = [
   "journal-refused",
   "shows a certificate that this machine does not trust",
   "Name who signed it in the address: ?sslmode=verify-full&sslrootcert=<file>; or ?sslmode=no-verify where the network is your own.",

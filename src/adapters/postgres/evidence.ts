@@ -4,7 +4,7 @@ import type { EvidenceId } from "../../core/events/ids.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import { assert } from "../../stdx/assert.ts";
 import { createEvidenceStore } from "../evidence/evidence-store.ts";
-import { isEvidenceId, packed, prepared, unpacked, type EvidenceOptions } from "../evidence/packed.ts";
+import { isEvidenceId, packed, prepareEvidence, unpackEvidence, type EvidenceOptions } from "../evidence/packed.ts";
 import type { PostgresPool } from "./pool.ts";
 
 export interface PostgresEvidenceOptions extends EvidenceOptions {
@@ -23,14 +23,14 @@ export function createPostgresEvidence(pool: PostgresPool, options: PostgresEvid
     const text = `SELECT packed FROM ${schema}.evidence WHERE id = $1`;
     const [row] = await pool.query<{ packed: Buffer }>({ name: "evidence", text, values: [id] });
     if (row === undefined) return null;
-    const found = await unpacked(row.packed, id);
+    const found = await unpackEvidence(row.packed, id);
     if (found !== null) return found;
     const hint = "Bring it back from a backup, or delete its row: then it counts as lost, not as changed.";
     throw new RemandError("evidence-corrupt", `the evidence ${id} in ${where} is damaged`, hint);
   };
   return {
     keep: async (text) => {
-      const { id, bytes } = prepared(text, options);
+      const { id, bytes } = prepareEvidence(text, options);
       await pool.query({
         name: "keep",
         // The same again is not written again; what was damaged is.

@@ -2,16 +2,16 @@ import { openPool, type PostgresPool } from "./pool.ts";
 import { NEWEST_VERSION } from "./schema.ts";
 
 /** What can be said of a database from outside. Nothing in it is changed. */
-export interface Examined {
+export interface DatabaseReport {
   /** For people: without user and password. */
   readonly where: string;
   readonly server: { readonly version: string; readonly isEncrypted: boolean; readonly isReplica: boolean };
-  readonly tables: Tables;
+  readonly tables: TablesState;
   /** `null` where the books cannot be read: there are none, or we have not the right. */
-  readonly workers: readonly SeenWorker[] | null;
+  readonly workers: readonly WorkerSilence[] | null;
 }
 
-export type Tables =
+export type TablesState =
   | { readonly state: "none"; readonly encoding: string; readonly mayMake: boolean }
   | { readonly state: "foreign"; readonly schema: string }
   | { readonly state: "no-rights"; readonly schema: string; readonly user: string }
@@ -23,7 +23,7 @@ export type Tables =
       readonly mayWrite: boolean;
     };
 
-export interface SeenWorker {
+export interface WorkerSilence {
   readonly name: string;
   readonly silentMs: number;
 }
@@ -31,7 +31,7 @@ export interface SeenWorker {
 /** Who examines wants to know now: a server that does not answer at once is the finding. */
 const TRY_MS = 5000;
 
-export async function examineDatabase(url: string): Promise<Examined> {
+export async function examineDatabase(url: string): Promise<DatabaseReport> {
   const pool = await openPool(url, { tryMs: TRY_MS, patienceMs: 0, connections: 1 });
   try {
     const server = await serverOf(pool);
@@ -43,7 +43,7 @@ export async function examineDatabase(url: string): Promise<Examined> {
   }
 }
 
-async function serverOf(pool: PostgresPool): Promise<Examined["server"]> {
+async function serverOf(pool: PostgresPool): Promise<DatabaseReport["server"]> {
   const [row] = await pool.query<{ version: string; encrypted: boolean | null; replica: boolean }>({
     text: `SELECT current_setting('server_version') AS version, pg_is_in_recovery() AS replica,
       (SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()) AS encrypted`,
@@ -52,7 +52,7 @@ async function serverOf(pool: PostgresPool): Promise<Examined["server"]> {
 }
 
 /** The catalogue may be read by everybody, the tables not: so the rights are asked for before a table is. */
-async function tablesOf(pool: PostgresPool): Promise<Tables> {
+async function tablesOf(pool: PostgresPool): Promise<TablesState> {
   const { schema } = pool;
   const [seen] = await pool.query<CatalogueRow>({ text: CATALOGUE, values: [schema] });
   const { tables, ours, encoding, may_make: mayMake, may_use: mayUse, user } = seen!;
@@ -95,7 +95,7 @@ async function may(pool: PostgresPool, table: string, right: string): Promise<bo
   return row!.may;
 }
 
-async function workersOf(pool: PostgresPool): Promise<readonly SeenWorker[] | null> {
+async function workersOf(pool: PostgresPool): Promise<readonly WorkerSilence[] | null> {
   if (!(await may(pool, "worker", "SELECT"))) return null;
   const rows = await pool.query<{ name: string; silent_ms: string }>({
     text: `SELECT name, extract(epoch FROM clock_timestamp() - seen) * 1000 AS silent_ms

@@ -5,7 +5,7 @@ import type { Outbox } from "../../ports/notifier.ts";
 import { assert } from "../../stdx/assert.ts";
 import { keptEvent, verifyChain } from "../journal/chain.ts";
 import { type GroupWriter, createGroupWriter } from "../journal/group-writer.ts";
-import { type Dropped, createCommit, keyId } from "./commit.ts";
+import { type DroppedKeys, createCommit, keyId } from "./commit.ts";
 import { type PoolOptions, type PostgresPool, type Session, openPool } from "./pool.ts";
 import { createReading } from "./reading.ts";
 import { migrate, schemaVersion } from "./schema.ts";
@@ -56,7 +56,7 @@ export async function createPostgresJournal(
       assert(Number.isFinite(at), "a line has a time");
       return writer.write({ stream, expectedSeq, at, events: events.map(keptEvent) });
     },
-    read: reading.stored,
+    read: reading.readStored,
     head: reading.head,
     watch: watch.watch,
     ...(options.sharesSnapshots === true
@@ -87,7 +87,7 @@ export async function openPostgresReadOnly(pool: PostgresPool, options: WatchOpt
   const watch = createWatch(pool, "", options);
   return {
     id: null,
-    read: reading.stored,
+    read: reading.readStored,
     head: reading.head,
     watch: watch.watch,
     ...createSnapshotReading(pool),
@@ -96,7 +96,7 @@ export async function openPostgresReadOnly(pool: PostgresPool, options: WatchOpt
   };
 }
 
-export interface PostgresOutbox extends Dropped {
+export interface PostgresOutbox extends DroppedKeys {
   through(writer: GroupWriter): Outbox;
   /** Takes away what was dropped since the last commit. */
   close(): Promise<void>;
@@ -106,7 +106,7 @@ export interface PostgresOutbox extends Dropped {
 export function createPostgresOutbox(pool: PostgresPool): PostgresOutbox {
   const dropped = new Set<string>();
   let sweeping = new Set<string>();
-  const sweep: Dropped["sweep"] = async (work) => {
+  const sweep: DroppedKeys["sweep"] = async (work) => {
     sweeping = new Set(dropped);
     dropped.clear();
     try {
@@ -144,7 +144,7 @@ export function createPostgresOutbox(pool: PostgresPool): PostgresOutbox {
 }
 
 /** Tells watchers of this journal's own lines at once, and of others' when the server tells us. */
-export interface Watch {
+export interface PostgresWatch {
   watch: Journal["watch"];
   /** There are new lines of ours. */
   tell(): void;
@@ -161,7 +161,7 @@ const POLL_MS = 5000;
 const PAUSE_MS = 200;
 
 /** `writer` is whose notifications are our own. */
-export function createWatch(pool: PostgresPool, writer: string, options: WatchOptions = {}): Watch {
+export function createWatch(pool: PostgresPool, writer: string, options: WatchOptions = {}): PostgresWatch {
   const watchers = new Set<Parameters<Journal["watch"]>[0]>();
   let listening: { readonly stop: AbortController; readonly over: Promise<void> } | null = null;
 
@@ -210,7 +210,7 @@ async function listen(
     let session: Session | null = null;
     try {
       session = await pool.session();
-      await heard(session, pool.schema, writer, others, pollMs, stop);
+      await listenOn(session, pool.schema, writer, others, pollMs, stop);
     } catch {
       // Whoever watches reads next, and reading says in full what is wrong, if it stays so.
     } finally {
@@ -220,7 +220,7 @@ async function listen(
   }
 }
 
-async function heard(
+async function listenOn(
   session: Session,
   schema: string,
   writer: string,

@@ -80,7 +80,7 @@ export async function openPool(url: string, options: PoolOptions = {}): Promise<
   const tries = createTries(pool, name, tryMs);
   const closing = new AbortController();
   const patient = <T>(patienceMs: number, work: () => Promise<T>): Promise<T> =>
-    insisted(work, { patienceMs, where, signal: closing.signal });
+    retry(work, { patienceMs, where, signal: closing.signal });
   const patienceMs = options.patienceMs ?? PATIENCE_MS;
 
   const opened: PostgresPool = {
@@ -121,7 +121,7 @@ async function loadDriver(): Promise<{ Pool: typeof Pool; Client: typeof Client 
  * What an administrator may have set otherwise: a commit that is acknowledged is on the disk, and a statement sees
  * what was committed before it.
  */
-async function settled(client: Pick<PoolClient, "query">): Promise<void> {
+async function setSessionDefaults(client: Pick<PoolClient, "query">): Promise<void> {
   await client.query(
     `SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off' THEN 'on'
        ELSE current_setting('synchronous_commit') END, false),
@@ -137,13 +137,13 @@ function createTries(pool: Pool, name: string, tryMs: number) {
     if (stalled.length === 0) return;
     const text =
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ANY($1) AND application_name = $2 AND usename = current_user";
-    await client.query({ ...timed({ text, values: [stalled, name] }, tryMs) });
+    await client.query({ ...withTimeout({ text, values: [stalled, name] }, tryMs) });
     stalled = [];
   };
   const onOne = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
     const client = await pool.connect();
     try {
-      if (!ready.has(client)) await settled(client);
+      if (!ready.has(client)) await setSessionDefaults(client);
       ready.add(client);
       await endStalled(client);
       const result = await work(client);
@@ -156,15 +156,15 @@ function createTries(pool: Pool, name: string, tryMs: number) {
       throw error;
     }
   };
-  const asked =
+  const queryOn =
     (client: PoolClient): Query =>
     async (statement) =>
-      (await client.query(timed(statement, tryMs))).rows;
+      (await client.query(withTimeout(statement, tryMs))).rows;
   return {
-    query: <Row extends object>(statement: Statement) => onOne((client) => asked(client)<Row>(statement)),
+    query: <Row extends object>(statement: Statement) => onOne((client) => queryOn(client)<Row>(statement)),
     transaction: <T>(work: (query: Query) => Promise<T>) =>
       onOne(async (client) => {
-        const query = asked(client);
+        const query = queryOn(client);
         await query({ text: "BEGIN" });
         const result = await work(query);
         await query({ text: "COMMIT" });
@@ -173,7 +173,7 @@ function createTries(pool: Pool, name: string, tryMs: number) {
   };
 }
 
-function timed({ text, values, name }: Statement, tryMs: number) {
+function withTimeout({ text, values, name }: Statement, tryMs: number) {
   return {
     text,
     query_timeout: tryMs,
@@ -182,14 +182,14 @@ function timed({ text, values, name }: Statement, tryMs: number) {
   };
 }
 
-interface Patience {
+interface RetryOptions {
   readonly patienceMs: number;
   readonly where: string;
   readonly signal: AbortSignal;
 }
 
 /** Tries until it works, fails for another reason than a lost connection, or took too long. */
-async function insisted<T>(work: () => Promise<T>, { patienceMs, where, signal }: Patience): Promise<T> {
+async function retry<T>(work: () => Promise<T>, { patienceMs, where, signal }: RetryOptions): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (let tries = 0; ; tries++) {
     try {
@@ -219,11 +219,11 @@ async function openSession(client: Client, tryMs: number): Promise<Session> {
   client.on("error", over);
   client.on("end", over);
   await client.connect();
-  await settled(client);
+  await setSessionDefaults(client);
   let turn: Promise<unknown> = Promise.resolve();
   /** One statement after the other, as the driver wants it. */
   const query: Query = <Row extends object>(statement: Statement) => {
-    const asked = turn.then(async () => (await client.query<Row>(timed(statement, tryMs))).rows);
+    const asked = turn.then(async () => (await client.query<Row>(withTimeout(statement, tryMs))).rows);
     turn = asked.catch(() => undefined);
     return asked;
   };

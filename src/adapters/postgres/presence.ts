@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresPool, Session } from "./pool.ts";
-import { createWorkerBooks, type Gone, type WorkerBooks, type WorkerName } from "./workers.ts";
+import { createWorkerBooks, type LostWorker, type WorkerTable, type WorkerName } from "./workers.ts";
 
 export interface PresenceOptions extends WorkerName {
   /** How long a worker may be silent before others take its place, whatever it does. */
   readonly leaseMs?: number;
   /** Sees to what somebody left behind. Its place is ours until then. */
-  takeOver(gone: Gone): Promise<void>;
+  takeOver(gone: LostWorker): Promise<void>;
   /** Whether we are the one now who hands out jobs. */
   onLead(leads: boolean): void;
   /** Something went wrong that is tried again. */
@@ -39,7 +39,7 @@ const LEAD = "lead";
 export function createPresence(pool: PostgresPool, options: PresenceOptions): Presence {
   const books = createWorkerBooks(pool, options, options.leaseMs ?? LEASE_MS);
   const stop = new AbortController();
-  const standing: Standing = { leads: false, connected: false, mayLead: true };
+  const standing: WorkerStatus = { leads: false, connected: false, mayLead: true };
   let tellLost: (why: string) => void = () => undefined;
   const lost = new Promise<string>((resolve) => (tellLost = resolve));
 
@@ -68,7 +68,7 @@ export function createPresence(pool: PostgresPool, options: PresenceOptions): Pr
 
 const TAKEN = "another worker has taken its place";
 
-interface Standing {
+interface WorkerStatus {
   leads: boolean;
   connected: boolean;
   mayLead: boolean;
@@ -77,8 +77,8 @@ interface Standing {
 /** Until the connection is lost or we leave. Says whether our place is still ours. */
 async function stay(
   session: Session,
-  books: WorkerBooks,
-  standing: Standing,
+  books: WorkerTable,
+  standing: WorkerStatus,
   { id, takeOver, onLead, onTrouble }: PresenceOptions,
   stop: AbortSignal,
 ): Promise<boolean> {
@@ -91,7 +91,7 @@ async function stay(
     onLead(leads);
   };
   // Besides the beats: seeing to what somebody left may take longer than others would wait for us.
-  const seeTo = async (gone: Gone): Promise<void> => {
+  const seeTo = async (gone: LostWorker): Promise<void> => {
     try {
       await takeOver(gone);
       await books.strike(session, gone.id);

@@ -1,12 +1,12 @@
 import type { StoryId } from "../../core/events/ids.ts";
-import type { Head, Stored } from "../../ports/journal.ts";
+import type { Head, StoredEvent } from "../../ports/journal.ts";
 import { readLine, START, type Line } from "../journal/chain.ts";
 import type { PostgresPool } from "./pool.ts";
 
 /** Reading, the same for whoever writes too and for whoever only looks. */
 export interface PostgresReading {
   lines(after: number): AsyncGenerator<Line>;
-  stored(after: number, only?: StoryId): AsyncGenerator<Stored>;
+  readStored(after: number, only?: StoryId): AsyncGenerator<StoredEvent>;
   head(): Promise<Head>;
 }
 
@@ -19,7 +19,7 @@ export function createReading(pool: Readable): PostgresReading {
   async function* lines(after: number): AsyncGenerator<Line> {
     for await (const page of pages(after)) yield* page;
   }
-  async function* stored(after: number, only?: StoryId): AsyncGenerator<Stored> {
+  async function* readStored(after: number, only?: StoryId): AsyncGenerator<StoredEvent> {
     for await (const page of pages(after, only)) for (const line of page) yield readLine(line, where);
   }
   const head = async (): Promise<Head> => {
@@ -27,7 +27,7 @@ export function createReading(pool: Readable): PostgresReading {
     const [row] = await pool.query<{ position: string; hash: string }>({ name: "head", text });
     return row === undefined ? START : { position: Number(row.position), hash: row.hash };
   };
-  return { lines, stored, head };
+  return { lines, readStored, head };
 }
 
 /** One answer of the server holds about so much, so that neither memory nor the process's other work suffers. */

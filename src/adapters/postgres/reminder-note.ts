@@ -10,7 +10,7 @@ import { migrate } from "./schema.ts";
 export function createPostgresNote(pool: PostgresPool, what: "reminders" | "questions"): ReminderNote {
   const { schema } = pool;
   return {
-    turn: async (take) => {
+    takeTurn: async (take) => {
       // Whoever reminds writes, as whoever answers does: tables of an older version are brought up to date.
       await migrate(pool);
       let taken: { readonly next: number | null } | null = null;

@@ -4,32 +4,32 @@ import { assert } from "../../stdx/assert.ts";
 import { START } from "../journal/chain.ts";
 import type { PostgresPool, Query } from "./pool.ts";
 
-interface TextRow {
+interface PostgresTextRow {
   readonly name: string;
   /** A large number comes as text. */
   readonly digest: string;
   readonly text: string;
 }
 
-type Reading = Pick<Journal, "latestSnapshot" | "latestOutlines" | "snapshotParts">;
+type SnapshotReader = Pick<Journal, "latestSnapshot" | "latestOutlines" | "snapshotParts">;
 
 /**
  * Reading of snapshots. One that is not whole, or does not belong to these very lines, is passed over: it would only
  * have been a short cut.
  */
-export function createSnapshotReading(pool: PostgresPool): Reading {
+export function createSnapshotReading(pool: PostgresPool): SnapshotReader {
   const { schema } = pool;
-  const some = (query: Query, table: string, names: readonly string[]): Promise<readonly TextRow[]> => {
+  const some = (query: Query, table: string, names: readonly string[]): Promise<readonly PostgresTextRow[]> => {
     const text = `SELECT name, digest, text FROM ${schema}.${table} WHERE name = ANY ($1) ORDER BY name`;
-    return query<TextRow>({ text, values: [names] });
+    return query<PostgresTextRow>({ text, values: [names] });
   };
   /** In pages, so that no answer is too large to come in time. */
-  const all = async (query: Query, table: string): Promise<readonly TextRow[]> => {
+  const all = async (query: Query, table: string): Promise<readonly PostgresTextRow[]> => {
     const text = `SELECT name, digest, text FROM ${schema}.${table} WHERE name >= $1 AND name <> $2
       ORDER BY name LIMIT ${PAGE_ROWS}`;
-    const rows: TextRow[] = [];
+    const rows: PostgresTextRow[] = [];
     for (let from = "", seen = NO_NAME; ; seen = from) {
-      const page = await query<TextRow>({ name: `all-${table}`, text, values: [from, seen] });
+      const page = await query<PostgresTextRow>({ name: `all-${table}`, text, values: [from, seen] });
       for (const row of page) rows.push(row);
       if (page.length < PAGE_ROWS) return rows;
       from = page.at(-1)!.name;
@@ -93,7 +93,7 @@ async function find(query: Query, schema: string, format: string): Promise<{ pos
  * changes fit the snapshot that is there goes on keeping it. Another would have to write all of it anew; it takes the
  * snapshot for saved for as long as somebody keeps it. Whoever never saw a whole one writes it in any case.
  */
-export function createSharedSnapshots(pool: PostgresPool): Reading & Pick<Journal, "saveSnapshot"> {
+export function createSharedSnapshots(pool: PostgresPool): SnapshotReader & Pick<Journal, "saveSnapshot"> {
   const reading = createSnapshotReading(pool);
   const save = createSnapshotWriting(pool);
   let hasSeenOne = false;
@@ -182,7 +182,7 @@ async function savePiece(
   return row!.saved;
 }
 
-function areWhole(rows: readonly TextRow[], count: number): boolean {
+function areWhole(rows: readonly PostgresTextRow[], count: number): boolean {
   return rows.length === count && rows.every(({ name, digest, text }) => Number(digest) === digestOf(name, text));
 }
 

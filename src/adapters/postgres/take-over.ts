@@ -11,7 +11,7 @@ import type { PostgresPool, Query } from "./pool.ts";
 import { createReading, type PostgresReading } from "./reading.ts";
 
 /** A journal that is to be taken over, as it was kept before. */
-export interface Source {
+export interface JournalSource {
   readonly head: Head;
   lines(after: number): AsyncIterable<Line>;
   readonly outbox: readonly { readonly key: string; readonly text: string }[];
@@ -25,7 +25,7 @@ export interface Source {
  * checked as the database gives it back, before anything is committed. A database that has the beginning of this very
  * journal already, because somebody was interrupted, gets the rest; one with other lines is refused.
  */
-export async function takeOver(pool: PostgresPool, source: Source): Promise<boolean> {
+export async function takeOver(pool: PostgresPool, source: JournalSource): Promise<boolean> {
   const session = await pool.session();
   try {
     const { schema, where } = pool;
@@ -57,7 +57,7 @@ const NOTHING = "Nothing was changed, here or there.";
  */
 export async function beginning(
   there: PostgresReading,
-  source: Pick<Source, "head" | "lines">,
+  source: Pick<JournalSource, "head" | "lines">,
   where: string,
 ): Promise<number> {
   const { position, hash } = await there.head();
@@ -78,7 +78,7 @@ async function hashAt(lines: AsyncIterable<Line>): Promise<string | null> {
 const PAGE_LINES = 1000;
 const PAGE_CHARS = 4_000_000;
 
-async function copyLines(query: Query, schema: string, after: number, source: Source): Promise<void> {
+async function copyLines(query: Query, schema: string, after: number, source: JournalSource): Promise<void> {
   const text = `INSERT INTO ${schema}.line (position, stream, seq, at, v, event, hash)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::double precision[], $5::integer[], $6::text[], $7::text[])`;
   let page: Line[] = [];
@@ -110,7 +110,7 @@ async function copyLines(query: Query, schema: string, after: number, source: So
   await write();
 }
 
-async function copyOutbox(query: Query, schema: string, outbox: Source["outbox"]): Promise<void> {
+async function copyOutbox(query: Query, schema: string, outbox: JournalSource["outbox"]): Promise<void> {
   const text = `INSERT INTO ${schema}.outbox (id, key, text) VALUES ($1, $2, $3)
     ON CONFLICT (id) DO UPDATE SET key = excluded.key, text = excluded.text`;
   for (const { key, text: kept } of outbox)

@@ -10,12 +10,12 @@ export interface WorkerName {
 }
 
 /** Somebody who is gone. Its place is ours while we see to what it left. */
-export interface Gone extends WorkerName {
+export interface LostWorker extends WorkerName {
   readonly silentMs: number;
 }
 
 /** What a worker says and asks on its own connection. Locks live as long as that does. */
-export interface WorkerBooks extends Locks {
+export interface WorkerTable extends Locks {
   /** A connection with our lock on it; `null`: somebody else has taken our place. */
   enter(): Promise<Session | null>;
   /** Says that we are there; `false`: nobody knows us any more. */
@@ -23,7 +23,7 @@ export interface WorkerBooks extends Locks {
   /** How long everybody else still has to come back before any place is taken. */
   graceMs(): number;
   /** Those of whom nothing was heard for a while, and whose place could be had: it is ours now. */
-  takePlaces(session: Session): Promise<readonly Gone[]>;
+  takePlaces(session: Session): Promise<readonly LostWorker[]>;
   /** Strikes somebody out, and lets go of the place. */
   strike(session: Session, id: string): Promise<void>;
 }
@@ -38,11 +38,11 @@ const RETURN_MS = 2500;
 /** Whoever meets a server for the first time cannot know whether others have just lost it; one that has run for long is believed. */
 const FRESH_MS = 15_000;
 
-export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: number): WorkerBooks {
+export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: number): WorkerTable {
   const table = `${pool.schema}.worker`;
   const locks = locksOf(pool.schema);
   /** Places that are ours on this connection: a lock can be had twice by whoever has it. */
-  let taken = new Set<string>();
+  let takenIds = new Set<string>();
   let returnedAt = -Infinity;
   const signIn = signingIn(table, me, locks);
   const graceMs = (): number => Math.max(0, returnedAt + RETURN_MS - performance.now());
@@ -51,7 +51,7 @@ export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: n
     graceMs,
     enter: async () => {
       const session = await pool.session();
-      taken = new Set();
+      takenIds = new Set();
       try {
         const isFirst = returnedAt === -Infinity;
         const isBack = await signIn(session);
@@ -71,19 +71,19 @@ export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: n
       return (await session.query({ name: "beat", text, values: [me.id] })).length === 1;
     },
     takePlaces: async (session) => {
-      const gone: Gone[] = [];
+      const gone: LostWorker[] = [];
       if (graceMs() > 0) return gone;
       const others = { ...silentOnes(table, "id <> $1"), name: "silent", values: [me.id, MISSED_MS] };
       const silent = await session.query<SilentRow>(others);
       for (const { id, name, backend, silent_ms: text } of silent) {
         const silentMs = Number(text);
         // It stands still, or cannot be reached, and its connection lives on: it is ended for it.
-        const isEnded = silentMs > leaseMs && !taken.has(id);
+        const isEnded = silentMs > leaseMs && !takenIds.has(id);
         if (isEnded) await locks.endHolder(session, id, backend);
-        if (taken.has(id) || !(await soonFree(isEnded ? MOST_LOOKS : 1, () => locks.tryLock(session, id)))) continue;
+        if (takenIds.has(id) || !(await soonFree(isEnded ? MOST_LOOKS : 1, () => locks.tryLock(session, id)))) continue;
         if (!(await isStillSilent(session, table, id))) await locks.unlock(session, id);
         else {
-          taken.add(id);
+          takenIds.add(id);
           gone.push({ id, name, silentMs });
         }
       }
@@ -92,7 +92,7 @@ export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: n
     strike: async (session, id) => {
       await session.query({ text: `DELETE FROM ${table} WHERE id = $1`, values: [id] });
       await locks.unlock(session, id);
-      taken.delete(id);
+      takenIds.delete(id);
     },
   };
 }
@@ -168,7 +168,7 @@ export async function claimName(pool: PostgresPool, name: string, leaseMs: numbe
     for (const deadline = performance.now() + leaseMs + NAME_PAUSE_MS; ; await sleep(NAME_PAUSE_MS)) {
       const holder = await holderOf(session, pool.schema, name, leaseMs);
       if (holder === null) return;
-      if (performance.now() > deadline) throw taken(name);
+      if (performance.now() > deadline) throw nameTaken(name);
     }
   } finally {
     await session.end();
@@ -188,7 +188,7 @@ async function holderOf(session: Session, schema: string, name: string, leaseMs:
   return null;
 }
 
-function taken(name: string): RemandError {
+function nameTaken(name: string): RemandError {
   return new RemandError(
     "usage",
     `a worker called ${name} works already`,

@@ -64,12 +64,12 @@ export function createCollector(maxBytes: number, onLine: OnLine | undefined): C
       for (const stream of ["stdout", "stderr"] as const) {
         if (open[stream].size > 0) finishLine(stream, Buffer.alloc(0));
       }
-      return captured(texts.stdout, texts.stderr, both);
+      return captureOf(texts.stdout, texts.stderr, both);
     },
   };
 }
 
-function captured(stdout: CappedText, stderr: CappedText, both: CappedText): Capture {
+function captureOf(stdout: CappedText, stderr: CappedText, both: CappedText): Capture {
   return {
     stdout: stdout.text(),
     stderr: stderr.text(),

@@ -16,18 +16,18 @@ export interface Leftover {
  * @internal Tests ask for them.
  */
 export async function leftovers(cookie: string): Promise<readonly Leftover[]> {
-  return described((await createFamily(cookie, null).members()) ?? []);
+  return describeLeftovers((await createFamily(cookie, null).members()) ?? []);
 }
 
 /** Ends them, politely first, and says which they were. */
 export async function killLeftovers(cookie: string, graceMs = 500): Promise<readonly Leftover[]> {
   const family = createFamily(cookie, null);
-  const found = described((await family.members()) ?? []);
+  const found = describeLeftovers((await family.members()) ?? []);
   if (found.length > 0) await endFamily(family, ["SIGTERM", "SIGKILL"], graceMs);
   return found;
 }
 
-const described = (entries: readonly ProcessEntry[]): readonly Leftover[] =>
+const describeLeftovers = (entries: readonly ProcessEntry[]): readonly Leftover[] =>
   entries.map(({ pid }) => ({ pid, command: commandLineOf(pid) }));
 
 /** Cookies of nested runs stand side by side, so that the outer run finds what the inner one left. */
@@ -37,7 +37,7 @@ export function cookieValue(inherited: string | undefined, cookie: string): stri
 }
 
 /** Everybody who came of one run. */
-export interface Family {
+export interface ProcessFamily {
   /** The process we started; its number is that of its group and session too. `null` where only the cookie is known. */
   readonly root: number | null;
   /** Those who live now; `null` without /proc. */
@@ -49,7 +49,7 @@ export interface Family {
  * seen once stays a member: when its parent dies, one that threw its environment away has no other sign left.
  * This process and those above it are never among them, even when it runs inside another run.
  */
-export function createFamily(cookie: string, root: number | null): Family {
+export function createFamily(cookie: string, root: number | null): ProcessFamily {
   let seen: readonly ProcessEntry[] = [];
   return {
     root,
@@ -74,7 +74,11 @@ export function createFamily(cookie: string, root: number | null): Family {
  * for as long as somebody is found, because a program may start others while it is being ended.
  * Returns how many processes were told to end.
  */
-export async function endFamily(family: Family, ladder: readonly NodeJS.Signals[], graceMs: number): Promise<number> {
+export async function endFamily(
+  family: ProcessFamily,
+  ladder: readonly NodeJS.Signals[],
+  graceMs: number,
+): Promise<number> {
   const startedAt = performance.now();
   const rungMs = graceMs / Math.max(1, ladder.length - 1);
   const told = new Set<number>();
@@ -107,7 +111,7 @@ const LAST_RUNG_MS = 50;
 const POLL_MS = 5;
 
 /** Waits for the family to leave by itself, and says whether it did. */
-export async function leavesWithin(family: Family, ms: number): Promise<boolean> {
+export async function leavesWithin(family: ProcessFamily, ms: number): Promise<boolean> {
   const members = await family.members();
   if (members === null) return family.root === null || !send(-family.root, 0);
   await untilGone(members, ms);

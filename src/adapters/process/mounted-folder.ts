@@ -25,7 +25,7 @@ export interface MountOptions {
  */
 export async function mountFolder({ path, lower, aside }: MountOptions): Promise<MountedFolder | null> {
   if (process.platform !== "linux" || [aside, path, ...lower].some((each) => /[:,\\\n"]/.test(each))) return null;
-  for (const way of kind === undefined ? WAYS : kind === null ? [] : [kind]) {
+  for (const way of kind === undefined ? MOUNT_METHODS : kind === null ? [] : [kind]) {
     const mounted = await mountBy(way, { path, lower, aside });
     if (mounted !== null) {
       kind = way;
@@ -47,14 +47,14 @@ export async function canMountFolders(empty: string): Promise<boolean> {
 }
 
 /** One way to get a namespace with an overlay in it. */
-interface Way {
+interface MountMethod {
   readonly unshare: readonly string[];
   readonly options: string;
   /** What a program is started with inside, so that it runs as the user that it ran as before. */
   inside(holder: number): readonly string[];
 }
 
-const WAYS: readonly Way[] = [
+const MOUNT_METHODS: readonly MountMethod[] = [
   {
     // Root keeps every right that it has outside.
     unshare: ["--mount"],
@@ -79,7 +79,7 @@ const WAYS: readonly Way[] = [
 ];
 
 /** The way that works on this machine; `null`: none does. */
-let kind: Way | null | undefined;
+let kind: MountMethod | null | undefined;
 
 /** The folder above is covered, so that the link which this process follows is not there inside. */
 const HOLD = `set -e
@@ -88,7 +88,7 @@ mount --rbind "$3" "$4"
 command -v nsenter
 exec cat`;
 
-async function mountBy(way: Way, { path, lower, aside }: MountOptions): Promise<MountedFolder | null> {
+async function mountBy(way: MountMethod, { path, lower, aside }: MountOptions): Promise<MountedFolder | null> {
   const [upper, work, inside] = [join(aside, "upper"), join(aside, "work"), join(aside, "inside", basename(path))];
   for (const folder of [upper, work, inside]) await mkdir(folder, { recursive: true });
   const options = `${way.options},lowerdir=${lower.join(":")},upperdir=${upper},workdir=${work}`;
@@ -111,9 +111,9 @@ async function mountBy(way: Way, { path, lower, aside }: MountOptions): Promise<
     stdio: ["pipe", "pipe", "ignore"],
   });
   const nsenter = await mountedWith(holder);
-  const ended = (): Promise<void> => end(holder);
+  const endHolder = (): Promise<void> => end(holder);
   if (nsenter === null) {
-    await ended();
+    await endHolder();
     return null;
   }
   letGo(holder);
@@ -122,7 +122,7 @@ async function mountBy(way: Way, { path, lower, aside }: MountOptions): Promise<
   const unmount = async (): Promise<void> => {
     remove();
     await unlink(path);
-    await ended();
+    await endHolder();
     // The kernel makes this folder so that its owner cannot remove it.
     await chmod(join(work, "work"), 0o700).catch(() => undefined);
   };

@@ -181,13 +181,13 @@ export async function copyHome(from: string, target: string): Promise<void> {
  * path, because build caches are keyed by it.
  */
 export function withHome(env: Environment, real: string, home: string): Environment {
-  const moved = (name: string, value: string): string => {
+  const moveIntoHome = (name: string, value: string): string => {
     if (value === real) return home;
     if (name === "PATH" || !value.startsWith(`${real}/`)) return value;
     const copy = join(home, value.slice(real.length + 1));
     return isCopied(copy, home) ? copy : value;
   };
-  const led = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, moved(name, value)]));
+  const led = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, moveIntoHome(name, value)]));
   return { ...goPath(env, real, home), ...led, HOME: home };
 }
 

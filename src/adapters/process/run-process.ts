@@ -7,7 +7,7 @@ import { type Collector, type OnLine, createCollector } from "./capture.ts";
 import type { Environment } from "./environment.ts";
 import {
   COOKIE_VARIABLE,
-  type Family,
+  type ProcessFamily,
   cookieValue,
   createFamily,
   endFamily,
@@ -100,7 +100,7 @@ export function killGroups(): void {
 export async function runProcess(spec: ProcessSpec, control: ProcessControl = {}): Promise<ProcessResult> {
   const startedAt = performance.now();
   const collector = createCollector(spec.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES, control.onLine);
-  const finished = (outcome: Pick<ProcessResult, "status"> & Partial<ProcessResult>): ProcessResult => ({
+  const resultOf = (outcome: Pick<ProcessResult, "status"> & Partial<ProcessResult>): ProcessResult => ({
     exitCode: null,
     signal: null,
     failure: null,
@@ -109,11 +109,11 @@ export async function runProcess(spec: ProcessSpec, control: ProcessControl = {}
     durationMs: performance.now() - startedAt,
     ...outcome,
   });
-  if (control.signal?.aborted) return finished({ status: "cancelled" });
+  if (control.signal?.aborted) return resultOf({ status: "cancelled" });
 
   const cookie = spec.cookie ?? randomUUID();
   const started = await start(spec, cookie);
-  if ("failure" in started) return finished({ status: "failed-to-start", failure: started.failure });
+  if ("failure" in started) return resultOf({ status: "failed-to-start", failure: started.failure });
   const { child, pid } = started;
   groups.add(pid);
   const ended = watch(child, collector);
@@ -127,7 +127,7 @@ export async function runProcess(spec: ProcessSpec, control: ProcessControl = {}
     status === "exited" ? await afterExit(spec, family, ended) : await climbLadder(spec, family, ended);
   closePipes(child);
   groups.delete(pid);
-  return finished({ status, exitCode: child.exitCode, signal: child.signalCode, survivorsEnded });
+  return resultOf({ status, exitCode: child.exitCode, signal: child.signalCode, survivorsEnded });
 }
 
 async function start(
@@ -158,13 +158,13 @@ async function start(
   }
 }
 
-interface Ended {
+interface ChildEnd {
   readonly exit: Promise<void>;
   /** The program is gone and both pipes are read to their ends. */
   readonly close: Promise<void>;
 }
 
-function watch(child: ChildProcess, collector: Collector): Ended {
+function watch(child: ChildProcess, collector: Collector): ChildEnd {
   for (const stream of ["stdout", "stderr"] as const) {
     child[stream]?.on("data", (bytes: Buffer) => collector.push(stream, bytes));
     // A pipe that breaks has nothing more to say; the exit code tells the rest.
@@ -184,7 +184,7 @@ function feed({ stdin: pipe }: ChildProcess, stdin: ProcessSpec["stdin"]): void 
   else stdin({ write: (text) => void (pipe.writable && pipe.write(text)), end: () => void pipe.end() });
 }
 
-async function afterExit(spec: ProcessSpec, family: Family, ended: Ended): Promise<number> {
+async function afterExit(spec: ProcessSpec, family: ProcessFamily, ended: ChildEnd): Promise<number> {
   const pipes = within(PIPES_AFTER_EXIT_MS, ended.close);
   let survivors = 0;
   if (spec.survivors !== "spare" && !(await leavesWithin(family, LINGER_MS))) {
@@ -194,7 +194,7 @@ async function afterExit(spec: ProcessSpec, family: Family, ended: Ended): Promi
   return survivors;
 }
 
-async function climbLadder(spec: ProcessSpec, family: Family, ended: Ended): Promise<number> {
+async function climbLadder(spec: ProcessSpec, family: ProcessFamily, ended: ChildEnd): Promise<number> {
   const graceMs = spec.graceMs ?? Math.min(5000, spec.timeoutMs / 12);
   const kill = (): Promise<number> => endFamily(family, ["SIGKILL"], 0);
   const killed: Promise<unknown>[] = [];

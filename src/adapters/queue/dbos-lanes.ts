@@ -6,14 +6,14 @@ import { LANES, type Lane } from "../../core/stories/command.ts";
 import type { Clock } from "../../ports/clock.ts";
 
 /** How many of a lane run at once; a lane that is not named has no limit. */
-export type Limits = Readonly<Partial<Record<Lane, number>>>;
+export type LaneLimits = Readonly<Partial<Record<Lane, number>>>;
 
 /** The lanes as queues of the library, and when they are asked. */
 export interface DbosLanes {
   /** To be called before the library is launched. */
   take(): Promise<void>;
   /** Makes the queues, or has them keep to other limits. */
-  limit(limits: Limits): Promise<void>;
+  limit(limits: LaneLimits): Promise<void>;
   /** There may be a job in these lanes. */
   wake(lanes: readonly Lane[], whose?: "ours" | "others"): void;
   /** Gives the library its own loop back. */
@@ -21,7 +21,7 @@ export interface DbosLanes {
 }
 
 /** The part of the library's loop over its queues that we step into: see `take`. */
-interface Runner {
+interface DbosQueueRunner {
   schedulerLoop?: (executor: unknown, ...rest: readonly unknown[]) => Promise<void>;
   pollQueue?: (executor: unknown, queue: WorkflowQueue) => Promise<boolean>;
   readonly abortController?: AbortController;
@@ -34,13 +34,13 @@ export const queueOf = (lane: Lane): string => `remand-${lane}`;
  * for every worker: that of whoever started last. So the loop is ours, and only asking is left to the library. Where a
  * later version of it is not made like that any more, it does all of this itself, as often as `pollMs` says.
  */
-export function createDbosLanes(dbos: typeof DBOS, pollMs: number, ownLimits: Limits): DbosLanes {
-  const asking = createLaneAsking(pollMs);
+export function createDbosLanes(dbos: typeof DBOS, pollMs: number, ownLimits: LaneLimits): DbosLanes {
+  const asking = createLanePoller(pollMs);
   const queues = new Map<Lane, WorkflowQueue>();
-  let runner: Runner | null = null;
+  let runner: DbosQueueRunner | null = null;
   return {
     take: async () => {
-      await letNobodyTimeOut();
+      await slowTimeoutChecks();
       runner = await runnerOf();
       if (runner === null) return;
       const loop = runner;
@@ -78,10 +78,10 @@ export function createDbosLanes(dbos: typeof DBOS, pollMs: number, ownLimits: Li
 
 const finite = (limit: number | undefined): number | undefined => (Number.isFinite(limit) ? limit : undefined);
 
-async function runnerOf(): Promise<Runner | null> {
+async function runnerOf(): Promise<DbosQueueRunner | null> {
   try {
     const { wfQueueRunner } = await import("@dbos-inc/dbos-sdk/internal/wfqueue");
-    const runner = wfQueueRunner as unknown as Runner;
+    const runner = wfQueueRunner as unknown as DbosQueueRunner;
     return typeof runner.schedulerLoop === "function" && typeof runner.pollQueue === "function" ? runner : null;
   } catch {
     return null;
@@ -89,7 +89,7 @@ async function runnerOf(): Promise<Runner | null> {
 }
 
 /** Every second the library looks for workflows whose time is over; none of ours has such a time. */
-async function letNobodyTimeOut(): Promise<void> {
+async function slowTimeoutChecks(): Promise<void> {
   try {
     const { workflowTimeoutConfig } = await import("@dbos-inc/dbos-sdk/internal/workflow_management");
     Object.assign(workflowTimeoutConfig, { pollingIntervalMs: 60_000 });
@@ -99,7 +99,7 @@ async function letNobodyTimeOut(): Promise<void> {
 }
 
 /** When each lane is asked for a job: at once where somebody says that there may be one, else now and then. */
-export interface LaneAsking {
+export interface LanePoller {
   /** There may be a job in these lanes. What another worker says is said to all of them, and only one gets the job. */
   wake(lanes: readonly Lane[], whose?: "ours" | "others"): void;
   /** Asks until it is told to end. `ask` says whether somebody else was at the same lane at the same moment. */
@@ -119,7 +119,7 @@ const MONOTONIC: Clock = {
   sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
 };
 
-export function createLaneAsking(pollMs: number, time: Clock = MONOTONIC): LaneAsking {
+export function createLanePoller(pollMs: number, time: Clock = MONOTONIC): LanePoller {
   const clocks = new Map(LANES.map((lane) => [lane, createLaneClock(pollMs, time)]));
   return {
     wake: (lanes, whose = "ours") => {
@@ -183,7 +183,7 @@ function createLaneClock(pollMs: number, time: Clock) {
 }
 
 /** Tells the workers of a fleet that there are new jobs. It is a hint: who does not hear it asks a little later. */
-export interface JobBell {
+export interface JobNotifier {
   ring(lanes: readonly Lane[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -194,7 +194,7 @@ const PAUSE_MS = 500;
 const TRY_MS = 10_000;
 
 /** What we ring ourselves is not heard here. `heard` is also called for all lanes whenever it has begun to listen: what was said before that is made up for. */
-export function openJobBell(pool: Pool, schema: string, heard: (lanes: readonly Lane[]) => void): JobBell {
+export function openJobBell(pool: Pool, schema: string, heard: (lanes: readonly Lane[]) => void): JobNotifier {
   const channel = `remand_${schema}_jobs`;
   const me = randomBytes(6).toString("hex");
   const stop = new AbortController();

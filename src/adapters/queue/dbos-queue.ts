@@ -2,8 +2,15 @@ import type { DBOS } from "@dbos-inc/dbos-sdk";
 import type { Pool } from "pg";
 import { RemandError } from "../../core/events/error.ts";
 import { LANES, type Lane } from "../../core/stories/command.ts";
-import type { FleetQueue, InHand, Ticket } from "../../ports/queue.ts";
-import { type DbosLanes, type JobBell, type Limits, createDbosLanes, openJobBell, queueOf } from "./dbos-lanes.ts";
+import type { FleetQueue, ClaimedJob, Ticket } from "../../ports/queue.ts";
+import {
+  type DbosLanes,
+  type JobNotifier,
+  type LaneLimits,
+  createDbosLanes,
+  openJobBell,
+  queueOf,
+} from "./dbos-lanes.ts";
 
 export interface DbosQueueOptions {
   /** The database, for its driver. */
@@ -13,9 +20,9 @@ export interface DbosQueueOptions {
   /** This process and no other: what it has in hand when it dies is found by this. */
   readonly worker: string;
   /** How many of a lane run at once, over all workers. */
-  readonly limits: Limits;
+  readonly limits: LaneLimits;
   /** The same for this worker alone. */
-  readonly ownLimits?: Limits;
+  readonly ownLimits?: LaneLimits;
   /** How often a lane is asked for a job while something happens there. */
   readonly pollMs?: number;
   /** How long jobs that were told to end get for it. */
@@ -25,7 +32,7 @@ export interface DbosQueueOptions {
 
 export interface DbosQueue extends FleetQueue {
   /** From now on so many of each lane run at once. What runs goes on. */
-  limit(limits: Limits): Promise<void>;
+  limit(limits: LaneLimits): Promise<void>;
 }
 
 type Dbos = typeof DBOS;
@@ -47,7 +54,7 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<DbosQu
   const connections = await poolFor(options.url);
   const ending = new AbortController();
   const lanes = createDbosLanes(dbos, options.pollMs ?? POLL_MS, options.ownLimits ?? {});
-  let bell: JobBell | null = null;
+  let bell: JobNotifier | null = null;
   let perform: (id: string, signal: AbortSignal) => Promise<void> = async () => undefined;
   // What a job throws is its worker's trouble. The job is over all the same: what is left to do, the journal says.
   const workflow = dbos.registerWorkflow(
@@ -64,7 +71,7 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<DbosQu
     { name: "job", maxRecoveryAttempts: MOST_RECOVERIES },
   );
   let stopping: Promise<void> | null = null;
-  const stopped = async (patienceMs: number): Promise<void> => {
+  const stopDbos = async (patienceMs: number): Promise<void> => {
     const timer = setTimeout(() => ending.abort(), patienceMs);
     try {
       const workflowCompletionTimeoutMS = patienceMs + (options.endingMs ?? ENDING_MS);
@@ -97,7 +104,7 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<DbosQu
     limit: lanes.limit,
     stop: (patienceMs) => {
       if (patienceMs === 0) ending.abort();
-      return (stopping ??= stopped(patienceMs));
+      return (stopping ??= stopDbos(patienceMs));
     },
   };
 }
@@ -154,14 +161,14 @@ async function launch(
   // Its pool asks a connection for something while that is still busy, which the driver reports at every start.
   if (process.noDeprecation !== true) process.noDeprecation = true;
   await lanes.take();
-  await launched(dbos);
+  await launchInTime(dbos);
   await lanes.limit(limits);
 }
 
 const NEVER_MS = 86_400_000;
 
 /** A server that goes away in the middle of it leaves the library waiting for ever. */
-async function launched(dbos: Dbos): Promise<void> {
+async function launchInTime(dbos: Dbos): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer for ${LONGEST_LAUNCH_MS / 1000} s`)), LONGEST_LAUNCH_MS);
@@ -185,7 +192,7 @@ function handingOut(
   dbos: Dbos,
   begin: (id: string, lane: Lane) => Promise<unknown>,
   tell: (lanes: readonly Lane[]) => Promise<void>,
-): Pick<FleetQueue, "enqueue" | "giveBack"> {
+): Pick<FleetQueue, "enqueue" | "release"> {
   const lanesOf = (tickets: readonly Ticket[]): readonly Lane[] =>
     LANES.filter((lane) => tickets.some((ticket) => ticket.lane === lane));
   return {
@@ -193,7 +200,7 @@ function handingOut(
       await Promise.all(tickets.map(({ id, lane }) => begin(id, lane)));
       await tell(lanesOf(tickets));
     },
-    giveBack: async (jobs) => {
+    release: async (jobs) => {
       // Lane by lane, and always with its name: without it they would go to a queue that has no limits.
       for (const lane of lanesOf(jobs)) {
         const ids = jobs.filter((job) => job.lane === lane).map(({ id }) => id);
@@ -204,10 +211,10 @@ function handingOut(
   };
 }
 
-function booksOf(dbos: Dbos): Pick<FleetQueue, "over" | "forget" | "inHand"> {
+function booksOf(dbos: Dbos): Pick<FleetQueue, "findEnded" | "forget" | "claimedJobs"> {
   const bare = { loadInput: false, loadOutput: false };
   return {
-    over: async (ids) => {
+    findEnded: async (ids) => {
       const known = await dbos.listWorkflows({ ...bare, workflowIDs: [...ids] });
       const open = new Set(known.filter(({ status }) => !isOver(status)).map(({ workflowID }) => workflowID));
       return ids.filter((id) => !open.has(id));
@@ -219,9 +226,9 @@ function booksOf(dbos: Dbos): Pick<FleetQueue, "over" | "forget" | "inHand"> {
         if (ended.length > 0) await dbos.deleteWorkflows(ended.map(({ workflowID }) => workflowID));
       } else if (which.length > 0) await dbos.deleteWorkflows([...which]);
     },
-    inHand: async () => {
+    claimedJobs: async () => {
       const held = await dbos.listWorkflows({ ...bare, status: "PENDING" });
-      return held.flatMap(({ workflowID: id, queueName, executorId: holder }): InHand[] => {
+      return held.flatMap(({ workflowID: id, queueName, executorId: holder }): ClaimedJob[] => {
         const lane = laneOf(queueName);
         return lane === undefined || holder === undefined ? [] : [{ id, lane, holder }];
       });

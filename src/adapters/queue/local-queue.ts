@@ -9,7 +9,7 @@ export interface LocalQueueOptions {
   readonly clock: Clock;
 }
 
-type Work = (job: Job, signal: AbortSignal) => Promise<void>;
+type RunJob = (job: Job, signal: AbortSignal) => Promise<void>;
 
 /**
  * The queue inside one process. A job is **known** from the moment it is enqueued until it has ended, and while it is
@@ -27,10 +27,10 @@ export function createLocalQueue({ limits, clock }: LocalQueueOptions): Queue {
   const ending = new AbortController();
   const lounge = createLounge(() => known.size === 0);
   const alarm = createAlarm(clock, () => pump());
-  let work: Work | null = null;
+  let work: RunJob | null = null;
   let stopped = false;
 
-  const run = async (job: Job, perform: Work): Promise<void> => {
+  const run = async (job: Job, perform: RunJob): Promise<void> => {
     hands.set(job.lane, hands.get(job.lane)! - 1);
     try {
       // Begun in a turn of its own, so that whoever enqueues has finished its own step first.
@@ -110,7 +110,7 @@ function createAlarm(clock: Clock, ring: () => void): { set(at: number | null): 
   };
 }
 
-interface Guest {
+interface RunningJob {
   readonly for: "idle" | "stop";
   resolve(): void;
   reject(fault: unknown): void;
@@ -118,7 +118,7 @@ interface Guest {
 
 /** Where those wait who want to know when nothing runs any more. */
 function createLounge(isIdle: () => boolean) {
-  let guests: Guest[] = [];
+  let guests: RunningJob[] = [];
   let failure: { readonly fault: unknown } | null = null;
   const look = (): void => {
     guests = guests.filter((guest) => {
@@ -134,7 +134,7 @@ function createLounge(isIdle: () => boolean) {
       failure ??= { fault };
       look();
     },
-    wait: (what: Guest["for"]): Promise<void> =>
+    wait: (what: RunningJob["for"]): Promise<void> =>
       new Promise((resolve, reject) => {
         guests.push({ for: what, resolve, reject });
         look();

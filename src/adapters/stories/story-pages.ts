@@ -63,7 +63,7 @@ const isNamed = (path: string, story: StoryId): boolean => basename(path) === `$
 
 /** The files of stories that are elsewhere cannot be on a branch of this repository. */
 function outside(folder: string): StoryPages {
-  const refused = (): Promise<never> =>
+  const refuse = (): Promise<never> =>
     Promise.reject(
       new RemandError(
         "config-invalid",
@@ -71,7 +71,7 @@ function outside(folder: string): StoryPages {
         "Set `stories` to a folder of the checkout, or leave out the phases refine, research and plan.",
       ),
     );
-  return { find: refused, read: refused, write: refused };
+  return { find: refuse, read: refuse, write: refuse };
 }
 
 /** The top of the worktree that a place belongs to: the nearest folder with git's own entry in it. */

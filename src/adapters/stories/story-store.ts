@@ -2,18 +2,18 @@ import { assert } from "../../stdx/assert.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import type { Files } from "../../ports/files.ts";
-import type { StoryShelf } from "../../ports/stories.ts";
+import type { StoryStore } from "../../ports/stories.ts";
 import { readStoryFile } from "../../parse/stories/story-file.ts";
 import { readStoryFiles, type StorySource } from "../../parse/stories/story-files.ts";
 import { editFrontMatter, type EditValue, type FrontMatterEdits } from "../../write/edits/front-matter-edit.ts";
 
-export interface StoryShelfOptions {
+export interface StoryStoreOptions {
   readonly folder: string;
   readonly files: Files;
 }
 
 /** Stories as markdown files in a folder. The files are people's: only the front matter's named keys are written. */
-export function createStoryShelf({ folder, files }: StoryShelfOptions): StoryShelf {
+export function createStoryStore({ folder, files }: StoryStoreOptions): StoryStore {
   /** Where each story was when the folder was read last; a person may have moved it since. */
   const places = new Map<StoryId, string>();
 

@@ -1,30 +1,30 @@
 import { storyId, type RoleName, type StoryId } from "../../core/events/ids.ts";
 import type { Agent, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Player, Roster } from "../../ports/roles.ts";
+import type { RoleAgent, RoleRegistry } from "../../ports/roles.ts";
 import type { Attributes } from "./attributes.ts";
 import type { OtelApi } from "./load-api.ts";
-import type { Measures } from "./measures.ts";
+import type { TelemetryMeasures } from "./measures.ts";
 import { timeOf, type Traces } from "./traces.ts";
 
 export interface CallParts {
   readonly api: OtelApi;
   readonly clock: Clock;
   readonly traces: Traces;
-  readonly measures: Measures;
+  readonly measures: TelemetryMeasures;
 }
 
 /** The same players, but each call of their agents is told, by the conventions for generative AI. */
-export function observedRoster(roster: Roster, parts: CallParts): Roster {
+export function observeRoleRegistry(roleRegistry: RoleRegistry, parts: CallParts): RoleRegistry {
   return {
-    playing: async (role, standingInFor) => {
-      const player = await roster.playing(role, standingInFor);
+    agentFor: async (role, standingInFor) => {
+      const player = await roleRegistry.agentFor(role, standingInFor);
       return player === null ? null : { ...player, agent: observedAgent(player, role, parts) };
     },
   };
 }
 
-function observedAgent({ agent }: Player, role: RoleName, { api, clock, traces, measures }: CallParts): Agent {
+function observedAgent({ agent }: RoleAgent, role: RoleName, { api, clock, traces, measures }: CallParts): Agent {
   return {
     ...agent,
     async run(request, control) {
@@ -79,8 +79,8 @@ function resultAttributes({ session, tokens, costUsd, usage, status }: AgentResu
   const { model, inputTokens, outputTokens } = usage ?? {};
   return {
     "remand.status": status,
-    ...named("gen_ai.conversation.id", session?.id),
-    ...named("gen_ai.response.model", model),
+    ...safeAttribute("gen_ai.conversation.id", session?.id),
+    ...safeAttribute("gen_ai.response.model", model),
     ...(inputTokens === undefined ? {} : { "gen_ai.usage.input_tokens": inputTokens }),
     ...(outputTokens === undefined ? {} : { "gen_ai.usage.output_tokens": outputTokens }),
     ...(tokens === null ? {} : { "remand.tokens": tokens }),
@@ -89,7 +89,7 @@ function resultAttributes({ session, tokens, costUsd, usage, status }: AgentResu
 }
 
 /** A client's word is taken for a name only where it looks like one. */
-function named(attribute: string, word: string | undefined): Attributes {
+function safeAttribute(attribute: string, word: string | undefined): Attributes {
   return word !== undefined && /^[\w.:@/[\]-]{1,128}$/.test(word) ? { [attribute]: word } : {};
 }
 

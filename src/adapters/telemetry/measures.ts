@@ -6,16 +6,16 @@ import { entries, size } from "../../stdx/sorted-map.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { type Attributes, costIn } from "./attributes.ts";
 import type { OtelApi } from "./load-api.ts";
-import type { Piece } from "./work-pieces.ts";
+import type { WorkPiece } from "./work-pieces.ts";
 
 /** How the run stands, for who asks now and then. */
-export interface Standing {
+export interface RunGauges {
   state(): RunState | null;
   readonly tally: Pick<Tally, "open" | "waitingForPerson">;
 }
 
-export interface Measures {
-  ended(piece: Piece): void;
+export interface TelemetryMeasures {
+  ended(piece: WorkPiece): void;
   /** A line that we wrote: one step of a story. */
   step(event: Event): void;
   called(seconds: number, attributes: Attributes): void;
@@ -26,7 +26,7 @@ export interface Measures {
 }
 
 /** Counters and durations have no story in them: there are too many, and traces have it. */
-export function createMeasures(api: OtelApi, version: string, standing: Standing): Measures {
+export function createMeasures(api: OtelApi, version: string, standing: RunGauges): TelemetryMeasures {
   const meter = api.metrics.getMeter("remand", version);
   const pieces = pieceMeasures(meter);
   const steps = count(meter, "remand.steps", "Lines that this process wrote to the journal", "{line}");
@@ -64,7 +64,7 @@ export function createMeasures(api: OtelApi, version: string, standing: Standing
 }
 
 type PieceMeasures = {
-  readonly [K in Piece["kind"]]: { readonly took: Histogram | null; readonly count: Counter | null };
+  readonly [K in WorkPiece["kind"]]: { readonly took: Histogram | null; readonly count: Counter | null };
 };
 
 function pieceMeasures(meter: Meter): PieceMeasures {
@@ -100,7 +100,7 @@ const lengths = (meter: Meter, name: string, description: string): Histogram =>
   meter.createHistogram(name, { description, unit: "s", advice: { explicitBucketBoundaries: SECONDS } });
 
 /** What is looked at when somebody collects; it costs nothing in between. */
-function observe(meter: Meter, { state, tally }: Standing): () => void {
+function observe(meter: Meter, { state, tally }: RunGauges): () => void {
   const gauge = (name: string, description: string, unit: string) =>
     meter.createObservableGauge(name, { description, unit });
   const open = gauge("remand.stories.open", "Stories that have not ended", "{story}");

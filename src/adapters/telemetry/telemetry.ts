@@ -1,16 +1,16 @@
 import type { RunState } from "../../core/stories/run-state.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Journal, Stored } from "../../ports/journal.ts";
-import type { Roster } from "../../ports/roles.ts";
+import type { Journal, StoredEvent } from "../../ports/journal.ts";
+import type { RoleRegistry } from "../../ports/roles.ts";
 import type { Watcher } from "../../ports/watcher.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
-import { observedRoster } from "./agent-calls.ts";
+import { observeRoleRegistry } from "./agent-calls.ts";
 import { type OtelApi, flush } from "./load-api.ts";
-import { type Measures, type Tally, createMeasures, createTally } from "./measures.ts";
+import { type TelemetryMeasures, type Tally, createMeasures, createTally } from "./measures.ts";
 import { type Traces, createTraces } from "./traces.ts";
-import { type Seen, piecesIn } from "./work-pieces.ts";
+import { type LinePieces, piecesIn } from "./work-pieces.ts";
 
 /**
  * Traces and metrics of what this process does. Every worker folds the same journal, so what each of them tells is what
@@ -21,7 +21,7 @@ export interface Telemetry {
   journal<J extends Pick<Journal, "append">>(journal: J): J;
   /** Sees what the given one sees. */
   watcher(watcher: Watcher): Watcher;
-  roster(roster: Roster): Roster;
+  roleRegistry(roleRegistry: RoleRegistry): RoleRegistry;
   /** How the run stands when the ledger has been opened: what others began may be ours to end. */
   resume(state: RunState): void;
   /** Jobs were taken over from a worker that is gone. */
@@ -49,7 +49,7 @@ export function createTelemetry({ api, version, project, worker, clock, identity
   const always = { "remand.project": project, ...(worker === null ? {} : { "remand.worker": worker }) };
   const traces = createTraces({ api, version, always, identity: () => mark });
   const measures = createMeasures(api, version, { state: () => latest, tally });
-  const teller = createLineTeller({ own, traces, measures, tally });
+  const teller = createLineRecorder({ own, traces, measures, tally });
   return {
     journal: (journal) => own.around(journal),
     watcher: (watcher) => ({
@@ -61,7 +61,7 @@ export function createTelemetry({ api, version, project, worker, clock, identity
         watcher.onLines(lines, state);
       },
     }),
-    roster: (roster) => observedRoster(roster, { api, clock, traces, measures }),
+    roleRegistry: (roleRegistry) => observeRoleRegistry(roleRegistry, { api, clock, traces, measures }),
     resume: (state) => {
       latest = state;
       teller.resume(state);
@@ -75,23 +75,23 @@ export function createTelemetry({ api, version, project, worker, clock, identity
   };
 }
 
-export interface TellerParts {
+export interface LineRecorderParts {
   readonly own: OwnLines;
   readonly traces: Traces;
-  readonly measures: Measures;
+  readonly measures: TelemetryMeasures;
   readonly tally: Tally;
 }
 
-export interface LineTeller {
+export interface LineRecorder {
   /** The state that the next lines follow upon. */
   resume(state: RunState): void;
-  see(lines: readonly Stored[], state: RunState): void;
+  see(lines: readonly StoredEvent[], state: RunState): void;
 }
 
 /** Makes spans and counts of the lines of the journal, of those that are ours. */
-function createLineTeller({ own, traces, measures, tally }: TellerParts): LineTeller {
+function createLineRecorder({ own, traces, measures, tally }: LineRecorderParts): LineRecorder {
   let before: RunState | null = null;
-  const tell = (story: StoryId, { line, begun, ended }: Seen, isOurs: boolean): void => {
+  const tell = (story: StoryId, { line, begun, ended }: LinePieces, isOurs: boolean): void => {
     for (const piece of ended) {
       // A person's word is nobody's step: what it breaks off is told by whoever was at it.
       if (isOurs || (isPersons(line) && traces.holds(story, piece))) {
@@ -101,7 +101,7 @@ function createLineTeller({ own, traces, measures, tally }: TellerParts): LineTe
     }
     if (isOurs && begun !== null) traces.begun(story, begun);
   };
-  const seenOf = (story: StoryId | null, lines: readonly Stored[], state: RunState): readonly Seen[] => {
+  const seenOf = (story: StoryId | null, lines: readonly StoredEvent[], state: RunState): readonly LinePieces[] => {
     const [past, present] = [storyIn(before, story), storyIn(state, story)];
     if (present === undefined) return lines.map((line) => ({ line, begun: null, ended: [] }));
     tally.moved(past, present);
@@ -123,14 +123,14 @@ function createLineTeller({ own, traces, measures, tally }: TellerParts): LineTe
   };
 }
 
-const isPersons = ({ event }: Stored): boolean => event.type === "person.answered" || event.type === "story.held";
+const isPersons = ({ event }: StoredEvent): boolean => event.type === "person.answered" || event.type === "story.held";
 
 function storyIn(run: RunState | null, story: StoryId | null): StoryState | undefined {
   return run === null || story === null ? undefined : lookup(run.stories, story, byText);
 }
 
-function byStory(lines: readonly Stored[]): ReadonlyMap<StoryId | null, readonly Stored[]> {
-  const groups = new Map<StoryId | null, Stored[]>();
+function byStory(lines: readonly StoredEvent[]): ReadonlyMap<StoryId | null, readonly StoredEvent[]> {
+  const groups = new Map<StoryId | null, StoredEvent[]>();
   for (const line of lines) {
     const known = groups.get(line.story);
     if (known === undefined) groups.set(line.story, [line]);

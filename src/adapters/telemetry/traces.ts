@@ -3,16 +3,16 @@ import type { StoryId } from "../../core/events/ids.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import type { Attributes } from "./attributes.ts";
 import type { OtelApi } from "./load-api.ts";
-import type { Open, Piece } from "./work-pieces.ts";
+import type { OpenPiece, WorkPiece } from "./work-pieces.ts";
 
 export interface Traces {
   /** Work that we began. What is done for the story meanwhile belongs below it. */
-  begun(story: StoryId, open: Open): void;
+  begun(story: StoryId, open: OpenPiece): void;
   /** Do we hold this piece of work, as far as we know? */
-  holds(story: StoryId, piece: Piece): boolean;
-  ended(story: StoryId, piece: Piece): void;
+  holds(story: StoryId, piece: WorkPiece): boolean;
+  ended(story: StoryId, piece: WorkPiece): void;
   /** Somebody else has ended it: it is theirs to tell. */
-  givenUp(story: StoryId, piece: Piece): void;
+  givenUp(story: StoryId, piece: WorkPiece): void;
   /** A span for a call that is under way now; it is the caller's to end. */
   call(story: StoryId | null, name: string, at: number, attributes: Attributes): Span;
 }
@@ -29,7 +29,7 @@ export interface TraceOptions {
 /** One trace for each story, whoever works on it. */
 export function createTraces({ api, version, identity, always }: TraceOptions): Traces {
   const tracer: Tracer = api.trace.getTracer("remand", version);
-  const held = new Map<StoryId, { readonly span: Span; readonly since: number; readonly kind: Open["kind"] }>();
+  const held = new Map<StoryId, { readonly span: Span; readonly since: number; readonly kind: OpenPiece["kind"] }>();
 
   const above = (story: StoryId | null): Context => {
     const mark = identity();
@@ -44,7 +44,7 @@ export function createTraces({ api, version, identity, always }: TraceOptions): 
     const about = story === null ? always : { ...always, "remand.story": story };
     return tracer.startSpan(name, { startTime: timeOf(at), attributes: { ...about, ...attributes } }, parent);
   };
-  const matching = (story: StoryId, { kind, since }: Piece): Span | null => {
+  const matching = (story: StoryId, { kind, since }: WorkPiece): Span | null => {
     const found = held.get(story);
     return found !== undefined && found.kind === kind && found.since === since ? found.span : null;
   };

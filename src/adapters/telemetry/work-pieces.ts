@@ -2,11 +2,11 @@ import type { AttemptSummary } from "../../core/stories/attempt.ts";
 import type { Event } from "../../core/events/event.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { leavesUndoOpen } from "../../core/stories/undo.ts";
-import type { Stored } from "../../ports/journal.ts";
+import type { StoredEvent } from "../../ports/journal.ts";
 import { costAttributes, endAttributes, type Attributes } from "./attributes.ts";
 
 /** A piece of work that began, and has a length. */
-export interface Open {
+export interface OpenPiece {
   readonly kind: "attempt" | "gate" | "step";
   readonly name: string;
   readonly since: number;
@@ -14,8 +14,8 @@ export interface Open {
 }
 
 /** A piece of work that is over: from when to when, and what came of it. */
-export interface Piece {
-  readonly kind: Open["kind"] | "story" | "escalation" | "send-back";
+export interface WorkPiece {
+  readonly kind: OpenPiece["kind"] | "story" | "escalation" | "send-back";
   readonly name: string;
   readonly since: number;
   readonly at: number;
@@ -25,21 +25,25 @@ export interface Piece {
 }
 
 /** What one line began and ended. */
-export interface Seen {
-  readonly line: Stored;
-  readonly begun: Open | null;
-  readonly ended: readonly Piece[];
+export interface LinePieces {
+  readonly line: StoredEvent;
+  readonly begun: OpenPiece | null;
+  readonly ended: readonly WorkPiece[];
 }
 
 /**
  * What lines of one story began and ended. What ran before them is known from the state before, and in between from the
  * lines themselves. Whatever the last line is: if nothing runs after it, it has ended what ran.
  */
-export function piecesIn(lines: readonly Stored[], before: StoryState | undefined, after: StoryState): readonly Seen[] {
+export function piecesIn(
+  lines: readonly StoredEvent[],
+  before: StoryState | undefined,
+  after: StoryState,
+): readonly LinePieces[] {
   let open = before === undefined ? null : openIn(before);
   let answered = before === undefined ? null : answerIn(before);
   return lines.map((line, index) => {
-    const ended: Piece[] = [];
+    const ended: WorkPiece[] = [];
     // A question is over when somebody answered; it is told by whoever does something about it, and by nobody else.
     if (answered !== null && !leavesUndoOpen(line.event) && line.event.type !== "person.answered") {
       if (line.event.type !== "answer.undone") ended.push(answered);
@@ -58,7 +62,7 @@ export function piecesIn(lines: readonly Stored[], before: StoryState | undefine
   });
 }
 
-function openIn({ running, attempts, phase }: StoryState): Open | null {
+function openIn({ running, attempts, phase }: StoryState): OpenPiece | null {
   if (running === null) return null;
   const { since } = running;
   if (running.type === "gate") return gateOpen(running.gate, since);
@@ -67,7 +71,7 @@ function openIn({ running, attempts, phase }: StoryState): Open | null {
   return attemptOpen(known ?? { attempt: running.attempt, role: running.role, phase, reworkOf: null }, since);
 }
 
-function begunBy({ event, at }: Stored): Open | null {
+function begunBy({ event, at }: StoredEvent): OpenPiece | null {
   switch (event.type) {
     case "story.started":
       return stepOpen("prepare", at);
@@ -84,7 +88,7 @@ function begunBy({ event, at }: Stored): Open | null {
 
 type Dispatch = Pick<AttemptSummary, "attempt" | "role" | "phase" | "reworkOf" | "tddPhase">;
 
-function attemptOpen({ attempt, role, phase, reworkOf, tddPhase }: Dispatch, since: number): Open {
+function attemptOpen({ attempt, role, phase, reworkOf, tddPhase }: Dispatch, since: number): OpenPiece {
   const attributes = {
     "remand.attempt": attempt,
     "remand.phase": phase,
@@ -96,14 +100,14 @@ function attemptOpen({ attempt, role, phase, reworkOf, tddPhase }: Dispatch, sin
   return { kind: "attempt", name: `attempt ${phase}`, since, attributes };
 }
 
-const gateOpen = (gate: string, since: number): Open => ({
+const gateOpen = (gate: string, since: number): OpenPiece => ({
   kind: "gate",
   name: `gate ${gate}`,
   since,
   attributes: { "remand.gate": gate },
 });
 
-const stepOpen = (step: string, since: number): Open => ({
+const stepOpen = (step: string, since: number): OpenPiece => ({
   kind: "step",
   name: `step ${step}`,
   since,
@@ -111,7 +115,7 @@ const stepOpen = (step: string, since: number): Open => ({
 });
 
 /** Lines that end it even where others follow in the same breath. */
-function isEndedBy(event: Event, { kind, attributes }: Open): boolean {
+function isEndedBy(event: Event, { kind, attributes }: OpenPiece): boolean {
   switch (event.type) {
     case "work.interrupted":
     case "step.failed":
@@ -138,13 +142,13 @@ function isEndedBy(event: Event, { kind, attributes }: Open): boolean {
   }
 }
 
-function endOf(event: Event, { attributes }: Open): Pick<Piece, "attributes" | "trouble"> {
+function endOf(event: Event, { attributes }: OpenPiece): Pick<WorkPiece, "attributes" | "trouble"> {
   const { trouble, more } = endAttributes(event);
   return { trouble, attributes: { ...attributes, ...more, ...costAttributes(event) } };
 }
 
 /** An answer that nobody has acted on yet, to a question that was asked. */
-function answerIn({ undo }: StoryState): Piece | null {
+function answerIn({ undo }: StoryState): WorkPiece | null {
   if (undo === null) return null;
   const { escalation, escalatedAt } = undo.before;
   if (escalation === null || escalatedAt === null) return null;
@@ -163,13 +167,13 @@ function answerIn({ undo }: StoryState): Piece | null {
   };
 }
 
-function answerBy({ event, at }: Stored, before: StoryState | undefined): Piece | null {
+function answerBy({ event, at }: StoredEvent, before: StoryState | undefined): WorkPiece | null {
   if (event.type !== "person.answered" || before === undefined) return null;
   return answerIn({ ...before, undo: { answer: event.answer, at, before } });
 }
 
 /** What has no length, or that of the whole story. */
-function pointsIn({ event, at }: Stored, before: StoryState | undefined, after: StoryState): readonly Piece[] {
+function pointsIn({ event, at }: StoredEvent, before: StoryState | undefined, after: StoryState): readonly WorkPiece[] {
   switch (event.type) {
     case "work.sent-back": {
       const cause = before?.failing?.blame?.verdict;

@@ -2,10 +2,10 @@ import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from 
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
 import type { ClientAgentOptions } from "../client/client.ts";
-import { exitError, failed, messageOf } from "../client/exit-code.ts";
+import { exitError, failedResult, messageOf } from "../client/exit-code.ts";
 import { isRecord } from "../../stdx/assert.ts";
-import { type AcpHeard, NOTHING_HEARD, createAcpListener } from "./acp-listener.ts";
-import { HUNG_UP, RpcFault, type RpcPeer, createRpcPeer } from "./acp-rpc.ts";
+import { type AcpTurn, EMPTY_TURN, createAcpListener } from "./acp-listener.ts";
+import { HUNG_UP, RpcError, type RpcPeer, createRpcPeer } from "./acp-rpc.ts";
 
 export interface AcpAgentOptions extends Omit<ClientAgentOptions, "command" | "root"> {
   /** What speaks the protocol: a line for the shell (`gemini --acp`), or with `args` the program alone. */
@@ -26,7 +26,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
         return { ...(await converse(options, request, control)), durationMs: performance.now() - beganAt };
       } catch (error) {
         const message = `${options.command} could not be started: ${messageOf(error)}`;
-        return failed({ kind: "launch", message }, performance.now() - beganAt);
+        return failedResult({ kind: "launch", message }, performance.now() - beganAt);
       }
     },
   };
@@ -51,7 +51,7 @@ async function dispatch(options: AcpAgentOptions, request: AgentRequest, control
   const access = request.access === "edit" ? edits : request.access;
   const over = new AbortController();
   const beganAt = performance.now();
-  let talk: AcpTalk | null = null;
+  let talk: AcpConversation | null = null;
   let isDone = false;
   const ended = await runProcess(
     {
@@ -62,7 +62,7 @@ async function dispatch(options: AcpAgentOptions, request: AgentRequest, control
       maxOutputBytes: LONGEST_LINE_BYTES,
       ...(cookieOf === undefined ? {} : { cookie: cookieOf(request.key) }),
       stdin(input) {
-        talk = createAcpTalk({
+        talk = createAcpConversation({
           request,
           access,
           instructions: options.instructions,
@@ -84,8 +84,8 @@ async function dispatch(options: AcpAgentOptions, request: AgentRequest, control
     },
   );
   const wasDone = isDone;
-  (talk as AcpTalk | null)?.hangUp();
-  const heard = (talk as AcpTalk | null)?.heard() ?? NOTHING_HEARD;
+  (talk as AcpConversation | null)?.hangUp();
+  const heard = (talk as AcpConversation | null)?.heard() ?? EMPTY_TURN;
   return resultOf(ended, heard, wasDone, request, command);
 }
 
@@ -95,7 +95,7 @@ const LONGEST_LINE_BYTES = 8 * 1024 * 1024;
 
 function resultOf(
   ended: ProcessResult,
-  heard: AcpHeard,
+  heard: AcpTurn,
   wasDone: boolean,
   { session: before }: AgentRequest,
   command: string,
@@ -135,16 +135,16 @@ function silence(ended: ProcessResult, command: string): NonNullable<AgentResult
 
 type Data = Readonly<Record<string, unknown>>;
 
-export interface AcpTalk {
+export interface AcpConversation {
   hear(line: string): void;
   /** The agent is gone. */
   hangUp(): void;
-  heard(): AcpHeard;
+  heard(): AcpTurn;
   /** Greets, finds or makes the conversation, and has one turn. It never rejects. */
   converse(): Promise<void>;
 }
 
-export interface AcpScene {
+export interface AcpTurnOptions {
   readonly request: AgentRequest;
   readonly access: AgentRequest["access"];
   readonly instructions: string | undefined;
@@ -153,9 +153,9 @@ export interface AcpScene {
 }
 
 /** One turn with an agent that speaks the Agent Client Protocol, version 1. */
-function createAcpTalk({ request, access, instructions, send, onEvent }: AcpScene): AcpTalk {
+function createAcpConversation({ request, access, instructions, send, onEvent }: AcpTurnOptions): AcpConversation {
   const listener = createAcpListener(request, access, onEvent);
-  const peer = createRpcPeer({ send, onRequest: listener.asked, onNotification: listener.told });
+  const peer = createRpcPeer({ send, onRequest: listener.onRequest, onNotification: listener.onNotification });
 
   async function turn(): Promise<void> {
     const opened = await openSession(peer, request, (why) => onEvent({ type: "output", line: `acp: ${why}` }));
@@ -168,14 +168,14 @@ function createAcpTalk({ request, access, instructions, send, onEvent }: AcpScen
     const { stopReason, usage } = await peer.request("session/prompt", { sessionId: opened.id, prompt });
     listener.endTurn();
     const total = isRecord(usage) ? usage["totalTokens"] : null;
-    const complaint = listener.usedTools() ? null : complaintIn(listener.heard().text);
+    const complaint = listener.usedTools() ? null : complaintIn(listener.turn().text);
     listener.note({ tokens: typeof total === "number" ? total : null, error: endingOf(stopReason) ?? complaint });
   }
 
   return {
     hear: (text) => peer.hear(text),
     hangUp: () => peer.hangUp(),
-    heard: () => listener.heard(),
+    heard: () => listener.turn(),
     converse: () => turn().catch((fault: unknown) => listener.note({ error: acpError(fault) })),
   };
 }
@@ -212,7 +212,7 @@ async function openSession(peer: RpcPeer, request: AgentRequest, note: (why: str
     try {
       return { id: session.id, isNew: false, about: await peer.request(method, { ...where, sessionId: session.id }) };
     } catch (fault) {
-      if (fault instanceof RpcFault && fault.code === HUNG_UP) throw fault;
+      if (fault instanceof RpcError && fault.code === HUNG_UP) throw fault;
       note("the agent has lost the conversation; a new one is begun");
     }
   }
@@ -246,8 +246,8 @@ async function prepare(
 /** Agents say in their own words what went wrong, if at all; the protocol itself knows only that a login is missing. */
 function acpError(fault: unknown): AgentError {
   const message = fault instanceof Error ? fault.message : String(fault);
-  const data = fault instanceof RpcFault ? JSON.stringify(fault.data) : "";
-  const code = fault instanceof RpcFault ? fault.code : 0;
+  const data = fault instanceof RpcError ? JSON.stringify(fault.data) : "";
+  const code = fault instanceof RpcError ? fault.code : 0;
   const kind = code === AUTH_REQUIRED ? "auth" : code === HUNG_UP ? "crash" : kindOf(`${message} ${data}`, code);
   const fix = FIXES[kind];
   return {

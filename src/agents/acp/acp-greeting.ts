@@ -1,7 +1,7 @@
 import { isRecord } from "../../stdx/assert.ts";
 import type { Environment } from "../../adapters/process/environment.ts";
 import { runProcess } from "../../adapters/process/run-process.ts";
-import { createRpcPeer, RpcFault, type RpcPeer } from "./acp-rpc.ts";
+import { createRpcPeer, RpcError, type RpcPeer } from "./acp-rpc.ts";
 
 /** How an agent answers when it is only greeted. */
 export type AcpGreeting =
@@ -46,7 +46,7 @@ export async function greetAcp({ command, args, cwd, env, timeoutMs }: AcpGreeti
           onRequest: () => null,
           onNotification: () => undefined,
         });
-        void greeted(peer, cwd).then((answer) => {
+        void greet(peer, cwd).then((answer) => {
           greeting = answer;
           input.end();
           return over.abort();
@@ -62,7 +62,7 @@ export async function greetAcp({ command, args, cwd, env, timeoutMs }: AcpGreeti
   return { kind: "silent", why: words === "" ? how : `${how}: ${words}` };
 }
 
-async function greeted(peer: RpcPeer, cwd: string): Promise<AcpGreeting> {
+async function greet(peer: RpcPeer, cwd: string): Promise<AcpGreeting> {
   try {
     const answer = await peer.request("initialize", {
       protocolVersion: 1,
@@ -90,7 +90,7 @@ async function troubleOf(peer: RpcPeer, cwd: string): Promise<{ isLogin: boolean
     return null;
   } catch (fault) {
     const words = fault instanceof Error ? fault.message : String(fault);
-    return { isLogin: fault instanceof RpcFault && fault.code === AUTH_REQUIRED, words };
+    return { isLogin: fault instanceof RpcError && fault.code === AUTH_REQUIRED, words };
   }
 }
 

@@ -6,7 +6,7 @@ import { isRecord } from "../../stdx/assert.ts";
 type Data = Readonly<Record<string, unknown>>;
 
 /** What was heard by the end of one turn. */
-export interface AcpHeard {
+export interface AcpTurn {
   readonly session: string | null;
   readonly text: string;
   readonly tokens: number | null;
@@ -16,7 +16,7 @@ export interface AcpHeard {
   readonly error: AgentError | null;
 }
 
-export const NOTHING_HEARD: AcpHeard = {
+export const EMPTY_TURN: AcpTurn = {
   session: null,
   text: "",
   tokens: null,
@@ -26,13 +26,13 @@ export const NOTHING_HEARD: AcpHeard = {
 };
 
 export interface AcpListener {
-  asked(method: string, params: Data): Data | null;
-  told(method: string, params: Data): void;
+  onRequest(method: string, params: Data): Data | null;
+  onNotification(method: string, params: Data): void;
   /** An agent that finds an old conversation tells all of it again: what comes before this is not heard. */
   beginTurn(): void;
   endTurn(): void;
-  note(known: Partial<AcpHeard>): void;
-  heard(): AcpHeard;
+  note(known: Partial<AcpTurn>): void;
+  turn(): AcpTurn;
   usedTools(): boolean;
 }
 
@@ -43,12 +43,12 @@ export function createAcpListener(
   onEvent: AgentControl["onEvent"],
 ): AcpListener {
   const tools = new Map<unknown, WantedTool>();
-  let heard = NOTHING_HEARD;
+  let heard = EMPTY_TURN;
   let isTurn = false;
   let line = "";
   const show = (text: string): void => onEvent({ type: "output", line: text });
 
-  function updated({ sessionUpdate: kind, content, toolCallId, cost, ...rest }: Data): void {
+  function onUpdate({ sessionUpdate: kind, content, toolCallId, cost, ...rest }: Data): void {
     if (kind === "agent_message_chunk" && isRecord(content) && typeof content["text"] === "string") {
       heard = { ...heard, text: heard.text + content["text"] };
       const lines = (line + content["text"]).split("\n");
@@ -64,7 +64,7 @@ export function createAcpListener(
   }
 
   return {
-    asked(method, params) {
+    onRequest(method, params) {
       if (method !== "session/request_permission") return null;
       const call = isRecord(params["toolCall"]) ? params["toolCall"] : {};
       const tool = toolIn(call, tools.get(call["toolCallId"]));
@@ -74,13 +74,13 @@ export function createAcpListener(
       if (!isYes) show(`refused: ${what}`);
       return answerOf(params["options"], isYes);
     },
-    told(method, { update }) {
-      if (method === "session/update" && isRecord(update) && isTurn) updated(update);
+    onNotification(method, { update }) {
+      if (method === "session/update" && isRecord(update) && isTurn) onUpdate(update);
     },
     beginTurn: () => void (isTurn = true),
     endTurn: () => void (line !== "" && show(line)),
     note: (known) => void (heard = { ...heard, ...known }),
-    heard: () => heard,
+    turn: () => heard,
     usedTools: () => tools.size > 0,
   };
 }

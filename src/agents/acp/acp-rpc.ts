@@ -19,7 +19,7 @@ export interface RpcHandlers {
   onNotification(method: string, params: Data): void;
 }
 
-export class RpcFault extends Error {
+export class RpcError extends Error {
   readonly code: number;
   readonly data: Data;
   constructor(code: number, message: string, data: Data = {}) {
@@ -32,50 +32,52 @@ export class RpcFault extends Error {
 export const HUNG_UP = -1;
 
 export function createRpcPeer({ send, onRequest, onNotification }: RpcHandlers): RpcPeer {
-  const waiting = new Map<number, { resolve(result: Data): void; reject(fault: RpcFault): void }>();
+  const waiting = new Map<number, { resolve(result: Data): void; reject(fault: RpcError): void }>();
   let count = 0;
   let isOver = false;
-  const put = (message: Data): void => send(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const sendMessage = (message: Data): void => send(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 
-  function answered({ id, error, result }: Data): void {
+  function settleRequest({ id, error, result }: Data): void {
     const waiter = waiting.get(id as number);
     waiting.delete(id as number);
     if (!isRecord(error)) return waiter?.resolve(isRecord(result) ? result : {});
     const { code, message, data } = error;
     const words = typeof message === "string" ? message : "it did not say why";
-    waiter?.reject(new RpcFault(Number(code), words, isRecord(data) ? data : {}));
+    waiter?.reject(new RpcError(Number(code), words, isRecord(data) ? data : {}));
   }
 
   return {
     request(method, params) {
-      if (isOver) return Promise.reject(new RpcFault(HUNG_UP, "the agent is gone"));
+      if (isOver) return Promise.reject(new RpcError(HUNG_UP, "the agent is gone"));
       const id = ++count;
       return new Promise((resolve, reject) => {
         waiting.set(id, { resolve, reject });
-        put({ id, method, params });
+        sendMessage({ id, method, params });
       });
     },
-    notify: (method, params) => put({ method, params }),
+    notify: (method, params) => sendMessage({ method, params }),
     hear(line) {
-      const message = parsed(line);
+      const message = parseMessage(line);
       if (message === null) return;
       const { id, method } = message;
       const params = isRecord(message["params"]) ? message["params"] : {};
-      if (typeof method !== "string") return answered(message);
+      if (typeof method !== "string") return settleRequest(message);
       if (id === undefined) return onNotification(method, params);
       const result = onRequest(method, params);
-      put(result === null ? { id, error: { code: -32601, message: "this client cannot do that" } } : { id, result });
+      sendMessage(
+        result === null ? { id, error: { code: -32601, message: "this client cannot do that" } } : { id, result },
+      );
     },
     hangUp() {
       isOver = true;
-      for (const { reject } of waiting.values()) reject(new RpcFault(HUNG_UP, "the agent ended in the middle of it"));
+      for (const { reject } of waiting.values()) reject(new RpcError(HUNG_UP, "the agent ended in the middle of it"));
       waiting.clear();
     },
   };
 }
 
 /** Agents print other things too; what is no message is not listened to. */
-function parsed(line: string): Data | null {
+function parseMessage(line: string): Data | null {
   try {
     const value: unknown = JSON.parse(line);
     return isRecord(value) && value["jsonrpc"] === "2.0" ? value : null;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Agent, AgentRequest } from "../../ports/agent.ts";
-import type { Client, ClientAgentOptions, Launch, Scene } from "../client/client.ts";
+import type { Client, ClientAgentOptions, Launch, LaunchContext } from "../client/client.ts";
 import { createClientAgent } from "../client/client-agent.ts";
 import { namelessSchema, onPath, watchPlaceholders } from "../client/client-program.ts";
 import { createClaudeListener } from "./claude-listener.ts";
@@ -18,7 +18,7 @@ const CLAUDE: Client = {
   launch,
 };
 
-async function launch(scene: Scene): Promise<Launch> {
+async function launch(scene: LaunchContext): Promise<Launch> {
   const { options, request, access, session, onEvent } = scene;
   // The conversation has its name before the client is started: a crash cannot lose it.
   const id = session?.id ?? randomUUID();
@@ -38,7 +38,7 @@ async function launch(scene: Scene): Promise<Launch> {
       "--disable-slash-commands",
       ...(session === null ? ["--session-id", id] : ["--resume", id]),
       ...modeOf(access, request.tools),
-      ...allowed(access, request),
+      ...allowedTools(access, request),
       ...(await serverOf(scene)),
       ...(isBoxed ? ["--settings", JSON.stringify({ sandbox: sandboxFor(request.tools) })] : []),
       ...(request.model === null ? [] : ["--model", request.model]),
@@ -82,7 +82,7 @@ function commandsIn(named: AgentRequest["tools"]): readonly string[] | null {
 }
 
 /** What it may do without anybody being asked, beside what its mode lets it. */
-function allowed(
+function allowedTools(
   access: AgentRequest["access"],
   { mcpServer: server, tools: named }: Pick<AgentRequest, "mcpServer" | "tools">,
 ): readonly string[] {
@@ -96,7 +96,7 @@ function allowed(
 }
 
 /** By a file and not by an argument: other users of the machine can read those. */
-async function serverOf({ request: { mcpServer }, folder }: Scene): Promise<readonly string[]> {
+async function serverOf({ request: { mcpServer }, folder }: LaunchContext): Promise<readonly string[]> {
   if (mcpServer === undefined) return [];
   const { name, url, token } = mcpServer;
   const headers = { Authorization: `Bearer ${token}` };
@@ -120,7 +120,7 @@ function sandboxFor(named: AgentRequest["tools"]): object {
   return commandsIn(named) === null ? SANDBOX : { ...SANDBOX, autoAllowBashIfSandboxed: false };
 }
 
-async function hasSandbox({ env }: Scene): Promise<boolean> {
+async function hasSandbox({ env }: LaunchContext): Promise<boolean> {
   if (process.platform !== "linux") return false;
   return (await onPath("bwrap", env)) !== null && (await onPath("socat", env)) !== null;
 }

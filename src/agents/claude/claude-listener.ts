@@ -1,7 +1,7 @@
 import type { AgentControl, AgentError } from "../../ports/agent.ts";
-import type { ClientListener, Heard } from "../client/client.ts";
+import type { ClientListener, ClientReport } from "../client/client.ts";
 import {
-  type Used,
+  type UsedTokens,
   type WireEvent,
   amountIn,
   eventIn,
@@ -19,7 +19,7 @@ const LONGEST_WAIT_MS = 30_000;
 /** Listens to `claude -p --output-format stream-json`. */
 export function createClaudeListener(onEvent: AgentControl["onEvent"], now: () => number): ClientListener {
   const show = (line: string): void => onEvent({ type: "output", line });
-  const so: SoFar = {
+  const so: ClaudeProgress = {
     denied: [],
     calls: new Map(),
     uses: new Map(),
@@ -62,18 +62,18 @@ export function createClaudeListener(onEvent: AgentControl["onEvent"], now: () =
       }
     },
     hearError: (line) => shownLines(line).forEach(show),
-    heard: () => heardOf(so),
+    report: () => heardOf(so),
   };
 }
 
-interface SoFar {
+interface ClaudeProgress {
   readonly denied: string[];
   /** The tools that were called, by the calls' names. */
   readonly calls: Map<string, string>;
   /** What each message used, by the messages' names: one that comes in pieces says it with every piece. */
   readonly uses: Map<string, TokenParts>;
   /** Work in the background makes more than one result; each counts from the one before. */
-  runs: Used | null;
+  runs: UsedTokens | null;
   parts: TokenParts | null;
   result: WireEvent | null;
   session: string | null;
@@ -82,7 +82,7 @@ interface SoFar {
   resetsAt?: number;
 }
 
-function hearMessage(event: WireEvent, so: SoFar, show: (line: string) => void): void {
+function hearMessage(event: WireEvent, so: ClaudeProgress, show: (line: string) => void): void {
   so.word = textIn(event["error"]) ?? so.word;
   for (const block of listIn(eventIn(event["message"])?.["content"]).map(eventIn)) {
     if (block?.["type"] === "text") {
@@ -97,7 +97,7 @@ function hearMessage(event: WireEvent, so: SoFar, show: (line: string) => void):
 }
 
 /** While it works it says the tokens of each message, and their cost only at its end. */
-function hearUse(event: WireEvent, { uses }: SoFar, onEvent: AgentControl["onEvent"]): void {
+function hearUse(event: WireEvent, { uses }: ClaudeProgress, onEvent: AgentControl["onEvent"]): void {
   const message = eventIn(event["message"]);
   const id = textIn(message?.["id"]);
   if (message === null || id === null || eventIn(message["usage"]) === null) return;
@@ -123,7 +123,7 @@ function hearUse(event: WireEvent, { uses }: SoFar, onEvent: AgentControl["onEve
 }
 
 /** A tool that the access does not have is no denial to the client, but it is one to us. */
-function hearAnswers(event: WireEvent, { calls, denied }: SoFar): void {
+function hearAnswers(event: WireEvent, { calls, denied }: ClaudeProgress): void {
   for (const block of listIn(eventIn(event["message"])?.["content"]).map(eventIn)) {
     if (block?.["type"] !== "tool_result" || block["is_error"] !== true) continue;
     if (/No such tool available/.test(textIn(block["content"]) ?? ""))
@@ -142,7 +142,7 @@ function hearRetry(event: WireEvent, nowMs: number, show: (line: string) => void
   return null;
 }
 
-function heardOf({ result, runs, parts, session, said, word, denied, resetsAt }: SoFar): Heard {
+function heardOf({ result, runs, parts, session, said, word, denied, resetsAt }: ClaudeProgress): ClientReport {
   const errors = listIn(result?.["errors"]).flatMap((error) => textIn(error) ?? []);
   const isUnknownSession = errors.some((error) => /No conversation found/i.test(error));
   const text = textIn(result?.["result"]);
@@ -194,10 +194,10 @@ const MAIN_LOOP_INPUT = ["input_tokens", "cache_read_input_tokens", "cache_creat
 const MAIN_LOOP_TOKENS = [...MAIN_LOOP_INPUT, "output_tokens"];
 
 /** By model. A price that the client made up is no price. */
-function usedIn(byModel: unknown): Used | null {
+function usedIn(byModel: unknown): UsedTokens | null {
   const models = eventIn(byModel);
   if (models === null) return null;
-  let used: Used = { tokens: 0, costUsd: 0 };
+  let used: UsedTokens = { tokens: 0, costUsd: 0 };
   for (const each of Object.values(models)) {
     const model = eventIn(each) ?? {};
     const tokens = TOKENS.reduce((sum, field) => sum + Math.round(amountIn(model[field]) ?? 0), 0);
@@ -227,7 +227,7 @@ function claudeError({ status, word, reasons, message, retryAt }: ClaudeFailure)
   const kind = kindOf(status, word, reasons, message);
   const wait = retryAt === undefined || !WAITS.has(kind) ? {} : { retryAt };
   const fix = FIXES[kind];
-  return { kind, message: `claude: ${shortened(message)}`, ...(fix === undefined ? {} : { fix }), ...wait };
+  return { kind, message: `claude: ${shorten(message)}`, ...(fix === undefined ? {} : { fix }), ...wait };
 }
 
 function kindOf(status: number | null, word: string, reasons: readonly string[], message: string): AgentError["kind"] {
@@ -254,7 +254,7 @@ const FIXES: { readonly [K in AgentError["kind"]]?: string } = {
   "context-length": "give the story less to read, or split it",
 };
 
-function shortened(message: string): string {
+function shorten(message: string): string {
   const line = message.replaceAll(/\s+/g, " ").trim();
   return line.length > 500 ? `${line.slice(0, 500)}…` : line;
 }

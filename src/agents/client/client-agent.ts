@@ -5,10 +5,10 @@ import type { AgentSession } from "../../core/events/ids.ts";
 import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
-import type { Client, ClientAgentOptions, Heard } from "./client.ts";
+import type { Client, ClientAgentOptions, ClientReport } from "./client.ts";
 import { CLIENT_NEEDS, findClient } from "./client-program.ts";
 import { readWireEvent, together, usageOf } from "./client-wire.ts";
-import { exitError, failed, lastWords, messageOf } from "./exit-code.ts";
+import { exitError, failedResult, lastWords, messageOf } from "./exit-code.ts";
 import { totalsWithParts, usageOfParts } from "./token-parts.ts";
 
 /** A coding agent's command line client, started anew for each dispatch. The prompt goes to its input. */
@@ -21,13 +21,13 @@ export function createClientAgent(client: Client, options: ClientAgentOptions): 
       try {
         const { environment, command, root } = options;
         const program = await findClient({ client: client.name, command, root, env: environment.source });
-        if (program === null) return failed(notFound(client, command), performance.now() - beganAt);
+        if (program === null) return failedResult(notFound(client, command), performance.now() - beganAt);
         folder = await mkdtemp(join(options.tempFolder ?? tmpdir(), `remand-${client.name}-`));
         const result = await converse(client, program, options, request, control, folder);
         return { ...result, durationMs: performance.now() - beganAt };
       } catch (error) {
         const message = `${client.name} could not be started: ${messageOf(error)}`;
-        return failed({ kind: "launch", message, fix: client.install }, performance.now() - beganAt);
+        return failedResult({ kind: "launch", message, fix: client.install }, performance.now() - beganAt);
       } finally {
         if (folder !== null) await rm(folder, { recursive: true, force: true });
       }
@@ -115,7 +115,7 @@ async function dispatch(
     },
   );
   await launch.after?.();
-  const heard = launch.listener.heard(ended);
+  const heard = launch.listener.report(ended);
   for (const refused of heard.denied.slice(0, MOST_SHOWN))
     control.onEvent({ type: "output", line: `refused: ${refused}` });
   const isStopped = stopped !== null && !control.signal.aborted;
@@ -134,7 +134,7 @@ const LONGEST_LINE_BYTES = 8 * 1024 * 1024;
 function resultOf(
   client: Client,
   ended: ProcessResult,
-  heard: Heard,
+  heard: ClientReport,
   before: AgentSession | null,
   stopped: AgentError | null,
 ): AgentResult {

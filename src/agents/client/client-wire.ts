@@ -50,22 +50,22 @@ export function shownCall(name: string, input: unknown): string {
 
 const SAYS_MOST = ["command", "file_path", "path", "pattern", "notebook_path", "url", "query", "description"];
 
-export interface Used {
+export interface UsedTokens {
   readonly tokens: number;
   /** `null`: the client does not know what it cost. */
   readonly costUsd: number | null;
 }
 
 /** What a client says it used. Some count the run, some the whole conversation, and some both. */
-export interface Counted {
-  readonly run: Used | null;
-  readonly conversation: Used | null;
+export interface ClientCounts {
+  readonly run: UsedTokens | null;
+  readonly conversation: UsedTokens | null;
   /** This run used no less than this. */
   readonly leastTokens: number;
 }
 
-export interface Usage {
-  readonly used: Used | null;
+export interface RunUsage {
+  readonly used: UsedTokens | null;
   readonly totals: AgentSession["totals"];
 }
 
@@ -73,9 +73,12 @@ export interface Usage {
  * What this run used, out of what the client counted and what the conversation had used before. The difference is
  * preferred, because it has what a run that was cut off could not report.
  */
-export function usageOf({ run, conversation, leastTokens }: Counted, before: AgentSession["totals"]): Usage {
+export function usageOf({ run, conversation, leastTokens }: ClientCounts, before: AgentSession["totals"]): RunUsage {
   if (conversation === null && run === null) return { used: null, totals: before };
-  const base: Used = { tokens: before?.tokens ?? 0, costUsd: before === undefined ? 0 : (before.costUsd ?? null) };
+  const base: UsedTokens = {
+    tokens: before?.tokens ?? 0,
+    costUsd: before === undefined ? 0 : (before.costUsd ?? null),
+  };
   // A "conversation" that is smaller than it was, with this run, is none: this version counts runs.
   const isWhole = conversation !== null && conversation.tokens >= base.tokens + leastTokens;
   if (!isWhole) {
@@ -85,26 +88,26 @@ export function usageOf({ run, conversation, leastTokens }: Counted, before: Age
   const { tokens, costUsd } = conversation;
   const difference = costUsd === null || base.costUsd === null ? (run?.costUsd ?? null) : costUsd - base.costUsd;
   return {
-    used: { tokens: tokens - base.tokens, costUsd: difference === null ? null : rounded(Math.max(0, difference)) },
+    used: { tokens: tokens - base.tokens, costUsd: difference === null ? null : roundDollars(Math.max(0, difference)) },
     totals: totalsOf(conversation),
   };
 }
 
 /** Two runs that count as one. */
-export function together(first: Used | null, second: Used | null): Used | null {
+export function together(first: UsedTokens | null, second: UsedTokens | null): UsedTokens | null {
   if (first === null || second === null) return first ?? second;
   return { tokens: first.tokens + second.tokens, costUsd: sum(first.costUsd, second.costUsd) };
 }
 
-function totalsOf({ tokens, costUsd }: Used): AgentSession["totals"] {
+function totalsOf({ tokens, costUsd }: UsedTokens): AgentSession["totals"] {
   return costUsd === null ? { tokens } : { tokens, costUsd };
 }
 
 function sum(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : rounded(a + b);
+  return a === null || b === null ? null : roundDollars(a + b);
 }
 
 /** Differences of dollars leave dust behind the tenth digit. */
-function rounded(dollars: number): number {
+function roundDollars(dollars: number): number {
   return Math.round(dollars * 1e10) / 1e10;
 }

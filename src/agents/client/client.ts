@@ -2,14 +2,14 @@ import type { AgentSession } from "../../core/events/ids.ts";
 import type { AgentControl, AgentError, AgentRequest } from "../../ports/agent.ts";
 import type { Environment } from "../../adapters/process/environment.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
-import type { Counted, WireEvent } from "./client-wire.ts";
+import type { ClientCounts, WireEvent } from "./client-wire.ts";
 import type { TokenParts } from "./token-parts.ts";
 
 /** What is particular to one client: how it is launched, and how what it prints is understood. */
 export interface Client {
   readonly name: "claude" | "codex";
   readonly install: string;
-  launch(scene: Scene): Promise<Launch>;
+  launch(scene: LaunchContext): Promise<Launch>;
 }
 
 export interface ClientAgentOptions {
@@ -50,17 +50,17 @@ export interface ClientListener {
   /** An error says that going on is of no use: the client is ended, and that is how it went. */
   hear(event: WireEvent): AgentError | null;
   hearError(line: string): void;
-  heard(ended: ProcessResult): Heard;
+  report(ended: ProcessResult): ClientReport;
 }
 
 /** What was heard of a client by its end. */
-export interface Heard {
+export interface ClientReport {
   /** Did it say that it is done, well or not? */
   readonly isOver: boolean;
   readonly session: string | null;
   readonly text: string;
   readonly output: unknown;
-  readonly counted: Counted;
+  readonly counted: ClientCounts;
   /** Input and output apart, where it says so. */
   readonly parts: TokenParts | null;
   readonly denied: readonly string[];
@@ -69,7 +69,7 @@ export interface Heard {
   readonly isUnknownSession: boolean;
 }
 
-export interface Scene {
+export interface LaunchContext {
   readonly options: ClientAgentOptions;
   readonly request: AgentRequest;
   readonly access: AgentRequest["access"];

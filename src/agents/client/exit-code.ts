@@ -45,7 +45,7 @@ export function lastWords(output: string): string {
 }
 
 /** The result of a dispatch that came to nothing before the agent could say a word. */
-export function failed(error: AgentError, durationMs: number): AgentResult {
+export function failedResult(error: AgentError, durationMs: number): AgentResult {
   return {
     status: "failed",
     session: null,

@@ -1,11 +1,26 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Agent, AgentControl, AgentError, AgentRequest } from "../../ports/agent.ts";
-import type { Client, ClientAgentOptions, ClientListener, Heard, Launch, Scene } from "../client/client.ts";
+import type {
+  Client,
+  ClientAgentOptions,
+  ClientListener,
+  ClientReport,
+  Launch,
+  LaunchContext,
+} from "../client/client.ts";
 import { createClientAgent } from "../client/client-agent.ts";
 import { watchPlaceholders } from "../client/client-program.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
-import { type Used, type WireEvent, amountIn, eventIn, listIn, shownLines, textIn } from "../client/client-wire.ts";
+import {
+  type UsedTokens,
+  type WireEvent,
+  amountIn,
+  eventIn,
+  listIn,
+  shownLines,
+  textIn,
+} from "../client/client-wire.ts";
 import { type TokenParts, partsIn } from "../client/token-parts.ts";
 import { strictSchema, withoutNulls } from "./codex-schema.ts";
 
@@ -15,7 +30,7 @@ export function createCodexListener(
   onEvent: AgentControl["onEvent"],
   now: () => number,
 ): ClientListener {
-  const so: SoFar = {
+  const so: CodexProgress = {
     denied: [],
     session: null,
     said: "",
@@ -34,7 +49,7 @@ export function createCodexListener(
       const [, reason] = REJECTED.exec(line) ?? [];
       if (reason !== undefined) so.denied.push(reason.slice(0, 300));
     },
-    heard: (ended): Heard => ({
+    report: (ended): ClientReport => ({
       isOver: so.isOver,
       session: so.session,
       text: so.said,
@@ -48,18 +63,18 @@ export function createCodexListener(
   };
 }
 
-interface SoFar {
+interface CodexProgress {
   readonly denied: string[];
   session: string | null;
   said: string;
-  conversation: Used | null;
+  conversation: UsedTokens | null;
   /** Of the whole conversation, as it counts. */
   parts: TokenParts | null;
   failure: string | null;
   isOver: boolean;
 }
 
-function hear(event: WireEvent, so: SoFar, onEvent: AgentControl["onEvent"]): void {
+function hear(event: WireEvent, so: CodexProgress, onEvent: AgentControl["onEvent"]): void {
   switch (event["type"]) {
     case "thread.started":
       so.session = textIn(event["thread_id"]);
@@ -86,7 +101,7 @@ function hear(event: WireEvent, so: SoFar, onEvent: AgentControl["onEvent"]): vo
 }
 
 /** The lines to show for it. */
-function hearItem(item: WireEvent, isDone: boolean, so: SoFar): readonly string[] {
+function hearItem(item: WireEvent, isDone: boolean, so: CodexProgress): readonly string[] {
   switch (item["type"]) {
     case "agent_message":
       if (!isDone) return [];
@@ -105,7 +120,7 @@ function hearItem(item: WireEvent, isDone: boolean, so: SoFar): readonly string[
 const REJECTED = /error=(patch rejected: .*|approval policy is Never.*|.*sandbox.*denied.*)$/i;
 
 /** Before the first turn it says what is wrong on stderr, as a sentence. */
-function startError(ended: ProcessResult, isOver: boolean, nowMs: number): Heard["error"] {
+function startError(ended: ProcessResult, isOver: boolean, nowMs: number): ClientReport["error"] {
   const [, message] = isOver || ended.status !== "exited" ? [] : (/^Error: (.+)$/m.exec(ended.stderr) ?? []);
   return message === undefined ? null : codexError(message, nowMs);
 }
@@ -116,7 +131,7 @@ function pathsIn(item: WireEvent): string {
 }
 
 /** What was cached is part of the input, and what was thought part of the output. */
-function usedIn(usage: unknown): Used | null {
+function usedIn(usage: unknown): UsedTokens | null {
   const fields = eventIn(usage);
   if (fields === null) return null;
   const tokens = Math.round((amountIn(fields["input_tokens"]) ?? 0) + (amountIn(fields["output_tokens"]) ?? 0));
@@ -143,7 +158,7 @@ const CODEX: Client = {
   launch,
 };
 
-async function launch(scene: Scene): Promise<Launch> {
+async function launch(scene: LaunchContext): Promise<Launch> {
   const { options, request, access, session, onEvent } = scene;
   if (session !== null) onEvent({ type: "session", session });
   const schemaFile = request.outputSchema === null ? null : join(scene.folder, "schema.json");
@@ -235,7 +250,7 @@ export function codexError(message: string, nowMs: number): AgentError {
   const fix = FIXES[kind];
   return {
     kind,
-    message: `codex: ${shortened(message)}`,
+    message: `codex: ${shorten(message)}`,
     ...(fix === undefined ? {} : { fix }),
     ...(retryAt === null ? {} : { retryAt }),
   };
@@ -277,7 +292,7 @@ function retryAtIn(message: string, nowMs: number): number | null {
   return ms === 0 ? null : nowMs + ms;
 }
 
-function shortened(message: string): string {
+function shorten(message: string): string {
   const line = message.replaceAll(/\s+/g, " ").trim();
   return line.length > 500 ? `${line.slice(0, 500)}…` : line;
 }

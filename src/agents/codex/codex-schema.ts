@@ -43,7 +43,7 @@ const requiredIn = (schema: WireEvent): ReadonlySet<unknown> => new Set(listIn(s
 
 /** What came for a field that may be left out, and is `null`, was left out. */
 export function withoutNulls(value: unknown, schema: unknown, root: unknown = schema): unknown {
-  const form = resolved(eventIn(schema), root);
+  const form = resolveReference(eventIn(schema), root);
   if (form === null) return value;
   if (Array.isArray(value)) return value.map((each) => withoutNulls(each, form["items"], root));
   const fields = eventIn(value);
@@ -57,7 +57,7 @@ export function withoutNulls(value: unknown, schema: unknown, root: unknown = sc
   );
 }
 
-function resolved(schema: WireEvent | null, root: unknown): WireEvent | null {
+function resolveReference(schema: WireEvent | null, root: unknown): WireEvent | null {
   const reference = schema?.["$ref"];
   if (typeof reference !== "string" || !reference.startsWith("#/")) return schema;
   let at: unknown = root;

@@ -5,7 +5,7 @@ import { constants } from "node:fs";
 import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult, AgentUsage } from "../../ports/agent.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
 import { type Environment, allowedEnvironment } from "../../adapters/process/environment.ts";
-import { exitError, failed, messageOf } from "../client/exit-code.ts";
+import { exitError, failedResult, messageOf } from "../client/exit-code.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import { readJson } from "../../parse/data/data-text.ts";
 
@@ -45,7 +45,7 @@ export function createCommandAgent(options: CommandAgentOptions): Agent {
       } catch (error) {
         const message = `the files for ${name} could not be written: ${messageOf(error)}`;
         const fix = "make room for temporary files, then send the story back";
-        return failed({ kind: "launch", message, fix }, performance.now() - beganAt);
+        return failedResult({ kind: "launch", message, fix }, performance.now() - beganAt);
       }
       try {
         const ended = await runProcess(
@@ -58,9 +58,9 @@ export function createCommandAgent(options: CommandAgentOptions): Agent {
             ...(options.maxOutputBytes === undefined ? {} : { maxOutputBytes: options.maxOutputBytes }),
             ...(options.cookieOf === undefined ? {} : { cookie: options.cookieOf(request.key) }),
           },
-          { signal: control.signal, onLine: (line) => control.onEvent({ type: "output", line: shown(line) }) },
+          { signal: control.signal, onLine: (line) => control.onEvent({ type: "output", line: shorten(line) }) },
         );
-        return told(name, request, control, ended, await readReport(exchange.resultFile));
+        return resultOf(name, request, control, ended, await readReport(exchange.resultFile));
       } finally {
         await exchange.remove();
       }
@@ -89,7 +89,7 @@ function environmentFor(
   };
 }
 
-function told(
+function resultOf(
   name: string,
   request: AgentRequest,
   control: AgentControl,
@@ -131,7 +131,7 @@ function errorOf(name: string, ended: ProcessResult): AgentError | null {
 const LONGEST_SHOWN = 4000;
 
 /** A line is for a person to look at; one of megabytes is none. */
-const shown = (line: string): string => (line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)}…` : line);
+const shorten = (line: string): string => (line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)}…` : line);
 
 /** The files by which a program is told what to do and says what it did. They are nobody else's to read. */
 export interface Exchange {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import { isRecord } from "../../stdx/assert.ts";
-import { failed, messageOf } from "../client/exit-code.ts";
+import { failedResult, messageOf } from "../client/exit-code.ts";
 import { type TokenParts, partsIn, usageOfParts } from "../client/token-parts.ts";
 import { hasPackage, loadPackage, makerIn, packagesFor, providerIn, settingsFor } from "./model-provider.ts";
 
@@ -23,14 +23,14 @@ export function createModelAgent({ root, source }: ModelAgentOptions): Agent {
     async run(request, control) {
       const beganAt = performance.now();
       const took = (): number => performance.now() - beganAt;
-      if (control.signal.aborted) return { ...failed(NO_ERROR, took()), status: "cancelled", error: null };
+      if (control.signal.aborted) return { ...failedResult(NO_ERROR, took()), status: "cancelled", error: null };
       const wrong = refusal(request);
-      if (wrong !== null) return failed(wrong, took());
+      if (wrong !== null) return failedResult(wrong, took());
       try {
-        const { ai, model } = loaded(root, source, request.model!);
-        return { ...(await answered(ai, model, request, control)), durationMs: took() };
+        const { ai, model } = loadModel(root, source, request.model!);
+        return { ...(await askModel(ai, model, request, control)), durationMs: took() };
       } catch (error) {
-        return { ...failed(errorIn(error), took()), tokens: tokensIn(error) };
+        return { ...failedResult(errorIn(error), took()), tokens: tokensIn(error) };
       }
     },
   };
@@ -63,7 +63,7 @@ interface Ai {
   jsonSchema(schema: object): unknown;
 }
 
-function loaded(
+function loadModel(
   root: string,
   source: ModelAgentOptions["source"],
   name: string,
@@ -73,7 +73,7 @@ function loaded(
   for (const each of [sdk, library]) {
     if (hasPackage(root, each)) continue;
     const fix = `install it in the project: npm install --save-dev ${sdk} ${library}`;
-    throw told({ kind: "launch", message: `model: the package ${each} is not installed`, fix });
+    throw errorOf({ kind: "launch", message: `model: the package ${each} is not installed`, fix });
   }
   const make = makerIn(loadPackage(root, library));
   if (make === null) throw new Error(`${library} makes no provider`);
@@ -81,29 +81,29 @@ function loaded(
   return { ai: loadPackage(root, sdk) as unknown as Ai, model };
 }
 
-async function answered(ai: Ai, model: unknown, request: AgentRequest, control: AgentControl): Promise<AgentResult> {
+async function askModel(ai: Ai, model: unknown, request: AgentRequest, control: AgentControl): Promise<AgentResult> {
   const { prompt, outputSchema, timeoutMs } = request;
   const late = AbortSignal.timeout(timeoutMs);
   const abortSignal = AbortSignal.any([control.signal, late]);
   const output = outputSchema === null ? {} : { output: ai.Output.object({ schema: ai.jsonSchema(outputSchema) }) };
   // The SDK would wait for as long as the provider says, and hold a place meanwhile: waiting is the engine's.
-  const asked = (): Promise<unknown> => ai.generateText({ model, prompt, abortSignal, maxRetries: 0, ...output });
+  const generate = (): Promise<unknown> => ai.generateText({ model, prompt, abortSignal, maxRetries: 0, ...output });
   const stopped = new Promise<null>((resolve) => abortSignal.addEventListener("abort", () => resolve(null)));
-  const result = await Promise.race([twice(asked, abortSignal), stopped]);
+  const result = await Promise.race([twice(generate, abortSignal), stopped]);
   if (result === null) {
     const status = control.signal.aborted ? "cancelled" : "timeout";
-    return { ...failed(NO_ERROR, 0), status, error: null };
+    return { ...failedResult(NO_ERROR, 0), status, error: null };
   }
   const { text, finishReason } = isRecord(result) ? result : {};
   const words = typeof text === "string" ? text : "";
   const tokens = tokensIn(result);
   if (finishReason === "content-filter") {
     const message = `model: the provider refused to answer: ${words.slice(0, 300)}`.replace(/: $/, "");
-    return { ...failed({ kind: "refused", message }, 0), text: words, tokens };
+    return { ...failedResult({ kind: "refused", message }, 0), text: words, tokens };
   }
   for (const line of words.split("\n")) control.onEvent({ type: "output", line });
   return {
-    ...failed(NO_ERROR, 0),
+    ...failedResult(NO_ERROR, 0),
     status: "completed",
     error: null,
     text: outputSchema === null ? words : "",
@@ -118,23 +118,23 @@ async function twice(ask: () => Promise<unknown>, signal: AbortSignal): Promise<
   try {
     return await ask();
   } catch (error) {
-    if (modelError(error, Date.now()).kind !== "overloaded") return settled(error, signal);
+    if (modelError(error, Date.now()).kind !== "overloaded") return ignoreIfAborted(error, signal);
   }
   await pause(ONE_MOMENT_MS, undefined, { signal }).catch(() => undefined);
-  return ask().catch((error: unknown) => settled(error, signal));
+  return ask().catch((error: unknown) => ignoreIfAborted(error, signal));
 }
 
 const ONE_MOMENT_MS = 1000;
 
 /** What was stopped by us is no error, whichever of the two is told first. */
-async function settled(error: unknown, signal: AbortSignal): Promise<null> {
+async function ignoreIfAborted(error: unknown, signal: AbortSignal): Promise<null> {
   await pause(0);
   if (signal.aborted) return null;
   throw error;
 }
 
 /** What was told apart already is thrown as a value of ours: whoever catches it has nothing to find out. */
-const told = (error: AgentError): Error => Object.assign(new Error(error.message), error);
+const errorOf = (error: AgentError): Error => Object.assign(new Error(error.message), error);
 
 /** An answer that nobody can read was paid for too. */
 function tokensIn(said: unknown): number | null {

@@ -6,7 +6,7 @@ import type { Clock } from "../../ports/clock.ts";
 import { type AgentScript, scriptedMs } from "../../parse/agent/agent-script.ts";
 import type { ScriptPart, ScriptedAttempt } from "../../core/schemas/agent-script.ts";
 import { matchesGlob } from "../../stdx/glob.ts";
-import { exitError, failed, messageOf } from "../client/exit-code.ts";
+import { exitError, failedResult, messageOf } from "../client/exit-code.ts";
 
 export interface ScriptedAgentOptions {
   readonly name?: string;
@@ -38,7 +38,7 @@ export function createScriptedAgent(options: ScriptedAgentOptions): Agent {
             ? wrong(
                 `the script has ${countText(part.attempts.length, "attempt")}, and this is call ${request.turn + 1}`,
               )
-            : await played(attempt, { name, role, story, number: request.turn + 1 }, request, control, clock);
+            : await playAttempt(attempt, { name, role, story, number: request.turn + 1 }, request, control, clock);
         return { ...result, durationMs: clock.now() - beganAt };
       } catch (error) {
         return { ...wrong(messageOf(error)), durationMs: clock.now() - beganAt };
@@ -47,7 +47,7 @@ export function createScriptedAgent(options: ScriptedAgentOptions): Agent {
   };
 }
 
-interface Scene {
+interface ScriptPosition {
   readonly name: string;
   readonly role: string;
   readonly story: string;
@@ -55,9 +55,9 @@ interface Scene {
   readonly number: number;
 }
 
-async function played(
+async function playAttempt(
   attempt: ScriptedAttempt,
-  scene: Scene,
+  scene: ScriptPosition,
   request: AgentRequest,
   { signal, onEvent }: AgentControl,
   clock: Clock,
@@ -81,12 +81,12 @@ async function played(
   if (delayMs >= request.timeoutMs) return ends("timeout");
 
   if (request.access === "read" && hasEdits(attempt)) denied.push("edit: it may only look");
-  else await applyEdits(request.cwd, attempt, (text) => filled(text, scene));
+  else await applyEdits(request.cwd, attempt, (text) => fillPlaceholders(text, scene));
   if (patienceMs === Infinity) {
     await clock.sleep(request.timeoutMs - delayMs, signal);
     return ends(signal.aborted ? "cancelled" : "timeout");
   }
-  const text = attempt.garbage === true ? GARBAGE : filled(attempt.say ?? "", scene);
+  const text = attempt.garbage === true ? GARBAGE : fillPlaceholders(attempt.say ?? "", scene);
   for (const line of text === "" ? [] : text.trimEnd().split("\n")) onEvent({ type: "output", line });
   if (attempt.crash === true)
     return ends("failed", text, { kind: "crash", message: `${scene.name} crashed, as its script says` });
@@ -103,7 +103,7 @@ async function played(
 }
 
 /** The names that differ from call to call, for a script that serves many stories. */
-function filled(text: string, { story, role, number }: Scene): string {
+function fillPlaceholders(text: string, { story, role, number }: ScriptPosition): string {
   return text.replaceAll("{story}", story).replaceAll("{role}", role).replaceAll("{attempt}", String(number));
 }
 
@@ -121,7 +121,7 @@ function storyOf(key: string): string {
 }
 
 function wrong(message: string): AgentResult {
-  return failed({ kind: "bad-request", message, fix: "correct the script, then send the story back" }, 0);
+  return failedResult({ kind: "bad-request", message, fix: "correct the script, then send the story back" }, 0);
 }
 
 /** Neither a signal nor a verdict, and with everything in it that confuses a reader: half a signal, half a JSON, colours, a null. */

@@ -4,7 +4,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { ReminderNote } from "../../ports/notifier.ts";
 import { type InboxItem, inboxItems } from "../../views/answers/inbox.ts";
 import { questionWords } from "../../views/answers/notifications.ts";
-import type { Stored } from "../../ports/journal.ts";
+import type { StoredEvent } from "../../ports/journal.ts";
 
 export interface OpenQuestions {
   /** Those that were open before; from now on they are raised again when it is time. */
@@ -50,7 +50,7 @@ export function createOpenQuestions({ times, note, clock, tell, onNotice }: Ques
     // What the note says is not known at first; after that only this can have brought it forward.
     if (isDue || (isFirst && open.length > 0)) {
       try {
-        await note.turn(remind);
+        await note.takeTurn(remind);
         isFirst = false;
       } catch (error) {
         onNotice(`notify: the reminder could not be sent: ${(error as Error).message}`);
@@ -90,7 +90,7 @@ const LONGEST_MS = 86_400_000;
 
 /** When each open question came up, by the journal alone: every process counts from the same moment. */
 export interface QuestionTimes {
-  learn(line: Stored): void;
+  learn(line: StoredEvent): void;
   since(item: Pick<InboxItem, "id" | "story">): number;
   /** The time of the last line. */
   lastAt(): number;

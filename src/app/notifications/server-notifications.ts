@@ -1,7 +1,7 @@
 import type { ReminderNote } from "../../ports/notifier.ts";
 import type { Notification } from "../../core/events/notification.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
-import type { Stored } from "../../ports/journal.ts";
+import type { StoredEvent } from "../../ports/journal.ts";
 import { inboxItems } from "../../views/answers/inbox.ts";
 import { questionWords } from "../../views/answers/notifications.ts";
 import { createOpenQuestions, createQuestionTimes } from "./open-questions.ts";
@@ -15,7 +15,7 @@ export interface ServerNotifications {
 export interface NotificationsView {
   now(): Promise<{
     readonly state: RunState;
-    readonly view: { lines(after: number): AsyncIterable<Stored> };
+    readonly view: { lines(after: number): AsyncIterable<StoredEvent> };
   } | null>;
   changed(signal: AbortSignal): Promise<void>;
 }
@@ -87,7 +87,7 @@ export function createServerNotifications(
 
 /** Questions that came up. */
 export interface QuestionChanges {
-  learn(line: Stored): void;
+  learn(line: StoredEvent): void;
   /** Notifies of open questions up to the state's position that were not sent yet. */
   tell(state: RunState): Promise<void>;
 }
@@ -106,7 +106,7 @@ function createQuestionNews(note: ReminderNote, send: (words: Omit<Notification,
     tell: async (state) => {
       const { position: head } = state;
       if (!isFirst && !raised.some(({ position }) => position <= head)) return;
-      await note.turn((toldUntil) => {
+      await note.takeTurn((toldUntil) => {
         // Questions from before the first note are not new.
         const fresh = raised.filter(({ position }) => toldUntil !== null && position > toldUntil && position <= head);
         const open = new Map(fresh.length === 0 ? [] : inboxItems(state).map((item) => [String(item.id), item]));

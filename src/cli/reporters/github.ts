@@ -1,4 +1,4 @@
-import type { Stored } from "../../ports/journal.ts";
+import type { StoredEvent } from "../../ports/journal.ts";
 import { UNICODE_GLYPHS, shortLine } from "../../views/text/words.ts";
 import { storiesOf, summaryText } from "../../views/run/run-summary.ts";
 import { statusOf } from "../../views/story/story-status.ts";
@@ -47,7 +47,7 @@ function workflowText({ line, stored }: ReportedLine): string {
 }
 
 /** Blocking findings, on the lines of their files; a question to a person has no location. */
-function annotations({ event }: Stored, about: string): string[] {
+function annotations({ event }: StoredEvent, about: string): string[] {
   if (event.type === "escalation.raised")
     return [`${workflowCommand("warning", { title: `${about} needs you` }, event.escalation.question)}\n`];
   if (event.type !== "gate.judged" || event.judgement.result !== "fail") return [];

@@ -1,6 +1,6 @@
 import type { StoryId } from "../../core/events/ids.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
-import type { Stored } from "../../ports/journal.ts";
+import type { StoredEvent } from "../../ports/journal.ts";
 import type { Glyphs, LineMark } from "../../views/text/words.ts";
 import { type LineMemory, NO_LINES_YET, type RunLine, linesFor } from "../../views/run/run-lines.ts";
 import type { Paint } from "../terminal-kind.ts";
@@ -8,11 +8,11 @@ import type { Paint } from "../terminal-kind.ts";
 /** A line of the run with the line of the journal it came from. */
 export interface ReportedLine {
   readonly line: RunLine;
-  readonly stored: Stored;
+  readonly stored: StoredEvent;
 }
 
 /** Turns lines of the journal into lines for people, and keeps what one of them needs of those before it. */
-export function createListener(glyphs: Glyphs): (lines: readonly Stored[], state: RunState) => ReportedLine[] {
+export function createListener(glyphs: Glyphs): (lines: readonly StoredEvent[], state: RunState) => ReportedLine[] {
   const memories = new Map<StoryId | null, LineMemory>();
   return (lines, state) =>
     lines.flatMap((stored) => {

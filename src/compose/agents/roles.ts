@@ -9,14 +9,14 @@ import { readAgentFile } from "../../parse/agent/agent-file.ts";
 import { readAgentScript } from "../../parse/agent/agent-script.ts";
 import type { Agent, AgentControl, AgentEvent, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Roster } from "../../ports/roles.ts";
+import type { RoleRegistry } from "../../ports/roles.ts";
 import { createCommandAgent } from "../../agents/command/command-agent.ts";
 import { createModelAgent } from "../../agents/model/model-agent.ts";
 import { createScriptedAgent } from "../../agents/scripted/scripted-agent.ts";
 import type { OwnPython } from "../../adapters/git/python/own-python.ts";
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
 import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
-import { type Casting, createRoster } from "../../agents/roles.ts";
+import { type RoleAssignment, createRoleRegistry } from "../../agents/roles.ts";
 import { problemText } from "../../write/reports/problem-text.ts";
 import { inOwnPlace } from "../checks/own-python.ts";
 import { type Prices, costAt, priceOf } from "../../core/events/event-cost.ts";
@@ -29,20 +29,20 @@ interface RoleParts {
 }
 
 /** Who plays which role: the loop's one command, or whom the caller brought, or what the config says of each role. */
-export async function rosterOf(root: string, plan: RunPlan, parts: RoleParts): Promise<Roster> {
+export async function roleRegistryOf(root: string, plan: RunPlan, parts: RoleParts): Promise<RoleRegistry> {
   const { agentCommand, config } = plan;
   if (agentCommand !== null) {
     const [program = "", ...args] = agentCommand;
     const environment = { source: parts.env, sees: "everything" } as const;
     const started = createCommandAgent({ name: program, command: [program, ...args], environment });
     const agent = inOwnPlace(started, parts.python, parts.env["PYTHONPATH"]);
-    return createRoster({
+    return createRoleRegistry({
       agents: { [config.roles.phase.implement]: { agent, model: null, reports: "exit", env: {} } },
       roleFiles: {},
     });
   }
   const brought = plan.agents ?? {};
-  const agents: Record<string, Casting> = {};
+  const agents: Record<string, RoleAssignment> = {};
   const roleFiles: Record<string, string> = {};
   for (const [role, own] of Object.entries(brought)) {
     const agent = inOwnPlace(own, parts.python, undefined);
@@ -65,7 +65,7 @@ export async function rosterOf(root: string, plan: RunPlan, parts: RoleParts): P
       env: {},
     };
   }
-  return createRoster({ agents, roleFiles });
+  return createRoleRegistry({ agents, roleFiles });
 }
 
 /** The tools of the role file, for agents that can be held to a list of them. */

@@ -3,12 +3,12 @@ import type { Blame, BlameReport } from "../../core/blame/blame.ts";
 import { storyId } from "../../core/events/ids.ts";
 import { type ProofOptions, findBlame } from "../../engine/find-blame.ts";
 import type { ExtraCheckouts } from "../../engine/proof-runner.ts";
-import type { Bench, Trial } from "../../ports/experiment-runner.ts";
+import type { ExperimentCheckout, Trial } from "../../ports/experiment-runner.ts";
 import { chosenOf } from "../../views/board/blame-report.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
-import { type JudgedPlace, openJudgedPlace } from "../../adapters/git/checkout/gated-checkout.ts";
-import { createLaboratory } from "../../adapters/git/experiment-runner.ts";
+import { type GatedCheckout, openJudgedPlace } from "../../adapters/git/checkout/gated-checkout.ts";
+import { createExperimentRunner } from "../../adapters/git/experiment-runner.ts";
 import { createOwnPython } from "../../adapters/git/python/own-python.ts";
 import { originsOf } from "../../adapters/git/origins.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
@@ -42,13 +42,13 @@ export async function blame(
   const files = { root, setup, share, carry, inputs, setupEnv, userState: userStateFolder(env), onNotice };
   const place = await openJudgedPlace({ ...files, state, at, base, signal });
   try {
-    const laboratory = createLaboratory(files);
-    const more = { count: laboratory.room?.() ?? 0, open: () => laboratory.open({ signal }) };
-    const bench = await laboratory.open({ signal });
+    const experimentRunner = createExperimentRunner(files);
+    const more = { count: experimentRunner.extraCheckouts?.() ?? 0, open: () => experimentRunner.open({ signal }) };
+    const checkout = await experimentRunner.open({ signal });
     try {
-      return await blameIn(root, plan, place, { bench, more, trial });
+      return await blameIn(root, plan, place, { checkout, more, trial });
     } finally {
-      await bench.close();
+      await checkout.close();
     }
   } finally {
     await place.close();
@@ -58,7 +58,7 @@ export async function blame(
 /** What is named, with the commit that it came from and whose work that was, as far as git knows. */
 async function traceBlame(
   root: string,
-  { base, commit, tree }: JudgedPlace,
+  { base, commit, tree }: GatedCheckout,
   found: Pick<BlameReport, "considered" | "hunks"> & { readonly blame: Blame },
 ): Promise<Pick<BlameReport, "blame" | "considered" | "hunks">> {
   const named = chosenOf(found);
@@ -78,11 +78,17 @@ async function traceBlame(
 
 const NO_STORY = storyId("blame");
 
+interface BlameRunner {
+  readonly checkout: ExperimentCheckout;
+  readonly more: ExtraCheckouts;
+  readonly trial: Trial;
+}
+
 async function blameIn(
   root: string,
   plan: BlamePlan,
-  place: JudgedPlace,
-  { bench, more, trial }: { readonly bench: Bench; readonly more: ExtraCheckouts; readonly trial: Trial },
+  place: GatedCheckout,
+  { checkout, more, trial }: BlameRunner,
 ): Promise<BlameReport> {
   const clock = createSystemClock();
   const beganAt = clock.now();
@@ -97,9 +103,9 @@ async function blameIn(
   let runs = 0;
   let output = plan.output;
   if (output === null && command !== null) {
-    await bench.set(place.tree, new Map());
+    await checkout.set(place.tree, new Map());
     plan.onRun(`${command}: as it is`);
-    const run = await trial.run({ command, path: bench.path, timeoutMs: limits.timeMs }, { signal });
+    const run = await trial.run({ command, path: checkout.path, timeoutMs: limits.timeMs }, { signal });
     runs++;
     if (run.passed) return report({ blame: null, considered: [], hunks: [], runs, unproven: null });
     output = run.output;
@@ -112,14 +118,14 @@ async function blameIn(
   } = await findBlame(
     {
       output: output ?? "",
-      root: plan.output === null ? bench.path : place.path,
+      root: plan.output === null ? checkout.path : place.path,
       base: place.base,
       tree: place.tree,
       diff: await work.diff(NO_STORY, place.base, place.tree),
       isTest: (file) => matchesAnyGlob(file, plan.config.scope.testPaths),
     },
     {
-      bench,
+      checkout,
       textBefore: (file) => work.fileAt(NO_STORY, place.base, file),
       proof,
       signal,

@@ -2,7 +2,7 @@ import { RemandError } from "../../core/events/error.ts";
 import type { PinnedRules } from "../../core/gates/pinned-files.ts";
 import { unlessWritten, writtenTests } from "../../gates/pinned/selected-tests.ts";
 import type { Baseline, Gate, GateControl, GateRequest } from "../../ports/gate.ts";
-import type { Laboratory } from "../../ports/experiment-runner.ts";
+import type { ExperimentRunner } from "../../ports/experiment-runner.ts";
 
 /**
  * Runs a gate in a clean checkout of what it judges, made for this one judgement. What an agent left in its folder
@@ -11,7 +11,7 @@ import type { Laboratory } from "../../ports/experiment-runner.ts";
  */
 export function inCleanCheckout(
   gate: Gate,
-  checkouts: Laboratory | undefined,
+  checkouts: ExperimentRunner | undefined,
   rules: Omit<PinnedRules, "named"> | null = null,
 ): Gate {
   if (checkouts === undefined) return gate;
@@ -22,20 +22,21 @@ export function inCleanCheckout(
   ): Promise<T> => {
     const { commit, base, tree, path } = request;
     if (isAsItIs(request)) return work(request, () => Promise.resolve([]));
-    const bench = await checkouts.open({ signal, commit: commit === "" ? base : commit, tree, base });
-    const readWrittenTests = async (): Promise<readonly string[]> => (rules === null ? [] : writtenTests(bench, rules));
+    const checkout = await checkouts.open({ signal, commit: commit === "" ? base : commit, tree, base });
+    const readWrittenTests = async (): Promise<readonly string[]> =>
+      rules === null ? [] : writtenTests(checkout, rules);
     try {
-      return await work({ ...request, path: bench.path, workedIn: path }, readWrittenTests);
+      return await work({ ...request, path: checkout.path, workedIn: path }, readWrittenTests);
     } finally {
-      await bench.close();
+      await checkout.close();
     }
   };
   const { baseline } = gate;
   return {
     ...gate,
-    judge: (request, control) =>
+    run: (request, control) =>
       within(request, control.signal, async (clean, written) => {
-        const judgement = await gate.judge(clean, control);
+        const judgement = await gate.run(clean, control);
         return judgement.result === "pass" ? unlessWritten(judgement, request, await written()) : judgement;
       }),
     ...(baseline === undefined
@@ -67,7 +68,7 @@ async function insistOnSameBase(
   { failing }: Baseline,
   about: {
     readonly gate: Gate;
-    readonly checkouts: Laboratory;
+    readonly checkouts: ExperimentRunner;
     readonly request: GateRequest;
     readonly control: GateControl;
   },
@@ -76,7 +77,7 @@ async function insistOnSameBase(
   if (failing.length === 0 || isAsItIs(request) || control.signal.aborted) return;
   // The folder is the agent's by now, and says nothing about the base.
   if (control.isWorkUnderWay?.() === true) return;
-  const leftOut = (await checkouts.leftOut?.(request.path)) ?? [];
+  const leftOut = (await checkouts.ignoredPaths?.(request.path)) ?? [];
   if (leftOut.length === 0) return;
   const there = await gate.baseline!(request, control);
   const only = failing.filter((name) => !there.failing.includes(name) && !there.flaky.includes(name));

@@ -10,8 +10,8 @@ import { gateRequest, withoutBase } from "../../engine/gate-request.ts";
 import { newStory, UNJUDGED } from "../../fold/new-state.ts";
 import type { Gate } from "../../ports/gate.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
-import { openJudgedPlace, type JudgedPlace } from "../../adapters/git/checkout/gated-checkout.ts";
-import { createLaboratory } from "../../adapters/git/experiment-runner.ts";
+import { openJudgedPlace, type GatedCheckout } from "../../adapters/git/checkout/gated-checkout.ts";
+import { createExperimentRunner } from "../../adapters/git/experiment-runner.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import { createWorktrees } from "../../adapters/git/worktree/worktrees.ts";
 import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
@@ -23,7 +23,7 @@ import { ownPythonOf } from "./own-python.ts";
 import { projectEvidence } from "../project-evidence.ts";
 import { recordedLicenses } from "./recorded-licenses.ts";
 import { practicesOf } from "./reviewers.ts";
-import { rosterOf } from "../agents/roles.ts";
+import { roleRegistryOf } from "../agents/roles.ts";
 import { stateFolder } from "../state-folder.ts";
 
 /** Has gates judge the files as they are, or a commit, without an agent and without a line in the journal. */
@@ -35,7 +35,7 @@ export async function gate(
   const { pullRequest, signal } = plan;
   const { place, gates, workspace, clock, isHeldToBase, onNotice } = await openGates(root, plan, env);
   try {
-    const isSame = (await workspace.changed(PLAIN_WORK.id, place.base, place.tree)).length === 0;
+    const isSame = (await workspace.changedPaths(PLAIN_WORK.id, place.base, place.tree)).length === 0;
     const rules = pullRequest === undefined ? null : await ownerRulesAt(place.base, workspace);
     const recorded = isHeldToBase ? await recordedLicenses(root, place, onNotice) : [];
     const testsMayChange = [...(plan.testsMayChange ?? []), ...recorded.map(({ test }) => test)];
@@ -83,7 +83,7 @@ export async function openGates(
     // Asked only for what changed: objects are the same in all worktrees of a repository.
     const workspace = createWorktrees({ root, state: folder.path });
     const reviewers = {
-      roster: await rosterOf(
+      roleRegistry: await roleRegistryOf(
         root,
         { ...plan, stories: [], place: "worktrees", agentCommand: null, watcher: NO_WATCHER },
         { clock, env, python },
@@ -93,8 +93,8 @@ export async function openGates(
     };
     // Without a commit there are no tests of a base; and who does not run tests holds the work to none.
     const isHeldToBase = !quick && place.commit !== "" && plan.gates.some((name) => RUN_TESTS.has(name));
-    const checkouts = createLaboratory(files);
-    const held = isHeldToBase ? { laboratory: checkouts } : {};
+    const checkouts = createExperimentRunner(files);
+    const held = isHeldToBase ? { experimentRunner: checkouts } : {};
     const gates = gatesOf(plan, { evidence, clock, workspace, env, python, checkouts, reviewers, ...held });
     return { place, gates, evidence, workspace, clock, python, checkouts, reviewers, isHeldToBase, onNotice };
   } catch (error) {
@@ -133,7 +133,7 @@ export const NO_WATCHER = { onLines: () => undefined, onOutput: () => undefined 
 async function runGates(
   plan: GatePlan,
   gates: ReadonlyMap<GateName, Gate>,
-  place: JudgedPlace,
+  place: GatedCheckout,
   isSame: boolean,
 ): Promise<GateReport> {
   const judgements: Judgement[] = [];
@@ -170,7 +170,7 @@ function needlessness(
   plan: GatePlan,
   name: GateName,
   before: readonly Judgement[],
-  { baseName }: JudgedPlace,
+  { baseName }: GatedCheckout,
   isSame: boolean,
 ): string | null {
   if (name === "integrity" && isSame) return `nothing differs from ${baseName}`;
@@ -183,7 +183,7 @@ function needlessness(
 async function judgement(
   plan: GatePlan,
   gate: Gate,
-  place: JudgedPlace,
+  place: GatedCheckout,
   before: readonly Judgement[],
 ): Promise<Judgement> {
   const { policy, signal, testsMayChange = [] } = plan;
@@ -203,14 +203,14 @@ async function judgement(
   const asked = withoutBase(gateRequest(state, { ...place, branch: "" }, command));
   const request = place.workedIn === undefined ? asked : { ...asked, workedIn: place.workedIn };
   try {
-    return await gate.judge(request, { signal, onOutput: (text) => plan.onOutput(gate.name, text) });
+    return await gate.run(request, { signal, onOutput: (text) => plan.onOutput(gate.name, text) });
   } catch (error) {
     if (!(error instanceof RemandError)) throw error;
     return errorJudgement(gate.name, place.tree, `${gate.name}: ${error.message} — ${error.hint}`);
   }
 }
 
-function stateOf({ at, commit, tree, base, baseName, folder, attemptOf }: JudgedPlace): JudgedState {
+function stateOf({ at, commit, tree, base, baseName, folder, attemptOf }: GatedCheckout): JudgedState {
   return { at, commit, tree, base, baseName, folder, ...(attemptOf === undefined ? {} : { attemptOf }) };
 }
 

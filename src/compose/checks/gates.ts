@@ -3,7 +3,7 @@ import type { GateName } from "../../core/gates/gate.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate } from "../../ports/gate.ts";
-import type { Laboratory } from "../../ports/experiment-runner.ts";
+import type { ExperimentRunner } from "../../ports/experiment-runner.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { type ChecksOptions, createChecksGate } from "../../gates/checks/checks-gate.ts";
 import type { CheckCommand } from "../../gates/checks/run-check.ts";
@@ -32,9 +32,9 @@ interface Parts {
   /** The tests that were seen to be flaky before. */
   readonly flakes?: ChecksOptions["flakes"];
   /** Where the base's tests are tried with the work; without it nothing is proven by trying. */
-  readonly laboratory?: Laboratory;
+  readonly experimentRunner?: ExperimentRunner;
   /** Where gates that run code run it; absent: where experiments are made, or else in the author's own folder. */
-  readonly checkouts?: Laboratory;
+  readonly checkouts?: ExperimentRunner;
   /** How things were before an agent worked: with it, checks get a HOME of their own. */
   readonly start?: WorkStarter;
   /** Remand's own folder. With it, a red base is also tried with the variables that are withheld. */
@@ -48,8 +48,8 @@ export function gatesOf(
   { config, force }: Pick<RunPlan, "config" | "force">,
   parts: Parts,
 ): ReadonlyMap<GateName, Gate> {
-  const { evidence, clock, workspace, env, python, flakes, laboratory, reviewers, state, start } = parts;
-  const { checkouts = laboratory } = parts;
+  const { evidence, clock, workspace, env, python, flakes, experimentRunner, reviewers, state, start } = parts;
+  const { checkouts = experimentRunner } = parts;
   const commands = config.gates.checks.commands.map(commandOf);
   const { testPaths } = config.scope;
   const variables = checkVariablesOf(env, config);
@@ -62,7 +62,7 @@ export function gatesOf(
       suiteGate(
         config,
         config.gates[gate],
-        { evidence, clock, workspace, env: visible, flakes, laboratory },
+        { evidence, clock, workspace, env: visible, flakes, experimentRunner },
         own,
         gate === "tdd",
       ),
@@ -79,7 +79,7 @@ export function gatesOf(
     start,
     state: force === true ? null : (state ?? null),
   });
-  const integrity = integrityGate(config, { workspace, evidence, clock }, laboratory !== undefined);
+  const integrity = integrityGate(config, { workspace, evidence, clock }, experimentRunner !== undefined);
   const acceptance = config.gates.tdd.commands.map(commandOf);
   return new Map<GateName, Gate>([
     ["integrity", integrity],
@@ -90,7 +90,7 @@ export function gatesOf(
         tests: running("tdd", acceptance.length === 0 ? commands : acceptance),
         domain:
           reviewers === undefined ? null : domainGate(config, { ...reviewers, evidence, clock, workspace, checkouts }),
-        laboratory: laboratory ?? null,
+        experimentRunner: experimentRunner ?? null,
         workspace,
         testPaths,
         clock,
@@ -147,14 +147,14 @@ function integrityGate(
 interface SuiteParts extends Pick<Parts, "evidence" | "clock" | "workspace"> {
   readonly env: ChecksOptions["env"];
   readonly flakes: Parts["flakes"] | undefined;
-  readonly laboratory: Laboratory | undefined;
+  readonly experimentRunner: ExperimentRunner | undefined;
 }
 
 /** A gate that runs commands, and holds the work to the tests of the base. */
 function suiteGate(
   { environments, scope, oracle, product }: RunPlan["config"],
   { reports, reruns, parallel, coverage, reset }: RunPlan["config"]["gates"]["checks"],
-  { evidence, clock, workspace, env, flakes, laboratory }: SuiteParts,
+  { evidence, clock, workspace, env, flakes, experimentRunner }: SuiteParts,
   commands: readonly CheckCommand[],
   isTestDemandedElsewhere: boolean,
 ): Gate {
@@ -169,7 +169,7 @@ function suiteGate(
     },
     workspace,
     evidence,
-    laboratory: laboratory ?? null,
+    experimentRunner: experimentRunner ?? null,
     testPaths,
     oracle,
     product,

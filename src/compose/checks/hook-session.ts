@@ -9,7 +9,7 @@ import { isRecord } from "../../stdx/assert.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { createNodeFiles } from "../../adapters/files/node-files.ts";
 import { ensureStateFolder } from "../../adapters/git/repository.ts";
-import type { EngineJournal, Stored } from "../../ports/journal.ts";
+import type { EngineJournal, StoredEvent } from "../../ports/journal.ts";
 
 /** A conversation with the journal of its story, which begins when a person speaks. */
 export interface HeldSession extends SessionRecord {
@@ -53,9 +53,9 @@ export async function writeSession(state: string, record: HeldSession): Promise<
  * answer: a hook that is killed before that has answered nothing, and the next one starts from the last answer.
  */
 export function openHookJournal(recorded: readonly Recorded[]): HookJournal {
-  const lines: Stored[] = [];
+  const lines: StoredEvent[] = [];
   const counts = new Map<StoryId | null, number>();
-  const store = ({ story, event, at }: Omit<Recorded, "v">): Stored => {
+  const store = ({ story, event, at }: Omit<Recorded, "v">): StoredEvent => {
     const seq = (counts.get(story) ?? 0) + 1;
     counts.set(story, seq);
     const line = { v: 1, at, story, event, position: lines.length + 1, seq, hash: "" } as const;

@@ -10,8 +10,8 @@ import type { EngineWorld } from "../../engine/world.ts";
 import { createAdjudicator } from "../../gates/review/adjudicator.ts";
 import type { Gate } from "../../ports/gate.ts";
 import type { EngineJournal } from "../../ports/journal.ts";
-import type { Player } from "../../ports/roles.ts";
-import type { Kept, Workspace } from "../../ports/workspace.ts";
+import type { RoleAgent } from "../../ports/roles.ts";
+import type { KeptCommit, Workspace } from "../../ports/workspace.ts";
 import { detectiveOf } from "../engine-world.ts";
 import { checkVariablesOf } from "./check-variables.ts";
 import { NO_WATCHER, type openGates } from "./gate.ts";
@@ -29,7 +29,7 @@ export function hookWorld(
   env: Readonly<Record<string, string | undefined>>,
   opened: OpenedGates,
   journal: EngineJournal,
-  conversation: Player,
+  conversation: RoleAgent,
 ): EngineWorld {
   const { gates, evidence, clock, python, checkouts, reviewers } = opened;
   const { nonce } = reviewers;
@@ -45,8 +45,8 @@ export function hookWorld(
     evidence,
     outbox: { put: async () => {}, get: async () => null, drop: async () => {} },
     gates: new Map([...gates].map(([name, gate]) => [name, withoutBaseRun(gate)])),
-    roster: { playing: async () => conversation },
-    adjudicator: createAdjudicator({ roster: reviewers.roster, evidence, clock, nonce, checkouts }),
+    roleRegistry: { agentFor: async () => conversation },
+    adjudicator: createAdjudicator({ roleRegistry: reviewers.roleRegistry, evidence, clock, nonce, checkouts }),
     integration: null,
     forge: null,
     fixLint: null,
@@ -61,21 +61,21 @@ const LONGEST_BLAME_MS = 120_000;
 
 /** The checks do not run on the base first: a person waits. */
 function withoutBaseRun({ baseline: _slow, ...gate }: Gate): Gate {
-  return { ...gate, judge: (request, control) => gate.judge(withoutBase(request), control) };
+  return { ...gate, run: (request, control) => gate.run(withoutBase(request), control) };
 }
 
 /** The work is everything since the base. A person may be at work in the same files, so none of them is written. */
 function filesAsTheyAre({ place, workspace }: OpenedGates): Workspace {
   const { path, tree, commit, base } = place;
-  const kept = async (): Promise<Kept> => ({ tree, commit });
+  const kept = async (): Promise<KeptCommit> => ({ tree, commit });
   return {
     ...workspace,
     prepare: async () => ({ path, branch: "", tree: treeId(base), commit, base }),
     keep: kept,
     adopt: kept,
-    look: kept,
+    currentState: kept,
     restore: kept,
-    putBack: kept,
+    restorePaths: kept,
     forget: async () => {},
     dispose: async () => {},
   };

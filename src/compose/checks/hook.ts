@@ -9,7 +9,7 @@ import { reasonText } from "../../core/stories/escalation-words.ts";
 import { drive } from "../../engine/drive.ts";
 import { type Ledger, openLedger } from "../../engine/ledger.ts";
 import type { Evidence } from "../../ports/evidence.ts";
-import type { Player } from "../../ports/roles.ts";
+import type { RoleAgent } from "../../ports/roles.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { stateFolder } from "../state-folder.ts";
 import { inability, mentionWithheld, openGates } from "./gate.ts";
@@ -69,7 +69,8 @@ async function driveOn(
   const isOver = known?.standing === "released" && plan.isContinuing;
   const isNew = known?.standing !== "held";
   const isUntouched =
-    isNew && (known?.tree === place.tree || (await opened.workspace.changed(id, place.base, place.tree)).length === 0);
+    isNew &&
+    (known?.tree === place.tree || (await opened.workspace.changedPaths(id, place.base, place.tree)).length === 0);
   const journal = openHookJournal(isNew ? [] : known.lines);
   const { player, hasReported } = conversationPlayer(plan.said);
   const world = hookWorld(root, plan, env, opened, journal, player);
@@ -98,9 +99,9 @@ const TITLE = "What you were asked for in this conversation";
 const release = (why: string): StopAnswer => ({ type: "released", why });
 
 /** The conversation as an agent. It reports once in a call, what it did before the call; the answer gives it more. */
-function conversationPlayer(said: string): { readonly player: Player; hasReported(): boolean } {
+function conversationPlayer(said: string): { readonly player: RoleAgent; hasReported(): boolean } {
   let isReported = false;
-  const agent: Player["agent"] = {
+  const agent: RoleAgent["agent"] = {
     name: "conversation",
     run: async () => {
       isReported = true;

@@ -1,7 +1,7 @@
 import type { CommandConfig, Config } from "../../config/config.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { Agent } from "../../ports/agent.ts";
-import { failed } from "../../agents/client/exit-code.ts";
+import { failedResult } from "../../agents/client/exit-code.ts";
 import { lineIn } from "../../gates/checks/environments.ts";
 import { type OwnPython, createOwnPython } from "../../adapters/git/python/own-python.ts";
 import type { WorkStarter } from "../../adapters/git/dependencies/work-start.ts";
@@ -49,7 +49,7 @@ export function inOwnPlace(agent: Agent, python: OwnPython, pythonPath: string |
         env = await python.in(request.cwd, pythonPath);
       } catch (error) {
         if (!(error instanceof RemandError)) throw error;
-        return failed({ kind: "bad-request", message: error.message, fix: error.hint }, 0);
+        return failedResult({ kind: "bad-request", message: error.message, fix: error.hint }, 0);
       }
       return agent.run({ ...request, env: { ...env, ...request.env } }, control);
     },

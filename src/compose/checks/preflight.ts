@@ -6,11 +6,11 @@ import { bareStory } from "../../core/stories/story.ts";
 import { gateRequest, withoutBase } from "../../engine/gate-request.ts";
 import { baseTrouble, endedWithin } from "../../engine/perform/base.ts";
 import type { Baseline } from "../../ports/gate.ts";
-import type { Laboratory } from "../../ports/experiment-runner.ts";
+import type { ExperimentRunner } from "../../ports/experiment-runner.ts";
 import { newStory } from "../../fold/new-state.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
-import { type JudgedPlace, openJudgedPlace } from "../../adapters/git/checkout/gated-checkout.ts";
-import { createLaboratory } from "../../adapters/git/experiment-runner.ts";
+import { type GatedCheckout, openJudgedPlace } from "../../adapters/git/checkout/gated-checkout.ts";
+import { createExperimentRunner } from "../../adapters/git/experiment-runner.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import { type WorkStarter, createWorkStarter } from "../../adapters/git/dependencies/work-start.ts";
 import { createWorktrees } from "../../adapters/git/worktree/worktrees.ts";
@@ -91,7 +91,7 @@ async function tryChecks(
     signal,
     start,
     place,
-    checkouts: createLaboratory({ ...options, start: () => start.now() }),
+    checkouts: createExperimentRunner({ ...options, start: () => start.now() }),
   };
   let isOver = false;
   const look: Promise<Baseline> = lookAtBase(about, { isOver: () => isOver, self: () => look });
@@ -106,8 +106,8 @@ interface BaseContext {
   readonly env: EnvVariables;
   readonly signal: AbortSignal;
   readonly start: WorkStarter;
-  readonly place: JudgedPlace;
-  readonly checkouts: Laboratory;
+  readonly place: GatedCheckout;
+  readonly checkouts: ExperimentRunner;
 }
 
 /** The look, which the engine may take over before it has ended. */
@@ -166,7 +166,7 @@ function reportOn(seen: Baseline, config: PreflightPlan["config"]): Preflight {
   return { problems, isGreen, summary, variables };
 }
 
-function requestFor({ policy, stories = [] }: PreflightPlan, place: JudgedPlace) {
+function requestFor({ policy, stories = [] }: PreflightPlan, place: GatedCheckout) {
   const story = stories[0] ?? bareStory(storyId("preflight"), "The checks", { kind: "preflight" });
   const state = { ...newStory(story, 0, 0), policy, commit: place.commit };
   const command = {

@@ -10,8 +10,8 @@ import { judge } from "../../decide/verdict.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
-import type { Laboratory } from "../../ports/experiment-runner.ts";
-import type { Roster } from "../../ports/roles.ts";
+import type { ExperimentRunner } from "../../ports/experiment-runner.ts";
+import type { RoleRegistry } from "../../ports/roles.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { inTurn } from "../../gates/review/ask-reviewer.ts";
 import { createAuditGate } from "../../gates/audit/audit-gate.ts";
@@ -20,7 +20,7 @@ import { createReviewGate } from "../../gates/review/review-gate.ts";
 
 /** What gates need that ask people's agents. */
 export interface ReviewerParts {
-  readonly roster: Roster;
+  readonly roleRegistry: RoleRegistry;
   /** The project's rules for reviewers, by gate. */
   readonly practices: readonly string[];
   nonce(): string;
@@ -33,7 +33,7 @@ interface ReviewerContext extends ReviewerParts {
   readonly clock: Clock;
   readonly workspace: Workspace;
   /** Where each reviewer gets its own clean checkout. */
-  readonly checkouts: Laboratory | undefined;
+  readonly checkouts: ExperimentRunner | undefined;
   readonly checks: Gate;
   readonly commands: readonly CheckCommand[];
 }
@@ -54,7 +54,7 @@ export function reviewerGates(config: Config, parts: ReviewerContext): readonly 
         commands: commands.flatMap(({ run, environments = [] }) =>
           (environments.length === 0 ? everywhere : environments).map((environment) => ({ command: run, environment })),
         ),
-        verify: commands.length === 0 ? null : checks.judge,
+        verify: commands.length === 0 ? null : checks.run,
       }),
     ],
   ];
@@ -96,11 +96,11 @@ export async function practicesOf(root: string, { gates }: Config): Promise<read
 }
 
 /** Every gate that asks a reviewer must have one; this is checked before the work is paid for. */
-export async function insistOnReviewers(policy: Policy, roster: Roster): Promise<void> {
+export async function insistOnReviewers(policy: Policy, roleRegistry: RoleRegistry): Promise<void> {
   const unplayed = new Map<string, GateName>();
   for (const gate of new Set(policy.phases.flatMap((plan) => plan.gates)))
     for (const role of rolesOfGate(policy, gate))
-      if (!(await isPlayed(roster, policy, roleName(role)))) unplayed.set(role, gate);
+      if (!(await isPlayed(roleRegistry, policy, roleName(role)))) unplayed.set(role, gate);
   if (unplayed.size === 0) return;
   const missing = [...unplayed].map(([role, gate]) => `${role} for the ${gate} gate`);
   const agents = [...unplayed.keys()].map((role) => `${role}: { use: command, command: … }`);
@@ -111,7 +111,7 @@ export async function insistOnReviewers(policy: Policy, roster: Roster): Promise
   );
 }
 
-async function isPlayed(roster: Roster, { roles }: Policy, role: RoleName): Promise<boolean> {
-  for (const each of inTurn(role, roles.fallback)) if ((await roster.playing(each)) !== null) return true;
+async function isPlayed(roleRegistry: RoleRegistry, { roles }: Policy, role: RoleName): Promise<boolean> {
+  for (const each of inTurn(role, roles.fallback)) if ((await roleRegistry.agentFor(each)) !== null) return true;
   return false;
 }

@@ -86,10 +86,10 @@ function whenAborted(signal: AbortSignal): Promise<void> {
 export function fleetNote(db: string): ReminderNote & { close(): Promise<void> } {
   let pool: Promise<PostgresPool> | null = null;
   return {
-    turn: async (take) => {
+    takeTurn: async (take) => {
       pool ??= openPool(db, { connections: 1, patienceMs: PATIENCE_MS });
       try {
-        await createPostgresNote(await pool, "reminders").turn(take);
+        await createPostgresNote(await pool, "reminders").takeTurn(take);
       } catch (error) {
         // The next turn opens a new pool: a failed one must not be reused.
         await (await pool.catch(() => null))?.close();

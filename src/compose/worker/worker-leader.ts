@@ -183,14 +183,14 @@ async function giveStraysBack(
   queue: FleetQueue,
   before: readonly string[],
 ): Promise<readonly string[]> {
-  const held = await queue.inHand();
+  const held = await queue.claimedJobs();
   const rows =
     held.length === 0 ? [] : await pool.query<{ id: string }>({ text: `SELECT id FROM ${pool.schema}.worker` });
   const known = new Set(rows.map(({ id }) => id));
   const strays = held.filter(({ holder }) => !known.has(holder));
   const again = strays.filter(({ id }) => before.includes(id));
   for (const { id } of again) await handBack(id, ledger, world, "stopped");
-  if (again.length > 0) await queue.giveBack(again);
+  if (again.length > 0) await queue.release(again);
   return strays.map(({ id }) => id);
 }
 

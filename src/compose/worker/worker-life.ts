@@ -2,14 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Presence, createPresence } from "../../adapters/postgres/presence.ts";
 import { type PostgresPool, readAddress } from "../../adapters/postgres/pool.ts";
 import { locksOf } from "../../adapters/postgres/lock.ts";
-import type { Gone } from "../../adapters/postgres/workers.ts";
+import type { LostWorker } from "../../adapters/postgres/workers.ts";
 import { type DbosQueue, createDbosQueue } from "../../adapters/queue/dbos-queue.ts";
 import type { WorkPlan, RunningWorker } from "../../app/host.ts";
 import type { Policy } from "../../core/events/policy.ts";
 import { doJob, handBack, storyOf } from "../../engine/dispatch.ts";
 import type { Ledger } from "../../engine/ledger.ts";
 import type { EngineWorld } from "../../engine/world.ts";
-import type { FleetQueue, InHand } from "../../ports/queue.ts";
+import type { FleetQueue, ClaimedJob } from "../../ports/queue.ts";
 import { startHealthServer } from "../../server/health.ts";
 import { canonicalJson } from "../../stdx/canonical-json.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
@@ -236,17 +236,21 @@ async function within(longestMs: number, work: Promise<unknown>): Promise<void> 
 }
 
 /** Records the gone worker's attempts as interrupted, then releases its jobs: the other order could exceed the limits. */
-async function takeOver(gone: Gone, queue: FleetQueue, { ledger, world, plan, telemetry }: WorkerParts): Promise<void> {
-  const held = await queue.inHand();
+async function takeOver(
+  gone: LostWorker,
+  queue: FleetQueue,
+  { ledger, world, plan, telemetry }: WorkerParts,
+): Promise<void> {
+  const held = await queue.claimedJobs();
   const left = held.filter(({ holder }) => holder === gone.id);
   const others = new Set(held.filter(({ holder }) => holder !== gone.id).map(({ id }) => storyOf(id)));
   for (const { id } of left) if (!others.has(storyOf(id))) await handBack(id, ledger, world, "died");
-  await queue.giveBack(left);
+  await queue.release(left);
   telemetry.tookOver(left.length);
   plan.run.onNotice?.(`took the place of ${gone.name}, silent for ${Math.round(gone.silentMs)} ms: ${jobsText(left)}`);
 }
 
-function jobsText(jobs: readonly InHand[]): string {
+function jobsText(jobs: readonly ClaimedJob[]): string {
   return jobs.length === 0 ? "it had no jobs" : jobs.map(({ id }) => id).join(", ");
 }
 

@@ -35,7 +35,7 @@ export async function policyFor({ policy }: BranchUpdate, { plan, world }: Worke
     canDeliver: world.integration !== null,
     hasChecks: plan.run.config.gates.checks.commands.length > 0,
   });
-  await insistOnReviewers(able, world.roster);
+  await insistOnReviewers(able, world.roleRegistry);
   return able;
 }
 

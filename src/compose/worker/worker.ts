@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createSharedWorktrees } from "../../adapters/git/fleet/shared-worktrees.ts";
 import { type Clone, openClone } from "../../adapters/git/fleet/shared-clone.ts";
-import { createLaboratory } from "../../adapters/git/experiment-runner.ts";
+import { createExperimentRunner } from "../../adapters/git/experiment-runner.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import { createWorkStarter } from "../../adapters/git/dependencies/work-start.ts";
 import { createPostgresEvidence } from "../../adapters/postgres/evidence.ts";
@@ -174,14 +174,14 @@ function sharedPlaces(
       },
     },
   );
-  const { laboratory, ...workspace } = shared;
+  const { experimentRunner, ...workspace } = shared;
   const userState = userStateFolder(env);
   const start = createWorkStarter(root, { ...options, userState, ...privateHomeOf(env) });
   return {
     workspace,
     integration: workspace,
     start,
-    laboratory: laboratory(createLaboratory({ ...options, userState, start: () => start.now() })),
+    experimentRunner: experimentRunner(createExperimentRunner({ ...options, userState, start: () => start.now() })),
   };
 }
 

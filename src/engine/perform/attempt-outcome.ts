@@ -1,6 +1,6 @@
 import type { AttemptOutcome } from "../../core/stories/attempt.ts";
 import type { AgentError, AgentResult } from "../../ports/agent.ts";
-import type { Player } from "../../ports/roles.ts";
+import type { RoleAgent } from "../../ports/roles.ts";
 import { SIGNALS } from "../../core/stories/signal.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 import { readAgentAnswer } from "../../parse/agent/agent-answer.ts";
@@ -13,7 +13,7 @@ export interface AgentReply {
 
 export interface ReplyContext {
   readonly id: string;
-  readonly reports: Player["reports"];
+  readonly reports: RoleAgent["reports"];
   readonly nowMs: number;
 }
 

@@ -5,7 +5,7 @@ import type { Scope } from "../../core/stories/scope.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { locationText, statusText } from "../../core/gates/tried-finding.ts";
 import { triedFindings } from "../../decide/tried-findings.ts";
-import type { Player } from "../../ports/roles.ts";
+import type { RoleAgent } from "../../ports/roles.ts";
 import { writeAssignmentPrompt, writeHistory } from "../../write/prompts/assignment.ts";
 import { withoutProducts } from "../../write/edits/story-sections.ts";
 import { hasTextPhases, productsUpTo, scopeWithPage } from "../phase-product.ts";
@@ -16,7 +16,7 @@ export async function promptFor(
   command: StartAttempt,
   world: EngineWorld,
   state: StoryState,
-  player: Player,
+  player: RoleAgent,
   brief: EvidenceId | null,
 ): Promise<string> {
   const kept = brief === null ? null : await world.evidence.read(brief);
@@ -81,7 +81,7 @@ const ENDED: ReadonlySet<string> = new Set(["ready", "incomplete", "blocked", "u
 /** The commands and words by which the gates of the story's present phase will judge. */
 export function judgedByAll(world: Pick<EngineWorld, "gates">, state: StoryState): readonly string[] {
   const gates = state.policy?.phases.find((plan) => plan.phase === state.phase)?.gates ?? [];
-  return gates.flatMap((gate) => world.gates.get(gate)?.judgedBy() ?? []);
+  return gates.flatMap((gate) => world.gates.get(gate)?.criteria() ?? []);
 }
 
 type Sessions = StoryState["sessions"];

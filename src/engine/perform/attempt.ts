@@ -3,7 +3,7 @@ import type { Cost } from "../../core/events/event.ts";
 import { type AgentSession, type RoleName, evidenceId } from "../../core/events/ids.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import type { AgentResult } from "../../ports/agent.ts";
-import type { Player } from "../../ports/roles.ts";
+import type { RoleAgent } from "../../ports/roles.ts";
 import { readScopeExceptions } from "../../parse/agent/agent-answer.ts";
 import { writeClarificationPrompt } from "../../write/prompts/signal-forms.ts";
 import { isTextPhase } from "../../write/edits/story-sections.ts";
@@ -26,7 +26,7 @@ export async function startAttempt(performing: CommandContext<StartCommand>): Pr
   if (command.reworkOf === "merge" && !(await bringConflictsIn(command.story, ledger, world))) return;
   const before = ledger.story(command.story);
   const { attempt, phase, role, tddPhase, reworkOf, forecastUsd, stronger, fresh } = command;
-  const player = await world.roster.playing(role);
+  const player = await world.roleRegistry.agentFor(role);
   const model = stronger?.model ?? player?.model ?? null;
   const brief = before.rework === null ? null : evidenceId(before.rework.brief);
   const isOurs = await ledger.append(command.story, [
@@ -64,7 +64,7 @@ export async function askAgain(performing: CommandContext<AskCommand>): Promise<
     await appendIfRunning(ledger, command.story, isAttempt(command.attempt), [{ type: "work.interrupted", detail }]);
     return;
   }
-  const player = await world.roster.playing(state.running.role);
+  const player = await world.roleRegistry.agentFor(state.running.role);
   if (player === null) {
     await finish(
       performing,
@@ -89,7 +89,7 @@ export async function askAgain(performing: CommandContext<AskCommand>): Promise<
 async function run(
   performing: CommandContext<StartCommand | AskCommand>,
   before: StoryState,
-  player: Player,
+  player: RoleAgent,
   prompt: string,
 ): Promise<void> {
   const { command, ledger, world, signal, spending } = performing;
@@ -230,7 +230,7 @@ async function readResult(
 /** Resume only with the same client on the same host. */
 function sessionOf(
   { sessions }: StoryState,
-  { agent }: Player,
+  { agent }: RoleAgent,
   role: RoleName | null,
   host: string | undefined,
 ): AgentSession | null {

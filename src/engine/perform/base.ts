@@ -6,7 +6,7 @@ import type { RunState } from "../../core/stories/run-state.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Baseline, Gate } from "../../ports/gate.ts";
-import type { Place } from "../../ports/workspace.ts";
+import type { PreparedWorkspace } from "../../ports/workspace.ts";
 import { entries } from "../../stdx/sorted-map.ts";
 import { appendIfRunning, isStep } from "../ledger.ts";
 import { gateRequest } from "../gate-request.ts";
@@ -120,7 +120,7 @@ function gatesWithBase(state: StoryState, { gates }: EngineWorld): readonly Gate
 
 async function lookAtBase(
   { command, ledger, world, signal }: ContextOf<"start-story" | "judge-base">,
-  place: Place,
+  place: PreparedWorkspace,
   gates: readonly Gate[],
   isWorkUnderWay: () => boolean = () => false,
 ): Promise<BaseResults> {
@@ -178,10 +178,10 @@ export function baseTrouble({ unusable = [], needsVariables = [] }: Baseline): R
 /** A person said that the base was fixed: the story, of which nothing is done yet, begins with what is there now. */
 async function bringUpToDate(state: StoryState, world: EngineWorld): Promise<void> {
   const { id, title } = state.story;
-  if (world.integration === null || (await world.integration.standing(id, state.commit)).isCurrent) return;
+  if (world.integration === null || (await world.integration.mergeStatus(id, state.commit)).isCurrent) return;
   const { hash } = await world.journal.head();
   const note = { attempt: 0, subject: `${title}: with the base as it is now`, journalHead: hash };
-  await world.integration.update(id, await world.workspace.look(id), note);
+  await world.integration.update(id, await world.workspace.currentState(id), note);
 }
 
 /** What people called known when another story asked: no question comes twice about one test. */

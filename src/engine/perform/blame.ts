@@ -5,7 +5,7 @@ import { printedIn } from "../../core/gates/evidence-paths.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { stepOf } from "../../decide/blame/attribute.ts";
-import type { Bench } from "../../ports/experiment-runner.ts";
+import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
 import { readHunks } from "../../parse/code/failure-material.ts";
 import { readGitDiff } from "../../parse/code/git-diff.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
@@ -47,8 +47,8 @@ async function searchBlame(
   const output = log === undefined ? null : await world.evidence.read(log);
   if (output === null) return nothingKnown("the failed check left nothing to read");
   const diff = await world.workspace.diff(id, base, judgement.tree);
-  const open = (): Promise<Bench> => detective.laboratory.open({ signal, tree: judgement.tree });
-  const bench = await open();
+  const open = (): Promise<ExperimentCheckout> => detective.experimentRunner.open({ signal, tree: judgement.tree });
+  const checkout = await open();
   try {
     const testPaths = state.policy?.scope.testPaths ?? [];
     const given = {
@@ -60,17 +60,17 @@ async function searchBlame(
       isTest: (file: string) => matchesAnyGlob(file, testPaths),
     };
     const { blame } = await findBlame(given, {
-      bench,
+      checkout,
       textBefore: (file) => world.workspace.fileAt(id, base, file),
       proof: provingOf(judgement, detective),
       signal,
       now: () => world.clock.now(),
       onRun,
-      more: { count: detective.laboratory.room?.() ?? 0, open },
+      more: { count: detective.experimentRunner.extraCheckouts?.() ?? 0, open },
     });
     return blame;
   } finally {
-    await bench.close();
+    await checkout.close();
   }
 }
 

@@ -3,7 +3,7 @@ import { RemandError } from "../../core/events/error.ts";
 import type { StoryEvent } from "../../core/events/event.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import type { Integration, UnverifiedCommit } from "../../ports/integration.ts";
-import type { Kept } from "../../ports/workspace.ts";
+import type { KeptCommit } from "../../ports/workspace.ts";
 import { writePullRequest } from "../../write/reports/pull-request.ts";
 import { type Ledger, appendIfRunning, isStep } from "../ledger.ts";
 import { gateRequest } from "../gate-request.ts";
@@ -48,7 +48,7 @@ async function outcomeOf(
 }
 
 /** What every gate passed, or a person let through. */
-const verifiedIn = ({ commit, tree }: StoryState): Kept => ({ commit, tree: tree! });
+const verifiedIn = ({ commit, tree }: StoryState): KeptCommit => ({ commit, tree: tree! });
 
 /** A person says that it is merged. Git knows. */
 async function claimChecked(integration: Integration, state: StoryState, by: string): Promise<StoryEvent> {
@@ -73,13 +73,13 @@ async function broughtTogether(
   state: StoryState,
 ): Promise<StoryEvent | null> {
   await noteTarget(ledger, integration);
-  const { isCurrent, conflicts, target } = await integration.standing(command.story, state.commit);
+  const { isCurrent, conflicts, target } = await integration.mergeStatus(command.story, state.commit);
   const gate = world.gates.get("merge");
   if (conflicts.length > 0 && gate !== undefined) {
     const { path, ...place } = await world.workspace.prepare(command.story);
     const asked = { gate: "merge", tree: state.tree!, stages: [], since: null, answer: [], timeoutMs: 0 } as const;
     const request = gateRequest(state, { path, ...place }, { ...asked, key: command.key });
-    const judgement = await gate.judge(request, { signal, onOutput: () => undefined });
+    const judgement = await gate.run(request, { signal, onOutput: () => undefined });
     if (signal.aborted) return null;
     if (judgement.result === "fail") return { type: "gate.judged", judgement };
   }
@@ -94,7 +94,7 @@ async function proposeWork(
   state: StoryState,
   world: EngineWorld,
   integration: Integration,
-  { commit }: Kept,
+  { commit }: KeptCommit,
   signal: AbortSignal,
 ): Promise<string> {
   const text = writePullRequest(state);
@@ -119,7 +119,7 @@ export async function broughtUpToDate(
   const { story } = command;
   await noteTarget(ledger, integration);
   const state = ledger.story(story);
-  const { isCurrent, conflicts } = await integration.standing(story, state.commit);
+  const { isCurrent, conflicts } = await integration.mergeStatus(story, state.commit);
   if (isCurrent || conflicts.length > 0) return false;
   await updateAs("update", story, ledger, world, integration);
   return true;
@@ -135,7 +135,7 @@ export async function bringConflictsIn(
 ): Promise<boolean> {
   const { integration } = world;
   if (integration === null) return true;
-  const { isCurrent } = await integration.standing(story, ledger.story(story).commit);
+  const { isCurrent } = await integration.mergeStatus(story, ledger.story(story).commit);
   return isCurrent || updateAs("dispatch", story, ledger, world, integration);
 }
 
@@ -159,7 +159,7 @@ async function updateFromTarget(before: StoryState, world: EngineWorld, integrat
   const note = await noteOf(before, world, `${before.story.title}: with the newest ${branch}`);
   const { id } = before.story;
   const { tree, commit, conflicts } = await integration.update(id, verifiedIn(before), note);
-  const changed = await world.workspace.changed(id, before.tree!, tree);
+  const changed = await world.workspace.changedPaths(id, before.tree!, tree);
   return { type: "branch.updated", tree, commit, changed, conflicts };
 }
 
@@ -177,7 +177,7 @@ export async function adoptWork({ command, ledger, world }: ContextOf<"adopt-wor
   await world.workspace.prepare(story);
   const note = await noteOf(before, world, `${before.story.title}: as ${by} left it`);
   const { tree, commit } = await world.workspace.adopt(story, verifiedIn(before), note);
-  const changed = before.tree === tree ? [] : await world.workspace.changed(story, before.tree!, tree);
+  const changed = before.tree === tree ? [] : await world.workspace.changedPaths(story, before.tree!, tree);
   await appendIfRunning(ledger, story, isStep("adopt"), [{ type: "work.adopted", tree, commit, changed, by }]);
 }
 
@@ -193,7 +193,7 @@ export async function fixLint({ command, ledger, world, signal }: ContextOf<"fix
     story,
     await noteOf(before, world, `${before.story.title}: lint`),
   );
-  const changed = before.tree === null ? [] : await world.workspace.changed(story, before.tree, tree);
+  const changed = before.tree === null ? [] : await world.workspace.changedPaths(story, before.tree, tree);
   await appendIfRunning(ledger, story, isStep("lint-fix"), [{ type: "lint.fixed", tree, commit, changed }]);
 }
 

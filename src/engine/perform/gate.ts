@@ -63,7 +63,7 @@ async function runGate(
     const scope = await scopeWithPage(world, state, state.phase, place.path, state.scope);
     const sessions = sessionsHere(state.sessions, world.host);
     const branch = await watchBranch(world, state);
-    const judgement = await gate.judge({ ...gateRequest(state, place, command), scope, sessions }, control);
+    const judgement = await gate.run({ ...gateRequest(state, place, command), scope, sessions }, control);
     const seen = await branch.putBack(judgement);
     return seen.sessions === undefined ? seen : { ...seen, sessions: tagWithHost(seen.sessions, world.host) };
   } catch (error) {

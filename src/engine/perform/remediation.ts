@@ -74,7 +74,7 @@ async function askAgent(
   turn: number,
   write: (rolePrompt: string, nonce: string) => string,
 ): Promise<AgentResult | null> {
-  const player = await world.roster.playing(role);
+  const player = await world.roleRegistry.agentFor(role);
   if (player === null) return null;
   const timeoutMs = ledger.state().policy?.limits.timeoutMs.remediation ?? 0;
   const prompt = write(player.prompt, world.nonce());
@@ -154,5 +154,5 @@ function commandsThatMustWork(
       commands.set(`${environment}\n${command}`, { command, environment });
   }
   if (commands.size > 0) return [...commands.values()];
-  return (world.gates.get("checks")?.judgedBy() ?? []).map((command) => ({ command, environment: "where it runs" }));
+  return (world.gates.get("checks")?.criteria() ?? []).map((command) => ({ command, environment: "where it runs" }));
 }

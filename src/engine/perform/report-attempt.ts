@@ -8,7 +8,7 @@ import type { EngineWorld } from "../world.ts";
 import { readDisputes } from "../../parse/agent/finding-answers.ts";
 import { worstFirst } from "../../write/briefs/parts.ts";
 import { type Scope, breachOf } from "../../core/stories/scope.ts";
-import type { KeepNote, Kept } from "../../ports/workspace.ts";
+import type { CommitNote, KeptCommit } from "../../ports/workspace.ts";
 import { headNote } from "./steps.ts";
 
 /** Keeps what the agent left, as a commit, and says how it ended. What changed is asked of git. Safe to repeat. */
@@ -41,7 +41,7 @@ export async function reportAttempt(
     remember: (putBack) => world.outbox.put(attemptKey(id, attempt), JSON.stringify({ ...ended, putBack })),
   });
   const changed =
-    before.tree === null || before.tree === tree ? [] : await world.workspace.changed(id, before.tree, tree);
+    before.tree === null || before.tree === tree ? [] : await world.workspace.changedPaths(id, before.tree, tree);
   const product =
     sheet === null
       ? { productChanged: changed.length > 0 }
@@ -108,16 +108,16 @@ type ScopeResult = Pick<AttemptFinished, "exceptions" | "putBack">;
 export async function revertOutOfScope(
   { workspace }: EngineWorld,
   before: StoryState,
-  kept: Kept,
+  kept: KeptCommit,
   ended: ScopeResult,
   how: {
     readonly scope: Scope | null;
-    readonly note: KeepNote;
+    readonly note: CommitNote;
     /** The story's own file: what the engine wrote into it stays. */
     readonly except: string | null;
     remember(paths: readonly string[]): Promise<void>;
   },
-): Promise<Kept & Pick<AttemptFinished, "putBack">> {
+): Promise<KeptCommit & Pick<AttemptFinished, "putBack">> {
   const known = ended.putBack ?? [];
   const done = known.length === 0 ? {} : { putBack: known };
   const { policy, story, tree: from } = before;
@@ -127,12 +127,12 @@ export async function revertOutOfScope(
   // What an earlier attempt was refused for is put back by the agent: that must not be undone here.
   const restored = scope.restore ?? [];
   const excused = new Set([...reasons.map(({ path }) => path.replace(/^\.\//, "")), ...restored, how.except]);
-  const changed = await workspace.changed(story.id, from, kept.tree);
+  const changed = await workspace.changedPaths(story.id, from, kept.tree);
   const outside = changed.filter(
     (path) => !excused.has(path) && breachOf(path, scope, policy.scope.testPaths) !== null,
   );
   if (outside.length === 0) return { ...kept, ...done };
   const putBack = [...new Set([...known, ...outside])].sort();
   await how.remember(putBack);
-  return { ...(await workspace.putBack(story.id, outside, from, how.note)), putBack };
+  return { ...(await workspace.restorePaths(story.id, outside, from, how.note)), putBack };
 }

@@ -2,8 +2,8 @@ import type { SendBack, StoryCommand } from "../../core/stories/command.ts";
 import type { Brief, BriefEvidence, Survivor } from "../../core/stories/brief.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
-import type { Player } from "../../ports/roles.ts";
-import type { Place } from "../../ports/workspace.ts";
+import type { RoleAgent } from "../../ports/roles.ts";
+import type { PreparedWorkspace } from "../../ports/workspace.ts";
 import { type BriefMaterial, composeBrief } from "../../decide/compose-brief.ts";
 import { writeBrief } from "../../write/briefs/brief.ts";
 import { writeRefinementFeedback } from "../../write/reports/story-progress.ts";
@@ -24,7 +24,7 @@ export async function sendBack({
   const { gate, variant, failure, failureLimit, route } = command;
   const place = await world.workspace.prepare(command.story);
   const scope = (await scopeWithPage(world, state, route.phase, place.path, command.scope)) ?? command.scope;
-  const player = await world.roster.playing(route.role);
+  const player = await world.roleRegistry.agentFor(route.role);
   const brief = composeBrief(state, { ...command, scope }, await materialFor(state, command, world, place, player));
   const length = player?.maxBriefChars === undefined ? {} : { maxChars: player.maxBriefChars };
   const kept = await world.evidence.keep(writeBrief(brief, { nonce: world.nonce(), ...length }));
@@ -51,8 +51,8 @@ async function materialFor(
   state: StoryState,
   command: SendBack,
   world: EngineWorld,
-  { path, base }: Place,
-  player: Player | null,
+  { path, base }: PreparedWorkspace,
+  player: RoleAgent | null,
 ): Promise<BriefMaterial> {
   const judgement = command.gate === "person" ? null : (state.gates[command.gate]?.last ?? null);
   const evidence: BriefEvidence[] = await writtenSoFar(state, command, world, path);
@@ -65,7 +65,7 @@ async function materialFor(
     rolePrompt: player?.prompt ?? "",
     evidence,
     judgedBy: judgedByAll(world, state),
-    filesModified: state.tree === null ? [] : await world.workspace.changed(state.story.id, base, state.tree),
+    filesModified: state.tree === null ? [] : await world.workspace.changedPaths(state.story.id, base, state.tree),
     survivors: survivorsIn(judgement),
     mutationScore: judgement?.gate === "mutation" ? judgement.summary : "",
     ci: ciRunIn(judgement),

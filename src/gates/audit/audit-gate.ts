@@ -25,13 +25,13 @@ import {
 } from "./audit-criteria.ts";
 
 export interface AuditOptions extends ReviewerSettings {
-  readonly workspace: Pick<Workspace, "changed" | "diff">;
+  readonly workspace: Pick<Workspace, "changedPaths" | "diff">;
   /** The rule that makes one result of what was said. */
   readonly judge: Judge;
   /** What the auditor is told to run. */
   readonly commands: readonly VerificationCommand[];
   /** Runs the checks on the tree, for a phase in which no gate has done so; `null` where there is no command. */
-  readonly verify: Gate["judge"] | null;
+  readonly verify: Gate["run"] | null;
   readonly judgedBy: readonly string[];
 }
 
@@ -43,8 +43,8 @@ export interface AuditOptions extends ReviewerSettings {
 export function createAuditGate(options: AuditOptions): Gate {
   return {
     name: "audit",
-    judgedBy: () => options.judgedBy,
-    async judge(request, control) {
+    criteria: () => options.judgedBy,
+    async run(request, control) {
       const beganAt = options.clock.now();
       const judgement = (judgement: Omit<Judgement, "gate" | "tree" | "durationMs">): Judgement => ({
         gate: "audit",
@@ -86,7 +86,7 @@ async function engineRuns(
 async function runAudit(options: AuditOptions, judging: ReviewRun, checks: Judgement | null): Promise<ReviewerReply> {
   const { request } = judging;
   const { story, base, commit, tree, roles, beside, earlier } = request;
-  const filesModified = await options.workspace.changed(story.id, base, tree);
+  const filesModified = await options.workspace.changedPaths(story.id, base, tree);
   const work = await options.workspace.diff(story.id, base, tree);
   const critic = beside.review;
   const contested = await shownContested(contestedIn([checks, beside.tdd]), work, options.workspace, request);

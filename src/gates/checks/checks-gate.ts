@@ -94,11 +94,11 @@ export function createChecksGate(options: ChecksOptions): ChecksGate {
   return {
     name: "checks",
     judgeTests,
-    judgedBy: () =>
+    criteria: () =>
       options.commands.map(({ run, environments: some = [] }) =>
         some.length === 0 ? run : `${run} (in ${some.join(", ")})`,
       ),
-    judge: async (request, control) => (await judgeTests(request, control)).judgement,
+    run: async (request, control) => (await judgeTests(request, control)).judgement,
     async baseline(request, control) {
       const { outcomes } = await runAll({ ...request, atBase: UNKNOWN_BASE }, control, confirmAtBase);
       return baselineOf(outcomes, await options.evidence.keep(suiteResultsText(suiteResultsOf(outcomes))));

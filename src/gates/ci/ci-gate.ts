@@ -25,8 +25,8 @@ export interface CiOptions {
 export function createCiGate({ service, evidence, clock }: CiOptions): Gate {
   return {
     name: "ci",
-    judgedBy: () => service.judgedBy(),
-    async judge(request, control) {
+    criteria: () => service.judgedBy(),
+    async run(request, control) {
       const beganAt = clock.now();
       // Asked about the same tree once more, it is asked to run again, not to repeat itself.
       const isAgain = request.last?.tree === request.tree;

@@ -16,7 +16,7 @@ import { type UntrackedState, changedSurroundings, createStateCache, readUntrack
 import { unimportedFiles } from "./unimported-files.ts";
 
 export interface IntegrityOptions {
-  readonly workspace: Pick<Workspace, "changed" | "diff" | "fileAt">;
+  readonly workspace: Pick<Workspace, "changedPaths" | "diff" | "fileAt">;
   readonly evidence: Evidence;
   readonly clock: Clock;
   readonly testPaths: readonly string[];
@@ -45,10 +45,10 @@ export function createIntegrityGate(options: IntegrityOptions): Gate {
       remembered.keep(path, await readUntrackedState(path, await gitFolderOf(path)));
       return { failing: [], flaky: [] };
     },
-    judgedBy: () => [
+    criteria: () => [
       "the diff: something changed, all of it within the scope, no test was deleted, skipped or loosened, the runner and its thresholds are the same, nothing was left behind",
     ],
-    async judge(request, { signal }) {
+    async run(request, { signal }) {
       const beganAt = clock.now();
       const judgement = (judgement: Omit<Judgement, "gate" | "tree" | "durationMs">): Judgement => ({
         gate: "integrity",
@@ -92,7 +92,7 @@ async function findingsIn(
 ): Promise<ChangeFindings> {
   const { workspace, testPaths, rules = {} } = options;
   const { story, base, previous, tree, scope } = request;
-  const sinceLast = await workspace.changed(story.id, previous, tree);
+  const sinceLast = await workspace.changedPaths(story.id, previous, tree);
   const isOpen = scope?.tests === "open";
   const reasons = scope?.exceptions === "with-rationale" ? request.exceptions : [];
   const decided = options.runsBaseTests === true ? { explaining: DECIDED_BY_RUNS } : {};
@@ -112,7 +112,7 @@ async function findingsIn(
   }
   const git = await gitFolderOf(request.path);
   const folder = git?.prefix ?? "";
-  const changed = base === previous ? sinceLast : await workspace.changed(story.id, base, tree);
+  const changed = base === previous ? sinceLast : await workspace.changedPaths(story.id, base, tree);
   const isInstalled = changed.some((path) => LOCKFILE.test(path));
   const now = began === undefined ? null : await readUntrackedState(request.path, git);
   const outside = now === null ? [] : changedSurroundings(began!, now, isInstalled);

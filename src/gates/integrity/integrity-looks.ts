@@ -15,7 +15,7 @@ import { replacedSubjects } from "./replaced-subjects.ts";
 import { weakenedTests } from "./weakened-tests.ts";
 
 interface LookOptions {
-  readonly workspace: Pick<Workspace, "changed" | "diff" | "fileAt">;
+  readonly workspace: Pick<Workspace, "changedPaths" | "diff" | "fileAt">;
   readonly testPaths: readonly string[];
   readonly commands?: readonly string[];
 }

@@ -18,11 +18,11 @@ export interface MergeOptions {
 export function createMergeGate({ integration, evidence, clock }: MergeOptions): Gate {
   return {
     name: "merge",
-    judgedBy: () => ["the branch holds all of its target, and nothing in it contradicts the target"],
-    async judge(request, { signal }) {
+    criteria: () => ["the branch holds all of its target, and nothing in it contradicts the target"],
+    async run(request, { signal }) {
       const beganAt = clock.now();
       if (signal.aborted) return stoppedJudgement(request);
-      const { target, isCurrent, conflicts } = await integration.standing(request.story.id, request.commit);
+      const { target, isCurrent, conflicts } = await integration.mergeStatus(request.story.id, request.commit);
       const on = `${target.branch} at ${target.commit.slice(0, 12)}`;
       const findings = conflicts.map((file) =>
         identifyFinding({

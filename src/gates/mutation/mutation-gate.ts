@@ -39,8 +39,8 @@ export function createMutationGate(options: MutationOptions): Gate {
   const { clock, command, evidence } = options;
   return {
     name: "mutation",
-    judgedBy: () => (command === null ? [] : [`${command}, ${options.threshold} % of the mutants killed`]),
-    async judge(request, control) {
+    criteria: () => (command === null ? [] : [`${command}, ${options.threshold} % of the mutants killed`]),
+    async run(request, control) {
       const beganAt = clock.now();
       const told = await runMutation(options, request, control);
       const kept = told.log === "" ? [] : [await evidence.keep(told.log)];
@@ -57,7 +57,7 @@ interface MutationOutcome {
 async function runMutation(
   options: MutationOptions,
   request: GateRequest,
-  { signal, onOutput }: Parameters<Gate["judge"]>[1],
+  { signal, onOutput }: Parameters<Gate["run"]>[1],
 ): Promise<MutationOutcome> {
   if (options.command === null) return nothing(request, "inconclusive", "no command is set: gates.mutation.commands");
   const files = await storyFiles(options, request);
@@ -129,7 +129,7 @@ async function storyFiles(
   { workspace, testPaths }: MutationOptions,
   { story, base, tree }: GateRequest,
 ): Promise<readonly string[]> {
-  const changed = await workspace.changed(story.id, base, tree);
+  const changed = await workspace.changedPaths(story.id, base, tree);
   const files: string[] = [];
   for (const path of changed) {
     if (!CODE.test(path) || NO_CODE.test(path) || matchesAnyGlob(path, testPaths) || /["',\n]/.test(path)) continue;

@@ -17,7 +17,7 @@ import { isPlaceOf, runSelected } from "./selected-tests.ts";
  */
 export async function withNewTests(work: PinnedContext, ran: TestedJudgement, judged: Judgement): Promise<Judgement> {
   const { options, control } = work;
-  if (judged.result !== "pass" || options.laboratory === null || control.signal.aborted) return judged;
+  if (judged.result !== "pass" || options.experimentRunner === null || control.signal.aborted) return judged;
   if (options.isTestDemandedElsewhere === true) return judged;
   const { files, tests } = await newTests(work, ran);
   if (files.length === 0 || (ran.tests.isNamed && tests.length === 0)) return judged;
@@ -93,16 +93,16 @@ async function runWithout(work: PinnedContext, files: readonly string[]): Promis
   const rules = { testPaths, oracle, product, named: new Set<string>() };
   const paths = changed.filter((path) => ["whole", "merged"].includes(pinningOf(path, rules)));
   const { base, tree } = request;
-  const bench = await options.laboratory!.open({ signal: control.signal, commit: base, base });
+  const checkout = await options.experimentRunner!.open({ signal: control.signal, commit: base, base });
   try {
-    const made = await bench.set(base, new Map(), { from: tree, paths });
-    const textAt = (path: string): string | null => bench.text(path);
-    const own = await runSelected(options.selectTests, files, inCheckout(request, bench, made), control, textAt);
+    const made = await checkout.set(base, new Map(), { from: tree, paths });
+    const textAt = (path: string): string | null => checkout.text(path);
+    const own = await runSelected(options.selectTests, files, inCheckout(request, checkout, made), control, textAt);
     return own === null
       ? null
       : { passed: new Set(own.tests.passed.keys()), unexplained: await unexplainedFailures(work, own) };
   } finally {
-    await bench.close();
+    await checkout.close();
   }
 }
 

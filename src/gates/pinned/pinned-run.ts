@@ -7,7 +7,7 @@ import type { TreeId } from "../../core/events/ids.ts";
 import type { SuiteResults } from "../../core/gates/test-names.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Evidence } from "../../ports/evidence.ts";
-import type { Bench, Laboratory } from "../../ports/experiment-runner.ts";
+import type { ExperimentCheckout, ExperimentRunner } from "../../ports/experiment-runner.ts";
 import { faultNameOf } from "../checks/check-faults.ts";
 import type { ChecksGate, TestedJudgement } from "../checks/checks-gate.ts";
 import type { PinnedOptions } from "./pinned-tree.ts";
@@ -17,7 +17,7 @@ import type { SelectTests } from "./selected-tests.ts";
 export interface TestedWorkOptions extends PinnedOptions {
   readonly evidence: Pick<Evidence, "read">;
   /** Where the base's tests are run with the work; `null` where there is no such place. */
-  readonly laboratory: Laboratory | null;
+  readonly experimentRunner: ExperimentRunner | null;
   /** The checks for these test files alone; `null` where a runner cannot be told which to run. */
   readonly selectTests?: SelectTests;
   /** Does a gate around this one demand the test itself? */
@@ -34,10 +34,10 @@ export interface PinnedContext {
 }
 
 /** The same request for other files. Findings name files as in the folder of the work. */
-export const inCheckout = (request: GateRequest, bench: Bench, tree: TreeId): GateRequest => ({
+export const inCheckout = (request: GateRequest, checkout: ExperimentCheckout, tree: TreeId): GateRequest => ({
   ...request,
   last: null,
-  path: bench.path,
+  path: checkout.path,
   workedIn: request.workedIn ?? request.path,
   tree,
 });

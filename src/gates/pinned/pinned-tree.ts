@@ -4,7 +4,7 @@ import { readSuiteResults } from "../../core/gates/test-names.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import { type PinnedRules, pinningOf } from "../../core/gates/pinned-files.ts";
 import type { GateRequest } from "../../ports/gate.ts";
-import type { Bench, Laboratory } from "../../ports/experiment-runner.ts";
+import type { ExperimentCheckout, ExperimentRunner } from "../../ports/experiment-runner.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { spliceInlineTests } from "../../parse/tests/doc-tests.ts";
 import { hasMovedPackages, mergeManifest, vendoredModules } from "../../parse/code/pinned-manifest.ts";
@@ -14,7 +14,7 @@ import { allScripts, testScripts } from "../integrity/package-changes.ts";
 import { runChain } from "../checks/run-chain.ts";
 
 export interface PinnedOptions extends Omit<PinnedRules, "named"> {
-  readonly workspace: Pick<Workspace, "changed" | "fileAt">;
+  readonly workspace: Pick<Workspace, "changedPaths" | "fileAt">;
   /** The commands of the checks. */
   readonly commands: readonly string[];
 }
@@ -132,25 +132,25 @@ async function filesOfChecks({ workspace, commands }: PinnedOptions, request: Ga
   return new Set([...chain.programs, ...chain.targets.keys()]);
 }
 
-/** Makes the files of the bench those of the work with the base's tests. */
-export const setPinned = (bench: Bench, { base, tree }: GateRequest, { taken, texts }: PinnedTree) =>
-  bench.set(tree, texts, { from: base, paths: taken });
+/** Makes the files of the checkout those of the work with the base's tests. */
+export const setPinned = (checkout: ExperimentCheckout, { base, tree }: GateRequest, { taken, texts }: PinnedTree) =>
+  checkout.set(tree, texts, { from: base, paths: taken });
 
 /** A checkout for them. Where locked versions of packages are put back, it has the packages of those. */
 export async function openPinned(
-  laboratory: Laboratory,
+  experimentRunner: ExperimentRunner,
   request: GateRequest,
   pinned: PinnedTree,
   signal: AbortSignal,
-): Promise<Bench> {
+): Promise<ExperimentCheckout> {
   const { commit, base, tree } = request;
   const wanted = { signal, commit: commit === "" ? base : commit, base };
-  const bench = await laboratory.open({ ...wanted, tree });
-  if (!pinned.taken.some(isLockfile)) return bench;
+  const checkout = await experimentRunner.open({ ...wanted, tree });
+  if (!pinned.taken.some(isLockfile)) return checkout;
   try {
-    const whole = await setPinned(bench, request, pinned);
-    return await laboratory.open({ ...wanted, tree: whole });
+    const whole = await setPinned(checkout, request, pinned);
+    return await experimentRunner.open({ ...wanted, tree: whole });
   } finally {
-    await bench.close();
+    await checkout.close();
   }
 }

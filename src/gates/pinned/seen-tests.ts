@@ -4,7 +4,7 @@ import { contestedSummary } from "../../core/gates/contested-test.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { GateRequest } from "../../ports/gate.ts";
-import type { Bench } from "../../ports/experiment-runner.ts";
+import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
 import type { TestedJudgement } from "../checks/checks-gate.ts";
 import { failuresIn, inCheckout, namesOf, withNote, type PinnedContext } from "./pinned-run.ts";
 import { pinnedTree, setPinned, type PinnedTree } from "./pinned-tree.ts";
@@ -17,25 +17,25 @@ import { runSelected } from "./selected-tests.ts";
  */
 export async function heldToSeen(work: PinnedContext, ran: TestedJudgement, judged: Judgement): Promise<Judgement> {
   const { options, request, control } = work;
-  const { laboratory } = options;
+  const { experimentRunner } = options;
   const { seenTree } = request;
-  if (judged.result !== "pass" || laboratory === null || seenTree === undefined || control.signal.aborted)
+  if (judged.result !== "pass" || experimentRunner === null || seenTree === undefined || control.signal.aborted)
     return judged;
   const seen = { ...request, base: seenTree };
   const changes = await changesSinceSeen(work, seen);
   if (changes === null) return judged;
-  const bench = await laboratory.open({
+  const checkout = await experimentRunner.open({
     signal: control.signal,
     commit: request.commit === "" ? request.base : request.commit,
     tree: request.tree,
     base: request.base,
   });
   try {
-    const own = await runSeen(work, seen, changes, bench);
+    const own = await runSeen(work, seen, changes, checkout);
     if (control.signal.aborted) return judged;
     return withSeen(judged, await seenVerdict(work, seen, changes, ran, own), own);
   } finally {
-    await bench.close();
+    await checkout.close();
   }
 }
 
@@ -52,8 +52,8 @@ interface SeenChanges {
 async function changesSinceSeen({ options, request }: PinnedContext, seen: GateRequest): Promise<SeenChanges | null> {
   const { workspace } = options;
   const { story, base, tree } = request;
-  const since = await workspace.changed(story.id, seen.base, tree);
-  const ofStory = new Set(since.length === 0 ? [] : await workspace.changed(story.id, base, seen.base));
+  const since = await workspace.changedPaths(story.id, seen.base, tree);
+  const ofStory = new Set(since.length === 0 ? [] : await workspace.changedPaths(story.id, base, seen.base));
   if (!since.some((path) => ofStory.has(path))) return null;
   const pinned = await pinnedTree(options, seen, since);
   if (pinned === null) return null;
@@ -68,10 +68,10 @@ async function runSeen(
   { checks, options, control }: PinnedContext,
   seen: GateRequest,
   { pinned, files }: SeenChanges,
-  bench: Bench,
+  checkout: ExperimentCheckout,
 ): Promise<TestedJudgement> {
-  const request = inCheckout(seen, bench, await setPinned(bench, seen, pinned));
-  const textAt = (path: string): string | null => bench.text(path);
+  const request = inCheckout(seen, checkout, await setPinned(checkout, seen, pinned));
+  const textAt = (path: string): string | null => checkout.text(path);
   const selected = await runSelected(options.selectTests, files, request, control, textAt);
   return selected ?? checks.judgeTests(request, control);
 }

@@ -8,7 +8,7 @@ import type { CheckCommand, CheckControl } from "../checks/run-check.ts";
 import { readTestText } from "../integrity/test-text.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import { type PinnedRules, pinningOf } from "../../core/gates/pinned-files.ts";
-import type { Bench } from "../../ports/experiment-runner.ts";
+import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
 import { spliceInlineTests } from "../../parse/tests/doc-tests.ts";
 
 /** The commands that run these test files alone. Commands whose runner cannot be told so are left out. */
@@ -28,7 +28,7 @@ export function selectCommands(
 /** Makes the checks for some test files; see `TestedWorkOptions`. */
 export type SelectTests = (files: readonly string[], packageFile: string | null) => ChecksGate | null;
 
-/** A file of the bench, by its path from the top of the repository. */
+/** A file of the checkout, by its path from the top of the repository. */
 type TextAt = (path: string) => string | null;
 
 /**
@@ -67,7 +67,7 @@ export function isPlaceOf(name: string, file: string): boolean {
 
 /** Files with tests, or that say how tests are run, which a run in this checkout changed. */
 export async function writtenTests(
-  { written, text }: Bench,
+  { writtenPaths: written, text }: ExperimentCheckout,
   rules: Omit<PinnedRules, "named">,
 ): Promise<readonly string[]> {
   const holdsTests = (path: string): boolean => {

@@ -7,7 +7,7 @@ import type { Finding } from "../../core/gates/finding.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import { type SuiteResults, readSuiteResults } from "../../core/gates/test-names.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
-import type { Bench } from "../../ports/experiment-runner.ts";
+import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { faultNameOf } from "../checks/check-faults.ts";
 import type { ChecksGate, TestedJudgement } from "../checks/checks-gate.ts";
@@ -36,11 +36,11 @@ import { unlessWritten, writtenTests } from "./selected-tests.ts";
 export function withTestedWork(checks: ChecksGate, options: TestedWorkOptions): Gate {
   return {
     ...checks,
-    async judge(request, control) {
+    async run(request, control) {
       const ran = await checks.judgeTests(request, control);
       // Without a tree nothing is known of what changed.
       if (ran.judgement.result !== "pass" || request.tree === "" || control.signal.aborted) return ran.judgement;
-      const changed = await options.workspace.changed(request.story.id, request.base, request.tree);
+      const changed = await options.workspace.changedPaths(request.story.id, request.base, request.tree);
       const work = { checks, options, request, control, changed };
       const held = await heldToSeen(work, ran, await heldToBase(work, ran));
       const judged = await withNewTests(work, ran, held);
@@ -65,20 +65,20 @@ async function someStillThere(
 async function heldToBase(work: PinnedContext, ran: TestedJudgement): Promise<Judgement> {
   const { options, request, control, changed } = work;
   const pinned = await pinnedTree(options, request, changed, await testFilesAtBase(options.evidence, request));
-  if (pinned === null) return baseVerdict(work, ran, { pinned: null, ran: null, bench: null });
-  if (options.laboratory === null)
+  if (pinned === null) return baseVerdict(work, ran, { pinned: null, ran: null, checkout: null });
+  if (options.experimentRunner === null)
     return request.atBase.targets.length === 0
       ? ran.judgement
       : unproven(ran.judgement, "there is no throwaway copy to run them in");
-  const bench = await openPinned(options.laboratory, request, pinned, control.signal);
+  const checkout = await openPinned(options.experimentRunner, request, pinned, control.signal);
   try {
-    const tree = await setPinned(bench, request, pinned);
-    const own = await work.checks.judgeTests(inCheckout(request, bench, tree), control);
-    const written = await writtenTests(bench, options);
-    const judged = await baseVerdict(work, ran, { pinned, ran: own, bench });
+    const tree = await setPinned(checkout, request, pinned);
+    const own = await work.checks.judgeTests(inCheckout(request, checkout, tree), control);
+    const written = await writtenTests(checkout, options);
+    const judged = await baseVerdict(work, ran, { pinned, ran: own, checkout });
     return judged.result === "pass" ? unlessWritten(judged, request, written) : judged;
   } finally {
-    await bench.close();
+    await checkout.close();
   }
 }
 
@@ -86,7 +86,7 @@ async function heldToBase(work: PinnedContext, ran: TestedJudgement): Promise<Ju
 interface PinnedRun {
   readonly pinned: PinnedTree | null;
   readonly ran: TestedJudgement | null;
-  readonly bench: Bench | null;
+  readonly checkout: ExperimentCheckout | null;
 }
 
 async function baseVerdict(work: PinnedContext, ran: TestedJudgement, own: PinnedRun): Promise<Judgement> {
@@ -136,9 +136,9 @@ async function baseResults(work: PinnedContext, own: PinnedRun): Promise<SuiteRe
   const { options, request, control, checks } = work;
   const kept = request.baseRun?.tests === undefined ? null : await options.evidence.read(request.baseRun.tests);
   const known = kept === null ? null : readSuiteResults(kept);
-  if (known !== null || own.bench === null || own.ran?.judgement.result === "pass") return known;
-  const tree = await own.bench.set(request.base, new Map());
-  return (await checks.judgeTests(inCheckout(request, own.bench, tree), control)).tests;
+  if (known !== null || own.checkout === null || own.ran?.judgement.result === "pass") return known;
+  const tree = await own.checkout.set(request.base, new Map());
+  return (await checks.judgeTests(inCheckout(request, own.checkout, tree), control)).tests;
 }
 
 interface TargetVerdict {

@@ -5,8 +5,8 @@ import type { Agent, AgentResult } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { GateControl, GateRequest } from "../../ports/gate.ts";
-import type { Laboratory } from "../../ports/experiment-runner.ts";
-import type { Player, Roster } from "../../ports/roles.ts";
+import type { ExperimentRunner } from "../../ports/experiment-runner.ts";
+import type { RoleAgent, RoleRegistry } from "../../ports/roles.ts";
 import { readAgentAnswer } from "../../parse/agent/agent-answer.ts";
 import { charactersLeftOut, fenceText, groupDigits } from "../../write/untrusted-text.ts";
 import { DIFF_CHARS } from "../../write/prompts/prompt-parts.ts";
@@ -16,13 +16,13 @@ import { type ReviewerFolder, openReviewerFolder } from "./reviewer-checkout.ts"
 
 /** What reviewers are asked with. */
 export interface ReviewerSettings {
-  readonly roster: Roster;
+  readonly roleRegistry: RoleRegistry;
   readonly evidence: Evidence;
   readonly clock: Clock;
   /** An unguessable word, for the fences of one conversation. */
   nonce(): string;
   /** Where each reviewer gets a clean checkout of the work; absent: reviewers look at the author's folder. */
-  readonly checkouts?: Laboratory | undefined;
+  readonly checkouts?: ExperimentRunner | undefined;
 }
 
 export interface ReviewRun {
@@ -60,7 +60,7 @@ export async function askReviewer(
   const { fallback } = judging.request.roles;
   let gone: ReviewerReply | null = null;
   for (const role of inTurn(question.wanted, fallback)) {
-    const player = await reviewing.roster.playing(role, question.part ?? question.wanted);
+    const player = await reviewing.roleRegistry.agentFor(role, question.part ?? question.wanted);
     if (player === null) continue;
     const { reply, isMissing } = tooLargeFor(player.agent, question)
       ? { reply: noReply(role, tooLargeWords(role, question)), isMissing: true }
@@ -97,7 +97,7 @@ export function* inTurn(role: RoleName, fallback: Readonly<Record<string, RoleNa
 
 interface CastRole {
   readonly role: RoleName;
-  readonly player: Player;
+  readonly player: RoleAgent;
 }
 
 interface Conversation {

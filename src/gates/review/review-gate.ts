@@ -20,7 +20,7 @@ import {
 import { NO_PARTICULARS, bestEffortWords, contestedIn, spentOn } from "./review-summary.ts";
 
 export interface ReviewOptions extends ReviewerSettings, MaterialOptions {
-  readonly workspace: Pick<Workspace, "changed" | "diff">;
+  readonly workspace: Pick<Workspace, "changedPaths" | "diff">;
   /** The rule that makes one result of what was said. */
   readonly judge: Judge;
   /** Who reviews, and what for: it goes into the brief. */
@@ -42,8 +42,8 @@ interface StageReply {
 export function createReviewGate(options: ReviewOptions): Gate {
   return {
     name: "review",
-    judgedBy: () => options.judgedBy,
-    async judge(request, control) {
+    criteria: () => options.judgedBy,
+    async run(request, control) {
       const beganAt = options.clock.now();
       const judgement = (judgement: Omit<Judgement, "gate" | "tree" | "durationMs">): Judgement => ({
         gate: "review",
@@ -114,7 +114,7 @@ async function sideBySide(
 }
 
 /** The stages to run, and by whom: the reviewer of last time, else the role's agent, else its fallback. */
-async function stagesOf({ roster }: ReviewOptions, request: GateRequest): Promise<ReviewStage[]> {
+async function stagesOf({ roleRegistry }: ReviewOptions, request: GateRequest): Promise<ReviewStage[]> {
   const { rules, roles, last, earlier } = request;
   const names = rules.stages.length === 0 ? [null] : stagesToHear(request);
   const isPerspective = rules.stageOrder === "side-by-side" && rules.stages.length > 0;
@@ -123,7 +123,7 @@ async function stagesOf({ roster }: ReviewOptions, request: GateRequest): Promis
       const original = last?.stages?.find(({ stage }) => stage === (name ?? "review"))?.reviewer;
       const configured = (name === null ? undefined : roles.stage[name]) ?? roles.critic;
       for (const role of [...(original === undefined ? [] : [original]), ...inTurn(configured, roles.fallback)])
-        if ((await roster.playing(role)) !== null) return { name, wanted: role, part: configured };
+        if ((await roleRegistry.agentFor(role)) !== null) return { name, wanted: role, part: configured };
       return { name, wanted: configured, part: configured };
     }),
   );

@@ -23,7 +23,7 @@ export interface ReviewMaterial {
 }
 
 export interface MaterialOptions {
-  readonly workspace: Pick<Workspace, "changed" | "diff">;
+  readonly workspace: Pick<Workspace, "changedPaths" | "diff">;
   readonly evidence: Evidence;
   readonly practices: readonly string[];
   /** What the phase made, where that is not the diff. */
@@ -39,14 +39,14 @@ export async function reviewMaterial(options: MaterialOptions, request: GateRequ
   const whole = (from: string): string => `git diff ${from} ${commit}`;
   return {
     story: { id: story.id, title: story.title, goal: story.body },
-    files: await workspace.changed(story.id, base, tree),
+    files: await workspace.changedPaths(story.id, base, tree),
     work: { text: product ?? diff, wholeAt: whole(base) },
     fix:
       since === null
         ? null
         : {
             text: await workspace.diff(story.id, since, tree),
-            files: await workspace.changed(story.id, since, tree),
+            files: await workspace.changedPaths(story.id, since, tree),
             wholeAt: whole(since),
           },
     message: message === null ? "" : ((await evidence.read(message)) ?? ""),

@@ -1,6 +1,6 @@
 import type { Agent, AgentResult } from "../../ports/agent.ts";
 import type { GateRequest } from "../../ports/gate.ts";
-import type { CheckoutRequest, Laboratory } from "../../ports/experiment-runner.ts";
+import type { CheckoutRequest, ExperimentRunner } from "../../ports/experiment-runner.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import { shownPaths } from "../checks/read-reports.ts";
 
@@ -16,10 +16,10 @@ export interface ReviewerFolder {
 
 /**
  * Gives a reviewer a clean checkout of the work, with its history; what the reviewer writes is dropped with it. Without
- * a laboratory or a tree the reviewer looks at the author's folder. An agent that sees only its prompt needs no files.
+ * an experiment runner or a tree the reviewer looks at the author's folder. An agent that sees only its prompt needs no files.
  */
 export async function openReviewerFolder(
-  checkouts: Laboratory | undefined,
+  checkouts: ExperimentRunner | undefined,
   agent: Pick<Agent, "seesPromptAlone">,
   request: GateRequest,
   more: Pick<CheckoutRequest, "signal" | "name">,
@@ -27,9 +27,20 @@ export async function openReviewerFolder(
   const { path, tree, commit, base } = request;
   if (checkouts === undefined || tree === "" || agent.seesPromptAlone === true)
     return { path, replyOf: (result) => result, lineOf: (line) => line, close: () => Promise.resolve() };
-  const bench = await checkouts.open({ ...more, isForAgent: true, commit: commit === "" ? base : commit, tree, base });
-  const { text } = shownPaths({ path: bench.path, workedIn: path });
-  return { path: bench.path, replyOf: (result) => withTexts(result, text), lineOf: text, close: () => bench.close() };
+  const checkout = await checkouts.open({
+    ...more,
+    isForAgent: true,
+    commit: commit === "" ? base : commit,
+    tree,
+    base,
+  });
+  const { text } = shownPaths({ path: checkout.path, workedIn: path });
+  return {
+    path: checkout.path,
+    replyOf: (result) => withTexts(result, text),
+    lineOf: text,
+    close: () => checkout.close(),
+  };
 }
 
 function withTexts(result: AgentResult, textOf: (text: string) => string): AgentResult {

@@ -4,7 +4,7 @@ import type { Judgement } from "../../core/gates/gate.ts";
 import type { TddPhase } from "../../core/stories/story.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
-import type { Laboratory } from "../../ports/experiment-runner.ts";
+import type { ExperimentRunner } from "../../ports/experiment-runner.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { withFailing } from "../pinned/match-tests.ts";
@@ -15,13 +15,13 @@ export interface TddOptions {
   /** Reviews the types and their concerns; `null` where no reviewer is configured. */
   readonly domain: Gate | null;
   /** Where the new tests are tried without the work; `null` where there is no such place. */
-  readonly laboratory: Laboratory | null;
+  readonly experimentRunner: ExperimentRunner | null;
   readonly workspace: Workspace;
   readonly testPaths: readonly string[];
   readonly clock: Clock;
 }
 
-type Control = Parameters<Gate["judge"]>[1];
+type Control = Parameters<Gate["run"]>[1];
 
 /**
  * Was it test-driven, and does it hold? Which phase is at fault is derived from runs and not believed: a test that is
@@ -32,9 +32,9 @@ export function createTddGate(options: TddOptions): Gate {
   const { tests, domain, clock } = options;
   return {
     name: "tdd",
-    judgedBy: () => [...tests.judgedBy(), ...(domain?.judgedBy() ?? [])],
+    criteria: () => [...tests.criteria(), ...(domain?.criteria() ?? [])],
     ...(tests.baseline === undefined ? {} : { baseline: tests.baseline }),
-    async judge(request, control) {
+    async run(request, control) {
       const beganAt = clock.now();
       const judgement = await runTdd(options, request, control);
       return { ...judgement, durationMs: clock.now() - beganAt };
@@ -43,13 +43,13 @@ export function createTddGate(options: TddOptions): Gate {
 }
 
 async function runTdd(options: TddOptions, request: GateRequest, control: Control): Promise<Judgement> {
-  const ran = asTdd(await options.tests.judge(request, control));
+  const ran = asTdd(await options.tests.run(request, control));
   if (ran.result === "fail") return { ...ran, tddPhase: isTestAtFault(ran, options.testPaths) ? "red" : "green" };
   if (ran.result !== "pass") return ran;
   const red = await redAtFault(options, request, control);
   if (red !== null) return failedJudgement(ran, red, "red");
   if (options.domain === null || control.signal.aborted) return ran;
-  const looked = asTdd(await options.domain.judge({ ...request, stages: ["domain"] }, control));
+  const looked = asTdd(await options.domain.run({ ...request, stages: ["domain"] }, control));
   const both = { ...looked, evidence: [...ran.evidence, ...looked.evidence], ...(ran.runs ? { runs: ran.runs } : {}) };
   return looked.result === "fail" ? { ...both, tddPhase: "domain" } : { ...ran, ...both };
 }
@@ -75,32 +75,34 @@ const BROKEN =
 
 /** What is wrong with the story's own tests; `null` when they fail without the work, as they should. */
 async function redAtFault(options: TddOptions, request: GateRequest, control: Control): Promise<Finding | null> {
-  const { workspace, testPaths, laboratory } = options;
+  const { workspace, testPaths, experimentRunner } = options;
   const { story, base, tree, last, atBase } = request;
-  const changed = (await workspace.changed(story.id, base, tree)).filter((path) => matchesAnyGlob(path, testPaths));
+  const changed = (await workspace.changedPaths(story.id, base, tree)).filter((path) =>
+    matchesAnyGlob(path, testPaths),
+  );
   const texts = new Map<string, string | null>();
   for (const path of changed) texts.set(path, await workspace.fileAt(story.id, tree, path));
   const written = [...texts].filter(([, text]) => text !== null).map(([path]) => path);
   // A target of the story is a test that fails without the work, and passes with it.
   if (written.length === 0 && atBase.targets.length > 0) return null;
   if (written.length === 0) return finding("no test was written for this story", undefined, WRITE_ONE);
-  if (laboratory === null || control.signal.aborted) return null;
+  if (experimentRunner === null || control.signal.aborted) return null;
   const isProven =
     last?.result === "pass" &&
-    !(await workspace.changed(story.id, last.tree, tree)).some((path) => matchesAnyGlob(path, testPaths));
+    !(await workspace.changedPaths(story.id, last.tree, tree)).some((path) => matchesAnyGlob(path, testPaths));
   if (isProven) return null;
-  const bench = await laboratory.open({ signal: control.signal, commit: base, base });
+  const checkout = await experimentRunner.open({ signal: control.signal, commit: base, base });
   try {
-    await bench.set(base, texts);
+    await checkout.set(base, texts);
     const { last: _1, seenTree: _2, ...fresh } = request;
-    const without = await options.tests.judge(
-      { ...fresh, last: null, path: bench.path, workedIn: request.path },
+    const without = await options.tests.run(
+      { ...fresh, last: null, path: checkout.path, workedIn: request.path },
       control,
     );
     if (without.result !== "pass") return null;
     return finding("the tests of this story pass without its work, so they prove nothing", written[0], FAIL_FIRST);
   } finally {
-    await bench.close();
+    await checkout.close();
   }
 }
 

@@ -3,7 +3,7 @@ import { createVirtualClock } from "../../kit/virtual-clock.ts";
 import { createLocalQueue } from "../../../src/adapters/queue/local-queue.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
 import { expectLinearCostOf } from "../../cpu-cost.ts";
-import { handwork, job, queueContract, settled } from "../../contract/queue.ts";
+import { handwork, job, queueContract, settle } from "../../contract/queue.ts";
 
 queueContract("the queue in one process", (limits) => {
   const clock = createVirtualClock();
@@ -15,7 +15,7 @@ test("one sleep waits for all that is later, and none is left when it stops", as
   const queue = createLocalQueue({ limits: {}, clock });
   queue.start(async () => {});
   for (let i = 0; i < 100; i++) queue.enqueue(job(`${i}`, "engine", 1000 - i));
-  await settled();
+  await settle();
   expect(clock.sleeping()).toBe(1);
   await queue.stop(false);
   expect(clock.sleeping()).toBe(0);
@@ -34,7 +34,7 @@ async function clockCallsFor(jobs: number): Promise<number> {
   for (let i = 0; i < jobs; i++) queue.enqueue(job(`${i}`, "developers", i % 2 === 0 ? 0 : 1 + (i % 997)));
   queue.start(async ({ id }) => void hands.begun.push(id));
   while (hands.begun.length < jobs) {
-    await settled();
+    await settle();
     await clock.advanceToNext();
   }
   await queue.idle();

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createLaboratory } from "../../../src/adapters/git/experiment-runner.ts";
+import { createExperimentRunner } from "../../../src/adapters/git/experiment-runner.ts";
 import { createWorktrees } from "../../../src/adapters/git/worktree/worktrees.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
 import { makeRepository, write, type TestRepository } from "../../kit/git-repository.ts";
@@ -33,8 +33,11 @@ const options = () => ({
 const placeWith = async (more: object = {}): Promise<string> =>
   (await createWorktrees({ ...options(), ...more }).prepare(storyId("story"))).path;
 const benchPath = async (): Promise<string> =>
-  (await createLaboratory({ ...options(), setup: null, share: null }).open({ signal: new AbortController().signal }))
-    .path;
+  (
+    await createExperimentRunner({ ...options(), setup: null, share: null }).open({
+      signal: new AbortController().signal,
+    })
+  ).path;
 
 const SITE = ".venv/lib/python3.12/site-packages";
 

@@ -10,9 +10,9 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createLaboratory } from "../../../src/adapters/git/experiment-runner.ts";
+import { createExperimentRunner } from "../../../src/adapters/git/experiment-runner.ts";
 import { runProcess } from "../../../src/adapters/process/run-process.ts";
-import type { Bench, Laboratory } from "../../../src/ports/experiment-runner.ts";
+import type { ExperimentCheckout, ExperimentRunner } from "../../../src/ports/experiment-runner.ts";
 import { canMount } from "./can-mount.ts";
 import { makeRepository, type TestRepository } from "../../kit/git-repository.ts";
 
@@ -21,9 +21,9 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
   "%s",
   (_how, mount) => {
     let repository: TestRepository;
-    let laboratory: Laboratory;
-    let bench: Bench;
-    const open = (): Promise<Bench> => laboratory.open({ signal: new AbortController().signal });
+    let experimentRunner: ExperimentRunner;
+    let bench: ExperimentCheckout;
+    const open = (): Promise<ExperimentCheckout> => experimentRunner.open({ signal: new AbortController().signal });
 
     beforeEach(async () => {
       repository = makeRepository({
@@ -35,7 +35,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       repository.git("update-index", "--chmod=+x", "run.sh");
       repository.git("commit", "--quiet", "-m", "a script");
       const { root, env } = repository;
-      laboratory = createLaboratory({ root, setup: null, share: [], env, mount });
+      experimentRunner = createExperimentRunner({ root, setup: null, share: [], env, mount });
       bench = await open();
     });
 
@@ -108,7 +108,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       });
       utimesSync(file, atime, mtime);
       expect(exitCode).toBe(0);
-      expect((await bench.written!()).toSorted()).toEqual(["a.txt", "sub/b.txt"]);
+      expect((await bench.writtenPaths!()).toSorted()).toEqual(["a.txt", "sub/b.txt"]);
     });
 
     test("a check works in the folder that the engine sees", async () => {
@@ -131,7 +131,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       symlinkSync("sub/b.txt", join(repository.root, "inner"));
       repository.git("add", "--all");
       repository.git("commit", "--quiet", "-m", "new link");
-      const other = await laboratory.open({ signal: new AbortController().signal, commit: "HEAD", base });
+      const other = await experimentRunner.open({ signal: new AbortController().signal, commit: "HEAD", base });
       expect(readdirSync(other.path)).toEqual(expect.arrayContaining(["old", "inner"]));
       expect(readdirSync(other.path)).not.toContain("new");
       expect([other.text("old/x"), other.text("inner")]).toEqual([null, "b\n"]);
@@ -140,15 +140,15 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
 
     test("what a build of the base left is there for the next build, and what one of the work left is not", async () => {
       const request = { signal: new AbortController().signal, commit: "HEAD", base: "HEAD" };
-      const build = async (where: Bench, says: string): Promise<string> => {
+      const build = async (where: ExperimentCheckout, says: string): Promise<string> => {
         const command = `cat cache/built; mkdir -p cache; echo 'Signature: 8a477f597d28d172789f06886806bc55' > cache/CACHEDIR.TAG; echo ${says} >> cache/built; find . -newer cache/built -name '*.txt'`;
         const ran = await runProcess({ command, cwd: where.path, env: repository.env, timeoutMs: 60_000 });
         return ran.stdout;
       };
-      const agents = await laboratory.open({ ...request, isForAgent: true });
+      const agents = await experimentRunner.open({ ...request, isForAgent: true });
       await build(agents, "an agent");
       await agents.close();
-      const first = await laboratory.open(request);
+      const first = await experimentRunner.open(request);
       expect(await build(first, "base")).toBe("");
       await first.close();
       const kept = mount ? "base\n" : "";
@@ -156,7 +156,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       repository.git("commit", "--quiet", "-am", "work");
       const work = { ...request, base: "HEAD~1" };
       for (const says of ["work", "work again"]) {
-        const checkout = await laboratory.open(work);
+        const checkout = await experimentRunner.open(work);
         // The file that differs is newer than the cache; the others are not.
         const time = statSync(join(checkout.path, "a.txt")).mtimeMs;
         expect(statSync(join(checkout.path, "sub/b.txt")).mtimeMs < time).toBe(mount);
@@ -182,7 +182,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       repository.git("add", "--all");
       repository.git("commit", "--quiet", "-m", "work");
       const work = { signal: new AbortController().signal, commit: "HEAD", base: "HEAD~1" };
-      const checkout = await laboratory.open(work);
+      const checkout = await experimentRunner.open(work);
       try {
         const git = async (args: string): Promise<string> => {
           const { path: cwd } = checkout;
@@ -194,10 +194,10 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
         expect(await git("ls-files --stage")).toBe(repository.git("ls-files", "--stage"));
         expect(await git("write-tree")).toBe(repository.git("rev-parse", "HEAD^{tree}"));
         expect(await git("fsck --no-dangling")).toBe("");
-        expect(await checkout.written!()).toEqual([]);
+        expect(await checkout.writtenPaths!()).toEqual([]);
         for (const path of ["a.txt", "sub/b.txt"]) writeFileSync(join(checkout.path, path), "written\n");
         expect(await git("diff --name-only")).toBe("a.txt\nsub/b.txt\n");
-        expect([...(await checkout.written!())].toSorted()).toEqual(["a.txt", "sub/b.txt"]);
+        expect([...(await checkout.writtenPaths!())].toSorted()).toEqual(["a.txt", "sub/b.txt"]);
       } finally {
         await checkout.close();
       }
@@ -213,7 +213,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       repository.write("node_modules/far/index.js", "far\n");
       repository.write("packages/own/node_modules/near/index.js", "near\n");
       symlinkSync("../packages/own", join(root, "node_modules/own"));
-      const other = createLaboratory({ root, setup: null, share: null, env, mount });
+      const other = createExperimentRunner({ root, setup: null, share: null, env, mount });
       const place = await other.open({ signal: new AbortController().signal });
       try {
         const read = (path: string): string => readFileSync(join(place.path, path), "utf8");
@@ -230,8 +230,8 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
     });
 
     test("checkouts of one name have one path, and the second of two at a time has another", async () => {
-      const named = (): Promise<Bench> =>
-        laboratory.open({ signal: new AbortController().signal, name: "story/critic" });
+      const named = (): Promise<ExperimentCheckout> =>
+        experimentRunner.open({ signal: new AbortController().signal, name: "story/critic" });
       const first = await named();
       writeFileSync(join(first.path, "left.txt"), "x");
       const beside = await named();

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createLaboratory } from "../../../src/adapters/git/experiment-runner.ts";
+import { createExperimentRunner } from "../../../src/adapters/git/experiment-runner.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
 import { note } from "../../contract/workspace.ts";
 import { filesIn, gitIn, write } from "../../kit/git-repository.ts";
@@ -47,7 +47,7 @@ describe("two machines work on one story in turns", () => {
     expect(filesIn(place.path)).toMatchObject({ "a.txt": "- two\n", "c.txt": "- three\n", "b.txt": "- b\n" });
     // Both compare the work with the same beginning.
     expect(place.base).toBe(fleet.git("rev-parse", "main").trim());
-    expect(await one.work.changed(STORY, place.base, second.tree)).toEqual(["a.txt", "c.txt", odd]);
+    expect(await one.work.changedPaths(STORY, place.base, second.tree)).toEqual(["a.txt", "c.txt", odd]);
     expect(gitIn(place.path, fleet.origin.env, "status", "--porcelain")).toBe("");
   });
 
@@ -72,7 +72,7 @@ describe("two machines work on one story in turns", () => {
     const first = await one.attempt(STORY, 1, { "a.txt": "two\n" });
     const second = await one.attempt(STORY, 2, { "c.txt": "new\n" });
     expect(await two.work.fileAt(STORY, first.tree, "a.txt")).toBe("two\n");
-    expect(await two.work.changed(STORY, first.tree, second.commit)).toEqual(["c.txt"]);
+    expect(await two.work.changedPaths(STORY, first.tree, second.commit)).toEqual(["c.txt"]);
     expect(await two.work.diff(STORY, base, second.tree)).toContain("+two");
     await expect(two.work.fileAt(STORY, "0".repeat(40), "a.txt")).rejects.toMatchObject({ name: "RemandError" });
   });
@@ -84,24 +84,24 @@ describe("two machines work on one story in turns", () => {
     const first = await one.attempt(STORY, 1, { "a.txt": "two\n" });
     await one.attempt(STORY, 2, { "a.txt": "three\n" });
     expect(await third.work.fileAt(STORY, first.tree, "a.txt")).toBe("two\n");
-    expect(await third.work.look(STORY)).toMatchObject({ commit: fleet.journal.commits.get(STORY) });
+    expect(await third.work.currentState(STORY)).toMatchObject({ commit: fleet.journal.commits.get(STORY) });
     // A story that has only begun is at a commit of the branch it is for, which may have gone on since then.
     const begun = moveMain();
     moveMain();
     fleet.journal.commits.set(storyId("S-2"), begun);
-    expect(await third.work.look(storyId("S-2"))).toMatchObject({ commit: begun });
+    expect(await third.work.currentState(storyId("S-2"))).toMatchObject({ commit: begun });
   });
 
-  test("a laboratory tries trees of other machines", async () => {
+  test("an experiment runner tries trees of other machines", async () => {
     const { tree } = await one.attempt(STORY, 1, { "a.txt": "two\n" });
     const { root } = two.clone;
-    const local = createLaboratory({
+    const local = createExperimentRunner({
       root,
       setup: null,
       share: null,
       env: fleet.origin.env,
     });
-    const bench = await two.work.laboratory(local).open({ signal: new AbortController().signal });
+    const bench = await two.work.experimentRunner(local).open({ signal: new AbortController().signal });
     expect(await bench.set(tree, new Map())).toBe(tree);
     expect(bench.text("a.txt")).toBe("two\n");
     // With a file as another commit has it.
@@ -118,7 +118,7 @@ describe("two machines work on one story in turns", () => {
     fleet.journal.end(STORY, back.commit);
     fleet.journal.begin(STORY);
     const third = await fleet.machine("three");
-    const put = await third.work.putBack(STORY, ["c.txt"], second.tree, note(3, { subject: "put" }));
+    const put = await third.work.restorePaths(STORY, ["c.txt"], second.tree, note(3, { subject: "put" }));
     fleet.journal.end(STORY, put.commit);
     const { path } = await arrive(one);
     expect(filesIn(path)).toMatchObject({ "a.txt": "- best\n", "c.txt": "- c\n" });
@@ -217,7 +217,7 @@ describe("what was left behind", () => {
     write(path, "half.txt", "half\n");
     await one.work.keep(STORY, note(2));
     await one.work.forget(STORY);
-    expect(await one.work.look(STORY)).toEqual(first);
+    expect(await one.work.currentState(STORY)).toEqual(first);
     expect(existsSync(join(path, "half.txt"))).toBe(false);
     await two.work.forget(STORY);
     expect(existsSync(join(two.clone.root, ".remand/worktrees/S-1"))).toBe(false);

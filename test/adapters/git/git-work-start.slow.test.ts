@@ -11,9 +11,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createLaboratory } from "../../../src/adapters/git/experiment-runner.ts";
+import { createExperimentRunner } from "../../../src/adapters/git/experiment-runner.ts";
 import { createWorkStarter, type WorkStarter } from "../../../src/adapters/git/dependencies/work-start.ts";
-import type { Bench } from "../../../src/ports/experiment-runner.ts";
+import type { ExperimentCheckout } from "../../../src/ports/experiment-runner.ts";
 import { makeRepository, write, type TestRepository } from "../../kit/git-repository.ts";
 
 let repository: TestRepository;
@@ -43,9 +43,9 @@ const options = (more: object = {}) => ({
   ...more,
 });
 const starter = (): WorkStarter => createWorkStarter(repository.root, options());
-const openIn = (start: WorkStarter, more: object = {}): Promise<Bench> =>
-  createLaboratory(options({ ...more, start: () => start.now() })).open({ signal: new AbortController().signal });
-const textIn = ({ path }: Bench, file: string): string => readFileSync(join(path, file), "utf8");
+const openIn = (start: WorkStarter, more: object = {}): Promise<ExperimentCheckout> =>
+  createExperimentRunner(options({ ...more, start: () => start.now() })).open({ signal: new AbortController().signal });
+const textIn = ({ path }: ExperimentCheckout, file: string): string => readFileSync(join(path, file), "utf8");
 const entries = (): string[] => {
   const [folder] = readdirSync(join(userState(), "dependencies"));
   const store = join(userState(), "dependencies", folder!);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { roomFor } from "../../../src/adapters/git/experiment-runner.ts";
+import { extraCheckoutsFor } from "../../../src/adapters/git/experiment-runner.ts";
 
 const GB = 1_000_000_000;
 
@@ -11,5 +11,5 @@ test.each([
   ["many, and hardly any memory", 64, 0, 2 * GB, 1],
   ["more work than processors, and no memory", 4, 12, 0, 0],
 ] as const)("%s leave room for so many runs more at once", (_, processors, load, freeBytes, room) => {
-  expect(roomFor(processors, load, freeBytes)).toBe(room);
+  expect(extraCheckoutsFor(processors, load, freeBytes)).toBe(room);
 });

@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
  * Compiles a program of these tests, with what it imports, for a process of its own. It lands below the project's
  * folder, where its libraries are found.
  */
-export function compiled(source: URL): { readonly program: string; remove(): void } {
+export function compileModule(source: URL): { readonly program: string; remove(): void } {
   mkdirSync(join(ROOT, ".build"), { recursive: true });
   const out = mkdtempSync(join(ROOT, ".build", "journal-"));
   const path = fileURLToPath(source);

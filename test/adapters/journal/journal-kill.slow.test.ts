@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSqliteJournal, openJournalReadOnly } from "../../../src/adapters/journal/sqlite-journal.ts";
 import { lines } from "../../contract/journal.ts";
-import { compiled } from "../journal-process/compiled.ts";
+import { compileModule } from "../journal-process/compiled.ts";
 
 const KILLS = 15;
-let writer: ReturnType<typeof compiled>;
+let writer: ReturnType<typeof compileModule>;
 let folder: string;
 
 beforeAll(() => {
-  writer = compiled(new URL("../journal-process/writer.ts", import.meta.url));
+  writer = compileModule(new URL("../journal-process/writer.ts", import.meta.url));
   folder = mkdtempSync(join(tmpdir(), "remand-kill-"));
 });
 afterAll(() => {

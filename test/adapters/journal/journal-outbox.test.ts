@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createSqliteJournal, type SqliteJournal } from "../../../src/adapters/journal/sqlite-journal.ts";
 import { openSqlite } from "../../../src/adapters/journal/sqlite.ts";
-import { A, lines, started } from "../../contract/journal.ts";
+import { A, lines, startedEvent } from "../../contract/journal.ts";
 
 let folder: string;
 let journal: SqliteJournal;
@@ -62,7 +62,7 @@ test("a key that is dropped and put again is there", async () => {
   await outbox.put("a", "first");
   await outbox.drop("a");
   await outbox.put("a", "second");
-  await journal.append(A, 0, [started()], 1);
+  await journal.append(A, 0, [startedEvent()], 1);
   expect(await outbox.get("a")).toBe("second");
   const put = outbox.put("a", "third");
   await outbox.drop("a");
@@ -72,7 +72,7 @@ test("a key that is dropped and put again is there", async () => {
 });
 
 test("a conflict of somebody's lines does not cost what is put beside them", async () => {
-  const [appended] = await Promise.all([journal.append(A, 5, [started()], 1), journal.outbox.put("a", "x")]);
+  const [appended] = await Promise.all([journal.append(A, 5, [startedEvent()], 1), journal.outbox.put("a", "x")]);
   expect(appended.ok).toBe(false);
   expect(await keysOnDisk()).toEqual(["a"]);
   expect(await lines(journal)).toEqual([]);
@@ -86,7 +86,7 @@ test("a key may be anything, and many at once do not disturb each other", async 
 });
 
 test("what cannot be kept is said in words, and the lines before it stay", async () => {
-  await journal.append(A, 0, [started()], 1);
+  await journal.append(A, 0, [startedEvent()], 1);
   await journal.close();
   const full = await createSqliteJournal(file(), { maxPages: 24 });
   await expect(full.outbox.put("a", "x".repeat(1_000_000))).rejects.toMatchObject({ code: "journal-full" });

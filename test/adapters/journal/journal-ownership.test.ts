@@ -3,16 +3,21 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { takeOwnership, type Held, type Holder, type Owner } from "../../../src/adapters/journal/ownership.ts";
-import { compiled } from "../journal-process/compiled.ts";
+import {
+  takeOwnership,
+  type HeldLock,
+  type Holder,
+  type JournalOwner,
+} from "../../../src/adapters/journal/ownership.ts";
+import { compileModule } from "../journal-process/compiled.ts";
 
-let program: ReturnType<typeof compiled>;
+let program: ReturnType<typeof compileModule>;
 let folder: string;
 let file: string;
 const children: ChildProcess[] = [];
 
 beforeAll(() => {
-  program = compiled(new URL("../journal-process/owner.ts", import.meta.url));
+  program = compileModule(new URL("../journal-process/owner.ts", import.meta.url));
 });
 afterAll(() => program?.remove());
 beforeEach(() => {
@@ -25,7 +30,7 @@ afterEach(async () => {
 });
 
 /** Starts a process that takes the journal, and gives what it said. */
-async function taker(command: string): Promise<{ child: ChildProcess; said: { holder: Holder } | Held }> {
+async function taker(command: string): Promise<{ child: ChildProcess; said: { holder: Holder } | HeldLock }> {
   const child = spawn(process.execPath, [program.program, file, command], { stdio: ["ignore", "pipe", "inherit"] });
   children.push(child);
   let text = "";
@@ -33,7 +38,7 @@ async function taker(command: string): Promise<{ child: ChildProcess; said: { ho
     text += String(chunk);
     if (text.endsWith("\n")) break;
   }
-  return { child, said: JSON.parse(text) as { holder: Holder } | Held };
+  return { child, said: JSON.parse(text) as { holder: Holder } | HeldLock };
 }
 
 async function killed(child: ChildProcess): Promise<void> {
@@ -43,7 +48,7 @@ async function killed(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-function owned(taken: Owner | Held): Owner {
+function owned(taken: JournalOwner | HeldLock): JournalOwner {
   if ("heldBy" in taken) throw new Error(`held by ${JSON.stringify(taken.heldBy)}`);
   return taken;
 }

@@ -16,7 +16,7 @@ describe("the note of reminders", () => {
   it("is kept for whoever comes later, and changed only by who gave reminders", async () => {
     const seen: (number | null)[] = [];
     const turn = (next: number | null): Promise<void> =>
-      createReminderNote(file()).turn((until) => {
+      createReminderNote(file()).takeTurn((until) => {
         seen.push(until);
         return next;
       });
@@ -32,7 +32,7 @@ describe("the note of reminders", () => {
     const notes = Array.from({ length: 8 }, () => createReminderNote(file()));
     await Promise.all(
       notes.map((note) =>
-        note.turn((until) => {
+        note.takeTurn((until) => {
           if (until !== null && until >= 60) return null;
           rings++;
           return 60;
@@ -44,14 +44,14 @@ describe("the note of reminders", () => {
 
   it("stays as it was where a turn fails", async () => {
     const note = createReminderNote(file());
-    await note.turn(() => 7);
+    await note.takeTurn(() => 7);
     await expect(
-      note.turn(() => {
+      note.takeTurn(() => {
         throw new Error("nobody there");
       }),
     ).rejects.toThrow("nobody there");
     let seen: number | null = null;
-    await note.turn((until) => {
+    await note.takeTurn((until) => {
       seen = until;
       return null;
     });

@@ -18,8 +18,8 @@ import { createSqliteJournal, openJournalReadOnly } from "../../../src/adapters/
 import { openSqlite, type SqliteDatabase } from "../../../src/adapters/journal/sqlite.ts";
 import { RemandError } from "../../../src/core/events/error.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
-import { A, B, lines, started } from "../../contract/journal.ts";
-import { compiled } from "../journal-process/compiled.ts";
+import { A, B, lines, startedEvent } from "../../contract/journal.ts";
+import { compileModule } from "../journal-process/compiled.ts";
 
 let folder: string;
 let file: string;
@@ -44,7 +44,7 @@ async function errorOf(work: Promise<unknown>): Promise<RemandError> {
 /** A closed journal with so many lines, each of about 500 bytes. */
 async function filled(count: number): Promise<void> {
   const journal = await createSqliteJournal(file);
-  const events = Array.from({ length: count }, (_, i) => started(`line ${i} ${"x".repeat(450)}`));
+  const events = Array.from({ length: count }, (_, i) => startedEvent(`line ${i} ${"x".repeat(450)}`));
   await journal.append(A, 0, events, 1);
   await journal.close();
 }
@@ -74,7 +74,7 @@ describe("a disk that is full", () => {
     let seq = 0;
     const error = await errorOf(
       (async () => {
-        for (; seq < 1000; seq++) await journal.append(A, seq, [started("x".repeat(2000))], seq);
+        for (; seq < 1000; seq++) await journal.append(A, seq, [startedEvent("x".repeat(2000))], seq);
       })(),
     );
     expect(error.code).toBe("journal-full");
@@ -84,16 +84,16 @@ describe("a disk that is full", () => {
     expect(await journal.verify()).toMatchObject({ ok: true, head: { position: seq } });
     await journal.close();
     const roomy = await createSqliteJournal(file);
-    expect(await roomy.append(A, seq, [started("fits now")], 1)).toMatchObject({ ok: true });
+    expect(await roomy.append(A, seq, [startedEvent("fits now")], 1)).toMatchObject({ ok: true });
     expect(await roomy.verify()).toMatchObject({ ok: true, head: { position: seq + 1 } });
     await roomy.close();
   });
 
   test("what one caller has no room for does not hurt the others of its turn", async () => {
     const journal = await createSqliteJournal(file, { maxPages: 30 });
-    const small = journal.append(A, 0, [started("small")], 1);
-    const large = journal.append(B, 0, [started("x".repeat(1_000_000))], 1);
-    const other = journal.append(storyId("C"), 0, [started("small too")], 1);
+    const small = journal.append(A, 0, [startedEvent("small")], 1);
+    const large = journal.append(B, 0, [startedEvent("x".repeat(1_000_000))], 1);
+    const other = journal.append(storyId("C"), 0, [startedEvent("small too")], 1);
     expect((await errorOf(large)).code).toBe("journal-full");
     expect((await small).ok && (await other).ok).toBe(true);
     expect((await lines(journal)).map((line) => line.story)).toEqual(["A", "C"]);
@@ -102,9 +102,9 @@ describe("a disk that is full", () => {
 });
 
 describe("a place that may not be written to", () => {
-  let program: ReturnType<typeof compiled>;
+  let program: ReturnType<typeof compileModule>;
   beforeAll(() => {
-    program = compiled(new URL("../journal-process/attempt.ts", import.meta.url));
+    program = compileModule(new URL("../journal-process/attempt.ts", import.meta.url));
   });
   afterAll(() => program?.remove());
   afterEach(() => chmodSync(folder, 0o755));
@@ -210,7 +210,7 @@ describe("a file that is damaged", () => {
 
   test("a journal whose newest lines were left alone is not begun anew over them", async () => {
     const journal = await createSqliteJournal(file);
-    await journal.append(A, 0, [started()], 1);
+    await journal.append(A, 0, [startedEvent()], 1);
     copyFileSync(`${file}-wal`, join(folder, "kept"));
     await journal.close();
     rmSync(file);
@@ -308,9 +308,12 @@ describe("verifying finds", () => {
 describe("several at one file", () => {
   test("a conflict is seen across connections, and so is what they wrote", async () => {
     const [one, two] = [await createSqliteJournal(file), await createSqliteJournal(file)];
-    await one.append(A, 0, [started("one")], 1);
-    expect(await two.append(A, 0, [started("two")], 1)).toEqual({ ok: false, conflict: { expected: 0, actual: 1 } });
-    await two.append(A, 1, [started("two")], 1);
+    await one.append(A, 0, [startedEvent("one")], 1);
+    expect(await two.append(A, 0, [startedEvent("two")], 1)).toEqual({
+      ok: false,
+      conflict: { expected: 0, actual: 1 },
+    });
+    await two.append(A, 1, [startedEvent("two")], 1);
     expect(await lines(one)).toEqual(await lines(two));
     expect(await one.verify()).toMatchObject({ ok: true, head: { position: 2 } });
     await one.close();
@@ -319,7 +322,7 @@ describe("several at one file", () => {
 
   test("many that make it at the same moment make one", async () => {
     const all = await Promise.all(Array.from({ length: 10 }, () => createSqliteJournal(file)));
-    const appended = await Promise.all(all.map((journal) => journal.append(A, 0, [started()], 1)));
+    const appended = await Promise.all(all.map((journal) => journal.append(A, 0, [startedEvent()], 1)));
     expect(appended.filter((each) => each.ok)).toHaveLength(1);
     await Promise.all(all.map((journal) => journal.close()));
     expect(readdirSync(folder).filter((name) => name.endsWith(".new"))).toEqual([]);
@@ -332,7 +335,7 @@ describe("several at one file", () => {
     const reader = await openJournalReadOnly(file);
     const notices = [vi.fn<() => void>(), vi.fn<() => void>()] as const;
     const stops = [other.watch(notices[0]), reader.watch(notices[1])];
-    await writer.append(A, 0, [started()], 1);
+    await writer.append(A, 0, [startedEvent()], 1);
     for (const notice of notices)
       await vi.waitFor(() => expect(notice).toHaveBeenCalled(), { timeout: 20_000, interval: 10 });
     expect(await lines(reader)).toHaveLength(1);
@@ -347,27 +350,27 @@ describe("several at one file", () => {
     const patient = await createSqliteJournal(file, { lockTimeoutMs: 3_600_000 });
     const other = await openSqlite(file, "write");
     other.exec("BEGIN IMMEDIATE");
-    const waits = patient.append(A, 0, [started()], 1);
+    const waits = patient.append(A, 0, [startedEvent()], 1);
     await new Promise((resolve) => setTimeout(resolve, 150));
     other.exec("ROLLBACK");
     expect(await waits).toMatchObject({ ok: true });
     await patient.close();
     const journal = await createSqliteJournal(file, { lockTimeoutMs: 400 });
     other.exec("BEGIN IMMEDIATE");
-    expect((await errorOf(journal.append(A, 1, [started()], 1))).code).toBe("journal-locked");
+    expect((await errorOf(journal.append(A, 1, [startedEvent()], 1))).code).toBe("journal-locked");
     expect(await lines(journal)).toHaveLength(1);
     other.exec("ROLLBACK");
-    expect(await journal.append(A, 1, [started()], 1)).toMatchObject({ ok: true });
+    expect(await journal.append(A, 1, [startedEvent()], 1)).toMatchObject({ ok: true });
     other.close();
     await journal.close();
   });
 
   test("a file that was deleted in use takes no more lines", async () => {
     const journal = await createSqliteJournal(file);
-    await journal.append(A, 0, [started()], 1);
+    await journal.append(A, 0, [startedEvent()], 1);
     rmSync(file);
     await new Promise((resolve) => setTimeout(resolve, 150));
-    expect((await errorOf(journal.append(A, 1, [started()], 1))).message).toContain("was moved or deleted");
+    expect((await errorOf(journal.append(A, 1, [startedEvent()], 1))).message).toContain("was moved or deleted");
     await journal.close();
   });
 
@@ -380,7 +383,7 @@ describe("several at one file", () => {
 describe("between two runs", () => {
   test("lines and snapshots are there again", async () => {
     const journal = await createSqliteJournal(file);
-    await journal.append(A, 0, [started()], 1);
+    await journal.append(A, 0, [startedEvent()], 1);
     const snapshot = { position: 1, format: "f", parts: [{ name: "a", text: "state", outline: "line" }] };
     await journal.saveSnapshot(snapshot, null);
     const before = await lines(journal);
@@ -401,7 +404,7 @@ describe("between two runs", () => {
     ["a lost outline", "DELETE FROM outline WHERE name = 'b'"],
   ])("a snapshot is passed over when it is not whole: %s", async (_what, sql) => {
     const journal = await createSqliteJournal(file);
-    await journal.append(A, 0, [started("1"), started("2")], 1);
+    await journal.append(A, 0, [startedEvent("1"), startedEvent("2")], 1);
     const parts = ["a", "b"].map((name) => ({ name, text: `state of ${name}`, outline: `outline of ${name}` }));
     await journal.saveSnapshot({ position: 2, format: "f", parts }, null);
     expect(await journal.latestSnapshot("f")).toEqual({ position: 2, format: "f", parts });
@@ -414,7 +417,7 @@ describe("between two runs", () => {
 
   test("what was appended and not waited for is written before it closes", async () => {
     const journal = await createSqliteJournal(file);
-    const pending = Array.from({ length: 50 }, (_, i) => journal.append(storyId(`s${i}`), 0, [started()], 1));
+    const pending = Array.from({ length: 50 }, (_, i) => journal.append(storyId(`s${i}`), 0, [startedEvent()], 1));
     await journal.close();
     expect((await Promise.all(pending)).every((each) => each.ok)).toBe(true);
     const again = await createSqliteJournal(file);
@@ -424,7 +427,9 @@ describe("between two runs", () => {
 
   test("thousands of lines, large ones among them, are read page by page", async () => {
     const journal = await createSqliteJournal(file);
-    const events = Array.from({ length: 2500 }, (_, i) => started(i % 500 === 0 ? "x".repeat(5_000_000) : String(i)));
+    const events = Array.from({ length: 2500 }, (_, i) =>
+      startedEvent(i % 500 === 0 ? "x".repeat(5_000_000) : String(i)),
+    );
     await journal.append(A, 0, events, 1);
     let next = 1;
     for await (const line of journal.read(0)) expect(line.position).toBe(next++);

@@ -7,7 +7,7 @@ import { createGroupWriter, type Write } from "../../../src/adapters/journal/gro
 import { createSqliteJournal } from "../../../src/adapters/journal/sqlite-journal.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
 import type { Journal } from "../../../src/ports/journal.ts";
-import { A, B, lines, started } from "../../contract/journal.ts";
+import { A, B, lines, startedEvent } from "../../contract/journal.ts";
 
 let folder: string;
 let ours: Journal;
@@ -25,23 +25,29 @@ afterEach(async () => {
 
 describe("two writers of one file", () => {
   test("one that goes by what was there before the other wrote is refused, and told the place", async () => {
-    await ours.append(A, 0, [started("us")], 1);
-    expect((await theirs.append(A, 1, [started("them")], 2)).ok).toBe(true);
-    expect(await ours.append(A, 1, [started("us")], 3)).toEqual({ ok: false, conflict: { expected: 1, actual: 2 } });
-    expect((await ours.append(A, 2, [started("us")], 4)).ok).toBe(true);
-    expect((await lines(ours)).map(({ event }) => event)).toEqual(["us", "them", "us"].map(started));
+    await ours.append(A, 0, [startedEvent("us")], 1);
+    expect((await theirs.append(A, 1, [startedEvent("them")], 2)).ok).toBe(true);
+    expect(await ours.append(A, 1, [startedEvent("us")], 3)).toEqual({
+      ok: false,
+      conflict: { expected: 1, actual: 2 },
+    });
+    expect((await ours.append(A, 2, [startedEvent("us")], 4)).ok).toBe(true);
+    expect((await lines(ours)).map(({ event }) => event)).toEqual(["us", "them", "us"].map(startedEvent));
   });
 
   test("the first line of a story is written by one of them", async () => {
-    await ours.append(A, 0, [started()], 1);
-    await theirs.append(B, 0, [started("them")], 2);
-    expect(await ours.append(B, 0, [started("us")], 3)).toEqual({ ok: false, conflict: { expected: 0, actual: 1 } });
+    await ours.append(A, 0, [startedEvent()], 1);
+    await theirs.append(B, 0, [startedEvent("them")], 2);
+    expect(await ours.append(B, 0, [startedEvent("us")], 3)).toEqual({
+      ok: false,
+      conflict: { expected: 0, actual: 1 },
+    });
   });
 
   test("a line of another story in between is followed, and the chain is whole", async () => {
-    await ours.append(A, 0, [started()], 1);
-    await theirs.append(B, 0, [started()], 2);
-    const appended = await ours.append(A, 1, [started()], 3);
+    await ours.append(A, 0, [startedEvent()], 1);
+    await theirs.append(B, 0, [startedEvent()], 2);
+    const appended = await ours.append(A, 1, [startedEvent()], 3);
     expect(appended).toMatchObject({ ok: true, stored: [{ position: 3, seq: 2 }] });
     expect(await theirs.verify()).toMatchObject({ ok: true, head: { position: 3 } });
   });
@@ -56,7 +62,7 @@ describe("two writers of one file", () => {
       const length = lengths.get(stream)!;
       // Now and then with what it knew two lines ago.
       const expected = i % 13 === 0 ? Math.max(0, length - 2) : length;
-      const { ok } = await journal.append(stream, expected, [started(`${i}`)], i);
+      const { ok } = await journal.append(stream, expected, [startedEvent(`${i}`)], i);
       expect(ok).toBe(expected === length);
       if (ok) lengths.set(stream, length + 1);
       else refused++;
@@ -73,7 +79,7 @@ test("whoever writes without a pause leaves others their turn", async () => {
     for (; !isOver; turns++) await nextTurn();
   };
   const others = takeTurns();
-  for (let seq = 0; turns <= 5 && seq < 5000; seq++) await ours.append(A, seq, [started()], 1);
+  for (let seq = 0; turns <= 5 && seq < 5000; seq++) await ours.append(A, seq, [startedEvent()], 1);
   isOver = true;
   await others;
   expect(turns).toBeGreaterThan(5);

@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { openMcpDesk, type McpDesk } from "../../../src/adapters/mcp/http.ts";
+import { openMcpDesk, type McpHttpServer } from "../../../src/adapters/mcp/http.ts";
 import { createMcpSession } from "../../../src/adapters/mcp/session.ts";
 import { serveStdio } from "../../../src/adapters/mcp/stdio.ts";
 import { reportTools, type AgentReport } from "../../../src/app/report-tools.ts";
@@ -151,7 +151,7 @@ describe("on the standard input and output", () => {
 });
 
 describe("by HTTP", () => {
-  let desk: McpDesk;
+  let desk: McpHttpServer;
   afterEach(() => desk.close());
 
   function send(body: string, headers: Record<string, string> = {}, method = "POST", path = "/mcp") {

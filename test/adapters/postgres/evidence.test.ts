@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { capped } from "../../../src/adapters/evidence/packed.ts";
+import { capBytes } from "../../../src/adapters/evidence/packed.ts";
 import { createEvidenceStore } from "../../../src/adapters/evidence/evidence-store.ts";
 import { evidenceId } from "../../../src/core/events/ids.ts";
 
@@ -101,7 +101,7 @@ describe("cutting", () => {
         fc.integer({ min: 200, max: 900 }),
         (parts, maxBytes) => {
           const text = parts.join("");
-          const bytes = capped(text, maxBytes);
+          const bytes = capBytes(text, maxBytes);
           expect(bytes.length).toBeLessThanOrEqual(maxBytes);
           expect(bytes.toString("utf8")).not.toContain("\ufffd");
           const whole = Buffer.byteLength(text) <= maxBytes;
@@ -115,7 +115,7 @@ describe("cutting", () => {
   test("adds up: what is kept and what is said to be cut is everything", () => {
     const text = `${"x".repeat(10_000)}\n`;
     const said = /\[(\d+) of (\d+) bytes were cut here: the first (\d+) and the last (\d+) are kept\]/.exec(
-      capped(text, 1000).toString(),
+      capBytes(text, 1000).toString(),
     );
     const [cut, all, head, tail] = said!.slice(1).map(Number);
     expect(all).toBe(10_001);

@@ -6,18 +6,18 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";
-import { compiled } from "../journal-process/compiled.ts";
+import { compileModule } from "../journal-process/compiled.ts";
 import { lines } from "../../contract/journal.ts";
 import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
 
 const KILLS = 6;
 const WRITERS = 3;
 let server: PostgresServer;
-let writer: ReturnType<typeof compiled>;
+let writer: ReturnType<typeof compileModule>;
 let folder: string;
 beforeAll(async () => {
   server = await startPostgres();
-  writer = compiled(new URL("../journal-process/writer.ts", import.meta.url));
+  writer = compileModule(new URL("../journal-process/writer.ts", import.meta.url));
   folder = mkdtempSync(join(tmpdir(), "remand-postgres-kill-"));
 });
 afterAll(async () => {

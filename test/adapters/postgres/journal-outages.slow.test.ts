@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createPostgresJournal, type PostgresJournal } from "../../../src/adapters/postgres/journal.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
-import { A, B, lines, started } from "../../contract/journal.ts";
+import { A, B, lines, startedEvent } from "../../contract/journal.ts";
 import { startProxy, type Proxy } from "../../kit/proxy.ts";
 import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
 
@@ -39,7 +39,7 @@ async function open(place = url, options: Parameters<typeof createPostgresJourna
 async function write(journal: PostgresJournal, name: string, count: number): Promise<string[]> {
   const acknowledged: string[] = [];
   for (let seq = 0; seq < count; seq++) {
-    const appended = await journal.append(storyId(name), seq, [started(`${name} ${seq}`)], seq);
+    const appended = await journal.append(storyId(name), seq, [startedEvent(`${name} ${seq}`)], seq);
     if (!appended.ok) throw new Error(`${name} was refused at ${seq}: ${JSON.stringify(appended.conflict)}`);
     acknowledged.push(appended.stored[0]!.hash);
   }
@@ -75,7 +75,7 @@ describe("a server that crashes while writers write", () => {
     await journal.append(
       A,
       0,
-      Array.from({ length: 3000 }, (_, i) => started(`${i}`)),
+      Array.from({ length: 3000 }, (_, i) => startedEvent(`${i}`)),
       1,
     );
     const seen: number[] = [];
@@ -94,19 +94,19 @@ describe("an append whose answer is lost", () => {
     ["is known again when the server seems to be silent", 300],
   ])("%s", async (_title, tryMs) => {
     const journal = await open(proxy.url(url), { tryMs });
-    await journal.append(A, 0, [started("first")], 1);
+    await journal.append(A, 0, [startedEvent("first")], 1);
     proxy.network("lose-answers");
-    const rival = [started("of a rival")];
+    const rival = [startedEvent("of a rival")];
     const appended = Promise.all([
-      journal.append(A, 1, [started("second"), started("third")], 2),
+      journal.append(A, 1, [startedEvent("second"), startedEvent("third")], 2),
       journal.append(A, 1, rival, 2),
-      journal.append(B, 0, [started("another")], 2),
+      journal.append(B, 0, [startedEvent("another")], 2),
       journal.outbox.put("key", "text"),
     ]);
     const beside = await open();
     await eventually(async () => expect(await lines(beside)).toHaveLength(4));
     // Somebody else goes on from there, before the writer hears of it.
-    expect(await beside.append(A, 3, [started("fourth")], 3)).toMatchObject({ ok: true });
+    expect(await beside.append(A, 3, [startedEvent("fourth")], 3)).toMatchObject({ ok: true });
     if (tryMs > 1000) proxy.cut();
     proxy.network("well");
     const [second, refused, another] = await appended;
@@ -115,17 +115,17 @@ describe("an append whose answer is lost", () => {
     expect(refused).toEqual({ ok: false, conflict: { expected: 1, actual: 4 } });
     expect(another).toEqual({ ok: true, stored: [all[3]] });
     expect(all.map((line) => line.event)).toEqual(
-      ["first", "second", "third", "another", "fourth"].map((by) => started(by)),
+      ["first", "second", "third", "another", "fourth"].map((by) => startedEvent(by)),
     );
     expect(await beside.outbox.get("key")).toBe("text");
   });
 
   test("is written once also when the first try is still under way when the second begins", async () => {
     const journal = await open(proxy.url(url), { tryMs: 300 });
-    await journal.append(A, 0, [started("first")], 1);
+    await journal.append(A, 0, [startedEvent("first")], 1);
     // Whoever holds the journal's lock keeps both tries waiting on the server.
     const held = server.sql("SELECT pg_advisory_xact_lock(1380273473, hashtext('remand')), pg_sleep(1.2)", url);
-    const appended = await journal.append(A, 1, [started("second")], 2);
+    const appended = await journal.append(A, 1, [startedEvent("second")], 2);
     await held;
     expect(appended).toMatchObject({ ok: true, stored: [{ seq: 2 }] });
     expect(await lines(journal)).toHaveLength(2);
@@ -140,20 +140,20 @@ describe("an append whose answer is lost", () => {
 describe("patience", () => {
   test("has an end, and the error says in our words what happened and nothing of the password", async () => {
     const journal = await open(proxy.url(url), { patienceMs: 2000, tryMs: 500 });
-    await journal.append(A, 0, [started()], 1);
+    await journal.append(A, 0, [startedEvent()], 1);
     proxy.network("freeze");
-    const error = await journal.append(A, 1, [started()], 1).catch((caught: unknown) => caught);
+    const error = await journal.append(A, 1, [startedEvent()], 1).catch((caught: unknown) => caught);
     expect(error).toMatchObject({ code: "journal-unreachable" });
     expect((error as Error).message).toContain("does not answer");
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain("s3cret");
     proxy.network("well");
     // Nothing of it is there, and the journal is of use again.
-    expect(await journal.append(A, 1, [started("again")], 1)).toMatchObject({ ok: true });
+    expect(await journal.append(A, 1, [startedEvent("again")], 1)).toMatchObject({ ok: true });
   });
 
   test("ends at once when the journal is closed", async () => {
     const journal = await createPostgresJournal(proxy.url(url));
-    await journal.append(A, 0, [started()], 1);
+    await journal.append(A, 0, [startedEvent()], 1);
     proxy.network("freeze");
     const reading = lines(journal);
     const refusal = reading.then(
@@ -176,9 +176,9 @@ describe("watching", () => {
     const stop = ours.watch((whose) => heard.push(whose));
     // The first word comes when it listens.
     await eventually(() => expect(heard).toEqual(["others"]));
-    await theirs.append(A, 0, [started()], 1);
+    await theirs.append(A, 0, [startedEvent()], 1);
     await eventually(() => expect(heard).toEqual(["others", "others"]));
-    await ours.append(A, 1, [started()], 1);
+    await ours.append(A, 1, [startedEvent()], 1);
     expect(heard).toEqual(["others", "others", "ours"]);
     stop();
   });
@@ -189,11 +189,11 @@ describe("watching", () => {
     const stop = ours.watch(heard);
     await eventually(() => expect(heard).toHaveBeenCalled());
     await server.restart("immediate");
-    await theirs.append(A, 0, [started()], 1);
+    await theirs.append(A, 0, [startedEvent()], 1);
     await eventually(async () => expect(await lines(ours)).toHaveLength(1));
     await eventually(() => expect(heard.mock.calls.length).toBeGreaterThanOrEqual(2));
     heard.mockClear();
-    await theirs.append(A, 1, [started()], 1);
+    await theirs.append(A, 1, [startedEvent()], 1);
     await eventually(() => expect(heard).toHaveBeenCalled());
     stop();
   });
@@ -205,7 +205,7 @@ describe("watching", () => {
     await eventually(() => expect(heard).toHaveBeenCalledOnce());
     proxy.network("freeze");
     proxy.cut();
-    await theirs.append(A, 0, [started()], 1);
+    await theirs.append(A, 0, [startedEvent()], 1);
     await sleep(100);
     expect(heard).toHaveBeenCalledOnce();
     proxy.network("well");
@@ -222,7 +222,7 @@ describe("watching", () => {
     await eventually(() => expect(heard).toHaveBeenCalled());
     heard.mockClear();
     proxy.network("freeze");
-    await theirs.append(A, 0, [started()], 1);
+    await theirs.append(A, 0, [startedEvent()], 1);
     const before = proxy.connections();
     await eventually(() => expect(proxy.connections()).toBeGreaterThan(before));
     expect(heard).not.toHaveBeenCalled();

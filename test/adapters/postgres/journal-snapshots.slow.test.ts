@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";
-import { A, started } from "../../contract/journal.ts";
+import { A, startedEvent } from "../../contract/journal.ts";
 import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
 
 let server: PostgresServer;
@@ -19,7 +19,7 @@ test("of several workers one keeps the snapshot, and another takes that over whe
   await one.append(
     A,
     0,
-    Array.from({ length: 9000 }, (_, i) => started(`${i}`)),
+    Array.from({ length: 9000 }, (_, i) => startedEvent(`${i}`)),
     1,
   );
   expect(await one.saveSnapshot(at(1000, part("a"), part("b")), null)).toBe(true);
@@ -40,7 +40,7 @@ test("of several workers one keeps the snapshot, and another takes that over whe
 test("whoever finds a snapshot that is not whole writes it anew", async () => {
   const url = `${server.url}?schema=damaged`;
   const journal = await createPostgresJournal(url);
-  await journal.append(A, 0, [started()], 1);
+  await journal.append(A, 0, [startedEvent()], 1);
   await journal.saveSnapshot(at(1, part("a")), null);
   await journal.close();
   await server.sql("UPDATE damaged.part SET text = 'changed'");
@@ -53,7 +53,7 @@ test("whoever finds a snapshot that is not whole writes it anew", async () => {
 
 test("a snapshot of many megabytes is saved and read in pieces, all of it or nothing", async () => {
   const journal = await createPostgresJournal(`${server.url}?schema=large`);
-  await journal.append(A, 0, [started()], 1);
+  await journal.append(A, 0, [startedEvent()], 1);
   const parts = Array.from({ length: 12_000 }, (_, i) => part(`story-${String(i).padStart(5, "0")}`, "x".repeat(1000)));
   expect(await journal.saveSnapshot(at(1, ...parts), null)).toBe(true);
   expect(await journal.latestSnapshot("1")).toEqual(at(1, ...parts));

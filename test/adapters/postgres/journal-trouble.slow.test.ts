@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { createPostgresJournal, hasJournal, openPostgresReadOnly } from "../../../src/adapters/postgres/journal.ts";
 import { openPool } from "../../../src/adapters/postgres/pool.ts";
-import { A, B, lines, started } from "../../contract/journal.ts";
+import { A, B, lines, startedEvent } from "../../contract/journal.ts";
 import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
 
 let server: PostgresServer;
@@ -74,7 +74,7 @@ describe("a server that does not let us", () => {
       hint: expect.stringContaining("GRANT".toLowerCase()),
     });
     const journal = await createPostgresJournal(url);
-    await journal.append(A, 0, [started()], 1);
+    await journal.append(A, 0, [startedEvent()], 1);
     await server.sql(
       `GRANT USAGE ON SCHEMA remand TO looker_${number}; GRANT SELECT ON ALL TABLES IN SCHEMA remand TO looker_${number}`,
       url,
@@ -86,7 +86,7 @@ describe("a server that does not let us", () => {
     await reader.close();
     await pool.close();
     const writer = await createPostgresJournal(looker.href);
-    await expect(writer.append(A, 1, [started()], 1)).rejects.toMatchObject({ code: "journal-refused" });
+    await expect(writer.append(A, 1, [startedEvent()], 1)).rejects.toMatchObject({ code: "journal-refused" });
     await writer.close();
     await journal.close();
   });
@@ -94,12 +94,12 @@ describe("a server that does not let us", () => {
   test("can only be read", async () => {
     const url = await server.newDatabase();
     const journal = await createPostgresJournal(url);
-    await journal.append(A, 0, [started()], 1);
+    await journal.append(A, 0, [startedEvent()], 1);
     await journal.close();
     await server.sql(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = on`);
     const readonly = await createPostgresJournal(url);
     expect(await lines(readonly)).toHaveLength(1);
-    await expect(readonly.append(A, 1, [started()], 1)).rejects.toMatchObject({ code: "journal-readonly" });
+    await expect(readonly.append(A, 1, [startedEvent()], 1)).rejects.toMatchObject({ code: "journal-readonly" });
     await readonly.close();
   });
 
@@ -113,8 +113,8 @@ describe("a server that does not let us", () => {
          EXECUTE FUNCTION full_disk()`,
       url,
     );
-    const large = journal.append(A, 0, [started("x".repeat(2000))], 1);
-    const small = journal.append(B, 0, [started()], 1);
+    const large = journal.append(A, 0, [startedEvent("x".repeat(2000))], 1);
+    const small = journal.append(B, 0, [startedEvent()], 1);
     await expect(large).rejects.toMatchObject({ code: "journal-full" });
     expect(await small).toMatchObject({ ok: true });
     expect(await lines(journal)).toHaveLength(1);
@@ -138,7 +138,7 @@ describe("the tables", () => {
   test("are made once when many open at the same time", async () => {
     const url = await server.newDatabase();
     const journals = await Promise.all(Array.from({ length: 8 }, () => createPostgresJournal(url)));
-    await Promise.all(journals.map((journal, i) => journal.append(A, i, [started()], 1)));
+    await Promise.all(journals.map((journal, i) => journal.append(A, i, [startedEvent()], 1)));
     expect(await lines(journals[0]!)).not.toHaveLength(0);
     for (const journal of journals) await journal.close();
   });
@@ -161,7 +161,7 @@ describe("the tables", () => {
       url,
     )) as [{ name: string }];
     await server.sql(`DROP FUNCTION ${name}`, url);
-    await expect(journal.append(A, 0, [started()], 1)).rejects.toMatchObject({ code: "journal-newer" });
+    await expect(journal.append(A, 0, [startedEvent()], 1)).rejects.toMatchObject({ code: "journal-newer" });
     await journal.close();
   });
 
@@ -182,8 +182,8 @@ describe("the tables", () => {
   test("of several projects share a database and know nothing of each other", async () => {
     const url = await server.newDatabase();
     const [one, two] = [await createPostgresJournal(url), await createPostgresJournal(`${url}?schema=other`)];
-    await one.append(A, 0, [started("one")], 1);
-    await two.append(A, 0, [started("two"), started("more")], 1);
+    await one.append(A, 0, [startedEvent("one")], 1);
+    await two.append(A, 0, [startedEvent("two"), startedEvent("more")], 1);
     expect(await lines(one)).toHaveLength(1);
     expect(await lines(two)).toHaveLength(2);
     await one.close();
@@ -215,7 +215,7 @@ test("an administrator's settings cannot make an acknowledged commit one that ma
 test("what was tampered with is found", async () => {
   const url = await server.newDatabase();
   const journal = await createPostgresJournal(url);
-  await journal.append(A, 0, [started("1"), started("2"), started("3")], 1);
+  await journal.append(A, 0, [startedEvent("1"), startedEvent("2"), startedEvent("3")], 1);
   await server.sql("UPDATE remand.line SET event = replace(event, '\"2\"', '\"9\"') WHERE position = 2", url);
   expect(await journal.verify()).toMatchObject({ ok: false, position: 2 });
   await server.sql("DELETE FROM remand.line WHERE position = 2", url);

@@ -18,9 +18,9 @@ import { command as verifyCommand } from "../../../src/cli/commands/look/verify.
 import { createHost } from "../../../src/compose/host.ts";
 import { stateFolder } from "../../../src/compose/state-folder.ts";
 import { type EvidenceId, storyId } from "../../../src/core/events/ids.ts";
-import type { Stored } from "../../../src/ports/journal.ts";
+import type { StoredEvent } from "../../../src/ports/journal.ts";
 import { run } from "../../kit/fake-environment.ts";
-import { A, lines, started } from "../../contract/journal.ts";
+import { A, lines, startedEvent } from "../../contract/journal.ts";
 import { story } from "../../kit/story-world.ts";
 import { type PostgresServer, startPostgres } from "../../kit/postgres-server.ts";
 
@@ -28,7 +28,7 @@ let server: PostgresServer;
 let root: string;
 let file: string;
 let url: string;
-let local: Stored[];
+let local: StoredEvent[];
 let printed: EvidenceId;
 let count = 0;
 beforeAll(async () => {
@@ -43,7 +43,7 @@ beforeEach(async () => {
   const journal = await createSqliteJournal(file);
   for (let i = 0; i < 30; i++) {
     const id = storyId(`story-${i}`);
-    await journal.append(id, 0, [{ type: "story.added", story: story(id) }, started("ü€😀\u0000")], 1000.5 + i);
+    await journal.append(id, 0, [{ type: "story.added", story: story(id) }, startedEvent("ü€😀\u0000")], 1000.5 + i);
   }
   await journal.append(null, 0, [{ type: "infrastructure.blocked", issue: "x".repeat(100_000) }], 7);
   await journal.outbox.put("story-1:3", "a result ü");
@@ -56,7 +56,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 const host = createHost({});
 const plan = (dryRun = false) => ({ to: url, dryRun, onProgress: () => undefined });
 
-async function arrived(): Promise<Stored[]> {
+async function arrived(): Promise<StoredEvent[]> {
   const journal = await createPostgresJournal(url);
   try {
     return await lines(journal);
@@ -83,7 +83,7 @@ describe("remand migrate", () => {
     expect(await journal.outbox.get("story-1:3")).toBe("a result ü");
     expect(await createPostgresEvidence(pool).read(printed)).toBe("what was printed");
     // It goes on where it was.
-    expect(await journal.append(storyId("story-1"), 2, [started("on")], 9)).toMatchObject({ ok: true });
+    expect(await journal.append(storyId("story-1"), 2, [startedEvent("on")], 9)).toMatchObject({ ok: true });
     await journal.close();
     await pool.close();
     for (const open of [createSqliteJournal, openJournalReadOnly])
@@ -121,7 +121,7 @@ describe("remand migrate", () => {
 
   test("refuses a database with another journal in it, also when it only looks", async () => {
     const other = await createPostgresJournal(url);
-    await other.append(A, 0, [started("another")], 1);
+    await other.append(A, 0, [startedEvent("another")], 1);
     await other.close();
     for (const dryRun of [true, false])
       await expect(host.migrate(root, plan(dryRun))).rejects.toMatchObject({
@@ -188,7 +188,7 @@ describe("after a crash", () => {
   test("after the commit only the mark is missing, even when the fleet has gone on since", async () => {
     await interrupted("after the commit");
     const journal = await createPostgresJournal(url);
-    await journal.append(storyId("story-1"), 2, [started("on")], 9);
+    await journal.append(storyId("story-1"), 2, [startedEvent("on")], 9);
     await journal.close();
     await host.migrate(root, plan());
     expect(await arrived()).toHaveLength(62);
@@ -215,7 +215,7 @@ describe("heads that commits have noted", () => {
     git("branch", "remand/story-1");
     const verify = () => run(["verify", "--db", url], [verifyCommand], { host, cwd: root });
     const another = await createPostgresJournal(`${url}_too`);
-    await another.append(A, 0, [started()], 1);
+    await another.append(A, 0, [startedEvent()], 1);
     await another.close();
     const beside = await run(["verify", "--db", `${url}_too`], [verifyCommand], { host, cwd: root });
     expect(beside.out).toContain("intact: 1 line,");

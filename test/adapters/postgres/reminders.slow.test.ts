@@ -92,7 +92,7 @@ async function partsOf(pool: PostgresPool, journal: PostgresJournal): Promise<Wo
   } as unknown as WorkerParts;
 }
 
-const QUEUE = { enqueue: async () => undefined, forget: async () => undefined, inHand: async () => [] };
+const QUEUE = { enqueue: async () => undefined, forget: async () => undefined, claimedJobs: async () => [] };
 const ONCE = ["reminder: a still needs you, after 2 h: the same failure again and again"];
 
 describe("the note of a fleet", () => {
@@ -105,10 +105,10 @@ describe("the note of a fleet", () => {
       given++;
       return 60;
     };
-    await Promise.all(pools.map((pool) => createPostgresNote(pool, "reminders").turn(ring)));
+    await Promise.all(pools.map((pool) => createPostgresNote(pool, "reminders").takeTurn(ring)));
     expect(given).toBe(1);
     const seen: (number | null)[] = [];
-    await createPostgresNote(pools[0]!, "reminders").turn((until) => (seen.push(until), null));
+    await createPostgresNote(pools[0]!, "reminders").takeTurn((until) => (seen.push(until), null));
     expect(seen).toEqual([60]);
   });
 
@@ -118,13 +118,13 @@ describe("the note of a fleet", () => {
       createPostgresNote(await connected(), "reminders"),
       createPostgresNote(await connected(), "reminders"),
     ];
-    await one.turn(() => 7);
-    const failed = one.turn(() => {
+    await one.takeTurn(() => 7);
+    const failed = one.takeTurn(() => {
       throw new Error("nobody there");
     });
     await expect(failed).rejects.toThrow("nobody there");
     const seen: (number | null)[] = [];
-    await other.turn((until) => (seen.push(until), null));
+    await other.takeTurn((until) => (seen.push(until), null));
     expect(seen).toEqual([7]);
   });
 
@@ -144,13 +144,13 @@ describe("the note of a fleet", () => {
         return pool.transaction(work);
       },
     };
-    await createPostgresNote(lossy, "reminders").turn(() => {
+    await createPostgresNote(lossy, "reminders").takeTurn(() => {
       given++;
       return 60;
     });
     expect(given).toBe(1);
     const seen: (number | null)[] = [];
-    await createPostgresNote(pool, "reminders").turn((until) => (seen.push(until), null));
+    await createPostgresNote(pool, "reminders").takeTurn((until) => (seen.push(until), null));
     expect(seen).toEqual([60]);
   });
 
@@ -158,7 +158,7 @@ describe("the note of a fleet", () => {
     const pool = await connected();
     await (await createPostgresJournal(pool)).close();
     await server.sql("DROP TABLE remand.reminder; UPDATE remand.version SET version = 2", db);
-    await createPostgresNote(pool, "reminders").turn(() => 5);
+    await createPostgresNote(pool, "reminders").takeTurn(() => 5);
     expect(await server.sql("SELECT * FROM remand.reminder", db)).toEqual([{ what: "reminders", until: 5 }]);
   });
 });

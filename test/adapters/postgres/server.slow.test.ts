@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { compiled } from "../journal-process/compiled.ts";
+import { compileModule } from "../journal-process/compiled.ts";
 import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
 
 let server: PostgresServer;
@@ -23,7 +23,7 @@ test("what is committed outlives a crash of the server, and databases are apart"
 });
 
 test("the server goes when the process that started it is killed", async () => {
-  const { program, remove } = compiled(new URL("../../kit/start-and-wait.ts", import.meta.url));
+  const { program, remove } = compileModule(new URL("../../kit/start-and-wait.ts", import.meta.url));
   try {
     const child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "inherit"] });
     const [said] = (await once(child.stdout, "data")) as [Buffer];

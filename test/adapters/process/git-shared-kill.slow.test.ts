@@ -9,15 +9,15 @@ import { storyId } from "../../../src/core/events/ids.ts";
 import { sha256 } from "../../../src/stdx/sha256.ts";
 import { note } from "../../contract/workspace.ts";
 import { filesIn, gitIn } from "../../kit/git-repository.ts";
-import { compiled } from "../journal-process/compiled.ts";
+import { compileModule } from "../journal-process/compiled.ts";
 import { makeFleet, type Fleet } from "../../kit/shared-machines.ts";
 
 const STORY = storyId("S-1");
-let worker: ReturnType<typeof compiled>;
+let worker: ReturnType<typeof compileModule>;
 let fleet: Fleet;
 
 beforeAll(() => {
-  worker = compiled(new URL("../shared-process/worker.ts", import.meta.url));
+  worker = compileModule(new URL("../shared-process/worker.ts", import.meta.url));
 });
 afterAll(() => worker?.remove());
 beforeEach(() => {

@@ -59,7 +59,7 @@ describe("the fleet's queue", () => {
     await started(async (id) => void ran.push(id));
     const ticket = { id: "a:1", lane: "checks" } as const;
     await Promise.all([queue.enqueue([ticket, { id: "b:1", lane: "checks" }]), queue.enqueue([ticket])]);
-    await until(async () => (await queue.over(["a:1", "b:1"])).length === 2);
+    await until(async () => (await queue.findEnded(["a:1", "b:1"])).length === 2);
     await queue.enqueue([ticket]);
     await sleep(300);
     expect(ran.toSorted()).toEqual(["a:1", "b:1"]);
@@ -83,7 +83,7 @@ describe("the fleet's queue", () => {
       url,
     );
     expect(limits).toEqual([{ concurrency: 2 }]);
-    while ((await queue.over(["a:1", "b:1", "c:1", "d:1", "e:1"])).length < 5) {
+    while ((await queue.findEnded(["a:1", "b:1", "c:1", "d:1", "e:1"])).length < 5) {
       for (const end of jobs.running.values()) end();
       await sleep(20);
     }
@@ -98,19 +98,19 @@ describe("the fleet's queue", () => {
       { id: "b:1", lane: "developers" },
     ]);
     await until(() => jobs.running.size === 1);
-    const inHand = await queue.inHand();
+    const inHand = await queue.claimedJobs();
     expect(inHand).toEqual([{ id: jobs.began[0], lane: "developers", holder: "w@1" }]);
-    await queue.giveBack(inHand);
+    await queue.release(inHand);
     // It waits again in the lane's queue, and not in one without limits.
     const given = await rows("status, queue_name", `workflow_uuid = '${jobs.began[0]}'`);
     expect(given).toEqual([{ status: "ENQUEUED", queue_name: "remand-developers" }]);
-    expect(await queue.inHand()).toEqual([]);
+    expect(await queue.claimedJobs()).toEqual([]);
   });
 
   test("a job of another version of the program is taken all the same (trap 2)", async () => {
     await started(async () => undefined);
     await queue.enqueue([{ id: "a:1", lane: "engine" }]);
-    await until(async () => (await queue.over(["a:1"])).length === 1);
+    await until(async () => (await queue.findEnded(["a:1"])).length === 1);
     expect(await rows("application_version")).toEqual([{ application_version: "remand-1" }]);
   });
 
@@ -120,7 +120,7 @@ describe("the fleet's queue", () => {
     const soon = { timeout: 60_000 };
     await queue.enqueue([{ id: "a:1", lane: "checks" }]);
     await expect.poll(() => ran, soon).toEqual(["a:1"]);
-    await until(async () => (await queue.over(["a:1"])).length === 1);
+    await until(async () => (await queue.findEnded(["a:1"])).length === 1);
     // As another worker does it, in a lane of which nothing was heard here so far.
     await server.sql("UPDATE remand_queue.workflow_status SET status = 'ENQUEUED', queue_name = 'remand-critics'", url);
     await server.sql("SELECT pg_notify('remand_remand_jobs', 'other critics')", url);
@@ -145,19 +145,19 @@ describe("the fleet's queue", () => {
     const said: string[] = [];
     await started(() => Promise.reject(new Error("no journal")), { onTrouble: (text) => said.push(text) });
     await queue.enqueue([{ id: "a:1", lane: "engine" }]);
-    await until(async () => (await queue.over(["a:1"])).length === 1);
+    await until(async () => (await queue.findEnded(["a:1"])).length === 1);
     expect(said).toEqual(["a:1: no journal"]);
   });
 
   test("jobs that are over are taken off the books (trap 8); unknown ones are over", async () => {
     await started(async () => undefined);
     await queue.enqueue([{ id: "a:1", lane: "engine" }]);
-    await until(async () => (await queue.over(["a:1"])).length === 1);
+    await until(async () => (await queue.findEnded(["a:1"])).length === 1);
     await queue.forget({ endedBefore: Date.now() - 60_000 });
     expect(await rows("workflow_uuid")).toHaveLength(1);
     await queue.forget({ endedBefore: Date.now() + 60_000 });
     expect(await rows("workflow_uuid")).toEqual([]);
-    expect(await queue.over(["a:1", "never:9"])).toEqual(["a:1", "never:9"]);
+    expect(await queue.findEnded(["a:1", "never:9"])).toEqual(["a:1", "never:9"]);
   });
 
   test("stopped, it takes no more, and what runs past its patience is told to end", async () => {

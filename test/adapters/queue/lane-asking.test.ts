@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { createVirtualClock } from "../../kit/virtual-clock.ts";
-import { createLaneAsking } from "../../../src/adapters/queue/dbos-lanes.ts";
+import { createLanePoller } from "../../../src/adapters/queue/dbos-lanes.ts";
 import type { Lane } from "../../../src/core/stories/command.ts";
 
 const end = { signal: new AbortController(), over: Promise.resolve() };
@@ -12,7 +12,7 @@ afterEach(async () => {
 /** Asks by a clock that the test moves, and counts by lane how often. */
 function running(pollMs: number, answer: (lane: Lane) => Promise<boolean> = async () => false) {
   const clock = createVirtualClock();
-  const asking = createLaneAsking(pollMs, clock);
+  const asking = createLanePoller(pollMs, clock);
   const asked: Lane[] = [];
   end.signal = new AbortController();
   end.over = asking.run((lane) => {
@@ -94,7 +94,7 @@ test("whoever was in another's way comes again soon, without being told", async 
 });
 
 test("by the machine's own time too, and it ends at once when it is told to", async () => {
-  const asking = createLaneAsking(1);
+  const asking = createLanePoller(1);
   let asked = 0;
   end.signal = new AbortController();
   end.over = asking.run(async (lane) => {

@@ -11,7 +11,7 @@ import { recover } from "../../../src/engine/recover.ts";
 import { evolve } from "../../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../../src/fold/new-state.ts";
 import { byText, lookup } from "../../../src/stdx/sorted-map.ts";
-import type { Stored } from "../../../src/ports/journal.ts";
+import type { StoredEvent } from "../../../src/ports/journal.ts";
 import { chance } from "../../simulation/chance.ts";
 import { Killed, simulatedWorld, type Disk } from "../../simulation/simulated-world.ts";
 import { newProject } from "../../simulation/simulate.ts";
@@ -24,8 +24,8 @@ afterAll(() => told.close());
 const SEEDS = 15;
 const NOBODY = { onLines: () => undefined, onOutput: () => undefined };
 
-async function linesOf(disk: Disk): Promise<readonly Stored[]> {
-  const lines: Stored[] = [];
+async function linesOf(disk: Disk): Promise<readonly StoredEvent[]> {
+  const lines: StoredEvent[] = [];
   for await (const line of disk.journal.read(0)) lines.push(line);
   return lines;
 }
@@ -51,7 +51,7 @@ async function work(
     ...plain,
     journal: telemetry.journal(plain.journal),
     watcher: telemetry.watcher(NOBODY),
-    roster: telemetry.roster(plain.roster),
+    roleRegistry: telemetry.roleRegistry(plain.roleRegistry),
   };
   const ledger = await openLedger(world);
   telemetry.resume(ledger.state());

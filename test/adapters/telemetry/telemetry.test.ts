@@ -5,7 +5,7 @@ import { type Telemetry, createOwnLines, createTelemetry } from "../../../src/ad
 import { presetPolicy } from "../../../src/config/presets.ts";
 import { roleName, storyId } from "../../../src/core/events/ids.ts";
 import type { AttemptStarted, Event } from "../../../src/core/events/event.ts";
-import type { Journal, Stored } from "../../../src/ports/journal.ts";
+import type { Journal, StoredEvent } from "../../../src/ports/journal.ts";
 import type { Agent, AgentResult } from "../../../src/ports/agent.ts";
 import type { Escalation } from "../../../src/core/stories/escalation.ts";
 import { evolve } from "../../../src/fold/fold-event.ts";
@@ -233,10 +233,10 @@ describe("calls of agents", () => {
 
   async function asked(telemetry: Telemetry, name: string, key: string, answers: () => Promise<AgentResult>) {
     const agent: Agent = { name, run: answers };
-    const roster = telemetry.roster({
-      playing: () => Promise.resolve({ agent, model: "opus", prompt: "", reports: "signal", env: {} }),
+    const roleRegistry = telemetry.roleRegistry({
+      agentFor: () => Promise.resolve({ agent, model: "opus", prompt: "", reports: "signal", env: {} }),
     });
-    const player = await roster.playing(roleName("critic"));
+    const player = await roleRegistry.agentFor(roleName("critic"));
     expect(player!.agent.name).toBe(name);
     return player!.agent.run(request(key), { signal: new AbortController().signal, onEvent: () => undefined });
   }
@@ -304,11 +304,11 @@ describe("calls of agents", () => {
 });
 
 describe("whose a line is", () => {
-  const line = (position: number): Stored => ({ position }) as Stored;
+  const line = (position: number): StoredEvent => ({ position }) as StoredEvent;
 
   test("is known even when it is folded before its append has resolved", async () => {
     const own = createOwnLines();
-    const resolvers: ((lines: readonly Stored[]) => void)[] = [];
+    const resolvers: ((lines: readonly StoredEvent[]) => void)[] = [];
     const journal = own.around<Pick<Journal, "append">>({
       append: () => new Promise((resolve) => resolvers.push((stored) => resolve({ ok: true, stored }))),
     });

@@ -21,7 +21,7 @@ describe("input and output apart", () => {
       result: "x",
       model_usage_since_last_result: { opus: { inputTokens: 10, outputTokens: 1 } },
     });
-    const { parts, counted } = listener.heard(ENDED);
+    const { parts, counted } = listener.report(ENDED);
     expect(parts).toEqual({ model: "opus", input: 1165, output: 46, cached: 1000 });
     expect(usageOfParts(parts, counted.run!.tokens)).toEqual({
       usage: { model: "opus", inputTokens: 1165, outputTokens: 46, cachedTokens: 1000 },
@@ -32,14 +32,14 @@ describe("input and output apart", () => {
     const listener = createClaudeListener(nothing, () => 0);
     const usage = { input_tokens: 3, output_tokens: 4, cache_read_input_tokens: 10 };
     listener.hear({ type: "result", is_error: false, result: "x", usage, modelUsage: { opus: { inputTokens: 13 } } });
-    expect(listener.heard(ENDED).parts).toEqual({ model: "opus", input: 13, output: 4, cached: 10 });
+    expect(listener.report(ENDED).parts).toEqual({ model: "opus", input: 13, output: 4, cached: 10 });
   });
 
   it("codex: of a conversation that is new, and by what was known of it before of one that went on", () => {
     const listener = createCodexListener(null, nothing, () => 0);
     const usage = { input_tokens: 30, cached_input_tokens: 20, output_tokens: 12 };
     listener.hear({ type: "turn.completed", usage });
-    const { parts } = listener.heard(ENDED);
+    const { parts } = listener.report(ENDED);
     expect(usageOfParts(parts, 42)).toEqual({ usage: { inputTokens: 30, outputTokens: 12, cachedTokens: 20 } });
     const before = totalsWithParts({ tokens: 35 }, { model: null, input: 26, output: 9, cached: 18 });
     expect(before).toEqual({ tokens: 35, input: 26, cached: 18 });
@@ -63,7 +63,7 @@ describe("input and output apart", () => {
   });
 
   it("nobody said anything: nothing is known", () => {
-    expect(createClaudeListener(nothing, () => 0).heard(ENDED).parts).toBeNull();
+    expect(createClaudeListener(nothing, () => 0).report(ENDED).parts).toBeNull();
     expect(usageOfParts(null, 3)).toEqual({});
     expect(usageOfParts({ model: "m", input: 0, output: 0 }, null)).toEqual({ usage: { model: "m" } });
   });

@@ -3,5 +3,5 @@ import type { ReminderNote } from "../../../src/ports/notifier.ts";
 /** The note between all who remind. */
 export function memoryNote(): ReminderNote {
   let mindedUntil: number | null = null;
-  return { turn: async (take) => void (mindedUntil = take(mindedUntil) ?? mindedUntil) };
+  return { takeTurn: async (take) => void (mindedUntil = take(mindedUntil) ?? mindedUntil) };
 }

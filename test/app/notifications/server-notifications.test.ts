@@ -164,7 +164,7 @@ describe("an engine and dashboards", () => {
     let isBroken = true;
     const note = memoryNote();
     const { ask, serve, clock, told, notices } = project({
-      turn: (take) => (isBroken ? Promise.reject(new Error("the disk is full")) : note.turn(take)),
+      takeTurn: (take) => (isBroken ? Promise.reject(new Error("the disk is full")) : note.takeTurn(take)),
     });
     await ask("a");
     serve();

@@ -4,7 +4,7 @@ import { footerLines } from "../../../src/cli/reporters/default.ts";
 import { canRedraw, glyphsFor } from "../../../src/cli/terminal-kind.ts";
 import { fingerprint, storyId } from "../../../src/core/events/ids.ts";
 import type { RunState } from "../../../src/core/stories/run-state.ts";
-import type { Stored } from "../../../src/ports/journal.ts";
+import type { StoredEvent } from "../../../src/ports/journal.ts";
 import { ASCII_GLYPHS, UNICODE_GLYPHS } from "../../../src/views/text/words.ts";
 import { world as scripted, type Script } from "../../seeds/scripted-run.ts";
 import { judgement, story } from "../../kit/story-world.ts";
@@ -15,7 +15,7 @@ import { memoryFiles } from "../../kit/memory-files.ts";
 interface Told {
   readonly out: string;
   readonly state: RunState;
-  readonly lines: readonly Stored[];
+  readonly lines: readonly StoredEvent[];
 }
 
 interface Setting {
@@ -45,7 +45,7 @@ async function told(name: ReporterName, setting: Setting = {}): Promise<Told> {
     files: setting.files ?? memoryFiles({}),
   };
   const reporter = await createReporter(name, { world, asked: [storyId("login")] });
-  const lines: Stored[] = [];
+  const lines: StoredEvent[] = [];
   const watcher: Reporter = {
     ...reporter,
     onLines: (fresh, state) => {

@@ -12,7 +12,7 @@ import { readAgentFile } from "../../../src/parse/agent/agent-file.ts";
 import { readAgentText } from "../../../src/parse/agent/agent-text.ts";
 import { rolesOfGate } from "../../../src/app/agent-spec.ts";
 import { createVirtualClock } from "../../kit/virtual-clock.ts";
-import { defaultRole, rosterOf } from "../../../src/compose/agents/roles.ts";
+import { defaultRole, roleRegistryOf } from "../../../src/compose/agents/roles.ts";
 import { writeClarificationPrompt } from "../../../src/write/prompts/signal-forms.ts";
 import { writeHealthCheckPrompt, writeRemediationPrompt } from "../../../src/write/prompts/remediation.ts";
 import { writePerspectivePrompt } from "../../../src/write/prompts/review.ts";
@@ -63,7 +63,7 @@ test("a role of another name has no file, whatever the name", async () => {
 
 describe("who plays a role", () => {
   const COMMANDS = { critic: { command: "true" }, painter: { command: "true" } };
-  const rosterIn = async (files: Readonly<Record<string, string>>, agents: Config["agents"] = COMMANDS) => {
+  const roleRegistryIn = async (files: Readonly<Record<string, string>>, agents: Config["agents"] = COMMANDS) => {
     const root = mkdtempSync(join(tmpdir(), "remand-roles-"));
     try {
       mkdirSync(join(root, ".claude/agents"), { recursive: true });
@@ -78,30 +78,33 @@ describe("who plays a role", () => {
       } as const;
       const python = { in: () => Promise.resolve({}), look: () => Promise.resolve(null) };
       const parts = { clock: createVirtualClock(0), env: {}, python };
-      return await rosterOf(root, { ...plan, watcher: { onOutput: () => {}, onLines: () => {} } }, parts);
+      return await roleRegistryOf(root, { ...plan, watcher: { onOutput: () => {}, onLines: () => {} } }, parts);
     } finally {
       rmSync(root, { recursive: true });
     }
   };
 
   it("is told what is shipped for the role, and nothing where nothing is", async () => {
-    const roster = await rosterIn({});
-    expect((await roster.playing(roleName("critic")))!.prompt).toContain("You are the critic.");
-    expect((await roster.playing(roleName("painter")))!.prompt).toBe("");
+    const roleRegistry = await roleRegistryIn({});
+    expect((await roleRegistry.agentFor(roleName("critic")))!.prompt).toContain("You are the critic.");
+    expect((await roleRegistry.agentFor(roleName("painter")))!.prompt).toBe("");
   });
 
   it("is told what the role is told that it stands in for, and else what its own role is told", async () => {
-    const roster = await rosterIn({}, { critic: { command: "true" }, "product-owner": { fallback: "critic" } });
-    expect(await roster.playing(roleName("product-owner"))).toBeNull();
-    const standing = await roster.playing(roleName("critic"), roleName("product-owner"));
+    const roleRegistry = await roleRegistryIn(
+      {},
+      { critic: { command: "true" }, "product-owner": { fallback: "critic" } },
+    );
+    expect(await roleRegistry.agentFor(roleName("product-owner"))).toBeNull();
+    const standing = await roleRegistry.agentFor(roleName("critic"), roleName("product-owner"));
     expect(standing!.prompt).toContain("You answer for the story.");
-    const other = await roster.playing(roleName("critic"), roleName("painter"));
+    const other = await roleRegistry.agentFor(roleName("critic"), roleName("painter"));
     expect(other!.prompt).toContain("You are the critic.");
   });
 
   it("is told what the project says where it says something", async () => {
-    const roster = await rosterIn({ "critic.md": "---\nname: critic\nmodel: opus\n---\nOnly typos.\n" });
-    expect(await roster.playing(roleName("critic"))).toMatchObject({ prompt: "Only typos.", model: "opus" });
+    const roleRegistry = await roleRegistryIn({ "critic.md": "---\nname: critic\nmodel: opus\n---\nOnly typos.\n" });
+    expect(await roleRegistry.agentFor(roleName("critic"))).toMatchObject({ prompt: "Only typos.", model: "opus" });
   });
 
   it.each([
@@ -111,11 +114,11 @@ describe("who plays a role", () => {
     const root = mkdtempSync(join(tmpdir(), "remand-roles-"));
     const program = join(root, "claude");
     writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > ${root}/args\n`, { mode: 0o755 });
-    const roster = await rosterIn(
+    const roleRegistry = await roleRegistryIn(
       { "critic.md": `---\nname: critic\ntools: ${tools}\n---\nLook.\n` },
       { critic: { use: "claude", command: program } },
     );
-    const { agent } = (await roster.playing(roleName("critic")))!;
+    const { agent } = (await roleRegistry.agentFor(roleName("critic")))!;
     const control = { signal: new AbortController().signal, onEvent: () => {} };
     await agent.run(agentRequest(root, { access: "read", timeoutMs: 60_000 }), control);
     const args = readFileSync(join(root, "args"), "utf8").split("\n");
@@ -124,7 +127,7 @@ describe("who plays a role", () => {
   });
 
   it("is not somebody else because the project's file is broken", async () => {
-    await expect(rosterIn({ "critic.md": "---\nname: [\n---\nOnly typos.\n" })).rejects.toMatchObject({
+    await expect(roleRegistryIn({ "critic.md": "---\nname: [\n---\nOnly typos.\n" })).rejects.toMatchObject({
       code: "config-invalid",
       message: expect.stringContaining("critic.md:2"),
     });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { inCleanCheckout } from "../../../src/compose/checks/clean-gate.ts";
 import { treeId } from "../../../src/core/events/ids.ts";
 import type { Baseline, Gate, GateRequest } from "../../../src/ports/gate.ts";
-import type { CheckoutRequest, Laboratory } from "../../../src/ports/experiment-runner.ts";
+import type { CheckoutRequest, ExperimentRunner } from "../../../src/ports/experiment-runner.ts";
 import { gateRequest } from "../../contract/gate.ts";
 
 const control = { signal: new AbortController().signal, onOutput: () => undefined };
@@ -16,12 +16,12 @@ function setUp(baselines: Readonly<Record<string, Baseline>> = {}, leftOut: read
       opened.push(request);
       return Promise.resolve({ path: "/clean", close: () => Promise.resolve(void closed++) });
     },
-    leftOut: () => Promise.resolve(leftOut),
-  } as unknown as Laboratory;
+    ignoredPaths: () => Promise.resolve(leftOut),
+  } as unknown as ExperimentRunner;
   const gate = {
     name: "checks",
-    judgedBy: () => [],
-    judge: (request: GateRequest) => {
+    criteria: () => [],
+    run: (request: GateRequest) => {
       asked.push(request);
       return request.path === "/clean" ? Promise.reject(new Error("broken")) : Promise.resolve({});
     },
@@ -34,7 +34,7 @@ const request = { ...gateRequest({ path: "/work" }), tree: treeId("a".repeat(40)
 
 test("the files are those of the judged tree, reports name the author's folder, and an error leaves no checkout", async () => {
   const { gate, opened, asked, closed } = setUp();
-  await expect(gate.judge(request, control)).rejects.toThrow("broken");
+  await expect(gate.run(request, control)).rejects.toThrow("broken");
   expect(opened).toMatchObject([{ commit: "c1", tree: request.tree, base: "b1" }]);
   expect(asked).toMatchObject([{ path: "/clean", workedIn: "/work" }]);
   expect(closed()).toBe(1);
@@ -42,8 +42,8 @@ test("the files are those of the judged tree, reports name the author's folder, 
 
 test("a request that has a clean checkout already, or no tree, makes none", async () => {
   const { gate, opened, asked } = setUp();
-  await gate.judge({ ...request, path: "/bench", workedIn: "/work" }, control);
-  await gate.judge({ ...request, tree: treeId("") }, control);
+  await gate.run({ ...request, path: "/bench", workedIn: "/work" }, control);
+  await gate.run({ ...request, tree: treeId("") }, control);
   expect(opened).toEqual([]);
   expect(asked).toMatchObject([{ path: "/bench" }, { path: "/work" }]);
 });
@@ -72,23 +72,23 @@ test("a pass says nothing where the run changed test files, unless the checks ch
       Promise.resolve({
         path: "/clean",
         text,
-        written: () => Promise.resolve(written),
+        writtenPaths: () => Promise.resolve(written),
         close: () => Promise.resolve(),
       }),
-  } as unknown as Laboratory;
+  } as unknown as ExperimentRunner;
   const run = { ended: ["test"], ranTests: ["test"], notLoaded: [] };
   const passing = {
     name: "checks",
-    judgedBy: () => [],
-    judge: () => Promise.resolve({ gate: "checks", result: "pass", summary: "checks: pass" }),
+    criteria: () => [],
+    run: () => Promise.resolve({ gate: "checks", result: "pass", summary: "checks: pass" }),
     baseline: () => Promise.resolve({ failing: [], flaky: [], run }),
   } as unknown as Gate;
   const gate = inCleanCheckout(passing, checkouts, { testPaths: ["test/**"], oracle: [], product: [] });
-  expect(await gate.judge(request, control)).toMatchObject({
+  expect(await gate.run(request, control)).toMatchObject({
     result: "inconclusive",
     summary: "checks: inconclusive (test files were changed while the checks ran: test/a.test.js, src/b.rs)",
   });
   const seen = await gate.baseline!(request, control);
   expect(seen.run?.written).toEqual(["test/a.test.js", "src/b.rs"]);
-  expect(await gate.judge({ ...request, baseRun: seen.run! }, control)).toMatchObject({ result: "pass" });
+  expect(await gate.run({ ...request, baseRun: seen.run! }, control)).toMatchObject({ result: "pass" });
 });

@@ -17,8 +17,8 @@ function decided(own: Baseline, real: Baseline, leftOut: readonly string[] = [".
   const tried: string[] = [];
   const gate = (name: string, seen: Baseline): Gate => ({
     name: "checks",
-    judgedBy: () => [],
-    judge: () => Promise.reject(new Error("not asked for")),
+    criteria: () => [],
+    run: () => Promise.reject(new Error("not asked for")),
     baseline: async () => {
       tried.push(name);
       return seen;

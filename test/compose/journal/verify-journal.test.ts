@@ -6,7 +6,7 @@ import { openJournal } from "../../../src/compose/journal/open-journal.ts";
 import { stateFolder } from "../../../src/compose/state-folder.ts";
 import { verifyJournal } from "../../../src/compose/journal/verify-journal.ts";
 import { makeRepository, type TestRepository } from "../../kit/git-repository.ts";
-import { A, started } from "../../contract/journal.ts";
+import { A, startedEvent } from "../../contract/journal.ts";
 
 /* What only commits remember of a journal: the clone's own record is not there. */
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
   repository = makeRepository();
   file = stateFolder(repository.root).journal;
   const journal = await createSqliteJournal(file);
-  await journal.append(A, 0, [started("one"), started("two")], 1);
+  await journal.append(A, 0, [startedEvent("one"), startedEvent("two")], 1);
   ({ id } = journal.identity);
   ({ hash: head } = await journal.head());
   await journal.close();

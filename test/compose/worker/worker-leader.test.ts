@@ -20,7 +20,7 @@ import { story } from "../../kit/story-world.ts";
 let leading: Leadership;
 afterEach(() => leading.close());
 
-const QUEUE = { enqueue: async () => undefined, forget: async () => undefined, inHand: async () => [] };
+const QUEUE = { enqueue: async () => undefined, forget: async () => undefined, claimedJobs: async () => [] };
 
 /** A worker as its leading sees it, and a branch that can be changed. */
 async function worker() {
@@ -42,7 +42,7 @@ async function worker() {
       forge: null,
       gates: new Map(GATES.map((gate) => [gate, {}])),
       integration: {},
-      roster: ROSTER,
+      roleRegistry: ROLE_REGISTRY,
     },
     plan: {
       followMs: 20,
@@ -75,7 +75,7 @@ async function worker() {
   return { parts, ledger, journal, branch, news, said, policies };
 }
 
-const ROSTER = { playing: async () => ({}) };
+const ROLE_REGISTRY = { agentFor: async () => ({}) };
 
 function withCommand(config: Config, command: string): Config {
   return { ...config, gates: { ...config.gates, checks: { ...config.gates.checks, commands: [command] } } };

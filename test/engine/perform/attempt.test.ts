@@ -20,8 +20,8 @@ const HELD: Event = { type: "story.held", by: "ada" };
 function withCritic(stage: Stage): Stage {
   const review: Gate = {
     name: "review",
-    judgedBy: () => [],
-    judge: async ({ tree }) => judgement("review", tree, "fail"),
+    criteria: () => [],
+    run: async ({ tree }) => judgement("review", tree, "fail"),
   };
   stage.world = { ...stage.world, gates: new Map([["review", review]]) };
   return stage;
@@ -79,7 +79,7 @@ describe("an attempt", () => {
 
   test("of a role without an agent ends as missing, and says which role", async () => {
     const stage = await createStage(POLICY);
-    stage.world = { ...stage.world, roster: { playing: async () => null } };
+    stage.world = { ...stage.world, roleRegistry: { agentFor: async () => null } };
     await stage.until("start-attempt");
     expect(await stage.events("attempt.finished")).toMatchObject([
       { outcome: { type: "missing", detail: "no agent for developer" }, summary: "", durationMs: 0 },
@@ -265,9 +265,11 @@ describe("a message that cannot be read", () => {
     ]);
     expect((await stage.events("attempt.unclear"))[0]!.detail).not.toBe("");
     // The role's model changes meanwhile.
-    const { playing } = stage.world.roster;
-    const roster: EngineWorld["roster"] = { playing: async (role) => ({ ...(await playing(role))!, model: "large" }) };
-    stage.world = { ...stage.world, roster };
+    const { agentFor } = stage.world.roleRegistry;
+    const roleRegistry: EngineWorld["roleRegistry"] = {
+      agentFor: async (role) => ({ ...(await agentFor(role))!, model: "large" }),
+    };
+    stage.world = { ...stage.world, roleRegistry };
     await stage.until("ask-again");
     await stage.until("ask-again");
     expect(stage.requests.map(({ model, turn }) => [model, turn])).toEqual([
@@ -286,7 +288,7 @@ describe("a message that cannot be read", () => {
   test("of a role without an agent any more ends the attempt as missing", async () => {
     const stage = await createStage(POLICY, unclear(["Hm."]));
     await stage.until("start-attempt");
-    stage.world = { ...stage.world, roster: { playing: async () => null } };
+    stage.world = { ...stage.world, roleRegistry: { agentFor: async () => null } };
     await stage.until("ask-again");
     expect(await stage.events("attempt.finished")).toMatchObject([
       { outcome: { type: "missing", detail: "no agent for developer" }, summary: "" },

@@ -17,8 +17,8 @@ const DEVELOPER = roleName("developer");
 function withCritic(stage: Stage): Stage {
   const review: Gate = {
     name: "review",
-    judgedBy: () => [],
-    judge: async ({ tree }) => judgement("review", tree, "fail", { more: { asked: { [DEVELOPER]: 3 } } }),
+    criteria: () => [],
+    run: async ({ tree }) => judgement("review", tree, "fail", { more: { asked: { [DEVELOPER]: 3 } } }),
   };
   stage.world = { ...stage.world, gates: new Map([["review", review]]) };
   return stage;
@@ -77,7 +77,7 @@ describe("a rework of a merge conflict", () => {
     await stage.until("start-story");
     const integration = {
       ...stage.world.integration!,
-      standing: async () => ({ isCurrent }) as never,
+      mergeStatus: async () => ({ isCurrent }) as never,
       align: async () => ({ why: "branch-moved", detail: "f00 is on the branch", commit: "f00" }) as never,
     };
     stage.world = { ...stage.world, integration };
@@ -112,8 +112,8 @@ describe("an agent that is ended", () => {
     const calls: unknown[] = [];
     stage.world = {
       ...stage.world,
-      roster: {
-        playing: async (role) => ({
+      roleRegistry: {
+        agentFor: async (role) => ({
           agent: {
             name: role,
             run: async (_request, { signal }) => agentResult({ status: signal.aborted ? "cancelled" : "completed" }),

@@ -10,7 +10,7 @@ import {
 import { roleName } from "../../../src/core/events/ids.ts";
 import type { EngineWorld } from "../../../src/engine/world.ts";
 import { newStory } from "../../../src/fold/new-state.ts";
-import type { KeepNote } from "../../../src/ports/workspace.ts";
+import type { CommitNote } from "../../../src/ports/workspace.ts";
 import { agentResult } from "../../contract/agent-result.ts";
 import { story } from "../../kit/story-world.ts";
 import { type Stage, edit, createStage } from "../../kit/one-story.ts";
@@ -56,14 +56,14 @@ describe("the report of an attempt", () => {
   test("of one that changed nothing asks git for no changes", async () => {
     const stage = await ended(false);
     const changed = async (): Promise<never> => expect.unreachable();
-    stage.world = { ...stage.world, workspace: { ...stage.world.workspace, changed } };
+    stage.world = { ...stage.world, workspace: { ...stage.world.workspace, changedPaths: changed } };
     await report(stage);
     expect(await stage.events("attempt.finished")).toMatchObject([{ tree: "t0", changed: [], productChanged: false }]);
   });
 
   test("names attempt, phase, role and journal in the commit", async () => {
     const stage = await ended(true);
-    const notes: KeepNote[] = [];
+    const notes: CommitNote[] = [];
     const { keep } = stage.world.workspace;
     const noting: EngineWorld["workspace"]["keep"] = async (id, note) => {
       notes.push(note);
@@ -99,11 +99,11 @@ test("what was beyond the scope is put back in a commit of its own, and is known
   const state = { ...ledger.story(stage.story.id), policy, scope };
   const calls: unknown[] = [];
   const { workspace } = stage.world;
-  const putBack: EngineWorld["workspace"]["putBack"] = async (id, paths, from, note) => {
+  const putBack: EngineWorld["workspace"]["restorePaths"] = async (id, paths, from, note) => {
     calls.push([id, paths, from, note.subject, note.attempt, JSON.parse(stage.disk.outbox.get("a/attempt-1")!)]);
-    return workspace.putBack(id, paths, from, note);
+    return workspace.restorePaths(id, paths, from, note);
   };
-  stage.world = { ...stage.world, workspace: { ...workspace, putBack } };
+  stage.world = { ...stage.world, workspace: { ...workspace, restorePaths: putBack } };
   await reportAttempt({ ...ledger, story: () => state }, stage.world, state, 1, ENDED);
   const subject = "Story a (attempt 1): what was beyond its scope put back";
   expect(calls).toEqual([["a", ["src/a.ts"], "t0", subject, 1, { ...ENDED, putBack: ["src/a.ts"] }]]);
@@ -153,7 +153,7 @@ describe("a rework of a story with a file", () => {
     const { workspace } = stage.world;
     const changed = async () => ["a.md", "src/b.ts"];
     const putBack = async (): Promise<never> => expect.unreachable();
-    stage.world = { ...stage.world, pages, workspace: { ...workspace, changed, putBack } };
+    stage.world = { ...stage.world, pages, workspace: { ...workspace, changedPaths: changed, restorePaths: putBack } };
     await reportAttempt({ ...ledger, story: () => state }, stage.world, state, 1, { ...ENDED, outcome });
     return { text: files.get("a.md")!, stage };
   }

@@ -40,8 +40,8 @@ function worker(host?: string): EngineWorld {
   return {
     ...world,
     ...(host === undefined ? {} : { host }),
-    roster: {
-      playing: async (role) => ({
+    roleRegistry: {
+      agentFor: async (role) => ({
         agent: {
           name: role,
           run: async (request): Promise<AgentResult> => {
@@ -62,8 +62,8 @@ function worker(host?: string): EngineWorld {
         "review",
         {
           name: "review",
-          judgedBy: () => [],
-          judge: async (request) => {
+          criteria: () => [],
+          run: async (request) => {
             judged.push(request);
             const led = request.sessions[CRITIC] ?? session(CRITIC);
             return judgement("review", request.tree, "fail", { more: { sessions: { [CRITIC]: led } } });

@@ -68,7 +68,7 @@ describe("files beyond the scope", () => {
     const { kept, back, remembered } = await putBack();
     expect(back.putBack).toEqual(["src/b.ts", "src/new.ts"]);
     expect(remembered).toEqual([["src/b.ts", "src/new.ts"]]);
-    expect(await workspace.changed(STORY.id, before.tree!, back.tree)).toEqual([
+    expect(await workspace.changedPaths(STORY.id, before.tree!, back.tree)).toEqual([
       "src/a.ts",
       "stories/a.md",
       "test/a.test.ts",
@@ -78,7 +78,7 @@ describe("files beyond the scope", () => {
       "b\n",
       false,
     ]);
-    expect(await workspace.look(STORY.id)).toEqual({ tree: back.tree, commit: back.commit });
+    expect(await workspace.currentState(STORY.id)).toEqual({ tree: back.tree, commit: back.commit });
     expect(await workspace.fileAt(STORY.id, kept.commit, "src/b.ts")).toBe("meddled\n");
   });
 

@@ -78,7 +78,7 @@ const redChecks = judgementOf({
 
 function gateWith(acts: readonly Act[], asked: Asked[] = [], options: Partial<AuditOptions> = {}) {
   return createAuditGate({
-    roster: scriptedReviewers({ auditor: acts }, asked),
+    roleRegistry: scriptedReviewers({ auditor: acts }, asked),
     evidence: memoryEvidence(),
     nonce: () => "abcdef0123456789",
     workspace: fakeWorkspace(),
@@ -96,13 +96,10 @@ const green = { checks: judgementOf({ gate: "checks", result: "pass", runs: [run
 
 async function audit(acts: readonly Act[], request: Partial<GateRequest> = {}, options: Partial<AuditOptions> = {}) {
   const asked: Asked[] = [];
-  const judgement = await gateWith(acts, asked, options).judge(
-    gateRequest({ story, rules, beside: green, ...request }),
-    {
-      signal: new AbortController().signal,
-      onOutput: () => undefined,
-    },
-  );
+  const judgement = await gateWith(acts, asked, options).run(gateRequest({ story, rules, beside: green, ...request }), {
+    signal: new AbortController().signal,
+    onOutput: () => undefined,
+  });
   expect(judgementSchema.safeParse(judgement).error).toBeUndefined();
   return { judgement, asked };
 }
@@ -142,7 +139,7 @@ describe("an auditor", () => {
   test("is shown the work where it cannot look, and told to go by what the engine ran", async () => {
     const asked: Asked[] = [];
     const blind = scriptedReviewers({ auditor: [PASSED] }, asked, ["auditor"]);
-    await audit([PASSED], {}, { roster: blind });
+    await audit([PASSED], {}, { roleRegistry: blind });
     expect(asked[0]!.prompt).toMatch(
       /### The Work\n\n<<<remand:\w+ diff of the work\n\| diff from \S+ to \S+\nremand:/,
     );
@@ -155,9 +152,9 @@ describe("an auditor", () => {
 
   test("is not asked about work of which it would see a part alone", async () => {
     const asked: Asked[] = [];
-    const roster = scriptedReviewers({ auditor: [PASSED] }, asked, ["auditor"]);
+    const roleRegistry = scriptedReviewers({ auditor: [PASSED] }, asked, ["auditor"]);
     const workspace = fakeWorkspace({ diff: () => Promise.resolve("+ line\n".repeat(10_000)) });
-    const { judgement } = await audit([PASSED], {}, { roster, workspace });
+    const { judgement } = await audit([PASSED], {}, { roleRegistry, workspace });
     expect(judgement.result).toBe("error");
     expect(judgement.summary).toContain("auditor sees nothing but its prompt, and the work has 70,000 characters");
     expect(asked).toEqual([]);

@@ -38,7 +38,7 @@ describe("set-up", () => {
   test("is not repeated when the tree is judged again, and is for another tree", async () => {
     const gate = bench.gate(["true"], { environments: { one: { setup, probe: "echo probed >> probes" } } });
     const control = { signal: new AbortController().signal, onOutput: () => undefined };
-    const judge = (tree: string) => gate.judge(gateRequest({ path: bench.folder(), tree: treeId(tree) }), control);
+    const judge = (tree: string) => gate.run(gateRequest({ path: bench.folder(), tree: treeId(tree) }), control);
     for (const tree of ["a", "a", "b", "a", ""]) expect((await judge(tree)).result).toBe("pass");
     expect(read("setups")).toBe("set\n".repeat(4));
     expect(read("probes")).toBe("probed\n".repeat(5));

@@ -46,7 +46,7 @@ function gateOf(commands: readonly Run[], options: Partial<ChecksOptions> = {}) 
 
 const control = () => ({ signal: new AbortController().signal, onOutput: () => undefined });
 const judge = (commands: readonly Run[], options: Partial<ChecksOptions> = {}, request: Partial<GateRequest> = {}) =>
-  gateOf(commands, options).judge(gateRequest({ path: folder, ...request }), control());
+  gateOf(commands, options).run(gateRequest({ path: folder, ...request }), control());
 
 describeGate("checks", {
   passing: (evidence) =>
@@ -80,7 +80,7 @@ describe("a port that two checks want", () => {
   const both = (command: string) => {
     const gate = gateOf([command]);
     const request = gateRequest({ path: folder });
-    return Promise.all([gate.judge(request, control()), gate.judge(request, control())]);
+    return Promise.all([gate.run(request, control()), gate.run(request, control())]);
   };
 
   test("is not the fault of the work: the one that found it taken is run again, alone", async () => {
@@ -315,12 +315,12 @@ test("what it prints is shown while it runs, and its commands are named", async 
     { run: "true && true", environments: [] },
     { run: "make", environments: ["node20"] },
   ]);
-  await gate.judge(gateRequest({ path: folder }), {
+  await gate.run(gateRequest({ path: folder }), {
     signal: new AbortController().signal,
     onOutput: (line) => seen.push(line),
   });
   expect(seen).toEqual(["a", "b"]);
-  expect(gate.judgedBy()).toEqual(["echo a; echo b", "true && true", "make (in node20)"]);
+  expect(gate.criteria()).toEqual(["echo a; echo b", "true && true", "make (in node20)"]);
 });
 
 describe("what fails at the base", () => {

@@ -73,7 +73,7 @@ describe("what findings come to", () => {
     await fc.assert(
       fc.asyncProperty(set, set, rules, async (deleted, left, by) => {
         const gate = trees.gateOf({ rules: { "test-deleted": deleted, "debug-output": left } });
-        const judgement = await gate.judge({ ...request, rules: by }, control());
+        const judgement = await gate.run({ ...request, rules: by }, control());
         const { result, blocking } = reviewed([...judgement.findings], by);
         expect(judgement.result).toBe(result);
         expect(new Set(judgement.blocking)).toEqual(new Set(blocking));

@@ -4,7 +4,7 @@ import { withTestedWork } from "../../../src/gates/pinned/tested-work.ts";
 import { evidenceId, treeId } from "../../../src/core/events/ids.ts";
 import { suiteResultsText, type SuiteResults } from "../../../src/core/gates/test-names.ts";
 import type { GateRequest } from "../../../src/ports/gate.ts";
-import type { TakenPaths } from "../../../src/ports/experiment-runner.ts";
+import type { PathsFromCommit } from "../../../src/ports/experiment-runner.ts";
 import { gateRequest } from "../../contract/gate.ts";
 import { fakeWorkspace, judgementOf } from "../../kit/reviewers.ts";
 
@@ -32,23 +32,23 @@ async function judged({ files, tests = NAMED, written = [], request = {} }: Worl
     { name: "checks", judgeTests: () => Promise.resolve({ judgement: passing, tests }) } as unknown as ChecksGate,
     {
       evidence: { read: () => Promise.resolve(suiteResultsText(NAMED)) },
-      laboratory: {
+      experimentRunner: {
         open: () =>
           Promise.resolve({
             path: "/bench",
-            set: (_tree: string, own: ReadonlyMap<string, string | null>, back?: TakenPaths) => {
+            set: (_tree: string, own: ReadonlyMap<string, string | null>, back?: PathsFromCommit) => {
               taken.push(...(back?.paths ?? []));
               own.forEach((text, path) => texts.set(path, text));
               return Promise.resolve(treeId("pinned"));
             },
             paths: () => Promise.resolve([]),
-            written: () => Promise.resolve(written),
+            writtenPaths: () => Promise.resolve(written),
             text: () => null,
             close: () => Promise.resolve(),
           }),
       },
       workspace: fakeWorkspace({
-        changed: () => Promise.resolve(Object.keys(files)),
+        changedPaths: () => Promise.resolve(Object.keys(files)),
         fileAt: (_story, at, path) => Promise.resolve(files[path]?.[at === "base" ? 0 : 1] ?? null),
       }),
       testPaths: ["**/test_*.py"],
@@ -57,7 +57,7 @@ async function judged({ files, tests = NAMED, written = [], request = {} }: Worl
       commands: ["python3 -m unittest"],
     },
   );
-  return { judgement: await gate.judge(gateRequest(request), CONTROL), taken, texts };
+  return { judgement: await gate.run(gateRequest(request), CONTROL), taken, texts };
 }
 
 describe("a check that named every test at the base", () => {

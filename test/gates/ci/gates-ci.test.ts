@@ -104,7 +104,7 @@ describe("over a forge that speaks GitHub's REST", () => {
     runs(run("success"));
     const evidence = memoryEvidence();
     const { gate, request } = caseOf(evidence);
-    await gate.judge(request, { signal: new AbortController().signal, onOutput: () => undefined });
+    await gate.run(request, { signal: new AbortController().signal, onOutput: () => undefined });
     expect([...evidence.kept.values()]).toEqual(["unit  passed  success  https://example.test/7\n"]);
   });
 });
@@ -159,7 +159,7 @@ function sceneOf({ shown, logs = {}, patienceMs = 3_600_000, onLook = () => unde
   const judge = async (request: Partial<GateRequest> = {}, signal = new AbortController().signal) => {
     let judged: Judgement | null = null;
     const ending = gate
-      .judge(gateRequest(request), { signal, onOutput: (line) => output.push(line) })
+      .run(gateRequest(request), { signal, onOutput: (line) => output.push(line) })
       .then((judgement) => (judged = judgement));
     while (judged === null && (await time.advanceToNext()));
     const judgement = await ending;
@@ -301,7 +301,7 @@ describe("asked about the same tree once more", () => {
 
 describe("by command", () => {
   const judge = (commands: readonly string[], request: Partial<GateRequest> = {}) =>
-    byCommand(commands).judge(gateRequest({ path: "/tmp", ...request }), {
+    byCommand(commands).run(gateRequest({ path: "/tmp", ...request }), {
       signal: new AbortController().signal,
       onOutput: () => undefined,
     });

@@ -34,7 +34,7 @@ describeGate("integrity", {
   broken: (evidence: Evidence) => {
     const broken = () => Promise.reject(new RemandError("git-failed", "git says no", "Ask again."));
     return Promise.resolve({
-      gate: gateOf({ evidence, workspace: { ...trees.workspace, changed: broken } }),
+      gate: gateOf({ evidence, workspace: { ...trees.workspace, changedPaths: broken } }),
       request: requestFor(CODE, FIXED),
     });
   },
@@ -156,7 +156,7 @@ describe("tests in rework", () => {
   test("what was overturned is not said again", async () => {
     const first = await rework(FIXED);
     const request = { ...requestFor({ ...CODE, ...TESTS }, FIXED, scopeOf("add-only")), overturned: first.blocking };
-    expect(await gateOf().judge(request, control())).toMatchObject({ result: "pass", findings: [] });
+    expect(await gateOf().run(request, control())).toMatchObject({ result: "pass", findings: [] });
   });
 });
 
@@ -202,9 +202,9 @@ describe("tests in new work", () => {
   test("fail the gate where the rules say that a lighter finding does", async () => {
     const request = requestFor({ ...CODE, ...TESTS }, { ...FIXED, ...TESTS, "src/b.js": "console.log(1);\n" });
     const strict = { ...request, rules: { ...request.rules, failOn: { minor: 1 } } };
-    expect(await gateOf().judge(strict, control())).toMatchObject({ result: "fail", blocking: [expect.any(String)] });
+    expect(await gateOf().run(strict, control())).toMatchObject({ result: "fail", blocking: [expect.any(String)] });
     const every = { ...request, rules: { ...request.rules, failOn: {}, everyFinding: true } };
-    expect(await gateOf().judge(every, control())).toMatchObject({ result: "fail", blocking: [expect.any(String)] });
+    expect(await gateOf().run(every, control())).toMatchObject({ result: "fail", blocking: [expect.any(String)] });
   });
 
   test("renaming one is no loss, and is told", async () => {
@@ -337,9 +337,7 @@ test("unusual names of files are followed through the diff", async () => {
 
 test("an error that is ours is not hidden", async () => {
   const broken = { ...trees.workspace, diff: () => Promise.reject(new TypeError("our own fault")) };
-  await expect(gateOf({ workspace: broken }).judge(requestFor(CODE, FIXED), control())).rejects.toThrow(
-    "our own fault",
-  );
+  await expect(gateOf({ workspace: broken }).run(requestFor(CODE, FIXED), control())).rejects.toThrow("our own fault");
 });
 
 test("lines of the content that look like heads are content", () => {

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { createMergeGate } from "../../../src/gates/merge/merge-gate.ts";
-import type { BranchStanding, Integration } from "../../../src/ports/integration.ts";
+import type { MergeStatus, Integration } from "../../../src/ports/integration.ts";
 import { judgementSchema } from "../../../src/core/schemas/gate-result.ts";
 import { describeGate, gateRequest, memoryEvidence } from "../../contract/gate.ts";
 import { fixedClock } from "../../kit/reviewers.ts";
 
 const target = { branch: "main", commit: "0123456789abcdef" };
 
-const gateOn = (standing: Omit<BranchStanding, "target">, evidence = memoryEvidence()) => ({
+const gateOn = (standing: Omit<MergeStatus, "target">, evidence = memoryEvidence()) => ({
   gate: createMergeGate({
-    integration: { standing: () => Promise.resolve({ target, ...standing }) } as unknown as Integration,
+    integration: { mergeStatus: () => Promise.resolve({ target, ...standing }) } as unknown as Integration,
     evidence,
     clock: fixedClock,
   }),
@@ -27,9 +27,9 @@ describeGate("merge", {
   slow: () => null,
 });
 
-async function judged(standing: Omit<BranchStanding, "target">) {
+async function judged(standing: Omit<MergeStatus, "target">) {
   const { gate, request } = gateOn(standing);
-  const judgement = await gate.judge(request, { signal: new AbortController().signal, onOutput: () => undefined });
+  const judgement = await gate.run(request, { signal: new AbortController().signal, onOutput: () => undefined });
   expect(judgementSchema.safeParse(judgement).error).toBeUndefined();
   return judgement;
 }

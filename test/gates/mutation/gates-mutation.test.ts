@@ -60,7 +60,7 @@ function gateOf(command: string | null, options: Partial<MutationOptions> = {}) 
 }
 
 async function judge(command: string | null, options: Partial<MutationOptions> = {}) {
-  const judgement = await gateOf(command, options).judge(gateRequest({ path: folder }), {
+  const judgement = await gateOf(command, options).run(gateRequest({ path: folder }), {
     signal: new AbortController().signal,
     onOutput: () => undefined,
   });
@@ -69,7 +69,7 @@ async function judge(command: string | null, options: Partial<MutationOptions> =
 }
 
 const changed = (...paths: readonly string[]) =>
-  fakeWorkspace({ changed: () => Promise.resolve(paths) }) as unknown as Workspace;
+  fakeWorkspace({ changedPaths: () => Promise.resolve(paths) }) as unknown as Workspace;
 
 const caseOf = (command: () => string) => (evidence: Evidence) =>
   Promise.resolve({ gate: gateOf(command(), { evidence }), request: gateRequest({ path: folder }) });

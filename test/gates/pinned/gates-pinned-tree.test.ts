@@ -11,7 +11,7 @@ const pinned = (files: Readonly<Record<string, readonly [string, string]>>, ran:
   pinnedTree(
     {
       workspace: {
-        changed: () => Promise.resolve([]),
+        changedPaths: () => Promise.resolve([]),
         fileAt: (_story, at, path) => Promise.resolve(files[path]?.[at === "base" ? 0 : 1] ?? null),
       },
       commands: [],

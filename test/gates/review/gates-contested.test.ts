@@ -31,16 +31,16 @@ describe("reviewers and contested tests", () => {
       const asked: Asked[] = [];
       const review = createReviewGate({
         ...PARTS,
-        roster: scriptedReviewers({ critic: [PASSED] }, asked),
+        roleRegistry: scriptedReviewers({ critic: [PASSED] }, asked),
         practices: [],
       });
       const beside = { [gate]: judgementOf({ gate, result: "pass", contested: [ADDS] }) };
-      const judgement = await review.judge(gateRequest({ beside }), CONTROL);
+      const judgement = await review.run(gateRequest({ beside }), CONTROL);
       expect(judgement).toMatchObject({ result: "pass", contested: [ADDS] });
       expect(judgementSchema.safeParse(judgement).error).toBeUndefined();
       expect(asked[0]!.prompt).toContain("| -equal(f(1), 1)\n| +equal(f(1), 2)");
       expect(asked[0]!.prompt).toContain("- test/a.test.js > adds: fails in its base version");
-      const none = await review.judge(gateRequest({ beside: {} }), CONTROL);
+      const none = await review.run(gateRequest({ beside: {} }), CONTROL);
       expect(none).not.toHaveProperty("contested");
     },
   );
@@ -49,12 +49,12 @@ describe("reviewers and contested tests", () => {
     const asked: Asked[] = [];
     const audit = createAuditGate({
       ...PARTS,
-      roster: scriptedReviewers({ auditor: ["AUDIT_PASSED: checkout\n\nSummary: all well\n"] }, asked),
+      roleRegistry: scriptedReviewers({ auditor: ["AUDIT_PASSED: checkout\n\nSummary: all well\n"] }, asked),
       commands: [],
       verify: null,
     });
     const beside = { checks: judgementOf({ gate: "checks", result: "pass", contested: [ADDS] }) };
-    expect(await audit.judge(gateRequest({ beside }), CONTROL)).toMatchObject({ result: "pass", contested: [ADDS] });
+    expect(await audit.run(gateRequest({ beside }), CONTROL)).toMatchObject({ result: "pass", contested: [ADDS] });
     expect(asked[0]!.prompt).toContain("| -equal(f(1), 1)");
     expect(asked[0]!.prompt).not.toContain("| -old code");
   });
@@ -78,12 +78,12 @@ test("a test that was passed earlier in the story is shown with how it changed s
   const review = createReviewGate({
     ...PARTS,
     workspace,
-    roster: scriptedReviewers({ critic: [PASSED] }, asked),
+    roleRegistry: scriptedReviewers({ critic: [PASSED] }, asked),
     practices: [],
   });
   const contested = [{ ...ADDS, isOfStory: true } as const];
   const beside = { checks: judgementOf({ gate: "checks", result: "pass", contested }) };
-  const judgement = await review.judge(gateRequest({ beside, seenTree: treeId("seen") }), CONTROL);
+  const judgement = await review.run(gateRequest({ beside, seenTree: treeId("seen") }), CONTROL);
   expect(judgementSchema.safeParse(judgement).error).toBeUndefined();
   expect(asked[0]!.prompt).toContain("- test/a.test.js > adds: fails in the version that was passed earlier");
   expect(asked[0]!.prompt).toContain("test/a.test.js: - version passed earlier, + version of the work");

@@ -5,7 +5,7 @@ import type { GateRules } from "../../../src/core/events/policy.ts";
 import { judge } from "../../../src/decide/verdict.ts";
 import type { AgentRequest } from "../../../src/ports/agent.ts";
 import type { GateRequest } from "../../../src/ports/gate.ts";
-import type { Bench, CheckoutRequest, Laboratory } from "../../../src/ports/experiment-runner.ts";
+import type { ExperimentCheckout, CheckoutRequest, ExperimentRunner } from "../../../src/ports/experiment-runner.ts";
 import { judgementSchema } from "../../../src/core/schemas/gate-result.ts";
 import { describeGate, gateRequest, memoryEvidence } from "../../contract/gate.ts";
 import {
@@ -32,7 +32,7 @@ function gateWith(
   options: Partial<ReviewOptions> = {},
 ) {
   return createReviewGate({
-    roster: scriptedReviewers(acts, asked),
+    roleRegistry: scriptedReviewers(acts, asked),
     evidence: memoryEvidence(),
     nonce: () => "abcdef0123456789",
     workspace: fakeWorkspace(),
@@ -51,7 +51,7 @@ async function review(
 ) {
   const asked: Asked[] = [];
   const output: string[] = [];
-  const judgement = await gateWith(acts, asked, options).judge(gateRequest({ rules: rules(), ...request }), {
+  const judgement = await gateWith(acts, asked, options).run(gateRequest({ rules: rules(), ...request }), {
     signal: new AbortController().signal,
     onOutput: (line) => void output.push(line),
   });
@@ -264,15 +264,15 @@ describe("a reviewer that cannot be heard", () => {
 
   test("is not asked about work of which it would see a part alone: who stands in for it is", async () => {
     const asked: Asked[] = [];
-    const roster = scriptedReviewers({ critic: [PASSED], developer: [PASSED] }, asked, ["critic"]);
+    const roleRegistry = scriptedReviewers({ critic: [PASSED], developer: [PASSED] }, asked, ["critic"]);
     const large = fakeWorkspace({ diff: () => Promise.resolve("+ line\n".repeat(10_000)) });
-    const { judgement } = await review({}, { roles }, { roster, workspace: large });
+    const { judgement } = await review({}, { roles }, { roleRegistry, workspace: large });
     expect(judgement).toMatchObject({ result: "pass", stages: [{ reviewer: "developer" }] });
-    const alone = await review({}, {}, { roster, workspace: large });
+    const alone = await review({}, {}, { roleRegistry, workspace: large });
     expect(alone.judgement).toMatchObject({ result: "error" });
     expect(alone.judgement.summary).toContain("critic sees nothing but its prompt");
     expect(asked.map(({ role: who }) => who)).toEqual(["developer"]);
-    expect((await review({}, {}, { roster })).judgement.result).toBe("pass");
+    expect((await review({}, {}, { roleRegistry })).judgement.result).toBe("pass");
   });
 
   test("no agent at all is an error with the setting that helps", async () => {
@@ -284,11 +284,11 @@ describe("a reviewer that cannot be heard", () => {
   test("each have a clean checkout of their own, the same path each time, and are reported by the author's paths", async () => {
     const opened: (CheckoutRequest & { path: string })[] = [];
     let closed = 0;
-    const checkouts: Laboratory = {
+    const checkouts: ExperimentRunner = {
       open: (request) => {
         const path = `/checkouts/${opened.length}`;
         opened.push({ ...request, path });
-        return Promise.resolve({ path, close: () => Promise.resolve(void closed++) } as Bench);
+        return Promise.resolve({ path, close: () => Promise.resolve(void closed++) } as ExperimentCheckout);
       },
     };
     const failed = (request: AgentRequest) => FAILED.replace("src/pay.js:3:", `${request.cwd}/src/pay.js:3:`);
@@ -308,7 +308,7 @@ describe("a reviewer that cannot be heard", () => {
     expect(opened[0]!.name).not.toBe(opened[1]!.name);
     // Nothing to look at: an agent that sees only its prompt.
     const blind = scriptedReviewers({ critic: [PASSED] }, [], ["critic"]);
-    expect((await review({}, {}, { checkouts, roster: blind })).judgement.result).toBe("pass");
+    expect((await review({}, {}, { checkouts, roleRegistry: blind })).judgement.result).toBe("pass");
     expect(opened).toHaveLength(4);
   });
 });

@@ -6,7 +6,7 @@ import type { Judgement } from "../../../src/core/gates/gate.ts";
 import { treeId } from "../../../src/core/events/ids.ts";
 import type { Evidence } from "../../../src/ports/evidence.ts";
 import type { Gate, GateRequest } from "../../../src/ports/gate.ts";
-import type { Laboratory } from "../../../src/ports/experiment-runner.ts";
+import type { ExperimentRunner } from "../../../src/ports/experiment-runner.ts";
 import type { Workspace } from "../../../src/ports/workspace.ts";
 import { judgementSchema } from "../../../src/core/schemas/gate-result.ts";
 import { createChecksGate } from "../../../src/gates/checks/checks-gate.ts";
@@ -16,7 +16,7 @@ import { fakeWorkspace, fixedClock, judgementOf } from "../../kit/reviewers.ts";
 /* Real runs, on real projects, are in test/e2e/factory.test.ts. */
 
 const clock = { now: () => performance.now(), sleep: () => Promise.resolve() };
-const withTest = fakeWorkspace({ changed: () => Promise.resolve(["src/pay.js", "test/pay.test.js"]) });
+const withTest = fakeWorkspace({ changedPaths: () => Promise.resolve(["src/pay.js", "test/pay.test.js"]) });
 
 function tddOver(command: string, evidence: Evidence): Gate {
   const tests = createChecksGate({
@@ -34,7 +34,7 @@ function gateOf(tests: Gate, options: Partial<TddOptions> = {}): Gate {
   return createTddGate({
     tests,
     domain: null,
-    laboratory: null,
+    experimentRunner: null,
     workspace: withTest as unknown as Workspace,
     testPaths: ["test/**"],
     clock: fixedClock,
@@ -59,8 +59,8 @@ function stub(name: "checks" | "review", ...answers: readonly Partial<Judgement>
   const asked: GateRequest[] = [];
   const gate: Gate = {
     name,
-    judgedBy: () => [name],
-    judge: (request) => {
+    criteria: () => [name],
+    run: (request) => {
       asked.push(request);
       const answer = answers[Math.min(asked.length, answers.length) - 1]!;
       return Promise.resolve(judgementOf({ gate: name, result: "pass", tree: request.tree, ...answer }));
@@ -79,10 +79,10 @@ const failing = (...findings: readonly Finding[]): Partial<Judgement> => ({
 });
 
 /** A place where the new tests are tried without the work. */
-function laboratory() {
+function experimentRunner() {
   const opened: { tree: string; paths: readonly string[] }[] = [];
   let closed = 0;
-  const made: Laboratory = {
+  const made: ExperimentRunner = {
     open: () =>
       Promise.resolve({
         path: "/bench",
@@ -102,7 +102,7 @@ function laboratory() {
 }
 
 async function judge(gate: Gate, request: Partial<GateRequest> = {}): Promise<Judgement> {
-  const judgement = await gate.judge(gateRequest(request), {
+  const judgement = await gate.run(gateRequest(request), {
     signal: new AbortController().signal,
     onOutput: () => undefined,
   });
@@ -137,7 +137,7 @@ describe("which phase failed is derived", () => {
 
   test("tests that were only taken away are none", async () => {
     const gone = fakeWorkspace({
-      changed: () => Promise.resolve(["test/pay.test.js"]),
+      changedPaths: () => Promise.resolve(["test/pay.test.js"]),
       fileAt: () => Promise.resolve(null),
     });
     const judged = await judge(gateOf(stub("checks", {}).gate, { workspace: gone as unknown as Workspace }));
@@ -145,9 +145,9 @@ describe("which phase failed is derived", () => {
   });
 
   test("tests that pass without the work prove nothing: RED", async () => {
-    const { made, opened, closed } = laboratory();
+    const { made, opened, closed } = experimentRunner();
     const { gate, asked } = stub("checks", {});
-    const judged = await judge(gateOf(gate, { laboratory: made }));
+    const judged = await judge(gateOf(gate, { experimentRunner: made }));
     expect(judged).toMatchObject({ result: "fail", tddPhase: "red", findings: [{ file: "test/pay.test.js" }] });
     expect(opened).toEqual([{ tree: "base", paths: ["test/pay.test.js"] }]);
     expect(asked.map(({ path }) => path)).toEqual(["/nowhere", "/bench"]);
@@ -155,21 +155,21 @@ describe("which phase failed is derived", () => {
   });
 
   test("tests that fail without the work are as they should be", async () => {
-    const { made, closed } = laboratory();
+    const { made, closed } = experimentRunner();
     const { gate } = stub("checks", {}, failing(wrong({ file: "test/pay.test.js" })));
-    const judged = await judge(gateOf(gate, { laboratory: made }));
+    const judged = await judge(gateOf(gate, { experimentRunner: made }));
     expect(judged).toMatchObject({ result: "pass", blocking: [] });
     expect(judged.tddPhase).toBeUndefined();
     expect(closed()).toBe(1);
   });
 
   test("what was proven is not proven again while the tests stay as they are", async () => {
-    const { made, opened } = laboratory();
+    const { made, opened } = experimentRunner();
     const workspace = fakeWorkspace({
-      changed: (_story, from) => Promise.resolve(from === "base" ? ["test/pay.test.js"] : ["src/pay.js"]),
+      changedPaths: (_story, from) => Promise.resolve(from === "base" ? ["test/pay.test.js"] : ["src/pay.js"]),
     });
     const last = judgementOf({ gate: "tdd", result: "pass", tree: treeId("before") });
-    const options = { laboratory: made, workspace: workspace as unknown as Workspace };
+    const options = { experimentRunner: made, workspace: workspace as unknown as Workspace };
     expect((await judge(gateOf(stub("checks", {}).gate, options), { last })).result).toBe("pass");
     expect(opened).toEqual([]);
   });
@@ -202,5 +202,5 @@ test("runs that proved nothing are not asked who is at fault", async () => {
 });
 
 test("it judges by its tests and by its domain reviewer", () => {
-  expect(gateOf(stub("checks", {}).gate, { domain: stub("review", {}).gate }).judgedBy()).toEqual(["checks", "review"]);
+  expect(gateOf(stub("checks", {}).gate, { domain: stub("review", {}).gate }).criteria()).toEqual(["checks", "review"]);
 });

@@ -4,7 +4,7 @@ import type { BoardColumn, BoardDocument } from "../../../src/views/board/dashbo
 import { Filter } from "../parts/filter.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Ago, Badge, GateStrip, Money, Why } from "../parts/marks.tsx";
-import { Link, refine, refined } from "../router.tsx";
+import { Link, setSearchParam, searchParam } from "../router.tsx";
 import { useDocument } from "../use-document.ts";
 import { useTitle } from "../use-title.ts";
 import { StoryList } from "./story-list.tsx";
@@ -12,8 +12,8 @@ import { StoryList } from "./story-list.tsx";
 /** Where every story is, in columns by who must act. */
 export function Board() {
   useTitle("Board");
-  const query = refined("q");
-  const isList = refined("view") === "list";
+  const query = searchParam("q");
+  const isList = searchParam("view") === "list";
   const loaded = useDocument<BoardDocument>(`/board?q=${encodeURIComponent(query)}`);
   return (
     <>
@@ -22,7 +22,7 @@ export function Board() {
         {loaded.data !== null && <Summary board={loaded.data} />}
       </div>
       <div class="tools">
-        <Filter label="Filter stories" value={query} onInput={(text) => refine("q", text)} />
+        <Filter label="Filter stories" value={query} onInput={(text) => setSearchParam("q", text)} />
         <fieldset class="switch">
           <legend class="unseen">View</legend>
           {["board", "list"].map((view) => (
@@ -31,7 +31,7 @@ export function Board() {
                 type="radio"
                 name="view"
                 checked={isList === (view === "list")}
-                onChange={() => refine("view", view === "list" ? "list" : "")}
+                onChange={() => setSearchParam("view", view === "list" ? "list" : "")}
               />
               {view}
             </label>

@@ -5,14 +5,14 @@ import { say } from "../ask.ts";
 import { FindingItem } from "../parts/finding-item.tsx";
 import { HunkTable } from "../parts/hunk-table.tsx";
 import { Loading } from "../parts/loading.tsx";
-import { Link, refine, refined } from "../router.tsx";
+import { Link, setSearchParam, searchParam } from "../router.tsx";
 import { asRefusal, useDocument } from "../use-document.ts";
 import { useTitle } from "../use-title.ts";
 
 /** What the story has changed, who wrote each line, and why a part of it is blamed. */
 export function Diff({ id }: { readonly id: string }) {
   useTitle(`Diff of ${id}`);
-  const [attempt, since] = [refined("attempt"), refined("since")];
+  const [attempt, since] = [searchParam("attempt"), searchParam("since")];
   const asked = new URLSearchParams({ ...(attempt === "" ? {} : { attempt }), ...(since === "" ? {} : { since }) });
   const loaded = useDocument<DiffDocument>(
     `/stories/${id}/diff?${asked.toString()}`,
@@ -70,15 +70,18 @@ function Range({ diff: { attempts } }: { readonly diff: DiffDocument }) {
     <div class="tools">
       <label>
         Up to{" "}
-        <select value={refined("attempt")} onChange={(event) => refine("attempt", event.currentTarget.value)}>
+        <select
+          value={searchParam("attempt")}
+          onChange={(event) => setSearchParam("attempt", event.currentTarget.value)}
+        >
           <option value="">now</option>
           {options}
         </select>
       </label>
       <label>
         Compared with{" "}
-        <select value={refined("since")} onChange={(event) => refine("since", event.currentTarget.value)}>
-          <option value="">{refined("attempt") === "" ? "the base" : "what was there before it"}</option>
+        <select value={searchParam("since")} onChange={(event) => setSearchParam("since", event.currentTarget.value)}>
+          <option value="">{searchParam("attempt") === "" ? "the base" : "what was there before it"}</option>
           {options}
         </select>
       </label>

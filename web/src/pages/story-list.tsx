@@ -2,22 +2,22 @@ import { COLUMN_TITLES, COLUMNS, type BoardCard, type Column } from "../../../sr
 import type { ListDocument } from "../../../src/views/board/dashboard.ts";
 import { Loading } from "../parts/loading.tsx";
 import { Badge, GateStrip, Money, Why } from "../parts/marks.tsx";
-import { Link, refine, refined } from "../router.tsx";
+import { Link, setSearchParam, searchParam } from "../router.tsx";
 import { useDocument } from "../use-document.ts";
 
 const PAGE = 100;
 
 /** Every story on a line, in pages: for thousands of them. */
 export function StoryList({ query }: { readonly query: string }) {
-  const column = refined("column");
-  const offset = Number(refined("offset")) || 0;
+  const column = searchParam("column");
+  const offset = Number(searchParam("offset")) || 0;
   const asked = new URLSearchParams({ q: query, column, offset: String(offset) });
   const loaded = useDocument<ListDocument>(`/list?${asked.toString()}`);
   return (
     <>
       <label class="tools">
         <span>Column</span>
-        <select value={column} onChange={(event) => refine("column", event.currentTarget.value)}>
+        <select value={column} onChange={(event) => setSearchParam("column", event.currentTarget.value)}>
           <option value="">all</option>
           {COLUMNS.map((name) => (
             <option value={name} key={name}>
@@ -87,7 +87,7 @@ function Row({ card }: { readonly card: BoardCard }) {
 const columnTitle = (column: Column): string => COLUMN_TITLES[column];
 
 function Pages({ list: { matching, offset, cards } }: { readonly list: ListDocument }) {
-  const turn = (to: number): void => refine("offset", to <= 0 ? "" : String(to));
+  const turn = (to: number): void => setSearchParam("offset", to <= 0 ? "" : String(to));
   return (
     <p class="pages">
       <button type="button" disabled={offset === 0} onClick={() => turn(offset - PAGE)}>

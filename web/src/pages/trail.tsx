@@ -5,19 +5,19 @@ import { ask } from "../ask.ts";
 import { Filter } from "../parts/filter.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { RawLine } from "../parts/raw-line.tsx";
-import { refine, refined } from "../router.tsx";
+import { setSearchParam, searchParam } from "../router.tsx";
 import { asRefusal, useDocument } from "../use-document.ts";
 import { useTitle } from "../use-title.ts";
 
 /** Every event, newest first, with its hash; and whether all of them are what was written. */
 export function Trail() {
   useTitle("Trail");
-  const [query, before] = [refined("q"), refined("before")];
+  const [query, before] = [searchParam("q"), searchParam("before")];
   const asked = new URLSearchParams({ q: query, ...(before === "" ? {} : { before }) });
   const loaded = useDocument<TrailDocument>(`/trail?${asked.toString()}`, () => before === "");
   const search = (text: string): void => {
-    refine("before", "");
-    refine("q", text);
+    setSearchParam("before", "");
+    setSearchParam("q", text);
   };
   return (
     <>
@@ -43,10 +43,14 @@ export function Trail() {
               ))}
             </ol>
             <p class="pages">
-              <button type="button" disabled={before === ""} onClick={() => refine("before", "")}>
+              <button type="button" disabled={before === ""} onClick={() => setSearchParam("before", "")}>
                 Newest
               </button>
-              <button type="button" disabled={!trail.more} onClick={() => refine("before", String(trail.before))}>
+              <button
+                type="button"
+                disabled={!trail.more}
+                onClick={() => setSearchParam("before", String(trail.before))}
+              >
                 Earlier
               </button>
             </p>

@@ -81,12 +81,12 @@ interface ChoicesProps {
 
 /** With the keyboard: the number in front of an answer picks it while one of them has the focus. */
 function Choices({ name, options, verb, onPick }: ChoicesProps) {
-  const typed = (event: KeyboardEvent): void => {
+  const pickByKey = (event: KeyboardEvent): void => {
     const option = options[Number(event.key) - 1];
     if (option !== undefined) onPick(option.verb);
   };
   return (
-    <fieldset class="choices" onKeyDown={typed}>
+    <fieldset class="choices" onKeyDown={pickByKey}>
       <legend>Your answer</legend>
       {options.map((option, index) => (
         <label class="choice" key={option.verb}>

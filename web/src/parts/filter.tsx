@@ -6,14 +6,14 @@ export interface FilterProps {
   onInput(text: string): void;
 }
 
-/** What is typed counts when the typing rests. */
+/** Reports the text once typing pauses. */
 const REST_MS = 200;
 
 export function Filter({ label, value, onInput }: FilterProps) {
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
-  const typed = (next: string): void => {
+  const onTyping = (next: string): void => {
     setText(next);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => onInput(next.trim()), REST_MS);
@@ -21,7 +21,7 @@ export function Filter({ label, value, onInput }: FilterProps) {
   return (
     <label class="filter">
       <span class="unseen">{label}</span>
-      <input type="search" placeholder={label} value={text} onInput={(event) => typed(event.currentTarget.value)} />
+      <input type="search" placeholder={label} value={text} onInput={(event) => onTyping(event.currentTarget.value)} />
     </label>
   );
 }

@@ -15,12 +15,12 @@ export interface KeptTextProps {
 export function KeptText({ id, label, isProse }: KeptTextProps) {
   const [kept, setKept] = useState<EvidenceDocument | null>(null);
   const [problem, setProblem] = useState<Refusal | null>(null);
-  const opened = (event: { readonly currentTarget: HTMLDetailsElement }): void => {
+  const loadText = (event: { readonly currentTarget: HTMLDetailsElement }): void => {
     if (!event.currentTarget.open || kept !== null) return;
     ask<EvidenceDocument>(`/evidence/${id}`).then(setKept, (error: unknown) => setProblem(asRefusal(error)));
   };
   return (
-    <details class="kept" onToggle={opened}>
+    <details class="kept" onToggle={loadText}>
       <summary>{label}</summary>
       {problem !== null && <p class="muted">{problem.message}</p>}
       {kept !== null && (isProse === true ? <MarkdownView text={kept.text} /> : <pre tabIndex={0}>{kept.text}</pre>)}

@@ -7,7 +7,7 @@ import { asRefusal } from "../use-document.ts";
 /** A line of the journal as it was written: its place, its type, its hash, and all of it for who opens it. */
 export function RawLine({ line }: { readonly line: StoryLine }) {
   const [whole, setWhole] = useState("");
-  const opened = (event: { readonly currentTarget: HTMLDetailsElement }): void => {
+  const loadText = (event: { readonly currentTarget: HTMLDetailsElement }): void => {
     if (!event.currentTarget.open || whole !== "") return;
     ask<object>(`/lines/${line.position}`).then(
       (value) => setWhole(JSON.stringify(value, null, 2)),
@@ -16,7 +16,7 @@ export function RawLine({ line }: { readonly line: StoryLine }) {
   };
   return (
     <li class="raw">
-      <details onToggle={opened}>
+      <details onToggle={loadText}>
         <summary>
           <span class="muted">{line.position}</span> <strong>{line.story ?? "the run"}</strong> <code>{line.type}</code>{" "}
           {line.words} <time dateTime={new Date(line.at).toISOString()}>{timeText(line.at)}</time>{" "}

@@ -7,7 +7,7 @@ import { canMountFolders, mountFolder } from "../../process/mounted-folder.ts";
 import { installDependencies } from "../dependencies/dependencies.ts";
 import type { KeptDependencies } from "../dependencies/dependency-source.ts";
 import { type TreeChange, applyChangesAbove, removeEscapingLinks, staysInside, treeChanges } from "../tree-changes.ts";
-import { type Git, failed } from "../git.ts";
+import { type Git, gitFailure } from "../git.ts";
 import { type Repository, objectsNamed } from "../repository.ts";
 import { fillSubmodules } from "../submodules.ts";
 import { RemandError } from "../../../core/events/error.ts";
@@ -40,7 +40,7 @@ export interface CheckoutOptions {
 }
 
 /** What is checked out: the files of a tree, at a commit. Both are names that the main repository knows. */
-export interface Wanted {
+export interface CheckoutState {
   /** `null`, or no commit: there is none yet. */
   readonly commit: string | null;
   /** Absent: the commit's own tree. */
@@ -66,7 +66,7 @@ export interface CleanCheckout {
 
 export async function openCleanCheckout(
   repository: Repository,
-  wanted: Wanted,
+  wanted: CheckoutState,
   settings: CheckoutSettings,
   options: CheckoutOptions,
 ): Promise<CleanCheckout> {
@@ -118,14 +118,14 @@ export async function openCleanCheckout(
 const SETUP_TIMEOUT_MS = 15 * 60 * 1000;
 
 /** The names of what is checked out, looked up once. */
-interface Files {
+interface CheckoutFiles {
   readonly commit: string | null;
   readonly tree: string;
   /** The tree that the work started from. */
   readonly base: string;
 }
 
-async function resolveWanted(git: Git, { commit, tree, base }: Wanted): Promise<Files> {
+async function resolveWanted(git: Git, { commit, tree, base }: CheckoutState): Promise<CheckoutFiles> {
   const known = await objectsNamed(git, [
     `${commit}^{commit}`,
     `${commit}^{commit}^{tree}`,
@@ -135,7 +135,7 @@ async function resolveWanted(git: Git, { commit, tree, base }: Wanted): Promise<
   ]);
   const [start, startTree, headTree, ownTree, baseTree] = known;
   const files = tree === undefined ? ((commit === null ? null : startTree) ?? headTree) : ownTree;
-  if (files == null) throw failed(`there is no ${tree ?? "commit"} in the repository`, "");
+  if (files == null) throw gitFailure(`there is no ${tree ?? "commit"} in the repository`, "");
   const from = base === undefined ? null : baseTree;
   return { commit: commit === null ? null : start!, tree: files, base: from ?? files };
 }
@@ -151,7 +151,7 @@ async function writeFiles(
   repository: Repository,
   folder: string,
   { path, aside }: Slot,
-  files: Files,
+  files: CheckoutFiles,
   settings: CheckoutSettings,
 ): Promise<MadeFiles> {
   const git = await makePrivateRepository(repository, path, files, settings);
@@ -173,7 +173,7 @@ async function mountFiles(
   repository: Repository,
   folder: string,
   { path, aside }: Slot,
-  files: Files & { readonly changed: Promise<readonly TreeChange[]> },
+  files: CheckoutFiles & { readonly changed: Promise<readonly TreeChange[]> },
   settings: CheckoutSettings,
 ): Promise<MadeFiles | null> {
   const refs = readRefs(repository.git);
@@ -212,7 +212,7 @@ async function mountFiles(
  */
 const FEW_FILES = 1000;
 
-async function isMountQuicker({ gitDir }: Repository, folder: string, { base }: Files): Promise<boolean> {
+async function isMountQuicker({ gitDir }: Repository, folder: string, { base }: CheckoutFiles): Promise<boolean> {
   return (await hasCaches(folder, base)) || (await filesInIndex(join(gitDir, "index"))) >= FEW_FILES;
 }
 

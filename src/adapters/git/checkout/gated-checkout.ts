@@ -12,7 +12,7 @@ import { TRAILERS } from "../refs.ts";
 import { openCleanCheckout } from "./clean-checkout.ts";
 import { readCheckoutSettings } from "./private-repository.ts";
 
-export interface JudgedOptions {
+export interface GatedCheckoutOptions {
   /** A folder of the user's checkout. */
   readonly root: string;
   /** The folder in which Remand keeps its own things. */
@@ -38,7 +38,7 @@ export interface JudgedOptions {
 }
 
 /** A state of the files, in a folder where it can be judged. */
-export interface JudgedPlace extends JudgedState {
+export interface GatedCheckout extends JudgedState {
   readonly path: string;
   /** Where a person has these files, if `path` is a clean checkout of them. */
   readonly workedIn?: string;
@@ -50,7 +50,7 @@ export interface JudgedPlace extends JudgedState {
  * The files as they are are judged where they are: nothing is written but objects that no name refers to. A commit is
  * judged in a clean checkout, which is removed afterwards.
  */
-export async function openJudgedPlace(options: JudgedOptions): Promise<JudgedPlace> {
+export async function openJudgedPlace(options: GatedCheckoutOptions): Promise<GatedCheckout> {
   const repository = await repositoryOpener(options.root, options.env)();
   repository.notices.forEach((text) => options.onNotice(text));
   return onDisk(async () => {
@@ -60,7 +60,11 @@ export async function openJudgedPlace(options: JudgedOptions): Promise<JudgedPla
   });
 }
 
-async function filesAsTheyAre(repository: Repository, state: string, options: JudgedOptions): Promise<JudgedPlace> {
+async function filesAsTheyAre(
+  repository: Repository,
+  state: string,
+  options: GatedCheckoutOptions,
+): Promise<GatedCheckout> {
   const { git, top, prefix, gitDir } = repository;
   const tree = await treeNow(git, top, gitDir, state);
   const commit = await commitOf(git, "HEAD");
@@ -82,7 +86,7 @@ async function treeNow(git: Git, top: string, gitDir: string, state: string): Pr
   }
 }
 
-async function commitAlone(repository: Repository, options: JudgedOptions): Promise<JudgedPlace> {
+async function commitAlone(repository: Repository, options: GatedCheckoutOptions): Promise<GatedCheckout> {
   const { git, top, prefix } = repository;
   const at = options.at!;
   const commit = await commitOf(git, at);
@@ -110,14 +114,14 @@ async function commitAlone(repository: Repository, options: JudgedOptions): Prom
 const attemptOf = (attempt: string | null): Pick<JudgedState, "attemptOf"> =>
   attempt === null ? {} : { attemptOf: attempt };
 
-export interface Base {
+export interface BaseCommit {
   readonly commit: string;
   /** For people. */
   readonly name: string;
 }
 
 /** The state of files that is judged: a tree, and the commit it is or is based on (`null` before the first one). */
-export interface JudgedFiles {
+export interface GatedFiles {
   readonly tree: TreeId;
   readonly commit: string | null;
   /** The branch that was asked for by its name. */
@@ -129,7 +133,7 @@ export interface JudgedFiles {
  * name it is the default branch; on that branch itself, what is not committed counts from the last commit, and where
  * everything is committed, that commit from the one before.
  */
-async function baseFor(git: Git, judged: JudgedFiles, named: string | null): Promise<Base> {
+async function baseFor(git: Git, judged: GatedFiles, named: string | null): Promise<BaseCommit> {
   if (named !== null) return namedBase(git, judged, named);
   if (judged.commit === null) return { commit: await emptyTree(git), name: "nothing" };
   const trunk = await defaultBranch(git);
@@ -147,7 +151,7 @@ async function baseFor(git: Git, judged: JudgedFiles, named: string | null): Pro
 }
 
 /** A story that builds on others begins with their work, which is not its own; `null` where it began on the default branch. */
-async function beginningOf(git: Git, branch: string | null, fork: string): Promise<Base | null> {
+async function beginningOf(git: Git, branch: string | null, fork: string): Promise<BaseCommit | null> {
   if (branch?.startsWith("remand/") !== true) return null;
   const begun = await commitOf(git, `refs/remand/base/${branch.slice("remand/".length)}`);
   if (begun === null || begun === fork) return null;
@@ -155,7 +159,7 @@ async function beginningOf(git: Git, branch: string | null, fork: string): Promi
   return exitCode === 0 ? { commit: begun, name: "where the story began" } : null;
 }
 
-async function namedBase(git: Git, judged: JudgedFiles, name: string): Promise<Base> {
+async function namedBase(git: Git, judged: GatedFiles, name: string): Promise<BaseCommit> {
   const commit = await commitOf(git, name);
   if (commit === null) {
     throw new RemandError(
@@ -175,7 +179,7 @@ async function forkPoint(git: Git, one: string, other: string): Promise<string |
 }
 
 /** The remote's comes first: what is not pushed yet is what is to be judged. */
-async function defaultBranch(git: Git): Promise<Base | null> {
+async function defaultBranch(git: Git): Promise<BaseCommit | null> {
   const { exitCode, stdout } = await git.ask(["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
   const known = exitCode === 0 ? [line(stdout)] : [];
   const usual = line((await git.ask(["config", "--get", "init.defaultBranch"])).stdout);
@@ -201,7 +205,7 @@ const emptyTree = async (git: Git): Promise<string> =>
  */
 async function attemptIn(
   git: Git,
-  { commit, branch }: Pick<JudgedFiles, "commit" | "branch">,
+  { commit, branch }: Pick<GatedFiles, "commit" | "branch">,
   base: string,
   sourceBranch = "",
 ): Promise<string | null> {

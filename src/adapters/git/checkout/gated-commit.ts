@@ -1,6 +1,6 @@
 import type { JudgedState } from "../../../core/gates/gate-report.ts";
 import type { ReviewedPullRequest } from "../../../core/gates/code-owners.ts";
-import { together, treeOf } from "../history.ts";
+import { mergeTrees, treeOf } from "../history.ts";
 import type { Git } from "../git.ts";
 import { repositoryOpener } from "../repository.ts";
 
@@ -35,6 +35,6 @@ async function isMerge(
   // The target went on since: this is still the merge if it holds nothing that git would not make of the two.
   const isWhole = async (name: string): Promise<boolean> => (await git.ask(["cat-file", "-e", name])).exitCode === 0;
   if (!(await isWhole(target)) || !(await isWhole(head))) return false;
-  const combined = await together(git, target, head);
+  const combined = await mergeTrees(git, target, head);
   return combined.conflicts.length === 0 && combined.tree === tree;
 }

@@ -43,12 +43,12 @@ function configText(entry: string): string {
   const [section, name] = [key.slice(0, key.indexOf(".")), key.slice(key.lastIndexOf(".") + 1)];
   if (!TAKEN_OVER.test(key)) return "";
   const between = key.slice(section.length + 1, -name.length - 1);
-  const head = between === "" ? `[${section}]` : `[${section} ${quoted(between)}]`;
+  const head = between === "" ? `[${section}]` : `[${section} ${quoteForGit(between)}]`;
   // Without a value it means true, and that is not the same as an empty one.
-  return at === -1 ? `${head}\n\t${name}\n` : `${head}\n\t${name} = ${quoted(entry.slice(at + 1))}\n`;
+  return at === -1 ? `${head}\n\t${name}\n` : `${head}\n\t${name} = ${quoteForGit(entry.slice(at + 1))}\n`;
 }
 
-const quoted = (text: string): string =>
+const quoteForGit = (text: string): string =>
   `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n").replaceAll("\t", "\\t")}"`;
 
 /**
@@ -89,7 +89,7 @@ const LINKED_FILES = "[core]\n\ttrustctime = false\n";
 /** The settings name a file of the repository by its full path. The repository may be a copy: the last entry counts. */
 export async function nameOwnPath(path: string): Promise<void> {
   const attributes = join(path, ".git", "info", "user-attributes");
-  await appendFile(join(path, ".git", "config"), `[core]\n\tattributesFile = ${quoted(attributes)}\n`);
+  await appendFile(join(path, ".git", "config"), `[core]\n\tattributesFile = ${quoteForGit(attributes)}\n`);
 }
 
 /** Gives a repository the branches and tags of another, and HEAD at a commit. */

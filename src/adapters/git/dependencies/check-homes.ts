@@ -95,7 +95,7 @@ export function createCheckHomes(userState: string, real: string, kept: KeptHome
 export async function leadToCheckout(env: Environment, top: string, folder: string): Promise<Environment> {
   const own = await topAround(folder);
   if (own === null || own === top) return env;
-  const moved = (path: string): string => {
+  const movePath = (path: string): string => {
     const there =
       path.startsWith(`${top}/`) && !path.startsWith(`${own}/`) ? join(own, path.slice(top.length + 1)) : path;
     return existsSync(there) ? there : path;
@@ -103,7 +103,7 @@ export async function leadToCheckout(env: Environment, top: string, folder: stri
   const led: Record<string, string> = {};
   for (const name of ["PATH", "VIRTUAL_ENV"]) {
     const value = env[name];
-    if (value !== undefined) led[name] = value.split(delimiter).map(moved).join(delimiter);
+    if (value !== undefined) led[name] = value.split(delimiter).map(movePath).join(delimiter);
   }
   return { ...env, ...led };
 }

@@ -54,7 +54,7 @@ export async function installDependencies(
   options: DependencyOptions,
 ): Promise<void> {
   const source = options.source ?? liveSource(git, main);
-  const to: Target = { git, source, worktree, options };
+  const to: InstallTarget = { git, source, worktree, options };
   await bringGoWorkspace(source, worktree);
   const here = await lockfilesIn(worktree);
   const there = await lockfilesIn(source.root);
@@ -78,7 +78,7 @@ export async function installDependencies(
 }
 
 /** The place that gets dependencies, and where from. */
-interface Target {
+interface InstallTarget {
   readonly git: Git;
   readonly source: DependencySource;
   readonly worktree: string;
@@ -86,7 +86,7 @@ interface Target {
 }
 
 async function installOrLink(
-  to: Target,
+  to: InstallTarget,
   { installations, isSame }: { installations: readonly Installation[]; isSame(lockfile: string): boolean },
 ): Promise<void> {
   const { options } = to;
@@ -111,7 +111,7 @@ async function installOrLink(
  * For a clean checkout the command is spared where its whole product is in the user's checkout: lockfiles and manifests
  * are the same, installed packages are there and can be lent, and git ignores nothing else that it could have made.
  */
-async function isLentInstead(to: Target, hasSameLockfiles: boolean): Promise<boolean> {
+async function isLentInstead(to: InstallTarget, hasSameLockfiles: boolean): Promise<boolean> {
   const { borrow, share } = to.options;
   if (borrow !== true || share !== null || !hasSameLockfiles) return false;
   const ignored = await to.source.ignored();
@@ -120,7 +120,7 @@ async function isLentInstead(to: Target, hasSameLockfiles: boolean): Promise<boo
   return (await hasSameManifests(to)) && (await borrowAll(to, installed)).length === installed.length;
 }
 
-async function hasSameManifests({ git, source, worktree }: Target): Promise<boolean> {
+async function hasSameManifests({ git, source, worktree }: InstallTarget): Promise<boolean> {
   const patterns = MANIFESTS.map((name) => `:(glob)**/${name}`);
   const paths = (await git.run(["ls-files", "-z", "--", ...patterns], { cwd: worktree })).split("\0");
   for (const path of paths.filter((each) => each !== ""))
@@ -133,7 +133,10 @@ async function hasSameManifests({ git, source, worktree }: Target): Promise<bool
  * Links every folder of installed packages that git ignores; says which. Links to packages of the project stay its own.
  * Of those that can be made anew, one with the project itself in it is left out.
  */
-async function borrowAll({ source, worktree }: Target, replaceable: readonly string[]): Promise<readonly string[]> {
+async function borrowAll(
+  { source, worktree }: InstallTarget,
+  replaceable: readonly string[],
+): Promise<readonly string[]> {
   const borrowed: string[] = [];
   for (const folder of (await source.ignored()).filter(isInstalledFolder)) {
     if (replaceable.includes(folder) && (await hasEditableInstall(join(source.root, folder), source.checkout)))
@@ -145,7 +148,7 @@ async function borrowAll({ source, worktree }: Target, replaceable: readonly str
 }
 
 /** Whether every one of them could be linked. */
-async function linkAll({ source, worktree }: Target, folders: readonly string[]): Promise<boolean> {
+async function linkAll({ source, worktree }: InstallTarget, folders: readonly string[]): Promise<boolean> {
   for (const folder of folders) if (!(await canBeShared(source, folder))) return false;
   for (const folder of folders) await lendFolder(source, folder, worktree);
   return folders.length > 0;
@@ -186,7 +189,7 @@ async function leadsTo(venv: string, main: string): Promise<boolean> {
 }
 
 /** Installs, or takes what the same command made of the same lockfiles and manifests before. */
-async function install(command: string, { git, worktree, options }: Target): Promise<void> {
+async function install(command: string, { git, worktree, options }: InstallTarget): Promise<void> {
   const { store, inputs = [] } = options;
   const env = await environmentIn(options.env, worktree);
   if (store === undefined) return runInstall(command, worktree, env, options);
@@ -201,7 +204,7 @@ async function install(command: string, { git, worktree, options }: Target): Pro
 async function installAndKeep(
   command: string,
   key: string,
-  { git, worktree, options }: Omit<Target, "source">,
+  { git, worktree, options }: Omit<InstallTarget, "source">,
   store: InstallationStore,
 ): Promise<DependencySource | null> {
   const before = await ignoredIn(git, worktree);

@@ -74,7 +74,7 @@ export function createDependencyStore(folder: string): DependencyStore {
     }
     await trim(folder, at(key));
     const made = await readEntry(at(key));
-    if (made === null) throw broken(at(key), "it was removed while it was made");
+    if (made === null) throw brokenStore(at(key), "it was removed while it was made");
     return sourceOf(key, made);
   };
   return {
@@ -235,7 +235,7 @@ async function writeEntry(folder: string, entry: Entry): Promise<void> {
   await rename(fresh, join(folder, "entry.json"));
 }
 
-function broken(folder: string, why: string): RemandError {
+function brokenStore(folder: string, why: string): RemandError {
   return new RemandError(
     "workspace-broken",
     `the kept packages in ${folder} cannot be used: ${why}`,

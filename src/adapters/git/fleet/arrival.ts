@@ -5,18 +5,18 @@ import type { StoryId } from "../../../core/events/ids.ts";
 import { type Repository, commitOf, line } from "../repository.ts";
 import {
   type Site,
-  type Standing,
+  type WorktreeRefs,
   moving,
   saveDropped,
   settle,
-  standingOf,
+  refsOf,
   withTree,
 } from "../worktree/worktree-site.ts";
-import type { Sharing } from "../worktree/worktrees.ts";
-import type { Target } from "../../../ports/integration.ts";
+import type { SharedRemote } from "../worktree/worktrees.ts";
+import type { TargetCommit } from "../../../ports/integration.ts";
 import type { TargetBranch } from "../worktree/integration.ts";
 import { updateRefs } from "../refs.ts";
-import { createTurns } from "../worktree/in-place.ts";
+import { createKeyedQueue } from "../worktree/in-place.ts";
 import { bringBack } from "../worktree/bring-back.ts";
 import { treeOf } from "../history.ts";
 import { worktreeState } from "../worktree/worktree-folder.ts";
@@ -28,13 +28,13 @@ import { noBranch, trackingRef } from "./shared-follow.ts";
  * While one and the same run goes on, a place is left as that run has it. Whoever comes to it for anything else finds
  * what the journal says, whatever an earlier run left there.
  */
-export function sharingOf(clone: Clone, byJournal: StandingOf, leaving: ReadonlySet<StoryId>): Sharing {
+export function sharingOf(clone: Clone, byJournal: PositionOf, leaving: ReadonlySet<StoryId>): SharedRemote {
   const target = remoteTarget(clone);
 
   async function arrive(repository: Repository, site: Site): Promise<void> {
     const { git } = repository;
     const { commit } = byJournal(site.story);
-    const standing = await standingOf(git, site);
+    const standing = await refsOf(git, site);
     if (commit === null) {
       const start = (await target.read(repository)).commit;
       const isBegun = standing.branch !== undefined || standing.kept !== undefined;
@@ -74,13 +74,13 @@ async function forkOf({ git }: Repository, commit: string, target: string, clone
 
 /** The branch on the remote: asked there each time, and moved there, so that all machines see one and the same. */
 function remoteTarget({ remote, branch }: Clone): TargetBranch {
-  const turns = createTurns();
+  const turns = createKeyedQueue();
   const ref = `refs/heads/${branch}`;
   const tracking = trackingRef(branch);
   return {
     // The name it has here is written by one at a time.
     read: ({ git }) =>
-      turns.take("target", async (): Promise<Target> => {
+      turns.take("target", async (): Promise<TargetCommit> => {
         if (!(await remote.fetch([`+${ref}:${tracking}`]))) throw noBranch(remote.address, branch);
         return { branch, commit: (await commitOf(git, tracking))! };
       }),
@@ -98,7 +98,7 @@ function remoteTarget({ remote, branch }: Clone): TargetBranch {
 }
 
 /** How a story stands by the journal: that decides, not what a branch happens to be at. */
-export interface JournalStanding {
+export interface JournalPosition {
   /** The commit of its newest state; `null` before it has one. */
   readonly commit: string | null;
   /** The event with which that began which runs for it now (`running.seq`); `null` where nothing runs. */
@@ -108,10 +108,10 @@ export interface JournalStanding {
 }
 
 /** From the folded state, asked anew each time. */
-export type StandingOf = (story: StoryId) => JournalStanding;
+export type PositionOf = (story: StoryId) => JournalPosition;
 
 /** What the files of a worktree are there for: the run that made them, and what it began with. */
-export const runKey = ({ run, commit }: JournalStanding): string | null =>
+export const runKey = ({ run, commit }: JournalPosition): string | null =>
   run === null ? null : `${run} ${commit ?? "none"}`;
 
 /**
@@ -122,7 +122,7 @@ export const runKey = ({ run, commit }: JournalStanding): string | null =>
 async function bringTo(
   { git }: Repository,
   site: Site,
-  standing: Standing,
+  standing: WorktreeRefs,
   { commit, base }: { readonly commit: string; base(): Promise<string> },
 ): Promise<void> {
   const isThere = standing.branch?.commit === commit && standing.kept?.commit === commit;

@@ -45,7 +45,7 @@ export interface Clone {
 /** Makes a worker's clone, or finds it again, and fetches what its branch has got since then. Safe after any crash. */
 export async function openClone(options: CloneOptions): Promise<Clone> {
   const folder = resolve(options.folder);
-  const making: Making = {
+  const making: CloneContext = {
     ...options,
     folder,
     env: options.env ?? ownEnvironment(),
@@ -78,7 +78,7 @@ export async function openClone(options: CloneOptions): Promise<Clone> {
   });
 }
 
-interface Making extends CloneOptions {
+interface CloneContext extends CloneOptions {
   readonly env: Environment;
   readonly login: Login;
   readonly cookie: string;
@@ -104,7 +104,7 @@ function addressOf(remote: string): string {
 }
 
 /** The clone that is there; `null` where there is none. One that git cannot use is moved aside, for whoever wants it. */
-async function cloneIn(making: Making): Promise<CloneNote | null> {
+async function cloneIn(making: CloneContext): Promise<CloneNote | null> {
   const { folder, env } = making;
   const names = await readdir(folder).catch(() => []);
   if (names.length === 0) return null;
@@ -126,7 +126,7 @@ async function cloneIn(making: Making): Promise<CloneNote | null> {
 }
 
 /** Made beside its place, and moved there as the last thing: whatever is there was finished. */
-async function makeClone(making: Making): Promise<CloneNote> {
+async function makeClone(making: CloneContext): Promise<CloneNote> {
   const { folder, login, env, branch } = making;
   const unfinished = `${folder}${MAKING}${ownName()}`;
   try {
@@ -204,25 +204,26 @@ async function ownClone(gitDir: string, folder: string): Promise<() => Promise<v
   }
 }
 
-type Owner = Pick<ProcessEntry, "pid" | "startTicks">;
+type CloneOwner = Pick<ProcessEntry, "pid" | "startTicks">;
 
-async function ownEntry(): Promise<Owner> {
+async function ownEntry(): Promise<CloneOwner> {
   const entry = (await processTable())?.find(({ pid }) => pid === process.pid);
   return { pid: process.pid, startTicks: entry?.startTicks ?? "" };
 }
 
-async function readOwner(file: string): Promise<Owner | null> {
+async function readOwner(file: string): Promise<CloneOwner | null> {
   try {
-    return JSON.parse(await readFile(file, "utf8")) as Owner;
+    return JSON.parse(await readFile(file, "utf8")) as CloneOwner;
   } catch {
     // Gone meanwhile, or cut short by a kill: nobody who lives has written it.
     return null;
   }
 }
 
-const isSame = (one: Owner, other: Owner): boolean => one.pid === other.pid && one.startTicks === other.startTicks;
+const isSame = (one: CloneOwner, other: CloneOwner): boolean =>
+  one.pid === other.pid && one.startTicks === other.startTicks;
 
-function isRunning(owner: Owner): boolean {
+function isRunning(owner: CloneOwner): boolean {
   if (owner.startTicks !== "") return isAlive(owner);
   try {
     return process.kill(owner.pid, 0);

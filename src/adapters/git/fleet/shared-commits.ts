@@ -12,7 +12,7 @@ const attemptRefs = (story: StoryId): string => `refs/remand/attempts/${refName(
 
 const branchRef = (story: StoryId): string => `refs/heads/remand/${refName(story)}`;
 
-export interface Fetching {
+export interface FetchContext {
   readonly git: Git;
   readonly remote: Remote;
   /** The branch that work is for. */
@@ -20,7 +20,11 @@ export interface Fetching {
 }
 
 /** Gets a story's commit to this machine. */
-export async function fetchCommit({ git, remote, branch }: Fetching, story: StoryId, commit: string): Promise<void> {
+export async function fetchCommit(
+  { git, remote, branch }: FetchContext,
+  story: StoryId,
+  commit: string,
+): Promise<void> {
   // A story that has only begun is where the branch was then, and one that has ended has only its own branch. What has
   // no name any more may still be given out by its number.
   for (const spec of [attemptRef(story, commit), `refs/heads/${branch}`, branchRef(story), commit]) {
@@ -37,7 +41,7 @@ export async function fetchCommit({ git, remote, branch }: Fetching, story: Stor
 
 /** Gets trees and commits here that may have been made elsewhere, for reading. Says whether any was missing. */
 export async function fetchObjects(
-  { git, remote }: Fetching,
+  { git, remote }: FetchContext,
   story: StoryId | null,
   names: readonly string[],
 ): Promise<boolean> {
@@ -65,7 +69,7 @@ const isHere = async (git: Git, name: string): Promise<boolean> =>
  * the story's history is given a name of its own before it is written over. Says whether the branch now is that commit.
  */
 export async function showBranch(
-  { git, remote }: Fetching,
+  { git, remote }: FetchContext,
   story: StoryId,
   commit: string,
   patience: "patient" | "once",
@@ -87,7 +91,7 @@ export async function showBranch(
  * Takes away the names of attempts that are on the story's branch, which stays. Those that are on no branch keep their
  * names: they are all that is left of work that somebody was interrupted in.
  */
-export async function pruneAttempts({ git, remote }: Fetching, story: StoryId): Promise<void> {
+export async function pruneAttempts({ git, remote }: FetchContext, story: StoryId): Promise<void> {
   const beginning = attemptRefs(story);
   const ref = branchRef(story);
   const refs = await remote.list([`${beginning}*`, ref]);

@@ -8,7 +8,7 @@ import { commitOf, line, repositoryOpener } from "../repository.ts";
 import { REMOTE_NAME, type Remote } from "./shared-remote.ts";
 import { submodulePaths } from "../submodules.ts";
 
-export interface Following {
+export interface FollowContext {
   readonly root: string;
   readonly folder: string;
   readonly branch: string;
@@ -26,14 +26,14 @@ export const trackingRef = (branch: string): string => `refs/remotes/${REMOTE_NA
  * Brings a clone's checkout to where the branch is now, and says whether that is elsewhere. Nobody works in it: stories
  * have worktrees of their own.
  */
-export async function followBranch(following: Following): Promise<boolean> {
+export async function followBranch(following: FollowContext): Promise<boolean> {
   const { root, branch, remote, env } = following;
   const { git } = await repositoryOpener(root, env)();
   await git.run(["config", `remote.${REMOTE_NAME}.url`, remote.address]);
   const before = await newestKnown(git, branch);
   if (!(await remote.fetch([`+refs/heads/${branch}:${INCOMING}`]))) throw noBranch(remote.address, branch);
   const now = (await commitOf(git, INCOMING))!;
-  if (before !== null && !(await areRelated(git, before, now))) throw unrelated(following);
+  if (before !== null && !(await areRelated(git, before, now))) throw unrelatedHistories(following);
   const isThere = (await commitOf(git, "HEAD")) === now;
   // When a clone is opened its files may be missing, or half there, although its head is right.
   if (isThere && following.isOpen === true) return false;
@@ -44,7 +44,7 @@ export async function followBranch(following: Following): Promise<boolean> {
 }
 
 /** Nobody else puts this repository in order; to be done when nobody works in it. */
-export async function tidyClone({ root, env }: Following): Promise<void> {
+export async function tidyClone({ root, env }: FollowContext): Promise<void> {
   const git = createGit(root, env, ["gc.auto=6700", "gc.autoDetach=false"]);
   await git.ask(["gc", "--auto", "--quiet"], { timeoutMs: 600_000 });
 }
@@ -63,7 +63,7 @@ async function areRelated(git: Git, one: string, other: string): Promise<boolean
 }
 
 /** Worktrees take their submodules from the checkout. Where they cannot be had, they are empty, and that is said. */
-async function fillOwnSubmodules(git: Git, { root, onNotice }: Following): Promise<void> {
+async function fillOwnSubmodules(git: Git, { root, onNotice }: FollowContext): Promise<void> {
   if (!existsSync(join(root, ".gitmodules")) || (await submodulePaths(git, root)).length === 0) return;
   const args = ["submodule", "update", "--init", "--recursive", "--quiet"];
   const { exitCode, stderr } = await git.ask(args, { cwd: root, timeoutMs: 600_000 });
@@ -78,7 +78,7 @@ export function noBranch(address: string, branch: string): RemandError {
   );
 }
 
-function unrelated({ folder, branch, remote }: Following): RemandError {
+function unrelatedHistories({ folder, branch, remote }: FollowContext): RemandError {
   return new RemandError(
     "workspace-broken",
     `${branch} of ${remote.address} has no commit in common with the clone in ${folder}`,

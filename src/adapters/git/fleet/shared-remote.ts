@@ -17,7 +17,7 @@ export interface Remote {
   /** All refs that such patterns name, with the commits they stand for. */
   list(patterns: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** What became of each ref. */
-  push(pushes: readonly Push[], patience?: "patient" | "once"): Promise<ReadonlyMap<string, Pushed>>;
+  push(pushes: readonly Push[], patience?: "patient" | "once"): Promise<ReadonlyMap<string, PushResult>>;
   /** Sends the large files that a commit points to, by git-lfs. */
   sendLargeFiles(commit: string): Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface Push {
 }
 
 /** `elsewhere`: the ref stands where it could not go on from, and nothing was changed. */
-export type Pushed = "done" | "elsewhere";
+export type PushResult = "done" | "elsewhere";
 
 export interface RemoteOptions {
   readonly root: string;
@@ -140,13 +140,13 @@ export function createPatientGit(
       if (!isPassing || performance.now() - beganAt > LONGEST_TRYING_MS) return answer;
       if (/bad object worktrees\//.test(answer.stderr))
         await clearBegunWorktrees(line(await git.run(["rev-parse", "--absolute-git-dir"])), BEGUN_MS);
-      await waited(waitMs, signal, () => remoteError(what, login.address, answer.stderr));
+      await pauseOrFail(waitMs, signal, () => remoteError(what, login.address, answer.stderr));
     }
     return once(args, timeoutMs);
   };
 }
 
-async function waited(ms: number, signal: AbortSignal | undefined, error: () => RemandError): Promise<void> {
+async function pauseOrFail(ms: number, signal: AbortSignal | undefined, error: () => RemandError): Promise<void> {
   try {
     await pause(ms, undefined, signal === undefined ? {} : { signal });
   } catch {
@@ -159,8 +159,8 @@ async function waited(ms: number, signal: AbortSignal | undefined, error: () => 
 function pushedIn(
   { exitCode, stdout, stderr }: GitAnswer,
   error: (words: string) => RemandError,
-): ReadonlyMap<string, Pushed> {
-  const pushed = new Map<string, Pushed>();
+): ReadonlyMap<string, PushResult> {
+  const pushed = new Map<string, PushResult>();
   for (const line of stdout.split("\n")) {
     const [flag = "", names = "", summary = ""] = line.split("\t");
     if (!names.includes(":")) continue;
@@ -192,8 +192,8 @@ export function loginOf(remote: string): Login {
   if (scheme === undefined || login === undefined)
     return { address: remote, settings: [], env: {}, hidden: withoutLogin };
   const colon = login.indexOf(":");
-  const username = decoded(colon === -1 ? login : login.slice(0, colon));
-  const password = colon === -1 ? "" : decoded(login.slice(colon + 1));
+  const username = decodePercent(colon === -1 ? login : login.slice(0, colon));
+  const password = colon === -1 ? "" : decodePercent(login.slice(colon + 1));
   // A token is often given as the name, so that is a secret too; a short name is a word that texts are made of.
   const secrets = [login, password, username].filter((secret) => secret.length >= LEAST_SECRET);
   return {
@@ -218,7 +218,7 @@ const LEAST_SECRET = 8;
 
 const withoutLogin = (text: string): string => text.replaceAll(/(\w+:\/\/)[^\s/@]+@/g, "$1");
 
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

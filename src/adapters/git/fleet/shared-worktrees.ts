@@ -3,26 +3,33 @@ import { join } from "node:path";
 import { RemandError } from "../../../core/events/error.ts";
 import { STORY_ID_PATTERN, type StoryId, storyId } from "../../../core/events/ids.ts";
 import type { Integration } from "../../../ports/integration.ts";
-import type { Laboratory } from "../../../ports/experiment-runner.ts";
-import type { Kept, Workspace } from "../../../ports/workspace.ts";
+import type { ExperimentRunner } from "../../../ports/experiment-runner.ts";
+import type { KeptCommit, Workspace } from "../../../ports/workspace.ts";
 import { ensureStateFolder, repositoryOpener } from "../repository.ts";
 import { worktreeState } from "../worktree/worktree-folder.ts";
 import { type Site, siteOf } from "../worktree/worktree-site.ts";
 import { type WorktreeOptions, createWorktrees } from "../worktree/worktrees.ts";
-import { type StandingOf, noteRun, runIn, runKey, sharingOf } from "./arrival.ts";
-import { type Fetching, attemptRef, fetchCommit, fetchObjects, pruneAttempts, showBranch } from "./shared-commits.ts";
+import { type PositionOf, noteRun, runIn, runKey, sharingOf } from "./arrival.ts";
+import {
+  type FetchContext,
+  attemptRef,
+  fetchCommit,
+  fetchObjects,
+  pruneAttempts,
+  showBranch,
+} from "./shared-commits.ts";
 import type { Clone } from "./shared-clone.ts";
 import { trackingRef } from "./shared-follow.ts";
 
 export interface SharedOptions {
   readonly clone: Clone;
-  readonly standingOf: StandingOf;
+  readonly standingOf: PositionOf;
 }
 
 /** Worktrees in a clone of one machine, for stories that any machine may work on. */
 export interface SharedWorktrees extends Workspace, Integration {
-  /** The same laboratory, for trees that may have been made on another machine. */
-  laboratory(inner: Laboratory): Laboratory;
+  /** The same experiment runner, for trees that may have been made on another machine. */
+  experimentRunner(inner: ExperimentRunner): ExperimentRunner;
 }
 
 /**
@@ -41,17 +48,17 @@ export function createSharedWorktrees(
   return {
     ...workspaceOn(ground),
     ...integrationOn(ground),
-    laboratory: (inner) => ({
+    experimentRunner: (inner) => ({
       ...inner,
       async open(request) {
         const named = [request.commit, request.tree, request.base].filter((each) => each !== undefined);
         if (named.length > 0) await fetchObjects(await ground.fetching(), null, named);
-        const bench = await inner.open(request);
+        const checkout = await inner.open(request);
         return {
-          ...bench,
+          ...checkout,
           async set(tree, texts, taken) {
             await fetchObjects(await ground.fetching(), null, [tree, ...(taken === undefined ? [] : [taken.from])]);
-            return bench.set(tree, texts, taken);
+            return checkout.set(tree, texts, taken);
           },
         };
       },
@@ -60,13 +67,13 @@ export function createSharedWorktrees(
 }
 
 /** What all of it stands on. */
-interface Ground extends SharedOptions {
+interface SharedContext extends SharedOptions {
   readonly inner: Workspace & Integration;
-  fetching(): Promise<Fetching>;
+  fetching(): Promise<FetchContext>;
   site(story: StoryId): Promise<Site>;
   /** Another machine may have made everything that there is of a story so far. */
   made(story: StoryId): Promise<void>;
-  pushed<K extends Kept>(story: StoryId, kept: K): Promise<K>;
+  pushed<K extends KeptCommit>(story: StoryId, kept: K): Promise<K>;
   /** Reads, and where something is not here, once more when it is. */
   reading<T>(story: StoryId, names: readonly string[], read: () => Promise<T>): Promise<T>;
   /** Takes away the places of stories that have ended on another machine. */
@@ -75,7 +82,7 @@ interface Ground extends SharedOptions {
   show(story: StoryId, patience: "patient" | "once"): Promise<boolean>;
 }
 
-function groundOf(options: Omit<WorktreeOptions, "base" | "remote">, shared: SharedOptions): Ground {
+function groundOf(options: Omit<WorktreeOptions, "base" | "remote">, shared: SharedOptions): SharedContext {
   const { clone, standingOf } = shared;
   const { remote, branch } = clone;
   const repositoryNow = repositoryOpener(options.root, options.env);
@@ -87,7 +94,7 @@ function groundOf(options: Omit<WorktreeOptions, "base" | "remote">, shared: Sha
   );
   /** What this process has seen the branches on the remote be. */
   const shown = new Map<StoryId, string>();
-  const fetching = async (): Promise<Fetching> => ({ git: (await repositoryNow()).git, remote, branch });
+  const fetching = async (): Promise<FetchContext> => ({ git: (await repositoryNow()).git, remote, branch });
   const site = async (story: StoryId): Promise<Site> => {
     await ensureStateFolder(options.state);
     return siteOf(await realpath(options.state), story);
@@ -137,7 +144,7 @@ function groundOf(options: Omit<WorktreeOptions, "base" | "remote">, shared: Sha
 
 const isMade = async ({ path }: Site): Promise<boolean> => (await worktreeState(path)).is === "ready";
 
-function workspaceOn(ground: Ground): Workspace {
+function workspaceOn(ground: SharedContext): Workspace {
   const { inner, standingOf } = ground;
   const isHere = async (story: StoryId): Promise<boolean> => {
     const run = runKey(standingOf(story));
@@ -159,20 +166,23 @@ function workspaceOn(ground: Ground): Workspace {
     },
     // What people push to a branch there is not the story's: only what the journal names is.
     adopt: (_story, known) => Promise.resolve(known),
-    async look(story) {
+    async currentState(story) {
       await ground.made(story);
-      return inner.look(story);
+      return inner.currentState(story);
     },
-    changed: (story, from, to) => ground.reading(story, [from, to], () => inner.changed(story, from, to)),
+    changedPaths: (story, from, to) => ground.reading(story, [from, to], () => inner.changedPaths(story, from, to)),
     diff: (story, from, to) => ground.reading(story, [from, to], () => inner.diff(story, from, to)),
     fileAt: (story, at, path) => ground.reading(story, [at], () => inner.fileAt(story, at, path)),
     async restore(story, tree, note) {
       await ground.made(story);
       return ground.pushed(story, await ground.reading(story, [tree], () => inner.restore(story, tree, note)));
     },
-    async putBack(story, paths, from, note) {
+    async restorePaths(story, paths, from, note) {
       await ground.made(story);
-      return ground.pushed(story, await ground.reading(story, [from], () => inner.putBack(story, paths, from, note)));
+      return ground.pushed(
+        story,
+        await ground.reading(story, [from], () => inner.restorePaths(story, paths, from, note)),
+      );
     },
     async forget(story) {
       // Then nothing that is there belongs to anything, and whoever comes next drops it. Nobody is asked for anything:
@@ -187,11 +197,11 @@ function workspaceOn(ground: Ground): Workspace {
   };
 }
 
-function integrationOn(ground: Ground): Integration {
+function integrationOn(ground: SharedContext): Integration {
   const { inner, clone, standingOf } = ground;
   return {
     target: () => inner.target(),
-    standing: (story, commit) => inner.standing(story, commit),
+    mergeStatus: (story, commit) => inner.mergeStatus(story, commit),
     tip: (story) => inner.tip(story),
     align: (story, verified, drop) => inner.align(story, verified, drop),
     holds: (story, verified) => inner.holds(story, verified),
@@ -233,11 +243,11 @@ function notOurs(story: StoryId, { remote }: Clone): RemandError {
  * here. A pointer to a file that nobody has is refused by some servers and of use to no other machine, so the files are
  * sent first. Without git-lfs nobody here can have made any.
  */
-function createLargeFiles(): { send(fetching: Fetching, commit: string): Promise<void> } {
+function createLargeFiles(): { send(fetching: FetchContext, commit: string): Promise<void> } {
   let isInstalled: Promise<boolean> | null = null;
   return {
     async send({ git, remote }, commit) {
-      isInstalled ??= installed({ git });
+      isInstalled ??= isLfsInstalled({ git });
       if (!(await isInstalled)) return;
       const asked = ["grep", "--quiet", "--fixed-strings", "filter=lfs", commit, "--", "*.gitattributes"];
       if ((await git.ask(asked)).exitCode === 0) await remote.sendLargeFiles(commit);
@@ -245,7 +255,7 @@ function createLargeFiles(): { send(fetching: Fetching, commit: string): Promise
   };
 }
 
-async function installed({ git }: Pick<Fetching, "git">): Promise<boolean> {
+async function isLfsInstalled({ git }: Pick<FetchContext, "git">): Promise<boolean> {
   const isConfigured = (await git.ask(["config", "--get", "filter.lfs.clean"])).exitCode === 0;
   return isConfigured && (await git.ask(["lfs", "version"])).exitCode === 0;
 }

@@ -28,11 +28,11 @@ export interface OwnPython {
    */
   in(path: string, pythonPath?: string): Promise<Environment>;
   /** What was found out about a place, for a person. `null`: there is no Python in this repository. */
-  look(path: string): Promise<PythonLook | null>;
+  look(path: string): Promise<PythonReport | null>;
 }
 
 /** What the Pythons that would be started in a place do there. */
-export interface PythonLook {
+export interface PythonReport {
   readonly own: string;
   /** The same files elsewhere, to which something led. */
   readonly others: readonly string[];
@@ -53,10 +53,10 @@ export interface PythonLook {
  */
 export function createOwnPython(options: OwnPythonOptions): OwnPython {
   const repositoryNow = repositoryOpener(options.root);
-  const looks = new Map<string, Promise<PythonLook>>();
+  const looks = new Map<string, Promise<PythonReport>>();
   let isPython: boolean | null = null;
 
-  async function lookIn(path: string): Promise<PythonLook | null> {
+  async function lookIn(path: string): Promise<PythonReport | null> {
     const repository = await repositoryNow().catch((error: unknown) => {
       // Nowhere but in a repository are there two places with the same files.
       if (error instanceof RemandError && error.code === "not-a-repository") return null;
@@ -87,7 +87,7 @@ export function createOwnPython(options: OwnPythonOptions): OwnPython {
 }
 
 /** The names of the folders that a user has given are those of the checkout; here they mean the same ones of the place. */
-function variables(startup: string, { own, others }: Pick<PythonLook, "own" | "others">, given = ""): Environment {
+function variables(startup: string, { own, others }: Pick<PythonReport, "own" | "others">, given = ""): Environment {
   const roots = others.filter((each) => !each.startsWith("=") && !each.endsWith("*"));
   const paths = given.split(delimiter).map((path) => {
     const root = roots.find((each) => path === each || path.startsWith(`${each}${sep}`));
@@ -120,13 +120,13 @@ async function lookAt(
   own: string,
   path: string,
   options: OwnPythonOptions,
-): Promise<PythonLook> {
+): Promise<PythonReport> {
   const startup = await startupFolder(options.state);
   const state = await realpath(options.state);
   const { sure, likely } = await interpretersOf(options.commands, path, options.env);
   const ask = async (others: readonly string[]) => {
     const env = { ...options.env, ...variables(startup, { own, others }, options.env["PYTHONPATH"]) };
-    return Promise.all([...sure, ...likely].map((program) => told(program, path, env)));
+    return Promise.all([...sure, ...likely].map((program) => askPython(program, path, env)));
   };
   let others = await otherPlaces(repository, state, own);
   let answers = await ask(others);
@@ -159,7 +159,7 @@ async function lookAt(
   };
 }
 
-interface Told {
+interface PythonAnswer {
   readonly program: string;
   readonly moved: readonly (readonly [string, string])[];
   /** Folders that have no counterpart in the place. */
@@ -175,7 +175,7 @@ interface Told {
 
 const WORD = "REMAND_PLACE_TELL";
 
-async function told(program: string, cwd: string, env: Environment): Promise<Told> {
+async function askPython(program: string, cwd: string, env: Environment): Promise<PythonAnswer> {
   const ended = await runProcess({
     command: [program, "-c", ""],
     cwd,
@@ -184,13 +184,15 @@ async function told(program: string, cwd: string, env: Environment): Promise<Tol
   });
   const line = ended.stdout.split("\n").find((each) => each.startsWith(`${WORD} `));
   const nothing = { program, moved: [], lost: [], closed: [], fixed: [], seen: [], isDeaf: ended.exitCode === 0 };
-  return line === undefined ? nothing : { ...nothing, ...(JSON.parse(line.slice(WORD.length)) as Told), isDeaf: false };
+  return line === undefined
+    ? nothing
+    : { ...nothing, ...(JSON.parse(line.slice(WORD.length)) as PythonAnswer), isDeaf: false };
 }
 
 const PATIENCE_MS = 30_000;
 
 /** What git does not know, and no installer made of the project's files, is no work of anybody's: it stays. */
-async function thingsOfNoPlace({ git, top }: Repository, answers: readonly Told[]): Promise<readonly string[]> {
+async function thingsOfNoPlace({ git, top }: Repository, answers: readonly PythonAnswer[]): Promise<readonly string[]> {
   const found: string[] = [];
   for (const path of new Set(answers.flatMap(({ lost }) => lost))) {
     if (path.includes("__editable__") || !path.startsWith(`${top}${sep}`)) continue;
@@ -199,7 +201,7 @@ async function thingsOfNoPlace({ git, top }: Repository, answers: readonly Told[
   return found;
 }
 
-function refusalsOf({ program, closed, lost }: Told, own: string): { program: string; why: string }[] {
+function refusalsOf({ program, closed, lost }: PythonAnswer, own: string): { program: string; why: string }[] {
   const whys = [
     ...closed.map(([module, file]) => `${module} (${file}) leads imports to another checkout, before ${own} is asked`),
     ...lost

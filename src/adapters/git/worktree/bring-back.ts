@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { RemandError } from "../../../core/events/error.ts";
 import { type TreeId, treeId } from "../../../core/events/ids.ts";
 import { type ChangedPath, readNameStatus } from "../../../parse/code/git-output.ts";
-import { type Git, failed } from "../git.ts";
+import { type Git, gitFailure } from "../git.ts";
 import { line } from "../repository.ts";
 
 /**
@@ -61,7 +61,7 @@ async function removeUnlessIgnored(git: Git, top: string, paths: readonly string
     cwd: top,
     stdin: paths.map((path) => `${path}\0`).join(""),
   });
-  if (exitCode > 1) throw failed("git check-ignore failed", stderr);
+  if (exitCode > 1) throw gitFailure("git check-ignore failed", stderr);
   const ignored = new Set(stdout.split("\0"));
   const emptied = new Set<string>();
   for (const path of paths) {

@@ -1,23 +1,23 @@
 import { RemandError } from "../../../core/events/error.ts";
-import type { Integration, Target, UnverifiedCommit } from "../../../ports/integration.ts";
-import type { KeepNote, Kept } from "../../../ports/workspace.ts";
-import { isInHistory, together, treeOf } from "../history.ts";
+import type { Integration, TargetCommit, UnverifiedCommit } from "../../../ports/integration.ts";
+import type { CommitNote, KeptCommit } from "../../../ports/workspace.ts";
+import { isInHistory, mergeTrees, treeOf } from "../history.ts";
 import type { Git } from "../git.ts";
-import { type Recorded, TRAILERS, commitTree, trailersOf, updateRefs } from "../refs.ts";
+import { type RefCommit, TRAILERS, commitTree, trailersOf, updateRefs } from "../refs.ts";
 import { type Repository, line } from "../repository.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
 import { type TargetBranch, branchStanding, updateBranch } from "./integration.ts";
-import { type Site, type Standing, moving, standingOf } from "./worktree-site.ts";
+import { type Site, type WorktreeRefs, moving, refsOf } from "./worktree-site.ts";
 
 /** Has the branch be at the verified commit, or says which other commit it is at. */
 async function alignBranch(
   { git }: Repository,
   site: Site,
-  verified: Kept,
+  verified: KeptCommit,
   drop: string | null,
 ): Promise<UnverifiedCommit | null> {
   await assertTree(git, verified);
-  const standing = await standingOf(git, site);
+  const standing = await refsOf(git, site);
   const tip = standing.branch;
   if (tip?.commit === verified.commit) return null;
   // Behind it is where a lock kept the branch from following.
@@ -32,7 +32,7 @@ async function alignBranch(
 }
 
 /** A commit that we made just before the engine was killed: the journal never heard of it, and decides. */
-function isUnreported(site: Site, { kept }: Standing, tip: Recorded): boolean {
+function isUnreported(site: Site, { kept }: WorktreeRefs, tip: RefCommit): boolean {
   return tip.commit === kept?.commit && tip.trailers.get(TRAILERS.story) === site.story;
 }
 
@@ -42,7 +42,7 @@ async function describe(git: Git, commit: string): Promise<UnverifiedCommit> {
 }
 
 /** A commit that does not hold the tree which the gates passed is not what they passed. */
-async function assertTree(git: Git, { commit, tree }: Kept): Promise<void> {
+async function assertTree(git: Git, { commit, tree }: KeptCommit): Promise<void> {
   if ((await treeOf(git, commit)) === tree) return;
   throw new RemandError(
     "workspace-broken",
@@ -55,9 +55,9 @@ async function mergeCommit(
   repository: Repository,
   site: Site,
   branch: TargetBranch,
-  verified: Kept,
-  note: KeepNote,
-): Promise<Target | null> {
+  verified: KeptCommit,
+  note: CommitNote,
+): Promise<TargetCommit | null> {
   const { git } = repository;
   await assertTree(git, verified);
   for (let tries = 0; tries < MOST_TRIES; tries++) {
@@ -80,13 +80,13 @@ async function mergeCommit(
 const MOST_TRIES = 3;
 
 /** Is the work in the target, by its commit or by its content? */
-async function isHeldBy({ git }: Repository, target: Target, { commit }: Kept): Promise<boolean> {
+async function isHeldBy({ git }: Repository, target: TargetCommit, { commit }: KeptCommit): Promise<boolean> {
   if (await isInHistory(git, commit, target.commit)) return true;
   const fork = await git.ask(["merge-base", commit, target.commit]);
   if (fork.exitCode !== 0) return false;
   const since = ["rev-list", `--max-count=${MOST_COMMITS}`, target.commit, `^${line(fork.stdout)}`];
   for (const state of (await git.run(since)).split("\n").filter((each) => each !== "")) {
-    const { tree, conflicts } = await together(git, state, commit);
+    const { tree, conflicts } = await mergeTrees(git, state, commit);
     if (conflicts.length === 0 && tree === (await treeOf(git, state))) return true;
   }
   return false;
@@ -104,7 +104,7 @@ async function publishCommit(
 ): Promise<{ remote: string; branch: string; base: string }> {
   const { git } = repository;
   const { branch } = await target.read(repository);
-  const standing = await standingOf(git, site);
+  const standing = await refsOf(git, site);
   // What we sent ourselves may be replaced, and nothing else.
   const { pushed } = standing;
   const lease = pushed === undefined ? [] : [`--force-with-lease=${site.refs.branch}:${pushed.commit}`];
@@ -131,7 +131,7 @@ const PUSH_MS = 5 * 60_000;
 /** An address may hold a login, and git repeats addresses. */
 const withoutLogin = (text: string): string => text.replaceAll(/(\w+:\/\/)[^\s/@]+@/g, "$1");
 
-interface Places {
+interface DeliveryFolders {
   readonly target: TargetBranch;
   readonly remote: string;
   repository(): Promise<Repository>;
@@ -142,12 +142,12 @@ interface Places {
 }
 
 /** Delivery from stories' worktrees. */
-export function integrationOf({ target, remote, repository, at, alone }: Places): Integration {
+export function integrationOf({ target, remote, repository, at, alone }: DeliveryFolders): Integration {
   return {
     target: async () => target.read(await repository()),
-    standing: (story, commit) =>
+    mergeStatus: (story, commit) =>
       at(story, async (own, site) => branchStanding(own, site, await target.read(own), commit)),
-    tip: (story) => at(story, async ({ git }, site) => (await standingOf(git, site)).branch?.commit ?? null),
+    tip: (story) => at(story, async ({ git }, site) => (await refsOf(git, site)).branch?.commit ?? null),
     align: (story, verified, drop) => at(story, (own, site) => alignBranch(own, site, verified, drop)),
     update: (story, verified, note) =>
       at(story, async (own, site) => updateBranch(own, site, await target.read(own), verified, note)),

@@ -1,14 +1,14 @@
 import { join, resolve } from "node:path";
 import { RemandError } from "../../../core/events/error.ts";
 import type { StoryId, TreeId } from "../../../core/events/ids.ts";
-import type { KeepNote, Kept, Place, Workspace } from "../../../ports/workspace.ts";
+import type { CommitNote, KeptCommit, PreparedWorkspace, Workspace } from "../../../ports/workspace.ts";
 import type { Environment } from "../../process/environment.ts";
 import { sha256 } from "../../../stdx/sha256.ts";
 import { onDisk } from "../remove-folder.ts";
 import { changedPaths, diffText, fileText } from "../history.ts";
 import { type PrivateIndex, createPrivateIndex, treeOfFiles } from "../private-index.ts";
 import {
-  type Recorded,
+  type RefCommit,
   type RefUpdate,
   TRAILERS,
   commitTree,
@@ -34,27 +34,27 @@ export interface InPlaceOptions {
 /** The user's own checkout, as the place of one story. */
 export interface InPlace extends Workspace {
   /** Brings back the files as they were when the story began. */
-  undo(story: StoryId): Promise<Kept>;
+  undo(story: StoryId): Promise<KeptCommit>;
 }
 
 /** What is kept of a story, newest last: all of it hangs together, so one name keeps everything. */
-interface Names {
+interface RefNames {
   readonly all: string;
   readonly start: string;
   readonly last: string;
   attempt(number: number): string;
 }
 
-interface Standing {
-  readonly start: Recorded;
-  readonly last: Recorded;
-  readonly refs: ReadonlyMap<string, Recorded>;
+interface LoopRefs {
+  readonly start: RefCommit;
+  readonly last: RefCommit;
+  readonly refs: ReadonlyMap<string, RefCommit>;
 }
 
-interface Desk {
+interface InPlaceContext {
   readonly repository: Repository;
   readonly story: StoryId;
-  readonly names: Names;
+  readonly names: RefNames;
   readonly index: PrivateIndex;
 }
 
@@ -64,12 +64,12 @@ interface Desk {
  */
 export function createInPlace(options: InPlaceOptions): InPlace {
   const state = resolve(options.state);
-  const turns = createTurns();
+  const turns = createKeyedQueue();
   const repositoryNow = repositoryOpener(options.root, options.env);
   const seen = new Set<StoryId>();
   const starts = new Map<StoryId, string>();
 
-  async function at<T>(story: StoryId, work: (desk: Desk) => Promise<T>): Promise<T> {
+  async function at<T>(story: StoryId, work: (context: InPlaceContext) => Promise<T>): Promise<T> {
     const repository = await repositoryNow();
     const cookie = `git-${sha256(repository.top).slice(0, 24)}`;
     const names = namesFor(story);
@@ -87,33 +87,33 @@ export function createInPlace(options: InPlaceOptions): InPlace {
   }
 
   return {
-    prepare: (story) => at(story, (desk) => prepare(desk, starts)),
-    keep: (story, note) => at(story, (desk) => keep(desk, note)),
+    prepare: (story) => at(story, (context) => prepare(context, starts)),
+    keep: (story, note) => at(story, (context) => keep(context, note)),
     // The files in the checkout are the work, whoever changed them.
-    adopt: (story, _known, note) => at(story, (desk) => keep(desk, note)),
-    look: (story) =>
-      at(story, async (desk) => {
-        const [{ last }, tree] = await Promise.all([standingOf(desk), treeNow(desk)]);
+    adopt: (story, _known, note) => at(story, (context) => keep(context, note)),
+    currentState: (story) =>
+      at(story, async (context) => {
+        const [{ last }, tree] = await Promise.all([standingOf(context), treeNow(context)]);
         return { tree, commit: last.commit };
       }),
     // These only read, so others may ask them while an engine is at work.
-    changed: async (_, from, to) => changedPaths((await repositoryNow()).git, from, to),
+    changedPaths: async (_, from, to) => changedPaths((await repositoryNow()).git, from, to),
     diff: async (_, from, to) => diffText((await repositoryNow()).git, from, to),
     fileAt: async (_, commit, path) => fileText((await repositoryNow()).git, commit, path),
-    restore: (story, tree, note) => at(story, (desk) => restore(desk, tree, note)),
-    putBack: (story, paths, from, note) =>
-      at(story, async (desk) => {
-        const { git, top } = desk.repository;
-        const tree = await desk.index.use(async (index) => {
+    restore: (story, tree, note) => at(story, (context) => restore(context, tree, note)),
+    restorePaths: (story, paths, from, note) =>
+      at(story, async (context) => {
+        const { git, top } = context.repository;
+        const tree = await context.index.use(async (index) => {
           await treeOfFiles(git, top, index, "link");
           return treeWithOlder(git, { top, index, paths, from });
         });
-        return restore(desk, tree, note);
+        return restore(context, tree, note);
       }),
     undo: (story) =>
-      at(story, async (desk) => {
-        const { start } = await standingOf(desk);
-        return restore(desk, start.tree, { attempt: 0, subject: "back to the start", journalHead: "none" });
+      at(story, async (context) => {
+        const { start } = await standingOf(context);
+        return restore(context, start.tree, { attempt: 0, subject: "back to the start", journalHead: "none" });
       }),
     // Whose changes those are that an interrupted attempt left, nobody knows: the user may have made some.
     forget: async () => {},
@@ -122,12 +122,12 @@ export function createInPlace(options: InPlaceOptions): InPlace {
   };
 }
 
-function namesFor(story: StoryId): Names {
+function namesFor(story: StoryId): RefNames {
   const all = `refs/remand/loop/${refName(story)}`;
   return { all, start: `${all}/start`, last: `${all}/last`, attempt: (number) => `${all}/${number}` };
 }
 
-async function standingOf({ repository, story, names }: Desk): Promise<Standing> {
+async function standingOf({ repository, story, names }: InPlaceContext): Promise<LoopRefs> {
   const refs = await readRefs(repository.git, [names.all]);
   const start = refs.get(names.start);
   const last = refs.get(names.last);
@@ -140,12 +140,12 @@ async function standingOf({ repository, story, names }: Desk): Promise<Standing>
 }
 
 /** A repository that an agent left inside is linked: the gates see that. */
-const treeNow = ({ repository, index }: Desk, nested: "refuse" | "link" = "link"): Promise<TreeId> =>
+const treeNow = ({ repository, index }: InPlaceContext, nested: "refuse" | "link" = "link"): Promise<TreeId> =>
   index.use((copy) => treeOfFiles(repository.git, repository.top, copy, nested));
 
 /** Where the story began does not move. An agent could move the name of it, and then be compared with itself. */
-async function prepare(desk: Desk, starts: Map<StoryId, string>): Promise<Place> {
-  const { repository, names, story } = desk;
+async function prepare(context: InPlaceContext, starts: Map<StoryId, string>): Promise<PreparedWorkspace> {
+  const { repository, names, story } = context;
   const { git, top, prefix } = repository;
   const [refs, head] = await Promise.all([
     readRefs(git, [names.all]),
@@ -154,10 +154,10 @@ async function prepare(desk: Desk, starts: Map<StoryId, string>): Promise<Place>
   const began = starts.get(story);
   const named = refs.get(names.start)?.commit;
   // Before the story begins it is the user's own, who has to decide about it.
-  const tree = await treeNow(desk, (began ?? named) === undefined ? "refuse" : "link");
+  const tree = await treeNow(context, (began ?? named) === undefined ? "refuse" : "link");
   if (began !== undefined && named !== began)
     await updateRefs(git, [{ ref: names.start, to: began, was: named ?? null }]);
-  const start = began ?? named ?? (await begin(desk, tree, refs.get(names.last)?.commit ?? null));
+  const start = began ?? named ?? (await begin(context, tree, refs.get(names.last)?.commit ?? null));
   starts.set(story, start);
   return {
     path: join(top, prefix),
@@ -169,7 +169,11 @@ async function prepare(desk: Desk, starts: Map<StoryId, string>): Promise<Place>
 }
 
 /** Where the user stood when the story began: his last commit, or with changes beside it, a commit of ours with those. */
-async function begin({ repository: { git }, story, names }: Desk, tree: TreeId, last: string | null): Promise<string> {
+async function begin(
+  { repository: { git }, story, names }: InPlaceContext,
+  tree: TreeId,
+  last: string | null,
+): Promise<string> {
   const head = await commitOf(git, "HEAD");
   const isClean = head !== null && line(await git.run(["rev-parse", `${head}^{tree}`])) === tree;
   const trailers = [[TRAILERS.story, story] as const];
@@ -184,9 +188,9 @@ async function begin({ repository: { git }, story, names }: Desk, tree: TreeId, 
   return start;
 }
 
-async function keep(desk: Desk, note: KeepNote): Promise<Kept> {
-  const { story, names } = desk;
-  const [{ last, refs }, tree] = await Promise.all([standingOf(desk), treeNow(desk)]);
+async function keep(context: InPlaceContext, note: CommitNote): Promise<KeptCommit> {
+  const { story, names } = context;
+  const [{ last, refs }, tree] = await Promise.all([standingOf(context), treeNow(context)]);
   const before = refs.get(names.attempt(note.attempt));
   if (
     before !== undefined &&
@@ -197,19 +201,19 @@ async function keep(desk: Desk, note: KeepNote): Promise<Kept> {
     return { tree, commit: before.commit };
   }
   const commit = { tree, subject: note.subject, trailers: trailersOf(story, note) };
-  return record(desk, { last, refs }, commit, note.attempt);
+  return record(context, { last, refs }, commit, note.attempt);
 }
 
-async function restore(desk: Desk, tree: TreeId, note: KeepNote): Promise<Kept> {
-  const { repository, story, index } = desk;
+async function restore(context: InPlaceContext, tree: TreeId, note: CommitNote): Promise<KeptCommit> {
+  const { repository, story, index } = context;
   const { git, top } = repository;
-  let { last, refs } = await standingOf(desk);
+  let { last, refs } = await standingOf(context);
   await index.use(async (copy) => {
     const now = await treeOfFiles(git, top, copy, "link");
     if (now !== tree && now !== last.tree) {
       const trailers = [[TRAILERS.story, story] as const, [TRAILERS.setAside, now] as const];
-      await record(desk, { last, refs }, { tree: now, subject: "remand: set aside before going back", trailers });
-      ({ last, refs } = await standingOf(desk));
+      await record(context, { last, refs }, { tree: now, subject: "remand: set aside before going back", trailers });
+      ({ last, refs } = await standingOf(context));
     }
     await bringBack(git, { top, index: copy, from: now, to: tree, overwrite: false });
   });
@@ -217,7 +221,7 @@ async function restore(desk: Desk, tree: TreeId, note: KeepNote): Promise<Kept> 
     return { tree, commit: last.commit };
   }
   const trailers = [...trailersOf(story, note), [TRAILERS.restored, tree] as const];
-  return record(desk, { last, refs }, { tree, subject: note.subject, trailers });
+  return record(context, { last, refs }, { tree, subject: note.subject, trailers });
 }
 
 interface NewCommit {
@@ -227,11 +231,11 @@ interface NewCommit {
 }
 
 async function record(
-  { repository: { git }, story, names }: Desk,
-  { last, refs }: Pick<Standing, "last" | "refs">,
+  { repository: { git }, story, names }: InPlaceContext,
+  { last, refs }: Pick<LoopRefs, "last" | "refs">,
   commit: NewCommit,
   attempt?: number,
-): Promise<Kept> {
+): Promise<KeptCommit> {
   const made = await commitTree(git, { ...commit, parents: [last.commit] });
   const newest: RefUpdate = { ref: names.last, to: made, was: last.commit };
   const name = attempt === undefined ? null : names.attempt(attempt);
@@ -241,11 +245,11 @@ async function record(
 }
 
 /** Lets one piece of work at a time happen for each name; others wait for their turn, whatever became of those before. */
-export interface Turns {
+export interface KeyedQueue {
   take<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
-export function createTurns(): Turns {
+export function createKeyedQueue(): KeyedQueue {
   const last = new Map<string, Promise<unknown>>();
   return {
     async take(name, work) {

@@ -1,9 +1,9 @@
 import { RemandError } from "../../../core/events/error.ts";
-import type { BranchStanding, Target } from "../../../ports/integration.ts";
-import type { Kept, KeepNote } from "../../../ports/workspace.ts";
+import type { MergeStatus, TargetCommit } from "../../../ports/integration.ts";
+import type { KeptCommit, CommitNote } from "../../../ports/workspace.ts";
 import { readWorktreeList } from "../../../parse/code/git-output.ts";
 import { bringBack } from "./bring-back.ts";
-import { isInHistory, together, togetherFrom, type Combined } from "../history.ts";
+import { isInHistory, mergeTrees, togetherFrom, type MergedTree } from "../history.ts";
 import type { Git } from "../git.ts";
 import { commitTree, trailersOf, updateRefs } from "../refs.ts";
 import { line, type Repository } from "../repository.ts";
@@ -12,27 +12,27 @@ import {
   moving,
   saveDropped,
   settle,
-  standingOf,
+  refsOf,
   withTree,
   type Site,
-  type Standing,
+  type WorktreeRefs,
 } from "./worktree-site.ts";
 
 /** The branch that work is for: where it is now, and how it goes on. */
 export interface TargetBranch {
-  read(repository: Repository): Promise<Target>;
+  read(repository: Repository): Promise<TargetCommit>;
   /** `false` where it is no longer where it was read, and nothing was done. */
-  move(repository: Repository, was: Target, to: string): Promise<boolean>;
+  move(repository: Repository, was: TargetCommit, to: string): Promise<boolean>;
 }
 
 /** A branch of this repository. */
 export const localTarget = (base: string): TargetBranch => {
-  const read = (repository: Repository): Promise<Target> => targetOf(repository, base);
+  const read = (repository: Repository): Promise<TargetCommit> => targetOf(repository, base);
   return { read, move: (repository, was, to) => moveTarget(repository, was, to, read) };
 };
 
 /** The branch that `base` names. A commit by itself is nothing that work could be put onto. */
-async function targetOf({ git, top }: Repository, base: string): Promise<Target> {
+async function targetOf({ git, top }: Repository, base: string): Promise<TargetCommit> {
   const name = line((await git.ask(["rev-parse", "--symbolic-full-name", base], { cwd: top })).stdout);
   const commit = line((await git.ask(["rev-parse", "--verify", "--quiet", `${base}^{commit}`], { cwd: top })).stdout);
   if (name.startsWith("refs/heads/") && commit !== "") return { branch: name.slice("refs/heads/".length), commit };
@@ -46,11 +46,11 @@ async function targetOf({ git, top }: Repository, base: string): Promise<Target>
 export async function branchStanding(
   { git }: Repository,
   site: Site,
-  target: Target,
+  target: TargetCommit,
   commit: string,
-): Promise<BranchStanding> {
+): Promise<MergeStatus> {
   if (await isInHistory(git, target.commit, commit)) return { target, isCurrent: true, conflicts: [] };
-  const { conflicts } = await withTarget(git, await standingOf(git, site), commit, target);
+  const { conflicts } = await withTarget(git, await refsOf(git, site), commit, target);
   return { target, isCurrent: false, conflicts };
 }
 
@@ -60,30 +60,30 @@ export async function branchStanding(
  */
 async function withTarget(
   git: Git,
-  standing: Standing,
+  standing: WorktreeRefs,
   commit: string,
-  target: Target,
-): Promise<Combined & { readonly isRewritten: boolean }> {
+  target: TargetCommit,
+): Promise<MergedTree & { readonly isRewritten: boolean }> {
   const stoodOn = standing.target?.commit;
   const isRewritten = stoodOn !== undefined && !(await isInHistory(git, stoodOn, target.commit));
   const both = isRewritten
     ? await togetherFrom(git, stoodOn, commit, target.commit)
-    : await together(git, commit, target.commit);
+    : await mergeTrees(git, commit, target.commit);
   return { ...both, isRewritten };
 }
 
 export async function updateBranch(
   repository: Repository,
   site: Site,
-  target: Target,
-  verified: Kept,
-  note: KeepNote,
-): Promise<Kept & { conflicts: readonly string[] }> {
+  target: TargetCommit,
+  verified: KeptCommit,
+  note: CommitNote,
+): Promise<KeptCommit & { conflicts: readonly string[] }> {
   const { git } = repository;
   if (await isInHistory(git, target.commit, verified.commit)) return { ...verified, conflicts: [] };
   const gitDir = await gitDirOf(site);
   const updated = await withTree(git, site, gitDir, async (now, index) => {
-    const standing = await standingOf(git, site);
+    const standing = await refsOf(git, site);
     const { tree, conflicts, isRewritten } = await withTarget(git, standing, verified.commit, target);
     const commit = await commitTree(git, {
       tree,
@@ -110,7 +110,7 @@ export async function updateBranch(
 /** Where the branch is checked out its files must follow: git does that, and refuses where a person's changes are in the way. */
 async function moveTarget(
   repository: Repository,
-  { branch, commit: was }: Target,
+  { branch, commit: was }: TargetCommit,
   to: string,
   read: TargetBranch["read"],
 ): Promise<boolean> {

@@ -7,13 +7,13 @@ import { type DependencyOptions, installDependencies } from "../dependencies/dep
 import { type Repository, commitOf, line } from "../repository.ts";
 import { trailersOf, updateRefs } from "../refs.ts";
 import { fillSubmodules } from "../submodules.ts";
-import type { KeepNote, Kept } from "../../../ports/workspace.ts";
+import type { CommitNote, KeptCommit } from "../../../ports/workspace.ts";
 import { isInHistory, togetherFrom } from "../history.ts";
 import { killLeftovers } from "../../process/leftovers.ts";
 import type { PrivateIndex } from "../private-index.ts";
 import { startCommit, withWorkOf } from "./start-commit.ts";
 import { addWorktree, markReady } from "./worktree-folder.ts";
-import { type Site, type Standing, gitDirOf, moving, record, settle, standingOf, withTree } from "./worktree-site.ts";
+import { type Site, type WorktreeRefs, gitDirOf, moving, record, settle, refsOf, withTree } from "./worktree-site.ts";
 import { bringBack } from "./bring-back.ts";
 
 export interface MakeOptions {
@@ -61,7 +61,7 @@ async function ensureBranch(
   after: readonly StoryId[],
 ): Promise<void> {
   const { git } = repository;
-  const standing = await standingOf(git, site);
+  const standing = await refsOf(git, site);
   const { branch, base } = standing;
   const start = await startCommit(git, options.base);
   if (branch === undefined) {
@@ -86,7 +86,7 @@ async function ensureBranch(
 async function createBranch(
   git: Repository["git"],
   site: Site,
-  standing: Standing,
+  standing: WorktreeRefs,
   { start, beginning }: { readonly start: string; readonly beginning: string },
 ): Promise<void> {
   try {
@@ -122,10 +122,15 @@ async function noticeDirt(
  * Takes in what a person left: commits on the branch, changed files in the worktree, or both. Nothing of either is lost;
  * where they contradict each other the person is told, because only they know which one they meant.
  */
-export async function adoptWork({ git }: Repository, site: Site, known: Kept, note: KeepNote): Promise<Kept> {
+export async function adoptWork(
+  { git }: Repository,
+  site: Site,
+  known: KeptCommit,
+  note: CommitNote,
+): Promise<KeptCommit> {
   const gitDir = await gitDirOf(site);
-  const adopted = await withTree(git, site, gitDir, async (now, index): Promise<Kept> => {
-    const standing = await standingOf(git, site);
+  const adopted = await withTree(git, site, gitDir, async (now, index): Promise<KeptCommit> => {
+    const standing = await refsOf(git, site);
     const { branch } = standing;
     // A branch that is behind was kept from following, by a lock: nobody has added anything to it.
     const isBehind = branch === undefined || (await isInHistory(git, branch.commit, known.commit));

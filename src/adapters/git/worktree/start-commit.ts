@@ -2,12 +2,12 @@ import { RemandError } from "../../../core/events/error.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
 import type { Environment } from "../../process/environment.ts";
 import type { Git } from "../git.ts";
-import { isInHistory, together } from "../history.ts";
+import { isInHistory, mergeTrees } from "../history.ts";
 import { TRAILERS, commitTree } from "../refs.ts";
 import { commitOf, line, repositoryOpener } from "../repository.ts";
 import type { Integration } from "../../../ports/integration.ts";
 import type { Workspace } from "../../../ports/workspace.ts";
-import { type Site, siteOf, standingOf } from "./worktree-site.ts";
+import { type Site, siteOf, refsOf } from "./worktree-site.ts";
 
 /**
  * A folder that work can begin in: a checkout, and for worktrees one with a commit. Whoever lacks it is told before
@@ -40,7 +40,7 @@ export async function startCommit(git: Git, name: string): Promise<string> {
   );
 }
 
-export interface Beginning {
+export interface StartCommit {
   readonly commit: string;
   /** The stories whose work is in it, and not yet in what it was asked to start from. */
   readonly with: readonly StoryId[];
@@ -50,11 +50,16 @@ export interface Beginning {
  * The start, with the accepted work of other stories that is on their branches and not in it yet: a story that
  * depends on another would else begin without the very thing it waited for.
  */
-export async function withWorkOf(git: Git, site: Site, start: string, stories: readonly StoryId[]): Promise<Beginning> {
+export async function withWorkOf(
+  git: Git,
+  site: Site,
+  start: string,
+  stories: readonly StoryId[],
+): Promise<StartCommit> {
   let commit = start;
   const brought: StoryId[] = [];
   for (const story of stories) {
-    const { branch } = await standingOf(git, siteOf(site.state, story));
+    const { branch } = await refsOf(git, siteOf(site.state, story));
     // Without a branch there was nothing to change, or somebody has merged it and tidied up.
     if (branch === undefined || (await isInHistory(git, branch.commit, commit))) continue;
     if (await isInHistory(git, commit, branch.commit)) {
@@ -62,7 +67,7 @@ export async function withWorkOf(git: Git, site: Site, start: string, stories: r
       brought.push(story);
       continue;
     }
-    const { tree, conflicts } = await together(git, commit, branch.commit);
+    const { tree, conflicts } = await mergeTrees(git, commit, branch.commit);
     if (conflicts.length > 0) throw apart(site.story, story, conflicts);
     // The same files under another commit: it was merged as one, or picked.
     if (tree === line(await git.run(["rev-parse", `${commit}^{tree}`]))) continue;

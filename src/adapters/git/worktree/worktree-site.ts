@@ -3,7 +3,7 @@ import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { RemandError } from "../../../core/events/error.ts";
 import { STORY_ID_PATTERN, type StoryId, type TreeId } from "../../../core/events/ids.ts";
-import type { Kept } from "../../../ports/workspace.ts";
+import type { KeptCommit } from "../../../ports/workspace.ts";
 import { assert } from "../../../stdx/assert.ts";
 import { sha256 } from "../../../stdx/sha256.ts";
 import type { Git } from "../git.ts";
@@ -15,7 +15,7 @@ import {
   refName,
   TRAILERS,
   updateRefs,
-  type Recorded,
+  type RefCommit,
   type RefUpdate,
 } from "../refs.ts";
 import { settleWorktree, worktreeState } from "./worktree-folder.ts";
@@ -44,13 +44,13 @@ export interface Site {
   };
 }
 
-export interface Standing {
-  readonly branch: Recorded | undefined;
-  readonly base: Recorded | undefined;
-  readonly kept: Recorded | undefined;
-  readonly dropped: Recorded | undefined;
-  readonly target: Recorded | undefined;
-  readonly pushed: Recorded | undefined;
+export interface WorktreeRefs {
+  readonly branch: RefCommit | undefined;
+  readonly base: RefCommit | undefined;
+  readonly kept: RefCommit | undefined;
+  readonly dropped: RefCommit | undefined;
+  readonly target: RefCommit | undefined;
+  readonly pushed: RefCommit | undefined;
 }
 
 export function siteOf(state: string, story: StoryId): Site {
@@ -75,7 +75,7 @@ export function siteOf(state: string, story: StoryId): Site {
   };
 }
 
-export async function standingOf(git: Git, { refs }: Site): Promise<Standing> {
+export async function refsOf(git: Git, { refs }: Site): Promise<WorktreeRefs> {
   const found = await readRefs(git, Object.values(refs));
   return {
     branch: found.get(refs.branch),
@@ -88,12 +88,12 @@ export async function standingOf(git: Git, { refs }: Site): Promise<Standing> {
 }
 
 /** The update that moves one of the story's refs from where it was seen. */
-export function moving(site: Site, standing: Standing, name: keyof Site["refs"], to: string | null): RefUpdate {
+export function moving(site: Site, standing: WorktreeRefs, name: keyof Site["refs"], to: string | null): RefUpdate {
   return { ref: site.refs[name], to, was: standing[name]?.commit ?? null };
 }
 
 /** The newest commit of the story. The branch is the first to ask: a person may have added to it. */
-export function newest(site: Site, { branch, kept }: Standing): Recorded {
+export function newest(site: Site, { branch, kept }: WorktreeRefs): RefCommit {
   const commit = branch ?? kept;
   if (commit !== undefined) return commit;
   throw new RemandError(
@@ -148,13 +148,13 @@ async function moveAside(site: Site, folder: string): Promise<void> {
 export async function record(
   git: Git,
   site: Site,
-  standing: Standing,
+  standing: WorktreeRefs,
   commit: {
     readonly tree: TreeId;
     readonly subject: string;
     readonly trailers: readonly (readonly [string, string])[];
   },
-): Promise<Kept> {
+): Promise<KeptCommit> {
   const parent = await parentFor(git, site, standing);
   const made = await commitTree(git, { ...commit, parents: [parent] });
   const kept = moving(site, standing, "kept", made);
@@ -164,7 +164,7 @@ export async function record(
 }
 
 /** An agent that commits has its commits kept; one that rewrites what was kept has only its files kept. */
-async function parentFor(git: Git, site: Site, standing: Standing): Promise<string> {
+async function parentFor(git: Git, site: Site, standing: WorktreeRefs): Promise<string> {
   const tip = newest(site, standing).commit;
   const kept = standing.kept?.commit ?? tip;
   if (tip === kept) return tip;
@@ -178,8 +178,8 @@ export async function settle(git: Git, site: Site, gitDir: string): Promise<void
 }
 
 /** Commits what is in the files and in no commit yet, so that nothing is lost by what comes next. */
-export async function setAside(git: Git, site: Site, tree: TreeId, why: string): Promise<Standing> {
-  const standing = await standingOf(git, site);
+export async function setAside(git: Git, site: Site, tree: TreeId, why: string): Promise<WorktreeRefs> {
+  const standing = await refsOf(git, site);
   if (newest(site, standing).tree === tree) return standing;
   await record(git, site, standing, {
     tree,
@@ -189,11 +189,17 @@ export async function setAside(git: Git, site: Site, tree: TreeId, why: string):
       [TRAILERS.setAside, tree],
     ],
   });
-  return standingOf(git, site);
+  return refsOf(git, site);
 }
 
 /** What is about to go, as a commit: the files, and whatever commits they stand on. */
-export async function saveDropped(git: Git, site: Site, standing: Standing, now: TreeId, why: string): Promise<void> {
+export async function saveDropped(
+  git: Git,
+  site: Site,
+  standing: WorktreeRefs,
+  now: TreeId,
+  why: string,
+): Promise<void> {
   const tip = standing.branch ?? standing.kept;
   const dropped =
     tip?.tree === now

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { RemandError } from "../../../core/events/error.ts";
 import type { StoryId, TreeId } from "../../../core/events/ids.ts";
 import type { Integration } from "../../../ports/integration.ts";
-import type { KeepNote, Kept, Place, Workspace } from "../../../ports/workspace.ts";
+import type { CommitNote, KeptCommit, PreparedWorkspace, Workspace } from "../../../ports/workspace.ts";
 import { type Environment, allowedEnvironment } from "../../process/environment.ts";
 import { onDisk } from "../remove-folder.ts";
 import { changedPaths, diffText, fileText } from "../history.ts";
@@ -14,12 +14,12 @@ import { type MakeOptions, adoptWork, clearAfterCrash, makeWorktree } from "./ma
 import { bringBack, treeWithOlder } from "./bring-back.ts";
 import { type TargetBranch, localTarget } from "./integration.ts";
 import { withPinnedBases } from "./start-commit.ts";
-import { createTurns } from "./in-place.ts";
+import { createKeyedQueue } from "./in-place.ts";
 import { integrationOf } from "./deliver-commit.ts";
 import { clearPlace, worktreeState } from "./worktree-folder.ts";
 import {
   type Site,
-  type Standing,
+  type WorktreeRefs,
   gitDirOf,
   moving,
   newest,
@@ -28,7 +28,7 @@ import {
   setAside,
   settle,
   siteOf,
-  standingOf,
+  refsOf,
   withTree,
 } from "./worktree-site.ts";
 
@@ -59,16 +59,16 @@ export interface WorktreeOptions {
 const SETUP_TIMEOUT_MS = 15 * 60 * 1000;
 
 /** How a repository is shared with machines that work on the same stories. */
-export interface Sharing {
+export interface SharedRemote {
   readonly target: TargetBranch;
   /** Does work at a story's place, after whatever another machine did meanwhile has been brought there. */
   visit<T>(repository: Repository, site: Site, work: () => Promise<T>): Promise<T>;
 }
 
 /** A worktree for each story, on a branch of its own. The user's checkout is not touched. */
-export function createWorktrees(options: WorktreeOptions, sharing?: Sharing): Workspace & Integration {
+export function createWorktrees(options: WorktreeOptions, sharing?: SharedRemote): Workspace & Integration {
   const repositoryNow = repositoryOpener(options.root, options.env);
-  const turns = createTurns();
+  const turns = createKeyedQueue();
   const onNotice = noticingOnce(options);
   // No story is called so.
   const making = makingOf(options, onNotice, (work) => turns.take("/", work));
@@ -101,13 +101,13 @@ export function createWorktrees(options: WorktreeOptions, sharing?: Sharing): Wo
       }),
     keep: (story, note) => at(story, (repository, site) => keep(repository, site, note)),
     adopt: (story, known, note) => at(story, (repository, site) => adoptWork(repository, site, known, note)),
-    look: (story) => at(story, look),
+    currentState: (story) => at(story, look),
     // These only read, so others may ask them while an engine is at work.
-    changed: async (_, from, to) => changedPaths((await repositoryNow()).git, from, to),
+    changedPaths: async (_, from, to) => changedPaths((await repositoryNow()).git, from, to),
     diff: async (_, from, to) => diffText((await repositoryNow()).git, from, to),
     fileAt: async (_, commit, path) => fileText((await repositoryNow()).git, commit, path),
     restore: (story, tree, note) => at(story, (repository, site) => restore(repository, site, tree, note)),
-    putBack: (story, paths, from, note) =>
+    restorePaths: (story, paths, from, note) =>
       at(story, (repository, site) => putBack(repository, site, paths, from, note)),
     forget: (story) => at(story, forget),
     dispose: (story) => at(story, (repository, site) => dispose(repository, site, making)),
@@ -122,7 +122,7 @@ export function createWorktrees(options: WorktreeOptions, sharing?: Sharing): Wo
   // Another machine may move where a story began.
   if (sharing !== undefined) return workspace;
   return withPinnedBases(workspace, (story, to) =>
-    at(story, async ({ git }, site) => updateRefs(git, [moving(site, await standingOf(git, site), "base", to)])),
+    at(story, async ({ git }, site) => updateRefs(git, [moving(site, await refsOf(git, site), "base", to)])),
   );
 }
 
@@ -150,7 +150,7 @@ async function prepare(
   site: Site,
   making: MakeOptions,
   after: readonly StoryId[],
-): Promise<Place> {
+): Promise<PreparedWorkspace> {
   const { state, movedTo } = await clearPlace(repository.git, site.path);
   if (movedTo !== null)
     making.onNotice(`${site.path} was not a worktree of this repository any more; it is now ${movedTo}`);
@@ -166,19 +166,19 @@ async function prepare(
   };
 }
 
-async function look(repository: Repository, site: Site): Promise<Kept> {
+async function look(repository: Repository, site: Site): Promise<KeptCommit> {
   const { tree, standing } = await see(repository, site);
   return { tree, commit: newest(site, standing).commit };
 }
 
 /** The files as they are, and the commits there are of them. The two are asked for at the same time. */
-async function see({ git }: Repository, site: Site): Promise<{ gitDir: string; tree: TreeId; standing: Standing }> {
+async function see({ git }: Repository, site: Site): Promise<{ gitDir: string; tree: TreeId; standing: WorktreeRefs }> {
   const gitDir = await gitDirOf(site);
-  const [standing, tree] = await Promise.all([standingOf(git, site), withTree(git, site, gitDir, async (now) => now)]);
+  const [standing, tree] = await Promise.all([refsOf(git, site), withTree(git, site, gitDir, async (now) => now)]);
   return { gitDir, tree, standing };
 }
 
-async function keep(repository: Repository, site: Site, note: KeepNote): Promise<Kept> {
+async function keep(repository: Repository, site: Site, note: CommitNote): Promise<KeptCommit> {
   const { git } = repository;
   const { gitDir, tree, standing } = await see(repository, site);
   // Where the branch is locked, what was kept is ahead of it.
@@ -193,11 +193,11 @@ async function keep(repository: Repository, site: Site, note: KeepNote): Promise
   return kept;
 }
 
-async function restore({ git }: Repository, site: Site, tree: TreeId, note: KeepNote): Promise<Kept> {
+async function restore({ git }: Repository, site: Site, tree: TreeId, note: CommitNote): Promise<KeptCommit> {
   const gitDir = await gitDirOf(site);
   const standing = await withTree(git, site, gitDir, async (now, index) => {
     const before =
-      now === tree ? await standingOf(git, site) : await setAside(git, site, now, "set aside before going back");
+      now === tree ? await refsOf(git, site) : await setAside(git, site, now, "set aside before going back");
     await bringBack(git, { top: site.path, index, from: now, to: tree, overwrite: true });
     return before;
   });
@@ -220,8 +220,8 @@ async function putBack(
   site: Site,
   paths: readonly string[],
   from: string,
-  note: KeepNote,
-): Promise<Kept> {
+  note: CommitNote,
+): Promise<KeptCommit> {
   const { git } = repository;
   const tree = await withTree(git, site, await gitDirOf(site), (_, index) =>
     treeWithOlder(git, { top: site.path, index, paths, from }),
@@ -233,7 +233,7 @@ async function putBack(
 async function forget({ git }: Repository, site: Site): Promise<void> {
   if ((await worktreeState(site.path)).is !== "ready") return;
   const gitDir = await gitDirOf(site);
-  const standing = await standingOf(git, site);
+  const standing = await refsOf(git, site);
   const tip = newest(site, standing);
   const kept = standing.kept ?? tip;
   await withTree(git, site, gitDir, async (now, index) => {
@@ -265,7 +265,7 @@ async function dispose({ git, top }: Repository, site: Site, making: MakeOptions
       );
     }
     await withTree(git, site, state.gitDir, async (now) => {
-      const standing = await standingOf(git, site);
+      const standing = await refsOf(git, site);
       // The branch is what was delivered: what lies in the files beside it is kept apart.
       if (newest(site, standing).tree !== now)
         await saveDropped(git, site, standing, now, "left in the worktree when it was removed");
@@ -274,7 +274,7 @@ async function dispose({ git, top }: Repository, site: Site, making: MakeOptions
   await making.alone(() => git.ask(["worktree", "remove", "--force", "--force", site.path], { timeoutMs: 600_000 }));
   await rm(site.path, { recursive: true, force: true, maxRetries: 5 });
   await site.index.drop();
-  const standing = await standingOf(git, site);
+  const standing = await refsOf(git, site);
   const { branch, kept } = standing;
   // The branch holds what was kept; where somebody moved it away from that, the note stays.
   if (branch?.commit === kept?.commit) await updateRefs(git, [moving(site, standing, "kept", null)]);

@@ -57,7 +57,7 @@ async function diff(world: World, typed: string, options: Options): Promise<void
     }
     const text = await workspace.diff(id, range.from, range.to);
     if (options.json !== true) return world.out(text === "" || text.endsWith("\n") ? text : `${text}\n`);
-    const files = await workspace.changed(id, range.from, range.to);
+    const files = await workspace.changedPaths(id, range.from, range.to);
     world.out(`${JSON.stringify({ schema: "remand.diff/1", story: id, ...range, files, diff: text }, null, 2)}\n`);
   });
 }

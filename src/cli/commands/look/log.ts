@@ -1,4 +1,4 @@
-import type { Stored } from "../../../ports/journal.ts";
+import type { StoredEvent } from "../../../ports/journal.ts";
 import { eventWords, timeText } from "../../../views/run/event-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../../../app/command.ts";
 import type { JournalView } from "../../../app/host.ts";
@@ -72,10 +72,10 @@ async function followLog(world: World, view: JournalView, printNew: () => Promis
   });
 }
 
-const jsonLine = (line: Stored, fields: readonly string[] | null): string =>
+const jsonLine = (line: StoredEvent, fields: readonly string[] | null): string =>
   `${JSON.stringify({ schema: JOURNAL_LINE, ...pickFields(line, fields) })}\n`;
 
-function textLine({ position, at, story, event }: Stored, paint: Paint): string {
+function textLine({ position, at, story, event }: StoredEvent, paint: Paint): string {
   const words = eventWords(event);
   const head = `${paint.dim(`${String(position).padStart(5)}  ${timeText(at)}`)}  ${paint.strong(story ?? "the run")}  ${event.type}`;
   return words === "" ? `${head}\n` : `${head}  ${words}\n`;

@@ -14,7 +14,7 @@ import { storyHtml } from "../../../views/story/story-html.ts";
 import { storyLine, timelineOf } from "../../../views/story/story-lines.ts";
 import { statusOf } from "../../../views/story/story-status.ts";
 import { durationText, shortLine, spentText } from "../../../views/text/words.ts";
-import type { Stored } from "../../../ports/journal.ts";
+import type { StoredEvent } from "../../../ports/journal.ts";
 import { writeEscalation } from "../../../write/reports/escalation.ts";
 import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
 import { JSON_OPTION, fieldsHelp, pickFields, pickedFields } from "../../json-fields.ts";
@@ -77,7 +77,7 @@ async function write(world: World, typed: string, file: string): Promise<void> {
   world.out(`${shownPath(world, path)}\n`);
 }
 
-function document(run: RunOutline, state: StoryState, lines: readonly Stored[]): object {
+function document(run: RunOutline, state: StoryState, lines: readonly StoredEvent[]): object {
   const { story, escalation, waivers, disputes, preExisting, commit, spent } = state;
   return {
     row: boardRows(run, [story.id])[0],
@@ -94,7 +94,7 @@ function document(run: RunOutline, state: StoryState, lines: readonly Stored[]):
   };
 }
 
-function text(world: World, run: RunOutline, state: StoryState, lines: readonly Stored[]): string {
+function text(world: World, run: RunOutline, state: StoryState, lines: readonly StoredEvent[]): string {
   const glyphs = glyphsFor(world.env);
   const paint = paintFor(world.color);
   const { story, spent, commit } = state;

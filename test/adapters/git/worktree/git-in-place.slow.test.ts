@@ -42,7 +42,7 @@ test("the user's unfinished work is the start: it is not blamed on the agent, an
   rmSync(join(repository.root, "notes.txt"));
   repository.write("run.log", "ignored\n");
   const kept = await workspace.keep(LOOP, note(1));
-  expect(await workspace.changed(LOOP, place.base, kept.commit)).toEqual(["agent.ts", "notes.txt", "src/a.ts"]);
+  expect(await workspace.changedPaths(LOOP, place.base, kept.commit)).toEqual(["agent.ts", "notes.txt", "src/a.ts"]);
   await workspace.undo(LOOP);
   expect(filesIn(repository.root)).toEqual({ ...before.files, "run.log": "- ignored\n" });
   expect(repository.standing()).toEqual(before.standing);
@@ -86,7 +86,7 @@ test("a repository without commits will do", async () => {
   const place = await workspace.prepare(LOOP);
   repository.write("src/a.ts", "two\n");
   const kept = await workspace.keep(LOOP, note(1));
-  expect(await workspace.changed(LOOP, place.base, kept.tree)).toEqual(["src/a.ts"]);
+  expect(await workspace.changedPaths(LOOP, place.base, kept.tree)).toEqual(["src/a.ts"]);
   await workspace.undo(LOOP);
   expect(readFileSync(join(repository.root, "src/a.ts"), "utf8")).toBe("one\n");
   expect(existsSync(join(repository.root, ".git/index"))).toBe(false);
@@ -139,7 +139,7 @@ test("a sparse checkout keeps what it does not show", async () => {
   expect(tree).toBe(git("rev-parse", "HEAD^{tree}").trim());
   repository.write("src/a.ts", "1\n");
   const kept = await workspace.keep(LOOP, note(1));
-  expect(await workspace.changed(LOOP, base, kept.commit)).toEqual(["src/a.ts"]);
+  expect(await workspace.changedPaths(LOOP, base, kept.commit)).toEqual(["src/a.ts"]);
   await workspace.undo(LOOP);
   expect(existsSync(join(repository.root, "docs"))).toBe(false);
 });
@@ -151,7 +151,7 @@ test("a repository inside the checkout is refused before a story begins, later l
   const error = await workspace.prepare(storyId("another")).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: "workspace-broken", hint: expect.stringContaining("inner/.git") as string });
   const listed = async (): Promise<string> =>
-    repository.git("ls-tree", "-r", (await workspace.look(LOOP)).tree, "inner");
+    repository.git("ls-tree", "-r", (await workspace.currentState(LOOP)).tree, "inner");
   expect(await listed()).toMatch(/^160000 commit [0-9a-f]+\tinner\n$/);
   expect(existsSync(join(repository.root, "inner/.git"))).toBe(true);
   rmSync(join(repository.root, "inner/.git"), { recursive: true });
@@ -177,7 +177,7 @@ test("who moves the name of the start, or marks files as never to be looked at, 
   expect(place.base).toBe(base);
   expect(git("rev-parse", "refs/remand/loop/loop-1/start").trim()).toBe(base);
   const kept = await workspace.keep(LOOP, note(1));
-  expect(await workspace.changed(LOOP, place.base, kept.commit)).toEqual(["new.ts", "src/a.ts"]);
+  expect(await workspace.changedPaths(LOOP, place.base, kept.commit)).toEqual(["new.ts", "src/a.ts"]);
   await workspace.undo(LOOP);
   expect(readFileSync(join(repository.root, "src/a.ts"), "utf8")).toBe("one\n");
 });
@@ -188,5 +188,5 @@ test("what the user marked as never to be looked at stays so", async () => {
   const { base } = await workspace.prepare(LOOP);
   repository.write("new.ts", "new\n");
   const kept = await workspace.keep(LOOP, note(1));
-  expect(await workspace.changed(LOOP, base, kept.commit)).toEqual(["new.ts"]);
+  expect(await workspace.changedPaths(LOOP, base, kept.commit)).toEqual(["new.ts"]);
 });

@@ -29,8 +29,8 @@ async function change(file: string, text: string, attempt = 1): Promise<void> {
 }
 
 /** The newest state of the story, as the journal would name it. */
-const verified = () => work.look(story);
-const standing = async () => work.standing(story, (await verified()).commit);
+const verified = () => work.currentState(story);
+const standing = async () => work.mergeStatus(story, (await verified()).commit);
 
 function moveMain(file: string, text: string): string {
   repository.write(file, text);
@@ -57,7 +57,7 @@ test("when the target has moved elsewhere, the branch is brought up to date, wit
   // The work is compared with the base that it now stands on.
   const place = await work.prepare(story);
   expect(place.base).toBe(main);
-  expect(await work.changed(story, place.base, updated.tree)).toEqual(["a.txt"]);
+  expect(await work.changedPaths(story, place.base, updated.tree)).toEqual(["a.txt"]);
   // A second time there is nothing to do, and the same answer.
   expect(await work.update(story, await verified(), note(1, "with main"))).toEqual(updated);
 });
@@ -84,7 +84,7 @@ test("asking how a branch stands touches neither the person's checkout nor the w
 
 test("merged, the target holds the very files that were judged, and the person's checkout follows", async () => {
   await change("a.txt", "ONE\ntwo\nthree\n");
-  const { tree } = await work.look(story);
+  const { tree } = await work.currentState(story);
   const merged = await work.merge(story, await verified(), note(1, "Merge checkout"));
   expect(merged?.branch).toBe("main");
   expect(repository.git("rev-parse", "main").trim()).toBe(merged?.commit);
@@ -138,7 +138,7 @@ test("the branch is sent to the remote; a login in its address is not repeated",
     branch: "remand/checkout",
     base: "main",
   });
-  const { commit } = await work.look(story);
+  const { commit } = await work.currentState(story);
   expect(repository.git("ls-remote", "origin", "refs/heads/remand/checkout")).toContain(commit);
   repository.git("remote", "set-url", "origin", "https://me:hunter2@127.0.0.1:1/x.git");
   const { message } = (await work

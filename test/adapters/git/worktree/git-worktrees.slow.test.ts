@@ -116,7 +116,7 @@ describe("a worktree", () => {
       expect(base).toBe(commit);
       write(path, "mine.ts", "mine\n");
       const kept = await workspace.keep(STORY, note(1));
-      expect(await workspace.changed(STORY, base, kept.commit)).toEqual(["mine.ts"]);
+      expect(await workspace.changedPaths(STORY, base, kept.commit)).toEqual(["mine.ts"]);
       expect(notices).toEqual(["S-1 begins with the work of S-0, which is not merged yet"]);
     });
 
@@ -188,7 +188,7 @@ describe("a worktree", () => {
     const { path, base } = await shallow.prepare(STORY);
     write(path, "new.ts", "x\n");
     const kept = await shallow.keep(STORY, note(1));
-    expect(await shallow.changed(STORY, base, kept.commit)).toEqual(["new.ts"]);
+    expect(await shallow.changedPaths(STORY, base, kept.commit)).toEqual(["new.ts"]);
   });
 });
 
@@ -347,7 +347,7 @@ describe("after a crash", () => {
     gitIn(path, repository.env, "commit", "--quiet", "-am", "an agent's own");
     await workspace.forget(STORY);
     expect(filesIn(path)).toEqual({ ...files, "x.log": "- ignored\n" });
-    expect(await workspace.look(STORY)).toEqual(kept);
+    expect(await workspace.currentState(STORY)).toEqual(kept);
     expect(branchTip()).toBe(kept.commit);
     expect(repository.git("show", "refs/remand/dropped/S-1:half.ts")).toBe("half\n");
     await workspace.forget(STORY);
@@ -389,7 +389,9 @@ describe("whatever an agent does with git", () => {
     const commit = await keptOnTop();
     expect(git("show", `${commit}:src/a.ts`)).toBe("amended\n");
     git("reset", "--quiet", "--hard", "HEAD~2");
-    expect(await workspace.changed(STORY, commit, (await workspace.keep(STORY, note(3))).commit)).toEqual(["src/a.ts"]);
+    expect(await workspace.changedPaths(STORY, commit, (await workspace.keep(STORY, note(3))).commit)).toEqual([
+      "src/a.ts",
+    ]);
   });
 
   test("another branch, a deleted branch, a head that points nowhere", async () => {
@@ -425,7 +427,10 @@ describe("whatever an agent does with git", () => {
     gitIn(join(path, "scaffold"), repository.env, "add", ".");
     gitIn(join(path, "scaffold"), repository.env, "commit", "--quiet", "-m", "of its own");
     const commit = await keptOnTop();
-    expect(await workspace.changed(STORY, first.commit, commit)).toEqual(["deep/er/index.ts", "scaffold/index.ts"]);
+    expect(await workspace.changedPaths(STORY, first.commit, commit)).toEqual([
+      "deep/er/index.ts",
+      "scaffold/index.ts",
+    ]);
     expect(readdirSync(join(repository.root, ".remand/nested-repositories")).sort()).toEqual(["S-1-1", "S-1-2"]);
   });
 
@@ -438,7 +443,7 @@ describe("whatever an agent does with git", () => {
     symlinkSync(outside, join(path, "src"));
     const kept = await workspace.keep(STORY, note(2));
     expect(await workspace.fileAt(STORY, kept.tree, "link/precious.txt")).toBeNull();
-    await workspace.restore(STORY, (await workspace.look(STORY)).tree, note(2));
+    await workspace.restore(STORY, (await workspace.currentState(STORY)).tree, note(2));
     await workspace.forget(STORY);
     await workspace.dispose(STORY);
     expect(readFileSync(join(outside, "precious.txt"), "utf8")).toBe("precious\n");
@@ -486,7 +491,7 @@ describe("submodules and large files", () => {
     expect(gitIn(path, repository.env, "status", "--porcelain")).toBe("");
     write(path, "new.ts", "x\n");
     const kept = await workspace.keep(STORY, note(1));
-    expect(await workspace.changed(STORY, (await workspace.prepare(STORY)).base, kept.tree)).toEqual(["new.ts"]);
+    expect(await workspace.changedPaths(STORY, (await workspace.prepare(STORY)).base, kept.tree)).toEqual(["new.ts"]);
     await workspace.dispose(STORY);
     expect(existsSync(path)).toBe(false);
   });
@@ -532,7 +537,9 @@ describe("submodules and large files", () => {
     const { path, base } = await workspace.prepare(STORY);
     expect(readFileSync(join(path, "big.bin"), "utf8")).toBe(pointer);
     write(path, "other.bin", pointer);
-    expect(await workspace.changed(STORY, base, (await workspace.keep(STORY, note(1))).tree)).toEqual(["other.bin"]);
+    expect(await workspace.changedPaths(STORY, base, (await workspace.keep(STORY, note(1))).tree)).toEqual([
+      "other.bin",
+    ]);
     expect(notices).toEqual(["git-lfs is not installed: large files stay pointers in the worktrees"]);
   });
 });
@@ -584,7 +591,7 @@ describe("dependencies", () => {
     expect(readFileSync(join(path, "node_modules/@scope/pkg/index.js"), "utf8")).toContain("2");
     expect(readdirSync(join(path, "node_modules")).sort()).toEqual([".bin", "@scope", "left-pad", "local"]);
     expect(filesIn(path)["node_modules/local"]).toBe("-> ../local");
-    expect(await workspace.changed(STORY, base, tree)).toEqual([]);
+    expect(await workspace.changedPaths(STORY, base, tree)).toEqual([]);
     await workspace.dispose(STORY);
     expect(existsSync(join(repository.root, "node_modules/left-pad/index.js"))).toBe(true);
   });
@@ -669,5 +676,5 @@ test("who moves the name of the start is still compared with the start", async (
   expect(place.base).toBe(base);
   expect(repository.git("rev-parse", "refs/remand/base/S-1").trim()).toBe(base);
   const kept = await workspace.keep(STORY, note(1));
-  expect(await workspace.changed(STORY, place.base, kept.commit)).toEqual(["src/a.ts"]);
+  expect(await workspace.changedPaths(STORY, place.base, kept.commit)).toEqual(["src/a.ts"]);
 });

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createNodeFiles } from "../../../src/adapters/files/node-files.ts";
-import { createStoryShelf } from "../../../src/adapters/stories/story-store.ts";
+import { createStoryStore } from "../../../src/adapters/stories/story-store.ts";
 import { RemandError } from "../../../src/core/events/error.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
 
@@ -25,7 +25,7 @@ afterEach(() => rmSync(join(folder, ".."), { recursive: true, force: true }));
 
 const put = (name: string, text: string): void => writeFileSync(join(folder, name), text);
 const text = (name: string): string => readFileSync(join(folder, name), "utf8");
-const shelf = () => createStoryShelf({ folder, files: createNodeFiles() });
+const store = () => createStoryStore({ folder, files: createNodeFiles() });
 
 const PAY = "---\r\n# mine\r\nid: pay-1   # not the file's name\r\nstatus: ready\r\n---\r\n# Pay\r\n\r\nBody.\r\n";
 
@@ -33,7 +33,7 @@ test("stories and what is wrong with them come from the folder", async () => {
   put("pay.md", PAY);
   put("ship.md", "---\ndepends_on: [nobody]\n---\n# Ship\n");
   put("notes.txt", "no story");
-  const { stories, problems } = await shelf().read();
+  const { stories, problems } = await store().read();
   expect(stories.map(({ id, title }) => [id, title])).toEqual([
     ["pay-1", "Pay"],
     ["ship", "Ship"],
@@ -44,7 +44,7 @@ test("stories and what is wrong with them come from the folder", async () => {
 });
 
 test("a folder that is not there holds no stories", async () => {
-  expect(await createStoryShelf({ folder: join(folder, "none"), files: createNodeFiles() }).read()).toEqual({
+  expect(await createStoryStore({ folder: join(folder, "none"), files: createNodeFiles() }).read()).toEqual({
     stories: [],
     problems: [],
   });
@@ -52,7 +52,7 @@ test("a folder that is not there holds no stories", async () => {
 
 test("a note changes the keys it names and no other byte", async () => {
   put("pay.md", PAY);
-  await shelf().note(storyId("pay-1"), {
+  await store().note(storyId("pay-1"), {
     status: "in-progress",
     refinement_count: 1,
     last_error: 'no: "it" failed',
@@ -62,8 +62,8 @@ test("a note changes the keys it names and no other byte", async () => {
   expect(noted).toContain("status: in-progress\r\n");
   expect(noted).toContain("# mine\r\nid: pay-1   # not the file's name\r\n");
   expect(noted.endsWith("---\r\n# Pay\r\n\r\nBody.\r\n")).toBe(true);
-  expect((await shelf().read()).problems).toEqual([]);
-  await shelf().note(storyId("pay-1"), {
+  expect((await store().read()).problems).toEqual([]);
+  await store().note(storyId("pay-1"), {
     status: "ready",
     refinement_count: undefined,
     last_error: undefined,
@@ -76,13 +76,13 @@ test("a note changes the keys it names and no other byte", async () => {
 test("a note that changes nothing leaves the file alone", async () => {
   put("pay.md", PAY);
   const before = statSync(join(folder, "pay.md"));
-  await shelf().note(storyId("pay-1"), { status: "ready" });
+  await store().note(storyId("pay-1"), { status: "ready" });
   expect(statSync(join(folder, "pay.md")).ino).toBe(before.ino);
 });
 
 test("a file that a person edited or moved in between is found again, and keeps the edit", async () => {
   put("pay.md", PAY);
-  const known = shelf();
+  const known = store();
   await known.read();
   renameSync(join(folder, "pay.md"), join(folder, "moved.md"));
   writeFileSync(join(folder, "moved.md"), `${PAY}A person's last line.\r\n`);
@@ -96,15 +96,15 @@ test("a file that a person edited or moved in between is found again, and keeps 
 test("of two files with one id the first is the story", async () => {
   put("a.md", "---\nid: same\n---\n# A\n");
   put("b.md", "---\nid: same\n---\n# B\n");
-  await shelf().note(storyId("same"), { status: "done" });
+  await store().note(storyId("same"), { status: "done" });
   expect(text("a.md")).toContain("status: done");
   expect(text("b.md")).not.toContain("status");
 });
 
 test("a story without a file, and a value that no front matter holds, are refused", async () => {
   put("pay.md", PAY);
-  await expect(shelf().note(storyId("gone"), { status: "done" })).rejects.toThrow(RemandError);
-  await expect(shelf().note(storyId("pay-1"), { status: { deep: {} } })).rejects.toThrow(
+  await expect(store().note(storyId("gone"), { status: "done" })).rejects.toThrow(RemandError);
+  await expect(store().note(storyId("pay-1"), { status: { deep: {} } })).rejects.toThrow(
     /a value that front matter can hold: status/,
   );
   expect(text("pay.md")).toBe(PAY);

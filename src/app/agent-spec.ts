@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { GateName } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
+import { GATE_REGISTRY } from "../core/gates/registry.ts";
 
 /** An agent, as a role's config wants it, to be looked for. */
 export type AgentSpec = ClientSpec | AcpSpec | ModelSpec;
@@ -43,9 +44,11 @@ export function whoPlays(
 
 /** The roles that a gate asks to judge; empty for one that needs no agent. */
 export function rolesOfGate({ roles, gates }: Pick<Policy, "roles" | "gates">, gate: GateName): readonly string[] {
-  if (gate === "audit") return [roles.auditor];
-  if (gate !== "review") return [];
-  const { stages } = gates.review;
-  if (stages.length === 0) return [roles.critic];
-  return [...new Set(stages.map((stage) => (Object.hasOwn(roles.stage, stage) ? roles.stage[stage]! : roles.critic)))];
+  const { reviewer, hasStageReviewers } = GATE_REGISTRY[gate];
+  if (reviewer === null) return [];
+  const { stages } = gates[gate];
+  if (!hasStageReviewers || stages.length === 0) return [roles[reviewer]];
+  return [
+    ...new Set(stages.map((stage) => (Object.hasOwn(roles.stage, stage) ? roles.stage[stage]! : roles[reviewer]))),
+  ];
 }

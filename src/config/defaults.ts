@@ -1,5 +1,7 @@
 import { DEFAULT_TARGET_MOVES } from "../core/events/policy.ts";
 import type { Prices } from "../core/events/event-cost.ts";
+import { byGate } from "../core/gates/gate.ts";
+import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { Config, GateConfig } from "./config.ts";
 
 const OPUS = { input: 5, cached: 0.5, output: 25 };
@@ -28,9 +30,6 @@ export const PRICES: Prices = {
   "gpt-5.4-mini": { input: 0.75, cached: 0.075, output: 4.5 },
   "gpt-5.4-nano": { input: 0.2, cached: 0.02, output: 1.25 },
 };
-
-/** Prose. A change in it cannot change what a test or a mutant does. */
-const DOCS = ["**/*.md", "**/*.mdx", "**/*.rst", "**/*.adoc", "**/LICENSE"];
 
 const GATE: GateConfig = {
   failOn: { blocker: 1, critical: 1 },
@@ -69,16 +68,7 @@ export const DEFAULTS: Config = {
   },
   environments: {},
   phases: { refine: false, research: false, plan: false, implement: ["integrity", "checks"] },
-  gates: {
-    integrity: GATE,
-    checks: { ...GATE, unaffectedBy: DOCS, blame: true },
-    tdd: { ...GATE, unaffectedBy: DOCS, blame: true },
-    review: GATE,
-    audit: GATE,
-    mutation: { ...GATE, unaffectedBy: DOCS, threshold: 100 },
-    ci: { ...GATE, blame: true },
-    merge: GATE,
-  },
+  gates: byGate((gate) => ({ ...GATE, ...GATE_REGISTRY[gate].defaults })),
   workspace: { setup: null, share: null, carry: [] },
   forge: {
     use: "none",

@@ -1,4 +1,4 @@
-import { GATES, type GateName } from "../core/gates/gate.ts";
+import { byGate } from "../core/gates/gate.ts";
 import { roleName, type RoleName } from "../core/events/ids.ts";
 import { PHASES } from "../core/stories/story.ts";
 import type {
@@ -126,8 +126,4 @@ const FAILURES_BEFORE_STRONGER = 2;
 
 function specialistOf(specialist: SpecialistConfig): Specialist {
   return { ...specialist, role: roleName(specialist.role) };
-}
-
-function byGate<T>(make: (gate: GateName) => T): { readonly [G in GateName]: T } {
-  return Object.fromEntries(GATES.map((gate) => [gate, make(gate)])) as { [G in GateName]: T };
 }

@@ -1,5 +1,5 @@
-import { GATES } from "../core/gates/gate.ts";
-import { INTEGRITY_RULE_NAMES, isIntegrityRule } from "../core/gates/integrity-rule.ts";
+import { GATES, gatesThat } from "../core/gates/gate.ts";
+import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import { PHASES } from "../core/stories/story.ts";
 import type { Problem } from "../core/events/error.ts";
 import { nearMiss } from "../stdx/near-miss.ts";
@@ -25,7 +25,7 @@ export function brokenRules(config: Config): BrokenRule[] {
     ...failuresRule(config),
     ...gateLists(config),
     ...unknownEnvironments(config),
-    ...unknownIntegrityRules(config),
+    ...unknownRules(config),
     ...fallbackRings(config),
     ...unreachable(config),
   ];
@@ -69,16 +69,19 @@ function unknownEnvironments(config: Config): BrokenRule[] {
   );
 }
 
-function unknownIntegrityRules(config: Config): BrokenRule[] {
+const WITH_RULES = gatesThat(({ ruleNames }) => ruleNames.length > 0).map((gate) => `gates.${gate}.rules`);
+
+function unknownRules(config: Config): BrokenRule[] {
   return GATES.flatMap((gate) =>
     Object.keys(config.gates[gate].rules).flatMap((name) => {
       const path = ["gates", gate, "rules", name];
-      if (gate !== "integrity")
-        return [brokenRule(path, `the gate "${gate}" has no rules by name`, "Only gates.integrity.rules has any.")];
-      if (isIntegrityRule(name)) return [];
-      const meant = nearMiss(name, INTEGRITY_RULE_NAMES);
-      const hint = meant === undefined ? `Known: ${INTEGRITY_RULE_NAMES.join(", ")}.` : `did you mean "${meant}"?`;
-      return [brokenRule(path, `there is no integrity rule "${name}"`, hint)];
+      const { ruleNames } = GATE_REGISTRY[gate];
+      if (ruleNames.length === 0)
+        return [brokenRule(path, `the gate "${gate}" has no rules by name`, `Only ${WITH_RULES.join(", ")} has any.`)];
+      if (ruleNames.includes(name)) return [];
+      const meant = nearMiss(name, ruleNames);
+      const hint = meant === undefined ? `Known: ${ruleNames.join(", ")}.` : `did you mean "${meant}"?`;
+      return [brokenRule(path, `there is no ${gate} rule "${name}"`, hint)];
     }),
   );
 }

@@ -1,5 +1,5 @@
 import type { StoryAction } from "../core/stories/command.ts";
-import type { BriefVariant } from "../core/stories/brief.ts";
+import { type BriefVariant, GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { EscalationReason } from "../core/stories/escalation.ts";
 import type { GateName, Judgement } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
@@ -132,17 +132,10 @@ function sendBack(state: StoryState, policy: Policy, judgement: Judgement): Stor
 /** Whose form the brief takes. */
 function variantFor(policy: Policy, judgement: Judgement, isTextPhase: boolean): BriefVariant {
   if (isTextPhase) return "phase";
-  switch (judgement.gate) {
-    case "review":
-      if (policy.preset === "story") return "phase";
-      return policy.gates.review.stages.length > 0 ? "staged-review" : "review";
-    case "audit":
-    case "checks":
-      if (isEnvironmentSpecific(judgement)) return "environment";
-      return judgement.gate === "audit" ? "audit" : "goal";
-    default:
-      return judgement.gate;
-  }
+  const { brief, stagedBrief, hasStageReviewers, hasEnvironmentBrief } = GATE_REGISTRY[judgement.gate];
+  if (hasStageReviewers && policy.preset === "story") return "phase";
+  if (hasEnvironmentBrief && isEnvironmentSpecific(judgement)) return "environment";
+  return policy.gates[judgement.gate].stages.length > 0 ? stagedBrief : brief;
 }
 
 /** Some environments pass and others fail: that needs a different fix than a plain failure (S0). */

@@ -1,5 +1,6 @@
 import { FAILURE_CEILING } from "../core/stories/budget.ts";
 import type { GateName, Judgement } from "../core/gates/gate.ts";
+import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { GateState, StoryState } from "../core/stories/story-state.ts";
 import { UNJUDGED } from "../fold/new-state.ts";
 
@@ -25,24 +26,28 @@ export function refundFailure(state: StoryState, judgement: Judgement): StorySta
  */
 export function chargedGate(state: StoryState, judgement: Judgement): GateName | null {
   if (judgement.result !== "fail") return null;
-  if (judgement.gate !== "ci") return judgement.gate;
+  const { gate } = judgement;
+  if (!GATE_REGISTRY[gate].classifiesRuns) return gate;
   switch (judgement.ciClass) {
     case "infrastructure":
     case "flaky":
       return null;
     case "test":
     case "build":
-      return testGateOf(state);
+      return testGateOf(state) ?? gate;
     case "lint":
-      return gateState(state, "ci").lintFixed ? "ci" : null;
+      return gateState(state, gate).lintFixed ? gate : null;
     default:
-      return "ci";
+      return gate;
   }
 }
 
-function testGateOf(state: StoryState): GateName {
-  const gates = state.policy?.phases.flatMap((plan) => plan.gates) ?? [];
-  return gates.find((gate) => gate === "tdd") ?? gates.find((gate) => gate === "checks") ?? "ci";
+/** The gate of the story that answers for tests: that of the TDD cycle before one that only runs them. */
+function testGateOf(state: StoryState): GateName | undefined {
+  const gates = (state.policy?.phases.flatMap((plan) => plan.gates) ?? []).filter(
+    (gate) => GATE_REGISTRY[gate].runsTests,
+  );
+  return gates.find((gate) => GATE_REGISTRY[gate].hasTddPhases) ?? gates[0];
 }
 
 /** How many failed judgements of a gate end the loop; `null` where another bound does that. */

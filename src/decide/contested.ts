@@ -5,14 +5,15 @@ import { countText } from "../stdx/plain-text.ts";
 import type { EscalationReason } from "../core/stories/escalation.ts";
 import type { Answer } from "../core/events/event.ts";
 import type { Finding } from "../core/gates/finding.ts";
-import type { GateName, Judgement } from "../core/gates/gate.ts";
+import { GATES, type GateName, type Judgement, gatesThat, isReviewed, roleOfGate } from "../core/gates/gate.ts";
+import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import type { TreeId } from "../core/events/ids.ts";
 import { gateState } from "./charge.ts";
 import { gatesOfPhase, isOpen } from "./gate-status.ts";
 
-const RUN_TESTS: readonly GateName[] = ["checks", "tdd"];
-const REVIEWERS: readonly GateName[] = ["review", "audit"];
+const RUN_TESTS = gatesThat(({ runsTests }) => runsTests);
+const REVIEWERS = GATES.filter(isReviewed);
 
 /**
  * The question about contested tests, and the gate that reported them. `null` where none is open, or where a reviewer
@@ -113,20 +114,18 @@ function ruledNotes(state: StoryState): string[] {
   for (const gate of reviewers) for (const each of contestedBy(state, gate)) shown.set(each.test, each);
   const ruled = [...shown.values()].filter(({ test }) => !isLicensed(state, test));
   if (ruled.length === 0) return [];
-  const who = reviewers.map((gate) => (gate === "audit" ? "the auditor" : "the critic")).join(" and ");
+  const who = reviewers.map((gate) => `the ${roleOfGate(gate)}`).join(" and ");
   const names = ruled.map(({ test }) => test).join(", ");
   return [`${countText(ruled.length, "contested test")}, accepted by ${who}: ${names}`];
 }
-
-/** Gates whose pass says that the tests are as they should be: they were seen to fail first, or were read. */
-const SEE_TESTS: readonly GateName[] = ["tdd", "review", "audit"];
 
 /**
  * The gate passed these files: their tests are pinned from now on, beside those of the base. A run of the tests that
  * contests some of them has left the ruling to a reviewer or a person, so it pins nothing.
  */
 export function withTestsSeen(state: StoryState, { gate, tree, contested = [] }: Judgement): StoryState {
-  if (!SEE_TESTS.includes(gate) || (gate === "tdd" && contested.length > 0)) return state;
+  const { pinsTests, runsTests } = GATE_REGISTRY[gate];
+  if (!pinsTests || (runsTests && contested.length > 0)) return state;
   return { ...state, seenTree: tree };
 }
 

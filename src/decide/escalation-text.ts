@@ -3,6 +3,7 @@ import type { EscalationKind, EscalationReason } from "../core/stories/escalatio
 import { limitText, spentText } from "../core/stories/budget.ts";
 import { listNames, reasonText, times } from "../core/stories/escalation-words.ts";
 import type { GateName } from "../core/gates/gate.ts";
+import { GATE_REGISTRY } from "../core/gates/registry.ts";
 
 /** What sort of act is asked for: to choose, to allow, or to do something by hand. */
 export function kindOf(reason: EscalationReason): EscalationKind {
@@ -144,9 +145,9 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
   }
 }
 
-/** The integrity gate refuses changes by rule; where the change is right, only a person can say so. */
+/** Where a change that a rule refuses is right, only a person can say so. */
 const letThrough = (gate: GateName | null): string =>
-  gate === "integrity" ? " If the refused change is right, waive its finding." : "";
+  gate !== null && GATE_REGISTRY[gate].refusesByRule ? " If the refused change is right, waive its finding." : "";
 
 function approvalAdvice(of: "rework" | "retry" | "merge", at: string): string {
   if (of === "merge") return "All gates passed. Read the diff and say merge, or send the work back.";

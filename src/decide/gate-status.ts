@@ -5,6 +5,7 @@ import type { StoryState } from "../core/stories/story-state.ts";
 import { affectingPaths } from "../core/gates/evidence-paths.ts";
 import type { Policy } from "../core/events/policy.ts";
 import { gateState, withGate } from "./charge.ts";
+import { GATE_REGISTRY } from "../core/gates/registry.ts";
 
 /** Is the gate open: by a pass that still holds, or by a person's waiver? Nothing else opens it. */
 export function isOpen(state: StoryState, gate: GateName, base: string): boolean {
@@ -15,7 +16,7 @@ function hasPassed(state: StoryState, gate: GateName, base: string): boolean {
   const { last, fresh, base: judgedBase } = gateState(state, gate);
   if (last === null || !fresh || last.result !== "pass") return false;
   // A merge check speaks of one base; when the base has moved it speaks of nothing.
-  return gate !== "merge" || judgedBase === base;
+  return !GATE_REGISTRY[gate].judgesWithTarget || judgedBase === base;
 }
 
 /**

@@ -2,7 +2,8 @@ import { targetsNotFailing, unsortedFailures } from "../core/stories/story-base.
 import type { Lane, StartAttempt, StartGate, StoryAction } from "../core/stories/command.ts";
 import { countText } from "../stdx/plain-text.ts";
 import type { Escalation, EscalationReason } from "../core/stories/escalation.ts";
-import type { GateName } from "../core/gates/gate.ts";
+import { type GateName, roleOfGate } from "../core/gates/gate.ts";
+import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { Dispute, StoryState } from "../core/stories/story-state.ts";
 import { afterAgentFailure, reinforceRole, withUsefulOptions } from "./after-agent.ts";
@@ -174,7 +175,7 @@ function startAttempt(state: StoryState, policy: Policy): StoryAction {
 }
 
 function judge(state: StoryState, policy: Policy, gate: GateName): StoryAction {
-  const moves = gate === "merge" ? tooManyMoves(state, policy) : null;
+  const moves = GATE_REGISTRY[gate].judgesWithTarget ? tooManyMoves(state, policy) : null;
   if (moves !== null) return ask(state, moves, gate);
   const { errors, inconclusives, ciRetries, trouble, flaky } = gateState(state, gate);
   const { limits, autonomy } = policy;
@@ -203,7 +204,6 @@ function startGate(state: StoryState, policy: Policy, gate: GateName): StartGate
   const { stages, stageOrder } = policy.gates[gate];
   const failedAt = last?.stages?.find((stage) => stage.result !== "pass")?.stage;
   const from = stageOrder === "in-order" && failedAt !== undefined ? Math.max(0, stages.indexOf(failedAt)) : 0;
-  const role = gate === "audit" ? "auditor" : "critic";
   return {
     type: "start-gate",
     gate,
@@ -211,7 +211,7 @@ function startGate(state: StoryState, policy: Policy, gate: GateName): StartGate
     stages: stages.slice(from),
     since: last === null || last.tree === state.tree ? null : last.tree,
     answer: (last?.blocking ?? []).filter((finding) => !overturned.includes(finding)),
-    timeoutMs: policy.limits.timeoutMs[role],
+    timeoutMs: policy.limits.timeoutMs[roleOfGate(gate)],
   };
 }
 
@@ -237,7 +237,7 @@ export function laneOf(action: StoryAction): Lane {
     case "start-attempt":
       return "developers";
     case "start-gate":
-      return laneOfGate(action.gate);
+      return GATE_REGISTRY[action.gate].lane;
     case "adjudicate":
       return "critics";
     case "judge-base":
@@ -249,8 +249,4 @@ export function laneOf(action: StoryAction): Lane {
     default:
       return "engine";
   }
-}
-
-export function laneOfGate(gate: GateName): Lane {
-  return gate === "review" ? "critics" : gate === "audit" ? "auditors" : "checks";
 }

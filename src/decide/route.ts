@@ -1,6 +1,7 @@
 import { matchesAnyGlob } from "../stdx/glob.ts";
 import type { Finding } from "../core/gates/finding.ts";
-import type { GateName, Judgement } from "../core/gates/gate.ts";
+import { type CiClass, type Judgement, isReviewed } from "../core/gates/gate.ts";
+import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { RoleName } from "../core/events/ids.ts";
 import type { Phase, TddPhase } from "../core/stories/story.ts";
 import type { Policy, Specialist } from "../core/events/policy.ts";
@@ -9,7 +10,7 @@ import type { StoryState } from "../core/stories/story-state.ts";
 
 /** Which phase and which role fixes this failure. */
 export function routeFailure(state: StoryState, policy: Policy, judgement: Judgement): Route {
-  if (judgement.gate === "ci" && judgement.ciClass === "configuration")
+  if (ciClassOf(judgement) === "configuration")
     return { phase: "implement", role: policy.roles.ciIntegration, reason: "the CI's own configuration is at fault" };
   const { phase, reason } = phaseFor(state, policy, judgement);
   const files = filesAtFault(state, judgement);
@@ -54,8 +55,7 @@ const PHASE_WORDS: readonly (readonly [Phase, readonly string[]])[] = [
 function phaseFor(state: StoryState, policy: Policy, judgement: Judgement): { phase: Phase; reason: string } {
   const phases = policy.phases.map((plan) => plan.phase);
   // Only a review has an opinion about how the work was thought out; a red test says what the code does.
-  if (judgement.gate !== "review" && judgement.gate !== "audit")
-    return { phase: state.phase, reason: gateReason(judgement) };
+  if (!isReviewed(judgement.gate)) return { phase: state.phase, reason: gateReason(judgement) };
   const blocking = judgement.findings.filter((finding) => judgement.blocking.includes(finding.id));
   for (const [phase, words] of PHASE_WORDS) {
     const isReachable = phases.includes(phase) && phases.indexOf(phase) <= phases.indexOf(state.phase);
@@ -69,20 +69,21 @@ function phaseFor(state: StoryState, policy: Policy, judgement: Judgement): { ph
 }
 
 function gateReason(judgement: Judgement): string {
-  if (judgement.gate === "ci" && judgement.ciClass !== undefined) return `the CI run failed by ${judgement.ciClass}`;
-  return `the ${judgement.gate} gate failed`;
+  const ciClass = ciClassOf(judgement);
+  return ciClass === undefined ? `the ${judgement.gate} gate failed` : `the CI run failed by ${ciClass}`;
 }
+
+const ciClassOf = ({ gate, ciClass }: Judgement): CiClass | undefined =>
+  GATE_REGISTRY[gate].classifiesRuns ? ciClass : undefined;
 
 /**
  * Where the TDD pair resumes: the phase that was found at fault; for survivors of mutation a missing test; for
  * everything else the code.
  */
 function tddPhaseFor(policy: Policy, phase: Phase, judgement: Judgement): TddPhase | null {
-  const isPaired = policy.phases.some((plan) => plan.gates.includes("tdd"));
+  const isPaired = policy.phases.some((plan) => plan.gates.some((gate) => GATE_REGISTRY[gate].hasTddPhases));
   if (!isPaired || phase !== "implement") return null;
-  if (judgement.tddPhase !== undefined) return judgement.tddPhase;
-  const byGate: { readonly [G in GateName]?: TddPhase } = { mutation: "red" };
-  return byGate[judgement.gate] ?? "green";
+  return judgement.tddPhase ?? GATE_REGISTRY[judgement.gate].resumesAt;
 }
 
 /** Where the cause is, if it was found; else where the findings are. */

@@ -1,4 +1,5 @@
 import type { Judgement } from "../core/gates/gate.ts";
+import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { Route, Scope, TestPolicy } from "../core/stories/scope.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
@@ -20,13 +21,14 @@ export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement
   });
   if (route.phase !== "implement")
     return scope([], [], "frozen", `the product of ${route.phase} is text: no code changes`);
-  if (judgement.gate === "integrity")
+  const { reworkScope } = GATE_REGISTRY[judgement.gate];
+  if (reworkScope === "restore")
     return withRestored(
       // What was refused was beyond this very scope: a wider one would let it through the second time.
       state.scope ?? scope([], [], "add-only", "put back what was refused; existing tests stay as they were"),
       judgement,
     );
-  if (judgement.gate === "mutation")
+  if (reworkScope === "tests")
     return scope(testPaths, [], "required", "mutants survive for want of a test: add tests, change nothing else");
   if (route.tddPhase === "red")
     return scope(testPaths, [], "open", "the test itself is at fault: only tests may change");

@@ -10,6 +10,7 @@ import { isOpen, unwaivedFindings } from "../decide/gate-status.ts";
 import { placesForgiven } from "../decide/locations.ts";
 import { leavesUndoOpen } from "../core/stories/undo.ts";
 import { commitsDropped, mergeApproved, mergeClaimed, withMovesForgiven, withoutDelivery } from "./fold-delivery.ts";
+import { GATE_REGISTRY } from "../core/gates/registry.ts";
 
 /**
  * What a person's word does to a story. It closes the open escalation, resets the counters of that issue alone,
@@ -32,7 +33,7 @@ export function applyAnswer(state: StoryState, answer: Answer, base: string, at:
       return sentBackByPerson(withoutDelivery(next), reason, gate, answer);
     case "waive":
       // A conflict cannot be waived: nothing can be merged over it.
-      return gate === null || gate === "merge" ? next : waiveGate(next, gate, answer, base, at);
+      return gate === null || GATE_REGISTRY[gate].judgesWithTarget ? next : waiveGate(next, gate, answer, base, at);
     case "dispute":
       return gate === null ? next : disputeFindings(next, gate, answer, reason !== null);
     case "raise-budget":

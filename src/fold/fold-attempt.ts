@@ -6,6 +6,7 @@ import { type AgentSession, type RoleName, storyId } from "../core/events/ids.ts
 import { withGate } from "../decide/charge.ts";
 import { countEngineDeath } from "../decide/engine-deaths.ts";
 import { invalidateGates } from "../decide/gate-status.ts";
+import { GATE_REGISTRY } from "../core/gates/registry.ts";
 
 export function attemptStarted(state: StoryState, event: AttemptStarted, at: number): StoryState {
   return {
@@ -54,7 +55,8 @@ function isFirstSinceReady({ attempts, startedFrom }: StoryState): boolean {
  */
 function isStillToPutBack({ attempts, startedFrom }: StoryState, { reworkOf, phase }: AttemptStarted): boolean {
   const hadScope = phase !== "implement" || (attempts.at(-1)?.reworkOf ?? null) !== null;
-  return reworkOf === "integrity" && hadScope && startedFrom !== null;
+  const isRefused = reworkOf !== null && reworkOf !== "person" && GATE_REGISTRY[reworkOf].refusesByRule;
+  return isRefused && hadScope && startedFrom !== null;
 }
 
 /** The agent's words could not be read. It is asked again; once too often, and the attempt was for nothing. */

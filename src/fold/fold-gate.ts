@@ -12,6 +12,7 @@ import { isOpen, unwaivedFindings } from "../decide/gate-status.ts";
 import { blamedPlaces, placesJudged, placesUnderSuspicion } from "../decide/locations.ts";
 import { withTestsSeen } from "../decide/contested.ts";
 import { withVerdict } from "../decide/tried-findings.ts";
+import { GATE_REGISTRY } from "../core/gates/registry.ts";
 
 export function gateJudged(state: StoryState, reported: Judgement, base: string, at: number): StoryState {
   const { gate } = reported;
@@ -50,7 +51,7 @@ export function gateJudged(state: StoryState, reported: Judgement, base: string,
     case "fail":
       // What a person let through is found again in another tree, and goes through again: it is no failure. A conflict
       // is one all the same: nothing can be merged over it.
-      if (gate !== "merge" && isOpen(noted, gate, base))
+      if (!GATE_REGISTRY[gate].judgesWithTarget && isOpen(noted, gate, base))
         return placesJudged(withGate(noted, gate, { errors: 0, inconclusives: 0, ciRetries: 0 }), gate, "pass");
       return foldFailure(noted, judgement, before, at);
     case "error": {
@@ -105,7 +106,7 @@ function flakyTests({ flaky, ciClass, runs }: Judgement): readonly string[] {
 
 function foldFailure(state: StoryState, judgement: Judgement, earlier: GateState, at: number): StoryState {
   const { gate } = judgement;
-  if (gate === "ci" && judgement.ciClass === "infrastructure") return ciRetry(state, at);
+  if (GATE_REGISTRY[gate].classifiesRuns && judgement.ciClass === "infrastructure") return retryRun(state, gate, at);
   const before = gateState(state, gate);
   const round: Round = {
     attempt: state.attempts.length,
@@ -130,10 +131,10 @@ function foldFailure(state: StoryState, judgement: Judgement, earlier: GateState
 }
 
 /** The CI service failed, not the work: run it again after a while, within its own bound. */
-function ciRetry(state: StoryState, at: number): StoryState {
-  const ciRetries = gateState(state, "ci").ciRetries + 1;
+function retryRun(state: StoryState, gate: GateName, at: number): StoryState {
+  const ciRetries = gateState(state, gate).ciRetries + 1;
   const wait = { type: "time", until: at + backoffMs(state, ciRetries), why: "the CI service failed" } as const;
-  return { ...withGate(state, "ci", { ciRetries, fresh: false }), wait };
+  return { ...withGate(state, gate, { ciRetries, fresh: false }), wait };
 }
 
 export function blameFound(state: StoryState, gate: GateName, blame: Blame, cost: Cost): StoryState {

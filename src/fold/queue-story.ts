@@ -3,10 +3,11 @@ import type { Lane } from "../core/stories/command.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { Running, StoryState } from "../core/stories/story-state.ts";
 import { mustRunAlone } from "../decide/engine-deaths.ts";
-import { type Facts, laneOfGate, nextStep } from "../decide/next-step.ts";
+import { type Facts, nextStep } from "../decide/next-step.ts";
 import type { Event } from "../core/events/event.ts";
 import { keptStory } from "./new-state.ts";
 import { withoutDelivery } from "./fold-delivery.ts";
+import { GATE_REGISTRY } from "../core/gates/registry.ts";
 
 /** Stores a story's state after one more of its events, and puts it where the scheduler takes it from. */
 export function enqueue(run: RunState, before: StoryState | null, after: StoryState): RunState {
@@ -118,7 +119,7 @@ function countRunning(busy: RunState["busy"], before: Running | null, after: Run
 
 export function laneOfRunning(running: Running): Lane {
   if (running.type === "attempt") return "developers";
-  if (running.type === "gate") return laneOfGate(running.gate);
+  if (running.type === "gate") return GATE_REGISTRY[running.gate].lane;
   switch (running.step) {
     case "prepare":
     case "dispatch":

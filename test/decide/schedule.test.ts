@@ -7,7 +7,7 @@ import { PRESETS, type Policy } from "../../src/core/events/policy.ts";
 import { stepsBound } from "../../src/decide/bound.ts";
 import { decide, mayDispatch, nextWake } from "../../src/decide/decide.ts";
 import { fold } from "../../src/fold/fold-event.ts";
-import { laneOfGate } from "../../src/decide/next-step.ts";
+import { GATE_REGISTRY } from "../../src/core/gates/registry.ts";
 import { laneOfRunning } from "../../src/fold/queue-story.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";
 import { answer, attemptStart, recordedEvent, story } from "../kit/story-world.ts";
@@ -175,7 +175,7 @@ describe("steps of the engine that break", () => {
 
 describe("lanes", () => {
   it("every gate and every step has one", () => {
-    expect(GATES.map(laneOfGate)).toEqual([
+    expect(GATES.map((gate) => GATE_REGISTRY[gate].lane)).toEqual([
       "checks",
       "checks",
       "checks",

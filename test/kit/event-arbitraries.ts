@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { BRIEF_VARIANTS } from "../../src/core/stories/brief.ts";
+import { BRIEF_VARIANTS } from "../../src/core/gates/registry.ts";
 import { SPENT_BUDGETS } from "../../src/core/stories/budget.ts";
 import { ENGINE_ENDS, FAILED_HOW, STEPS, type Event, type Recorded } from "../../src/core/events/event.ts";
 import { GATES } from "../../src/core/gates/gate.ts";

@@ -4,6 +4,7 @@ import type { StoryState } from "../../core/stories/story-state.ts";
 import { leavesUndoOpen } from "../../core/stories/undo.ts";
 import type { StoredEvent } from "../../ports/journal.ts";
 import { costAttributes, endAttributes, type Attributes } from "./attributes.ts";
+import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
 /** A piece of work that began, and has a length. */
 export interface OpenPiece {
@@ -124,7 +125,7 @@ function isEndedBy(event: Event, { kind, attributes }: OpenPiece): boolean {
       return kind === "attempt" && attributes["remand.attempt"] === event.attempt;
     case "gate.judged":
       // A delivery that meets a conflict ends with the merge gate's judgement.
-      if (kind === "step") return event.judgement.gate === "merge";
+      if (kind === "step") return GATE_REGISTRY[event.judgement.gate].judgesWithTarget;
       return kind === "gate" && attributes["remand.gate"] === event.judgement.gate;
     case "story.prepared":
     case "base.judged":

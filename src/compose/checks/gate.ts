@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { GatePlan } from "../../app/host.ts";
 import { rolesOfGate, whoPlays } from "../../app/agent-spec.ts";
 import { RemandError } from "../../core/events/error.ts";
-import { type GateName, type Judgement, errorJudgement } from "../../core/gates/gate.ts";
+import { type GateName, type Judgement, errorJudgement, gatesThat, roleOfGate } from "../../core/gates/gate.ts";
+import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 import type { GateReport, JudgedState, SkippedGate } from "../../core/gates/gate-report.ts";
 import { storyId } from "../../core/events/ids.ts";
 import { bareStory } from "../../core/stories/story.ts";
@@ -109,7 +110,7 @@ function sourceBranchIn(env: Readonly<Record<string, string | undefined>>): { re
   return source === undefined ? {} : { sourceBranch: source };
 }
 
-const RUN_TESTS: ReadonlySet<GateName> = new Set(["checks", "tdd"]);
+const RUN_TESTS = new Set(gatesThat(({ runsTests }) => runsTests));
 
 /** Checks that did not pass may have needed what is withheld from them. Only names that files of the project hold. */
 export async function mentionWithheld(
@@ -173,7 +174,7 @@ function needlessness(
   { baseName }: GatedCheckout,
   isSame: boolean,
 ): string | null {
-  if (name === "integrity" && isSame) return `nothing differs from ${baseName}`;
+  if (GATE_REGISTRY[name].refusesByRule && isSame) return `nothing differs from ${baseName}`;
   const failed = before.find(({ result }) => result !== "pass");
   if (plan.all || failed === undefined || rolesOfGate(plan.policy, name).length === 0) return null;
   return `${failed.gate} did not pass (--all runs it anyway)`;
@@ -197,7 +198,7 @@ async function judgement(
     stages: policy.gates[gate.name].stages,
     since: null,
     answer: [],
-    timeoutMs: policy.limits.timeoutMs[gate.name === "audit" ? "auditor" : "critic"],
+    timeoutMs: policy.limits.timeoutMs[roleOfGate(gate.name)],
     key: `${story.id}:0`,
   };
   const asked = withoutBase(gateRequest(state, { ...place, branch: "" }, command));

@@ -1,6 +1,7 @@
 import { type Spent, spend } from "../stories/budget.ts";
 import type { Judgement } from "../gates/gate.ts";
 import type { Cost, Event } from "./event.ts";
+import { isReviewed } from "../gates/gate.ts";
 
 /** What an event used, and whether that costs money: then a missing cost means unknown, not zero. */
 export interface EventCost {
@@ -37,7 +38,7 @@ export function spendOn(spent: Spent, event: Event): Spent {
 
 /** Commands cost time. Who was asked is in the judgement; in older ones it is known by the gate. */
 export function isPaidJudgement({ gate, asked }: Judgement): boolean {
-  return asked === undefined ? gate === "review" || gate === "audit" : Object.keys(asked).length > 0;
+  return asked === undefined ? isReviewed(gate) : Object.keys(asked).length > 0;
 }
 
 /** What a model costs, in US dollars for a million tokens. */

@@ -1,7 +1,7 @@
 import type { AttemptOutcome } from "../stories/attempt.ts";
 import type { KnownFailure } from "../gates/base-failures.ts";
 import type { Blame } from "../blame/blame.ts";
-import type { BriefVariant } from "../stories/brief.ts";
+import type { BriefVariant } from "../gates/registry.ts";
 import type { BudgetName, SpentBudget } from "../stories/budget.ts";
 import type { AnswerVerb, Escalation } from "../stories/escalation.ts";
 import type { Finding } from "../gates/finding.ts";

@@ -1,6 +1,6 @@
 import { contestedSummary, contestedText, type ContestedTest } from "./contested-test.ts";
 import { countText } from "../../stdx/plain-text.ts";
-import type { GateName, Judgement } from "./gate.ts";
+import { type GateName, type Judgement, isReviewed } from "./gate.ts";
 import type { TreeId } from "../events/ids.ts";
 import type { OwnerLicense, OwnerRuling } from "./code-owners.ts";
 
@@ -51,13 +51,11 @@ export function openContested(
   { judgements }: Pick<GateReport, "judgements">,
   { gate, contested = [] }: Judgement,
 ): readonly ContestedTest[] {
-  if (isReviewer(gate)) return [];
-  const ruled = judgements.filter((each) => isReviewer(each.gate) && each.result === "pass");
+  if (isReviewed(gate)) return [];
+  const ruled = judgements.filter((each) => isReviewed(each.gate) && each.result === "pass");
   const through = new Set(ruled.flatMap((each) => each.contested ?? []).map(({ test }) => test));
   return contested.filter(({ test }) => !through.has(test));
 }
-
-const isReviewer = (gate: GateName): boolean => gate === "review" || gate === "audit";
 
 /** How contested tests are licensed where no question can be asked. */
 export const LICENSE_HINT = "if the change asks for it, allow them with --tests-may-change <glob>";

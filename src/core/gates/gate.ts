@@ -4,10 +4,26 @@ import type { Result } from "../events/error.ts";
 import type { ContestedTest } from "./contested-test.ts";
 import type { Finding } from "./finding.ts";
 import type { NameLevel } from "./test-names.ts";
+import { GATE_REGISTRY, type GateDescriptor } from "./registry.ts";
 
 /** A check of the work that gives a result and evidence. */
-export const GATES = ["integrity", "checks", "tdd", "review", "audit", "mutation", "ci", "merge"] as const;
-export type GateName = (typeof GATES)[number];
+export type GateName = keyof typeof GATE_REGISTRY;
+export const GATES = Object.keys(GATE_REGISTRY) as readonly GateName[];
+
+/** The gates of which this is true, in the order of the registry. */
+export const gatesThat = (is: (gate: GateDescriptor) => boolean): readonly GateName[] =>
+  GATES.filter((name) => is(GATE_REGISTRY[name]));
+
+/** One value for each gate. */
+export function byGate<T>(make: (gate: GateName) => T): { readonly [G in GateName]: T } {
+  return Object.fromEntries(GATES.map((gate) => [gate, make(gate)])) as { [G in GateName]: T };
+}
+
+/** Does a reviewer decide it? What a program decides is no opinion. */
+export const isReviewed = (gate: GateName): boolean => GATE_REGISTRY[gate].reviewer !== null;
+
+/** The role whose time limit the gate has, and who is held to have raised its findings where no stage says so. */
+export const roleOfGate = (gate: GateName): "critic" | "auditor" => GATE_REGISTRY[gate].reviewer ?? "critic";
 
 /** Why an outside CI run failed; decided before anything is done about it. */
 export const CI_CLASSES = ["test", "lint", "build", "configuration", "infrastructure", "flaky"] as const;

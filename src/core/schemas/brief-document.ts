@@ -2,7 +2,8 @@ import type { z } from "zod";
 import type { Brief } from "../stories/brief.ts";
 import { identifyFinding } from "../gates/finding-identity.ts";
 import type { Finding } from "../gates/finding.ts";
-import type { GateName } from "../gates/gate.ts";
+import { type GateName, isReviewed } from "../gates/gate.ts";
+import { GATE_REGISTRY } from "../gates/registry.ts";
 import { fingerprint, roleName } from "../events/ids.ts";
 import { severityFromWord } from "../gates/severity.ts";
 import { nearMiss } from "../../stdx/near-miss.ts";
@@ -85,19 +86,9 @@ function briefFrom(document: BriefDocument): Brief {
 function variantOf({ gate, runs }: BriefDocument): Brief["variant"] {
   const failing = new Set(runs.filter((run) => run.result !== "pass").map((run) => run.environment));
   const differs = failing.size > 0 && runs.some((run) => !failing.has(run.environment));
-  return gate === "checks" && differs ? "environment" : VARIANT_OF_GATE[gate];
+  const { brief, hasEnvironmentBrief } = GATE_REGISTRY[gate];
+  return hasEnvironmentBrief && !isReviewed(gate) && differs ? "environment" : brief;
 }
-
-const VARIANT_OF_GATE: Readonly<Record<GateName, Brief["variant"]>> = {
-  integrity: "integrity",
-  checks: "goal",
-  tdd: "tdd",
-  review: "review",
-  audit: "audit",
-  mutation: "mutation",
-  ci: "ci",
-  merge: "merge",
-};
 
 function findingFrom(read: BriefDocument["required"][number]): Finding {
   const { id, severity: word, category, message, source, ...known } = read;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { BLAME_VERDICTS } from "../blame/blame.ts";
-import { BRIEF_VARIANTS, REPORT_WAYS } from "../stories/brief.ts";
+import { BRIEF_VARIANTS } from "../gates/registry.ts";
+import { REPORT_WAYS } from "../stories/brief.ts";
 import { FAILURE_CEILING } from "../stories/budget.ts";
 import { CI_CLASSES, GATES } from "../gates/gate.ts";
 import { STORY_ID_PATTERN } from "../events/ids.ts";

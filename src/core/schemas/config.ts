@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { FAILURE_CEILING } from "../stories/budget.ts";
-import { GATES, type GateName } from "../gates/gate.ts";
+import { GATES, byGate } from "../gates/gate.ts";
 import { NOTIFICATION_KINDS } from "../events/notification.ts";
 import { AUTONOMIES, PRESETS } from "../events/policy.ts";
 import { SEVERITIES, type Severity } from "../gates/severity.ts";
@@ -189,13 +189,7 @@ export const configFileSchema = z.strictObject({
   phases: z
     .strictObject({ refine: skippable, research: skippable, plan: skippable, implement: gateList.optional() })
     .optional(),
-  gates: z
-    .strictObject(
-      Object.fromEntries(GATES.map((name) => [name, gate.optional()])) as {
-        [G in GateName]: z.ZodOptional<typeof gate>;
-      },
-    )
-    .optional(),
+  gates: z.strictObject(byGate(() => gate.optional())).optional(),
   workspace: z
     .strictObject({
       setup: line.nullable().optional(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { BRIEF_VARIANTS } from "../stories/brief.ts";
+import { BRIEF_VARIANTS } from "../gates/registry.ts";
 import { SPENT_BUDGETS } from "../stories/budget.ts";
 import { ENGINE_ENDS, FAILED_HOW, STEPS } from "../events/event.ts";
 import { GATES } from "../gates/gate.ts";

@@ -14,7 +14,7 @@ const spendLimits = z.strictObject({
 });
 
 const limits = z.strictObject({
-  failures: z.strictObject(each(GATES, count.nullable())),
+  failures: z.strictObject(each(GATES, count.nullable().default(null))),
   iterations: count,
   perLocation: count,
   errors: count,
@@ -47,6 +47,18 @@ export const gateRulesSchema = z.strictObject({
   blame: z.boolean(),
   onUnexplained: z.enum(["escalate", "send-back"]),
 });
+
+/** Of a gate that was added after the policy was stored: no phase of that policy has it. */
+const RULES_OF_UNKNOWN_GATE: z.output<typeof gateRulesSchema> = {
+  failOn: {},
+  everyFinding: false,
+  affectedBy: [],
+  unaffectedBy: [],
+  stages: [],
+  stageOrder: "in-order",
+  blame: false,
+  onUnexplained: "send-back",
+};
 
 /** A failure of the base that a person knows about. */
 export const knownFailureSchema = z.strictObject({ test: text, reason: text, by: text.exactOptional() });
@@ -88,7 +100,7 @@ export const policySchema = z.strictObject({
     cascade: z.boolean(),
     grace: count,
   }),
-  gates: z.strictObject(each(GATES, gateRulesSchema)),
+  gates: z.strictObject(each(GATES, gateRulesSchema.default(RULES_OF_UNKNOWN_GATE))),
   roles,
   specialists: z.array(
     z.strictObject({

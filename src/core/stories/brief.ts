@@ -1,6 +1,7 @@
 import type { Blame } from "../blame/blame.ts";
 import type { Finding } from "../gates/finding.ts";
 import type { CheckRun, CiClass, CriterionResult, GateName, ReviewConflict, StageResult } from "../gates/gate.ts";
+import type { BriefVariant } from "../gates/registry.ts";
 import type { TriedAndFailed } from "./escalation.ts";
 import type { Route, Scope } from "./scope.ts";
 
@@ -49,25 +50,6 @@ export interface Brief {
 /** How its receiver says that it is done: in its last message, by a tool, or (inside a client) by wanting to stop. */
 export const REPORT_WAYS = ["signal", "tool", "stop"] as const;
 export type ReportWay = (typeof REPORT_WAYS)[number];
-
-/**
- * Whose words the brief is written in: S0's review, audit and environment forms, S1's per gate, S3's rework
- * brief, S4's phase rework, and our own for the integrity gate.
- */
-export const BRIEF_VARIANTS = [
-  "review",
-  "audit",
-  "environment",
-  "tdd",
-  "staged-review",
-  "mutation",
-  "ci",
-  "goal",
-  "phase",
-  "integrity",
-  "merge",
-] as const;
-export type BriefVariant = (typeof BRIEF_VARIANTS)[number];
 
 /** Untrusted text: the brief's writer fences and caps it. */
 export interface BriefEvidence {

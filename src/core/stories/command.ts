@@ -2,7 +2,7 @@ import type { FailedHow } from "../events/event.ts";
 import type { GateName } from "../gates/gate.ts";
 import type { Fingerprint, RoleName, StoryId, TreeId } from "../events/ids.ts";
 import type { Policy } from "../events/policy.ts";
-import type { BriefVariant } from "./brief.ts";
+import type { BriefVariant } from "../gates/registry.ts";
 import type { BudgetName } from "./budget.ts";
 import type { Escalation } from "./escalation.ts";
 import type { Phase, TddPhase } from "./story.ts";

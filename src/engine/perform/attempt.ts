@@ -16,14 +16,19 @@ import { type AgentReply, outcomeOf } from "./attempt-outcome.ts";
 import { bringConflictsIn } from "./delivery.ts";
 import type { CommandContext } from "./command-context.ts";
 import { type EndedAttempt, attemptKey, isAttempt, reportAttempt, runningPhase } from "./report-attempt.ts";
+import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
 type StartCommand = StoryCommand & StartAttempt & { readonly key: string };
 type AskCommand = Extract<CommandContext["command"], { type: "ask-again" }>;
 
+/** The work contradicts its target: the agent needs both sides in its files. */
+const isConflict = ({ reworkOf }: StartAttempt): boolean =>
+  reworkOf !== null && reworkOf !== "person" && GATE_REGISTRY[reworkOf].judgesWithTarget;
+
 /** Dispatches an agent. The attempt is in the journal before the agent is. */
 export async function startAttempt(performing: CommandContext<StartCommand>): Promise<void> {
   const { command, ledger, world } = performing;
-  if (command.reworkOf === "merge" && !(await bringConflictsIn(command.story, ledger, world))) return;
+  if (isConflict(command) && !(await bringConflictsIn(command.story, ledger, world))) return;
   const before = ledger.story(command.story);
   const { attempt, phase, role, tddPhase, reworkOf, forecastUsd, stronger, fresh } = command;
   const player = await world.roleRegistry.agentFor(role);

@@ -1,6 +1,7 @@
 import { RemandError } from "../../core/events/error.ts";
 import type { StartGate, StoryCommand } from "../../core/stories/command.ts";
-import { type Judgement, errorJudgement } from "../../core/gates/gate.ts";
+import { type Judgement, errorJudgement, roleOfGate } from "../../core/gates/gate.ts";
+import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 import { type RoleName, roleName } from "../../core/events/ids.ts";
 import type { Dispute, Running, StoryState } from "../../core/stories/story-state.ts";
 import type { Gate } from "../../ports/gate.ts";
@@ -21,7 +22,8 @@ export async function startGate(
 ): Promise<void> {
   const { command, ledger, world, signal, spending } = performing;
   const { story, gate: name, tree, stages } = command;
-  if (name === "merge" && world.integration !== null && (await broughtUpToDate(performing, world.integration))) return;
+  const { judgesWithTarget } = GATE_REGISTRY[name];
+  if (judgesWithTarget && world.integration !== null && (await broughtUpToDate(performing, world.integration))) return;
   const before = ledger.story(story);
   const gate = world.gates.get(name);
   if (!(await ledger.append(story, [{ type: "gate.started", gate: name, tree, stages }]))) return;
@@ -157,7 +159,6 @@ export async function adjudicate({ command, ledger, world, signal, spending }: C
 /** Who wrote the code, who disputes, and who raised the finding. */
 function withAPart({ attempts, gates, policy }: StoryState, { by, gate }: Dispute, { source }: Finding): RoleName[] {
   const reviewers = gates[gate]?.last?.stages?.map(({ reviewer }) => reviewer) ?? [];
-  const { critic, auditor } = policy!.roles;
-  const raised = reviewers.length > 0 ? reviewers : [gate === "audit" ? auditor : critic];
+  const raised = reviewers.length > 0 ? reviewers : [policy!.roles[roleOfGate(gate)]];
   return [...new Set([...attempts.map(({ role }) => role), ...raised, roleName(by), roleName(source)])];
 }

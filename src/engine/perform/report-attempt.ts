@@ -10,6 +10,7 @@ import { worstFirst } from "../../write/briefs/parts.ts";
 import { type Scope, breachOf } from "../../core/stories/scope.ts";
 import type { CommitNote, KeptCommit } from "../../ports/workspace.ts";
 import { headNote } from "./steps.ts";
+import { isReviewed } from "../../core/gates/gate.ts";
 
 /** Keeps what the agent left, as a commit, and says how it ended. What changed is asked of git. Safe to repeat. */
 export async function reportAttempt(
@@ -82,7 +83,7 @@ export async function disputedFindings(
   message: EvidenceId | undefined,
 ): Promise<readonly Event[]> {
   const gate = rework?.gate;
-  if (message === undefined || (gate !== "review" && gate !== "audit")) return [];
+  if (message === undefined || gate === undefined || gate === "person" || !isReviewed(gate)) return [];
   const last = gates[gate]?.last;
   const text = await world.evidence.read(message);
   if (last === undefined || last === null || text === null) return [];

@@ -13,6 +13,7 @@ import type { EngineWorld } from "../world.ts";
 import type { Journal } from "../../ports/journal.ts";
 import { judgedByAll } from "./attempt-prompt.ts";
 import type { CommandContext, ContextOf } from "./command-context.ts";
+import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
 /** Writes the brief, keeps it, and sends the work back with it. */
 export async function sendBack({
@@ -67,7 +68,7 @@ async function materialFor(
     judgedBy: judgedByAll(world, state),
     filesModified: state.tree === null ? [] : await world.workspace.changedPaths(state.story.id, base, state.tree),
     survivors: survivorsIn(judgement),
-    mutationScore: judgement?.gate === "mutation" ? judgement.summary : "",
+    mutationScore: judgement !== null && reportsOf(judgement) === "survivors" ? judgement.summary : "",
     ci: ciRunIn(judgement),
     report: player?.reports === "stop" ? "stop" : "signal",
   };
@@ -91,8 +92,10 @@ async function writtenSoFar(
   }));
 }
 
+const reportsOf = ({ gate }: Judgement) => GATE_REGISTRY[gate].reports;
+
 function survivorsIn(judgement: Judgement | null): readonly Survivor[] {
-  if (judgement?.gate !== "mutation") return [];
+  if (judgement === null || reportsOf(judgement) !== "survivors") return [];
   return judgement.findings.map(({ file = "", line = 0, message, detail = "", suggestedFix = "" }) => ({
     file,
     line,
@@ -104,7 +107,10 @@ function survivorsIn(judgement: Judgement | null): readonly Survivor[] {
 
 /** Which step of an outside run failed, and in which run. */
 function ciRunIn(judgement: Judgement | null): BriefMaterial["ci"] {
-  const run = judgement?.gate === "ci" ? judgement.runs?.find(({ result }) => result === "fail") : undefined;
+  const run =
+    judgement !== null && reportsOf(judgement) === "ci"
+      ? judgement.runs?.find(({ result }) => result === "fail")
+      : undefined;
   return run === undefined ? null : { step: run.command, runId: run.check };
 }
 

@@ -1,4 +1,4 @@
-import { VERIFICATION } from "../../core/gates/dispute.ts";
+import { VERIFICATION } from "../../core/gates/registry.ts";
 import { RemandError } from "../../core/events/error.ts";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";

@@ -1,6 +1,7 @@
 import { EVERY_FAILURE, failureKinds } from "../../core/gates/base-failures.ts";
 import { countText, plural } from "../../stdx/plain-text.ts";
-import type { GateName, Judgement } from "../../core/gates/gate.ts";
+import { type Judgement, gatesThat } from "../../core/gates/gate.ts";
+import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 import { baseFailuresOf } from "../../core/stories/story-base.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { shortLine } from "../text/words.ts";
@@ -36,8 +37,9 @@ function targetWords({ story }: StoryState, count: number): string {
 
 /** The tests that must pass and are not known to, where the reasons against the work name none of them. */
 export function unshownTargets(state: StoryState, judgement: Judgement, reasons: readonly string[]): readonly string[] {
-  if (!RUNNING.includes(judgement.gate) && judgement.gate !== "integrity") return [];
-  if (RUNNING.some((gate) => state.gates[gate]?.fresh === true && state.gates[gate]?.last?.result === "pass"))
+  const { runsTests, refusesByRule } = GATE_REGISTRY[judgement.gate];
+  if (!runsTests && !refusesByRule) return [];
+  if (RUN_TESTS.some((gate) => state.gates[gate]?.fresh === true && state.gates[gate]?.last?.result === "pass"))
     return [];
   const passing = new Set(judgement.identities?.passing);
   const open = baseFailuresOf(state).targets.filter((name) => !passing.has(name));
@@ -48,7 +50,7 @@ export function unshownTargets(state: StoryState, judgement: Judgement, reasons:
   return [`not shown to pass: ${shortLine(open[0]!, 120)}${more}`];
 }
 
-const RUNNING: readonly GateName[] = ["checks", "tdd"];
+const RUN_TESTS = gatesThat(({ runsTests }) => runsTests);
 
 /** Accepted, and what the gates passed it in spite of. */
 export const acceptedText = (notes: readonly string[] = [], how = ""): string =>

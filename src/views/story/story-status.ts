@@ -1,5 +1,5 @@
 import { byText, lookup } from "../../stdx/sorted-map.ts";
-import type { GateName } from "../../core/gates/gate.ts";
+import { type GateName, isReviewed } from "../../core/gates/gate.ts";
 import type { RunOutline, StoryOutline } from "../../core/stories/outline.ts";
 import type { Actor, Status } from "../../core/stories/story.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
@@ -48,7 +48,7 @@ export function statusOf(run: RunOutline, state: StoryOutline): StoryStatus {
 export function sourceStatus(status: StoryStatus): string {
   if (status.status === "escalated") return "awaiting-guidance";
   if (status.actor === "infrastructure" || status.actor === "story") return "blocked";
-  if (status.gate === "review" || status.gate === "audit") return `awaiting-${status.gate}`;
+  if (status.gate !== null && isReviewed(status.gate)) return `awaiting-${status.gate}`;
   return status.phase === "implement" && status.status === "working" ? "implementing" : status.status;
 }
 

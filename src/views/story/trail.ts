@@ -10,6 +10,7 @@ import { type DayMetrics, dailyMetrics } from "../board/cost.ts";
 import type { GateName, Judgement } from "../../core/gates/gate.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { shortLine } from "../text/words.ts";
+import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
 /** The contents of a trail, before it is written. Made from the journal alone, so that it can be made again. */
 export interface Trail {
@@ -128,12 +129,12 @@ function triggerOf(judgement: Judgement): ReworkTrigger {
   const findings = judgement.findings.filter(
     ({ id }) => judgement.blocking.length === 0 || judgement.blocking.includes(id),
   );
-  switch (gate) {
-    case "review": {
-      const stage = judgement.stages?.find(({ result }) => result !== "pass")?.stage ?? findings[0]?.stage ?? "review";
+  switch (GATE_REGISTRY[gate].reports) {
+    case "findings": {
+      const stage = judgement.stages?.find(({ result }) => result !== "pass")?.stage ?? findings[0]?.stage ?? gate;
       return { type: "findings", stage, findings };
     }
-    case "audit": {
+    case "criteria": {
       const failed = (judgement.criteria ?? []).filter(({ status }) => status === "failed");
       return {
         type: "criteria",
@@ -154,7 +155,7 @@ function triggerOf(judgement: Judgement): ReworkTrigger {
         step: findings[0]?.source ?? "",
         output: summary,
       };
-    case "mutation": {
+    case "survivors": {
       const survivors = findings.map(({ file, line, message, suggestedFix }) => ({
         file: file ?? "",
         line: line ?? 0,
@@ -164,8 +165,7 @@ function triggerOf(judgement: Judgement): ReworkTrigger {
       }));
       return { type: "survivors", survivors, score: scoreIn(summary) };
     }
-    case "integrity":
-    case "merge":
+    case "reasons":
       return { type: "reasons", reasons: findings.length === 0 ? [summary] : findings.map(({ message }) => message) };
   }
 }

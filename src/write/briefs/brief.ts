@@ -1,4 +1,5 @@
-import type { Brief, BriefVariant } from "../../core/stories/brief.ts";
+import type { BriefVariant } from "../../core/gates/registry.ts";
+import type { Brief } from "../../core/stories/brief.ts";
 import { assert } from "../../stdx/assert.ts";
 import { auditBrief, ciBrief, integrityBrief, mergeBrief, mutationBrief, tddBrief } from "./gate-briefs.ts";
 import { environmentBrief, phaseBrief } from "./phase.ts";

@@ -13,6 +13,7 @@ import {
   restOf,
   joinPieces,
 } from "./brief-writer.ts";
+import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
 /** S2's form of an issue, `<file>:<line>: <description>`, with what else is known behind it. */
 export function issueLine(finding: Finding, pen: ListWriter): string {
@@ -63,7 +64,7 @@ export function evidenceOf(brief: Brief, pen: BriefWriter): BriefPiece {
   const { gate, required, evidence } = brief;
   // A check whose output named nothing has its last words only; beside such a one the log says more.
   const isRead = required.some(({ detail }) => !!detail) && required.every(({ category }) => category !== "check");
-  if (!isRead || (gate !== "checks" && gate !== "tdd")) return evidenceList(pen, evidence);
+  if (!isRead || gate === "person" || !GATE_REGISTRY[gate].runsTests) return evidenceList(pen, evidence);
   const logs = evidence.flatMap(({ title, fullAt }) => (fullAt === undefined ? [] : [{ title, fullAt }]));
   const others = evidence.filter(({ fullAt }) => fullAt === undefined);
   return joinPieces([

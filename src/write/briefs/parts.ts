@@ -22,6 +22,7 @@ import {
   joinPieces,
 } from "./brief-writer.ts";
 import { howToDispute, howToReport } from "./report.ts";
+import { isReviewed } from "../../core/gates/gate.ts";
 
 /*
  * The parts every brief has, whatever its variant: who is asked and how often already, what failed, what to keep,
@@ -69,7 +70,7 @@ export function closing(brief: Brief, pen: BriefWriter, steps: readonly string[]
 
 /** What a command printed is no opinion, and nothing to be disputed. */
 const isByReviewers = ({ gate, required }: Brief): boolean =>
-  (gate === "review" || gate === "audit") && required.length > 0;
+  gate !== "person" && isReviewed(gate) && required.length > 0;
 
 /** Evidence and blame belong together: what was seen, and which change is held to have caused it. */
 export function evidenceAndBlame(brief: Brief, pen: BriefWriter): BriefPiece {

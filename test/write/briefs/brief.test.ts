@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BRIEF_VARIANTS, type Brief } from "../../../src/core/stories/brief.ts";
+import { BRIEF_VARIANTS } from "../../../src/core/gates/registry.ts";
+import type { Brief } from "../../../src/core/stories/brief.ts";
 import { TEST_POLICIES } from "../../../src/core/stories/scope.ts";
 import { SMALLEST_BRIEF_CHARS, writeBrief, writeBriefWithCuts } from "../../../src/write/briefs/brief.ts";
 import { finding, NONCE, sampleBrief, SIGNAL_LINE } from "../../kit/sample-brief.ts";

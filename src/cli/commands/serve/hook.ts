@@ -9,6 +9,7 @@ import type { StopAnswer } from "../../../app/stop-hook.ts";
 import { collect } from "../../../app/option-values.ts";
 import { rolesOfGate } from "../../../app/agent-spec.ts";
 import { printSessions } from "../../hook-sessions.ts";
+import { GATE_REGISTRY } from "../../../core/gates/registry.ts";
 
 interface Options {
   readonly directory?: string;
@@ -163,9 +164,8 @@ async function planOf(
   if (plan === null || plan.isNamed) return plan;
   return {
     ...plan,
-    gates: plan.gates.filter((gate) => INSIDE.has(gate) && rolesOfGate(plan.policy, gate).length === 0),
+    gates: plan.gates.filter(
+      (gate) => GATE_REGISTRY[gate].runsInStopHook && rolesOfGate(plan.policy, gate).length === 0,
+    ),
   };
 }
-
-/** Gates that judge the files as they are, by themselves and while a person waits. */
-const INSIDE: ReadonlySet<string> = new Set(["integrity", "checks"]);

@@ -1,0 +1,176 @@
+import type { TddPhase } from "../stories/story.ts";
+import { INTEGRITY_RULE_NAMES } from "./integrity-rule.ts";
+
+/**
+ * What the rest of the code asks about a gate. A new gate is one row in `ROWS` below and one in `src/gates/registry.ts`;
+ * nothing else compares names of gates.
+ */
+export interface GateDescriptor {
+  /** The queue it waits in; each lane has its own limit (`concurrency`). */
+  readonly lane: "checks" | "critics" | "auditors";
+  /** The role that decides it; `null` where programs decide. Only a reviewer's findings are opinions. */
+  readonly reviewer: "critic" | "auditor" | null;
+  /** Each stage, or perspective, may have a reviewer of its own (`roles.stage`). */
+  readonly hasStageReviewers: boolean;
+  /** The stage of a review whose findings are the engine's own runs, and no opinion. */
+  readonly stageOfRuns: string | null;
+  /** It runs the project's tests, on the base too. */
+  readonly runsTests: boolean;
+  /** Its pass says that the tests are as they should be, so that later work is held to them. */
+  readonly pinsTests: boolean;
+  /** It has nothing to judge by before the config names a command. */
+  readonly needsCommands: boolean;
+  /** It refuses a change by rule, before anything is run; a rework restores what was refused. */
+  readonly refusesByRule: boolean;
+  /** The rules of its own that a config may grade by name. */
+  readonly ruleNames: readonly string[];
+  /** Quick enough to run inside an agent's client while a person waits. */
+  readonly runsInStopHook: boolean;
+  /** It judges the work together with the target branch: a pass holds for one base, and a failure cannot be waived. */
+  readonly judgesWithTarget: boolean;
+  /** It sorts failures of an outside run (`ciClass`); some of them count for the gate that runs tests, or for none. */
+  readonly classifiesRuns: boolean;
+  /** It judges the whole commit: every changed path makes its evidence stale. */
+  readonly seesEveryPath: boolean;
+  /** Under it the work goes through red, domain and green. */
+  readonly hasTddPhases: boolean;
+  /** Where a TDD pair resumes after its failure, unless the judgement says so. */
+  readonly resumesAt: TddPhase;
+  /** What a rework may change: what the blame names, tests only, or what must be put back. */
+  readonly reworkScope: "cause" | "tests" | "restore";
+  /** The form of its brief. */
+  readonly brief: BriefVariant;
+  /** The form of its brief where it has stages in order. */
+  readonly stagedBrief: BriefVariant;
+  /** A failure in some environments only has a brief of its own. */
+  readonly hasEnvironmentBrief: boolean;
+  /** What it reports of a failure: the form of the trigger in `rework-log.json`. */
+  readonly reports: "findings" | "criteria" | "checks" | "tdd" | "ci" | "survivors" | "reasons";
+  /** Where its settings differ from those of every gate. */
+  readonly defaults: GateDefaults;
+}
+
+interface GateDefaults {
+  readonly unaffectedBy?: readonly string[];
+  readonly blame?: boolean;
+  /** In per cent. */
+  readonly threshold?: number;
+}
+
+/**
+ * The forms of a brief: S0's review, audit and environment forms, S1's per gate, S3's rework brief, S4's phase rework,
+ * and our own for the integrity gate.
+ */
+export const BRIEF_VARIANTS = [
+  "review",
+  "audit",
+  "environment",
+  "tdd",
+  "staged-review",
+  "mutation",
+  "ci",
+  "goal",
+  "phase",
+  "integrity",
+  "merge",
+] as const;
+export type BriefVariant = (typeof BRIEF_VARIANTS)[number];
+
+/** The stage of an audit that is the engine's own runs. */
+export const VERIFICATION = "verification";
+
+/** Prose. A change in it cannot change what a test or a mutant does. */
+const DOCS = ["**/*.md", "**/*.mdx", "**/*.rst", "**/*.adoc", "**/LICENSE"];
+
+/** A gate whose row says nothing else: a program decides it, and its failure goes back with a plain brief. */
+const PLAIN: Omit<GateDescriptor, "stagedBrief"> = {
+  lane: "checks",
+  reviewer: null,
+  hasStageReviewers: false,
+  stageOfRuns: null,
+  runsTests: false,
+  pinsTests: false,
+  needsCommands: false,
+  refusesByRule: false,
+  ruleNames: [],
+  runsInStopHook: false,
+  judgesWithTarget: false,
+  classifiesRuns: false,
+  seesEveryPath: false,
+  hasTddPhases: false,
+  resumesAt: "green",
+  reworkScope: "cause",
+  brief: "goal",
+  hasEnvironmentBrief: false,
+  reports: "reasons",
+  defaults: {},
+};
+
+/** A row of the registry, with what it leaves out filled in. */
+export function describeGate(row: Partial<GateDescriptor>): GateDescriptor {
+  const described = { ...PLAIN, ...row };
+  return { ...described, stagedBrief: row.stagedBrief ?? described.brief };
+}
+
+/** In the order in which gates are listed to people. */
+const ROWS = {
+  integrity: describeGate({
+    refusesByRule: true,
+    ruleNames: INTEGRITY_RULE_NAMES,
+    runsInStopHook: true,
+    seesEveryPath: true,
+    reworkScope: "restore",
+    brief: "integrity",
+  }),
+  checks: describeGate({
+    runsTests: true,
+    needsCommands: true,
+    runsInStopHook: true,
+    hasEnvironmentBrief: true,
+    reports: "checks",
+    defaults: { unaffectedBy: DOCS, blame: true },
+  }),
+  tdd: describeGate({
+    runsTests: true,
+    pinsTests: true,
+    hasTddPhases: true,
+    brief: "tdd",
+    reports: "tdd",
+    defaults: { unaffectedBy: DOCS, blame: true },
+  }),
+  review: describeGate({
+    lane: "critics",
+    reviewer: "critic",
+    hasStageReviewers: true,
+    pinsTests: true,
+    brief: "review",
+    stagedBrief: "staged-review",
+    reports: "findings",
+  }),
+  audit: describeGate({
+    lane: "auditors",
+    reviewer: "auditor",
+    stageOfRuns: VERIFICATION,
+    pinsTests: true,
+    brief: "audit",
+    hasEnvironmentBrief: true,
+    reports: "criteria",
+  }),
+  mutation: describeGate({
+    resumesAt: "red",
+    reworkScope: "tests",
+    brief: "mutation",
+    reports: "survivors",
+    defaults: { unaffectedBy: DOCS, threshold: 100 },
+  }),
+  ci: describeGate({
+    classifiesRuns: true,
+    seesEveryPath: true,
+    brief: "ci",
+    reports: "ci",
+    defaults: { blame: true },
+  }),
+  merge: describeGate({ judgesWithTarget: true, seesEveryPath: true, brief: "merge" }),
+};
+
+export const GATE_REGISTRY: Readonly<Record<keyof typeof ROWS, GateDescriptor>> = ROWS;

@@ -100,5 +100,3 @@ export const DECIDED_BY_RUNS: ReadonlySet<IntegrityRuleName> = new Set([
 ]);
 
 export const INTEGRITY_RULE_NAMES = Object.keys(INTEGRITY_RULES) as readonly IntegrityRuleName[];
-
-export const isIntegrityRule = (name: string): name is IntegrityRuleName => Object.hasOwn(INTEGRITY_RULES, name);

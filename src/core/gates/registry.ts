@@ -107,7 +107,7 @@ const PLAIN: Omit<GateDescriptor, "stagedBrief"> = {
 };
 
 /** A row of the registry, with what it leaves out filled in. */
-export function describeGate(row: Partial<GateDescriptor>): GateDescriptor {
+function describeGate(row: Partial<GateDescriptor>): GateDescriptor {
   const described = { ...PLAIN, ...row };
   return { ...described, stagedBrief: row.stagedBrief ?? described.brief };
 }

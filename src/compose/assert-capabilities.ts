@@ -1,6 +1,12 @@
 import { RemandError } from "../core/events/error.ts";
 import type { GateName } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
+import { GATE_REGISTRY } from "../core/gates/registry.ts";
+import type { Config } from "../config/config.ts";
+import { rolesOfGate } from "../app/agent-spec.ts";
+import { roleName, type RoleName } from "../core/events/ids.ts";
+import type { RoleRegistry } from "../ports/roles.ts";
+import { inTurn } from "../gates/review/ask-reviewer.ts";
 
 /**
  * The policy as far as it can be carried out here. What cannot be done at all is refused before anything starts,
@@ -9,7 +15,7 @@ import type { Policy } from "../core/events/policy.ts";
 export function ablePolicy(
   policy: Policy,
   gates: ReadonlySet<GateName>,
-  { canDeliver, hasChecks }: { readonly canDeliver: boolean; readonly hasChecks: boolean },
+  { canDeliver, settings }: { readonly canDeliver: boolean; readonly settings: Config["gates"] },
 ): Policy {
   const planned = new Set(policy.phases.flatMap((plan) => plan.gates));
   const missing = [...planned].filter((gate) => !gates.has(gate));
@@ -20,11 +26,12 @@ export function ablePolicy(
       `Leave it out for now: remand run --set 'phases.implement=[integrity, checks]', or the same in remand.yaml.`,
     );
   // An agent would work, and be paid, for a gate that then has nothing to judge by.
-  if (planned.has("checks") && !hasChecks)
+  const bare = [...planned].find((gate) => GATE_REGISTRY[gate].needsCommands && settings[gate].commands.length === 0);
+  if (bare !== undefined)
     throw new RemandError(
       "config-invalid",
-      "the checks gate has no command",
-      "Name one in remand.yaml: gates: { checks: { commands: [make check] } }. Or leave the gate out: --set 'phases.implement=[integrity]'.",
+      `the ${bare} gate has no command`,
+      `Name one in remand.yaml: gates: { ${bare}: { commands: [make check] } }. Or leave the gate out: --set 'phases.implement=[integrity]'.`,
     );
   if (policy.deliver !== "branch" && !canDeliver)
     throw new RemandError(
@@ -33,4 +40,25 @@ export function ablePolicy(
       "Set `deliver: branch`.",
     );
   return policy;
+}
+
+/** Every gate that asks a reviewer must have one; this is checked before the work is paid for. */
+export async function insistOnReviewers(policy: Policy, roleRegistry: RoleRegistry): Promise<void> {
+  const unplayed = new Map<string, GateName>();
+  for (const gate of new Set(policy.phases.flatMap((plan) => plan.gates)))
+    for (const role of rolesOfGate(policy, gate))
+      if (!(await isPlayed(roleRegistry, policy, roleName(role)))) unplayed.set(role, gate);
+  if (unplayed.size === 0) return;
+  const missing = [...unplayed].map(([role, gate]) => `${role} for the ${gate} gate`);
+  const agents = [...unplayed.keys()].map((role) => `${role}: { use: command, command: … }`);
+  throw new RemandError(
+    "config-invalid",
+    `no agent plays ${missing.join(", or ")}`,
+    `Say who does, in remand.yaml: agents: { ${agents.join(", ")} }. Or leave the gate out: --set 'phases.implement=[integrity, checks]'.`,
+  );
+}
+
+async function isPlayed(roleRegistry: RoleRegistry, { roles }: Policy, role: RoleName): Promise<boolean> {
+  for (const each of inTurn(role, roles.fallback)) if ((await roleRegistry.agentFor(each)) !== null) return true;
+  return false;
 }

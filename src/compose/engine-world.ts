@@ -19,12 +19,11 @@ import type { Outbox } from "../ports/notifier.ts";
 import type { KnownFlake } from "../gates/checks/flakes.ts";
 import { type Flake, noteFlakes } from "../views/board/flakes.ts";
 import { baseWaitMs } from "./checks/base-runs.ts";
-import { ablePolicy } from "./assert-capabilities.ts";
+import { ablePolicy, insistOnReviewers } from "./assert-capabilities.ts";
 import { checkVariablesOf } from "./checks/check-variables.ts";
 import { environmentWith, ownPythonOf } from "./checks/own-python.ts";
 import { deliveryOf } from "./delivery.ts";
-import { gatesOf } from "./checks/gates.ts";
-import { insistOnReviewers, practicesOf } from "./checks/reviewers.ts";
+import { gatesOf, practicesOf } from "./checks/gates.ts";
 import { roleRegistryOf } from "./agents/roles.ts";
 import { stateFolder } from "./state-folder.ts";
 import type { WorkspaceLocations } from "./workspaces.ts";
@@ -62,15 +61,22 @@ export async function engineWorld(
   const pages = createStoryPages({ root, folder: plan.config.stories, files: createNodeFiles() });
   const practices = await practicesOf(root, plan.config);
   const reviewers = { roleRegistry, practices, nonce, productOf: createPhaseProduct({ workspace, pages }) };
-  const running = { evidence, clock, env, python, experimentRunner, start };
-  const state = stateFolder(root).path;
-  const judging = gatesOf(plan, { ...running, workspace, state, flakes: knownFlakes(journal), reviewers });
-  const delivery = await deliveryOf(plan.config, { ...running, root, integration });
-  const gates = new Map([...judging, ...delivery.gates]);
-  const policy = ablePolicy(plan.policy, new Set(gates.keys()), {
-    canDeliver: integration !== null,
-    hasChecks: plan.config.gates.checks.commands.length > 0,
+  const delivery = await deliveryOf(plan.config, { clock, env, python, start, root, integration });
+  const gates = gatesOf(plan, {
+    evidence,
+    clock,
+    env,
+    python,
+    experimentRunner,
+    start,
+    workspace,
+    state: stateFolder(root).path,
+    flakes: knownFlakes(journal),
+    reviewers,
+    delivery,
   });
+  const able = { canDeliver: integration !== null, settings: plan.config.gates };
+  const policy = ablePolicy(plan.policy, new Set(gates.keys()), able);
   await insistOnReviewers(policy, roleRegistry);
   const queue = (): EngineWorld["queue"] => createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock });
   const seen = environmentWith(checkVariablesOf(env, plan.config).seen, python, start);

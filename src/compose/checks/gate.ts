@@ -18,12 +18,11 @@ import { createWorktrees } from "../../adapters/git/worktree/worktrees.ts";
 import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
 import { checkoutMounts } from "../workspaces.ts";
 import { namedIn } from "./deciding-variables.ts";
-import { gatesOf } from "./gates.ts";
+import { gatesOf, practicesOf } from "./gates.ts";
 import { ownerRulesAt, withOwnerLicenses } from "./owner-licenses.ts";
 import { ownPythonOf } from "./own-python.ts";
 import { projectEvidence } from "../project-evidence.ts";
 import { recordedLicenses } from "./recorded-licenses.ts";
-import { practicesOf } from "./reviewers.ts";
 import { roleRegistryOf } from "../agents/roles.ts";
 import { stateFolder } from "../state-folder.ts";
 

@@ -17,9 +17,8 @@ export function ownPythonOf(
   env: Readonly<Record<string, string | undefined>>,
   onNotice: (text: string) => void,
 ): OwnPython {
-  const { checks, tdd, mutation, ci } = config.gates;
   const places = Object.values(config.environments);
-  const commands = [checks, tdd, mutation, ci]
+  const commands = Object.values(config.gates)
     .flatMap((gate) => gate.commands.map((each) => commandOf(each).run))
     .flatMap((run) => (places.length === 0 ? [run] : places.map((place) => lineIn(place, run))));
   const { seen } = checkVariablesOf(env, config);

@@ -6,8 +6,7 @@ import type { EngineWorld } from "../../engine/world.ts";
 import type { Config, GateConfig } from "../../config/config.ts";
 import { GATES } from "../../core/gates/gate.ts";
 import { canonicalJson } from "../../stdx/canonical-json.ts";
-import { ablePolicy } from "../assert-capabilities.ts";
-import { insistOnReviewers } from "../checks/reviewers.ts";
+import { ablePolicy, insistOnReviewers } from "../assert-capabilities.ts";
 
 /** What one worker of a fleet is made of. */
 export interface WorkerParts {
@@ -33,7 +32,7 @@ export interface WorkerParts {
 export async function policyFor({ policy }: BranchUpdate, { plan, world }: WorkerParts): Promise<Policy> {
   const able = ablePolicy(policy, new Set(world.gates.keys()), {
     canDeliver: world.integration !== null,
-    hasChecks: plan.run.config.gates.checks.commands.length > 0,
+    settings: plan.run.config.gates,
   });
   await insistOnReviewers(able, world.roleRegistry);
   return able;

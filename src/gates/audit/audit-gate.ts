@@ -12,7 +12,14 @@ import type { Workspace } from "../../ports/workspace.ts";
 import { writeAuditorPrompt } from "../../write/prompts/audit.ts";
 import { type ReviewRun, type ReviewerSettings, askReviewer } from "../review/ask-reviewer.ts";
 import type { ReviewerReply } from "../review/reviewer-reply.ts";
-import { NO_PARTICULARS, bestEffortWords, contestedIn, shownContested, spentOn } from "../review/review-summary.ts";
+import {
+  NO_PARTICULARS,
+  bestEffortWords,
+  contestedIn,
+  shownContested,
+  spentOn,
+  testRunsBeside,
+} from "../review/review-summary.ts";
 import { distinct, findingsOf } from "../checks/verdict-findings.ts";
 import {
   criteriaResults,
@@ -23,6 +30,8 @@ import {
   runsOf,
   unmentionedCriteria,
 } from "./audit-criteria.ts";
+import type { CreateGate } from "../gate-parts.ts";
+import { LOCAL } from "../checks/environments.ts";
 
 export interface AuditOptions extends ReviewerSettings {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff">;
@@ -74,13 +83,33 @@ export function createAuditGate(options: AuditOptions): Gate {
   };
 }
 
+export const auditGate: CreateGate = ({ gates, environments, roles }, parts) => {
+  const { reviewers, evidence, clock, workspace, checkouts } = parts;
+  if (reviewers === null) return null;
+  const { commands } = gates.checks;
+  const named = Object.keys(environments);
+  const everywhere = named.length === 0 ? [LOCAL] : named;
+  return createAuditGate({
+    ...reviewers,
+    evidence,
+    clock,
+    workspace,
+    checkouts,
+    judgedBy: [`an audit of each acceptance criterion by ${roles.auditor}`],
+    commands: commands.flatMap(({ run, environments: own = [] }) =>
+      (own.length === 0 ? everywhere : own).map((environment) => ({ command: run, environment })),
+    ),
+    verify: commands.length === 0 ? null : (parts.gate("checks")?.run ?? null),
+  });
+};
+
 /** What the engine saw on this very tree: what a gate ran already is not run again. */
 async function engineRuns(
   { verify }: AuditOptions,
   request: GateRequest,
   control: ReviewRun["control"],
 ): Promise<Judgement | null> {
-  return request.beside.checks ?? request.beside.tdd ?? (verify === null ? null : await verify(request, control));
+  return testRunsBeside(request)[0] ?? (verify === null ? null : await verify(request, control));
 }
 
 async function runAudit(options: AuditOptions, judging: ReviewRun, checks: Judgement | null): Promise<ReviewerReply> {
@@ -89,7 +118,12 @@ async function runAudit(options: AuditOptions, judging: ReviewRun, checks: Judge
   const filesModified = await options.workspace.changedPaths(story.id, base, tree);
   const work = await options.workspace.diff(story.id, base, tree);
   const critic = beside.review;
-  const contested = await shownContested(contestedIn([checks, beside.tdd]), work, options.workspace, request);
+  const contested = await shownContested(
+    contestedIn([checks, ...testRunsBeside(request)]),
+    work,
+    options.workspace,
+    request,
+  );
   return askReviewer(options, judging, {
     wanted: roles.auditor,
     speaksAs: "auditor",
@@ -149,7 +183,7 @@ function judgementOf(
     ...(reply.isBestEffort ? [NO_PARTICULARS] : []),
   ];
   const runs = runsOf(engine, reading);
-  const contested = contestedIn([checks, request.beside.tdd]);
+  const contested = contestedIn([checks, ...testRunsBeside(request)]);
   const { evidence, ...spent } = spentOn(judging, [reply]);
   return {
     result: judged.result,

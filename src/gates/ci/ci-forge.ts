@@ -6,7 +6,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Forge, ForgeAnnotation, ForgeCheck, ForgeLog } from "../../ports/forge.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Integration } from "../../ports/integration.ts";
-import type { CiControl, CiRun, CiService } from "./ci-gate.ts";
+import type { Result } from "../../core/events/error.ts";
 
 export interface CiForgeOptions {
   readonly forge: Forge;
@@ -136,4 +136,28 @@ function annotationFindings({ level, path, line, message }: ForgeAnnotation): Fi
       ...(line > 0 ? { line } : {}),
     }),
   ];
+}
+
+/** How an outside CI run ended. */
+export interface CiRun {
+  readonly result: Result;
+  /** What ran, for a person. */
+  readonly name: string;
+  readonly details: string;
+  readonly log: string;
+  readonly step: string | null;
+  readonly annotations: readonly Finding[];
+}
+
+export interface CiControl {
+  readonly signal: AbortSignal;
+  onOutput(line: string): void;
+  /** Was this very tree judged before? */
+  readonly isAgain: boolean;
+}
+
+/** What runs CI: a forge, or commands instead of one. */
+export interface CiService {
+  run(request: GateRequest, control: CiControl): Promise<CiRun>;
+  judgedBy(): readonly string[];
 }

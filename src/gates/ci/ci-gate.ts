@@ -9,7 +9,9 @@ import { readCiLog } from "../../parse/ci/ci-log.ts";
 import { type EnvironmentIn, checkEnvironment, environmentIn } from "../../adapters/process/environment.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
 import { shownPaths } from "../checks/read-reports.ts";
-import type { Result } from "../../core/events/error.ts";
+import { inCleanCheckout } from "../clean-gate.ts";
+import type { CreateGate } from "../gate-parts.ts";
+import { type CiRun, type CiService, createCiForge } from "./ci-forge.ts";
 
 export interface CiOptions {
   /** Where the run happens: a forge, or commands that stand in for one. */
@@ -36,6 +38,16 @@ export function createCiGate({ service, evidence, clock }: CiOptions): Gate {
     },
   };
 }
+
+export const ciGate: CreateGate = ({ gates, ciPatienceMs }, { evidence, clock, env, checkouts, delivery }) => {
+  if (delivery === null) return null;
+  const { forge, integration } = delivery;
+  const { commands } = gates.ci;
+  if (commands.length > 0 || forge === null || integration === null)
+    return inCleanCheckout(createCiGate({ service: createCiCommands({ commands, env }), evidence, clock }), checkouts);
+  const service = createCiForge({ forge, integration, clock, patienceMs: ciPatienceMs });
+  return createCiGate({ service, evidence, clock });
+};
 
 function judgementOf(request: GateRequest, run: CiRun, evidence: readonly EvidenceId[]): Omit<Judgement, "durationMs"> {
   const { tree, last } = request;
@@ -148,28 +160,4 @@ function failureOf(ended: ProcessResult): Pick<CiRun, "result" | "details"> | nu
   // Running too long is a failure with a log of its own: the classification says whose.
   if (ended.status === "exited" && ended.exitCode === 0) return null;
   return { result: "fail", details: endOf(ended) };
-}
-
-/** How an outside CI run ended. */
-export interface CiRun {
-  readonly result: Result;
-  /** What ran, for a person. */
-  readonly name: string;
-  readonly details: string;
-  readonly log: string;
-  readonly step: string | null;
-  readonly annotations: readonly Finding[];
-}
-
-export interface CiControl {
-  readonly signal: AbortSignal;
-  onOutput(line: string): void;
-  /** Was this very tree judged before? */
-  readonly isAgain: boolean;
-}
-
-/** What runs CI: a forge, or commands instead of one. */
-export interface CiService {
-  run(request: GateRequest, control: CiControl): Promise<CiRun>;
-  judgedBy(): readonly string[];
 }

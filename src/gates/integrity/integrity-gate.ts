@@ -14,6 +14,7 @@ import { lookFrom } from "./integrity-looks.ts";
 import { type RuleReporter, type RuleSettings, createRuleReporter } from "./integrity-rules.ts";
 import { type UntrackedState, changedSurroundings, createStateCache, readUntrackedState } from "./untracked-state.ts";
 import { unimportedFiles } from "./unimported-files.ts";
+import type { CreateGate } from "../gate-parts.ts";
 
 export interface IntegrityOptions {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff" | "fileAt">;
@@ -72,6 +73,18 @@ export function createIntegrityGate(options: IntegrityOptions): Gate {
     },
   };
 }
+
+export const integrityGate: CreateGate = ({ gates, scope, stories }, { workspace, evidence, clock, experimentRunner }) =>
+  createIntegrityGate({
+    workspace,
+    evidence,
+    clock,
+    testPaths: scope.testPaths,
+    commands: gates.checks.commands.map(({ run }) => run),
+    rules: gates.integrity.rules,
+    runsBaseTests: experimentRunner !== null,
+    stories,
+  });
 
 const NOTHING_SEEN = { findings: [], changed: [] };
 

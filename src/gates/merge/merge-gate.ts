@@ -4,6 +4,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Integration } from "../../ports/integration.ts";
+import type { CreateGate } from "../gate-parts.ts";
 
 export interface MergeOptions {
   readonly integration: Integration;
@@ -51,6 +52,11 @@ export function createMergeGate({ integration, evidence, clock }: MergeOptions):
     },
   };
 }
+
+export const mergeGate: CreateGate = (_settings, { evidence, clock, delivery }) => {
+  const integration = delivery?.integration ?? null;
+  return integration === null ? null : createMergeGate({ integration, evidence, clock });
+};
 
 const stoppedJudgement = ({ tree }: GateRequest): Judgement => ({
   gate: "merge",

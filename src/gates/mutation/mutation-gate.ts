@@ -16,6 +16,8 @@ import { type EnvironmentIn, checkEnvironment, environmentIn } from "../../adapt
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
 import { type ReportBaseline, fileAt, isWrittenSince, momentOf, shownPaths, textOf } from "../checks/read-reports.ts";
 import { countText } from "../../stdx/plain-text.ts";
+import { inCleanCheckout } from "../clean-gate.ts";
+import type { CreateGate } from "../gate-parts.ts";
 
 export interface MutationOptions {
   /** `{files}` becomes the files of the story; they are in REMAND_FILES too, with commas between them. */
@@ -48,6 +50,14 @@ export function createMutationGate(options: MutationOptions): Gate {
     },
   };
 }
+
+export const mutationGate: CreateGate = ({ gates, scope }, { workspace, evidence, clock, env, checkouts }) => {
+  const { commands, report = "reports/mutation/mutation.json", threshold = 100 } = gates.mutation;
+  const command = commands[0]?.run ?? null;
+  const { testPaths } = scope;
+  const gate = createMutationGate({ command, report, threshold, testPaths, workspace, evidence, clock, env });
+  return inCleanCheckout(gate, checkouts);
+};
 
 interface MutationOutcome {
   readonly judgement: Omit<Judgement, "durationMs" | "evidence">;

@@ -21,8 +21,8 @@ export interface ReviewerSettings {
   readonly clock: Clock;
   /** An unguessable word, for the fences of one conversation. */
   nonce(): string;
-  /** Where each reviewer gets a clean checkout of the work; absent: reviewers look at the author's folder. */
-  readonly checkouts?: ExperimentRunner | undefined;
+  /** Where each reviewer gets a clean checkout of the work; without it reviewers look at the author's folder. */
+  readonly checkouts?: ExperimentRunner | null;
 }
 
 export interface ReviewRun {
@@ -116,7 +116,7 @@ async function converse(
   // An author's own conversation is no place to review its work in.
   const isAuthor = Object.values(request.roles.phase).includes(role);
   const goesOn = question.goesOn && !isAuthor;
-  const folder = await openReviewerFolder(reviewing.checkouts, player.agent, request, {
+  const folder = await openReviewerFolder(reviewing.checkouts ?? null, player.agent, request, {
     signal: control.signal,
     ...(goesOn ? { name: `${request.path}\n${request.story.id}\n${role}` } : {}),
   });

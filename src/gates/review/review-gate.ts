@@ -18,6 +18,7 @@ import {
   reviewQuestion,
 } from "./review-questions.ts";
 import { NO_PARTICULARS, bestEffortWords, contestedIn, spentOn } from "./review-summary.ts";
+import type { CreateGate, GateSettings } from "../gate-parts.ts";
 
 export interface ReviewOptions extends ReviewerSettings, MaterialOptions {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff">;
@@ -75,6 +76,18 @@ export function createReviewGate(options: ReviewOptions): Gate {
       }
     },
   };
+}
+
+export const reviewGate: CreateGate = (settings, { reviewers, evidence, clock, workspace, checkouts }) =>
+  reviewers === null
+    ? null
+    : createReviewGate({ ...reviewers, evidence, clock, workspace, checkouts, judgedBy: reviewersNamed(settings) });
+
+function reviewersNamed({ gates, roles }: GateSettings): readonly string[] {
+  const { stages, perspectives } = gates.review;
+  const parts = perspectives.length > 0 ? perspectives : stages;
+  if (parts.length === 0) return [`a review by ${roles.critic}`];
+  return parts.map((part) => `a review of ${part} by ${roles.stage[part] ?? roles.critic}`);
 }
 
 async function allHeard(options: ReviewOptions, judging: ReviewRun, material: ReviewMaterial): Promise<StageReply[]> {

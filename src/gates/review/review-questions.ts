@@ -7,7 +7,7 @@ import { verdictJsonSchema } from "../../core/schemas/gate-result.ts";
 import { writeCriticPrompt, writePerspectivePrompt, writeReReviewPrompt } from "../../write/prompts/review.ts";
 import type { ReviewQuestion } from "./ask-reviewer.ts";
 import { type EarlierFindings, leavesOne, leftOpen, settledPass } from "./earlier-findings.ts";
-import { contestedIn, shownContested } from "./review-summary.ts";
+import { contestedIn, shownContested, testRunsBeside } from "./review-summary.ts";
 
 /** What every reviewer of one judgement is shown. */
 export interface ReviewMaterial {
@@ -34,7 +34,7 @@ export async function reviewMaterial(options: MaterialOptions, request: GateRequ
   const { workspace, evidence, practices } = options;
   const { story, base, tree, commit, since, message } = request;
   const product = options.productOf === undefined ? null : await options.productOf(request);
-  const contested = contestedIn([request.beside.checks, request.beside.tdd]);
+  const contested = contestedIn(testRunsBeside(request));
   const diff = product === null || contested.length > 0 ? await workspace.diff(story.id, base, tree) : "";
   const whole = (from: string): string => `git diff ${from} ${commit}`;
   return {
@@ -93,7 +93,7 @@ function writtenFor(
   rolePrompt: string,
   nonce: string,
 ): string {
-  const { notes } = request.beside.checks ?? request.beside.tdd ?? {};
+  const notes = testRunsBeside(request)[0]?.notes;
   const asked = {
     rolePrompt,
     story,

@@ -1,4 +1,4 @@
-import type { Judgement } from "../../core/gates/gate.ts";
+import { type Judgement, gatesThat } from "../../core/gates/gate.ts";
 import type { RoleName } from "../../core/events/ids.ts";
 import type { ContestedTest } from "../../core/gates/contested-test.ts";
 import type { ShownContested } from "../../core/stories/prompt.ts";
@@ -40,6 +40,12 @@ export function bestEffortWords({ reading, words }: ReviewerReply): string {
   const said = reading?.summary ?? words.split("\n").find((line) => /\w/.test(line) && !/^[A-Z_]+:/.test(line)) ?? "";
   return said.trim().slice(0, 400);
 }
+
+/** What the gates that run tests said of this very tree. */
+export const testRunsBeside = ({ beside }: Pick<GateRequest, "beside">): readonly Judgement[] =>
+  RUN_TESTS.flatMap((gate) => beside[gate] ?? []);
+
+const RUN_TESTS = gatesThat(({ runsTests }) => runsTests);
 
 /** The contested tests of gates that ran on this very tree, each once. */
 export function contestedIn(judgements: readonly (Judgement | null | undefined)[]): readonly ContestedTest[] {

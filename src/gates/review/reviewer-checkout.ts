@@ -19,13 +19,13 @@ export interface ReviewerFolder {
  * an experiment runner or a tree the reviewer looks at the author's folder. An agent that sees only its prompt needs no files.
  */
 export async function openReviewerFolder(
-  checkouts: ExperimentRunner | undefined,
+  checkouts: ExperimentRunner | null,
   agent: Pick<Agent, "seesPromptAlone">,
   request: GateRequest,
   more: Pick<CheckoutRequest, "signal" | "name">,
 ): Promise<ReviewerFolder> {
   const { path, tree, commit, base } = request;
-  if (checkouts === undefined || tree === "" || agent.seesPromptAlone === true)
+  if (checkouts === null || tree === "" || agent.seesPromptAlone === true)
     return { path, replyOf: (result) => result, lineOf: (line) => line, close: () => Promise.resolve() };
   const checkout = await checkouts.open({
     ...more,

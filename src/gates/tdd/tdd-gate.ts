@@ -8,6 +8,9 @@ import type { ExperimentRunner } from "../../ports/experiment-runner.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { withFailing } from "../pinned/match-tests.ts";
+import { suiteGate } from "../checks/suite-gate.ts";
+import type { CreateGate, GateParts, GateSettings } from "../gate-parts.ts";
+import { createReviewGate } from "../review/review-gate.ts";
 
 export interface TddOptions {
   /** Runs the acceptance and the unit tests. */
@@ -42,6 +45,27 @@ export function createTddGate(options: TddOptions): Gate {
   };
 }
 
+export const tddGate: CreateGate = (settings, parts) => {
+  const { workspace, clock, experimentRunner } = parts;
+  const { testPaths } = settings.scope;
+  const { checks, tdd } = settings.gates;
+  const commands = tdd.commands.length === 0 ? checks.commands : tdd.commands;
+  const tests = suiteGate(settings, parts, { gate: "tdd", commands, isTestDemandedElsewhere: true });
+  return createTddGate({ tests, domain: domainReview(settings, parts), experimentRunner, workspace, testPaths, clock });
+};
+
+/** Within the cycle a reviewer looks at the types, where the config has a stage of that name. */
+function domainReview(
+  { gates, roles }: GateSettings,
+  { reviewers, evidence, clock, workspace, checkouts }: GateParts,
+): Gate | null {
+  if (reviewers === null || !gates.tdd.stages.includes(DOMAIN_STAGE)) return null;
+  const judgedBy = [`a review of the types by ${roles.stage[DOMAIN_STAGE] ?? roles.critic}`];
+  return createReviewGate({ ...reviewers, evidence, clock, workspace, checkouts, judgedBy });
+}
+
+const DOMAIN_STAGE = "domain";
+
 async function runTdd(options: TddOptions, request: GateRequest, control: Control): Promise<Judgement> {
   const ran = asTdd(await options.tests.run(request, control));
   if (ran.result === "fail") return { ...ran, tddPhase: isTestAtFault(ran, options.testPaths) ? "red" : "green" };
@@ -49,7 +73,7 @@ async function runTdd(options: TddOptions, request: GateRequest, control: Contro
   const red = await redAtFault(options, request, control);
   if (red !== null) return failedJudgement(ran, red, "red");
   if (options.domain === null || control.signal.aborted) return ran;
-  const looked = asTdd(await options.domain.run({ ...request, stages: ["domain"] }, control));
+  const looked = asTdd(await options.domain.run({ ...request, stages: [DOMAIN_STAGE] }, control));
   const both = { ...looked, evidence: [...ran.evidence, ...looked.evidence], ...(ran.runs ? { runs: ran.runs } : {}) };
   return looked.result === "fail" ? { ...both, tddPhase: "domain" } : { ...ran, ...both };
 }

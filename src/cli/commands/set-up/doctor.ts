@@ -8,6 +8,7 @@ import { type AgentSpec, rolesOfGate, whoPlays } from "../../../app/agent-spec.t
 import type { Probe } from "../../../app/host.ts";
 import { loadConfig, loadStories, storiesFolder } from "../../../app/load-config.ts";
 import { glyphsFor, paintFor } from "../../terminal-kind.ts";
+import { type GateName, gatesThat } from "../../../core/gates/gate.ts";
 
 const EXAMPLES = `Examples:
   remand doctor                       what is missing here, and how to fix it
@@ -80,7 +81,7 @@ export async function probesOf(world: World, file: string | undefined): Promise<
       "remand config shows it with carets.",
     ),
     fileProbe("stories", stories.problems, `${stories.stories.length} read`, "remand stories shows them with carets."),
-    ...(config === null ? [] : [checksProbe(config)]),
+    ...(config === null ? [] : NEED_COMMANDS.map((gate) => commandsProbe(config, gate))),
     ...(config === null || policy === null ? [] : agentProbes(config, policy)),
   ];
 }
@@ -88,10 +89,13 @@ export async function probesOf(world: World, file: string | undefined): Promise<
 /** What runs elsewhere says nothing about the programs here. */
 function checksOf(config: Config | null): Parameters<World["host"]["probe"]>[2] {
   if (config === null || Object.keys(config.environments).length > 0) return { commands: [], env: config?.env ?? [] };
-  const { checks, tdd } = config.gates;
-  const commands = [...checks.commands, ...tdd.commands].map((each) => (typeof each === "string" ? each : each.run));
+  const commands = RUN_TESTS.flatMap((gate) => config.gates[gate].commands).map((each) =>
+    typeof each === "string" ? each : each.run,
+  );
   return { commands, env: config.env };
 }
+
+const RUN_TESTS = gatesThat(({ runsTests }) => runsTests);
 
 function probeText(world: World, { name, ok, detail, fix }: Probe): string {
   const { marks } = glyphsFor(world.env);
@@ -111,27 +115,28 @@ function fileProbe(name: string, problems: readonly Problem[], detail: string, h
   };
 }
 
-/** A checks gate without a command proves nothing, and says so only when work is done already. */
-function checksProbe({ phases, gates }: Config): Probe {
-  const judges = Object.values(phases).some((list) => list !== false && list.includes("checks"));
-  const { commands } = gates.checks;
+const NEED_COMMANDS = gatesThat(({ needsCommands }) => needsCommands);
+
+/** Without a command such a gate proves nothing, and says so only when work is done already. */
+function commandsProbe({ phases, gates }: Config, name: GateName): Probe {
+  const judges = Object.values(phases).some((list) => list !== false && list.includes(name));
+  const { commands } = gates[name];
   const deaf = commands
     .map((each) => (typeof each === "string" ? each : each.run))
     .find((run) => NEVER_FAILS.test(run));
   if (judges && deaf !== undefined)
     return {
-      name: "checks",
+      name,
       ok: false,
       detail: `\`${deaf}\` ends well whatever happens in it`,
       fix: "Leave out what throws its exit code away: a check that cannot fail judges nothing.",
     };
-  if (!judges || commands.length > 0)
-    return { name: "checks", ok: true, detail: countText(commands.length, "command"), fix: "" };
+  if (!judges || commands.length > 0) return { name, ok: true, detail: countText(commands.length, "command"), fix: "" };
   return {
-    name: "checks",
+    name,
     ok: false,
     detail: "no command is set",
-    fix: "Say what judges the work: gates: { checks: { commands: [npm test] } }",
+    fix: `Say what judges the work: gates: { ${name}: { commands: [npm test] } }`,
   };
 }
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { inCleanCheckout } from "../../../src/compose/checks/clean-gate.ts";
-import { treeId } from "../../../src/core/events/ids.ts";
-import type { Baseline, Gate, GateRequest } from "../../../src/ports/gate.ts";
-import type { CheckoutRequest, ExperimentRunner } from "../../../src/ports/experiment-runner.ts";
-import { gateRequest } from "../../contract/gate.ts";
+import { inCleanCheckout } from "../../src/gates/clean-gate.ts";
+import { treeId } from "../../src/core/events/ids.ts";
+import type { Baseline, Gate, GateRequest } from "../../src/ports/gate.ts";
+import type { CheckoutRequest, ExperimentRunner } from "../../src/ports/experiment-runner.ts";
+import { gateRequest } from "../contract/gate.ts";
 
 const control = { signal: new AbortController().signal, onOutput: () => undefined };
 

@@ -1,8 +1,8 @@
-import { RemandError } from "../../core/events/error.ts";
-import type { PinnedRules } from "../../core/gates/pinned-files.ts";
-import { unlessWritten, writtenTests } from "../../gates/pinned/selected-tests.ts";
-import type { Baseline, Gate, GateControl, GateRequest } from "../../ports/gate.ts";
-import type { ExperimentRunner } from "../../ports/experiment-runner.ts";
+import { RemandError } from "../core/events/error.ts";
+import type { PinnedRules } from "../core/gates/pinned-files.ts";
+import { unlessWritten, writtenTests } from "./pinned/selected-tests.ts";
+import type { Baseline, Gate, GateControl, GateRequest } from "../ports/gate.ts";
+import type { ExperimentRunner } from "../ports/experiment-runner.ts";
 
 /**
  * Runs a gate in a clean checkout of what it judges, made for this one judgement. What an agent left in its folder
@@ -11,10 +11,10 @@ import type { ExperimentRunner } from "../../ports/experiment-runner.ts";
  */
 export function inCleanCheckout(
   gate: Gate,
-  checkouts: ExperimentRunner | undefined,
+  checkouts: ExperimentRunner | null,
   rules: Omit<PinnedRules, "named"> | null = null,
 ): Gate {
-  if (checkouts === undefined) return gate;
+  if (checkouts === null) return gate;
   const within = async <T>(
     request: GateRequest,
     signal: AbortSignal,

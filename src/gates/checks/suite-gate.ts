@@ -1,0 +1,50 @@
+import type { GateName } from "../../core/gates/gate.ts";
+import type { EnvironmentIn } from "../../adapters/process/environment.ts";
+import type { Gate } from "../../ports/gate.ts";
+import { inCleanCheckout } from "../clean-gate.ts";
+import type { CreateGate, GateParts, GateSettings } from "../gate-parts.ts";
+import { selectCommands } from "../pinned/selected-tests.ts";
+import { withTestedWork } from "../pinned/tested-work.ts";
+import { createChecksGate } from "./checks-gate.ts";
+import type { CheckCommand } from "./run-check.ts";
+
+export const checksGate: CreateGate = (settings, parts) =>
+  parts.decideEnvironment((env) =>
+    suiteGate(settings, { ...parts, env }, { gate: "checks", commands: settings.gates.checks.commands }),
+  );
+
+interface Suite {
+  /** The gate whose settings hold. */
+  readonly gate: GateName;
+  readonly commands: readonly CheckCommand[];
+  /** Does another part of the gate see to it that the work has a test? */
+  readonly isTestDemandedElsewhere?: boolean;
+}
+
+/** Runs commands in a clean checkout, and holds the work to the tests of the base. */
+export function suiteGate(
+  { gates, environments, scope, oracle, product }: GateSettings,
+  { evidence, clock, workspace, env, flakes, experimentRunner, checkouts }: GateParts & { readonly env: EnvironmentIn },
+  { gate, commands, isTestDemandedElsewhere = false }: Suite,
+): Gate {
+  const { reports, reruns, parallel, coverage, reset } = gates[gate];
+  const { testPaths } = scope;
+  const optional = { ...(flakes === undefined ? {} : { flakes }), ...(coverage === undefined ? {} : { coverage }) };
+  const resets = reset === undefined ? {} : { reset };
+  const shared = { commands, environments, evidence, clock, workspace, env, ...resets };
+  const tested = withTestedWork(createChecksGate({ ...shared, reports, reruns, parallel, ...optional }), {
+    selectTests(files, packageFile) {
+      const selected = selectCommands(commands, files, packageFile);
+      return selected.length === 0 ? null : createChecksGate({ ...shared, commands: selected, reruns });
+    },
+    workspace,
+    evidence,
+    experimentRunner,
+    testPaths,
+    oracle,
+    product,
+    isTestDemandedElsewhere,
+    commands: commands.map(({ run }) => run),
+  });
+  return inCleanCheckout(tested, checkouts, { testPaths, oracle, product });
+}

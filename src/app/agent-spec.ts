@@ -2,31 +2,16 @@ import type { Config } from "../config/config.ts";
 import type { GateName } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
+import type { AgentClientName } from "../core/stories/agent-client.ts";
 
-/** An agent, as a role's config wants it, to be looked for. */
-export type AgentSpec = ClientSpec | AcpSpec | ModelSpec;
-
-/** An agent that is talked to by the Agent Client Protocol. */
-export interface AcpSpec {
-  readonly use: "acp";
-  readonly command: string;
-  readonly args?: readonly string[] | undefined;
-  readonly env: readonly string[];
-}
-
-/** A model by its provider's API; `null` where none is named. */
-export interface ModelSpec {
-  readonly use: "model";
-  readonly model: string | null;
-}
-
-/** A provider's client, as a role's config wants it. */
-export interface ClientSpec {
-  readonly use: "claude" | "codex";
+/** An agent, as a role's config wants it, to be looked for. What its kind does not go by is left out. */
+export interface AgentSpec {
+  readonly use: AgentClientName;
   readonly command?: string | undefined;
-  readonly args: readonly string[];
+  readonly args?: readonly string[] | undefined;
   /** Names of variables that it may see. */
-  readonly env: readonly string[];
+  readonly env?: readonly string[] | undefined;
+  readonly model?: string | undefined;
 }
 
 /** The agent of a role, in a few words; `null` where neither the role nor its fallback has one. */

@@ -10,7 +10,7 @@ import { canMountFolders } from "../adapters/process/mounted-folder.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
 import { countText } from "../stdx/plain-text.ts";
 import { type PythonReport, createOwnPython } from "../adapters/git/python/own-python.ts";
-import { acpProbe, clientProbe, modelProbe } from "./agents/agent-probes.ts";
+import { AGENT_REGISTRY } from "../agents/registry.ts";
 import { stateFolder } from "./state-folder.ts";
 import { checkVariablesOf } from "./checks/check-variables.ts";
 
@@ -22,11 +22,14 @@ export async function probe(
   env: Readonly<Record<string, string | undefined>>,
   db: string | null,
 ): Promise<readonly Probe[]> {
-  const found = await Promise.all(
-    programs.map((program) =>
-      typeof program === "string" ? programProbe(program, env) : agentProbe(root, program, env),
+  const looks = await Promise.all(
+    programs.map(async (program) =>
+      typeof program === "string"
+        ? programProbe(program, env)
+        : AGENT_REGISTRY[program.use].probe({ ...program, root, source: env }),
     ),
   );
+  const found = looks.filter((look) => look !== null);
   if (db === null) {
     const python = await pythonProbe(root, checks, env);
     return [nodeProbe(), await gitProbe(root), await journalProbe(root), await mountProbe(), ...python, ...found];
@@ -36,15 +39,6 @@ export async function probe(
   // A fleet is looked at from anywhere, and each of its workers has a clone of its own.
   const here = git.ok || git.detail === NO_GIT ? git : { ...git, ok: true, detail: "no repository here", fix: "" };
   return [nodeProbe(), here, ...(await databaseProbes(db)), ...found];
-}
-
-async function agentProbe(
-  root: string,
-  spec: AgentSpec,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<Probe> {
-  if (spec.use === "acp") return acpProbe(spec, env);
-  return spec.use === "model" ? modelProbe(root, spec, env) : clientProbe(root, spec, env);
 }
 
 function nodeProbe(): Probe {

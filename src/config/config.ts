@@ -4,6 +4,7 @@ import type { Phase } from "../core/stories/story.ts";
 import type { Autonomy, Policy, PresetName } from "../core/events/policy.ts";
 import type { Prices } from "../core/events/event-cost.ts";
 import type { FailOn, Severity } from "../core/gates/severity.ts";
+import type { AgentClientName } from "../core/stories/agent-client.ts";
 
 /**
  * `remand.yaml` with every value filled in, under the names people write. It is what `remand config` prints;
@@ -60,7 +61,7 @@ export type Duration = string;
 export type Size = number | string;
 
 export interface AgentConfig {
-  readonly use?: "claude" | "codex" | "acp" | "model" | "command" | "scripted";
+  readonly use?: AgentClientName;
   readonly model?: string;
   readonly command?: string;
   /** Claude and Codex: further arguments for the client. */

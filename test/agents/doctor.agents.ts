@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from "vitest";
-import { acpProbe, clientProbe, modelProbe } from "../../src/compose/agents/agent-probes.ts";
+import { acpProbe } from "../../src/agents/acp/acp-greeting.ts";
+import { modelProbe } from "../../src/agents/model/model-provider.ts";
+import { AGENT_REGISTRY } from "../../src/agents/registry.ts";
 import { clientProgram, clientRoot, clientVersion } from "./installed-clients.ts";
 import { modelAndHome } from "./model-and-home.ts";
 
@@ -21,23 +23,25 @@ test.each([
   ["claude", clientVersion("claude"), "ANTHROPIC_API_KEY", "login by api_key"],
   ["codex", clientVersion("codex"), "CODEX_API_KEY", "key in CODEX_API_KEY"],
 ] as const)("real %s says its version %s and its login", async (use, version, key, login) => {
-  const wish = { use, command: clientProgram(use), args: [], env: [] };
-  const without = await clientProbe(place.home, wish, env());
+  const { probe } = AGENT_REGISTRY[use];
+  const look = { root: place.home, command: clientProgram(use), args: [], env: [] };
+  const without = await probe({ ...look, source: env() });
   expect(without).toMatchObject({ ok: false, detail: expect.stringMatching(`${version}.*no login`) });
-  const found = await clientProbe(place.home, wish, env({ [key]: "none" }));
+  const found = await probe({ ...look, source: env({ [key]: "none" }) });
   expect(found).toMatchObject({ ok: true, detail: expect.stringMatching(`${version}.*${login}`) });
   // Also as a package of a project, without a word about where it is.
-  const installed = await clientProbe(
-    clientRoot(use),
-    { ...wish, command: undefined },
-    { ...env(), PATH: "/usr/bin:/bin" },
-  );
-  expect(installed.detail).toContain(version);
+  const installed = await probe({
+    ...look,
+    root: clientRoot(use),
+    command: undefined,
+    source: { ...env(), PATH: "/usr/bin:/bin" },
+  });
+  expect(installed?.detail).toContain(version);
 });
 
 test("a real agent by the Agent Client Protocol is greeted, and its model is not asked", async () => {
   const source = env({ ...place.server.env, CLAUDE_CODE_EXECUTABLE: clientProgram("claude") });
-  const wish = { use: "acp", command: clientProgram("acp"), env: ["ANTHROPIC_*", "CLAUDE_CODE_*"] } as const;
+  const wish = { command: clientProgram("acp"), env: ["ANTHROPIC_*", "CLAUDE_CODE_*"] };
   expect(await acpProbe(wish, source)).toEqual({
     name: "acp",
     ok: true,
@@ -52,10 +56,10 @@ test("a real agent by the Agent Client Protocol is greeted, and its model is not
 test.each(["anthropic", "openai", "openai-compatible", "google"])(
   "the real packages of %s can be loaded",
   (provider) => {
-    const wish = { use: "model", model: `${provider}/x` } as const;
+    const model = `${provider}/x`;
     const keys = { ANTHROPIC_API_KEY: "x", OPENAI_API_KEY: "x", GOOGLE_GENERATIVE_AI_API_KEY: "x" };
-    expect(modelProbe(clientRoot("model"), wish, keys)).toMatchObject({ ok: true });
-    expect(modelProbe(place.home, wish, keys)).toMatchObject({
+    expect(modelProbe(clientRoot("model"), model, keys)).toMatchObject({ ok: true });
+    expect(modelProbe(place.home, model, keys)).toMatchObject({
       ok: false,
       fix: expect.stringContaining("npm install"),
     });

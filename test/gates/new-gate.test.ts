@@ -40,8 +40,8 @@ const MISSPELLED = {
 
 const spellingGate: CreateGate = (settings, { workspace, clock }) => ({
   name: SPELLING,
-  judgedBy: () => settings.gates[SPELLING].commands.map(({ run }) => run),
-  async judge({ story, base, tree }) {
+  criteria: () => settings.gates[SPELLING].commands.map(({ run }) => run),
+  async run({ story, base, tree }) {
     const isWrong = (await workspace.diff(story.id, base, tree)).includes("recieve");
     const findings = isWrong ? [MISSPELLED] : [];
     return {

@@ -1,6 +1,10 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { isRecord } from "../../stdx/assert.ts";
-import type { Environment } from "../../adapters/process/environment.ts";
+import { type Environment, allowedEnvironment } from "../../adapters/process/environment.ts";
 import { runProcess } from "../../adapters/process/run-process.ts";
+import { type AgentProbe, QUIET } from "../client/client.ts";
 import { createRpcPeer, RpcError, type RpcPeer } from "./acp-rpc.ts";
 
 /** How an agent answers when it is only greeted. */
@@ -30,7 +34,7 @@ export interface AcpGreetingOptions {
 }
 
 /** Starts the agent, greets it and opens a conversation in which nothing is said: no model is asked. */
-export async function greetAcp({ command, args, cwd, env, timeoutMs }: AcpGreetingOptions): Promise<AcpGreeting> {
+async function greetAcp({ command, args, cwd, env, timeoutMs }: AcpGreetingOptions): Promise<AcpGreeting> {
   const over = new AbortController();
   let peer: RpcPeer | null = null;
   let greeting: AcpGreeting | null = null;
@@ -97,3 +101,58 @@ async function troubleOf(peer: RpcPeer, cwd: string): Promise<{ isLogin: boolean
 const AUTH_REQUIRED = -32000;
 
 const fieldsIn = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {});
+
+interface AcpLook {
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  /** Names of variables that it may see. */
+  readonly env?: readonly string[] | undefined;
+}
+
+/** Is it there, does it speak the protocol, can a conversation be begun? No model is asked. */
+export async function acpProbe(
+  { command, args, env: sees = [] }: AcpLook,
+  source: Readonly<Record<string, string | undefined>>,
+): Promise<AgentProbe> {
+  // An empty folder: the probe must not read the project.
+  const cwd = await mkdtemp(join(tmpdir(), "remand-probe-"));
+  try {
+    const env = { ...allowedEnvironment(source, sees), ...QUIET };
+    return acpProbeText(
+      [command, ...(args ?? [])].join(" "),
+      await greetAcp({ command, args, cwd, env, timeoutMs: PATIENCE_MS }),
+    );
+  } finally {
+    await rm(cwd, { recursive: true, force: true });
+  }
+}
+
+const PATIENCE_MS = 20_000;
+
+function acpProbeText(line: string, greeting: AcpGreeting): AgentProbe {
+  const problem = (detail: string, fix: string): AgentProbe => ({
+    name: "acp",
+    ok: false,
+    detail: `${line}: ${detail}`,
+    fix,
+  });
+  if (greeting.kind === "missing")
+    return problem("not found", "Install the agent, or name its program in the role's `command`.");
+  if (greeting.kind === "silent")
+    return problem(
+      `it does not speak the Agent Client Protocol: ${greeting.why}`,
+      "Call it so that it does: most agents want an argument for that, such as `gemini --acp`.",
+    );
+  const { version, agent, resumes, takesServers, trouble } = greeting;
+  if (version !== 1)
+    return problem(`it speaks version ${version} of the protocol`, "Install a version of it that speaks version 1.");
+  if (trouble !== null)
+    return trouble.isLogin
+      ? problem("no login", "Start it by hand and log in, or name the variable with its key in the role's `env`.")
+      : problem(`it starts no conversation: ${trouble.words}`, "Start it by hand and fix what it reports.");
+  const can = [
+    resumes ? "resumes conversations" : "starts every conversation new",
+    takesServers ? "takes tools to report by" : "reports by its message",
+  ];
+  return { name: "acp", ok: true, detail: [`${line}${agent === "" ? "" : ` (${agent})`}`, ...can].join(", "), fix: "" };
+}

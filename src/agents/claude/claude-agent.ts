@@ -4,16 +4,45 @@ import { join } from "node:path";
 import type { Agent, AgentRequest } from "../../ports/agent.ts";
 import type { Client, ClientAgentOptions, Launch, LaunchContext } from "../client/client.ts";
 import { createClientAgent } from "../client/client-agent.ts";
-import { namelessSchema, onPath, watchPlaceholders } from "../client/client-program.ts";
+import { PLATFORM, namelessSchema, onPath, watchPlaceholders } from "../client/client-program.ts";
 import { createClaudeListener } from "./claude-listener.ts";
+import { readJson } from "../../parse/data/data-text.ts";
 
 /** Claude Code, by its command line client. */
 export function createClaudeAgent(options: ClientAgentOptions): Agent {
   return createClientAgent(CLAUDE, options);
 }
 
-const CLAUDE: Client = {
+export const CLAUDE: Client = {
   name: "claude",
+  installCommand: "npm install -g @anthropic-ai/claude-code",
+  needs: [
+    "ANTHROPIC_*",
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+  ],
+  packaged: [
+    join("@anthropic-ai", `claude-code-${PLATFORM}`, "claude"),
+    join("@anthropic-ai", "claude-code", "bin", "claude.exe"),
+  ],
+  loginFix: "Run `claude` and log in, or set ANTHROPIC_API_KEY.",
+  async login(ask) {
+    const status = await ask("auth", "status");
+    const data = readJson(status.stdout.trim());
+    const fields = data.ok && typeof data.value === "object" && data.value !== null ? data.value : {};
+    // An older version has no such command.
+    if (!("loggedIn" in fields)) return "login not known: this version does not say";
+    if (fields.loggedIn !== true) return null;
+    return "authMethod" in fields && typeof fields.authMethod === "string"
+      ? `login by ${fields.authMethod}`
+      : "logged in";
+  },
+  async sandbox(env) {
+    const hasBoth = (await onPath("bwrap", env)) !== null && (await onPath("socat", env)) !== null;
+    return hasBoth ? ", sandbox for its commands" : ", no sandbox for its commands (install bubblewrap and socat)";
+  },
   install: "install Claude Code (npm install -g @anthropic-ai/claude-code), or name it in the role's `command`",
   launch,
 };

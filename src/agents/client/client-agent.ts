@@ -6,7 +6,7 @@ import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from 
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
 import type { Client, ClientAgentOptions, ClientReport } from "./client.ts";
-import { CLIENT_NEEDS, findClient } from "./client-program.ts";
+import { findClient } from "./client-program.ts";
 import { readWireEvent, together, usageOf } from "./client-wire.ts";
 import { exitError, failedResult, lastWords, messageOf } from "./exit-code.ts";
 import { totalsWithParts, usageOfParts } from "./token-parts.ts";
@@ -20,7 +20,7 @@ export function createClientAgent(client: Client, options: ClientAgentOptions): 
       let folder: string | null = null;
       try {
         const { environment, command, root } = options;
-        const program = await findClient({ client: client.name, command, root, env: environment.source });
+        const program = await findClient({ client, command, root, env: environment.source });
         if (program === null) return failedResult(notFound(client, command), performance.now() - beganAt);
         folder = await mkdtemp(join(options.tempFolder ?? tmpdir(), `remand-${client.name}-`));
         const result = await converse(client, program, options, request, control, folder);
@@ -75,7 +75,7 @@ async function dispatch(
 ): Promise<{ result: AgentResult; isUnknownSession: boolean }> {
   const { environment, instructions, cookieOf } = options;
   const env = {
-    ...allowedEnvironment(environment.source, [...environment.sees, ...CLIENT_NEEDS[client.name]]),
+    ...allowedEnvironment(environment.source, [...environment.sees, ...client.needs]),
     ...request.env,
   };
   const access = request.access === "edit" ? (options.edits ?? "edit") : request.access;

@@ -1,26 +1,17 @@
-import { access, constants, lstat, readdir, realpath, rm, rmdir, stat } from "node:fs/promises";
-import { delimiter, dirname, join, resolve, sep } from "node:path";
+import { access, constants, lstat, readdir, rm, rmdir, stat } from "node:fs/promises";
+import { basename, delimiter, dirname, join, resolve, sep } from "node:path";
+import { allowedEnvironment } from "../../adapters/process/environment.ts";
+import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
+import { type AgentProbe, type ClientProgram, QUIET } from "./client.ts";
 
 /** Where a client is looked for: as it was configured, on the PATH, among the project's packages. */
 export interface ClientSearch {
-  readonly client: "claude" | "codex";
+  readonly client: Pick<ClientProgram, "name" | "packaged" | "native">;
   /** A path, or another name on the PATH. */
   readonly command?: string | undefined;
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
-
-/** Variables that a client needs for itself: its login and its settings. */
-export const CLIENT_NEEDS: Readonly<Record<ClientSearch["client"], readonly string[]>> = {
-  claude: [
-    "ANTHROPIC_*",
-    "CLAUDE_CONFIG_DIR",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX",
-  ],
-  codex: ["OPENAI_*", "CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
-};
 
 /** The program to start; `null` where there is none. */
 export async function findClient(search: ClientSearch): Promise<string | null> {
@@ -28,10 +19,10 @@ export async function findClient(search: ClientSearch): Promise<string | null> {
   if (command !== undefined) {
     const path = command.includes(sep) || command.includes("/") ? resolve(root, command) : null;
     const found = path === null ? await onPath(command, env) : await ifRunnable(path);
-    return found === null ? null : native(client, found);
+    return found === null ? null : (client.native?.(found) ?? found);
   }
-  const found = (await onPath(client, env)) ?? (await inPackages(client, root));
-  return found === null ? null : native(client, found);
+  const found = (await onPath(client.name, env)) ?? (await inPackages(client.packaged, root));
+  return found === null ? null : (client.native?.(found) ?? found);
 }
 
 export async function onPath(name: string, env: Readonly<Record<string, string | undefined>>): Promise<string | null> {
@@ -44,46 +35,20 @@ export async function onPath(name: string, env: Readonly<Record<string, string |
 }
 
 /** A package may be installed in the project, or in a workspace above it. */
-async function inPackages(client: "claude" | "codex", root: string): Promise<string | null> {
+async function inPackages(packaged: readonly string[], root: string): Promise<string | null> {
   for (let folder = resolve(root); ; folder = dirname(folder)) {
-    const modules = join(folder, "node_modules");
-    const candidates =
-      client === "claude"
-        ? [
-            join(modules, "@anthropic-ai", `claude-code-${PLATFORM}`, "claude"),
-            join(modules, "@anthropic-ai", "claude-code", "bin", "claude.exe"),
-          ]
-        : [join(modules, "@openai", "codex", "bin", "codex.js")];
-    for (const candidate of candidates) {
-      const found = await ifRunnable(candidate);
+    for (const candidate of packaged) {
+      const found = await ifRunnable(join(folder, "node_modules", candidate));
       if (found !== null) return found;
     }
     if (dirname(folder) === folder) return null;
   }
 }
 
-const PLATFORM = `${process.platform}-${process.arch}`;
+/** As packages name it. */
+export const PLATFORM = `${process.platform}-${process.arch}`;
 
-/**
- * Codex from npm is a script that starts the program. The script cannot pass on a SIGKILL, so the program itself is
- * started where it can be found.
- */
-async function native(client: "claude" | "codex", program: string): Promise<string> {
-  const real = await realpath(program);
-  if (client !== "codex" || !real.endsWith(join("@openai", "codex", "bin", "codex.js"))) return program;
-  const own = dirname(dirname(real));
-  const scope = dirname(own);
-  for (const place of [join(scope, `codex-${PLATFORM}`), join(own, "node_modules", "@openai", `codex-${PLATFORM}`)]) {
-    const vendor = join(place, "vendor");
-    for (const triple of await readdir(vendor).catch(() => [])) {
-      const found = await ifRunnable(join(vendor, triple, "bin", "codex"));
-      if (found !== null) return found;
-    }
-  }
-  return program;
-}
-
-async function ifRunnable(path: string): Promise<string | null> {
+export async function ifRunnable(path: string): Promise<string | null> {
   try {
     await access(path, constants.X_OK);
     return (await stat(path)).isFile() ? path : null;
@@ -128,3 +93,45 @@ async function removeEmpty(path: string): Promise<void> {
 export function namelessSchema(schema: object): object {
   return Object.fromEntries(Object.entries(schema).filter(([name]) => name !== "$schema" && name !== "$id"));
 }
+
+interface ClientLook {
+  readonly command?: string | undefined;
+  readonly args?: readonly string[] | undefined;
+  /** Names of variables that it may see. */
+  readonly env?: readonly string[] | undefined;
+}
+
+/** Which client there is, its version, whether it has a login, and whether it has a sandbox. Nothing is spent. */
+export async function clientProbe(
+  client: ClientProgram,
+  root: string,
+  { command, args = [], env: sees = [] }: ClientLook,
+  source: Readonly<Record<string, string | undefined>>,
+): Promise<AgentProbe> {
+  const { name, installCommand, needs, loginFix } = client;
+  const program = await findClient({ client, command, root, env: source });
+  if (program === null)
+    return { name, ok: false, detail: `${command ?? name} not found`, fix: `Install it: ${installCommand}` };
+  const env = {
+    ...allowedEnvironment(source, [...sees, ...needs]),
+    ...QUIET,
+  };
+  const ask = (...asked: string[]): Promise<ProcessResult> =>
+    runProcess({ command: [program, ...asked], cwd: root, env, timeoutMs: CLIENT_PATIENCE_MS });
+  const version = await ask("--version");
+  const [number] = /\d+\.\d+\.\d+\S*/.exec(version.stdout) ?? [];
+  if (number === undefined)
+    return {
+      name,
+      ok: false,
+      detail: `${program} does not say its version: ${version.output.trim().slice(0, 200)}`,
+      fix: `Install it again: ${installCommand}`,
+    };
+  const found = `${number} (${basename(program) === name ? program : `${command ?? name} is ${program}`})`;
+  // Arguments of the user's own may name another provider, with another login.
+  const login = args.length > 0 ? "login not known: it has arguments of its own" : await client.login(ask, env);
+  const detail = `${found}, ${login ?? "no login"}${(await client.sandbox?.(source)) ?? ""}`;
+  return login === null ? { name, ok: false, detail, fix: loginFix } : { name, ok: true, detail, fix: "" };
+}
+
+const CLIENT_PATIENCE_MS = 20_000;

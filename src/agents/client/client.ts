@@ -4,10 +4,40 @@ import type { Environment } from "../../adapters/process/environment.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
 import type { ClientCounts, WireEvent } from "./client-wire.ts";
 import type { TokenParts } from "./token-parts.ts";
+import type { AgentClientName } from "../../core/stories/agent-client.ts";
+
+/** What the doctor says of an agent. */
+export interface AgentProbe {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  /** Empty where all is well. */
+  readonly fix: string;
+}
+
+/** To be looked at is no reason to call home. */
+export const QUIET = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" };
+
+/** How a client's program is found, and asked what it can do. */
+export interface ClientProgram {
+  readonly name: AgentClientName;
+  /** How it is installed by hand. */
+  readonly installCommand: string;
+  /** Variables that it needs for itself: its login and its settings. */
+  readonly needs: readonly string[];
+  /** Where its package has the program, below `node_modules`. */
+  readonly packaged: readonly string[];
+  /** The program itself, where what was found is a script that starts it. */
+  native?(program: string): Promise<string>;
+  readonly loginFix: string;
+  /** How it is logged in, in words; `null` when it is not. */
+  login(ask: (...args: string[]) => Promise<ProcessResult>, env: Environment): Promise<string | null>;
+  /** What is said of its sandbox. */
+  sandbox?(env: Readonly<Record<string, string | undefined>>): Promise<string>;
+}
 
 /** What is particular to one client: how it is launched, and how what it prints is understood. */
-export interface Client {
-  readonly name: "claude" | "codex";
+export interface Client extends ClientProgram {
   readonly install: string;
   launch(scene: LaunchContext): Promise<Launch>;
 }

@@ -23,6 +23,7 @@ import {
 } from "../client/client-wire.ts";
 import { type TokenParts, partsIn } from "../client/token-parts.ts";
 import { strictSchema, withoutNulls } from "./codex-schema.ts";
+import { CODEX_PROGRAM } from "./codex-program.ts";
 
 /** Listens to `codex exec --json`. */
 export function createCodexListener(
@@ -153,7 +154,7 @@ export function createCodexAgent(options: ClientAgentOptions): Agent {
 }
 
 const CODEX: Client = {
-  name: "codex",
+  ...CODEX_PROGRAM,
   install: "install Codex (npm install -g @openai/codex), or name it in the role's `command`",
   launch,
 };

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import type { AgentProbe } from "../client/client.ts";
 
 /** The packages that a provider's model is asked through, as a project installs them. */
 export const packagesFor = (provider: string): readonly [ai: string, library: string] => ["ai", `@ai-sdk/${provider}`];
@@ -10,12 +11,12 @@ export function providerIn(model: string | null | undefined): string | null {
 }
 
 /** The variable with the provider's key, as its package calls it. */
-export function keyVariableOf(provider: string): string {
+function keyVariableOf(provider: string): string {
   return provider === "google" ? "GOOGLE_GENERATIVE_AI_API_KEY" : `${prefixOf(provider)}_API_KEY`;
 }
 
 /** Providers that know nobody without a key. Others may have a login of another kind, or run on this machine. */
-export const goesByKey = (provider: string): boolean => KEYED.has(provider);
+const goesByKey = (provider: string): boolean => KEYED.has(provider);
 
 const KEYED = new Set([
   "anthropic",
@@ -31,7 +32,7 @@ const KEYED = new Set([
   "xai",
 ]);
 
-export const addressVariableOf = (provider: string): string => `${prefixOf(provider)}_BASE_URL`;
+const addressVariableOf = (provider: string): string => `${prefixOf(provider)}_BASE_URL`;
 
 const prefixOf = (provider: string): string => provider.replaceAll("-", "_").toUpperCase();
 
@@ -75,4 +76,42 @@ function withVersion(provider: string, address: string): string {
   return provider === "anthropic" && /^https?:\/\/[^/]+\/?$/.test(address)
     ? `${address.replace(/\/$/, "")}/v1`
     : address;
+}
+
+/** Is a model named, can its packages be loaded, is there a key? No request is sent. */
+export function modelProbe(
+  root: string,
+  model: string | null,
+  source: Readonly<Record<string, string | undefined>>,
+): AgentProbe {
+  const problem = (detail: string, fix: string): AgentProbe => ({ name: "model", ok: false, detail, fix });
+  const provider = providerIn(model);
+  if (model === null || provider === null)
+    return problem(
+      model === null ? "no model is named in the config" : `${model} does not say its provider`,
+      "Name it with its provider: `model: anthropic/claude-opus-4-5`.",
+    );
+  const packages = packagesFor(provider);
+  const install = `npm install --save-dev ${packages.join(" ")}`;
+  const missing = packages.filter((name) => !hasPackage(root, name));
+  if (missing.length > 0)
+    return problem(`${model}: ${missing.join(" and ")} not installed`, `Install it in the project: ${install}`);
+  try {
+    if (makerIn(loadPackage(root, packages[1])) === null)
+      return problem(`${model}: ${packages[1]} makes no provider`, `Install another version of it: ${install}`);
+    if (typeof loadPackage(root, packages[0])["generateText"] !== "function")
+      return problem(`${model}: this version of ${packages[0]} is too old`, `Install a newer one: ${install}`);
+  } catch (error) {
+    return problem(
+      `${model}: ${packages.join(" or ")} cannot be loaded: ${(error as Error).message}`,
+      `Install it again: ${install}`,
+    );
+  }
+  const key = keyVariableOf(provider);
+  const hasKey = (source[key] ?? "") !== "";
+  if (!hasKey && goesByKey(provider)) return problem(`${model}: no key`, `Set ${key}.`);
+  const address = source[addressVariableOf(provider)];
+  const login = hasKey ? `key in ${key}` : "login not known";
+  const place = address === undefined || address === "" ? "" : `, at ${address}`;
+  return { name: "model", ok: true, detail: `${model}, ${login}${place}`, fix: "" };
 }

@@ -3,10 +3,12 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { countText } from "../../stdx/plain-text.ts";
 import type { Agent, AgentControl, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { type AgentScript, scriptedMs } from "../../parse/agent/agent-script.ts";
+import { type AgentScript, readAgentScript, scriptedMs } from "../../parse/agent/agent-script.ts";
 import type { ScriptPart, ScriptedAttempt } from "../../core/schemas/agent-script.ts";
 import { matchesGlob } from "../../stdx/glob.ts";
 import { exitError, failedResult, messageOf } from "../client/exit-code.ts";
+import { RemandError } from "../../core/events/error.ts";
+import { problemText } from "../../write/reports/problem-text.ts";
 
 export interface ScriptedAgentOptions {
   readonly name?: string;
@@ -218,4 +220,27 @@ async function textAt(place: string): Promise<string | null> {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;
   }
+}
+
+/** The agent that plays the script of a file. */
+export async function scriptedFromFile(file: string, role: string, clock: Clock): Promise<Agent> {
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    const message = `${file} cannot be read: ${error.message}`;
+    throw new RemandError("file-unreadable", message, "Look at its permissions.", { cause: error });
+  });
+  if (text === null)
+    throw new RemandError(
+      "file-missing",
+      `there is no script ${file}`,
+      "Name the script's file in `agents.<role>.command`.",
+    );
+  const { script, problems } = readAgentScript(file, text);
+  if (script === null)
+    throw new RemandError(
+      "config-invalid",
+      problems.map((problem) => problemText(problem, { color: false })).join("\n"),
+      "Fix the script.",
+    );
+  return createScriptedAgent({ name: role, script, role, clock });
 }

@@ -1,67 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { AgentConfig } from "../../config/config.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { Agent, AgentRequest, AgentResult } from "../../ports/agent.ts";
-import { createAcpAgent } from "../../agents/acp/acp-agent.ts";
-import { createClaudeAgent } from "../../agents/claude/claude-agent.ts";
-import { createCodexAgent } from "../../agents/codex/codex-agent.ts";
-import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
 import type { ReportTool } from "../../core/schemas/report.ts";
 import { NOTHING_REPORTED, type AgentReport, reportTools } from "../../app/report-tools.ts";
 import { openMcpDesk } from "../../adapters/mcp/http.ts";
 
-/** The clients of providers, as a role's config wants them. */
-export async function clientAgent(
-  use: "claude" | "codex",
-  root: string,
-  config: AgentConfig,
-  env: {
-    readonly source: Readonly<Record<string, string | undefined>>;
-    readonly sees: readonly string[];
-  },
-): Promise<Agent> {
-  const options = {
-    command: config.command,
-    args: config.args,
-    root,
-    environment: { source: env.source, sees: [...env.sees, ...(config.env ?? []), COOKIE_VARIABLE] },
-    edits: config.access,
-    instructions: await instructionsOf(root, INSTRUCTIONS[use]),
-  };
-  return reportingAgent(use === "claude" ? createClaudeAgent(options) : createCodexAgent(options));
-}
-
-/** Any agent that speaks the Agent Client Protocol. */
-export async function acpAgent(
-  root: string,
-  command: string,
-  config: AgentConfig,
-  env: {
-    readonly source: Readonly<Record<string, string | undefined>>;
-    readonly sees: readonly string[];
-  },
-): Promise<Agent> {
-  return reportingAgent(
-    createAcpAgent({
-      command,
-      args: config.args,
-      environment: { source: env.source, sees: [...env.sees, ...(config.env ?? []), COOKIE_VARIABLE] },
-      edits: config.access,
-      instructions: await instructionsOf(root, INSTRUCTIONS.codex),
-    }),
-  );
-}
-
-/** The file each client would read by itself, and its fallback. */
-const INSTRUCTIONS = { claude: ["CLAUDE.md", "AGENTS.md"], codex: ["AGENTS.md"] } as const;
 const MAX_CHARS = 64 * 1024;
 
 /**
  * What the project tells every agent. It is read in the checkout when the run begins, and not in a worktree: an agent
  * could write there what the next one is told.
  */
-async function instructionsOf(root: string, names: readonly string[]): Promise<string | undefined> {
+export async function instructionsOf(root: string, names: readonly string[]): Promise<string | undefined> {
   for (const name of names) {
     const text = await readFile(join(root, name), "utf8").catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return "";

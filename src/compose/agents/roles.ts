@@ -6,13 +6,10 @@ import type { AgentConfig } from "../../config/config.ts";
 import type { AgentFile } from "../../core/stories/prompt.ts";
 import { RemandError } from "../../core/events/error.ts";
 import { readAgentFile } from "../../parse/agent/agent-file.ts";
-import { readAgentScript } from "../../parse/agent/agent-script.ts";
 import type { Agent, AgentControl, AgentEvent, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { RoleRegistry } from "../../ports/roles.ts";
 import { createCommandAgent } from "../../agents/command/command-agent.ts";
-import { createModelAgent } from "../../agents/model/model-agent.ts";
-import { createScriptedAgent } from "../../agents/scripted/scripted-agent.ts";
 import type { OwnPython } from "../../adapters/git/python/own-python.ts";
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
 import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
@@ -20,7 +17,9 @@ import { type RoleAssignment, createRoleRegistry } from "../../agents/roles.ts";
 import { problemText } from "../../write/reports/problem-text.ts";
 import { inOwnPlace } from "../checks/own-python.ts";
 import { type Prices, costAt, priceOf } from "../../core/events/event-cost.ts";
-import { acpAgent, clientAgent } from "./client-agents.ts";
+import { AGENT_CLIENTS } from "../../core/stories/agent-client.ts";
+import { AGENT_REGISTRY } from "../../agents/registry.ts";
+import { instructionsOf, reportingAgent } from "./client-agents.ts";
 
 interface RoleParts {
   readonly clock: Clock;
@@ -81,51 +80,22 @@ async function agentOf(
   env: readonly string[],
   parts: RoleParts,
 ): Promise<Agent> {
-  const use = config.use ?? "command";
-  if (use === "claude" || use === "codex") return clientAgent(use, root, config, { source: parts.env, sees: env });
-  if (use === "model") return createModelAgent({ root, source: parts.env });
-  if (use === "acp" && config.command !== undefined)
-    return acpAgent(root, config.command, config, { source: parts.env, sees: env });
-  if (config.command === undefined)
-    throw new RemandError(
-      "config-invalid",
-      `agents.${role} has no command`,
-      use === "scripted"
-        ? "Name the script: `command: agent-script.yaml`."
-        : use === "acp"
-          ? "Name what speaks the Agent Client Protocol: `command: gemini --acp`."
-          : "Give it the command to run.",
-    );
-  if (use === "command")
-    return createCommandAgent({
-      name: role,
-      command: config.command,
-      environment: { source: parts.env, sees: [...env, ...(config.env ?? []), COOKIE_VARIABLE] },
-    });
-  if (use === "scripted") return scriptedAgent(resolve(root, config.command), role, parts);
-  throw new RemandError(
-    "config-invalid",
-    `agents.${role}: nothing here can drive ${use} yet`,
-    "Use `command` with the client's own command line, or `scripted`.",
-  );
-}
-
-async function scriptedAgent(file: string, role: string, { clock }: RoleParts): Promise<Agent> {
-  const text = await textOf(file);
-  if (text === null)
-    throw new RemandError(
-      "file-missing",
-      `there is no script ${file}`,
-      "Name the script's file in `agents.<role>.command`.",
-    );
-  const { script, problems } = readAgentScript(file, text);
-  if (script === null)
-    throw new RemandError(
-      "config-invalid",
-      problems.map((problem) => problemText(problem, { color: false })).join("\n"),
-      "Fix the script.",
-    );
-  return createScriptedAgent({ name: role, script, role, clock });
+  const { use = "command", command } = config;
+  const { commandHint } = AGENT_CLIENTS[use];
+  if (command === undefined && commandHint !== null)
+    throw new RemandError("config-invalid", `agents.${role} has no command`, commandHint);
+  const { create, instructions, takesTools } = AGENT_REGISTRY[use];
+  const agent = await create({
+    role,
+    root,
+    command: command ?? "",
+    args: config.args,
+    edits: config.access,
+    environment: { source: parts.env, sees: [...env, ...(config.env ?? []), COOKIE_VARIABLE] },
+    instructions: await instructionsOf(root, instructions),
+    clock: parts.clock,
+  });
+  return takesTools ? reportingAgent(agent) : agent;
 }
 
 /**

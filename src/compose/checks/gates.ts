@@ -41,7 +41,18 @@ export function gatesOf(
   { config, force }: Pick<RunPlan, "config" | "force">,
   parts: Parts,
 ): ReadonlyMap<GateName, Gate> {
-  const { evidence, clock, workspace, env, python, flakes, experimentRunner = null, start, reviewers, delivery } = parts;
+  const {
+    evidence,
+    clock,
+    workspace,
+    env,
+    python,
+    flakes,
+    experimentRunner = null,
+    start,
+    reviewers,
+    delivery,
+  } = parts;
   const { checkouts = experimentRunner } = parts;
   const variables = checkVariablesOf(env, config);
   const withPython = (own: Environment, home?: "real"): EnvironmentIn =>

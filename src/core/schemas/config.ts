@@ -4,6 +4,7 @@ import { GATES, byGate } from "../gates/gate.ts";
 import { NOTIFICATION_KINDS } from "../events/notification.ts";
 import { AUTONOMIES, PRESETS } from "../events/policy.ts";
 import { SEVERITIES, type Severity } from "../gates/severity.ts";
+import { AGENT_CLIENT_NAMES } from "../stories/agent-client.ts";
 
 /**
  * What a config file may hold. Every key may be left out: a file is a preset plus changes. Unknown keys are
@@ -35,7 +36,7 @@ const size = z.union([
 const money = z.number().positive().max(1_000_000);
 
 const agent = z.strictObject({
-  use: z.enum(["claude", "codex", "acp", "model", "command", "scripted"]).optional(),
+  use: z.enum(AGENT_CLIENT_NAMES).optional(),
   model: line.optional(),
   command: line.optional(),
   args: z.array(line).optional(),

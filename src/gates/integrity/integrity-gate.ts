@@ -74,7 +74,10 @@ export function createIntegrityGate(options: IntegrityOptions): Gate {
   };
 }
 
-export const integrityGate: CreateGate = ({ gates, scope, stories }, { workspace, evidence, clock, experimentRunner }) =>
+export const integrityGate: CreateGate = (
+  { gates, scope, stories },
+  { workspace, evidence, clock, experimentRunner },
+) =>
   createIntegrityGate({
     workspace,
     evidence,

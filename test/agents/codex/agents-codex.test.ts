@@ -11,6 +11,7 @@ import { createCookies } from "../client-under-test.ts";
 import { type FakeClient, askedOf, makeFake } from "../fake-clients.ts";
 import { workplace } from "../workplace.ts";
 import { type Behaviour, describeAgent } from "../../contract/agent.ts";
+import { CODEX_PROGRAM } from "../../../src/agents/codex/codex-program.ts";
 
 const cookies = createCookies();
 const source = { PATH: "/usr/bin:/bin", HOME: tmpdir(), CODEX_API_KEY: "sk-none", GITHUB_TOKEN: "secret" };
@@ -143,7 +144,7 @@ describe("codex", () => {
     writeFileSync(join(scope, "codex", "bin", "codex.js"), "#!/usr/bin/env node\n", { mode: 0o755 });
     symlinkSync(join(scope, "codex", "bin", "codex.js"), join(place.folder, "bin", "codex"));
     writeFileSync(join(bin, "codex"), "#!/bin/sh\n", { mode: 0o755 });
-    const search = { client: "codex", root: join(place.folder, "deep", "er") } as const;
+    const search = { client: CODEX_PROGRAM, root: join(place.folder, "deep", "er") } as const;
     expect(await findClient({ ...search, env: { PATH: join(place.folder, "bin") } })).toBe(join(bin, "codex"));
     expect(await findClient({ ...search, env: { PATH: "" } })).toBe(join(bin, "codex"));
     rmSync(bin, { recursive: true });

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { acpProbe, modelProbe } from "../../../src/compose/agents/agent-probes.ts";
+import { acpProbe } from "../../../src/agents/acp/acp-greeting.ts";
+import { modelProbe } from "../../../src/agents/model/model-provider.ts";
 import { heardBy, makeAcp, type AcpBehaviour } from "../../agents/fake-acp.ts";
 
 let folder: string;
@@ -13,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("an agent that speaks the Agent Client Protocol", () => {
   const source = { PATH: process.env["PATH"], HOME: tmpdir(), SECRET: "x" };
-  const probe = (command: string, args?: readonly string[]) => acpProbe({ use: "acp", command, args, env: [] }, source);
+  const probe = (command: string, args?: readonly string[]) => acpProbe({ command, args, env: [] }, source);
   const fake = (behaviour: AcpBehaviour): string => makeAcp(join(folder, "acp"), behaviour).program;
 
   test("is greeted, and says what it can", async () => {
@@ -68,7 +69,7 @@ describe("an agent that speaks the Agent Client Protocol", () => {
 describe("a model by its provider's API", () => {
   const source = { ANTHROPIC_API_KEY: "sk", EMPTY_API_KEY: "" };
   const probe = (model: string | null, variables: Readonly<Record<string, string>> = source) =>
-    modelProbe(folder, { use: "model", model }, variables);
+    modelProbe(folder, model, variables);
   function install(name: string, text: string): void {
     const place = join(folder, "node_modules", name);
     mkdirSync(place, { recursive: true });

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { clientProbe } from "../../../src/compose/agents/agent-probes.ts";
+import { AGENT_REGISTRY } from "../../../src/agents/registry.ts";
 
 describe("a provider's client is looked at", () => {
   let folder: string;
@@ -17,6 +17,11 @@ describe("a provider's client is looked at", () => {
   }
   const env = (more: Readonly<Record<string, string>> = {}) => ({ PATH: folder, HOME: folder, ...more });
   const wish = { args: [], env: [] };
+  const clientProbe = async (
+    root: string,
+    { use, ...look }: { use: "claude" | "codex"; command?: string; args: readonly string[]; env: readonly string[] },
+    source: Readonly<Record<string, string>>,
+  ) => (await AGENT_REGISTRY[use].probe({ ...look, root, source }))!;
 
   test("claude: version, login, and whether its commands have a sandbox", async () => {
     program(

@@ -9,6 +9,7 @@ import type { Probe } from "../../../app/host.ts";
 import { loadConfig, loadStories, storiesFolder } from "../../../app/load-config.ts";
 import { glyphsFor, paintFor } from "../../terminal-kind.ts";
 import { type GateName, gatesThat } from "../../../core/gates/gate.ts";
+import { AGENT_CLIENTS } from "../../../core/stories/agent-client.ts";
 
 const EXAMPLES = `Examples:
   remand doctor                       what is missing here, and how to fix it
@@ -153,7 +154,11 @@ function agentProbes(config: Config, policy: Policy): Probe[] {
     ...[...needed].map((role) => {
       const agent = whoPlays(config, role);
       const writes = role === config.roles.phase.implement;
-      if (writes && Object.hasOwn(config.agents, role) && config.agents[role]!.use === "model") {
+      if (
+        writes &&
+        Object.hasOwn(config.agents, role) &&
+        !AGENT_CLIENTS[config.agents[role]!.use ?? "command"].changesFiles
+      ) {
         const fix = `Give it to an agent that can work, and the model a review: agents: { ${role}: { use: claude } }`;
         return { name: `agent ${role}`, ok: false, detail: "a model by its API changes no files", fix };
       }
@@ -170,13 +175,13 @@ function agentProbes(config: Config, policy: Policy): Probe[] {
 
 /** The programs that the config would start, to be looked for. */
 function programsOf({ agents, env }: Config): (string | AgentSpec)[] {
-  const named = Object.values(agents).flatMap(({ use, command, args, model, env: own }): (string | AgentSpec)[] => {
-    const sees = [...env, ...(own ?? [])];
-    if (use === "claude" || use === "codex") return [{ use, command, args: args ?? [], env: sees }];
-    if (use === "model") return [{ use, model: model ?? null }];
-    if (use === "acp" && command !== undefined) return [{ use, command, args, env: sees }];
-    if (use === "scripted" || command === undefined) return [];
-    return [command.trim().split(/\s+/)[0]!];
+  const named = Object.values(agents).flatMap((agent): (string | AgentSpec)[] => {
+    const { use = "command", command } = agent;
+    const { probed, commandHint } = AGENT_CLIENTS[use];
+    if (command === undefined && commandHint !== null) return [];
+    if (probed === "program") return [command!.trim().split(/\s+/)[0]!];
+    const settings = { ...agent, env: [...env, ...(agent.env ?? [])] };
+    return probed.length === 0 ? [] : [{ use, ...Object.fromEntries(probed.map((key) => [key, settings[key]])) }];
   });
   // Roles that want the same are asked about once.
   return [...new Map(named.map((each) => [JSON.stringify(each), each])).values()];

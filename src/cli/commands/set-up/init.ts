@@ -7,6 +7,7 @@ import { type Checkout, type CliCommand, EXIT, type World } from "../../../app/c
 import { type SetupSpec, deedLines, setUp } from "../../install/set-up.ts";
 import { wordOf } from "../../../app/option-values.ts";
 import { rolesOfGate } from "../../../app/agent-spec.ts";
+import { CLIENT_PROGRAMS } from "../../../core/stories/agent-client.ts";
 
 interface Options {
   readonly preset?: string;
@@ -133,11 +134,11 @@ async function answersFor(ask: World["ask"], typed: PresetName | null, found: st
   return {
     preset,
     check: check === "" ? null : check,
-    agent: await line("Developer: claude, codex, or a command of yours", AGENT),
+    agent: await line(`Developer: ${CLIENT_PROGRAMS.join(", ")}, or a command of yours`, AGENT),
   };
 }
 
-const AGENT = "claude";
+const AGENT = CLIENT_PROGRAMS[0]!;
 
 /** A command as a value of YAML: plain where that is safe, else quoted. JSON is YAML. */
 const scalar = (text: string): string =>
@@ -150,8 +151,8 @@ function configText(preset: PresetName, check: string | null, agent: string): st
 version: 1
 preset: ${preset}
 agents:
-  # Who does the work, in the story's own worktree: claude, codex, or a command that gets the prompt on its input.
-  developer: ${agent === "claude" || agent === "codex" ? `{ use: ${agent} }` : `{ use: command, command: ${scalar(agent)} }`}
+  # Who does the work, in the story's own worktree: ${CLIENT_PROGRAMS.join(", ")}, or a command that gets the prompt on its input.
+  developer: ${CLIENT_PROGRAMS.includes(agent) ? `{ use: ${agent} }` : `{ use: command, command: ${scalar(agent)} }`}
 ${reviewersText(preset)}gates:
   checks:
 ${check === null ? NO_CHECK : `    commands:\n      - ${scalar(check)}\n`}limits: { costUsd: 5, time: 2h }
@@ -165,7 +166,7 @@ const NO_CHECK = `    # The command that says whether the work is good, such as 
 function reviewersText(preset: PresetName): string {
   const roles = reviewersOf(preset);
   if (roles.length === 0) return "";
-  const lines = roles.map((role) => `  ${role}: { use: claude }\n`);
+  const lines = roles.map((role) => `  ${role}: { use: ${AGENT} }\n`);
   return `  # Who judges it. They may only read, and end with a verdict; another model than the developer's sees more.\n${lines.join("")}`;
 }
 

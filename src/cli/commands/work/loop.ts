@@ -28,6 +28,7 @@ import { stoppable } from "../../terminal-kind.ts";
 import { REPORTERS } from "../../reporters/reporter.ts";
 import { runEngine } from "../../run-engine.ts";
 import { nearMiss } from "../../../stdx/near-miss.ts";
+import { CLIENT_PROGRAMS } from "../../../core/stories/agent-client.ts";
 
 interface Options {
   readonly goal?: string;
@@ -90,7 +91,7 @@ export const command: CliCommand = {
         "an existing test that the agent may change: name, file or pattern; can be given again",
         collect,
       )
-      .option("--agent <name>", `an agent of remand.yaml by its role, or ${CLIENTS.join(" or ")}`)
+      .option("--agent <name>", `an agent of remand.yaml by its role, or ${CLIENT_PROGRAMS.join(" or ")}`)
       .option("--set <path=value>", "set any value of the config; can be given again", collect)
       .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
       .option("--json", "print a document of the schema remand.run/1 when it is over")
@@ -252,9 +253,6 @@ async function loopToUndo(world: World, run: RunState, options: Options): Promis
   return options.check === undefined ? lastLoop(run) : newestLoopId(loopId(await wishOf(world, options)), run);
 }
 
-/** Agents that Remand drives by itself, without a command of the user's. */
-export const CLIENTS: readonly string[] = ["claude", "codex"];
-
 /**
  * Settings that make an agent the developer: one of the project's config by its role, with its role file and the
  * variables that the project's agents see; or a client by its own name.
@@ -274,10 +272,10 @@ export async function namedAgent(
     // JSON is YAML: quoted so, a command may hold any character.
     return [`agents.developer=${JSON.stringify({ ...agent, ...file })}`, `env=${JSON.stringify(config.env)}`];
   }
-  if (CLIENTS.includes(name)) return [`agents.developer.use=${name}`];
+  if (CLIENT_PROGRAMS.includes(name)) return [`agents.developer.use=${name}`];
   if (config === null)
     throw new RemandError("config-invalid", "the config is wrong, so its agents are not known", "See remand config.");
-  const known = [...new Set([...Object.keys(agents), ...CLIENTS])];
+  const known = [...new Set([...Object.keys(agents), ...CLIENT_PROGRAMS])];
   const meant = nearMiss(name, known);
   const hint = meant === undefined ? `There are ${known.join(", ")}.` : `Did you mean ${meant}?`;
   throw new RemandError("usage", `there is no agent ${name}`, hint);

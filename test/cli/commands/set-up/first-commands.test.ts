@@ -195,7 +195,7 @@ describe("remand doctor", () => {
       host: { ...fakeHost(), probe },
     });
     expect(asked).toEqual([
-      { use: "claude", args: [], env: ["NPM_TOKEN"] },
+      { use: "claude", env: ["NPM_TOKEN"] },
       { use: "codex", args: ["-c", "x=1"], env: ["NPM_TOKEN"] },
     ]);
   });
@@ -215,7 +215,7 @@ describe("remand doctor", () => {
     expect(asked).toEqual([
       { use: "model", model: "a/b" },
       { use: "acp", command: "gemini --acp", env: ["KEY"] },
-      { use: "model", model: null },
+      { use: "model" },
     ]);
     expect(ran.exit).toBe(1);
     expect(ran.out).toContain("✖ problem  agent developer: a model by its API changes no files\n    Give it to");

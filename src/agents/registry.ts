@@ -1,0 +1,89 @@
+import { resolve } from "node:path";
+import type { AgentClientName } from "../core/stories/agent-client.ts";
+import type { Agent } from "../ports/agent.ts";
+import type { Clock } from "../ports/clock.ts";
+import { createAcpAgent } from "./acp/acp-agent.ts";
+import { acpProbe } from "./acp/acp-greeting.ts";
+import { CLAUDE, createClaudeAgent } from "./claude/claude-agent.ts";
+import type { AgentProbe, ClientAgentOptions } from "./client/client.ts";
+import { clientProbe } from "./client/client-program.ts";
+import { createCodexAgent } from "./codex/codex-agent.ts";
+import { CODEX_PROGRAM } from "./codex/codex-program.ts";
+import { createCommandAgent } from "./command/command-agent.ts";
+import { createModelAgent } from "./model/model-agent.ts";
+import { modelProbe } from "./model/model-provider.ts";
+import { scriptedFromFile } from "./scripted/scripted-agent.ts";
+
+/** How a kind of agent is made and looked at. What the rest of the code asks is in `core/stories/agent-client.ts`. */
+interface RegisteredClient {
+  /** Files of the project that the agent is told: the first that is there. */
+  readonly instructions: readonly string[];
+  /** Its client can be given tools, so that it reports by calling one. */
+  readonly takesTools: boolean;
+  create(options: AgentOptions): Agent | Promise<Agent>;
+  /** Nothing is spent by it. */
+  probe(look: AgentLook): AgentProbe | Promise<AgentProbe> | null;
+}
+
+interface AgentOptions extends Pick<ClientAgentOptions, "root" | "args" | "environment" | "edits" | "instructions"> {
+  readonly role: string;
+  /** Empty where a client is found by its own name. */
+  readonly command: string;
+  readonly clock: Clock;
+}
+
+interface AgentLook {
+  readonly root: string;
+  readonly source: Readonly<Record<string, string | undefined>>;
+  readonly command?: string | undefined;
+  readonly args?: readonly string[] | undefined;
+  /** Names of variables that it may see. */
+  readonly env?: readonly string[] | undefined;
+  readonly model?: string | undefined;
+}
+
+const named = ({ command, ...options }: AgentOptions): ClientAgentOptions => ({
+  ...options,
+  command: command === "" ? undefined : command,
+});
+
+/** One row for each kind of agent. */
+export const AGENT_REGISTRY: { readonly [N in AgentClientName]: RegisteredClient } = {
+  claude: {
+    instructions: ["CLAUDE.md", "AGENTS.md"],
+    takesTools: true,
+    create: (options) => createClaudeAgent(named(options)),
+    probe: ({ root, source, ...look }) => clientProbe(CLAUDE, root, look, source),
+  },
+  codex: {
+    instructions: ["AGENTS.md"],
+    takesTools: true,
+    create: (options) => createCodexAgent(named(options)),
+    probe: ({ root, source, ...look }) => clientProbe(CODEX_PROGRAM, root, look, source),
+  },
+  acp: {
+    instructions: ["AGENTS.md"],
+    takesTools: true,
+    create: ({ command, args, environment, edits, instructions }) =>
+      createAcpAgent({ command, args, environment, edits, instructions }),
+    probe: ({ command = "", args, env, source }) => acpProbe({ command, args, env }, source),
+  },
+  model: {
+    instructions: [],
+    takesTools: false,
+    create: ({ root, environment }) => createModelAgent({ root, source: environment.source }),
+    probe: ({ root, model = null, source }) => modelProbe(root, model, source),
+  },
+  command: {
+    instructions: [],
+    takesTools: false,
+    create: ({ role, command, environment }) => createCommandAgent({ name: role, command, environment }),
+    probe: () => null,
+  },
+  scripted: {
+    instructions: [],
+    takesTools: false,
+    create: ({ root, command, role, clock }) => scriptedFromFile(resolve(root, command), role, clock),
+    probe: () => null,
+  },
+};

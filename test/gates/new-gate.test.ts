@@ -14,7 +14,13 @@ import { makeProject, works, type Project } from "../e2e/critic-audit-project.ts
 vi.mock("../../src/core/gates/registry.ts", async (original) => {
   const registry = await original<{ readonly GATE_REGISTRY: Readonly<Record<string, GateDescriptor>> }>();
   // What a row says that says nothing: the merge gate's, without what is the target's.
-  const plain = { ...registry.GATE_REGISTRY["merge"], judgesWithTarget: false, seesEveryPath: false, brief: "goal" };
+  const plain = {
+    ...registry.GATE_REGISTRY["merge"],
+    judgesWithTarget: false,
+    seesEveryPath: false,
+    isInEveryPolicy: false,
+    brief: "goal",
+  };
   return { ...registry, GATE_REGISTRY: { ...registry.GATE_REGISTRY, spelling: plain } };
 });
 

@@ -46,6 +46,8 @@ export interface GateDescriptor {
   readonly hasEnvironmentBrief: boolean;
   /** What it reports of a failure: the form of the trigger in `rework-log.json`. */
   readonly reports: "findings" | "criteria" | "checks" | "tdd" | "ci" | "survivors" | "reasons";
+  /** Every stored policy has rules for it. A gate that is added later is missing in those of older runs. */
+  readonly isInEveryPolicy: boolean;
   /** Where its settings differ from those of every gate. */
   readonly defaults: GateDefaults;
 }
@@ -103,6 +105,7 @@ const PLAIN: Omit<GateDescriptor, "stagedBrief"> = {
   brief: "goal",
   hasEnvironmentBrief: false,
   reports: "reasons",
+  isInEveryPolicy: false,
   defaults: {},
 };
 
@@ -115,6 +118,7 @@ function describeGate(row: Partial<GateDescriptor>): GateDescriptor {
 /** In the order in which gates are listed to people. */
 const ROWS = {
   integrity: describeGate({
+    isInEveryPolicy: true,
     refusesByRule: true,
     ruleNames: INTEGRITY_RULE_NAMES,
     runsInStopHook: true,
@@ -123,6 +127,7 @@ const ROWS = {
     brief: "integrity",
   }),
   checks: describeGate({
+    isInEveryPolicy: true,
     runsTests: true,
     needsCommands: true,
     runsInStopHook: true,
@@ -131,6 +136,7 @@ const ROWS = {
     defaults: { unaffectedBy: DOCS, blame: true },
   }),
   tdd: describeGate({
+    isInEveryPolicy: true,
     runsTests: true,
     pinsTests: true,
     hasTddPhases: true,
@@ -139,6 +145,7 @@ const ROWS = {
     defaults: { unaffectedBy: DOCS, blame: true },
   }),
   review: describeGate({
+    isInEveryPolicy: true,
     lane: "critics",
     reviewer: "critic",
     hasStageReviewers: true,
@@ -148,6 +155,7 @@ const ROWS = {
     reports: "findings",
   }),
   audit: describeGate({
+    isInEveryPolicy: true,
     lane: "auditors",
     reviewer: "auditor",
     stageOfRuns: VERIFICATION,
@@ -157,6 +165,7 @@ const ROWS = {
     reports: "criteria",
   }),
   mutation: describeGate({
+    isInEveryPolicy: true,
     resumesAt: "red",
     reworkScope: "tests",
     brief: "mutation",
@@ -164,13 +173,14 @@ const ROWS = {
     defaults: { unaffectedBy: DOCS, threshold: 100 },
   }),
   ci: describeGate({
+    isInEveryPolicy: true,
     classifiesRuns: true,
     seesEveryPath: true,
     brief: "ci",
     reports: "ci",
     defaults: { blame: true },
   }),
-  merge: describeGate({ judgesWithTarget: true, seesEveryPath: true, brief: "merge" }),
+  merge: describeGate({ isInEveryPolicy: true, judgesWithTarget: true, seesEveryPath: true, brief: "merge" }),
 };
 
 export const GATE_REGISTRY: Readonly<Record<keyof typeof ROWS, GateDescriptor>> = ROWS;

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { GATES } from "../gates/gate.ts";
+import { GATES, byGate } from "../gates/gate.ts";
+import { GATE_REGISTRY } from "../gates/registry.ts";
 import { PHASES } from "../stories/story.ts";
 import { AUTONOMIES, PRESETS } from "../events/policy.ts";
 import { SEVERITIES } from "../gates/severity.ts";
@@ -14,7 +15,7 @@ const spendLimits = z.strictObject({
 });
 
 const limits = z.strictObject({
-  failures: z.strictObject(each(GATES, count.nullable().default(null))),
+  failures: byGateOr(count.nullable(), null),
   iterations: count,
   perLocation: count,
   errors: count,
@@ -100,7 +101,7 @@ export const policySchema = z.strictObject({
     cascade: z.boolean(),
     grace: count,
   }),
-  gates: z.strictObject(each(GATES, gateRulesSchema.default(RULES_OF_UNKNOWN_GATE))),
+  gates: byGateOr(gateRulesSchema, RULES_OF_UNKNOWN_GATE),
   roles,
   specialists: z.array(
     z.strictObject({
@@ -134,4 +135,10 @@ export const policySchema = z.strictObject({
 /** The same schema under each of the names. */
 function each<Name extends string, Schema>(names: readonly Name[], schema: Schema): Record<Name, Schema> {
   return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
+}
+
+/** The schema for each gate. For a gate that an older policy lacks, this value is read. */
+function byGateOr<Schema extends z.ZodType>(schema: Schema, older: z.output<Schema>) {
+  const withDefault = schema.default(older as never) as unknown as Schema;
+  return z.strictObject(byGate((gate) => (GATE_REGISTRY[gate].isInEveryPolicy ? schema : withDefault)));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRoleRegistry, type RoleAssignment } from "../../src/agents/roles.ts";
+import { createRoleRegistry, type RoleAssignment } from "../../src/compose/agents/roles.ts";
 import { roleName } from "../../src/core/events/ids.ts";
 
 const casting = (name: string): RoleAssignment => ({

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type ForgeAnswer, type PullRequestReview, licenseText } from "../../src/core/gates/code-owners.ts";
+import {
+  type ForgeAnswer,
+  type PullRequestReview,
+  licenseText,
+  readCodeOwners,
+} from "../../src/core/gates/code-owners.ts";
 import {
   type OwnedTest,
   memberKey,
@@ -7,7 +12,6 @@ import {
   reviewStatuses,
   ruleOnOwners,
 } from "../../src/decide/owner-licenses.ts";
-import { readCodeOwners } from "../../src/parse/code/code-owners.ts";
 
 const HEAD = "a".repeat(40);
 const OLD = "b".repeat(40);

@@ -1,6 +1,6 @@
 import { RemandError } from "../../core/events/error.ts";
 import type { ForgeAnswer, PullRequestReview } from "../../core/gates/code-owners.ts";
-import type { PullRequestReviews } from "../../ports/pull-request-reviews.ts";
+import type { PullRequestReviews } from "../../ports/forge.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import type { GithubForgeOptions } from "./github-forge.ts";
 import { createGithubRequest } from "./github-request.ts";

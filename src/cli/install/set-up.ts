@@ -4,7 +4,7 @@ import type { Files } from "../../ports/files.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { without } from "../../write/edits/added-text.ts";
 import { valueInJson } from "../../write/edits/json-document.ts";
-import { isBare, removeFromJson } from "../../write/edits/json-removal.ts";
+import { isBare, removeFromJson } from "../../write/edits/json-edit.ts";
 import { removeFromToml } from "../../write/edits/toml-edit.ts";
 import { type SetupPart, type SetupName, partsOf } from "./client-parts.ts";
 import { type FileAction, type InstalledFile, editableText, install, readRecord, writeRecord } from "./install.ts";

@@ -3,7 +3,9 @@ import type { StoryId } from "../../core/events/ids.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
 import type { Watcher } from "../../ports/watcher.ts";
 import type { World } from "../../app/command.ts";
-import { isCalledByAgent, isCi } from "../terminal-kind.ts";
+import { glyphsFor, isCalledByAgent, isCi, paintFor } from "../terminal-kind.ts";
+import { summaryText } from "../../views/run/run-summary.ts";
+import { createListener, lineText } from "./listener.ts";
 
 /** Reports the progress of a run. It only watches and changes nothing. */
 export interface Reporter extends Watcher {
@@ -41,10 +43,30 @@ export async function createReporter(name: ReporterName, setting: ReporterSettin
     case "default":
       return (await import("./default.ts")).createDefaultReporter(setting);
     case "minimal":
-      return (await import("./minimal.ts")).createMinimalReporter(setting);
+      return (await import("./reporter.ts")).createMinimalReporter(setting);
     case "jsonl":
       return (await import("./jsonl.ts")).createJsonlReporter(setting);
     case "github":
       return (await import("./github.ts")).createGithubReporter(setting);
   }
+}
+
+/** One line for each decision, and the totals. For agents, CI services and logs. */
+export function createMinimalReporter({ world, asked }: ReporterSetting): Reporter {
+  const glyphs = glyphsFor(world.env);
+  const listen = createListener(glyphs);
+  const paint = paintFor(world.color);
+  return {
+    onLines(lines, state) {
+      for (const { line } of listen(lines, state)) if (line.isSettled) world.out(lineText(line, 0, glyphs, paint));
+    },
+    onOutput() {
+      // What agents and checks print is not for this reader.
+    },
+    note: (text) => world.err(text),
+    end(state) {
+      world.out(`${summaryText(state, asked, glyphs.dot)}\n`);
+      return Promise.resolve();
+    },
+  };
 }

@@ -8,12 +8,11 @@ import { RemandError } from "../../core/events/error.ts";
 import { readAgentFile } from "../../parse/agent/agent-file.ts";
 import type { Agent, AgentControl, AgentEvent, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { RoleRegistry } from "../../ports/roles.ts";
+import type { RoleAgent, RoleRegistry } from "../../ports/roles.ts";
 import { createCommandAgent } from "../../agents/command/command-agent.ts";
 import type { OwnPython } from "../../adapters/git/python/own-python.ts";
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
 import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
-import { type RoleAssignment, createRoleRegistry } from "../../agents/roles.ts";
 import { problemText } from "../../write/reports/problem-text.ts";
 import { inOwnPlace } from "../checks/own-python.ts";
 import { type Prices, costAt, priceOf } from "../../core/events/event-cost.ts";
@@ -194,4 +193,33 @@ function withPrice(result: AgentResult, request: AgentRequest, prices: Prices, c
   const dollars = costAt(price, { input, output, cached });
   control.onEvent({ type: "output", line: `cost $${dollars.toFixed(4)} by the price of ${model}` });
   return { ...result, costUsd: dollars };
+}
+
+/** Who plays a role, as it was configured. */
+export interface RoleAssignment {
+  readonly agent: Agent;
+  readonly model: string | null;
+  readonly reports: RoleAgent["reports"];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface RoleRegistryOptions {
+  readonly agents: Readonly<Record<string, RoleAssignment>>;
+  /** The role files' texts, by role; a role without one is told what to do by its assignment alone. */
+  readonly roleFiles: Readonly<Record<string, string>>;
+  /** Plays every role that nobody else plays. */
+  readonly fallbackAgent?: RoleAssignment;
+}
+
+export function createRoleRegistry({ agents, roleFiles, fallbackAgent }: RoleRegistryOptions): RoleRegistry {
+  // Roles are names that people choose, so one may be called like something every object has.
+  const own = <T>(record: Readonly<Record<string, T>>, role: string): T | undefined =>
+    Object.hasOwn(record, role) ? record[role] : undefined;
+  return {
+    agentFor(role, standingInFor = role) {
+      const casting = own(agents, role) ?? fallbackAgent;
+      const prompt = own(roleFiles, standingInFor) || own(roleFiles, role) || "";
+      return Promise.resolve(casting === undefined ? null : { ...casting, prompt });
+    },
+  };
 }

@@ -8,23 +8,22 @@ import type { GateReport, JudgedState, SkippedGate } from "../../core/gates/gate
 import { storyId } from "../../core/events/ids.ts";
 import { bareStory } from "../../core/stories/story.ts";
 import { gateRequest, withoutBase } from "../../engine/gate-request.ts";
-import { newStory, UNJUDGED } from "../../fold/new-state.ts";
+import { UNJUDGED, newStory } from "../../fold/new-state.ts";
 import type { Gate } from "../../ports/gate.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
-import { openJudgedPlace, type GatedCheckout } from "../../adapters/git/checkout/gated-checkout.ts";
+import { type GatedCheckout, openJudgedPlace } from "../../adapters/git/checkout/gated-checkout.ts";
 import { createExperimentRunner } from "../../adapters/git/experiment-runner.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import { createWorktrees } from "../../adapters/git/worktree/worktrees.ts";
-import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
 import { checkoutMounts } from "../workspaces.ts";
-import { namedIn } from "./deciding-variables.ts";
-import { gatesOf, practicesOf } from "./gates.ts";
-import { ownerRulesAt, withOwnerLicenses } from "./owner-licenses.ts";
-import { ownPythonOf } from "./own-python.ts";
 import { projectEvidence } from "../project-evidence.ts";
-import { recordedLicenses } from "./recorded-licenses.ts";
 import { roleRegistryOf } from "../agents/roles.ts";
 import { stateFolder } from "../state-folder.ts";
+import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
+import { namedIn } from "./deciding-variables.ts";
+import { gatesOf, practicesOf } from "./gates.ts";
+import { ownerRulesAt, recordedLicenses, withOwnerLicenses } from "./licenses.ts";
+import { ownPythonOf } from "./own-python.ts";
 
 /** Has gates judge the files as they are, or a commit, without an agent and without a line in the journal. */
 export async function gate(

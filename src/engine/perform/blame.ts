@@ -4,7 +4,7 @@ import type { ChangedHunk } from "../../core/blame/change.ts";
 import { printedIn } from "../../core/gates/evidence-paths.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
-import { stepOf } from "../../decide/blame/attribute.ts";
+import { stepOf } from "../../decide/blame/outcome.ts";
 import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
 import { readHunks } from "../../parse/code/failure-material.ts";
 import { readGitDiff } from "../../parse/code/git-diff.ts";

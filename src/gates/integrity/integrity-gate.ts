@@ -9,12 +9,17 @@ import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { type Scope, breachOf } from "../../core/stories/scope.ts";
+import type { CreateGate } from "../gate-parts.ts";
 import { gitFolderOf } from "./file-changes.ts";
 import { lookFrom } from "./integrity-looks.ts";
 import { type RuleReporter, type RuleSettings, createRuleReporter } from "./integrity-rules.ts";
-import { type UntrackedState, changedSurroundings, createStateCache, readUntrackedState } from "./untracked-state.ts";
-import { unimportedFiles } from "./unimported-files.ts";
-import type { CreateGate } from "../gate-parts.ts";
+import {
+  type UntrackedState,
+  changedSurroundings,
+  createStateCache,
+  readUntrackedState,
+  unimportedFiles,
+} from "./untracked-state.ts";
 
 export interface IntegrityOptions {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff" | "fileAt">;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createGithubReviews } from "../../../src/adapters/forge/github-reviews.ts";
-import type { PullRequestReviews } from "../../../src/ports/pull-request-reviews.ts";
+import type { PullRequestReviews } from "../../../src/ports/forge.ts";
 import { startGithubServer, type GithubServer } from "../../kit/github-server.ts";
 
 const REPO = "/repos/acme/shop";

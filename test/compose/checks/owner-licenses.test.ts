@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ownerRulesAt, withOwnerLicenses } from "../../../src/compose/checks/owner-licenses.ts";
+import { ownerRulesAt, withOwnerLicenses } from "../../../src/compose/checks/licenses.ts";
 import type { GateReport } from "../../../src/core/gates/gate-report.ts";
 import { treeId } from "../../../src/core/events/ids.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ChangedHunk } from "../../../src/core/blame/change.ts";
-import { stepOf } from "../../../src/decide/blame/attribute.ts";
+import { stepOf } from "../../../src/decide/blame/outcome.ts";
 
 /** A change of `a.js`: so many lines from there on became so many others. */
 function hunk(start: number, removed: number, added: number, more: Partial<ChangedHunk> = {}): ChangedHunk {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ownersOf, ownerText } from "../../../src/core/gates/code-owners.ts";
-import { readCodeOwners } from "../../../src/parse/code/code-owners.ts";
+import { ownerText, ownersOf, readCodeOwners } from "../../../src/core/gates/code-owners.ts";
 
 const owners = (text: string, path: string): string[] => ownersOf(readCodeOwners(text), path).map(ownerText);
 

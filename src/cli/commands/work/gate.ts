@@ -12,9 +12,8 @@ import {
   gateSummary,
 } from "../../gate-formats.ts";
 import { JSON_OPTION, fieldsHelp, pickedFields } from "../../json-fields.ts";
-import { planGates } from "../../../app/gate-plan.ts";
+import { planGates, pullRequestNumber } from "../../../app/gate-plan.ts";
 import { collect, wordOf } from "../../../app/option-values.ts";
-import { pullRequestNumber } from "../../../app/pull-request-number.ts";
 import { glyphsFor, paintFor, stoppable } from "../../terminal-kind.ts";
 
 interface Options {

@@ -18,7 +18,7 @@ afterEach(() => fleet.clear());
 
 const main = (): string => fleet.git("rev-parse", "main").trim();
 
-/** Somebody outside the fleet. */
+/** A push from outside the fleet. */
 function moveMain(file: string, text: string): string {
   fleet.origin.git("fetch", "--quiet", fleet.bare, "main");
   fleet.origin.git("reset", "--quiet", "--hard", "FETCH_HEAD");
@@ -136,7 +136,7 @@ test("three machines work on five stories at once, in turns, and deliver them al
   fleet.git("fsck", "--no-dangling");
 });
 
-test("a push that was overtaken between the look and the push runs over nobody", async () => {
+test("a push that was overtaken by another one overwrites no commit", async () => {
   await one.attempt(ONE, 1, { "a.txt": "ONE\ntwo\nthree\n" });
   await two.attempt(TWO, 1, { "b.txt": "B\n" });
   const push = one.clone.remote.push.bind(one.clone.remote);

@@ -17,7 +17,7 @@ export function prepareEvidence(
   text: string,
   options: EvidenceOptions,
 ): { readonly id: EvidenceId; readonly bytes: Buffer } {
-  // Secrets first: a cut in the middle of one would leave a half that nobody recognises.
+  // Redact before cutting: the half of a secret that a cut leaves would no longer be recognized.
   const bytes = capBytes(redactSecrets(text, options.secrets).text, options.maxBytes ?? MAX_BYTES);
   return { id: idOf(bytes), bytes };
 }
@@ -82,7 +82,7 @@ function lineBreakAfter(bytes: Buffer, at: number): number {
   return found === -1 ? at : at + found + 1;
 }
 
-/** The files of a store of evidence, for whoever takes them to another place. */
+/** A file of an evidence store, for code that copies or exports the store. */
 export interface EvidenceFile {
   readonly id: EvidenceId;
   /** As it is kept; `null` where the file is not what its name says. */

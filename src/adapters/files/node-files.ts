@@ -93,7 +93,7 @@ async function look(path: string): Promise<PathInfo> {
     if (led === null) return { type: "other" };
     const place = await realpath(path);
     if (led.isDirectory()) return { type: "folder", place, entries: (await readdir(path)).sort() };
-    // Whoever may write all the same (root) was still told not to by whoever took the right away.
+    // The mode decides, not access(): root can write to every file, also to one that was made read-only on purpose.
     return led.isFile() ? { type: "file", place, isReadOnly: (led.mode & 0o222) === 0 } : { type: "other" };
   } catch (error) {
     if (codeOf(error) === "ENOTDIR") return { type: "absent" };
@@ -154,11 +154,11 @@ function tooLarge(name: string, maxBytes: number): RemandError {
 }
 
 const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
-  EACCES: ["permission denied", "Change its permissions, or run as someone who may."],
-  EPERM: ["permission denied", "Change its permissions, or run as someone who may."],
+  EACCES: ["permission denied", "Change its permissions, or run as a user who has access."],
+  EPERM: ["permission denied", "Change its permissions, or run as a user who has access."],
   EISDIR: ["it is a folder", "Give the path of a file."],
   ENOTDIR: ["a part of its path is a file", "Give a path that leads through folders."],
-  ELOOP: ["its links lead in a circle", "Mend the links, or give the real path."],
+  ELOOP: ["its links lead in a circle", "Fix the links, or give the real path."],
   ENAMETOOLONG: ["its path is too long", "Give a shorter path."],
   ERR_INVALID_ARG_VALUE: ["its path holds a null character", "Give a path without it."],
   ENOSPC: ["the disk is full", "Make room on the disk."],

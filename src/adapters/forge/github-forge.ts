@@ -195,7 +195,7 @@ function pullRequestOf(body: unknown): PullRequest | null {
   return { number: body["number"], url: text(body["html_url"]), isMerged, isOpen: body["state"] === "open" };
 }
 
-/** Whoever may look at a public repository may comment there; only those it belongs to may have work done. */
+/** Every GitHub user can comment on a public repository; only its owners, members and collaborators may start work. */
 const MAY_ASK: ReadonlySet<string> = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
 
 function commentOf(kind: string, fields: Fields, time: string, asks: boolean): ForgeComment[] {

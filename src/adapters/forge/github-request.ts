@@ -14,8 +14,8 @@ export interface GithubRequest {
 }
 
 /**
- * GitHub's REST interface, as questions and answers. What a person must mend (no login, no access, no such thing) is
- * an error with a hint.
+ * Sends requests to GitHub's REST API. What a person must fix (no login, no access, no such repository) is an error
+ * with a hint.
  */
 export function createGithubRequest(options: GithubOptions): GithubRequest {
   const ask = createPatience(options);

@@ -38,7 +38,7 @@ const FIXED = [
   "core.fsmonitor=false",
   "core.untrackedCache=false",
   "core.splitIndex=false",
-  // What would let a changed file pass for unchanged, or for one that nobody can read.
+  // Settings that could make git report a changed file as unchanged, or as binary.
   "core.sparseCheckout=false",
   "core.checkStat=default",
   "core.trustctime=true",
@@ -75,7 +75,7 @@ export function createGit(
       env: call.index === undefined ? env : { ...env, GIT_INDEX_FILE: call.index },
       timeoutMs: call.timeoutMs ?? TIMEOUT_MS,
       maxOutputBytes: MAX_BYTES,
-      // Git leaves nobody behind with these settings, and it is called too often to look for them.
+      // With these settings git leaves no process behind, and it is called too often to look for leftovers each time.
       survivors: "spare",
       ...(call.stdin === undefined ? {} : { stdin: call.stdin }),
       ...(cookie === undefined ? {} : { cookie }),
@@ -152,6 +152,6 @@ export function gitFailure(what: string, stderr: string): RemandError {
   return new RemandError(
     "git-failed",
     words === "" ? what : `${what}: ${words}`,
-    "See what git says, mend it in the repository, and run the same command again.",
+    "See what git says, fix it in the repository, and run the same command again.",
   );
 }

@@ -12,13 +12,13 @@ import { submodulePaths } from "./submodules.ts";
  * files in it as never to be looked at.
  */
 export interface PrivateIndex {
-  /** Begins from an index that nobody had a reason to tamper with yet, unless there is one already. */
+  /** Starts from an index that no agent could have changed yet, unless there is a private index already. */
   seed(from: string): Promise<void>;
   /** Works on a copy that becomes the index when the work has succeeded: a crash half-way leaves the old one. */
   use<T>(work: (index: string) => Promise<T>): Promise<T>;
   copyTo(file: string): Promise<void>;
   drop(): Promise<void>;
-  /** Removes copies of somebody who was killed while he worked on them. */
+  /** Removes the copies of a process that was killed while it worked on them. */
   dropCopies(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ const COPY = /^\.copy-\d+-\d+(\.lock)?$/;
 
 /** How each index looked when we last wrote it. It lies where an agent can reach it, too. */
 const written = new Map<string, string>();
-/** Copies of those that somebody else wrote since. */
+/** Copies of indexes that another process has written since. */
 const doubtful = new Set<string>();
 
 export function createPrivateIndex(file: string): PrivateIndex {
@@ -165,7 +165,7 @@ async function copyIndex(from: string, to: string): Promise<void> {
   await utimes(to, seconds, seconds);
 }
 
-/** The time of the last change of the inode can be set by nobody. */
+/** Includes the inode's change time (ctime), which no program can set. */
 async function stampOf(file: string): Promise<string> {
   const found = await stat(file, { bigint: true }).catch(() => null);
   return found === null ? "" : `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`;

@@ -38,7 +38,7 @@ export async function readRefs(git: Git, names: readonly string[]): Promise<Read
 export interface RefUpdate {
   readonly ref: string;
   readonly to: string | null;
-  /** Refused if it is anywhere else by now: a ref is never moved from where nobody looked. */
+  /** The update is refused if the ref has moved since: a ref is only moved from a commit that the caller has read. */
   readonly was: string | null;
 }
 

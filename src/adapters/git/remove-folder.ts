@@ -45,7 +45,7 @@ export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
     throw new RemandError(
       "workspace-broken",
       `the workspace cannot be used: ${error.message}`,
-      HINTS[String(error.code)] ?? "Mend what the system says, and run the same command again.",
+      HINTS[String(error.code)] ?? "Fix what the system says, and run the same command again.",
       { cause: error },
     );
   }
@@ -54,6 +54,6 @@ export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
 const HINTS: Readonly<Record<string, string>> = {
   ENOSPC: "Make room on the disk, and run the same command again.",
   EROFS: "The disk is read-only: give Remand a folder it may write to.",
-  EACCES: "Change the permissions of that folder, or run as someone who may write to it.",
-  EPERM: "Change the permissions of that folder, or run as someone who may write to it.",
+  EACCES: "Change the permissions of that folder, or run as a user who may write to it.",
+  EPERM: "Change the permissions of that folder, or run as a user who may write to it.",
 };

@@ -10,7 +10,7 @@ import { type Git, createGit, gitFailure } from "./git.ts";
 /** A person's checkout, and the repository it belongs to. */
 export interface Repository {
   readonly git: Git;
-  /** The same git, for calls that must not go on when we are gone: whoever comes next ends them by their cookie. */
+  /** The same git, for calls that must not outlive this process: the next process ends them by their cookie. */
   gitFor(cookie: string): Git;
   /** Git for a repository of ours in another folder. The settings of the user and of the machine are not read there. */
   gitIn(folder: string): Git;

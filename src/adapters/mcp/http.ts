@@ -8,7 +8,7 @@ import { createMcpSession, fault, PARSE_FAULT, type McpOptions } from "./session
 /** Tools that one agent can call for as long as it is open. */
 export interface McpHttpServer {
   readonly url: string;
-  /** Whoever calls must show it. Made anew for each desk. */
+  /** Every request must carry it. Each server has its own. */
   readonly token: string;
   close(): Promise<void>;
 }
@@ -66,7 +66,7 @@ function refusal(request: IncomingMessage, token: string, hosts: readonly string
   return request.method === "POST" ? null : 405;
 }
 
-/** Takes the same time whatever is given, so that nobody finds the token letter by letter. */
+/** Compares in constant time, so that an attacker cannot guess the token letter by letter. */
 const isSame = (given: string, wanted: string): boolean =>
   timingSafeEqual(Buffer.from(sha256(given.slice(0, 1000))), Buffer.from(sha256(wanted)));
 

@@ -2,7 +2,7 @@ import type { Trial } from "../../ports/experiment-runner.ts";
 import { checkEnvironment, environmentIn, type EnvironmentIn } from "./environment.ts";
 import { runProcess } from "./run-process.ts";
 
-/** Tries by running the command, in surroundings that are the same every time. */
+/** Tries by running the command, with the same environment variables every time. */
 export function createCommandTrial(env: EnvironmentIn): Trial {
   return {
     async run({ command, path, timeoutMs }, { signal }) {

@@ -36,7 +36,7 @@ export function cookieValue(inherited: string | undefined, cookie: string): stri
   return inherited === undefined || inherited === "" ? cookie : `${inherited},${cookie}`;
 }
 
-/** Everybody who came of one run. */
+/** All processes that one run started, directly or through others. */
 export interface ProcessFamily {
   /** The process we started; its number is that of its group and session too. `null` where only the cookie is known. */
   readonly root: number | null;
@@ -45,9 +45,9 @@ export interface ProcessFamily {
 }
 
 /**
- * Members are those who carry the cookie, are in the root's group or session, or descend from a member. Whoever was
- * seen once stays a member: when its parent dies, one that threw its environment away has no other sign left.
- * This process and those above it are never among them, even when it runs inside another run.
+ * Members are the processes that carry the cookie, are in the root's group or session, or descend from a member. A
+ * process that was seen once stays a member: when its parent dies, one that cleared its environment has no other sign
+ * left. This process and its ancestors are never members, even when it runs inside another run.
  */
 export function createFamily(cookie: string, root: number | null): ProcessFamily {
   let seen: readonly ProcessEntry[] = [];
@@ -70,9 +70,9 @@ export function createFamily(cookie: string, root: number | null): ProcessFamily
 }
 
 /**
- * Walks up the ladder of signals until nobody is left; the whole climb takes `graceMs`. The last rung is tried again
- * for as long as somebody is found, because a program may start others while it is being ended.
- * Returns how many processes were told to end.
+ * Sends stronger and stronger signals until no process is left; all of them together take `graceMs`. The last signal is
+ * sent again for as long as a process is found, because a program may start others while it is being ended.
+ * Returns how many processes were signaled.
  */
 export async function endFamily(
   family: ProcessFamily,
@@ -146,7 +146,7 @@ async function endGroupBlindly(root: number | null, signal: NodeJS.Signals, wait
 /** Sends a signal to every process of a group. Says whether there was one. */
 export const signalGroup = (group: number, signal: NodeJS.Signals): boolean => send(-group, signal);
 
-/** Whether somebody was there to be told. One who is not ours to end stays: nothing more can be done about him. */
+/** Returns whether the signal reached a process. A process that we have no right to end stays. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);

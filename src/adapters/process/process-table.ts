@@ -74,7 +74,7 @@ export function commandLineOf(pid: number): string {
     .trim();
 }
 
-/** A process may end, or belong to somebody else, at any moment between two looks: that is an answer, not an error. */
+/** A process may end between two reads, or belong to another user: that is an answer, not an error. */
 export function readOr<T, E>(read: () => T, otherwise: E): T | E {
   try {
     return read();

@@ -21,7 +21,7 @@ export interface ProcessSpec {
   readonly command: string | readonly [program: string, ...args: string[]];
   readonly cwd: string;
   readonly env: Environment;
-  /** All of its input; or whoever speaks with it, line by line, for as long as it runs. */
+  /** All of its input, or a function that writes to it line by line for as long as it runs. */
   readonly stdin?: string | ((input: ProcessInput) => void);
   /** May be `Infinity`. */
   readonly timeoutMs: number;
@@ -33,7 +33,7 @@ export interface ProcessSpec {
   readonly cookie?: string;
   /**
    * What happens to processes that outlive the program when it ends by itself. They are ended, unless it was meant
-   * to start a service, or is known to leave nobody (then nobody is looked for, which is quicker).
+   * to start a service, or is known to leave no process (not looking for them is quicker).
    */
   readonly survivors?: "end" | "spare";
 }
@@ -71,9 +71,9 @@ const LADDER = ["SIGINT", "SIGTERM", "SIGKILL"] as const;
 /** A process at the end of a pipe may still have to write its last lines when the program that fed it is gone. */
 const LINGER_MS = 150;
 const SURVIVOR_GRACE_MS = 300;
-/** Nobody who is left may hold the output open for longer than this after the program's end. */
+/** A surviving process may hold the output open for at most this long after the program's end. */
 const PIPES_AFTER_EXIT_MS = 900;
-/** After the ladder everybody known is dead: what still comes is what the kernel holds. */
+/** After the last signal every known process is dead: the output that still comes is what the kernel holds. */
 const PIPES_AFTER_LADDER_MS = 100;
 /** A process that the kernel cannot end now (a dead network disk) is not waited for. */
 const EXIT_AFTER_LADDER_MS = 500;
@@ -94,8 +94,8 @@ export function killGroups(): void {
 
 /**
  * Runs a program to its end, and resolves for every outcome. It runs in a session and group of its own. On timeout or
- * abort everybody it started is ended, those that left its group included; so are those who outlive it. Nobody can
- * make this wait: neither by ignoring signals, nor by holding the output open, nor by not reading the input.
+ * abort all processes it started are ended, also those that left its group; so are processes that outlive it. No
+ * process can make this wait: not by ignoring signals, nor by holding the output open, nor by not reading the input.
  */
 export async function runProcess(spec: ProcessSpec, control: ProcessControl = {}): Promise<ProcessResult> {
   const startedAt = performance.now();
@@ -150,7 +150,7 @@ async function start(
       windowsHide: true,
       stdio: [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     });
-    // Nothing of a child that started is lost by this: its streams do not flow before somebody listens.
+    // Waiting here loses no output of a child that started: its streams do not flow before a listener is added.
     if (child.pid === undefined) throw (await once(child, "error"))[0];
     return { child, pid: child.pid };
   } catch (error) {
@@ -219,7 +219,7 @@ async function within(ms: number, event: Promise<void>): Promise<void> {
   over.abort();
 }
 
-/** Whoever still holds the other end writes into nothing; and nothing of this run keeps our own process alive. */
+/** A process that still holds the other end writes into a closed pipe, and our own process is free to exit. */
 function closePipes(child: ChildProcess): void {
   child.stdin?.destroy();
   child.stdout?.destroy();
@@ -227,7 +227,7 @@ function closePipes(child: ChildProcess): void {
   child.unref();
 }
 
-/** What ends a run from outside: time, or somebody's wish. The first one counts. */
+/** What ends a run from outside: its timeout or the caller's abort. The first one counts. */
 export interface Deadline {
   readonly reached: Promise<"timeout" | "cancelled">;
   clear(): void;

@@ -117,7 +117,7 @@ export interface PhaseProductOptions {
   readonly pages: Pick<StoryPages, "find">;
 }
 
-/** What the phase made, for whoever is to judge it: the section of the story's file, or the code since the story began. */
+/** What the phase made, for its reviewers: the section of the story's file, or the code since the story began. */
 export function createPhaseProduct(options: PhaseProductOptions): (request: GateRequest) => Promise<string> {
   const { workspace, pages } = options;
   return async ({ story, phase, path, base, tree }) => {

@@ -18,7 +18,7 @@ export function createLineAsker(
     output.write(question);
     lines.reader.resume();
     const { done, value } = await lines.next.next();
-    // Whoever is not listened to must not keep the program from ending.
+    // An open input that is not read must not keep the program from ending.
     lines.reader.pause();
     if (done !== true) return value;
     output.write("\n");

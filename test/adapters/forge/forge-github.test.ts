@@ -130,7 +130,7 @@ describe("trouble on the way", () => {
     [401, "Bad credentials", /GITHUB_TOKEN/],
     [403, "Resource not accessible by integration", /rights/],
     [404, "Not Found", /forge\.repository/],
-  ])("%s is for a person to mend", async (status, message, hint) => {
+  ])("%s is for a person to fix", async (status, message, hint) => {
     answers({ status, body: { message } });
     await expect(checks()).rejects.toMatchObject({ code: "forge-refused", hint: expect.stringMatching(hint) });
     expect(slept).toEqual([]);
@@ -237,7 +237,7 @@ describe("a pull request", () => {
     const comments = await said(
       [{ id: 1, ...theirs, body: "Name it", path: "src/a.ts", line: 4, created_at: "2026-01-02T00:00:00Z" }],
       [
-        { id: 2, ...theirs, body: "Please mend", state: "CHANGES_REQUESTED", submitted_at: "2026-01-03T00:00:00Z" },
+        { id: 2, ...theirs, body: "Please fix", state: "CHANGES_REQUESTED", submitted_at: "2026-01-03T00:00:00Z" },
         { id: 3, ...theirs, body: "", state: "APPROVED", submitted_at: "2026-01-04T00:00:00Z" },
       ],
       [{ id: 4, ...theirs, body: "Nice", created_at: "2026-01-01T00:00:00Z" }],
@@ -245,7 +245,7 @@ describe("a pull request", () => {
     expect(comments.map(({ by, text, path, line, asksForChanges }) => [by, text, path, line, asksForChanges])).toEqual([
       ["ann", "Nice", null, null, false],
       ["ann", "Name it", "src/a.ts", 4, true],
-      ["ann", "Please mend", null, null, true],
+      ["ann", "Please fix", null, null, true],
     ]);
   });
 

@@ -71,7 +71,7 @@ test("a workspace of Go's that git ignores is about the worktree's own modules",
   expect(existsSync(join(path, "go.work.sum"))).toBe(false);
 });
 
-test("whoever names a command makes everything with it", async () => {
+test("with a setup command, generated files are left to that command", async () => {
   repository.write("shop/_version.py", "version = '1'\n");
   expect(existsSync(join(await placeWith({ setup: "true" }), "shop/_version.py"))).toBe(false);
 });

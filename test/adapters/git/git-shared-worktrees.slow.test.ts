@@ -22,14 +22,14 @@ afterEach(() => fleet.clear());
 const attemptsOf = (story = "S-1"): readonly string[] => fleet.refs(`refs/remand/attempts/${story}`);
 const branchTip = (): string => fleet.git("rev-parse", BRANCH).trim();
 
-/** Somebody pushes to the branch that work is for. */
+/** Pushes to the target branch from outside the fleet. */
 function moveMain(): string {
   fleet.origin.git("commit", "--quiet", "--allow-empty", "-m", "newer");
   fleet.origin.git("push", "--quiet", fleet.bare, "main");
   return fleet.origin.git("rev-parse", "HEAD").trim();
 }
 
-/** Whoever gets the story's next step on that machine finds it so. */
+/** Prepares the worktree for the story's next step on that machine. */
 async function arrive(machine: Machine): ReturnType<Machine["work"]["prepare"]> {
   fleet.journal.begin(STORY);
   return machine.work.prepare(STORY);
@@ -188,7 +188,7 @@ describe("what was left behind", () => {
     expect(branchTip()).toBe(commit);
   });
 
-  test("a worktree that git was killed in the middle of making keeps nobody from fetching", async () => {
+  test("a worktree that git was killed in the middle of making does not block a fetch", async () => {
     const begun = join(one.clone.root, ".git/worktrees/S-9");
     const leave = (secondsAgo: number): void => {
       write(begun, "HEAD", `${"0".repeat(40)}\n`);
@@ -211,7 +211,7 @@ describe("what was left behind", () => {
     expect(existsSync(begun)).toBe(false);
   });
 
-  test("to forget goes back to what the journal names; where there is no place nothing is asked of anybody", async () => {
+  test("to forget goes back to what the journal names; without a worktree none is made", async () => {
     const first = await one.attempt(STORY, 1, { "a.txt": "kept\n" });
     const { path } = await arrive(one);
     write(path, "half.txt", "half\n");
@@ -225,7 +225,7 @@ describe("what was left behind", () => {
 });
 
 describe("a worker that slept while another took its place", () => {
-  test("pushes late, and disturbs nobody", async () => {
+  test("pushes late, and changes nothing for the other worker", async () => {
     const first = await one.attempt(STORY, 1, { "a.txt": "1\n" });
     fleet.journal.begin(STORY);
     // It sees the journal as it was when it fell asleep, in the middle of its attempt.

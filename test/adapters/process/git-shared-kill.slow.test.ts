@@ -91,7 +91,7 @@ test("a worker that is killed in the middle of a push pushes the same commit whe
   while (!existsSync(begun)) await pause(5);
   await running.kill();
   expect(fleet.refs("refs/remand")).toEqual([]);
-  // Its push is still at it, and is nobody's any more.
+  // Its push still runs, without an owner.
   const cookie = `clone-${sha256(join(origin.home, "one")).slice(0, 24)}`;
   expect(await leftovers(cookie)).not.toEqual([]);
   // The run still goes on by the journal: what the agent left is kept, and is what it would have been.

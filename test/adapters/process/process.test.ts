@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
-  // Whatever a test was about, nobody may be left of it.
+  // No test may leave a process behind.
   for (const cookie of cookies.splice(0)) {
     const left = await killLeftovers(cookie);
     if (left.length > 0) throw new Error(`still there: ${JSON.stringify(left)}`);
@@ -33,8 +33,8 @@ const node = (script: string): readonly [string, ...string[]] => [process.execPa
 const exitOf = ({ status, exitCode, signal }: Awaited<ReturnType<typeof run>>) => ({ status, exitCode, signal });
 
 /**
- * Starts a program that nobody can persuade, in a session of its own, whose parent is gone, and that holds the output
- * open. It is up, and has said who it is, when this is over.
+ * Starts a program that ignores signals, in a session of its own, whose parent is gone, and that holds the output open.
+ * The program runs, and has written its process id, when this command ends.
  */
 const DETACHED = `setsid sh -c 'sh ./stubborn.sh &'; while [ ! -s stray.pid ]; do sleep 0.01; done`;
 const STUBBORN = `trap "" INT TERM HUP; echo $$ > stray.pid; while :; do sleep 1; done`;
@@ -257,7 +257,7 @@ describe("processes that are left", () => {
     expect(isRunning("stray.pid")).toBe(false);
   });
 
-  test("a program that ends by itself leaves nobody, and is not held up", async () => {
+  test("a program that ends by itself leaves no process, and is not held up", async () => {
     const result = await run(`${DETACHED}; echo done`);
     expect(exitOf(result)).toEqual({ status: "exited", exitCode: 0, signal: null });
     expect(result.stdout).toBe("done\n");
@@ -279,7 +279,7 @@ describe("processes that are left", () => {
     expect(isRunning("b.pid")).toBe(false);
   });
 
-  test("one whom nobody can find cannot hold the output open", async () => {
+  test("a process that cannot be found cannot hold the output open", async () => {
     const openPipes = (): number => process.getActiveResourcesInfo().filter((name) => name === "PipeWrap").length;
     const before = openPipes();
     const script = `env -i setsid /bin/sh -c '/bin/sh -c "echo \\$\\$ > stray.pid; exec sleep 600" &'; while [ ! -s stray.pid ]; do sleep 0.01; done; echo done`;
@@ -297,7 +297,7 @@ describe("processes that are left", () => {
     expect(result.survivorsEnded).toBe(0);
   });
 
-  test("a service that was meant to stay may stay, until somebody ends it", async () => {
+  test("a service that was meant to stay may stay, until it is ended by its cookie", async () => {
     const cookie = `service-${process.pid}`;
     const result = await run("setsid sleep 60 >/dev/null 2>&1 & echo up", { survivors: "spare", cookie });
     expect(result).toMatchObject({ stdout: "up\n", survivorsEnded: 0 });

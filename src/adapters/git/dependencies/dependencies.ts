@@ -131,7 +131,7 @@ async function hasSameManifests({ git, source, worktree }: InstallTarget): Promi
 
 /**
  * Links every folder of installed packages that git ignores; says which. Links to packages of the project stay its own.
- * Of those that can be made anew, one with the project itself in it is left out.
+ * A folder that can be installed again is left out if the project itself is installed in it.
  */
 async function borrowAll(
   { source, worktree }: InstallTarget,

@@ -25,8 +25,8 @@ import { fetchCommit } from "./shared-commits.ts";
 import { noBranch, trackingRef } from "./shared-follow.ts";
 
 /**
- * While one and the same run goes on, a place is left as that run has it. Whoever comes to it for anything else finds
- * what the journal says, whatever an earlier run left there.
+ * While a run goes on, its worktree stays as that run left it. Every other run finds the commit that the journal
+ * names, whatever an earlier run left in the worktree.
  */
 export function sharingOf(clone: Clone, byJournal: PositionOf, leaving: ReadonlySet<StoryId>): SharedRemote {
   const target = remoteTarget(clone);
@@ -87,7 +87,7 @@ function remoteTarget({ remote, branch }: Clone): TargetBranch {
     async move({ git }: Repository, was, to) {
       const pushed = await remote.push([{ ref, commit: to, over: was.commit }]);
       if (pushed.get(ref) !== "done") return false;
-      // The name it has here only follows: whoever fetched meanwhile has moved it further.
+      // The local tracking ref only follows the remote: a fetch in the meantime may have moved it further.
       await turns.take("target", async () => {
         const now = await commitOf(git, tracking);
         if (now === was.commit) await updateRefs(git, [{ ref: tracking, to, was: now }]);
@@ -103,11 +103,11 @@ export interface JournalPosition {
   readonly commit: string | null;
   /** The event with which that began which runs for it now (`running.seq`); `null` where nothing runs. */
   readonly run: number | null;
-  /** It has ended, here or elsewhere: its place on this machine serves nobody any more. */
+  /** The story has ended, on this machine or another: its worktree here is no longer needed. */
   readonly isOver?: boolean;
 }
 
-/** From the folded state, asked anew each time. */
+/** Reads the folded state again on every call. */
 export type PositionOf = (story: StoryId) => JournalPosition;
 
 /** What the files of a worktree are there for: the run that made them, and what it began with. */
@@ -115,9 +115,9 @@ export const runKey = ({ run, commit }: JournalPosition): string | null =>
   run === null ? null : `${run} ${commit ?? "none"}`;
 
 /**
- * Brings a story's branch, and its worktree where there is one, to the commit that the journal names. What is there and
- * in no such commit was left by somebody who was interrupted, or whose place another machine has taken: it is dropped,
- * and can be found under a name of its own until something else is dropped.
+ * Brings a story's branch, and its worktree where there is one, to the commit that the journal names. Anything
+ * else was left by a worker that was interrupted or replaced by another machine: it is dropped, and stays available
+ * under a ref of its own until something else is dropped.
  */
 async function bringTo(
   { git }: Repository,

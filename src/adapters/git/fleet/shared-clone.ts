@@ -29,7 +29,7 @@ export interface CloneOptions {
   onNotice?(text: string): void;
 }
 
-/** A worker's own clone: everything in it can be made anew from the remote. */
+/** A worker's own clone: everything in it can be made again from the remote. */
 export interface Clone {
   /** The checkout, at the newest commit of the branch. */
   readonly root: string;
@@ -103,7 +103,7 @@ function addressOf(remote: string): string {
   return isAddress && !existsSync(remote) ? remote : resolve(remote);
 }
 
-/** The clone that is there; `null` where there is none. One that git cannot use is moved aside, for whoever wants it. */
+/** The existing clone, or `null`. A clone that git cannot use is moved aside, and a person can still look into it. */
 async function cloneIn(making: CloneContext): Promise<CloneNote | null> {
   const { folder, env } = making;
   const names = await readdir(folder).catch(() => []);
@@ -121,7 +121,7 @@ async function cloneIn(making: CloneContext): Promise<CloneNote | null> {
   let number = 1;
   while (existsSync(`${folder}.lost-${number}`)) number++;
   await rename(folder, `${folder}.lost-${number}`);
-  noticing(making)(`the clone in ${folder} was damaged; it is now ${folder}.lost-${number}, and is made anew`);
+  noticing(making)(`the clone in ${folder} was damaged; it is now ${folder}.lost-${number}, and a new clone is made`);
   return null;
 }
 
@@ -215,7 +215,7 @@ async function readOwner(file: string): Promise<CloneOwner | null> {
   try {
     return JSON.parse(await readFile(file, "utf8")) as CloneOwner;
   } catch {
-    // Gone meanwhile, or cut short by a kill: nobody who lives has written it.
+    // Removed meanwhile, or cut short by a kill: no live process owns the clone.
     return null;
   }
 }

@@ -4,7 +4,7 @@ import type { Git } from "../git.ts";
 import { refName } from "../refs.ts";
 import type { Remote } from "./shared-remote.ts";
 
-/** A commit's own name on the remote: nobody else ever wants it for anything else. */
+/** The ref of one attempt's commit on the remote. Its name has the commit's id, so machines never conflict over it. */
 export const attemptRef = (story: StoryId, commit: string): string => `${attemptRefs(story)}${commit}`;
 
 /** All of a story's begin so. */
@@ -65,8 +65,8 @@ const isHere = async (git: Git, name: string): Promise<boolean> =>
 
 /**
  * Shows a commit that the journal names as the story's branch on the remote. The branch only goes forward: where it
- * holds the commit already, somebody who knows more of the journal has been there. What stands on it and is no part of
- * the story's history is given a name of its own before it is written over. Says whether the branch now is that commit.
+ * contains the commit already, a worker that had read more of the journal pushed first. Other commits on the branch get
+ * an attempt ref before they are overwritten. Returns whether the branch now is that commit.
  */
 export async function showBranch(
   { git, remote }: FetchContext,
@@ -88,8 +88,8 @@ export async function showBranch(
 }
 
 /**
- * Takes away the names of attempts that are on the story's branch, which stays. Those that are on no branch keep their
- * names: they are all that is left of work that somebody was interrupted in.
+ * Deletes the refs of attempts that are on the story's branch; the branch stays. Attempts that are on no branch keep
+ * their refs: they are all that is left of a worker's interrupted work.
  */
 export async function pruneAttempts({ git, remote }: FetchContext, story: StoryId): Promise<void> {
   const beginning = attemptRefs(story);

@@ -2,7 +2,7 @@ import { RemandError } from "../../../core/events/error.ts";
 
 /** What kept git from reaching a remote, as far as it can be told by its words. */
 export type RemoteTrouble =
-  /** It may go by itself: the network, or somebody who writes there at the same moment. */
+  /** May pass without a fix: the network, or another push at the same moment. */
   | "passing"
   | "no-repository"
   | "no-rights"
@@ -67,7 +67,7 @@ export function remoteError(what: string, address: string, words: string): Reman
       return new RemandError(
         "git-failed",
         `${what}: ${said === "" ? "git does not say why" : said}`,
-        "See what git says, mend it at the remote or in the clone, and run the same command again.",
+        "See what git says, fix it at the remote or in the clone, and run the same command again.",
       );
   }
 }

@@ -23,8 +23,8 @@ export interface FollowContext {
 export const trackingRef = (branch: string): string => `refs/remotes/${REMOTE_NAME}/${branch}`;
 
 /**
- * Brings a clone's checkout to where the branch is now, and says whether that is elsewhere. Nobody works in it: stories
- * have worktrees of their own.
+ * Brings a clone's checkout to where the branch is now, and returns whether it moved. No agent works in that
+ * checkout: stories have worktrees of their own.
  */
 export async function followBranch(following: FollowContext): Promise<boolean> {
   const { root, branch, remote, env } = following;
@@ -43,7 +43,7 @@ export async function followBranch(following: FollowContext): Promise<boolean> {
   return !isThere;
 }
 
-/** Nobody else puts this repository in order; to be done when nobody works in it. */
+/** Runs git's garbage collection, which is off for all other calls. Call it only while no story works in the clone. */
 export async function tidyClone({ root, env }: FollowContext): Promise<void> {
   const git = createGit(root, env, ["gc.auto=6700", "gc.autoDetach=false"]);
   await git.ask(["gc", "--auto", "--quiet"], { timeoutMs: 600_000 });
@@ -56,7 +56,7 @@ async function newestKnown(git: Git, branch: string): Promise<string | null> {
   return (await commitOf(git, trackingRef(branch))) ?? (await commitOf(git, "HEAD"));
 }
 
-/** Where only the end of a history is here nobody can say, and the remote is believed. */
+/** A shallow clone cannot tell whether two commits are related; there the remote is trusted. */
 async function areRelated(git: Git, one: string, other: string): Promise<boolean> {
   if ((await git.ask(["merge-base", one, other])).exitCode === 0) return true;
   return line(await git.run(["rev-parse", "--is-shallow-repository"])) === "true";

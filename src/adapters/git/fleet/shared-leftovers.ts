@@ -3,8 +3,8 @@ import { basename, dirname, join } from "node:path";
 import { isAlivePid } from "../repository.ts";
 
 /**
- * What somebody who was killed left in a clone that is nobody else's: locks, and objects that were never finished.
- * The locks of single worktrees are left to the first visit there.
+ * Removes what a killed process left in a clone that only this worker uses: locks, and unfinished objects.
+ * The locks of single worktrees are removed at the first visit there.
  */
 export async function clearClone(gitDir: string): Promise<void> {
   const top = (await namesIn(gitDir)).filter((name) => name.endsWith(".lock")).map((name) => join(gitDir, name));
@@ -21,14 +21,14 @@ export async function clearClone(gitDir: string): Promise<void> {
 
 /**
  * For a moment git's note on a new worktree names no commit, and as long as there is such a note no fetch in the whole
- * clone succeeds. One that is older was left by a git that was killed in that moment: nobody has worked there.
+ * clone succeeds. An older one was left by a git that was killed in that moment, before any agent worked there.
  */
 export async function clearBegunWorktrees(gitDir: string, olderThanMs: number): Promise<void> {
   const folder = join(gitDir, "worktrees");
   for (const name of await namesIn(folder)) {
     const head = join(folder, name, "HEAD");
     const [text, found] = await Promise.all([readFile(head, "utf8").catch(() => ""), stat(head).catch(() => null)]);
-    // Whoever makes it is quick: by now it may name a commit, or be gone.
+    // The git that makes the worktree is quick: by now the note may name a commit, or be gone.
     const isBegun = /^0+\n?$/.test(text) && found !== null && Date.now() - found.mtimeMs >= olderThanMs;
     if (!isBegun) continue;
     await rm(join(folder, name), { recursive: true, force: true });

@@ -52,7 +52,7 @@ const CLONE_MS = 60 * 60_000;
 const CALL_MS = 5 * 60_000;
 /** Git needs far less to make its note on a worktree. */
 const BEGUN_MS = 20_000;
-/** For what nobody has to wait for. */
+/** For calls whose failure does not stop the work, such as showing a branch. */
 const SHORT_CALL_MS = 20_000;
 /** Calls that hang, each for long, are not repeated as often as calls that fail at once. */
 const LONGEST_TRYING_MS = 60_000;
@@ -208,8 +208,8 @@ const HELPER =
   '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$REMAND_GIT_USERNAME" "$REMAND_GIT_PASSWORD"; }; f';
 
 /**
- * For that server alone: nobody else it might lead to is told. Given twice, because the empty one clears the list: a
- * helper of the machine's owner must not be asked, nor told this login.
+ * For this server alone: a server that it redirects to does not get the login. Set twice, because the empty value
+ * clears the list: credential helpers of the machine's owner must not be asked, nor be given this login.
  */
 const helperOf = (scheme: string, rest: string): string =>
   `credential.${scheme.toLowerCase()}${rest.split("/")[0]}.helper`;

@@ -36,9 +36,9 @@ export interface SharedWorktrees extends Workspace, Integration {
  * Fetches before work and pushes every attempt, so that any machine can go on from the commit that the journal names.
  * `options.root` is the clone's checkout, or the project's folder in it.
  *
- * A commit is pushed under a name of its own before it is told of, so that what the journal names is on the remote; the
- * story's branch there follows when the journal has named the commit. So a machine whose place was taken can push what
- * it likes: nobody looks at it.
+ * A commit is pushed under a ref of its own before it is reported, so that what the journal names is on the remote; the
+ * story's branch there follows when the journal has named the commit. So the late push of a machine that was replaced
+ * does no harm: no other machine reads that ref.
  */
 export function createSharedWorktrees(
   options: Omit<WorktreeOptions, "base" | "remote">,
@@ -124,7 +124,7 @@ function groundOf(options: Omit<WorktreeOptions, "base" | "remote">, shared: Sha
       for (const name of await readdir(join(options.state, "worktrees"))) {
         const story = STORY_ID_PATTERN.test(name) ? storyId(name) : null;
         if (story === null || standingOf(story).isOver !== true) continue;
-        // Whoever ended it has shown it on the remote: here there is nothing to fetch or to push.
+        // The machine that ended the story has pushed its branch: here there is nothing to fetch or to push.
         leaving.add(story);
         await inner.dispose(story).catch(unlessOurs);
         leaving.delete(story);
@@ -156,7 +156,7 @@ function workspaceOn(ground: SharedContext): Workspace {
       const isNew = !(await isMade(await ground.site(story)));
       const place = await inner.prepare(story, [], signal);
       if (isNew) await ground.leaveOver();
-      // People look at the branch, machines do not: that it cannot be shown just now keeps nobody from working.
+      // Only people read the branch on the remote, so a failed push of it does not stop the work.
       if (place.commit !== place.base) await ground.show(story, "once").catch(unlessOurs);
       return place;
     },
@@ -185,8 +185,8 @@ function workspaceOn(ground: SharedContext): Workspace {
       );
     },
     async forget(story) {
-      // Then nothing that is there belongs to anything, and whoever comes next drops it. Nobody is asked for anything:
-      // this is done for a worker that is gone, and must not have to wait for a network.
+      // Without the note of its run, the next run drops what is in the worktree. The remote is not asked: this is done
+      // for a worker that is gone, and must not wait for a network.
       await noteRun(await ground.site(story), null);
     },
     async dispose(story) {
@@ -234,14 +234,14 @@ function notOurs(story: StoryId, { remote }: Clone): RemandError {
   return new RemandError(
     "git-failed",
     `the branch of ${story} at ${remote.address} has commits that the journal does not know`,
-    "Somebody has pushed to it: move those commits to another branch, and run it again.",
+    "They were pushed by a person or another program: move them to another branch, and run it again.",
   );
 }
 
 /**
  * Large files do not travel in commits: those hold pointers, and git-lfs sends the files from a hook, which is not run
- * here. A pointer to a file that nobody has is refused by some servers and of use to no other machine, so the files are
- * sent first. Without git-lfs nobody here can have made any.
+ * here. Some servers refuse a pointer whose file is missing, and no other machine can use it, so the files are sent
+ * first. Without git-lfs no commit of this machine can have added a large file.
  */
 function createLargeFiles(): { send(fetching: FetchContext, commit: string): Promise<void> } {
   let isInstalled: Promise<boolean> | null = null;

@@ -47,9 +47,9 @@ export interface PythonReport {
 }
 
 /**
- * A package that is installed as editable (`pip install -e .`) is imported from one checkout, by whoever asks. A check
- * in a worktree would judge that checkout, and not the work. So every Python that is started in a place is told, by a
- * start-up file, to lead such imports to the place itself.
+ * A package that is installed as editable (`pip install -e .`) is imported from one checkout, wherever Python runs. A
+ * check in a worktree would test that checkout, and not the work. So a start-up file makes every Python that is started
+ * in a worktree load such imports from the worktree itself.
  */
 export function createOwnPython(options: OwnPythonOptions): OwnPython {
   const repositoryNow = repositoryOpener(options.root);
@@ -67,7 +67,7 @@ export function createOwnPython(options: OwnPythonOptions): OwnPython {
     if (own === null) return null;
     let look = looks.get(own);
     if (look === undefined) looks.set(own, (look = lookAt(repository, own, path, options)));
-    // What was refused may be mended before it is asked for again.
+    // The user may fix the reason for a refusal before the next call.
     const forget = (): boolean => looks.delete(own);
     look.then(({ refusal }) => refusal !== null && forget(), forget);
     return look;
@@ -101,7 +101,7 @@ function variables(startup: string, { own, others }: Pick<PythonReport, "own" | 
   };
 }
 
-/** Whoever works beside it could have written there, so it is looked at every time. */
+/** An agent could have written to this folder, so its content is checked every time. */
 async function startupFolder(state: string): Promise<string> {
   await ensureStateFolder(state);
   const folder = join(await realpath(state), "python");
@@ -191,7 +191,7 @@ async function askPython(program: string, cwd: string, env: Environment): Promis
 
 const PATIENCE_MS = 30_000;
 
-/** What git does not know, and no installer made of the project's files, is no work of anybody's: it stays. */
+/** Paths that git does not track and no installer made from the project's files belong to no story: they stay. */
 async function thingsOfNoPlace({ git, top }: Repository, answers: readonly PythonAnswer[]): Promise<readonly string[]> {
   const found: string[] = [];
   for (const path of new Set(answers.flatMap(({ lost }) => lost))) {

@@ -8,8 +8,8 @@ import { line } from "../repository.ts";
 
 /**
  * Writes an earlier tree over the files, which are `from` now, and makes the index match. Only files that differ are
- * touched. A file that only `from` has is removed, unless the rules of the tree that comes back ignore it: somebody
- * who un-ignores a folder must not cost the user that folder.
+ * touched. A file that only `from` has is removed, unless the rules of the tree that comes back ignore it: an
+ * agent that un-ignores a folder must not cost the user that folder.
  */
 export async function bringBack(
   git: Git,
@@ -18,7 +18,7 @@ export async function bringBack(
     readonly index: string;
     readonly from: TreeId;
     readonly to: TreeId;
-    /** Whether a file that git does not know, and that stands in the way, may be overwritten. */
+    /** Whether an untracked file at a path of the earlier tree may be overwritten. */
     readonly overwrite: boolean;
   },
 ): Promise<void> {
@@ -69,7 +69,7 @@ async function removeUnlessIgnored(git: Git, top: string, paths: readonly string
     await rm(join(top, path), { force: true });
     for (const folder of foldersOf(path)) emptied.add(folder);
   }
-  // The deepest first, so that a folder is empty when its turn comes; one that is not stays.
+  // The deepest first, so that a folder's subfolders are removed before it. A folder that is not empty stays.
   for (const folder of [...emptied].sort((a, b) => b.length - a.length)) await rmdir(join(top, folder)).catch(() => {});
 }
 
@@ -105,7 +105,7 @@ function cannotGoBack(top: string, why: string): RemandError {
   return new RemandError(
     "workspace-broken",
     `the files of ${top} cannot go back to an earlier state: ${why}`,
-    "Nothing was changed. Move away what stands in the way, and run the same command again.",
+    "Nothing was changed. Move the blocking files away, and run the same command again.",
   );
 }
 

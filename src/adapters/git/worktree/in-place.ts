@@ -89,7 +89,7 @@ export function createInPlace(options: InPlaceOptions): InPlace {
   return {
     prepare: (story) => at(story, (context) => prepare(context, starts)),
     keep: (story, note) => at(story, (context) => keep(context, note)),
-    // The files in the checkout are the work, whoever changed them.
+    // The files in the checkout are the work, whether an agent or the user changed them.
     adopt: (story, _known, note) => at(story, (context) => keep(context, note)),
     currentState: (story) =>
       at(story, async (context) => {
@@ -115,7 +115,7 @@ export function createInPlace(options: InPlaceOptions): InPlace {
         const { start } = await standingOf(context);
         return restore(context, start.tree, { attempt: 0, subject: "back to the start", journalHead: "none" });
       }),
-    // Whose changes those are that an interrupted attempt left, nobody knows: the user may have made some.
+    // Nothing is removed after an interrupted attempt: some of the changes may be the user's.
     forget: async () => {},
     // What was kept stays, so that it can still be looked at and undone.
     dispose: (story) => at(story, ({ index }) => index.drop()),

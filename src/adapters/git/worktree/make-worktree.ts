@@ -43,7 +43,7 @@ export async function makeWorktree(
       `not initialised in ${top}, and so empty in the worktrees too: ${missing.join(", ")} (git submodule update --init)`,
     );
   }
-  // Nobody has been here yet, so this index hides nothing.
+  // No agent has worked here yet, so this index hides nothing.
   await site.index.drop();
   await site.index.seed(join(gitDir, "index"));
   await installDependencies(git, top, site.path, {
@@ -132,7 +132,7 @@ export async function adoptWork(
   const adopted = await withTree(git, site, gitDir, async (now, index): Promise<KeptCommit> => {
     const standing = await refsOf(git, site);
     const { branch } = standing;
-    // A branch that is behind was kept from following, by a lock: nobody has added anything to it.
+    // A lock kept a branch that is behind from following: it has no commits of its own.
     const isBehind = branch === undefined || (await isInHistory(git, branch.commit, known.commit));
     const tip = isBehind ? known : branch;
     if (isBehind && now === known.tree) return known;
@@ -163,7 +163,7 @@ function contradiction({ path, branch }: Site, conflicts: readonly string[]): Re
 
 /**
  * An engine that was killed may have left a git, or an installation, at work in the place; one that was killed
- * together with its git leaves locks. Only one engine works at a time, so at our first visit all of that is nobody's.
+ * together with its git leaves locks. Only one engine works at a time, so at our first visit all of that is left over.
  */
 export async function clearAfterCrash(
   commonDir: string,

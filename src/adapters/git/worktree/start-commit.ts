@@ -10,8 +10,8 @@ import type { Workspace } from "../../../ports/workspace.ts";
 import { type Site, siteOf, refsOf } from "./worktree-site.ts";
 
 /**
- * A folder that work can begin in: a checkout, and for worktrees one with a commit. Whoever lacks it is told before
- * anything is written down, and not by a story that could not begin.
+ * Work needs a checkout, and for worktrees one with a commit. A user without it gets the error before anything is
+ * written to the journal, and not as a story that could not begin.
  */
 export async function insistOnCheckout(
   root: string,
@@ -60,7 +60,7 @@ export async function withWorkOf(
   const brought: StoryId[] = [];
   for (const story of stories) {
     const { branch } = await refsOf(git, siteOf(site.state, story));
-    // Without a branch there was nothing to change, or somebody has merged it and tidied up.
+    // Without a branch the story changed nothing, or its branch was merged and deleted.
     if (branch === undefined || (await isInHistory(git, branch.commit, commit))) continue;
     if (await isInHistory(git, commit, branch.commit)) {
       commit = branch.commit;

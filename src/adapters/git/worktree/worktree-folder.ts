@@ -10,7 +10,7 @@ import type { Git } from "../git.ts";
  *
  *     none    nothing is there, or an empty folder
  *     broken  files are there, and git does not know them (its notes were pruned, or the checkout was moved)
- *     begun   git knows it, and it was never finished: nobody can have worked there
+ *     begun   git knows it, and it was never finished: no agent can have worked there
  *     ready   made, filled, and its dependencies are in it
  */
 export type WorktreeState =
@@ -35,13 +35,13 @@ export async function markReady(gitDir: string): Promise<void> {
 }
 
 /**
- * Makes room for a worktree, and says what had to be moved aside for that. Nothing is deleted that somebody may have
- * worked on.
+ * Makes room for a worktree, and says what had to be moved aside for that. Files that an agent or a person
+ * may have worked on are never deleted.
  */
 export async function clearPlace(git: Git, path: string): Promise<{ state: WorktreeState; movedTo: string | null }> {
   let state = await worktreeState(path);
   if (state.is === "broken" && existsSync(join(path, ".git"))) {
-    // A checkout that was moved as a whole only needs its addresses mended.
+    // A checkout that was moved as a whole only needs its paths repaired.
     await git.ask(["worktree", "repair", path]);
     state = await worktreeState(path);
   }
@@ -82,7 +82,7 @@ export async function addWorktree(git: Git, path: string, branch: string): Promi
 
 /**
  * Brings git's notes on a worktree in line with what was kept, whatever an agent did there: on our branch, nothing
- * half merged, no lock left by somebody who was killed.
+ * half merged, no lock left by a killed process.
  */
 export async function settleWorktree(git: Git, path: string, gitDir: string, branch: string): Promise<void> {
   await Promise.all(HALF_DONE.map((name) => rm(join(gitDir, name), { recursive: true, force: true })));

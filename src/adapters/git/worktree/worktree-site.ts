@@ -109,7 +109,7 @@ export async function gitDirOf(site: Site): Promise<string> {
   throw new RemandError(
     "workspace-broken",
     `story ${site.story} has no worktree in ${site.path}`,
-    "Run the same command again: it is made anew from what was kept.",
+    "Run the same command again: it makes the worktree again from what was kept.",
   );
 }
 

@@ -276,7 +276,7 @@ async function dispose({ git, top }: Repository, site: Site, making: MakeOptions
   await site.index.drop();
   const standing = await refsOf(git, site);
   const { branch, kept } = standing;
-  // The branch holds what was kept; where somebody moved it away from that, the note stays.
+  // The branch holds what was kept; if a person or an agent moved it away, the ref of the kept commit stays.
   if (branch?.commit === kept?.commit) await updateRefs(git, [moving(site, standing, "kept", null)]);
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 export interface GitServer {
   readonly port: number;
-  /** From now on everybody gets this answer. */
+  /** From now on every request gets this status. */
   deny(status: number): void;
   close(): Promise<void>;
 }

@@ -40,7 +40,7 @@ async function refusal(options: Partial<CloneOptions>): Promise<{ code: string; 
   );
 }
 
-/** Somebody pushes to the branch. */
+/** Pushes to the branch from outside the fleet. */
 function moveMain(): string {
   fleet.origin.write("a.txt", "newer\n");
   fleet.origin.git("commit", "--quiet", "-am", "newer");
@@ -74,7 +74,7 @@ describe("a clone", () => {
     expect(await refusal({ branch: "none" })).toMatchObject({ code: "workspace-broken" });
   });
 
-  test("that was half made when somebody was killed is made anew", async () => {
+  test("that was half made when its worker was killed is made again", async () => {
     const half = `${folder}.making-999999999-0000`;
     write(half, ".git/HEAD", "ref: refs/heads/main\n");
     mkdirSync(folder);
@@ -94,7 +94,7 @@ describe("a clone", () => {
     for (const name of [...left, ...deeper]) expect(existsSync(join(folder, ".git", name)), name).toBe(false);
   });
 
-  test("that is damaged is moved aside and made anew, and that is said", async () => {
+  test("that is damaged is moved aside and made again, with a notice", async () => {
     await (await open()).close();
     rmSync(join(folder, ".git/objects"), { recursive: true });
     await open();
@@ -103,7 +103,7 @@ describe("a clone", () => {
     expect(notices.join()).toContain("was damaged");
   });
 
-  test("is not made over what is somebody else's", async () => {
+  test("is not made in a folder with files of the user", async () => {
     write(folder, "mine.txt", "mine\n");
     expect(await refusal({})).toMatchObject({ code: "workspace-broken" });
     expect(readdirSync(folder)).toEqual(["mine.txt"]);
@@ -118,7 +118,7 @@ describe("a clone", () => {
     other.kill("SIGKILL");
     await new Promise((resolve) => other.once("exit", resolve));
     await open();
-    // A number that is cut short, or was given to somebody else since then, is nobody's.
+    // A cut-off note, or one whose process id belongs to another process by now, names no owner.
     write(folder, ".git/remand-owner", '{"pid":');
     await open();
     write(folder, ".git/remand-owner", JSON.stringify({ pid: process.ppid, startTicks: "1" }));
@@ -243,7 +243,7 @@ describe("over git's own protocol", () => {
   test("a remote that is gone for a while is waited for; one that is gone for longer is an error, and tried again", async () => {
     const stop = new AbortController();
     const one = await fleet.machine("one", { remote: daemon.address, waitsMs: [20, 50, 5000], signal: stop.signal });
-    // Whoever is told to end still gets through what is to be kept.
+    // A worker that is told to stop still pushes the work it has to keep.
     stop.abort();
     fleet.journal.begin(STORY);
     const { path } = await one.work.prepare(STORY);

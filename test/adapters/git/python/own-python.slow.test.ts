@@ -192,7 +192,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     expect(fileOf("json", worktree, env)).toContain("json/__init__.py");
   });
 
-  it("is asked about again once that is mended", async () => {
+  it("is asked about again once that is fixed", async () => {
     outside.byFirstFinder("shop", join(repository.root, "src/shop/__init__.py"));
     const python = ownPython();
     await expect(python.in(worktree)).rejects.toThrow("other files than the story's");
@@ -200,7 +200,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     expect(await python.in(worktree)).toMatchObject({ REMAND_PLACE: worktree });
   });
 
-  it("is refused a tree of links that was built in the checkout, and keeps what is nobody's work", async () => {
+  it("is refused a tree of links that was built in the checkout, and keeps other untracked paths", async () => {
     const links = join(repository.root, "build/__editable__.shop-1.0");
     mkdirSync(links, { recursive: true });
     symlinkSync(join(repository.root, "src/shop"), join(links, "shop"));
@@ -230,7 +230,7 @@ describe.skipIf(program === null)("a Python in a worktree", () => {
     expect(said).toContain(`cannot be led to ${worktree}: ZeroDivisionError`);
   });
 
-  it("reads our own start-up file, whoever wrote over it", async () => {
+  it("reads our own start-up file, even after it was overwritten", async () => {
     outside.byPath(src(repository.root));
     const python = ownPython();
     await python.in(worktree);

@@ -111,7 +111,7 @@ test("what an interrupted attempt left is left alone", async () => {
   expect(readFileSync(join(repository.root, "src/a.ts"), "utf8")).toBe("half\n");
 });
 
-test("a file outside of git that stands in the way is not overwritten, and nothing else is changed then", async () => {
+test("an untracked file that blocks the way back is not overwritten, and nothing else is changed then", async () => {
   await workspace.prepare(LOOP);
   repository.write("out", "tracked by the first attempt\n");
   repository.write("src/a.ts", "1\n");

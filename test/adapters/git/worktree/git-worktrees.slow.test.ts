@@ -68,7 +68,7 @@ describe("a worktree", () => {
     expect(repository.git("status", "--porcelain")).toBe("");
   });
 
-  test("is clean for whoever asks git there, after keeping and after going back", async () => {
+  test("is clean by `git status` there, after keeping and after going back", async () => {
     const { path, tree } = await workspace.prepare(STORY);
     write(path, "new.ts", "x\n");
     await workspace.keep(STORY, note(1));
@@ -228,7 +228,7 @@ describe("what cannot be used is refused in words", () => {
     expect((await workspace.prepare(STORY)).branch).toBe("remand/S-1");
   });
 
-  test("a branch that stands in the way", async () => {
+  test("a branch whose name blocks the story branches", async () => {
     repository.git("branch", "remand");
     expect(await refusal(workspace.prepare(STORY))).toMatchObject({
       code: "workspace-broken",
@@ -266,7 +266,7 @@ describe("after a crash", () => {
     expect(readFileSync(join(path, "new.ts"), "utf8")).toBe("kept\n");
   });
 
-  test("a worktree that was only begun is made anew, whatever is missing in it", async () => {
+  test("a worktree that was only begun is made again, whatever is missing in it", async () => {
     const { path, tree } = await workspace.prepare(STORY);
     const notes = join(repository.root, ".git/worktrees/S-1");
     rmSync(join(notes, "remand-ready"));
@@ -315,7 +315,7 @@ describe("after a crash", () => {
     expect(gitIn(path, repository.env, "status", "--porcelain")).toBe("");
   });
 
-  test("locks and copies of somebody who was killed are in nobody's way", async () => {
+  test("locks and copies of a killed process do not block the next one", async () => {
     const { path } = await workspace.prepare(STORY);
     write(path, "new.ts", "x\n");
     writeFileSync(join(repository.root, ".git/refs/heads/remand/S-1.lock"), "");
@@ -326,7 +326,7 @@ describe("after a crash", () => {
     expect(readdirSync(join(repository.root, ".remand/index"))).toEqual(["S-1"]);
   });
 
-  test("whoever still works there for a dead engine is ended first", async () => {
+  test("a process that still works there for a dead engine is ended first", async () => {
     const { path } = await workspace.prepare(STORY);
     const { cookie } = siteOf(join(repository.root, ".remand"), STORY);
     const command = "while :; do touch new.ts; sleep 0.02; done >/dev/null 2>&1 &";

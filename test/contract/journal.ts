@@ -216,7 +216,7 @@ function chain(journal: () => Journal): void {
     expect((await journal().head()).hash).toBe(FIRST_HASH);
   });
 
-  test("a noted head shows a cut end and a chain that was written anew", async () => {
+  test("a noted head shows a cut end and a chain that was rewritten", async () => {
     await journal().append(A, 0, [startedEvent("1"), startedEvent("2")], 1);
     const head = await journal().head();
     const [first] = await lines(journal());
@@ -225,7 +225,7 @@ function chain(journal: () => Journal): void {
     const cut = await journal().verify({ position: 4, hash: "f".repeat(64) });
     expect(cut).toEqual({ ok: false, position: 3, problem: "the end is cut off: 2 lines up to 4 existed once" });
     const anew = await journal().verify({ position: 1, hash: head.hash });
-    expect(anew).toMatchObject({ ok: false, position: 1, problem: expect.stringContaining("written anew") });
+    expect(anew).toMatchObject({ ok: false, position: 1, problem: expect.stringContaining("it was rewritten") });
   });
 }
 

@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from "node:path";
 /** Where the programs of a PostgreSQL are, and as whom they are run: the server refuses to run as root. */
 export interface PostgresPrograms {
   readonly folder: string;
-  /** `undefined`: as whoever runs the tests. */
+  /** `undefined`: as the user who runs the tests. */
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
 }
 

@@ -109,7 +109,7 @@ export async function verifyChain(
 const PROGRESS_LINES = 10_000;
 
 function notTheNoted(position: number): VerifyResult {
-  return { ok: false, position, problem: "the chain is whole but is not the one that was noted: it was written anew" };
+  return { ok: false, position, problem: "the chain is whole but is not the one that was noted: it was rewritten" };
 }
 
 /** The text is the line's canonical JSON: keys in order, and the event is canonical already. */

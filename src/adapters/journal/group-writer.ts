@@ -82,15 +82,15 @@ export function createGroupWriter(commit: (group: readonly Write[]) => Promise<r
 }
 
 /**
- * Waits for those who write at the same moment: where a commit takes long, for a whole turn of the event loop, in which
- * everybody speaks who had something to say meanwhile; where it is quick, which such a turn is not worth, only until
- * all that has begun in this turn waits for something. What it gives is called when the group is committed.
+ * Waits for writes that come at the same moment. Where commits are slow, it waits a whole turn of the event loop, so
+ * that all pending callers can write. Where they are quick, a turn would cost more than it saves, so it waits only
+ * until the callers that run in this turn wait for something. The returned function is called after the commit.
  */
 function createGathering(): () => Promise<() => void> {
   let tookMs = Infinity;
   let turnedAt = -Infinity;
   return async () => {
-    // Whoever writes and writes would keep everybody else from their turn: signals, timers, other programs' output.
+    // A caller that writes without a pause would keep signals, timers and other programs' output from being handled.
     if (tookMs > QUICK_MS || performance.now() - turnedAt > TURN_MS) {
       await nextTurn();
       turnedAt = performance.now();

@@ -19,7 +19,7 @@ export interface JournalOwner {
   release(): Promise<void>;
 }
 
-/** `null`: somebody holds it and has not said who. */
+/** `null`: a process holds the lock, but no note names it. */
 export interface HeldLock {
   readonly heldBy: Holder | null;
 }
@@ -36,7 +36,7 @@ export async function takeOwnership(file: string, command = ownCommand()): Promi
       const db = await openLocked(`${file}.lock`);
       if (db !== null) return await owner(db, `${file}.owner`, command);
       const heldBy = await readHolder(`${file}.owner`);
-      // A note of somebody who is gone: the new holder is about to write its own, or two of us were in each other's way.
+      // The note is of a process that is gone: the new holder is about to write its own, or two attempts collided.
       if (tries === TRIES || (heldBy !== null && isAlive(heldBy))) return { heldBy };
       await sleep(PAUSE_MS * tries);
     }
@@ -48,7 +48,7 @@ export async function takeOwnership(file: string, command = ownCommand()): Promi
 const TRIES = 5;
 const PAUSE_MS = 40;
 
-/** Held here too: a database that nobody refers to is closed, and its lock with it. */
+/** Held here too: an unreferenced database is closed, and its lock is released. */
 const held = new Set<SqliteDatabase>();
 
 async function openLocked(file: string): Promise<SqliteDatabase | null> {
@@ -99,7 +99,7 @@ async function readHolder(note: string): Promise<Holder | null> {
     if (typeof pid !== "number" || typeof host !== "string") return null;
     return { pid, host, since: Number(since), command: String(command) };
   } catch (error) {
-    // Not written yet, or not by us: then nobody can be named, and the lock is what counts.
+    // Not written yet, or not by Remand: the holder is unknown, but the lock still counts.
     if (error instanceof SyntaxError || systemCode(error) === "ENOENT") return null;
     throw error;
   }
@@ -115,7 +115,7 @@ function isAlive({ pid, host }: Holder): boolean {
   }
 }
 
-/** The program and its command, without what follows: arguments may hold secrets, and a note is for everyone. */
+/** The program and its command, without what follows: arguments may hold secrets, and other users can read the note. */
 function ownCommand(): string {
   return process.argv
     .slice(1, 3)

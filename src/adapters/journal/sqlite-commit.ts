@@ -74,7 +74,7 @@ function createLineWriting(db: SqliteDatabase, lengths: Lengths) {
       lengths.set(stream, expectedSeq + events.length);
       return { ok: true, stored };
     },
-    /** Most groups are one line, and nobody else has written: that takes one statement. `null`: not this one. */
+    /** Most groups are one line, and no other process has written: that takes one statement. `null`: not this one. */
     alone([write, ...others]: readonly Write[]): AppendResult | null {
       const head = lengths.head();
       if (write === undefined || others.length > 0 || "key" in write || head === null) return null;
@@ -82,7 +82,7 @@ function createLineWriting(db: SqliteDatabase, lengths: Lengths) {
       const [first, ...more] = events;
       if (first === undefined || more.length > 0 || lengths.remembered(stream) !== expectedSeq) return null;
       const line = lineAfter(head, stream, expectedSeq + 1, at, first.text);
-      // Where somebody else has written, the position is taken.
+      // If another process has written, the position is taken.
       if (Number(insertIfFree.run(...columnsOf(line)).changes) === 0) return null;
       lengths.set(stream, line.seq);
       lengths.committed(line);
@@ -97,7 +97,7 @@ function columnsOf({ position, stream, seq, at, v, event, hash }: Line): readonl
 
 type Lengths = ReturnType<typeof createLengths>;
 
-/** How many lines each stream has. It is remembered for as long as nobody but this writer has written. */
+/** How many lines each stream has. It is remembered for as long as only this writer has written. */
 function createLengths(db: SqliteDatabase) {
   const seqOf = db.prepare("SELECT max(seq) AS seq FROM line WHERE stream = ?");
   const known = new Map<StoryId | null, number>();
@@ -125,7 +125,7 @@ function createLengths(db: SqliteDatabase) {
   };
 }
 
-/** On Unix a file that was deleted can be written to for ever, and nobody will read it. */
+/** On Unix a process can go on writing to a deleted file, and those lines would be lost. */
 function createMoveWatch(file: string): () => void {
   const inode = statSync(file).ino;
   let lookedAt = -Infinity;

@@ -5,15 +5,15 @@ import { openForWriting, whenFree } from "./sqlite-file.ts";
 import { markMoved, newJournalId } from "./sqlite-identity.ts";
 import { createReading } from "./sqlite-reading.ts";
 
-/** All that a journal's file holds, for whoever takes it to another place. */
+/** All that a journal's file holds, for moving it to another place. */
 export interface SqliteContents {
   head(): Head;
   lines(after: number): AsyncIterable<Line>;
   verify(): Promise<VerifyResult>;
   outbox(): readonly { readonly key: string; readonly text: string }[];
   /**
-   * Lets nobody write while the work is done, and marks the file as moved when it is. `false`: somebody has written
-   * since this head; nothing was done.
+   * Locks the file against writers during the work, and marks it as moved afterwards. `false`: the file has lines after
+   * this head; nothing was done.
    */
   handOver(head: Head, to: string, work: () => Promise<void>): Promise<boolean>;
   close(): void;

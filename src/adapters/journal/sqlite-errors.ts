@@ -14,7 +14,7 @@ type SqliteError = readonly [code: ErrorCode, what: string, hint: string];
 export const CORRUPT_HINT =
   "Nothing was changed. Keep a copy of the file, run `remand verify` to see how far it can be trusted, and bring it back from a backup.";
 const ROOM_HINT = "Make room and run the same command again: everything up to here is kept.";
-const READONLY_HINT = "Change the permissions of the file and of its folder, or run as someone who may write there.";
+const READONLY_HINT = "Change the permissions of the file and of its folder, or run as a user who may write there.";
 
 const BY_CODE: Readonly<Record<number, SqliteError>> = {
   5: [

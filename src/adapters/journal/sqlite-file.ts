@@ -14,9 +14,9 @@ const APPLICATION = 0x52454d41;
 const SCHEMA = 1;
 
 /**
- * The project's own stream is the empty text, because two nulls would not be a conflict to SQLite. Outlines stand apart
- * from the parts they are of, so that whoever wants them all reads few pages. The view is for people who look at the
- * file with other programs.
+ * The project's own stream is the empty text, because two nulls would not be a conflict to SQLite. Outlines are stored
+ * apart from their parts, so that reading all outlines takes few pages. The view is for people who look at the file
+ * with other programs.
  */
 const TABLES = `
   CREATE TABLE line (
@@ -109,7 +109,7 @@ export async function openForReading(file: string, lockTimeoutMs: number): Promi
   });
 }
 
-/** Does it when nobody else holds the file; waits without holding up the process. */
+/** Does the work when no other connection locks the file; waits without blocking the process. */
 export async function whenFree<T>(lockTimeoutMs: number, work: () => T | Promise<T>): Promise<T> {
   const deadline = performance.now() + lockTimeoutMs;
   for (;;) {
@@ -159,7 +159,7 @@ function pragma(db: SqliteDatabase, name: string): number {
 async function refuseLeftOver(file: string): Promise<void> {
   if (((await sizeOf(`${file}-wal`)) ?? 0) === 0) return;
   const message = `the journal ${file} is gone, but ${file}-wal with its newest lines is there`;
-  throw new RemandError("journal-corrupt", message, "Bring the file back, or move the other one away to start anew.");
+  throw new RemandError("journal-corrupt", message, "Bring the file back, or move the other one away to start over.");
 }
 
 /** Journals are never made in place, so an empty one has lost what was in it. */

@@ -39,8 +39,8 @@ export function ensureIdentity(db: SqliteDatabase, head: () => { position: numbe
 }
 
 /**
- * A journal that lives on in another place. The mark is in the file itself, so that it cannot get lost, and whoever
- * opens the file, to write or to look, is told where to go.
+ * A journal that was moved to another place. The mark is in the file itself, so that it cannot get lost, and every
+ * command that opens the file, to write or to read, reports the new place.
  */
 export function refuseMoved(db: SqliteDatabase, file: string): void {
   const there = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'moved'").get();
@@ -51,7 +51,7 @@ export function refuseMoved(db: SqliteDatabase, file: string): void {
   throw new RemandError("journal-moved", message, hint);
 }
 
-/** Within a transaction: from its commit on nobody writes here. */
+/** Call in a transaction; after its commit no process writes to the file. */
 export function markMoved(db: SqliteDatabase, place: string, at: number): void {
   db.exec("CREATE TABLE moved (place TEXT NOT NULL, at REAL NOT NULL) STRICT");
   db.prepare("INSERT INTO moved (place, at) VALUES (?, ?)").run(place, at);

@@ -37,8 +37,8 @@ export interface SqliteJournal extends Journal {
 
 /**
  * The journal in one SQLite file. Appends are gathered for one turn of the event loop and committed together, because
- * the disk's answer is what costs; whoever appended goes on after it. Several processes may write: each commit looks
- * at the file first, so a writer that lost its place is refused whoever took it.
+ * waiting for the disk is what costs; callers continue after the commit. Several processes may write: each commit looks
+ * at the file first, so an append is refused if any other writer has added to its stream.
  */
 export async function createSqliteJournal(file: string, options: SqliteOptions = {}): Promise<SqliteJournal> {
   const lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
@@ -103,7 +103,7 @@ export interface SqliteReader extends JournalReader {
   hashAt(position: number): string | null;
 }
 
-/** For `status` and `log` beside a running engine. It makes no file, changes none, and holds up nobody. */
+/** For `status` and `log` beside a running engine. It makes no file, changes none, and blocks no writer. */
 export async function openJournalReadOnly(file: string, options: SqliteOptions = {}): Promise<SqliteReader> {
   const db = await inOurWords(file, () => openForReading(file, options.lockTimeoutMs ?? LOCK_TIMEOUT_MS));
   const reading = createReading(db, file);
@@ -194,7 +194,7 @@ export function createWatch(db: SqliteDatabase): SqliteWatch {
     try {
       now = version();
     } catch {
-      // Whoever watches reads next, and reading says in full what is wrong with the file.
+      // A watcher reads next, and that read reports in full what is wrong with the file.
       tell("others");
       return;
     }

@@ -6,7 +6,7 @@ import { type SqliteDatabase, inTransaction } from "./sqlite.ts";
 
 /**
  * The outbox as a table of the journal's own file: what is put is committed with whatever else is written in the same
- * moment. What is dropped goes with the next thing that is put, because nobody waits for that.
+ * moment. What is dropped is deleted with the next put, because no caller waits for that.
  */
 export interface SqliteOutbox {
   /** Within the transaction of a group: writes what is put; then takes away what was dropped. */
@@ -48,7 +48,7 @@ export function createSqliteOutbox(db: SqliteDatabase, file: string): SqliteOutb
         // A key that is put again is not to be taken away any more; that is so from now on, whatever is being written.
         dropped.delete(key);
         const { ok } = await writer.write({ key, text });
-        assert(ok, "nobody else writes to the outbox");
+        assert(ok, "putting into the outbox cannot conflict");
       },
       get: async (key) => {
         if (dropped.has(key)) return null;

@@ -6,7 +6,7 @@ import { asJournalError, isCorrupt } from "./sqlite-errors.ts";
 import { createSnapshotReading, type SqliteSnapshots } from "./sqlite-snapshots.ts";
 import type { SqliteDatabase } from "./sqlite.ts";
 
-/** Reading, the same for whoever writes too and for whoever only looks. */
+/** Reading, shared by the journal that writes and the read-only one. */
 export interface SqliteReading {
   lines(after: number): AsyncGenerator<Line>;
   readStored(after: number, only?: StoryId): AsyncGenerator<StoredEvent>;
@@ -65,7 +65,7 @@ function createPages(
 ): (after: number, only?: StoryId) => AsyncGenerator<readonly Line[]> {
   const columns = "SELECT position, stream, seq, at, v, event, hash FROM line";
   const ofAll = db.prepare(`${columns} WHERE position > ? ORDER BY position LIMIT ?`);
-  // By the index of streams: whoever wants one story's lines does not read the others'.
+  // Uses the index of streams, so that reading one story's lines does not read the other stories' lines.
   const ofOne = db.prepare(`${columns} WHERE stream = ? AND position > ? ORDER BY seq LIMIT ?`);
   const page = (after: number, limit: number, only: StoryId | undefined): readonly Line[] => {
     const rows = only === undefined ? ofAll.all(after, limit) : ofOne.all(only, after, limit);

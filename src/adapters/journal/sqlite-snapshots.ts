@@ -130,7 +130,7 @@ export function createSnapshotWriting(
 
 const isWhole = ({ name, digest, text }: SqliteTextRow): boolean => digest === digestOf(name, text);
 
-/** Against damage, and quick, because there are thousands. Whoever wants to deceive could write any sum there is. */
+/** A quick checksum against damage, because there are thousands of parts. It does not protect against forgery. */
 function digestOf(name: string, text: string): number {
   return crc32(text, crc32(name));
 }

@@ -35,7 +35,7 @@ export async function openSqlite(file: string, access: "read" | "write"): Promis
   };
 }
 
-/** The library closes a database that nobody refers to, also while its statements are in use: so each refers to it. */
+/** The library closes an unreferenced database even while its statements are in use, so each statement refers to it. */
 const keepers = new WeakMap<SqliteStatement, SqliteDatabase>();
 
 /**
@@ -64,7 +64,7 @@ function isAtLeast(version: string | undefined, ...wanted: readonly number[]): b
   return true;
 }
 
-/** Node 22 warns on the first use that its SQLite may change; whoever runs a command cannot do anything about it. */
+/** Node 22 warns on first use that its SQLite may change; the person who runs a command can do nothing about it. */
 function quietly<T>(load: () => T): T {
   const emitWarning = process.emitWarning;
   process.emitWarning = () => {};
@@ -119,7 +119,7 @@ export function fileMarkOf(file: string): FileMark | null {
   };
 }
 
-/** So it is while somebody writes, and after a crash. */
+/** Lines wait in the -wal file while a process writes, and after a crash. */
 export function hasWaitingLines(file: string): boolean {
   return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }

@@ -5,7 +5,7 @@ import { FORMAT, storedOf } from "../journal/chain.ts";
 import type { Append, Put, Write } from "../journal/group-writer.ts";
 import type { PostgresPool } from "./pool.ts";
 
-/** What goes out of the outbox with the next commit, because nobody has to wait for that. */
+/** What leaves the outbox with the next commit, because no caller has to wait for that. */
 export interface DroppedKeys {
   /** Has the keys so far taken away, and keeps them for later if that fails. */
   sweep<T>(work: (keys: readonly string[]) => Promise<T>): Promise<T>;

@@ -52,7 +52,7 @@ const BY_CODE: Readonly<Record<string, KnownError>> = {
   ECONNREFUSED: UNREACHABLE,
   ENOTFOUND: [
     "journal-unreachable",
-    "cannot be reached: nobody knows a host of that name",
+    "cannot be reached: there is no host of that name",
     "Check the name of the host in the address, and that this machine can look it up.",
   ],
   EAI_AGAIN: UNREACHABLE,

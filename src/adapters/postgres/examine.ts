@@ -51,7 +51,7 @@ async function serverOf(pool: PostgresPool): Promise<DatabaseReport["server"]> {
   return { version: row!.version, isEncrypted: row!.encrypted === true, isReplica: row!.replica };
 }
 
-/** The catalogue may be read by everybody, the tables not: so the rights are asked for before a table is. */
+/** Every user may read the catalog but not the tables, so the rights are checked before a table is read. */
 async function tablesOf(pool: PostgresPool): Promise<TablesState> {
   const { schema } = pool;
   const [seen] = await pool.query<CatalogueRow>({ text: CATALOGUE, values: [schema] });

@@ -23,7 +23,7 @@ export interface PostgresJournal extends Journal {
 
 /**
  * The journal in a PostgreSQL database that many processes on many machines share. Appends are gathered for one turn of
- * the event loop and committed with one call. While the server is away, everybody waits: an append whose answer was
+ * the event loop and committed with one call. While the server is away, all calls wait: an append whose answer was
  * lost is asked about again, and is neither lost nor written twice. Opened by an address, it has connections of its
  * own; opened by a pool, it leaves them open when it is closed.
  */
@@ -76,7 +76,7 @@ export async function createPostgresJournal(
   };
 }
 
-/** Has anybody ever written a journal there? */
+/** Whether this database holds a journal. */
 export async function hasJournal(pool: PostgresPool): Promise<boolean> {
   return (await schemaVersion(pool)) !== null;
 }
@@ -130,7 +130,7 @@ export function createPostgresOutbox(pool: PostgresPool): PostgresOutbox {
         dropped.delete(key);
         sweeping.delete(key);
         const { ok } = await writer.write({ key, text });
-        assert(ok, "nobody else writes to the outbox");
+        assert(ok, "putting into the outbox cannot conflict");
       },
       get: async (key) => {
         if (dropped.has(key) || sweeping.has(key)) return null;
@@ -212,7 +212,7 @@ async function listen(
       session = await pool.session();
       await listenOn(session, pool.schema, writer, others, pollMs, stop);
     } catch {
-      // Whoever watches reads next, and reading says in full what is wrong, if it stays so.
+      // A watcher reads next, and that read reports the error in full if it persists.
     } finally {
       await session?.end();
     }

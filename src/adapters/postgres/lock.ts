@@ -7,7 +7,7 @@ export const LOCK = 0x52454d41;
 export interface Locks {
   tryLock(session: Session, what: string): Promise<boolean>;
   unlock(session: Session, what: string): Promise<void>;
-  /** Ends the connection of this number if it holds the lock. After a restart of the server it may be anybody's. */
+  /** Ends the connection with this pid if it holds the lock: after a server restart another client may have the pid. */
   endHolder(session: Session, what: string, backend: number): Promise<void>;
 }
 

@@ -42,7 +42,7 @@ export type Query = <Row extends object>(statement: Statement) => Promise<readon
 
 export interface Session {
   readonly query: Query;
-  /** Called once when the connection is gone, by whoever ended it. */
+  /** Called once when the connection is gone, whether the server or this process ended it. */
   onEnd(ended: () => void): void;
   /** With its payload, for each notification on a channel this session listens to. */
   onNotification(heard: (payload: string) => void): void;
@@ -53,7 +53,7 @@ const PATIENCE_MS = 60_000;
 const TRY_MS = 20_000;
 const CONNECT_MS = 10_000;
 const CONNECTIONS = 4;
-/** A connection that nobody used for so long is given up; to make one costs as much as many events. */
+/** A connection that was idle for this long is closed. Opening one costs as much as writing many events. */
 const IDLE_MS = 120_000;
 /** A router that forgets silent connections should not find any. */
 const KEEP_ALIVE_MS = 30_000;
@@ -74,7 +74,7 @@ export async function openPool(url: string, options: PoolOptions = {}): Promise<
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
   const pool = new driver.Pool({ ...config, max: options.connections ?? CONNECTIONS, idleTimeoutMillis: IDLE_MS });
-  // A connection that breaks while nobody uses it is replaced by the next who asks.
+  // A connection that breaks while idle is replaced at the next query.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   const tries = createTries(pool, name, tryMs);
@@ -132,7 +132,7 @@ async function setSessionDefaults(client: Pick<PoolClient, "query">): Promise<vo
 function createTries(pool: Pool, name: string, tryMs: number) {
   const ready = new WeakSet<PoolClient>();
   let stalled: number[] = [];
-  /** One that still ran after us could undo what we do next. They are ours: nobody else has that name. */
+  /** A stalled query that runs on could undo what we do next. Only this pool's connections have that name. */
   const endStalled = async (client: PoolClient): Promise<void> => {
     if (stalled.length === 0) return;
     const text =
@@ -252,7 +252,7 @@ export interface Address {
 
 const DEFAULT_SCHEMA = "remand";
 
-/** Short and plain, so that nobody has to quote it and it fits into the name of a channel. */
+/** Short and plain, so that it needs no quotes in SQL and fits into the name of a channel. */
 const SCHEMA = /^[a-z_][a-z0-9_]{0,47}$/;
 
 const isPostgresUrl = (text: string): boolean => /^postgres(?:ql)?:\/\//.test(text);

@@ -5,7 +5,7 @@ import { createWorkerBooks, type LostWorker, type WorkerTable, type WorkerName }
 export interface PresenceOptions extends WorkerName {
   /** How long a worker may be silent before others take its place, whatever it does. */
   readonly leaseMs?: number;
-  /** Sees to what somebody left behind. Its place is ours until then. */
+  /** Takes over the jobs of a worker that is gone. We hold its place until this resolves. */
   takeOver(gone: LostWorker): Promise<void>;
   /** Whether we are the one now who hands out jobs. */
   onLead(leads: boolean): void;
@@ -18,7 +18,7 @@ export interface Presence {
   leads(): boolean;
   /** Others took our place, in words: whatever we write from now on is refused. */
   readonly lost: Promise<string>;
-  /** Lets somebody else hand out jobs. */
+  /** Lets another worker hand out jobs. */
   resign(): void;
   /** Off the books: nothing is left in our hands. */
   leave(): Promise<void>;
@@ -27,14 +27,14 @@ export interface Presence {
 const LEASE_MS = 3500;
 const BEAT_MS = 1000;
 const PAUSE_MS = 200;
-/** The lock of whoever hands out jobs. No worker's id is so short. */
+/** The lock of the worker that hands out jobs. No worker's id is so short. */
 const LEAD = "lead";
 
 /**
  * Says that a worker is there, finds out who is not any more, and agrees with the others on one that hands out jobs.
- * Each holds a lock for as long as its connection lives; whoever can take somebody's lock takes its place. One that
+ * Each holds a lock for as long as its connection lives; a worker that gets another's lock takes its place. One that
  * stands still, or cannot be reached, keeps its connection: after the lease others end that for it, and when it wakes
- * its place is taken. One whose connection was lost and whose place nobody took comes back as if nothing had happened.
+ * its place is taken. One that lost its connection but not its place reconnects and continues.
  */
 export function createPresence(pool: PostgresPool, options: PresenceOptions): Presence {
   const books = createWorkerBooks(pool, options, options.leaseMs ?? LEASE_MS);
@@ -90,14 +90,14 @@ async function stay(
     standing.leads = leads;
     onLead(leads);
   };
-  // Besides the beats: seeing to what somebody left may take longer than others would wait for us.
+  // Runs beside the beats: taking over a worker's jobs may take longer than the others would wait for our next beat.
   const seeTo = async (gone: LostWorker): Promise<void> => {
     try {
       await takeOver(gone);
       await books.strike(session, gone.id);
     } catch (error) {
       onTrouble(error);
-      // With the connection goes the place, and whoever comes next sees to it once more.
+      // Ending the connection releases the lost worker's lock, so another worker can take over its jobs.
       await session.end();
     }
   };
@@ -112,7 +112,7 @@ async function stay(
         await books.unlock(session, LEAD);
       }
       for (const gone of await books.takePlaces(session)) seeing.push(seeTo(gone));
-      // Whose place may be taken when everybody had the time to come back is seen at that moment, and not a beat later.
+      // Look again as soon as the other workers' time to reconnect is over, not a beat later.
       await sleep(Math.min(BEAT_MS, books.graceMs() || BEAT_MS), undefined, { signal: pause }).catch(() => undefined);
     }
     await Promise.all(seeing);

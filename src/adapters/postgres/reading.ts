@@ -3,7 +3,7 @@ import type { Head, StoredEvent } from "../../ports/journal.ts";
 import { readLine, START, type Line } from "../journal/chain.ts";
 import type { PostgresPool } from "./pool.ts";
 
-/** Reading, the same for whoever writes too and for whoever only looks. */
+/** Reading, shared by the journal that writes and the read-only one. */
 export interface PostgresReading {
   lines(after: number): AsyncGenerator<Line>;
   readStored(after: number, only?: StoryId): AsyncGenerator<StoredEvent>;
@@ -64,7 +64,7 @@ function createPages({ schema, query }: Readable): (after: number, only?: StoryI
         return;
       }
       limit = nextLimit(lines);
-      // The server is asked for the next while this one is worked on. Whoever stops reading does not hear of it.
+      // The next page is requested while the caller works on this one. If the caller stops, an error of it is dropped.
       next = page(lines.at(-1)!.position, limit, only);
       next.catch(() => undefined);
       yield lines;

@@ -4,14 +4,14 @@ import type { PostgresPool } from "./pool.ts";
 import { migrate } from "./schema.ts";
 
 /**
- * A note of a fleet, in a row beside the journal. A lock gives the turn to one at a time, whatever machine it is on;
- * it goes with the transaction, so nobody who dies in the midst of it keeps the others out.
+ * A note of a fleet, in a row beside the journal. A lock gives the turn to one worker at a time, on any machine. The
+ * lock ends with the transaction, so a worker that dies during its turn does not keep the others out.
  */
 export function createPostgresNote(pool: PostgresPool, what: "reminders" | "questions"): ReminderNote {
   const { schema } = pool;
   return {
     takeTurn: async (take) => {
-      // Whoever reminds writes, as whoever answers does: tables of an older version are brought up to date.
+      // Reminding writes to the database, as answering does, so tables of an older version are migrated first.
       await migrate(pool);
       let taken: { readonly next: number | null } | null = null;
       await pool.transaction(async (query) => {
@@ -20,7 +20,7 @@ export function createPostgresNote(pool: PostgresPool, what: "reminders" | "ques
           text: `SELECT until FROM ${schema}.reminder WHERE what = $1`,
           values: [what],
         });
-        // A connection that was lost brings us here again, and whoever was reminded is not reminded a second time.
+        // After a lost connection the transaction runs again; `take` does not, so no person is reminded twice.
         taken ??= { next: take(row?.until ?? null) };
         if (taken.next === null) return;
         await query({

@@ -4,7 +4,7 @@ import type { PostgresPool, Query } from "./pool.ts";
 
 /**
  * Writes a group of appends, what is put into the outbox and what leaves it, all in the one transaction of its call.
- * The lock lets one group in at a time, whoever sends it, and is let go of after the commit: so positions have no gap,
+ * The lock lets one group in at a time, from any writer, and is released after the commit: so positions have no gap,
  * and a line is never seen before the one in front of it. The chain is made here, because only who holds the lock knows
  * the hash before. Called twice with the same tickets it writes once, and answers the same.
  */
@@ -127,8 +127,8 @@ function saveSnapshotFunction(schema: string): string {
 /**
  * The first version of the tables. The project's own stream is the empty text, because two nulls would be no conflict.
  * A line's ticket says which append it came from, so that a writer that lost the answer finds out; it is not part of
- * the chain. Outlines stand apart from the parts they are of, so that whoever wants them all reads few pages. Names are compared byte by byte, whatever the database's
- * language is.
+ * the chain. Outlines are stored apart from their parts, so that reading all outlines takes few pages. Names are
+ * compared byte by byte, whatever the database's language is.
  */
 const FIRST = (schema: string): string => `
   CREATE TABLE ${schema}.line (
@@ -189,8 +189,8 @@ const WORKERS = (schema: string): string => `
 `;
 
 /**
- * Steps from one version of the tables to the next, forward only. A step that was released is never changed: whoever
- * has it has it. Functions carry a number in their names, so that an older Remand never calls a newer one's.
+ * Steps from one version of the tables to the next, forward only. Released steps are immutable, because databases have
+ * run them already. Functions carry a number in their names, so that an older Remand never calls a newer one's.
  */
 const STEPS: readonly ((schema: string) => string)[] = [FIRST, WORKERS, REMINDERS];
 
@@ -234,7 +234,7 @@ async function versionSeen(query: Query, { schema, where }: PostgresPool): Promi
   throw new RemandError("journal-newer", message, "Nothing was changed. Use the newer Remand that wrote it.");
 }
 
-/** Our functions put texts together byte by byte; and a schema with other tables in it is somebody else's. */
+/** Our functions need UTF-8, because they join texts byte by byte; a schema with other tables is another program's. */
 async function refuseForeign(query: Query, { schema, where }: PostgresPool): Promise<void> {
   const [row] = await query<{ encoding: string; tables: number }>({
     text: `SELECT current_setting('server_encoding') AS encoding,

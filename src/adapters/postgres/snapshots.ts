@@ -90,8 +90,8 @@ async function find(query: Query, schema: string, format: string): Promise<{ pos
 
 /**
  * Reading and saving for one of many workers. Each folds the same lines, so one snapshot serves all: the worker whose
- * changes fit the snapshot that is there goes on keeping it. Another would have to write all of it anew; it takes the
- * snapshot for saved for as long as somebody keeps it. Whoever never saw a whole one writes it in any case.
+ * changes fit the stored snapshot keeps updating it. Any other worker would have to write all of it again, so it treats
+ * its snapshot as saved while the stored one is recent. A worker that never saw a whole snapshot always writes one.
  */
 export function createSharedSnapshots(pool: PostgresPool): SnapshotReader & Pick<Journal, "saveSnapshot"> {
   const reading = createSnapshotReading(pool);
@@ -186,7 +186,7 @@ function areWhole(rows: readonly PostgresTextRow[], count: number): boolean {
   return rows.length === count && rows.every(({ name, digest, text }) => Number(digest) === digestOf(name, text));
 }
 
-/** Against damage, and quick, because there are thousands. Whoever wants to deceive could write any sum there is. */
+/** A quick checksum against damage, because there are thousands of parts. It does not protect against forgery. */
 function digestOf(name: string, text: string): number {
   return crc32(text, crc32(name));
 }

@@ -16,14 +16,14 @@ export interface JournalSource {
   lines(after: number): AsyncIterable<Line>;
   readonly outbox: readonly { readonly key: string; readonly text: string }[];
   onLines(copied: number): void;
-  /** Has the commit done at a moment when nobody writes to the source; `false`: somebody has, and it was not done. */
+  /** Runs the commit while no process can write to the source; `false`: the source has new lines, nothing was done. */
   seal(commit: () => Promise<void>): Promise<boolean>;
 }
 
 /**
  * Takes a journal over, its lines with their hashes unchanged, in one transaction: all of it or nothing. The chain is
  * checked as the database gives it back, before anything is committed. A database that has the beginning of this very
- * journal already, because somebody was interrupted, gets the rest; one with other lines is refused.
+ * journal already, because an earlier migration was interrupted, gets the rest; one with other lines is refused.
  */
 export async function takeOver(pool: PostgresPool, source: JournalSource): Promise<boolean> {
   const session = await pool.session();
@@ -52,8 +52,9 @@ export async function takeOver(pool: PostgresPool, source: JournalSource): Promi
 const NOTHING = "Nothing was changed, here or there.";
 
 /**
- * How many lines of the journal are there already, from its first on. Somebody may have been interrupted in the midst,
- * or after all of it when only the mark was missing, and a fleet may have gone on since. Other lines are refused.
+ * How many lines of the journal are there already, from its first on. An earlier migration may have been interrupted
+ * halfway, or after the last line but before the source was marked as moved, and a fleet may have added lines since.
+ * Other lines are refused.
  */
 export async function beginning(
   there: PostgresReading,

@@ -9,39 +9,42 @@ export interface WorkerName {
   readonly name: string;
 }
 
-/** Somebody who is gone. Its place is ours while we see to what it left. */
+/** A worker that is gone. We hold its lock while we take over its jobs. */
 export interface LostWorker extends WorkerName {
   readonly silentMs: number;
 }
 
 /** What a worker says and asks on its own connection. Locks live as long as that does. */
 export interface WorkerTable extends Locks {
-  /** A connection with our lock on it; `null`: somebody else has taken our place. */
+  /** A connection that holds our lock; `null`: another worker has taken our place. */
   enter(): Promise<Session | null>;
-  /** Says that we are there; `false`: nobody knows us any more. */
+  /** Records that we are alive; `false`: our row is gone, because another worker took our place. */
   beat(session: Session): Promise<boolean>;
-  /** How long everybody else still has to come back before any place is taken. */
+  /** How long the other workers still have to reconnect before any place is taken. */
   graceMs(): number;
   /** Those of whom nothing was heard for a while, and whose place could be had: it is ours now. */
   takePlaces(session: Session): Promise<readonly LostWorker[]>;
-  /** Strikes somebody out, and lets go of the place. */
+  /** Deletes a worker's row and releases its lock. */
   strike(session: Session, id: string): Promise<void>;
 }
 
-/** After so many beats that did not come somebody looks whether the lock is free, as it is when a process has died. */
+/** After this long without a beat, other workers try the silent worker's lock: it is free if the process has died. */
 const MISSED_MS = 2500;
 /**
- * How long everybody else gets to come back once we are back ourselves. A server that was away has no locks, and has
- * heard from nobody; whoever lives tries five times a second to reach it, as we did.
+ * How long the other workers get to reconnect once we are connected again. A server that restarted holds no locks and
+ * has seen no beats; each live worker tries to reach it five times a second, as we did.
  */
 const RETURN_MS = 2500;
-/** Whoever meets a server for the first time cannot know whether others have just lost it; one that has run for long is believed. */
+/**
+ * On its first connection a worker cannot know whether the other workers have just lost the server. Only if the server
+ * has been up for longer than this does it skip the time they get to reconnect.
+ */
 const FRESH_MS = 15_000;
 
 export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: number): WorkerTable {
   const table = `${pool.schema}.worker`;
   const locks = locksOf(pool.schema);
-  /** Places that are ours on this connection: a lock can be had twice by whoever has it. */
+  /** Places we took on this connection. PostgreSQL grants a lock again to its holder, so the lock alone cannot tell. */
   let takenIds = new Set<string>();
   let returnedAt = -Infinity;
   const signIn = signingIn(table, me, locks);
@@ -97,7 +100,7 @@ export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: n
   };
 }
 
-/** Somebody else may have taken a place, seen to everything and let go of it, since we looked. */
+/** Since our query another worker may have taken the place, finished with it and released the lock. */
 async function isStillSilent(session: Session, table: string, id: string): Promise<boolean> {
   return (await session.query({ ...silentOnes(table, "id = $1"), values: [id, MISSED_MS] })).length === 1;
 }
@@ -113,7 +116,7 @@ async function soonFree(looks: number, tryLock: () => Promise<boolean>): Promise
 
 const MOST_LOOKS = 6;
 
-/** Takes our lock on a new connection, and says where it is; `false` when our place is somebody else's by now. */
+/** Takes our lock on a new connection and stores that connection's pid; `false`: another worker has our place. */
 function signingIn(table: string, me: WorkerName, { tryLock, endHolder }: Locks) {
   let backend = 0;
   let isKnown = false;
@@ -177,7 +180,7 @@ export async function claimName(pool: PostgresPool, name: string, leaseMs: numbe
 
 const NAME_PAUSE_MS = 500;
 
-/** Somebody of this name whose lock is not free and who was heard of within the lease. */
+/** The id of a worker of this name that holds its lock and sent a beat within the lease. */
 async function holderOf(session: Session, schema: string, name: string, leaseMs: number): Promise<string | null> {
   const { tryLock, unlock } = locksOf(schema);
   const text = `SELECT id FROM ${schema}.worker WHERE name = $1 AND seen > clock_timestamp() - $2 * interval '1 millisecond'`;

@@ -31,7 +31,7 @@ export const queueOf = (lane: Lane): string => `remand-${lane}`;
 
 /**
  * The library asks each queue at fixed times, reads all queues' limits again every second, and has one limit of its own
- * for every worker: that of whoever started last. So the loop is ours, and only asking is left to the library. Where a
+ * for every worker: that of the worker that started last. So the loop is ours, and the library only polls. Where a
  * later version of it is not made like that any more, it does all of this itself, as often as `pollMs` says.
  */
 export function createDbosLanes(dbos: typeof DBOS, pollMs: number, ownLimits: LaneLimits): DbosLanes {
@@ -59,7 +59,7 @@ export function createDbosLanes(dbos: typeof DBOS, pollMs: number, ownLimits: La
         const own = finite(Math.min(ownLimits[lane] ?? Infinity, all ?? Infinity));
         const queue = await dbos.registerQueue(queueOf(lane), {
           ...(all === undefined ? {} : { globalConcurrency: all }),
-          // What is written there holds for everybody who reads it.
+          // This setting would apply to every worker that reads it from the database.
           ...(own === undefined || runner !== null ? {} : { workerConcurrency: own }),
           minPollingIntervalMs: pollMs,
           onConflict: "always_update",
@@ -98,15 +98,15 @@ async function slowTimeoutChecks(): Promise<void> {
   }
 }
 
-/** When each lane is asked for a job: at once where somebody says that there may be one, else now and then. */
+/** When each lane is polled for a job: at once after a hint that there may be one, otherwise now and then. */
 export interface LanePoller {
   /** There may be a job in these lanes. What another worker says is said to all of them, and only one gets the job. */
   wake(lanes: readonly Lane[], whose?: "ours" | "others"): void;
-  /** Asks until it is told to end. `ask` says whether somebody else was at the same lane at the same moment. */
+  /** Polls until `end` is aborted. `ask` says whether another worker polled the same lane at the same moment. */
   run(ask: (lane: Lane) => Promise<boolean>, end: AbortSignal): Promise<void>;
 }
 
-/** How often a lane is asked of which nobody has said anything: a word may get lost. */
+/** How often a lane without hints is polled, because a hint may get lost. */
 const IDLE_MS = 5000;
 /** For so long after a word a lane is asked often: others may have been quicker, or all hands were full. */
 const AWAKE_MS = 5000;
@@ -236,7 +236,7 @@ async function listen(
         if (!pause.aborted) await client.query("SELECT 1");
       }
     } catch {
-      // Whoever asks the server for anything else says in full what is wrong, if it stays so.
+      // The next query to the server reports the error in full if it persists.
     } finally {
       // It is given up and not used for anything else: it would still listen.
       client?.release(true);

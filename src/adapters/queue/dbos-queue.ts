@@ -64,7 +64,7 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<DbosQu
       } catch (error) {
         options.onTrouble?.(`${id}: ${error instanceof Error ? error.message : String(error)}`);
       } finally {
-        // The hand is free when the library has noted it; whoever waits for one is then asked for.
+        // The lane has a free slot once the library has recorded the end; then it is polled for the next job.
         setTimeout(() => lanes.wake(lane === undefined ? LANES : [lane]), NOTED_MS).unref();
       }
     },
@@ -86,7 +86,7 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<DbosQu
   };
   const tell = async (named: readonly Lane[]): Promise<void> => {
     lanes.wake(named);
-    // It is a hint. That the server cannot be reached is told by whoever does something with it.
+    // It is only a hint. The next query that needs the server reports that it cannot be reached.
     if (named.length > 0) await bell?.ring(named).catch(() => undefined);
   };
   return {
@@ -126,7 +126,7 @@ async function poolFor(url: string): Promise<Pool> {
     connectionTimeoutMillis: LONGEST_QUERY_MS,
     keepAlive: true,
   });
-  // A connection that breaks while nobody uses it is replaced by the next who asks.
+  // A connection that breaks while idle is replaced at the next query.
   pool.on("error", () => undefined);
   return pool;
 }

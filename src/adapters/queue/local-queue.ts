@@ -33,7 +33,7 @@ export function createLocalQueue({ limits, clock }: LocalQueueOptions): Queue {
   const run = async (job: Job, perform: RunJob): Promise<void> => {
     hands.set(job.lane, hands.get(job.lane)! - 1);
     try {
-      // Begun in a turn of its own, so that whoever enqueues has finished its own step first.
+      // Started in a microtask of its own, so that the caller that enqueues finishes its own step first.
       await Promise.resolve();
       await perform(job, ending.signal);
     } catch (fault) {
@@ -91,7 +91,7 @@ function* startable(backlog: Backlog, hands: ReadonlyMap<Lane, number>): Generat
   }
 }
 
-/** One sleep at a time, for the job whose time comes first; it is laid anew when another comes before it. */
+/** One sleep at a time, for the job whose time comes first; it is set again when an earlier job comes in. */
 function createAlarm(clock: Clock, ring: () => void): { set(at: number | null): void } {
   let current: { readonly at: number; readonly off: AbortController } | null = null;
   const sleep = async (at: number, off: AbortController): Promise<void> => {
@@ -149,7 +149,7 @@ export interface Backlog {
   ripen(now: number): void;
   /** The next of a lane that may begin, taken out. */
   take(lane: Lane): Job | null;
-  /** When the next one's time comes; `null` when nobody waits for a time. */
+  /** When the next delayed job is due; `null`: no job is delayed. */
   nextAt(): number | null;
   /** Empties it. */
   clear(): readonly Job[];

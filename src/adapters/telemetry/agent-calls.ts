@@ -98,10 +98,10 @@ function troubleIn({ status, error }: AgentResult): string | null {
   return status === "completed" ? null : status;
 }
 
-/** A command of somebody's own is named by its program; where that lies on their disk is nobody's business. */
+/** A custom command is named by its program, without the path: paths on a user's disk are private. */
 const programOf = (agent: string): string => agent.split(/[/\\]/).at(-1)!;
 
-/** By the conventions' names where they have one; a command of somebody's own is its own provider. */
+/** By the conventions' names where they have one; a custom command is its own provider. */
 function providerOf(agent: string, model: string | null): string {
   const known = PROVIDERS[agent];
   if (known !== undefined) return known;

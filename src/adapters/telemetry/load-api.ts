@@ -7,7 +7,7 @@ export type OtelApi = typeof Otel;
 /** Where an SDK of OpenTelemetry says that it is there: every copy of its API looks in this place. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 
-/** Has somebody registered an SDK in this process? Then, and only then, telemetry is wanted. */
+/** Whether an SDK is registered in this process. Only then is telemetry wanted. */
 export function isSdkRegistered(scope: object = globalThis): boolean {
   const known = (scope as Record<symbol, unknown>)[REGISTERED];
   return typeof known === "object" && known !== null && ("trace" in known || "metrics" in known);

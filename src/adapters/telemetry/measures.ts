@@ -21,7 +21,7 @@ export interface TelemetryMeasures {
   called(seconds: number, attributes: Attributes): void;
   tokens(input: number | undefined, output: number | undefined, attributes: Attributes): void;
   tookOver(jobs: number): void;
-  /** Nobody is answered any more about how the run stands. */
+  /** Stops reporting the gauges of the run. */
   close(): void;
 }
 
@@ -99,7 +99,7 @@ const count = (meter: Meter, name: string, description: string, unit: string): C
 const lengths = (meter: Meter, name: string, description: string): Histogram =>
   meter.createHistogram(name, { description, unit: "s", advice: { explicitBucketBoundaries: SECONDS } });
 
-/** What is looked at when somebody collects; it costs nothing in between. */
+/** Gauges that are read only when a collector asks; they cost nothing in between. */
 function observe(meter: Meter, { state, tally }: RunGauges): () => void {
   const gauge = (name: string, description: string, unit: string) =>
     meter.createObservableGauge(name, { description, unit });

@@ -93,7 +93,7 @@ function createLineRecorder({ own, traces, measures, tally }: LineRecorderParts)
   let before: RunState | null = null;
   const tell = (story: StoryId, { line, begun, ended }: LinePieces, isOurs: boolean): void => {
     for (const piece of ended) {
-      // A person's word is nobody's step: what it breaks off is told by whoever was at it.
+      // No worker owns a line that a person wrote: the worker that was doing the interrupted piece reports it.
       if (isOurs || (isPersons(line) && traces.holds(story, piece))) {
         traces.ended(story, piece);
         measures.ended(piece);
@@ -148,8 +148,8 @@ export interface OwnLines {
 }
 
 /**
- * A line may be folded before the append that wrote it has resolved, because somebody read on in between. So whoever
- * asks is answered when both are known, and each line is asked about once.
+ * A line may be folded before the append that wrote it has resolved, because another caller read the journal in
+ * between. So the answer waits until the pending appends have ended. Ask about each line once.
  */
 export function createOwnLines(): OwnLines {
   const ours = new Set<number>();

@@ -11,7 +11,7 @@ export interface Traces {
   /** Do we hold this piece of work, as far as we know? */
   holds(story: StoryId, piece: WorkPiece): boolean;
   ended(story: StoryId, piece: WorkPiece): void;
-  /** Somebody else has ended it: it is theirs to tell. */
+  /** Another worker has ended the piece and reports it. */
   givenUp(story: StoryId, piece: WorkPiece): void;
   /** A span for a call that is under way now; it is the caller's to end. */
   call(story: StoryId | null, name: string, at: number, attributes: Attributes): Span;
@@ -26,7 +26,7 @@ export interface TraceOptions {
   readonly always: Attributes;
 }
 
-/** One trace for each story, whoever works on it. */
+/** One trace for each story, with the spans of every worker on it. */
 export function createTraces({ api, version, identity, always }: TraceOptions): Traces {
   const tracer: Tracer = api.trace.getTracer("remand", version);
   const held = new Map<StoryId, { readonly span: Span; readonly since: number; readonly kind: OpenPiece["kind"] }>();
@@ -79,8 +79,8 @@ export function createTraces({ api, version, identity, always }: TraceOptions): 
 }
 
 /**
- * The same for everybody who works on the story, so that spans of many workers make one trace. The span that all of
- * them are below is sent by nobody.
+ * The same for every worker on the story, so that spans of many workers make one trace. The root span that they all
+ * have as their parent is never sent.
  */
 export function traceIds(identity: string, story: string): { readonly traceId: string; readonly spanId: string } {
   const hash = sha256(JSON.stringify(["remand trace", identity, story]));

@@ -45,7 +45,7 @@ export function piecesIn(
   let answered = before === undefined ? null : answerIn(before);
   return lines.map((line, index) => {
     const ended: WorkPiece[] = [];
-    // A question is over when somebody answered; it is told by whoever does something about it, and by nobody else.
+    // A question ends with its answer. Only the worker that acts on the answer reports it, so that it is reported once.
     if (answered !== null && !leavesUndoOpen(line.event) && line.event.type !== "person.answered") {
       if (line.event.type !== "answer.undone") ended.push(answered);
       answered = null;
@@ -148,7 +148,7 @@ function endOf(event: Event, { attributes }: OpenPiece): Pick<WorkPiece, "attrib
   return { trouble, attributes: { ...attributes, ...more, ...costAttributes(event) } };
 }
 
-/** An answer that nobody has acted on yet, to a question that was asked. */
+/** An answer that no worker has acted on yet, to a question that was asked. */
 function answerIn({ undo }: StoryState): WorkPiece | null {
   if (undo === null) return null;
   const { escalation, escalatedAt } = undo.before;

@@ -8,7 +8,7 @@ import { RemandError } from "../../../src/core/events/error.ts";
 
 const NOBODY = 65_534;
 const [file = "", what = ""] = process.argv.slice(2);
-// Loaded first: nobody may not be allowed to read where the libraries are.
+// Loaded first, because the unprivileged user may not be allowed to read the folder of the libraries.
 await loadSqlite();
 if (process.getuid?.() === 0) process.setuid?.(NOBODY);
 try {

@@ -53,7 +53,7 @@ describe.each([1, 2])("%i writing processes, killed at random", (writers) => {
     const reader = await openJournalReadOnly(file);
     const hashes = new Map((await lines(reader)).map((line) => [line.position, line.hash]));
     const said = readFileSync(out, "utf8").trimEnd().split("\n");
-    // A kill in the middle of saying it leaves half a line, to which the next writer's is joined: nobody was told that.
+    // A kill in the middle of printing leaves half a line, joined to the next writer's: it is not acknowledged.
     const whole = said.filter((line) => /^\d+ [0-9a-f]{64}$/.test(line));
     expect(said.length - whole.length).toBeLessThanOrEqual(KILLS * writers);
     const acknowledged = whole.map((line) => line.split(" "));

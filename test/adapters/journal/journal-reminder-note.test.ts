@@ -13,7 +13,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe("the note of reminders", () => {
   const file = (): string => join(folder, "deep", "journal.db.reminders");
 
-  it("is kept for whoever comes later, and changed only by who gave reminders", async () => {
+  it("is kept for later turns, and changed only by a turn that gave reminders", async () => {
     const seen: (number | null)[] = [];
     const turn = (next: number | null): Promise<void> =>
       createReminderNote(file()).takeTurn((until) => {

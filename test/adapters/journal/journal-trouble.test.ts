@@ -60,7 +60,7 @@ function pages(bytes: Buffer): readonly Buffer[] {
   return Array.from({ length: bytes.length / 4096 }, (_, i) => bytes.subarray(i * 4096, (i + 1) * 4096));
 }
 
-/** Nobody wrote to the file or left another beside it. */
+/** Expects that the work neither changes the file nor leaves another file beside it. */
 async function untouched(work: () => Promise<unknown>): Promise<void> {
   const before = readFileSync(file);
   await work();
@@ -208,7 +208,7 @@ describe("a file that is damaged", () => {
     });
   });
 
-  test("a journal whose newest lines were left alone is not begun anew over them", async () => {
+  test("a missing journal is not created again while the -wal file with its newest lines is there", async () => {
     const journal = await createSqliteJournal(file);
     await journal.append(A, 0, [startedEvent()], 1);
     copyFileSync(`${file}-wal`, join(folder, "kept"));
@@ -346,7 +346,7 @@ describe("several at one file", () => {
     await Promise.all([writer.close(), other.close(), reader.close()]);
   });
 
-  test("whoever finds it locked waits, goes on when it is free, and says so when it never is", async () => {
+  test("a writer that finds it locked waits, goes on when it is free, and says so when it never is", async () => {
     const patient = await createSqliteJournal(file, { lockTimeoutMs: 3_600_000 });
     const other = await openSqlite(file, "write");
     other.exec("BEGIN IMMEDIATE");

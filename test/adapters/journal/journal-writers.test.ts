@@ -72,7 +72,7 @@ describe("two writers of one file", () => {
   });
 });
 
-test("whoever writes without a pause leaves others their turn", async () => {
+test("a caller that writes without a pause does not block the event loop", async () => {
   let turns = 0;
   let isOver = false;
   const takeTurns = async (): Promise<void> => {

@@ -161,8 +161,8 @@ describe("remand doctor, of a fleet's database", () => {
 
   test.each<[string, (url: URL) => void, string, string]>([
     ["a wrong password", (url) => (url.password = "hunter-two"), "refuses the user or the password", "PGPASSWORD"],
-    ["an unknown host", (url) => (url.hostname = "no-such-host.invalid"), "nobody knows a host", "name of the host"],
-    ["a port nobody listens on", (url) => (url.port = "1"), "cannot be reached", "firewall"],
+    ["an unknown host", (url) => (url.hostname = "no-such-host.invalid"), "no host of that name", "name of the host"],
+    ["a port without a server", (url) => (url.port = "1"), "cannot be reached", "firewall"],
     ["a database that is not there", (url) => (url.pathname = "/nosuch"), "no database of that name", "createdb"],
     ["TLS that the server does not know", (url) => (url.search = "?sslmode=verify-full"), "knows no TLS", "ssl = on"],
   ])("says what to do about %s", async (_what, change, detail, fix) => {

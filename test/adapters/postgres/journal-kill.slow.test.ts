@@ -52,7 +52,7 @@ test("writers killed at random, and a server that crashes under them: nothing is
   const said = Array.from({ length: WRITERS }, (_, i) => readFileSync(join(folder, `w${i}`), "utf8").trimEnd()).join(
     "\n",
   );
-  // A kill in the middle of saying it leaves half a line: nobody was told that.
+  // A kill in the middle of printing leaves half a line, which is not acknowledged.
   const acknowledged = said.split("\n").filter((line) => /^\d+ [0-9a-f]{64}$/.test(line));
   expect(acknowledged.length).toBeGreaterThan(KILLS * WRITERS);
   const wrong = acknowledged.filter((line) => hashes.get(Number(line.split(" ")[0])) !== line.split(" ")[1]);

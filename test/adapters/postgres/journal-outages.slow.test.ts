@@ -47,7 +47,7 @@ async function write(journal: PostgresJournal, name: string, count: number): Pro
 }
 
 describe("a server that crashes while writers write", () => {
-  test("nothing that was acknowledged is lost, nothing is there twice, and nobody is refused", async () => {
+  test("nothing that was acknowledged is lost, nothing is there twice, and no writer is refused", async () => {
     const journals = [await open(), await open(), await open()];
     let isDone = false;
     const crashes = (async () => {
@@ -105,7 +105,7 @@ describe("an append whose answer is lost", () => {
     ]);
     const beside = await open();
     await eventually(async () => expect(await lines(beside)).toHaveLength(4));
-    // Somebody else goes on from there, before the writer hears of it.
+    // Another writer appends after it, before the first writer gets its answer.
     expect(await beside.append(A, 3, [startedEvent("fourth")], 3)).toMatchObject({ ok: true });
     if (tryMs > 1000) proxy.cut();
     proxy.network("well");
@@ -123,7 +123,7 @@ describe("an append whose answer is lost", () => {
   test("is written once also when the first try is still under way when the second begins", async () => {
     const journal = await open(proxy.url(url), { tryMs: 300 });
     await journal.append(A, 0, [startedEvent("first")], 1);
-    // Whoever holds the journal's lock keeps both tries waiting on the server.
+    // This session holds the journal's lock, so both tries wait on the server.
     const held = server.sql("SELECT pg_advisory_xact_lock(1380273473, hashtext('remand')), pg_sleep(1.2)", url);
     const appended = await journal.append(A, 1, [startedEvent("second")], 2);
     await held;
@@ -198,7 +198,7 @@ describe("watching", () => {
     stop();
   });
 
-  test("what was written while nobody listened is told of when it listens again, without another word", async () => {
+  test("what was written while the connection was down is reported when it is back", async () => {
     const [ours, theirs] = [await open(proxy.url(url), { pollMs: 3_600_000 }), await open()];
     const heard = vi.fn<() => void>();
     const stop = ours.watch(heard);

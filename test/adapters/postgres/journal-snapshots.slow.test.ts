@@ -37,7 +37,7 @@ test("of several workers one keeps the snapshot, and another takes that over whe
   await two.close();
 });
 
-test("whoever finds a snapshot that is not whole writes it anew", async () => {
+test("a worker that finds a damaged snapshot writes it again", async () => {
   const url = `${server.url}?schema=damaged`;
   const journal = await createPostgresJournal(url);
   await journal.append(A, 0, [startedEvent()], 1);

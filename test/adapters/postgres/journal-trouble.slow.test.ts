@@ -46,7 +46,7 @@ describe("a server that does not let us", () => {
     expect(unknown).toMatchObject({ code: "journal-unreachable" });
   });
 
-  test("does not know the password, and nobody hears it", async () => {
+  test("does not accept the password, and the message does not repeat it", async () => {
     const { url } = server;
     const wrong = new URL(url);
     wrong.password = "hunter2hunter2";
@@ -63,7 +63,7 @@ describe("a server that does not let us", () => {
     });
   });
 
-  test("gives no rights; and whoever may only read can look", async () => {
+  test("gives no rights; a user who may only read can look", async () => {
     const url = await server.newDatabase();
     await server.sql(`CREATE ROLE looker_${count()} LOGIN PASSWORD 'looks' NOSUPERUSER`);
     const looker = new URL(url);
@@ -165,7 +165,7 @@ describe("the tables", () => {
     await journal.close();
   });
 
-  test("are not made in a schema that is somebody else's, nor in a database of another encoding", async () => {
+  test("are not made in a schema of another program, nor in a database of another encoding", async () => {
     const url = await server.newDatabase();
     await server.sql("CREATE SCHEMA remand; CREATE TABLE remand.theirs (x integer)", url);
     expect(await refusal(url)).toMatchObject({
@@ -190,7 +190,7 @@ describe("the tables", () => {
     await two.close();
   });
 
-  test("are not made by whoever only looks", async () => {
+  test("are not made by a reader", async () => {
     const url = await server.newDatabase();
     const pool = await openPool(url);
     expect(await hasJournal(pool)).toBe(false);

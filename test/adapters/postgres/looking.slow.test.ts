@@ -54,7 +54,7 @@ describe("from a folder that has nothing of its own", () => {
     expect(readdirSync(root)).toEqual([]);
   });
 
-  test("what is said reaches the fleet, whoever listens", async () => {
+  test("what a person says reaches the fleet", async () => {
     const heard = vi.fn<(whose: string) => void>();
     const unwatch = journal.watch(heard);
     await eventually(() => expect(heard).toHaveBeenCalled());

@@ -140,7 +140,7 @@ describe("remand migrate", () => {
     expect(await server.sql(`SELECT 1 FROM pg_namespace WHERE nspname = 'moved_${count}'`)).toEqual([]);
   });
 
-  test("does nothing when somebody writes meanwhile; the next try takes that too", async () => {
+  test("does nothing when another process writes meanwhile; the next try takes that too", async () => {
     const answer = async (): Promise<void> => {
       const journal = await createSqliteJournal(file);
       await journal.append(storyId("story-3"), 2, [{ type: "story.held", by: "ann" }], 5000);

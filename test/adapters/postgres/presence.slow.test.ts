@@ -71,7 +71,7 @@ describe("workers of one journal", () => {
     expect(leader.led).toEqual([true, false]);
   });
 
-  test("whoever resigns stays, and somebody else leads", async () => {
+  test("a worker that resigns stays connected, and another one leads", async () => {
     const first = present("a@1");
     await until(() => first.leads());
     const second = present("b@1");
@@ -80,7 +80,7 @@ describe("workers of one journal", () => {
     expect([first.leads(), first.isConnected()]).toEqual([false, true]);
   });
 
-  test("of one that lost its connection nobody takes the place while it comes back", async () => {
+  test("a worker that lost its connection keeps its place while it reconnects", async () => {
     const [steady, shaky] = [present("a@1"), present("b@1")];
     await until(() => steady.isConnected() && shaky.isConnected());
     const [before] = await backends("b@1");
@@ -108,7 +108,7 @@ describe("workers of one journal", () => {
     expect(await away.lost).toContain("taken its place");
   });
 
-  test("a place is taken once, and whoever takes long over it is not taken for gone", async () => {
+  test("a place is taken once, and a worker that takes long over it does not count as gone", async () => {
     const proxy = await startProxy(server.port);
     const far = await openPool(proxy.url(url), { tryMs: 2000 });
     open.push(
@@ -131,7 +131,7 @@ describe("workers of one journal", () => {
     await gone.lost;
   });
 
-  test("whoever was struck out while its connection lived learns it by its next beat, and is not back on the books", async () => {
+  test("a connected worker whose row was deleted learns it by its next beat, and is not added again", async () => {
     const there = present("a@1");
     await until(() => there.isConnected());
     await server.sql("DELETE FROM remand.worker WHERE id = 'a@1'", url);
@@ -145,7 +145,7 @@ describe("workers of one journal", () => {
   test("a place that another took and saw to, since it was looked for, is not taken once more", async () => {
     const session = await pool.session();
     open.push(() => session.end());
-    // The server must have run for long, or everybody would first get the time to come back.
+    // The server must have been up for long, or all workers would first get the time to reconnect.
     const [started] = await server.sql(
       "SELECT clock_timestamp() - pg_postmaster_start_time() > interval '16 s' AS is_old",
       url,
@@ -171,7 +171,7 @@ describe("workers of one journal", () => {
     await books.strike(own, "c@1");
   });
 
-  test("a name that somebody has who is there is refused; that of one who died is not", async () => {
+  test("the name of a live worker is refused; that of a dead one is not", async () => {
     const there = present("a@1");
     await until(() => there.isConnected());
     // Several beats long, so that one that comes late is not taken for the last.
@@ -179,12 +179,12 @@ describe("workers of one journal", () => {
     await claimName(pool, "b", 1000);
     await server.sql("INSERT INTO remand.worker (id, name, backend) VALUES ('c@1', 'c', 0)", url);
     await claimName(pool, "c", 1000);
-    // And looking has taken nobody's place.
+    // Claiming a name has taken no worker's place.
     await sleep(1500);
     expect(there.isConnected()).toBe(true);
   });
 
-  test("when the server crashes everybody comes back, and nobody's place is taken", async () => {
+  test("when the server crashes all workers reconnect, and no place is taken", async () => {
     const workers = [present("a@1"), present("b@1"), present("c@1")];
     await until(() => workers.every((each) => each.isConnected()) && workers.some((each) => each.leads()));
     const signedIn = async (): Promise<string> => String((await server.sql(SIGNED_IN, url))[0]!["backends"]);
@@ -205,7 +205,7 @@ describe("workers of one journal", () => {
     return { worker: present(id, far), die: () => proxy.close() };
   };
 
-  test("one that dies together with the server loses its place, and nobody else does", async () => {
+  test("a worker that dies together with the server loses its place, and no other worker does", async () => {
     const workers = [present("a@1"), present("b@1"), present("c@1")];
     const { worker, die } = await mortal("d@1");
     await until(() => [...workers, worker].every((each) => each.isConnected()));
@@ -216,7 +216,7 @@ describe("workers of one journal", () => {
     expect(workers.flatMap(({ took }) => took)).toEqual(["d@1"]);
   });
 
-  test("one that dies while everybody comes back after a crash loses its place", async () => {
+  test("a worker that dies while all workers reconnect after a crash loses its place", async () => {
     const workers = [present("a@1"), present("b@1")];
     const { worker, die } = await mortal("c@1");
     await until(() => [...workers, worker].every((each) => each.isConnected()));
@@ -229,7 +229,7 @@ describe("workers of one journal", () => {
     expect(workers.flatMap(({ took }) => took)).toEqual(["c@1"]);
   });
 
-  test("whoever has the number of a dead worker's connection by now is left alone", async () => {
+  test("a connection that now has the pid of a dead worker's connection is left alone", async () => {
     const innocent = await pool.session();
     open.push(() => innocent.end());
     const [own] = await innocent.query<{ pid: number }>({ text: "SELECT pg_backend_pid() AS pid" });

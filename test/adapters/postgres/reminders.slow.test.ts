@@ -96,7 +96,7 @@ const QUEUE = { enqueue: async () => undefined, forget: async () => undefined, c
 const ONCE = ["reminder: a still needs you, after 2 h: the same failure again and again"];
 
 describe("the note of a fleet", () => {
-  test("is kept for whoever comes later, and lets one of many ring", async () => {
+  test("is kept for later workers, and lets one of many ring", async () => {
     await (await createPostgresJournal(await connected())).close();
     let given = 0;
     const pools = await Promise.all(Array.from({ length: 6 }, connected));
@@ -112,7 +112,7 @@ describe("the note of a fleet", () => {
     expect(seen).toEqual([60]);
   });
 
-  test("stays as it was where a turn fails, and keeps nobody out", async () => {
+  test("stays as it was where a turn fails, and keeps no worker out", async () => {
     await (await createPostgresJournal(await connected())).close();
     const [one, other] = [
       createPostgresNote(await connected(), "reminders"),
@@ -163,7 +163,7 @@ describe("the note of a fleet", () => {
   });
 });
 
-describe("a question that nobody answered, in a fleet's database", () => {
+describe("an unanswered question in a fleet's database", () => {
   test("is raised once beside two dashboards and a worker that leads; and not again by who comes after them", async () => {
     const pool = await connected();
     const journal = await asked(pool);
@@ -178,7 +178,7 @@ describe("a question that nobody answered, in a fleet's database", () => {
     expect(rings()).toEqual(ONCE);
   });
 
-  test("is raised by a worker that leads, where nobody serves; and by nobody where nobody is named", async () => {
+  test("is raised by a worker that leads, without a dashboard; and not at all without a notify command", async () => {
     const pool = await connected();
     const journal = await asked(pool);
     const parts = await partsOf(pool, journal);
@@ -197,7 +197,7 @@ describe("a question that nobody answered, in a fleet's database", () => {
     expect(existsSync(join(root, ".remand"))).toBe(false);
   });
 
-  test("that comes up is told of once, by whoever leads then; also what came up while nobody did", async () => {
+  test("that comes up is told of once, by the worker that leads; also what came up while no worker led", async () => {
     const pool = await connected();
     const journal = await asked(pool);
     const parts = await partsOf(pool, journal);

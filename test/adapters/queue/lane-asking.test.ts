@@ -85,7 +85,7 @@ test("a word that comes while it is asked is not lost", async () => {
   expect(lanes.count("checks")).toBe(2);
 });
 
-test("whoever was in another's way comes again soon, without being told", async () => {
+test("a poll that collided with another worker's is repeated soon, without a hint", async () => {
   let inTheWay = 2;
   const lanes = running(200, async (lane) => lane === "checks" && inTheWay-- > 0);
   await lanes.pass(600);

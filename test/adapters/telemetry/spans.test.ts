@@ -1,6 +1,6 @@
 /**
- * What is told of a run, held against the journal of that run: each piece of work that ended there is told once, by
- * whoever ended it, in the trace of its story, with the journal's times.
+ * Compares the spans of a run with its journal: each piece of work that ended there is reported once, by the worker
+ * that ended it, in the trace of its story, with the journal's times.
  */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { traceIds } from "../../../src/adapters/telemetry/traces.ts";

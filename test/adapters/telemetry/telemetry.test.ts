@@ -98,7 +98,7 @@ async function wholeStory(write: ReturnType<typeof desk>["ours"], others = write
 }
 
 describe("traces", () => {
-  it("tell each piece with its times and its result, and nothing that anybody wrote", async () => {
+  it("tell each piece with its times and its result, and no text of a person or agent", async () => {
     const { ours } = desk();
     await wholeStory(ours);
     const spans = told.spans();
@@ -134,7 +134,7 @@ describe("traces", () => {
     expect(JSON.stringify([spans, await told.measured()])).not.toContain("hunter2");
   });
 
-  it("are one for each story, with the same ids whoever tells them", async () => {
+  it("are one for each story, with the same ids from every worker", async () => {
     const one = desk("w1");
     await wholeStory(one.ours);
     const [first] = told.spans();
@@ -287,7 +287,7 @@ describe("calls of agents", () => {
     expect(JSON.stringify(told.spans())).not.toContain("hunter2");
   });
 
-  it("name a command of somebody's own by its program, and a model by its provider", async () => {
+  it("name a custom command by its program, and a model by its provider", async () => {
     const { telemetry } = desk();
     await asked(telemetry, "/home/ada/bin/agent.sh", "login:7", () => Promise.resolve(RESULT));
     await asked(telemetry, "model", "login:7", () => Promise.resolve(RESULT));

@@ -62,12 +62,13 @@ function duplicateLines(sources) {
   return repeated.size;
 }
 
-/** How many files a section of CONTRIBUTING.md lists. @param {string} root @param {string} title */
+/** How many files the steps of a section of CONTRIBUTING.md name. @param {string} root @param {string} title */
 function filesListed(root, title) {
   const page = existsSync(join(root, "CONTRIBUTING.md")) ? readFileSync(join(root, "CONTRIBUTING.md"), "utf8") : "";
   const section = page.split(/^#+ /m).find((part) => part.startsWith(title));
   if (section === undefined) return "not described";
-  return section.split("\n").filter((line) => /^(?:- |\d+\. ).*`(?:src|schema)\//.test(line)).length;
+  const steps = section.split("\n").filter((line) => /^\d+\. /.test(line));
+  return steps.flatMap((line) => line.split(": ")[0]?.match(/`[^`]+\.ts`/g) ?? []).length;
 }
 
 /** @param {string} root @returns {Record<string, string | number>} */

@@ -2,6 +2,7 @@ import { DEFAULT_TARGET_MOVES } from "../core/events/policy.ts";
 import type { Prices } from "../core/events/event-cost.ts";
 import { byGate } from "../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
+import { defaultStopSettings } from "../core/stories/stop-rules.ts";
 import type { Config, GateConfig } from "./config.ts";
 
 const OPUS = { input: 5, cached: 0.5, output: 25 };
@@ -104,7 +105,7 @@ export const DEFAULTS: Config = {
     run: { costUsd: null, tokens: null, time: null },
   },
   concurrency: { developers: 5, critics: 5, auditors: 5, checks: 2, stories: null },
-  stall: { sameFailure: 3, unchanged: 1, plateau: 2, oscillation: true, cascade: true, grace: 0 },
+  stall: { ...defaultStopSettings(), grace: 0 },
   specialists: [],
   scope: {
     exceptions: "with-rationale",

@@ -1,7 +1,7 @@
 import { countText } from "../stdx/plain-text.ts";
 import type { GateName } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
-import type { Stall } from "../core/stories/escalation.ts";
+import type { Stall } from "../core/stories/stop-rules.ts";
 import type { Round, StoryState } from "../core/stories/story-state.ts";
 import { gateState } from "./charge.ts";
 import { brokenTests, openCount, roundsWithoutFix } from "./compare-rounds.ts";

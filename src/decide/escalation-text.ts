@@ -4,6 +4,7 @@ import { limitText, spentText } from "../core/stories/budget.ts";
 import { listNames, reasonText, times } from "../core/stories/escalation-words.ts";
 import type { GateName } from "../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
+import { STOP_RULES } from "../core/stories/stop-rules.ts";
 
 /** What sort of act is asked for: to choose, to allow, or to do something by hand. */
 export function kindOf(reason: EscalationReason): EscalationKind {
@@ -101,7 +102,7 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
         ? `Read what ${reason.used === 1 ? "the failed attempt" : `each of the ${reason.used} failed attempts`} tried. If the goal is right, send it back with the missing piece of guidance; if not, change the story.${letThrough(gate)}`
         : `Check what the ${reason.budget} budget has bought so far. Raise the limit of ${limitText(reason.budget, reason.limit)} only if the last attempts made progress.`;
     case "stall":
-      return `${STALL_ADVICE[reason.stall]}${gate === null ? "" : ` Start with the last findings of the${at} gate.`}${letThrough(gate)}`;
+      return `${STOP_RULES[reason.stall].advice}${gate === null ? "" : ` Start with the last findings of the${at} gate.`}${letThrough(gate)}`;
     case "scope-too-broad":
       return `Say which of ${countText(reason.files.length, "file")} is at fault (${reason.files.join(", ")}), or split the story so that a failure has one cause.`;
     case "non-deterministic":
@@ -153,15 +154,6 @@ function approvalAdvice(of: "rework" | "retry" | "merge", at: string): string {
   if (of === "merge") return "All gates passed. Read the diff and say merge, or send the work back.";
   return `Read why the${at} gate did not pass, then let the ${of} go ahead or stop it.`;
 }
-
-const STALL_ADVICE = {
-  "same-failure": "The agent does not see the cause. Name it in the guidance, or give the work to another role.",
-  "no-change": "The agent believes it is done. Check the criterion by hand: waive the finding, or say what is missing.",
-  oscillation: "Two demands exclude each other. Decide which one holds and say so in the guidance.",
-  plateau: "The findings do not get fewer. Split the story, or say which findings matter.",
-  "regression-cascade": "The best tree was brought back. Send it back with a narrower task.",
-  "trouble-spot": "This code keeps failing. Look at it yourself, or have it rewritten.",
-} as const;
 
 /** `top`: the title of the most severe open finding; empty where none is known. */
 export function questionOf(reason: EscalationReason, gate: GateName | null, top = ""): string {

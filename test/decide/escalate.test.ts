@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
-import { type Escalation, type EscalationReason, STALLS } from "../../src/core/stories/escalation.ts";
+import { type Escalation, type EscalationReason } from "../../src/core/stories/escalation.ts";
 import { escalateRun, escalateStory } from "../../src/decide/escalate.ts";
 import { escalationProblems } from "./escalation-problems.ts";
 import { optionsFor } from "../../src/decide/escalation-options.ts";
 import { EMPTY_RUN, UNJUDGED, newStory } from "../../src/fold/new-state.ts";
 import { judgement, story } from "../kit/story-world.ts";
 import { begin, runScript, stateOf, world } from "../seeds/scripted-run.ts";
+import { STALLS } from "../../src/core/stories/stop-rules.ts";
 
 const STATE = newStory(story("a"), 0, 0);
 

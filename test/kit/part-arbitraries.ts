@@ -7,7 +7,6 @@ import {
   ESCALATION_KINDS,
   type Escalation,
   type EscalationReason,
-  STALLS,
 } from "../../src/core/stories/escalation.ts";
 import type { Answer } from "../../src/core/events/event.ts";
 import type { Finding } from "../../src/core/gates/finding.ts";
@@ -30,6 +29,7 @@ import { type Route, type Scope, TEST_POLICIES } from "../../src/core/stories/sc
 import { SEVERITIES } from "../../src/core/gates/severity.ts";
 import { INCOMPLETE_CATEGORIES } from "../../src/core/stories/signal.ts";
 import { TRIED_FINDING_STATUSES } from "../../src/core/gates/tried-finding.ts";
+import { STALLS } from "../../src/core/stories/stop-rules.ts";
 
 /** The nouns that events are made of, made at random: every field that may be missing is there or not. */
 const ODD_TEXTS = ["", " ", "__proto__", "constructor", "\u2028\u0000", "\ud800", '"}{"', "𝒳 é ‮"] as const;

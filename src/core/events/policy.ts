@@ -3,6 +3,7 @@ import type { FailOn } from "../gates/severity.ts";
 import type { GateName } from "../gates/gate.ts";
 import type { RoleName } from "./ids.ts";
 import type { Phase } from "../stories/story.ts";
+import type { StopSettings } from "../stories/stop-rules.ts";
 
 /**
  * The rules a story runs under, resolved: every value is there. A story keeps the policy it started with.
@@ -90,12 +91,7 @@ export interface SpendLimits {
 }
 
 /** Zero switches a rule off. */
-export interface StallRules {
-  readonly sameFailure: number;
-  readonly unchanged: number;
-  readonly plateau: number;
-  readonly oscillation: boolean;
-  readonly cascade: boolean;
+export interface StallRules extends StopSettings {
   /** Extra rounds for work that got strictly better each time. */
   readonly grace: number;
 }

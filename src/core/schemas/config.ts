@@ -5,6 +5,7 @@ import { NOTIFICATION_KINDS } from "../events/notification.ts";
 import { AUTONOMIES, PRESETS } from "../events/policy.ts";
 import { SEVERITIES, type Severity } from "../gates/severity.ts";
 import { AGENT_CLIENT_NAMES } from "../stories/agent-client.ts";
+import { byStopSetting } from "../stories/stop-rules.ts";
 
 /**
  * What a config file may hold. Every key may be left out: a file is a preset plus changes. Unknown keys are
@@ -239,11 +240,7 @@ export const configFileSchema = z.strictObject({
     .optional(),
   stall: z
     .strictObject({
-      sameFailure: count(0).optional(),
-      unchanged: count(0).optional(),
-      plateau: count(0).optional(),
-      oscillation: z.boolean().optional(),
-      cascade: z.boolean().optional(),
+      ...byStopSetting({ count: count(0).optional(), flag: z.boolean().optional() }),
       grace: count(0, 10).optional(),
     })
     .optional(),

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { ANSWER_VERBS, ESCALATION_KINDS, STALLS } from "../stories/escalation.ts";
+import { ANSWER_VERBS, ESCALATION_KINDS } from "../stories/escalation.ts";
+import { STALLS } from "../stories/stop-rules.ts";
 import { GATES } from "../gates/gate.ts";
 import { TRIED_FINDING_STATUSES } from "../gates/tried-finding.ts";
 import { PHASES } from "../stories/story.ts";

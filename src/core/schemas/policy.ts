@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { GATES, byGate } from "../gates/gate.ts";
 import { GATE_REGISTRY } from "../gates/registry.ts";
+import { byStopSetting } from "../stories/stop-rules.ts";
 import { PHASES } from "../stories/story.ts";
 import { AUTONOMIES, PRESETS } from "../events/policy.ts";
 import { SEVERITIES } from "../gates/severity.ts";
@@ -94,11 +95,7 @@ export const policySchema = z.strictObject({
   phases: z.array(z.strictObject({ phase: z.enum(PHASES), gates: z.array(z.enum(GATES)) })),
   limits,
   stall: z.strictObject({
-    sameFailure: count,
-    unchanged: count,
-    plateau: count,
-    oscillation: z.boolean(),
-    cascade: z.boolean(),
+    ...byStopSetting({ count, flag: z.boolean() }),
     grace: count,
   }),
   gates: byGateOr(gateRulesSchema, RULES_OF_UNKNOWN_GATE),

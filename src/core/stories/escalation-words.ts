@@ -1,6 +1,7 @@
 import { countText } from "../../stdx/plain-text.ts";
 import type { GateName } from "../gates/gate.ts";
 import type { EscalationReason } from "./escalation.ts";
+import { STOP_RULES } from "./stop-rules.ts";
 
 /** The reason in a few words, as it stands on one line of a list. */
 export function reasonText(reason: EscalationReason, gate: GateName | null): string {
@@ -10,7 +11,7 @@ export function reasonText(reason: EscalationReason, gate: GateName | null): str
         ? `the ${reason.budget.slice("failures:".length)} gate failed ${times(reason.used)}`
         : `the ${reason.budget} budget is used up`;
     case "stall":
-      return STALL_WORDS[reason.stall];
+      return STOP_RULES[reason.stall].text;
     case "scope-too-broad":
       return "scope too broad for targeted rework";
     case "non-deterministic":
@@ -61,12 +62,3 @@ export function listNames(names: readonly string[]): string {
 const MOST_LISTED = 10;
 
 export const times = (count: number): string => countText(count, "time");
-
-const STALL_WORDS = {
-  "same-failure": "the same failure again and again",
-  "no-change": "the rework changed nothing",
-  oscillation: "the work goes in circles",
-  plateau: "no progress",
-  "regression-cascade": "regression cascade",
-  "trouble-spot": "persistent trouble spot",
-} as const;

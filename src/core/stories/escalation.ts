@@ -2,6 +2,7 @@ import type { GateName } from "../gates/gate.ts";
 import type { EscalationId, Fingerprint, TreeId } from "../events/ids.ts";
 import type { TriedFinding } from "../gates/tried-finding.ts";
 import type { BudgetName } from "./budget.ts";
+import type { Stall } from "./stop-rules.ts";
 
 /** A question that only a person can answer. */
 export interface Escalation {
@@ -107,17 +108,6 @@ export const ANSWER_VERBS = [
   "allow",
 ] as const;
 export type AnswerVerb = (typeof ANSWER_VERBS)[number];
-
-/** No progress, by rule. Each rule ends a loop inside its budget. */
-export const STALLS = [
-  "same-failure",
-  "no-change",
-  "oscillation",
-  "plateau",
-  "regression-cascade",
-  "trouble-spot",
-] as const;
-export type Stall = (typeof STALLS)[number];
 
 /** A person lets a finding or a gate through. It opens the gate and is never shown as a pass. */
 export interface Waiver {

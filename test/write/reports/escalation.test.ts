@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { ANSWER_VERBS, type Escalation, type EscalationReason, STALLS } from "../../../src/core/stories/escalation.ts";
+import { ANSWER_VERBS, type Escalation, type EscalationReason } from "../../../src/core/stories/escalation.ts";
 import { escalationId } from "../../../src/core/events/ids.ts";
 import { writeEscalation } from "../../../src/write/reports/escalation.ts";
 import { SIGNAL_LINE } from "../../kit/sample-brief.ts";
+import { STALLS } from "../../../src/core/stories/stop-rules.ts";
 
 const story = { id: "pay", title: "Pay by card" };
 

@@ -11,7 +11,7 @@ const ROUNDS = 5;
 const SIZES_MB = [10, 50, 100] as const;
 const MOST_MEGABYTES = 150;
 
-/** A log as a chatty test run leaves it, and two that nobody hopes for. Each ends in the same summary. */
+/** The log of a verbose test run, and two unusually hard ones. Each ends in the same summary. */
 const KINDS: readonly (readonly [name: string, line: (at: number) => string])[] = [
   [
     "a chatty run",

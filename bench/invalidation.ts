@@ -182,7 +182,7 @@ function performed(command: Command, around: StoryAround): Event[] {
     case "fail":
       return [{ type: "story.failed", how: command.how, reason: command.reason }];
     case "raise-escalation":
-      // Nobody answers: the story ends here, both times at the same place.
+      // The benchmark does not answer escalations: both runs of the story end here, at the same event.
       return [{ type: "story.failed", how: "set-aside", reason: command.escalation.title }];
     default:
       throw new Error(`the bench does not perform ${command.type}`);

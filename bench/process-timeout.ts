@@ -8,7 +8,7 @@ const ROUNDS = 5;
 /** A grandchild in a session of its own, whose parent is gone, that ignores every signal it may, and holds the output open. */
 const STUBBORN = `setsid sh -c '(trap "" INT TERM HUP; while :; do sleep 1; done) &'; echo begun; sleep 60`;
 
-/** How long a timeout really takes when somebody does everything to prolong it; and what running a program costs at all. */
+/** How long a timeout takes when a program does everything to prolong it, and what it costs to run a program at all. */
 export async function run(): Promise<readonly BenchResult[]> {
   const stubborn: number[] = [];
   const plain: number[] = [];

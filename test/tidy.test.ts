@@ -171,7 +171,7 @@ const otherBorders: readonly Plant[] = [
   {
     title: "a border holds for import()",
     path: "src/core/dynamic.ts",
-    text: 'export const planted = (): Promise<unknown> => import("../decide/thing.ts");\n',
+    text: 'export const getThing = (): Promise<unknown> => import("../decide/thing.ts");\n',
     rule: "remand(borders)",
   },
   {
@@ -183,18 +183,18 @@ const otherBorders: readonly Plant[] = [
   {
     title: "an import whose target cannot be read is refused",
     path: "src/cli/unreadable.ts",
-    text: "export const planted = (name: string): Promise<unknown> => import(name);\n",
+    text: "export const getThing = (name: string): Promise<unknown> => import(name);\n",
     rule: "remand(borders)",
   },
 ];
 
 const CORE_BANS: readonly (readonly [name: string, text: string, rule: string])[] = [
-  ["the current time", "export const planted = (): number => Date.now();", "eslint(no-restricted-properties)"],
-  ["the current date", "export const planted = (): Date => new Date();", "remand(no-clock)"],
-  ["the current date as text", "export const planted = (): string => Date();", "remand(no-clock)"],
-  ["chance", "export const planted = (): number => Math.random();", "eslint(no-restricted-properties)"],
-  ["the environment", 'export const planted = (): unknown => process.env["HOME"];', "eslint(no-restricted-globals)"],
-  ["a timer", "export const planted = (): unknown => setTimeout(() => 0, 1);", "eslint(no-restricted-globals)"],
+  ["the current time", "export const getThing = (): number => Date.now();", "eslint(no-restricted-properties)"],
+  ["the current date", "export const getThing = (): Date => new Date();", "remand(no-clock)"],
+  ["the current date as text", "export const getThing = (): string => Date();", "remand(no-clock)"],
+  ["chance", "export const getThing = (): number => Math.random();", "eslint(no-restricted-properties)"],
+  ["the environment", 'export const getThing = (): unknown => process.env["HOME"];', "eslint(no-restricted-globals)"],
+  ["a timer", "export const getThing = (): unknown => setTimeout(() => 0, 1);", "eslint(no-restricted-globals)"],
   ["work on import", 'export const planted: string[] = [];\nplanted.push("x");', "remand(no-top-level-effect)"],
   [
     "state on import",
@@ -224,7 +224,7 @@ const everywhereBans: readonly Plant[] = [
   {
     title: "the core may declare a function in several forms",
     path: "src/decide/overloaded.ts",
-    text: "export function planted(x: string): string;\nexport function planted(x: number): number;\nexport function planted(x: string | number): string | number {\n  return x;\n}\n",
+    text: "export function getThing(x: string): string;\nexport function getThing(x: number): number;\nexport function getThing(x: string | number): string | number {\n  return x;\n}\n",
     rule: null,
   },
   {
@@ -280,19 +280,19 @@ const everywhereBans: readonly Plant[] = [
   {
     title: "no any",
     path: "src/cli/any.ts",
-    text: "export const planted = (x: any): unknown => x;\n",
+    text: "export const getThing = (x: any): unknown => x;\n",
     rule: "typescript(no-explicit-any)",
   },
   {
     title: "no promise left alone",
     path: "src/cli/floating.ts",
-    text: "export function planted(work: () => Promise<void>): void {\n  work();\n}\n",
+    text: "export function getThing(work: () => Promise<void>): void {\n  work();\n}\n",
     rule: "typescript(no-floating-promises)",
   },
   {
     title: "no member of a union forgotten",
     path: "src/cli/forgotten.ts",
-    text: 'export function planted(x: "a" | "b"): void {\n  switch (x) {\n    case "a":\n      return;\n  }\n}\n',
+    text: 'export function getThing(x: "a" | "b"): void {\n  switch (x) {\n    case "a":\n      return;\n  }\n}\n',
     rule: "typescript(switch-exhaustiveness-check)",
   },
   {
@@ -310,13 +310,13 @@ const everywhereBans: readonly Plant[] = [
   {
     title: "no function over 60 lines",
     path: "src/cli/long-function.ts",
-    text: `export function planted(out: number[]): void {\n${long(59)}\n}\n`,
+    text: `export function getThing(out: number[]): void {\n${long(59)}\n}\n`,
     rule: "eslint(max-lines-per-function)",
   },
   {
     title: "60 lines are not too many",
     path: "src/cli/just-long-enough.ts",
-    text: `export function planted(out: number[]): void {\n${long(58)}\n}\n`,
+    text: `export function getThing(out: number[]): void {\n${long(58)}\n}\n`,
     rule: null,
   },
   {

@@ -84,7 +84,7 @@ function chooseSlips(files: Files, chance: Chance, count: number): Slip[] | null
   return new Set(slips.map((slip) => `${slip.file}:${Math.floor(slip.at / 4)}`)).size === count ? slips : null;
 }
 
-/** A setting that nobody minds, and code that goes wrong under it: only both together do harm. */
+/** A setting that breaks nothing by itself, and code that fails under it: only both together break a test. */
 function jointSlips(files: Files, chance: Chance): Slip[] | null {
   const readers = [...files].flatMap(([path, text]) => {
     const found = /const (\w+) = JSON\.parse\(readFileSync\(new URL\("\.\.\/([\w/]+\.json)"/.exec(text);

@@ -46,7 +46,7 @@ export function makeTestFolder(): TestFolder {
           cwd: root,
           encoding: "utf8",
           timeout: 20_000,
-          // The same surroundings for every run, and none of a runner around this one.
+          // Every run gets the same environment, without the variables of a test runner that started this benchmark.
           env: { PATH: process.env["PATH"] ?? "", NO_COLOR: "1", TZ: "UTC" },
         },
       );

@@ -11,7 +11,7 @@ export interface Slip {
 
 type Maker = readonly [kind: string, make: (line: string, chance: Chance) => readonly string[] | null];
 
-/** The ways in which a line goes wrong under somebody's hand. */
+/** The mistakes that a developer can make in a line. */
 const MAKERS: readonly Maker[] = [
   [
     "comparison",

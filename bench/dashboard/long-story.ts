@@ -22,7 +22,7 @@ export async function addLongStory(file: string): Promise<void> {
         ...own.slice(begins).map((event): Event => ("attempt" in event ? { ...event, attempt: round } : event)),
       );
     const appended = await journal.append(storyId(LONG_STORY), 0, events.slice(0, EVENTS), Date.now());
-    if (!appended.ok) throw new Error("somebody else writes, too");
+    if (!appended.ok) throw new Error("another process wrote to this journal, too");
   } finally {
     await journal.close();
   }

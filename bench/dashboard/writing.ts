@@ -2,7 +2,7 @@ import { createSqliteJournal } from "../../src/adapters/journal/sqlite-journal.t
 import type { Event } from "../../src/core/events/event.ts";
 import { storyId, type StoryId } from "../../src/core/events/ids.ts";
 
-/** Somebody else who writes to the journal that is served. */
+/** A second writer of the journal, while the dashboard serves it. */
 export interface Writing {
   /** Writes one line for each of so many stories, from the first on, round and round. */
   lines(count: number): Promise<void>;
@@ -23,7 +23,7 @@ export async function writeTo(file: string): Promise<Writing> {
     seqs.set(story, seq + 1);
     const event: Event = { type: isHeld ? "story.held" : "story.released", by: "bench" };
     const appended = await journal.append(story, seq, [event], Date.now());
-    if (!appended.ok) throw new Error("somebody else writes, too");
+    if (!appended.ok) throw new Error("another process wrote to this journal, too");
   };
   return {
     lines: async (count) => {

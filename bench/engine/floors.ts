@@ -34,7 +34,7 @@ export async function sqliteFloor(file: string): Promise<Floor> {
   };
 }
 
-/** Milliseconds per text, one after the other with nothing between: quicker than a disk is for anybody else. */
+/** Milliseconds per text, written back to back: quicker than writes with other work between them. */
 export function msInARow(floor: Floor, texts: readonly string[]): number {
   const begin = performance.now();
   for (const text of texts) floor.write(text);

@@ -27,8 +27,8 @@ export interface InstantOptions {
 }
 
 /**
- * A world in which nobody needs any time: agents, gates, code and evidence are in memory, and only the journal is
- * real. What is left is what the engine itself costs.
+ * A world in which agents, gates, code and evidence are in memory and take no time, and only the journal is real. What
+ * is measured is the cost of the engine itself.
  */
 export function instantWorld({ journal, atOnce, failures, outbox }: InstantOptions): EngineWorld {
   const clock = createSystemClock();

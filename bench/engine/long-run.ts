@@ -9,7 +9,7 @@ const TELLER = new URL("./long-journal.js", import.meta.url).href;
 const STORIES = 10_000;
 const ROUNDS = 7;
 
-/** What a long journal costs whoever opens it. Each time by a process of its own, as it is after a crash. */
+/** The cost of opening a long journal. A new process opens it each time, as after a crash. */
 export async function measureLongRun(folder: string): Promise<readonly BenchResult[]> {
   const journal = await longJournal(folder, STORIES);
   const opened: OpenFigures[] = [];

@@ -18,10 +18,10 @@ export interface Steps {
 }
 
 /**
- * One story after the other, each sent back once: what a journalled event costs from the decision to the next one,
- * beside the same bytes kept by themselves. They take turns with every event, so that a slow moment of the disk falls on
- * both, and both find the processor as somebody does who has waited for a disk and has other work between. Back to back,
- * with nothing between, the same write is quicker; that is told too.
+ * One story after the other, each sent back once: what a journaled event costs from one decision to the next, compared
+ * with writing the same bytes alone. The two alternate with every event, so that a slow moment of the disk affects both,
+ * and both start after a wait for the disk and other work. The same write is quicker back to back; that figure is
+ * reported, too.
  */
 export async function measureSteps(folder: string): Promise<Steps> {
   const plain = plainFloor(join(folder, "plain.jsonl"));

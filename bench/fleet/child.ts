@@ -31,7 +31,7 @@ export function startChild(module: URL, name: string, args: readonly unknown[]):
   const endedEarly = exited.then(([code]): never => {
     throw new Error(`a process of this benchmark ended with ${String(code)} before it had said everything`);
   });
-  // Whoever waits for a word hears of it; when nobody does, it is no error.
+  // A pending `next()` rejects with this error. Without one, it must not count as an unhandled rejection.
   endedEarly.catch(() => undefined);
   return {
     pid: child.pid!,

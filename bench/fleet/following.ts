@@ -9,7 +9,7 @@ import { processorMs, serverProcessorMs } from "./processor.ts";
 
 const FOLLOWERS = 12;
 const STORIES = 150;
-/** Lines come one by one, as they do from many workers: whoever follows is told of each. */
+/** Lines are appended one by one, as by many workers, so that every follower is notified of each. */
 const PAUSE_MS = 5;
 
 /** Every worker folds every line. What that costs the server and the worker, for each line and each worker. */
@@ -56,7 +56,7 @@ async function written(url: string, followers: number) {
       const name = `followed-${i}`;
       for (const [seq, event] of retold(model, name).entries()) {
         const { ok } = await journal.append(storyId(name), seq, [event], Date.now());
-        if (!ok) throw new Error("a conflict where nobody else writes");
+        if (!ok) throw new Error("a conflict although no other process writes");
         await new Promise((done) => setTimeout(done, PAUSE_MS));
       }
     }

@@ -225,7 +225,7 @@ async function evidenceSize(url: string): Promise<readonly BenchResult[]> {
 }
 
 function insist({ ok }: { readonly ok: boolean }): void {
-  if (!ok) throw new Error("a conflict where nobody else writes");
+  if (!ok) throw new Error("a conflict although no other process writes");
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

@@ -87,7 +87,7 @@ async function write(url: string, stories: number): Promise<void> {
         const name = `story-${from + i}`;
         const events: readonly Event[] = retold(over, name);
         const { ok } = await journal.append(storyId(name), 0, events, Date.now());
-        if (!ok) throw new Error("a conflict where nobody else writes");
+        if (!ok) throw new Error("a conflict although no other process writes");
       }),
     );
   }

@@ -14,7 +14,7 @@ import { processorMs, serverProcessorMs } from "./processor.ts";
 
 const STORIES = 10_000;
 const WATCHED_MS = 20_000;
-/** As a worker has it where nobody says otherwise. */
+/** A worker's default poll interval. */
 const POLL_MS = 500;
 
 /** What ten thousand stories cost that wait for a person: hands of the queue, and processor time of a worker. */
@@ -71,7 +71,7 @@ async function idle(url: string, stories: number) {
   }
 }
 
-/** Jobs that are on the queue or in somebody's hands. */
+/** Jobs that are queued or claimed by a worker. */
 async function openJobs(url: string): Promise<number> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -97,13 +97,13 @@ async function putWaiting(url: string, stories: number): Promise<void> {
       Array.from({ length: Math.min(BATCH, stories - from) }, async (_, i) => {
         const name = `waits-${from + i}`;
         const { ok } = await journal.append(storyId(name), 0, retold(events, name), Date.now());
-        if (!ok) throw new Error("a conflict where nobody else writes");
+        if (!ok) throw new Error("a conflict although no other process writes");
       }),
     );
   await journal.close();
 }
 
-/** A story whose agent lacks a word of somebody: up to the question that the engine asks for it. */
+/** The events of a story whose agent needs information from a person, up to the question that the engine asks. */
 async function askingStory(): Promise<readonly Event[]> {
   const policy = instantPolicy(20);
   const model = await modelStory();
@@ -123,6 +123,6 @@ async function askingStory(): Promise<readonly Event[]> {
   const lines = [line(null, { type: "policy.set", policy, by: "bench" }), ...events.map((event) => line(story, event))];
   const state = fold(lines, EMPTY_RUN);
   const asks = decide(state, policy, 1).find((command) => command.type === "raise-escalation");
-  if (asks === undefined) throw new Error("nobody is asked");
+  if (asks === undefined) throw new Error("the engine raised no escalation");
   return [...events, { type: "escalation.raised", escalation: asks.escalation }];
 }

@@ -9,10 +9,10 @@ export async function countLines(journal: Journal, lines: number): Promise<void>
   if (count !== lines) throw new Error(`${count} lines were read`);
 }
 
-/** Appends one event to a story's stream, where nobody else does. */
+/** Appends one event to a story's stream, to which no other process writes. */
 export async function appendLines(journal: Journal, story: string, seq: number): Promise<void> {
   const result = await journal.append(storyId(story), seq, [event(seq)], seq);
-  if (!result.ok) throw new Error("a conflict where nobody else writes");
+  if (!result.ok) throw new Error("a conflict although no other process writes");
 }
 
 /** As large as most are. */

@@ -1,4 +1,4 @@
-/** Judges one check that prints a file: `node judge-log.js <file> <folder>`. Prints what it took, for whoever started it. */
+/** Runs one check that prints a file: `node judge-log.js <file> <folder>`. Prints its figures for the benchmark that started it. */
 import { createEvidenceStore } from "../../src/adapters/evidence/evidence-store.ts";
 import { createChecksGate } from "../../src/gates/checks/checks-gate.ts";
 import { UNKNOWN_BASE } from "../../src/core/gates/base-failures.ts";

@@ -30,7 +30,7 @@ export function describeConfinement(name: string, { hands, server, make, left, l
   });
   afterEach(async () => {
     removeHome(place);
-    if ((await left()) > 0) throw new Error("somebody was left running");
+    if ((await left()) > 0) throw new Error("a process of the agent still runs after the test");
   });
 
   function run(changes: Partial<AgentRequest>, signal = new AbortController().signal, edits: "edit" | "full" = "edit") {
@@ -145,7 +145,7 @@ export function describeConfinement(name: string, { hands, server, make, left, l
       expect(all.map(({ tokens }) => tokens)).toEqual([1000, 1000, 1000, 1000, 1000]);
     });
 
-    test("it asks nobody but its model", () => {
+    test("it connects to no host but its model's", () => {
       expect(server().unexpected).toEqual([]);
     });
   });

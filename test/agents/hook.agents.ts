@@ -115,7 +115,7 @@ describe("inside real claude", () => {
   });
 
   test("a client that lets its agent stop all the same makes no pass of it", async () => {
-    // It says the same again and again, and nobody has told Remand to take notice of that.
+    // The agent repeats itself, with stall detection switched off.
     scriptOf([versions[0]!], CLAUDE);
     rmSync(join(project, "add.cjs"));
     write(
@@ -127,7 +127,7 @@ describe("inside real claude", () => {
     expect(await status(), out).toMatchObject({ exit: 3, sessions: [{ standing: "held", blocks: 3 }] });
   });
 
-  test("who never mends it is let go within the limits, and the record calls it no pass", async () => {
+  test("an agent that never fixes it may stop within the limits, and the record calls it no pass", async () => {
     scriptOf([versions[0]!], CLAUDE);
     rmSync(join(project, "add.cjs"));
     const { out } = await claude();
@@ -153,7 +153,7 @@ describe("inside real codex", () => {
     );
   };
 
-  test("who never mends it is let go within the limits, and the record calls it no pass", async () => {
+  test("an agent that never fixes it may stop within the limits, and the record calls it no pass", async () => {
     scriptOf([], () => ({ says: "done" }));
     write("add.cjs", versions[0]!);
     const { out } = await codex();

@@ -69,7 +69,7 @@ export function makeHome(): string {
   return mkdtempSync(join(CACHE, "home-"));
 }
 
-/** Run once before the suite. Whoever asks for the suite asks for the clients: without them it fails. */
+/** Runs once before the suite, which needs the clients and fails without them. */
 export function setup(): void {
   for (const client of Object.keys(CLIENTS) as ClientName[]) if (!isInstalled(client)) install(client);
 }

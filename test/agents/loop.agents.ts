@@ -126,14 +126,14 @@ describe("a whole loop: red check, brief, rework in the same conversation, green
     expect(second?.session?.id).toBe(first?.session?.id);
     expect(first).toMatchObject({ tokens: 2000, session: { agent: "codex", totals: { tokens: 2000 } } });
     expect(second).toMatchObject({ tokens: 2000, session: { totals: { tokens: 4000 } } });
-    // Codex does not say what it costs, and nobody makes a number up.
+    // Codex does not report its cost, and Remand does not make a number up.
     expect(first?.costUsd).toBeUndefined();
     expect(readFileSync(join(repository.root, "price.mjs"), "utf8")).toBe(RIGHT);
     expect(place.server.requests.at(-1)!.text).toContain("Prices are in cents.");
     expect(place.server.unexpected).toEqual([]);
   });
 
-  test("a login that does not work stops and says how to mend it, and charges nothing", async () => {
+  test("a login that does not work stops and says how to fix it, and charges nothing", async () => {
     place.server.script(() => ({ fails: 401 }));
     const ended = await loop("claude", { ANTHROPIC_BASE_URL: place.server.url, ANTHROPIC_API_KEY: "sk-ant-none" }, []);
     expect(ended.exit).toBe(4);

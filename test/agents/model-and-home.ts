@@ -8,7 +8,7 @@ export interface ModelAndHome {
   readonly home: string;
 }
 
-/** Both, for all tests of a file or anew for each of them; gone afterwards. */
+/** Creates both, for all tests of a file or for each test, and removes them afterwards. */
 export function modelAndHome(lives: "for all tests" | "for each test"): ModelAndHome {
   const [before, after] = lives === "for all tests" ? [beforeAll, afterAll] : [beforeEach, afterEach];
   let server: ModelServer;

@@ -58,7 +58,7 @@ const TROUBLES: Hands["troubles"] = {
 describe.each(MODELS)("real ai, %s", (model, api) => {
   describeAgent("model", {
     make(behaviour) {
-      // It has no program that could crash: an answer that nobody can read is the nearest to it.
+      // It has no program that could crash: an answer that cannot be parsed is the nearest to it.
       const ends = behaviour.ends === "crash" ? "garbled" : (behaviour.ends ?? "well");
       play(server, { ...behaviour, ends }, { ...hands, troubles: TROUBLES });
       return make();

@@ -41,10 +41,10 @@ export function teardown(): void {
   rmSync(folder, { recursive: true, force: true });
   if (lookups === "") return console.log("\nNobody asked for a name, and there was no network but loopback.\n");
   process.exitCode = 1;
-  throw new Error(`somebody looked for these outside of this machine:\n${lookups}`);
+  throw new Error(`a test looked up these names outside of this machine:\n${lookups}`);
 }
 
-/** Not everybody may, and not everywhere: it is tried. */
+/** A command that gives a process a network of its own, or `null`. Not every user or machine may do so: it is tried. */
 function unsharing(place: string): readonly string[] | null {
   writeFileSync(join(place, "resolv.conf"), "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n");
   const ways = [
@@ -63,7 +63,7 @@ while ! [ -s "${place}/ready-$$" ]; do sleep 0.05; done
 exec "${node}" "$@"
 `;
 
-/** It goes when whoever started it has gone. */
+/** A name server that logs every lookup. It ends when the process that started it has ended. */
 const NAMES = `
 const { appendFileSync, writeFileSync } = require("node:fs");
 const { dirname, join } = require("node:path");

@@ -56,7 +56,7 @@ describe.each(["claude", "codex", "acp"])("real %s", (client) => {
   test.each([
     ["read", "verdict", "report_verdict", { verdict: "fail", issues: [] }],
     ["edit", "work", "report_ready", { outcome: "ready" }],
-  ] as const)("with access %s it reports by a tool, and mends what was wrong", async (access, kind, tool, wrong) => {
+  ] as const)("with access %s it reports by a tool, and corrects a wrong report", async (access, kind, tool, wrong) => {
     const issue = { severity: "major", category: "bug", description: "drops tabs", file: "a.ts", line: 3 };
     const right = kind === "verdict" ? { verdict: "fail", issues: [issue] } : { outcome: "ready", summary: "tabs" };
     const name = `mcp__remand__${tool}`;

@@ -3,7 +3,7 @@ import { createRoleRegistry, type RoleAssignment } from "../../src/compose/agent
 import { roleName } from "../../src/core/events/ids.ts";
 
 const casting = (name: string): RoleAssignment => ({
-  agent: { name, run: () => Promise.reject(new Error("nobody runs here")) },
+  agent: { name, run: () => Promise.reject(new Error("no agent runs in this test")) },
   model: null,
   reports: "signal",
   env: { KEY: name },
@@ -19,7 +19,7 @@ test("each role is played by its agent, with the text of its file", async () => 
   expect(await roleRegistry.agentFor(roleName("critic"))).toMatchObject({ agent: { name: "critic" }, prompt: "" });
 });
 
-test("a role that nobody plays has nobody, or the fallback, with its own file's text", async () => {
+test("a role without an agent has none, or the fallback, with the text of the role's own file", async () => {
   const roles = { agents: { developer: casting("dev") }, roleFiles: { security: "You look for holes." } };
   expect(await createRoleRegistry(roles).agentFor(roleName("security"))).toBeNull();
   const roleRegistry = createRoleRegistry({ ...roles, fallbackAgent: casting("anyone") });

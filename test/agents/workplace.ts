@@ -15,7 +15,7 @@ export interface Workplace {
   run(agent: Agent, changes: Partial<AgentRequest>): Promise<AgentResult>;
 }
 
-/** A new one for each test. Whoever still runs when a test is over has failed it. */
+/** Creates a new one for each test. A process that still runs after a test fails that test. */
 export function workplace(left: () => Promise<number>): Workplace {
   let cwd: string;
   let folder: string;
@@ -28,7 +28,7 @@ export function workplace(left: () => Promise<number>): Workplace {
   afterEach(async () => {
     rmSync(cwd, { recursive: true, force: true });
     rmSync(folder, { recursive: true, force: true });
-    if ((await left()) > 0) throw new Error("somebody was left running");
+    if ((await left()) > 0) throw new Error("a process of the agent still runs after the test");
   });
   return {
     get cwd() {

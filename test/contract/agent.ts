@@ -73,7 +73,7 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
       expect(result.durationMs).toBeGreaterThanOrEqual(0);
     });
 
-    test.runIf(lacks("edits"))("it changes no files, and says so to whoever wants that", async () => {
+    test.runIf(lacks("edits"))("it changes no files, and refuses a request to edit", async () => {
       const { result } = await run({ says: "done" }, { access: "edit" });
       expect(result).toMatchObject({ status: "failed", error: { kind: "bad-request", fix: expect.any(String) } });
     });
@@ -107,7 +107,7 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
       expect(result.error?.message).not.toBe("");
     });
 
-    test("what a person can mend says how", async () => {
+    test("an error that a person can fix says how", async () => {
       const { result } = await run({ ends: "auth" });
       expect(result.error?.fix).toMatch(/\w/);
     });
@@ -126,7 +126,7 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
       expect(result.durationMs).toBeGreaterThanOrEqual(690);
     });
 
-    test("whoever cancels it waits for nothing, and nobody is left", async () => {
+    test("a cancellation ends it at once, and no process is left", async () => {
       const over = new AbortController();
       setTimeout(() => over.abort(), 400);
       const { result } = await run({ ends: "hang" }, { timeoutMs: 3_600_000 }, over.signal);
@@ -185,17 +185,14 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
       expect(third.result.session?.totals?.tokens).toBe(4 * tokens);
     });
 
-    test.skipIf(lacks("conversations"))(
-      "a conversation that the client does not know any more is begun anew",
-      async () => {
-        const session = { agent: name, id: "11111111-1111-4111-8111-111111111111", totals: { tokens: 5000 } };
-        const { result, events } = await run({ says: "done" }, { session });
-        expect(result).toMatchObject({ status: "completed", error: null, tokens: client.answer.tokens });
-        expect(result.session?.id).toMatch(/^[0-9a-f-]{36}$/);
-        expect(result.session?.id).not.toBe(session.id);
-        expect(events).toContainEqual({ type: "output", line: expect.stringMatching(/a new one is begun/) });
-      },
-    );
+    test.skipIf(lacks("conversations"))("a conversation that the client no longer knows is started again", async () => {
+      const session = { agent: name, id: "11111111-1111-4111-8111-111111111111", totals: { tokens: 5000 } };
+      const { result, events } = await run({ says: "done" }, { session });
+      expect(result).toMatchObject({ status: "completed", error: null, tokens: client.answer.tokens });
+      expect(result.session?.id).toMatch(/^[0-9a-f-]{36}$/);
+      expect(result.session?.id).not.toBe(session.id);
+      expect(events).toContainEqual({ type: "output", line: expect.stringMatching(/a new one is begun/) });
+    });
 
     test("what its provider sends instead of an answer is a failure, and not a throw", async () => {
       const { result } = await run({ ends: "garbled" });
@@ -229,7 +226,7 @@ export function describeAgent(name: string, subject: AgentUnderTest): void {
       },
     );
 
-    test.skipIf(lacks("conversations"))("a conversation that has become too long is begun anew", async () => {
+    test.skipIf(lacks("conversations"))("a conversation that has become too long is started again", async () => {
       const first = await run({ says: "one" });
       const { result, events } = await run({ ends: "context-length" }, { session: first.result.session });
       expect(result.error?.kind).toBe("context-length");

@@ -137,12 +137,12 @@ export function describeGate(name: string, subject: GateUnderTest): void {
       expect(["error", "blocked", "inconclusive"]).toContain(judgement.result);
     });
 
-    test("whoever cancels it gets an answer at once, and it is no pass", async () => {
+    test("a cancellation ends it at once, and the result is no pass", async () => {
       const passing = await subject.passing(memoryEvidence());
       expect((await passing.gate.run(passing.request, control(AbortSignal.abort()))).result).toBe("error");
       const slow = await subject.slow(memoryEvidence());
       if (slow === null) return;
-      // It takes longer than the test may: whoever waits for its end fails.
+      // The gate takes longer than the test may, so an implementation that waits for its end fails here.
       const judgement = await slow.gate.run(slow.request, control(AbortSignal.timeout(300)));
       expect(judgement.result).toBe("error");
     });

@@ -134,7 +134,7 @@ function appending(journal: () => Journal): void {
     expect(line!.event).toEqual({ type: "infrastructure.blocked", issue: "as written" });
   });
 
-  test("an event that is no JSON is refused, and hurts nobody else", async () => {
+  test("an event that is no JSON is refused, and other events are unaffected", async () => {
     const noJson = { type: "story.started", by: 1n } as unknown as Event;
     const bad = journal().append(A, 0, [startedEvent(), noJson], 1);
     const good = journal().append(B, 0, [startedEvent()], 1);

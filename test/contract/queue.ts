@@ -257,7 +257,7 @@ function ending(make: QueueMaker): void {
     await stopping;
   });
 
-  test("a job that throws ends the queue, and whoever waits is told", async () => {
+  test("a job that throws ends the queue, and the waiting caller gets the error", async () => {
     const { queue } = make({ developers: 2 });
     const hands = handwork();
     queue.start(hands.work);

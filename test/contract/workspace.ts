@@ -150,7 +150,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(await workspace.fileAt(story, tree, "src/a.ts")).toBe("ONE\nTWO\nTHREE\n");
     });
 
-    test("files that somebody told git not to look at are looked at", async () => {
+    test("files that git was told not to look at are looked at", async () => {
       const before = await workspace.currentState(STORY);
       repository.git("-C", path, "update-index", "--assume-unchanged", "src/a.ts");
       repository.git("-C", path, "update-index", "--skip-worktree", "src/b.ts");
@@ -336,7 +336,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(filesIn(path)).toEqual(otherFiles);
     });
 
-    test("files that the earlier tree ignores are not deleted when somebody had stopped ignoring them", async () => {
+    test("files that the earlier tree ignores are not deleted when a later tree had stopped ignoring them", async () => {
       const start = await workspace.currentState(STORY);
       put("dist/out.js", "built\n");
       put("deep/dist/x/y.js", "built too\n");
@@ -394,7 +394,7 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect(repository.standing()).toEqual(before);
     });
 
-    test("git's variables in the caller's environment lead nobody astray", async () => {
+    test("git's variables in the caller's environment have no effect", async () => {
       const elsewhere = makeRepository({ "other.txt": "other\n" });
       const env = {
         ...repository.env,

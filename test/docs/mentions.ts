@@ -29,12 +29,12 @@ const headingsOf = (markdown: string): readonly string[] =>
       .replaceAll(" ", "-"),
   );
 
-/** Where a path in a document may begin: the rooms are named without `src/`, as everybody speaks of them. */
+/** Where a path in a document may begin: layers are named without `src/`, as developers call them. */
 const BEGINNINGS = ["", "src/", "test/", "docs/"];
 
 /**
- * Paths to files in backquotes, alone or in a command, that nobody has. A name without a folder is that of some file,
- * as in a list whose first member told the folder. What is below `stories/` is a reader's own.
+ * Paths in backquotes, alone or in a command, whose file does not exist. A name without a folder may be any file of that
+ * name, as in a list whose first entry names the folder. Files below `stories/` belong to the reader.
  */
 export function unknownFiles(root: string, files: ReadonlySet<string>, markdown: string): readonly string[] {
   const names = new Set([...files].map((file) => file.slice(file.lastIndexOf("/") + 1)));

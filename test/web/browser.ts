@@ -12,7 +12,7 @@ export async function launch(): Promise<Browser> {
 /** What axe has against the page, in a line each; by the rules of WCAG 2.2 up to AA. */
 export async function complaints(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
-  // Colours that are on their way from one to another are nobody's choice.
+  // Wait for transitions to end: a color halfway between two others must not be checked for contrast.
   await page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))");
   return page.evaluate(async () => {
     const { axe: there } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResult> } };

@@ -101,7 +101,7 @@ describe("a story", () => {
   beforeAll(async () => {
     await project.run();
     ({ url } = await project.serve());
-    // Whoever starts an engine means held stories to go on: it is there before one is held.
+    // Starting an engine resumes paused stories, so it is started before one is paused.
     await said(project.start("run", "--watch", "--reporter", "minimal"), "watching");
   });
   beforeEach(async () => {

@@ -78,7 +78,7 @@ const EASY: readonly ScriptPart[] = [
   playing("auditor", "greet-by-name", audited("greet-by-name")),
 ];
 
-/** Whoever writes this wants a browser to run it. */
+/** Text of an attacker who wants a browser to run it. */
 export const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
 const HOSTILE_FILE = "src/<img src=x onerror=alert(1)>.js";
 
@@ -126,7 +126,7 @@ export const disputedParts: readonly ScriptPart[] = [
   playing("auditor", "count-words", audited("count-words")),
 ];
 
-/** Somebody who thinks for longer than anybody waits. */
+/** A story whose developer takes longer than any test waits. */
 export const slowStory = story("Think about it", "For long.");
 export const slowParts: readonly ScriptPart[] = [
   playing("developer", "think-long", ready("think-long", "Thought.", { delay: "20m", cost: 0.01 })),
@@ -137,7 +137,7 @@ const demoScript = (): string => DEMO_FILES["agent-script.yaml"]!;
 /** Files of a project with stories that end in every way, played by scripted agents. */
 export function projectFiles(more: Readonly<Record<string, string>> = {}, parts: readonly ScriptPart[] = []) {
   const use = (file: string): object => ({ use: "scripted", command: file });
-  // The demo's own script plays everybody who is not in the other one.
+  // The demo's own script plays all roles that the other script does not.
   const own = JSON.stringify({ version: 1, parts: [...parts, ...BILLING, ...EASY] }, null, 2);
   const joined = `${demoScript().trimEnd()}\n`.replace(/^parts:$/m, `parts:\n${asYamlItems(own)}`);
   return {

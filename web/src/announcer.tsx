@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { StreamedLine } from "../../src/views/board/dashboard.ts";
 import { onLines } from "./stream.ts";
 
-/** What is worth interrupting somebody for. */
+/** The events that are announced to users of a screen reader. */
 const TOLD: ReadonlySet<string> = new Set(["escalation.raised", "story.accepted", "story.failed"]);
 /** News are gathered for so long, and read out together. */
 const GATHER_MS = 4000;

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 
-/** The time, as often as somebody wants to see it move. */
+/** The current time, updated every five seconds while the page is visible. */
 export const now = signal(Date.now());
 
 setInterval(() => {

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 
-/** The address that is shown. Every page has one, so that it can be sent to somebody. */
+/** The address that is shown. Every page has one, so that a user can share a link to it. */
 export const place = signal({ path: location.pathname, search: location.search });
 
 function go(to: string): void {
@@ -38,7 +38,7 @@ export interface LinkProps {
   readonly children: ComponentChildren;
 }
 
-/** A link of the browser's own: it can be opened in another tab, and is followed without loading the page anew. */
+/** A native link: it can be opened in another tab, and a click follows it without reloading the page. */
 export function Link({ to, class: name, current, children }: LinkProps) {
   const follow = (event: MouseEvent): void => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -71,7 +71,7 @@ export function Shell() {
   );
 }
 
-/** Whoever cannot see the page change is put at its beginning, where its name is read out. */
+/** Moves the focus to the new page after a navigation, so that a screen reader reads out its name. */
 function Main({ children }: { readonly children: ComponentChildren }) {
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);

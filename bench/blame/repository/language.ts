@@ -30,7 +30,7 @@ export function languageOf(path: string): Language | null {
   return Object.hasOwn(LANGUAGES, ending) ? LANGUAGES[ending]! : null;
 }
 
-/** Files of the surroundings: what goes wrong in them is no slip of an iteration. */
+/** Build output, configuration and other supporting files: an iteration's bug is never planted in them. */
 const ASIDE =
   /(?:^|\/)(?:node_modules|dist|build|out|vendor|third_party|docs?|examples?|fixtures?|__fixtures__|__mocks__|mocks?|snapshots?|__snapshots__|benchmarks?|bench|scripts?|tools|typings|types|\.[^/]+)\/|\.d\.[cm]?ts$|\.min\.|\.config\.[cm]?[jt]s$|(?:^|\/)(?:setup|conftest|noxfile|tasks)\.py$|(?:^|\/)(?:package(?:-lock)?|tsconfig[^/]*|composer|deno|lerna|turbo|nx|renovate)\.json$|(?:^|\/)(?:pyproject|Cargo|poetry)\.toml$|lock\.ya?ml$|(?:^|\/)\.[^/]+$/i;
 

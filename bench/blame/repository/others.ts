@@ -7,7 +7,7 @@ import { bodyIn, caseWith, withLines, type Body, type Ground, type Slip } from "
 const leave = (language: Language): string =>
   language === "py" ? "return None" : language === "ts" ? "return undefined as never;" : "return undefined;";
 
-/** A setting that nobody minds, and code that goes wrong under it: only both together do harm. */
+/** A setting that breaks nothing by itself, and code that fails under it: only both together break a test. */
 export async function joint(ground: Ground, { page, after, indent }: Body): Promise<RepositoryCase | null> {
   const { workshop, iteration } = ground;
   const isPython = page.language === "py";
@@ -54,7 +54,7 @@ const TROUBLES: Readonly<Record<"py" | "js", readonly string[]>> = {
   ],
 };
 
-/** The iteration itself brought in what looks like a fault of the surroundings. */
+/** The iteration itself introduced an error that looks like an infrastructure failure. */
 async function lookalike(ground: Ground, { page, after, indent }: Body): Promise<RepositoryCase | null> {
   const trouble = ground.chance.pick(TROUBLES[page.language === "py" ? "py" : "js"]);
   const text = withLines(page, [], after, [
@@ -63,7 +63,7 @@ async function lookalike(ground: Ground, { page, after, indent }: Body): Promise
   const made =
     text === null
       ? null
-      : await caseWith(ground, "lookalike", ["looks like the surroundings"], new Map([[page.path, text]]));
+      : await caseWith(ground, "lookalike", ["looks like the infrastructure"], new Map([[page.path, text]]));
   return made === null || made.truth.length !== 1 ? null : asRegression(ground, made);
 }
 

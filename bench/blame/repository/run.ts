@@ -16,7 +16,7 @@ export interface RepositorySpec {
   readonly seed: number;
   readonly minutes: number;
   readonly withPlain: boolean;
-  /** Where each case is written down, for whoever wants to look at one. */
+  /** The folder that each case is written to, so that a developer can inspect one. */
   readonly save: string | null;
 }
 

@@ -36,7 +36,7 @@ export interface SuiteRun {
   readonly judgement: Judgement;
 }
 
-/** A clone of somebody's repository, with a bench on which any state of its files can be tried. The original is read. */
+/** A clone of a given repository, with a checkout in which any state of its files can be tried. The original is only read. */
 export interface Workshop {
   readonly name: string;
   readonly command: string;

@@ -32,7 +32,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
   };
 }
 
-/** A conversation that has become too long is begun anew, once: a brief says everything that is needed. */
+/** Starts a new conversation, once, when the old one has become too long: the brief has everything the agent needs. */
 async function converse(options: AcpAgentOptions, request: AgentRequest, control: AgentControl): Promise<AgentResult> {
   const first = await dispatch(options, request, control);
   const leftMs = request.timeoutMs - first.durationMs;
@@ -222,12 +222,12 @@ async function openSession(peer: RpcPeer, request: AgentRequest, note: (why: str
 }
 
 /**
- * The protocol has no word for it, so each agent has its own, and none minds those of the others: nothing that lies in
- * the worktree is loaded, and nobody is paid to guess what a person might say next.
+ * Load no settings from the worktree, and do not pay for suggestions of the next prompt. The protocol does not cover
+ * this, so each agent has its own options and ignores those of the others.
  */
 const PLAIN = { claudeCode: { options: { settingSources: [], strictMcpConfig: true, promptSuggestions: false } } };
 
-/** Where the agent has a mode in which it only looks, whoever may only look is put into it. */
+/** Selects the agent's read-only mode for a request with read access, where the agent has one, and the requested model. */
 async function prepare(
   peer: RpcPeer,
   { id, about }: OpenSession,

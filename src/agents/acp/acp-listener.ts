@@ -108,7 +108,7 @@ function toolIn(call: PermissionData, before: WantedTool | undefined): WantedToo
   };
 }
 
-/** Nobody is there to be asked: access decides. What it does not plainly cover is refused. */
+/** No person can be asked during a dispatch, so the access decides. What it does not plainly cover is refused. */
 function isAllowed(
   { kind, title, paths }: WantedTool,
   access: AgentRequest["access"],

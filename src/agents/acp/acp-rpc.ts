@@ -4,11 +4,11 @@ type Data = Readonly<Record<string, unknown>>;
 
 /** Our end of a conversation by JSON-RPC, one message per line. */
 export interface RpcPeer {
-  /** Rejects with an `RpcFault` where the other end says no, or is gone. */
+  /** Rejects with an `RpcError` where the other end says no, or is gone. */
   request(method: string, params: Data): Promise<Data>;
   notify(method: string, params: Data): void;
   hear(line: string): void;
-  /** The other end is gone: whoever waits is told. */
+  /** The other end is gone: rejects all pending requests. */
   hangUp(): void;
 }
 

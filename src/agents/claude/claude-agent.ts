@@ -110,7 +110,7 @@ function commandsIn(named: AgentRequest["tools"]): readonly string[] | null {
   return shells.includes("Bash") ? null : shells;
 }
 
-/** What it may do without anybody being asked, beside what its mode lets it. */
+/** The tools that the agent may use without permission from a person, in addition to those its mode allows. */
 function allowedTools(
   access: AgentRequest["access"],
   { mcpServer: server, tools: named }: Pick<AgentRequest, "mcpServer" | "tools">,

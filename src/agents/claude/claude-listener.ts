@@ -153,7 +153,7 @@ function heardOf({ result, runs, parts, session, said, word, denied, resetsAt }:
   });
   return {
     isOver: result !== null,
-    // A conversation that could not be found has a name all the same, which is of no use to anybody.
+    // The client reports an id even for a conversation it could not find; that id cannot be resumed.
     session: isUnknownSession ? null : session,
     text: text ?? said,
     output: result?.["structured_output"] ?? null,

@@ -11,7 +11,7 @@ import { readWireEvent, together, usageOf } from "./client-wire.ts";
 import { exitError, failedResult, lastWords, messageOf } from "./exit-code.ts";
 import { totalsWithParts, usageOfParts } from "./token-parts.ts";
 
-/** A coding agent's command line client, started anew for each dispatch. The prompt goes to its input. */
+/** A coding agent's command line client, started once per dispatch. The prompt goes to its input. */
 export function createClientAgent(client: Client, options: ClientAgentOptions): Agent {
   return {
     name: client.name,

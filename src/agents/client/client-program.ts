@@ -59,9 +59,8 @@ export async function ifRunnable(path: string): Promise<string | null> {
 
 /**
  * While a command runs in its sandbox, a client covers certain names in the worktree (`.bashrc`, `.mcp.json`,
- * `.codex`, `.claude/settings.json`, …). Where there is nothing of that name it makes an empty file that nobody may
- * write, or an empty folder. It takes them away again, unless it is ended first: then they would be kept as the
- * agent's work.
+ * `.codex`, `.claude/settings.json`, …). For a name that does not exist it makes an empty read-only file or an empty
+ * folder. It removes them afterwards, unless it is ended first: then they would be kept as the agent's work.
  */
 export async function watchPlaceholders(cwd: string): Promise<{ remove(): Promise<void> }> {
   const before = new Set(await entries(cwd));

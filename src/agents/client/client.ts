@@ -62,7 +62,7 @@ export interface ClientAgentOptions {
    */
   readonly instructions?: string | undefined;
   readonly tempFolder?: string | undefined;
-  /** Names a dispatch's processes, so that whoever restarts after a crash can find what was left running. */
+  /** Marks a dispatch's processes, so that a restart after a crash can find those that still run. */
   readonly cookieOf?: ((key: string) => string) | undefined;
   readonly now?: (() => number) | undefined;
 }

@@ -43,7 +43,7 @@ export function createCodexListener(
   return {
     hear(event) {
       hear(event, so, onEvent);
-      // It tries again by itself only for a few seconds: nobody has to end it.
+      // The client retries by itself for a few seconds only, so it need not be ended.
       return null;
     },
     hearError(line) {
@@ -175,7 +175,7 @@ async function launch(scene: LaunchContext): Promise<Launch> {
       ...ACCESS[access],
       ...nothingOfTheirs(request.cwd),
       ...settings({
-        // Nobody is there to be asked.
+        // No person can be asked during a dispatch.
         approval_policy: "never",
         "analytics.enabled": false,
         // The client has its login, and the programs that the agent runs have not.
@@ -212,7 +212,7 @@ function nothingOfTheirs(cwd: string): readonly string[] {
 
 const TOKEN_VARIABLE = "REMAND_MCP_TOKEN";
 
-/** Without `required` it would begin before the tools are there; and nobody could be asked whether it may call them. */
+/** `required` makes the client wait for the tools. They are approved here, because no person can be asked later. */
 function serverOf(server: AgentRequest["mcpServer"]): readonly string[] {
   if (server === undefined) return [];
   const { name, url, tools } = server;

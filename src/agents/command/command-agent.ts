@@ -24,7 +24,7 @@ export interface CommandAgentOptions {
   /** Where the files for one dispatch are put, outside every worktree; by default the system's place for such. */
   readonly tempFolder?: string;
   readonly maxOutputBytes?: number;
-  /** Names a dispatch's processes, so that whoever restarts after a crash can find what was left running. */
+  /** Marks a dispatch's processes, so that a restart after a crash can find those that still run. */
   readonly cookieOf?: (key: string) => string;
 }
 
@@ -82,7 +82,7 @@ function environmentFor(
     REMAND_RESULT_FILE: resultFile,
     REMAND_ACCESS: request.access,
     REMAND_KEY: request.key,
-    // Empty and not left out: whoever runs inside another agent's dispatch must not see that one's.
+    // Set to empty rather than left out: a run inside another agent's dispatch must not inherit that agent's values.
     REMAND_SCHEMA_FILE: schemaFile ?? "",
     REMAND_SESSION: request.session?.id ?? "",
     REMAND_MODEL: request.model ?? "",
@@ -133,7 +133,7 @@ const LONGEST_SHOWN = 4000;
 /** A line is for a person to look at; one of megabytes is none. */
 const shorten = (line: string): string => (line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)}…` : line);
 
-/** The files by which a program is told what to do and says what it did. They are nobody else's to read. */
+/** The files that hold a program's prompt and its result. Only the user who runs Remand may read them. */
 export interface Exchange {
   readonly promptFile: string;
   readonly resultFile: string;

@@ -133,10 +133,10 @@ async function ignoreIfAborted(error: unknown, signal: AbortSignal): Promise<nul
   throw error;
 }
 
-/** What was told apart already is thrown as a value of ours: whoever catches it has nothing to find out. */
+/** An already classified error, thrown with its fields, so that the handler does not classify it again. */
 const errorOf = (error: AgentError): Error => Object.assign(new Error(error.message), error);
 
-/** An answer that nobody can read was paid for too. */
+/** The tokens of an answer, which count even if it cannot be parsed. */
 function tokensIn(said: unknown): number | null {
   const usage = isRecord(said) ? said["usage"] : null;
   const total = isRecord(usage) ? usage["totalTokens"] : null;

@@ -15,7 +15,7 @@ function keyVariableOf(provider: string): string {
   return provider === "google" ? "GOOGLE_GENERATIVE_AI_API_KEY" : `${prefixOf(provider)}_API_KEY`;
 }
 
-/** Providers that know nobody without a key. Others may have a login of another kind, or run on this machine. */
+/** Whether the provider always needs an API key. Others may have another kind of login, or run on this machine. */
 const goesByKey = (provider: string): boolean => KEYED.has(provider);
 
 const KEYED = new Set([

@@ -21,7 +21,7 @@ export interface ScriptedAgentOptions {
 /**
  * Does what a script says: the same every time, without a model. It ships, because a loop can be rehearsed and shown
  * with it. Which attempt of the first part that fits is played is the request's turn: the agent keeps no count of its
- * own, so whoever restarts it gets what was due.
+ * own, so a restarted agent plays the attempt that was due.
  */
 export function createScriptedAgent(options: ScriptedAgentOptions): Agent {
   const { script, role, clock } = options;

@@ -207,7 +207,7 @@ export interface RoleRegistryOptions {
   readonly agents: Readonly<Record<string, RoleAssignment>>;
   /** The role files' texts, by role; a role without one is told what to do by its assignment alone. */
   readonly roleFiles: Readonly<Record<string, string>>;
-  /** Plays every role that nobody else plays. */
+  /** Plays every role that has no agent of its own. */
   readonly fallbackAgent?: RoleAssignment;
 }
 

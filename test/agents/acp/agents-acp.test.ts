@@ -77,7 +77,7 @@ describe("acp", () => {
     },
   );
 
-  test("a conversation that the agent has lost, or cannot go on with, is begun anew", async () => {
+  test("a conversation that the agent has lost, or cannot resume, is started again", async () => {
     const session = { agent: "acp", id: "gone" };
     expect(await run({ capabilities: { loadSession: true } }, { session })).toMatchObject({ status: "completed" });
     expect(place.events).toContainEqual({ type: "output", line: expect.stringContaining("has lost the conversation") });
@@ -165,7 +165,7 @@ describe("acp", () => {
     expect(await running).toMatchObject({ status: "cancelled", error: null, session: { agent: "acp" } });
   });
 
-  test("a conversation that has become too long is begun anew, once", async () => {
+  test("a conversation that has become too long is started again, once", async () => {
     const capabilities = { loadSession: true };
     const first = await run({ capabilities });
     const result = await run({ capabilities, ends: "context-length" }, { session: first.session });

@@ -62,7 +62,7 @@ describe("input and output apart", () => {
     });
   });
 
-  it("nobody said anything: nothing is known", () => {
+  it("without a report from the client nothing is known", () => {
     expect(createClaudeListener(nothing, () => 0).report(ENDED).parts).toBeNull();
     expect(usageOfParts(null, 3)).toEqual({});
     expect(usageOfParts({ model: "m", input: 0, output: 0 }, null)).toEqual({ usage: { model: "m" } });

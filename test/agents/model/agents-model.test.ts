@@ -124,7 +124,7 @@ describe("model", () => {
       expect((await run({}, { model: "large" })).error?.kind).toBe("bad-request");
     });
 
-    test("time and whoever cancels end it", async () => {
+    test("a timeout or a cancellation ends it", async () => {
       expect(await run({ hangs: true }, { timeoutMs: 50 })).toMatchObject({ status: "timeout", error: null });
       const stop = new AbortController();
       const running = run({ hangs: true }, {}, stop.signal);

@@ -246,7 +246,7 @@ attempts:
       expect(result.error?.retryAt).toBeGreaterThanOrEqual(before + 2000);
     });
 
-    test("with words nobody can read", async () => {
+    test("with an answer that cannot be parsed", async () => {
       const result = await call("attempts: [{garbage: true}]", "s:1");
       expect(result.status).toBe("completed");
       expect(result.text).toContain("READY_FOR_REV\n");

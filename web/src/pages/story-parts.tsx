@@ -12,7 +12,7 @@ interface Props {
   readonly story: StoryPageDocument;
 }
 
-/** More than these are shown when somebody asks for them. */
+/** How many are shown until the user asks for more. */
 const SHOWN = 20;
 
 export function Attempts({ story: { attempts, nextBrief, story } }: Props) {

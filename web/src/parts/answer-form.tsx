@@ -13,7 +13,7 @@ export interface AnswerFormProps {
   readonly about: string;
   readonly options: readonly EscalationOption[];
   readonly findings: readonly Finding[];
-  /** Those of them that somebody independent can still be asked about. */
+  /** The ids of the findings that an independent reviewer can still be asked about. */
   readonly disputable: readonly string[];
   readonly phases: readonly string[];
   /** The budget that is asked about, where one is. */

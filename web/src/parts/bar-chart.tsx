@@ -21,7 +21,7 @@ const NAMES = 180;
 /** More bars than these say less. */
 const MOST = 15;
 
-/** Bars, and below them the same figures as a table for whoever wants to read or to hear them. */
+/** Bars, and below them the same figures as a table for readers and screen readers. */
 export function BarChart({ label, heads, rows }: BarChartProps) {
   const id = useId();
   const drawn = rows.slice(0, MOST).filter(({ value }) => value > 0);

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { askText } from "../ask.ts";
 import { asRefusal } from "../use-document.ts";
 
-/** The whole story as one file, for somebody who has no Remand. */
+/** Saves the whole story as one file, for a reader without Remand. */
 export function Export({ id }: { readonly id: string }) {
   const [problem, setProblem] = useState("");
   const save = async (): Promise<void> => {

@@ -21,7 +21,7 @@ export function FindingItem({ finding, story }: { readonly finding: FindingCard;
         <Badge word={standing} label={STANDING[standing] ?? standing} />{" "}
         <span class="muted">
           {severity} · {gate} · {source}
-          {isBlocking && " · stands in the way"}
+          {isBlocking && " · blocking"}
         </span>
       </p>
       <p>

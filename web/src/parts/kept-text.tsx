@@ -11,7 +11,7 @@ export interface KeptTextProps {
   readonly isProse?: boolean;
 }
 
-/** A text that is kept beside the journal: asked for when somebody opens it. */
+/** A text that is stored beside the journal. It is loaded when the user opens it. */
 export function KeptText({ id, label, isProse }: KeptTextProps) {
   const [kept, setKept] = useState<EvidenceDocument | null>(null);
   const [problem, setProblem] = useState<Refusal | null>(null);

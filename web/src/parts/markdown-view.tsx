@@ -1,6 +1,6 @@
 import { markdown, type MarkdownBlock, type Inline } from "../../../src/views/text/markdown.ts";
 
-/** Somebody else's markdown, as elements: no text of it can become markup. */
+/** Untrusted Markdown as elements: none of its text can become markup. */
 export function MarkdownView({ text }: { readonly text: string }) {
   return (
     <div class="prose">

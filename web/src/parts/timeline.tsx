@@ -6,7 +6,7 @@ import { KeptText } from "./kept-text.tsx";
 import { RawLine } from "./raw-line.tsx";
 
 const DEPTHS = ["summary", "bars", "raw events"] as const;
-/** More than these are shown when somebody asks for them. */
+/** How many are shown until the user asks for more. */
 const SHOWN = 100;
 
 /** What happened, newest last, at three depths. */

@@ -73,7 +73,7 @@ describe("the dashboard", () => {
     const question = page.getByRole("article", { name: /review/i }).filter({ hasText: "invoices" });
     await expectSeen(question.getByText("which separator does the importer want").first());
     await expectSeen(question.getByText("Attempt 3: Escaped the quotes in them."));
-    await expectSeen(question.getByText(/goes into the next brief.*Costs: about \$/));
+    await expectSeen(question.getByText(/into the next brief.*Costs: about \$/));
     // Here with two questions at once, which are alike in everything but their words.
     expect(await complaints(page)).toEqual([]);
   });

@@ -333,10 +333,82 @@ const everywhereBans: readonly Plant[] = [
   },
 ];
 
+/** Written in two parts, because the lint reads this file, too. */
+const REPLACED = ["me", "nds"].join("");
+
+const wordPlants: readonly Plant[] = [
+  {
+    title: "no pronoun in a comment",
+    path: "src/cli/pronoun-comment.ts",
+    text: "// Nobody reads it.\nexport const planted = 1;\n",
+    rule: "remand(words)",
+  },
+  {
+    title: "no pronoun in a comment of a test",
+    path: "test/pronoun-comment.ts",
+    text: "/** Whoever calls it waits. */\nexport const planted = 1;\n",
+    rule: "remand(words)",
+  },
+  {
+    title: "no pronoun in a message",
+    path: "src/cli/pronoun-string.ts",
+    text: 'export const planted = "somebody else runs it";\n',
+    rule: "remand(words)",
+  },
+  {
+    title: "a test may have a pronoun in a string",
+    path: "test/pronoun-string.ts",
+    text: 'export const planted = "somebody else runs it";\n',
+    rule: null,
+  },
+  {
+    title: "no replaced word in a message",
+    path: "src/cli/replaced-string.ts",
+    text: `export const planted = "the agent ${REPLACED} it";\n`,
+    rule: "remand(words)",
+  },
+  {
+    title: "no replaced word in a template",
+    path: "src/cli/replaced-template.ts",
+    text: `export const getThing = (name: string): string => \`\${name} ${REPLACED} it\`;\n`,
+    rule: "remand(words)",
+  },
+  {
+    title: "no replaced word in a string of a test",
+    path: "test/replaced-string.ts",
+    text: `export const planted = "the agent ${REPLACED} it";\n`,
+    rule: "remand(words)",
+  },
+  {
+    title: "no exported function named by a lone participle",
+    path: "src/cli/participle.ts",
+    text: "export function told(x: number): number {\n  return x;\n}\n",
+    rule: "remand(words)",
+  },
+  {
+    title: "no exported arrow function named by a lone participle",
+    path: "src/cli/participle-arrow.ts",
+    text: "export const shortened = (x: string): string => x.slice(1);\n",
+    rule: "remand(words)",
+  },
+  {
+    title: "a function that is not exported may be named by a lone participle",
+    path: "src/cli/private-participle.ts",
+    text: "const told = (x: number): number => x;\n\nexport const getThing = (): number => told(1);\n",
+    rule: null,
+  },
+  {
+    title: "an exported value, and a function with a verb and an object, may have a participle in the name",
+    path: "src/cli/other-participles.ts",
+    text: "export const expected = 1;\nexport const countFailed = (x: number): number => x;\n",
+    rule: null,
+  },
+];
+
 const GROUPS: readonly { readonly name: string; readonly plants: readonly Plant[] }[] = [
   ...LAYERS.map((layer) => ({ name: `the borders of ${layer}`, plants: plantsOf(layer) })),
   ...CORE.map((layer) => ({ name: `what ${layer} knows nothing of`, plants: bansOf(layer) })),
-  ...[...otherBorders, ...everywhereBans].map((plant) => ({ name: plant.title, plants: [plant] })),
+  ...[...otherBorders, ...everywhereBans, ...wordPlants].map((plant) => ({ name: plant.title, plants: [plant] })),
 ];
 const PLANTS = GROUPS.flatMap(({ plants }) => plants);
 

@@ -17,7 +17,7 @@ describe("the machine's clock", () => {
   });
 
   test("wakes early when it is told, also before it lay down", async () => {
-    // An hour is more than the test may take: whoever sleeps on fails.
+    // An hour is more than the test may take: a clock that sleeps on fails the test.
     const early = new AbortController();
     const sleep = clock.sleep(3_600_000, early.signal);
     early.abort();

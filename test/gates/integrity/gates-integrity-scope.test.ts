@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Scope } from "../../src/core/stories/scope.ts";
-import { integrityTrees, lines, scopeOf, type IntegrityTrees, type Tree } from "../kit/integrity-trees.ts";
+import type { Scope } from "../../../src/core/stories/scope.ts";
+import { integrityTrees, lines, scopeOf, type IntegrityTrees, type Tree } from "../../kit/integrity-trees.ts";
 
 let trees: IntegrityTrees;
 beforeAll(() => {

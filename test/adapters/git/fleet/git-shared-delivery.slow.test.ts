@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { storyId, type StoryId } from "../../src/core/events/ids.ts";
-import { note } from "../contract/workspace.ts";
-import { gitDaemon, makeFleet, type Fleet, type Machine } from "../kit/shared-machines.ts";
+import { storyId, type StoryId } from "../../../../src/core/events/ids.ts";
+import { note } from "../../../contract/workspace.ts";
+import { gitDaemon, makeFleet, type Fleet, type Machine } from "../../../kit/shared-machines.ts";
 
 const [ONE, TWO] = [storyId("first"), storyId("second")];
 let fleet: Fleet;

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import type { Judgement } from "../../src/core/gates/gate.ts";
-import { integrityTrees, scopeOf, type Tree } from "../kit/integrity-trees.ts";
+import type { Judgement } from "../../../src/core/gates/gate.ts";
+import { integrityTrees, scopeOf, type Tree } from "../../kit/integrity-trees.ts";
 
 const trees = integrityTrees();
 afterAll(() => trees.clear());
@@ -278,7 +278,7 @@ describe("what a check starts", () => {
     }
   });
 
-  test("what is loaded before the tests is shown in new work, and stands in the way of rework", async () => {
+  test("what is loaded before the tests is shown in new work, and blocks rework", async () => {
     const before = { "vitest.config.js": "export default {\n  test: {},\n};\n" };
     const after = { "vitest.config.js": 'export default {\n  test: {\n    setupFiles: ["./setup.js"],\n  },\n};\n' };
     expect(await trees.judge(before, after)).toMatchObject({ result: "pass", findings: [{ severity: "major" }] });

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { entriesOf, idBytesOf, makeIndex, replaceEntries } from "../../src/adapters/git/index-file.ts";
+import { entriesOf, idBytesOf, makeIndex, replaceEntries } from "../../../src/adapters/git/index-file.ts";
 
 const folders: string[] = [];
 afterEach(() => {

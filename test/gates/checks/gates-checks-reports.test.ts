@@ -1,9 +1,9 @@
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Evidence } from "../../src/ports/evidence.ts";
-import { describeGate, gateRequest } from "../contract/gate.ts";
-import { checksGateFixture } from "../kit/checks-gate.ts";
+import type { Evidence } from "../../../src/ports/evidence.ts";
+import { describeGate, gateRequest } from "../../contract/gate.ts";
+import { checksGateFixture } from "../../kit/checks-gate.ts";
 
 const bench = checksGateFixture();
 function put(name: string, text: string, at?: Date): void {

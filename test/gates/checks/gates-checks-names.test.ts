@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { gateRequest } from "../contract/gate.ts";
-import { checksGateFixture } from "../kit/checks-gate.ts";
+import { gateRequest } from "../../contract/gate.ts";
+import { checksGateFixture } from "../../kit/checks-gate.ts";
 
 const bench = checksGateFixture();
 const control = { signal: new AbortController().signal, onOutput: () => {} };

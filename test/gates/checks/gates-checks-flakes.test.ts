@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { before, checksGateFixture } from "../kit/checks-gate.ts";
+import { before, checksGateFixture } from "../../kit/checks-gate.ts";
 
 const bench = checksGateFixture();
 const runs = (): number =>

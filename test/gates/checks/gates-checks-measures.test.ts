@@ -1,8 +1,8 @@
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { memoryEvidence } from "../contract/gate.ts";
-import { before, checksGateFixture } from "../kit/checks-gate.ts";
+import { memoryEvidence } from "../../contract/gate.ts";
+import { before, checksGateFixture } from "../../kit/checks-gate.ts";
 
 const bench = checksGateFixture();
 const lcov = (covered: number, total = 1000, branches = ""): string =>
@@ -51,7 +51,7 @@ describe("coverage", () => {
   });
 
   // S4.87
-  test("less than before is a finding that stands in the way, and handing it in once more changes nothing", async () => {
+  test("less than before is a finding that blocks, and handing it in once more changes nothing", async () => {
     const first = await bench.judge([{ name: "unit", run: `${cover(800)};` }], { coverage: { report } });
     const run = (covered: number, mayFall?: number, last = before(first)) => {
       const coverage = { report, ...(mayFall === undefined ? {} : { mayFall }) };

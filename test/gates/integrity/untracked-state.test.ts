@@ -3,10 +3,10 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileS
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { control, integrityTrees } from "../kit/integrity-trees.ts";
+import { control, integrityTrees } from "../../kit/integrity-trees.ts";
 
 const trees = integrityTrees();
-const folder = mkdtempSync(join(tmpdir(), "remand-surroundings-"));
+const folder = mkdtempSync(join(tmpdir(), "remand-untracked-"));
 afterAll(() => {
   trees.clear();
   rmSync(folder, { recursive: true, force: true });

@@ -47,7 +47,7 @@ function percent(parts: readonly CoverageCount[]): number {
 }
 
 /**
- * What is wrong with a coverage. Less than before is a blocking finding (S0.1): else
+ * What is wrong with a coverage. Less than before is a blocking finding (S4.87): else
  * the gate would pass, and the work would never be sent back for it. `mayFall` says how much less is let pass.
  */
 export function coverageFaults(coverage: Coverage, rules: CoverageRules, before: Measures): Finding[] {

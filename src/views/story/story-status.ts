@@ -41,7 +41,7 @@ export function statusOf(run: RunOutline, state: StoryOutline): StoryStatus {
 }
 
 /**
- * The names that S0.4 and S2 have for four of these.
+ * The names that the task states of S0.7 have for four of these.
  *
  * @internal Not shown by a command yet.
  */

@@ -89,6 +89,8 @@ function serverOn(port: number, folder: string, run: Run, clean: () => Promise<v
   const url = addressOf(port, "postgres");
   const sql: PostgresServer["sql"] = async (statement, where = url) => {
     const client = new pg.Client({ connectionString: where });
+    // A server that ends between two steps is reported by the step that fails; the event alone would end the process.
+    client.on("error", () => undefined);
     await client.connect();
     try {
       return (await client.query<Record<string, unknown>>(statement)).rows;

@@ -5,7 +5,7 @@ import { makeProject, type Files } from "./project.ts";
 
 const FEW = 300;
 const MANY = 30_000;
-const TIMES = 21;
+const TIMES = 41;
 const TIMES_WRITTEN = 3;
 
 type How = "mounted" | "written";

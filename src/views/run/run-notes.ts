@@ -31,7 +31,7 @@ export function noteOf(
     case "work.interrupted":
       if (event.cause === "target-moved")
         return { mark: "note", text: `${shortLine(event.detail, 120)}; delivery is tried again after a pause` };
-      return { mark: "note", text: `${shortLine(event.detail, 120)}; it is done again and counts for nothing` };
+      return { mark: "note", text: `${shortLine(event.detail, 120)}; it will rerun (not counted)` };
     case "infrastructure.blocked":
       return {
         mark: "trouble",

@@ -224,7 +224,7 @@ describe("the lines of a run", () => {
       { type: "step.failed", step: "brief", detail: "no room", infrastructure: false },
       "trouble: brief failed: no room",
     ],
-    [{ type: "work.interrupted", detail: "killed" }, "note: killed; it is done again and counts for nothing"],
+    [{ type: "work.interrupted", detail: "killed" }, "note: killed; it will rerun (not counted)"],
     [{ type: "story.held", by: "Ada" }, "note: held by Ada: nothing new starts for it"],
     [{ type: "story.released", by: "Ada" }, "note: released by Ada"],
     [{ type: "story.flagged", usualMs: 1000, takenMs: 7_500_000 }, "trouble: takes 2 h 5 m, others of its kind 1 s"],

@@ -13,7 +13,7 @@ const ROUNDS = 7;
 export async function measureLongRun(folder: string): Promise<readonly BenchResult[]> {
   const journal = await longJournal(folder, STORIES);
   const opened: OpenFigures[] = [];
-  const anew: OpenFigures[] = [];
+  const withoutSnapshot: OpenFigures[] = [];
   const status: number[] = [];
   const floor: number[] = [];
   for (let round = 0; round <= ROUNDS; round++) {
@@ -26,16 +26,16 @@ export async function measureLongRun(folder: string): Promise<readonly BenchResu
     // The first round brings the files into the machine's memory.
     if (round === 0) continue;
     opened.push(measured[0]);
-    anew.push(measured[1]);
+    withoutSnapshot.push(measured[1]);
     status.push(measured[2]);
     floor.push(measured[3]);
   }
   const events = journal.events.toLocaleString("en");
   return [
     againstASecond(`engine: recovery from ${events} events`, opened, 1),
-    againstASecond("engine: the same, without its snapshot", anew, null),
+    againstASecond("engine: the same, without its snapshot", withoutSnapshot, null),
     memory("engine: memory with 10,000 open stories", opened, 300),
-    memory("engine: the same, without its snapshot", anew, 300),
+    memory("engine: the same, without its snapshot", withoutSnapshot, 300),
     statusResult(median(status), median(floor)),
   ];
 }

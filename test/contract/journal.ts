@@ -224,8 +224,8 @@ function chain(journal: () => Journal): void {
     expect(await journal().verify({ position: 1, hash: first!.hash })).toEqual({ ok: true, head });
     const cut = await journal().verify({ position: 4, hash: "f".repeat(64) });
     expect(cut).toEqual({ ok: false, position: 3, problem: "the end is cut off: 2 lines up to 4 existed once" });
-    const anew = await journal().verify({ position: 1, hash: head.hash });
-    expect(anew).toMatchObject({ ok: false, position: 1, problem: expect.stringContaining("it was rewritten") });
+    const verified = await journal().verify({ position: 1, hash: head.hash });
+    expect(verified).toMatchObject({ ok: false, position: 1, problem: expect.stringContaining("it was rewritten") });
   });
 }
 

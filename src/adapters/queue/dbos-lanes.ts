@@ -202,7 +202,7 @@ export function openJobBell(pool: Pool, schema: string, heard: (lanes: readonly 
     const [from, named = ""] = payload.split(" ");
     if (from !== me) heard(LANES.filter((lane) => named.split(",").includes(lane)));
   };
-  const life = listen(pool, channel, { others, anew: () => heard(LANES) }, stop.signal);
+  const life = listen(pool, channel, { others, onReconnect: () => heard(LANES) }, stop.signal);
   return {
     ring: async (lanes) => {
       await pool.query("SELECT pg_notify($1, $2)", [channel, `${me} ${lanes.join(",")}`]);
@@ -217,7 +217,7 @@ export function openJobBell(pool: Pool, schema: string, heard: (lanes: readonly 
 async function listen(
   pool: Pool,
   channel: string,
-  heard: { others(payload: string): void; anew(): void },
+  heard: { others(payload: string): void; onReconnect(): void },
   stop: AbortSignal,
 ): Promise<void> {
   while (!stop.aborted) {
@@ -229,7 +229,7 @@ async function listen(
       client.on("error", end).on("end", end);
       client.on("notification", ({ payload = "" }) => heard.others(payload));
       await client.query(`LISTEN ${channel}`);
-      heard.anew();
+      heard.onReconnect();
       const pause = AbortSignal.any([over.signal, stop]);
       while (!pause.aborted) {
         await sleep(TRY_MS, undefined, { signal: pause }).catch(() => undefined);

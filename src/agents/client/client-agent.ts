@@ -55,8 +55,8 @@ async function converse(
     return result;
   const why = isFull ? "the conversation has become too long" : "the client has lost the conversation";
   control.onEvent({ type: "output", line: `${client.name}: ${why}; a new one is begun` });
-  const anew = { ...request, timeoutMs: leftMs };
-  const second = (await dispatch(client, program, options, anew, control, folder, null)).result;
+  const fresh = { ...request, timeoutMs: leftMs };
+  const second = (await dispatch(client, program, options, fresh, control, folder, null)).result;
   const spent = together(usedIn(result), usedIn(second));
   return { ...second, tokens: spent?.tokens ?? null, costUsd: spent?.costUsd ?? null };
 }

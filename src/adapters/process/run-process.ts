@@ -1,20 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
-import { statSync } from "node:fs";
 import { type Collector, type OnLine, createCollector } from "./capture.ts";
 import type { Environment } from "./environment.ts";
-import {
-  COOKIE_VARIABLE,
-  type ProcessFamily,
-  cookieValue,
-  createFamily,
-  endFamily,
-  leavesWithin,
-  signalGroup,
-} from "./leftovers.ts";
-import { entranceTo } from "./mounted-folder.ts";
+import { type Launch, type StartFailure, launchOf, startLaunch } from "./launch.ts";
+import { type ProcessFamily, createFamily, endFamily, leavesWithin, signalGroup } from "./leftovers.ts";
 
 export interface ProcessSpec {
   /** A line for the shell, or a program with its arguments, which no shell reads. */
@@ -98,28 +88,45 @@ export function killGroups(): void {
  * process can make this wait: not by ignoring signals, nor by holding the output open, nor by not reading the input.
  */
 export async function runProcess(spec: ProcessSpec, control: ProcessControl = {}): Promise<ProcessResult> {
-  const startedAt = performance.now();
   const collector = createCollector(spec.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES, control.onLine);
-  const resultOf = (outcome: Pick<ProcessResult, "status"> & Partial<ProcessResult>): ProcessResult => ({
+  const cookie = spec.cookie ?? randomUUID();
+  const ended = await runLaunch({ ...spec, launch: launchOf(spec, cookie), cookie }, collector, control);
+  return { ...collector.finish(), ...ended };
+}
+
+/** A program to start, and when it ends. */
+interface LaunchSpec extends Pick<ProcessSpec, "stdin" | "timeoutMs" | "graceMs" | "survivors"> {
+  readonly launch: Launch;
+  readonly cookie: string;
+}
+
+interface LaunchControl {
+  readonly signal?: AbortSignal;
+}
+
+/** How it ended, without what it printed: that goes to the sink as it comes. */
+type LaunchEnd = Omit<ProcessResult, "stdout" | "stderr" | "output" | "truncated">;
+
+async function runLaunch(spec: LaunchSpec, sink: Pick<Collector, "push">, control: LaunchControl): Promise<LaunchEnd> {
+  const startedAt = performance.now();
+  const endOf = (outcome: Pick<LaunchEnd, "status"> & Partial<LaunchEnd>): LaunchEnd => ({
     exitCode: null,
     signal: null,
     failure: null,
     survivorsEnded: 0,
-    ...collector.finish(),
     durationMs: performance.now() - startedAt,
     ...outcome,
   });
-  if (control.signal?.aborted) return resultOf({ status: "cancelled" });
+  if (control.signal?.aborted) return endOf({ status: "cancelled" });
 
-  const cookie = spec.cookie ?? randomUUID();
-  const started = await start(spec, cookie);
-  if ("failure" in started) return resultOf({ status: "failed-to-start", failure: started.failure });
+  const started = await startLaunch(spec.launch, spec.stdin !== undefined);
+  if ("failure" in started) return endOf({ status: "failed-to-start", failure: started.failure });
   const { child, pid } = started;
   groups.add(pid);
-  const ended = watch(child, collector);
+  const ended = watch(child, sink);
   feed(child, spec.stdin);
 
-  const family = createFamily(cookie, pid);
+  const family = createFamily(spec.cookie, pid);
   const stop = createDeadline(spec.timeoutMs, control.signal);
   const status = await Promise.race([ended.exit.then(() => "exited" as const), stop.reached]);
   stop.clear();
@@ -127,35 +134,7 @@ export async function runProcess(spec: ProcessSpec, control: ProcessControl = {}
     status === "exited" ? await afterExit(spec, family, ended) : await climbLadder(spec, family, ended);
   closePipes(child);
   groups.delete(pid);
-  return resultOf({ status, exitCode: child.exitCode, signal: child.signalCode, survivorsEnded });
-}
-
-async function start(
-  spec: ProcessSpec,
-  cookie: string,
-): Promise<{ child: ChildProcess; pid: number } | { failure: StartFailure }> {
-  const entrance = entranceTo(spec.cwd);
-  const plain = typeof spec.command === "string" ? [spec.command] : spec.command;
-  const inside = typeof spec.command === "string" ? ["/bin/sh", "-c", spec.command] : spec.command;
-  const [program, ...args] = entrance === null ? plain : [...entrance, ...inside];
-  try {
-    const child = spawn(program, args, {
-      cwd: entrance === null ? spec.cwd : "/",
-      env: {
-        ...spec.env,
-        [COOKIE_VARIABLE]: cookieValue(spec.env[COOKIE_VARIABLE] ?? process.env[COOKIE_VARIABLE], cookie),
-      },
-      shell: entrance === null && typeof spec.command === "string",
-      detached: true,
-      windowsHide: true,
-      stdio: [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    });
-    // Waiting here loses no output of a child that started: its streams do not flow before a listener is added.
-    if (child.pid === undefined) throw (await once(child, "error"))[0];
-    return { child, pid: child.pid };
-  } catch (error) {
-    return { failure: startFailure(error, program, spec.cwd) };
-  }
+  return endOf({ status, exitCode: child.exitCode, signal: child.signalCode, survivorsEnded });
 }
 
 interface ChildEnd {
@@ -164,9 +143,9 @@ interface ChildEnd {
   readonly close: Promise<void>;
 }
 
-function watch(child: ChildProcess, collector: Collector): ChildEnd {
+function watch(child: ChildProcess, sink: Pick<Collector, "push">): ChildEnd {
   for (const stream of ["stdout", "stderr"] as const) {
-    child[stream]?.on("data", (bytes: Buffer) => collector.push(stream, bytes));
+    child[stream]?.on("data", (bytes: Buffer) => sink.push(stream, bytes));
     // A pipe that breaks has nothing more to say; the exit code tells the rest.
     child[stream]?.on("error", () => {});
   }
@@ -184,7 +163,7 @@ function feed({ stdin: pipe }: ChildProcess, stdin: ProcessSpec["stdin"]): void 
   else stdin({ write: (text) => void (pipe.writable && pipe.write(text)), end: () => void pipe.end() });
 }
 
-async function afterExit(spec: ProcessSpec, family: ProcessFamily, ended: ChildEnd): Promise<number> {
+async function afterExit(spec: LaunchSpec, family: ProcessFamily, ended: ChildEnd): Promise<number> {
   const pipes = within(PIPES_AFTER_EXIT_MS, ended.close);
   let survivors = 0;
   if (spec.survivors !== "spare" && !(await leavesWithin(family, LINGER_MS))) {
@@ -194,7 +173,7 @@ async function afterExit(spec: ProcessSpec, family: ProcessFamily, ended: ChildE
   return survivors;
 }
 
-async function climbLadder(spec: ProcessSpec, family: ProcessFamily, ended: ChildEnd): Promise<number> {
+async function climbLadder(spec: LaunchSpec, family: ProcessFamily, ended: ChildEnd): Promise<number> {
   const graceMs = spec.graceMs ?? Math.min(5000, spec.timeoutMs / 12);
   const kill = (): Promise<number> => endFamily(family, ["SIGKILL"], 0);
   const killed: Promise<unknown>[] = [];
@@ -257,41 +236,4 @@ function createDeadline(timeoutMs: number, signal: AbortSignal | undefined): Dea
       if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
     },
   };
-}
-
-/** Why a program did not start, in words a person can act on. */
-export interface StartFailure {
-  /** The system's name for it: `ENOENT`, `EACCES`, … */
-  readonly code: string;
-  readonly message: string;
-}
-
-function startFailure(error: unknown, program: string, cwd: string): StartFailure {
-  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
-  // The system says the same of a missing folder as of a missing program, so the folder is looked at first.
-  const folder = folderProblem(cwd);
-  if (folder !== null) return { code, message: folder };
-  return { code, message: MESSAGES[code]?.(program) ?? `${program} could not be started: ${messageOf(error)}` };
-}
-
-const MESSAGES: Readonly<Record<string, (program: string) => string>> = {
-  ENOENT: (program) => `there is no program ${program}`,
-  EACCES: (program) => `${program} may not be run: permission denied`,
-  ENOEXEC: (program) => `${program} is not a program this machine can run`,
-  E2BIG: (program) => `the arguments or the environment of ${program} are too long for this system`,
-  EAGAIN: (program) => `${program} could not be started: the system allows no more processes`,
-  EMFILE: (program) => `${program} could not be started: too many files are open`,
-  ENFILE: (program) => `${program} could not be started: too many files are open on this system`,
-};
-
-function folderProblem(cwd: string): string | null {
-  try {
-    return statSync(cwd).isDirectory() ? null : `${cwd} is not a folder`;
-  } catch {
-    return `there is no folder ${cwd}`;
-  }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -46,7 +46,14 @@ const against = (name: string, value: number, limit: number | null): BenchResult
 
 async function timeOf(command: string, expected: string, survivors: "end" | "spare" = "end"): Promise<number> {
   const env = { PATH: process.env["PATH"] ?? "" };
-  const { status, durationMs } = await runProcess({ command, cwd: tmpdir(), env, timeoutMs: TIMEOUT_MS, survivors });
+  const { status, durationMs } = await runProcess({
+    command,
+    cwd: tmpdir(),
+    env,
+    timeoutMs: TIMEOUT_MS,
+    sandbox: null,
+    survivors,
+  });
   if (status !== expected) throw new Error(`"${command}" ended as ${status}, not as ${expected}`);
   return durationMs;
 }

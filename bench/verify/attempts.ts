@@ -14,6 +14,7 @@ import { gateRequest, withoutBase } from "../../src/engine/gate-request.ts";
 import { newStory } from "../../src/fold/new-state.ts";
 import type { BenchResult } from "../bench-result.ts";
 import { makeProject, writeFiles, type Files, type Project } from "./project.ts";
+import { NO_SANDBOXES } from "../../src/adapters/sandbox/open-sandboxes.ts";
 
 const CHECK = "node --test";
 const FILES = 8;
@@ -67,7 +68,15 @@ async function timed(project: Project, change: Files): Promise<{ readonly verifi
   const evidence = await projectEvidence(root, join(state, "evidence"), config, env);
   const gates = gatesOf(
     { config },
-    { evidence, clock: createSystemClock(), workspace, env, experimentRunner, checkouts: experimentRunner },
+    {
+      evidence,
+      clock: createSystemClock(),
+      workspace,
+      sandboxes: NO_SANDBOXES,
+      env,
+      experimentRunner,
+      checkouts: experimentRunner,
+    },
   );
   const story = bareStory(storyId("bench"), "Bench", { kind: "bench" });
   const control = { signal: new AbortController().signal, onOutput: () => undefined };
@@ -88,7 +97,7 @@ async function timed(project: Project, change: Files): Promise<{ readonly verifi
   }
   const verified = performance.now() - begin;
   const start = performance.now();
-  const { exitCode } = await runProcess({ command: CHECK, cwd: root, env, timeoutMs: 600_000 });
+  const { exitCode } = await runProcess({ command: CHECK, cwd: root, env, timeoutMs: 600_000, sandbox: null });
   if (exitCode !== 0) throw new Error(`${CHECK} ended with ${exitCode}`);
   return { verified, bare: performance.now() - start };
 }

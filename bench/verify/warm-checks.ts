@@ -125,7 +125,13 @@ async function warmCheck(stack: Stack, project: Project): Promise<BenchResult> {
   const signal = new AbortController().signal;
   const timed = async (cwd: string): Promise<number> => {
     const begin = performance.now();
-    const { exitCode, output } = await runProcess({ command: stack.check, cwd, env: project.env, timeoutMs: 600_000 });
+    const { exitCode, output } = await runProcess({
+      command: stack.check,
+      cwd,
+      env: project.env,
+      timeoutMs: 600_000,
+      sandbox: null,
+    });
     if (exitCode !== 0) throw new Error(`${stack.check} ended with ${exitCode}: ${output}`);
     return performance.now() - begin;
   };

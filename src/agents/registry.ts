@@ -25,7 +25,10 @@ interface RegisteredClient {
   probe(look: AgentLook): AgentProbe | Promise<AgentProbe> | null;
 }
 
-interface AgentOptions extends Pick<ClientAgentOptions, "root" | "args" | "environment" | "edits" | "instructions"> {
+interface AgentOptions extends Pick<
+  ClientAgentOptions,
+  "root" | "args" | "environment" | "edits" | "instructions" | "sandbox"
+> {
   readonly role: string;
   /** Empty where a client is found by its own name. */
   readonly command: string;
@@ -64,8 +67,8 @@ export const AGENT_REGISTRY: { readonly [N in AgentClientName]: RegisteredClient
   acp: {
     instructions: ["AGENTS.md"],
     takesTools: true,
-    create: ({ command, args, environment, edits, instructions }) =>
-      createAcpAgent({ command, args, environment, edits, instructions }),
+    create: ({ command, args, environment, edits, instructions, sandbox }) =>
+      createAcpAgent({ command, args, environment, edits, instructions, sandbox }),
     probe: ({ command = "", args, env, source }) => acpProbe({ command, args, env }, source),
   },
   model: {
@@ -77,7 +80,8 @@ export const AGENT_REGISTRY: { readonly [N in AgentClientName]: RegisteredClient
   command: {
     instructions: [],
     takesTools: false,
-    create: ({ role, command, environment }) => createCommandAgent({ name: role, command, environment }),
+    create: ({ role, command, environment, sandbox }) =>
+      createCommandAgent({ name: role, command, environment, sandbox }),
     probe: () => null,
   },
   scripted: {

@@ -67,7 +67,12 @@ export interface Host {
     root: string,
     programs: readonly (string | AgentSpec)[],
     /** The commands of the checks, and the names of the variables that they may see. */
-    checks: { readonly commands: readonly string[]; readonly env: readonly string[] },
+    checks: {
+      readonly commands: readonly string[];
+      readonly env: readonly string[];
+      /** Absent: it is not looked at. */
+      readonly config?: Pick<Config, "sandbox" | "env" | "gates">;
+    },
   ): Promise<readonly Probe[]>;
   /** Shows the dashboard to this machine's browsers, until it is closed. */
   serve(root: string, plan: ServePlan): Promise<RunningServer>;

@@ -1,5 +1,5 @@
 import { isAbsolute, join, relative, resolve } from "node:path";
-import type { ConfigLayer, Tree } from "../config/layer.ts";
+import { type ConfigLayer, type Tree, isMap } from "../config/layer.ts";
 import { type ResolvedConfig, resolveConfig } from "../config/resolve.ts";
 import { setLayer } from "../config/set-layer.ts";
 import { type Problem, RemandError, inOrderOfPlace } from "../core/events/error.ts";
@@ -26,7 +26,9 @@ export async function loadConfig(world: Checkout, options: ConfigOptions): Promi
     layers.push(read.layer);
     problems.push(...read.problems);
   };
-  if (options.set !== undefined && options.set.length > 0) take(setLayer(options.set));
+  const { REMAND_SANDBOX: sandbox = "" } = world.env;
+  const set = [...(sandbox === "" ? [] : [`sandbox=${sandbox}`]), ...(options.set ?? [])];
+  if (set.length > 0) take(setLayer(set));
   take(options.value === undefined ? await projectLayer(world, options.config) : valueLayer(options.value));
   const own = userFile(world.env);
   if (own !== null) take(await fileLayer(world, own, "user"));
@@ -36,13 +38,22 @@ export async function loadConfig(world: Checkout, options: ConfigOptions): Promi
   return { config: null, policy: null, origins: new Map(), problems: all };
 }
 
-/** The variables that the user's own file names, as a layer; for commands that read nothing else of it. */
-export async function userVariables(world: Checkout): Promise<ConfigLayer | null> {
+/** What holds on this machine in every project, as a layer; for commands that read nothing else of the user's own file. */
+export async function machineLayer(world: Checkout): Promise<ConfigLayer | null> {
   const own = userFile(world.env);
   const read = own === null ? null : await fileLayer(world, own, "user");
-  if (read === null || read.problems.some(({ severity }) => severity === "error")) return null;
-  const { env } = (read.layer.value ?? {}) as { readonly env?: Tree };
-  return env === undefined ? null : { ...read.layer, value: { env } };
+  const isUsable = read !== null && !read.problems.some(({ severity }) => severity === "error");
+  const { env, sandbox } = (isUsable ? (read.layer.value ?? {}) : {}) as {
+    readonly env?: Tree;
+    readonly sandbox?: Tree;
+  };
+  const { REMAND_SANDBOX: mode = "" } = world.env;
+  const decided = mode === "" ? sandbox : isMap(sandbox) ? { ...sandbox, mode } : mode;
+  if (env === undefined && decided === undefined) return null;
+  const place = { file: "REMAND_SANDBOX", line: 1, column: 1 };
+  const { layer } = read ?? { layer: { name: "user", keyPlace: () => place, valuePlace: () => place } as const };
+  const value = { ...(env === undefined ? {} : { env }), ...(decided === undefined ? {} : { sandbox: decided }) };
+  return { ...layer, value };
 }
 
 async function projectLayer(world: Checkout, file: string | undefined) {

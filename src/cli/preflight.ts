@@ -3,7 +3,7 @@ import { editFrontMatter } from "../write/edits/front-matter-edit.ts";
 import { type Checkout, EXIT, type ExitCode, type World } from "../app/command.ts";
 import type { Probe } from "../app/host.ts";
 import type { Preflight, PreflightPlan } from "../app/preflight-plan.ts";
-import { userFile, userVariables } from "../app/load-config.ts";
+import { userFile, machineLayer } from "../app/load-config.ts";
 
 export const FORCE_HELP = "start although the check cannot run here, or passes already";
 
@@ -63,7 +63,7 @@ async function mayPass(world: World, { variables }: Preflight): Promise<boolean>
 }
 
 async function passVariables(world: Checkout, file: string, names: readonly string[]): Promise<void> {
-  const value = (await userVariables(world))?.value as { readonly env?: unknown } | undefined;
+  const value = (await machineLayer(world))?.value as { readonly env?: unknown } | undefined;
   const before = Array.isArray(value?.env) ? value.env.map(String) : [];
   const text = (await world.files.read(file)) ?? "";
   const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`;

@@ -255,6 +255,7 @@ const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
   "ref-locked": EXIT.failed,
   "workspace-broken": EXIT.failed,
   "setup-failed": EXIT.failed,
+  "sandbox-missing": EXIT.failed,
   "check-unusable": EXIT.usage,
   "forge-refused": EXIT.failed,
   "forge-unreachable": EXIT.failed,

@@ -12,6 +12,7 @@ import { environmentIn } from "../adapters/process/environment.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
 import { checkVariablesOf } from "./checks/check-variables.ts";
 import { environmentWith } from "./checks/own-python.ts";
+import type { Sandboxes } from "../adapters/sandbox/open-sandboxes.ts";
 
 interface DeliveryParts {
   readonly root: string;
@@ -19,6 +20,7 @@ interface DeliveryParts {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly python: OwnPython;
+  readonly sandboxes: Sandboxes;
   /** How things were before an agent worked. */
   readonly start: WorkStarter;
 }
@@ -37,7 +39,13 @@ export async function deliveryOf(
       : async (path, { signal, onOutput }) => {
           // What it says does not matter: the run that failed is judged again.
           await runProcess(
-            { command: fix, cwd: path, env: await environmentIn(env, path), timeoutMs: FIX_MS },
+            {
+              command: fix,
+              cwd: path,
+              env: await environmentIn(env, path),
+              timeoutMs: FIX_MS,
+              sandbox: parts.sandboxes.checks,
+            },
             { signal, onLine: (line) => onOutput(line) },
           );
         };

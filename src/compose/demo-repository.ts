@@ -23,6 +23,7 @@ export async function demoRepository(files: Readonly<Record<string, string>>): P
       cwd: root,
       env: allowedEnvironment(process.env),
       timeoutMs: 30_000,
+      sandbox: null,
     });
     if (ended.exitCode !== 0)
       throw new RemandError(

@@ -27,6 +27,7 @@ import { gatesOf, practicesOf } from "./checks/gates.ts";
 import { roleRegistryOf } from "./agents/roles.ts";
 import { stateFolder } from "./state-folder.ts";
 import type { WorkspaceLocations } from "./workspaces.ts";
+import type { Sandboxes } from "../adapters/sandbox/open-sandboxes.ts";
 
 /** What is one thing on one machine, and another in a fleet. */
 export interface WorldParts extends WorkspaceLocations {
@@ -34,6 +35,7 @@ export interface WorldParts extends WorkspaceLocations {
   readonly outbox: Outbox;
   readonly evidence: Evidence;
   readonly telemetry: Pick<Telemetry, "roleRegistry">;
+  readonly sandboxes: Sandboxes;
   /** The name of the worker, where there are several. */
   readonly host?: string;
 }
@@ -53,19 +55,21 @@ export async function engineWorld(
   env: Readonly<Record<string, string | undefined>>,
   parts: WorldParts,
 ): Promise<LocalWorld> {
-  const { journal, outbox, evidence, workspace, integration, experimentRunner, start, telemetry, host } = parts;
+  const { journal, outbox, evidence, workspace, integration, experimentRunner, start, telemetry, sandboxes, host } =
+    parts;
   const clock = createSystemClock();
-  const python = ownPythonOf(root, plan.config, env, (text) => plan.onNotice?.(text));
-  const roleRegistry = telemetry.roleRegistry(await roleRegistryOf(root, plan, { clock, env, python }));
+  const python = ownPythonOf(root, plan.config, env, sandboxes, (text) => plan.onNotice?.(text));
+  const roleRegistry = telemetry.roleRegistry(await roleRegistryOf(root, plan, { clock, env, python, sandboxes }));
   const nonce = (): string => randomBytes(12).toString("hex");
   const pages = createStoryPages({ root, folder: plan.config.stories, files: createNodeFiles() });
   const practices = await practicesOf(root, plan.config);
   const reviewers = { roleRegistry, practices, nonce, productOf: createPhaseProduct({ workspace, pages }) };
-  const delivery = await deliveryOf(plan.config, { clock, env, python, start, root, integration });
+  const delivery = await deliveryOf(plan.config, { clock, env, python, start, root, integration, sandboxes });
   const gates = gatesOf(plan, {
     evidence,
     clock,
     env,
+    sandboxes,
     python,
     experimentRunner,
     start,
@@ -97,7 +101,7 @@ export async function engineWorld(
     integration: delivery.integration,
     forge: delivery.forge,
     fixLint: delivery.fixLint,
-    detective: detectiveOf(plan.config, experimentRunner, seen),
+    detective: detectiveOf(plan.config, experimentRunner, seen, sandboxes),
     watcher: plan.watcher,
     nonce,
   };
@@ -109,11 +113,12 @@ export function detectiveOf(
   { blame, environments, gates, forge }: Config,
   experimentRunner: ExperimentRunner,
   seen: EnvironmentIn,
+  { checks: sandbox }: Sandboxes,
 ): BlameSearch {
   const isCiElsewhere = forge.use !== "none" && gates.ci.commands.length === 0;
   return {
     experimentRunner,
-    trial: blame.prove ? createCommandTrial(seen) : null,
+    trial: blame.prove ? createCommandTrial(seen, sandbox) : null,
     limits: { runs: blame.runs, timeMs: knownDurationMs(blame.time) },
     environments: [...Object.keys(environments), ...(isCiElsewhere ? ["ci"] : [])],
   };

@@ -4,7 +4,7 @@ import { drivePlan } from "../app/drive-plan.ts";
 import { exitCodeOf } from "../app/exit.ts";
 import { planGates } from "../app/gate-plan.ts";
 import type { Host, RunPlan } from "../app/host.ts";
-import { type ConfigOptions, loadConfig, loadStories, storiesFolder, userVariables } from "../app/load-config.ts";
+import { type ConfigOptions, loadConfig, loadStories, storiesFolder, machineLayer } from "../app/load-config.ts";
 import { chosenLoop, loopConfig, loopStory, seenLoops } from "../app/loop-plan.ts";
 import { prepareRun } from "../app/prepare-run.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
@@ -44,7 +44,7 @@ export async function runLoop(options: LoopOptions): Promise<RunResult> {
     set,
   };
   const around = aroundOf(options);
-  const { config, policy, problems } = loopConfig(spec, await userVariables(around));
+  const { config, policy, problems } = loopConfig(spec, await machineLayer(around));
   if (config === null || policy === null) throw problemsError("config-invalid", problems);
   const seen = await seenLoops(around, options.newJournal);
   const { id, known } = chosenLoop(seen, spec, fresh);

@@ -25,6 +25,7 @@ import { type Engine, assertAuthority, becomeEngine } from "./journal/author.ts"
 import { type StateFolder, stateFolder } from "./state-folder.ts";
 import { telemetryOf } from "./telemetry.ts";
 import { appendWithRetry } from "./journal/append-answer.ts";
+import { sandboxesOf } from "./sandboxes.ts";
 
 /** Becomes the one engine of a checkout, with everything that it works with. */
 export async function openEngine(
@@ -67,9 +68,10 @@ async function createSession(
   const telemetry = await telemetryOf({ root, worker: null, journal, onNotice: (text) => plan.onNotice?.(text) });
   const noted = { ...plan, watcher: telemetry.watcher(notifications.watcher) };
   const told = telemetry.journal(journal);
-  const { inPlace, ...places } = localPlaces(root, folder, noted, env);
+  const sandboxes = await sandboxesOf(root, plan.config, env, (text) => plan.onNotice?.(text));
+  const { inPlace, ...places } = localPlaces(root, folder, noted, env, sandboxes);
   const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
-  const parts = { ...places, journal: told, outbox: told.outbox, evidence, telemetry };
+  const parts = { ...places, sandboxes, journal: told, outbox: told.outbox, evidence, telemetry };
   const { world, policy, queue } = await engineWorld(root, noted, env, parts);
   await insistOnCheckout(root, inPlace === null ? "commit" : "checkout");
   const { workspace } = world;

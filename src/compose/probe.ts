@@ -13,6 +13,9 @@ import { type PythonReport, createOwnPython } from "../adapters/git/python/own-p
 import { AGENT_REGISTRY } from "../agents/registry.ts";
 import { stateFolder } from "./state-folder.ts";
 import { checkVariablesOf } from "./checks/check-variables.ts";
+import { fixFor, openSandboxes } from "../adapters/sandbox/open-sandboxes.ts";
+import { levelText } from "../core/events/isolation.ts";
+import { sandboxRequest } from "./sandboxes.ts";
 
 /** Checks what Remand needs; every problem comes with its fix. */
 export async function probe(
@@ -32,7 +35,15 @@ export async function probe(
   const found = looks.filter((look) => look !== null);
   if (db === null) {
     const python = await pythonProbe(root, checks, env);
-    return [nodeProbe(), await gitProbe(root), await journalProbe(root), await mountProbe(), ...python, ...found];
+    return [
+      nodeProbe(),
+      await gitProbe(root),
+      await journalProbe(root),
+      await mountProbe(),
+      ...(await sandboxProbe(root, checks, env)),
+      ...python,
+      ...found,
+    ];
   }
   const { databaseProbes } = await import("./database-probes.ts");
   const git = await gitProbe(root);
@@ -55,6 +66,7 @@ async function gitProbe(root: string): Promise<Probe> {
     cwd: root,
     env: allowedEnvironment(process.env),
     timeoutMs: 10_000,
+    sandbox: null,
   });
   if (ended.status === "failed-to-start")
     return { name: "git", ok: false, detail: NO_GIT, fix: "Install git 2.28 or newer." };
@@ -77,6 +89,23 @@ async function mountProbe(): Promise<Probe> {
   } finally {
     await rm(empty, { recursive: true, force: true });
   }
+}
+
+/** Which sandbox agents and checks get, found out by trying it. */
+async function sandboxProbe(
+  root: string,
+  { config }: ChecksSpec,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly Probe[]> {
+  if (config === undefined) return [];
+  const { sandbox } = config;
+  const name = "sandbox";
+  if (sandbox.mode === "off") return [{ name, ok: true, detail: "off: agents have your rights", fix: "" }];
+  const request = await sandboxRequest(root, config, env);
+  const { checks, problem } = await openSandboxes({ ...request, settings: { ...request.settings, mode: "auto" } });
+  if (problem === null) return [{ name, ok: true, detail: levelText(checks.level), fix: "" }];
+  const ok = sandbox.mode !== "required";
+  return [{ name, ok, detail: `none: ${problem}`, fix: fixFor(sandbox.use ?? "bubblewrap") }];
 }
 
 /** Can it be written, and does what is there hold together? */

@@ -118,6 +118,13 @@ async function openBrowser(
     "DBUS_SESSION_BUS_ADDRESS",
     "BROWSER",
   ]);
-  const { exitCode } = await runProcess({ command, cwd: root, env: sees, timeoutMs: 10_000, survivors: "spare" });
+  const { exitCode } = await runProcess({
+    command,
+    cwd: root,
+    env: sees,
+    timeoutMs: 10_000,
+    sandbox: null,
+    survivors: "spare",
+  });
   return exitCode === 0;
 }

@@ -15,9 +15,10 @@ import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import { storyId } from "../core/events/ids.ts";
 import { setupVariablesOf } from "./checks/check-variables.ts";
 import type { StateFolder } from "./state-folder.ts";
+import type { Sandboxes } from "../adapters/sandbox/open-sandboxes.ts";
 
 /** A container or another machine cannot look into a mount of ours: then the files are written. */
-export const checkoutMounts = ({ environments }: Config): { readonly mount?: false } =>
+const checkoutMounts = ({ environments }: Config): { readonly mount?: false } =>
   Object.values(environments).some(({ run }) => run !== undefined) ? { mount: false } : {};
 
 /** Where the stories' code is. */
@@ -36,8 +37,9 @@ export function localPlaces(
   folder: StateFolder,
   plan: RunPlan,
   env: Readonly<Record<string, string | undefined>>,
+  sandboxes: Sandboxes,
 ): WorkspaceLocations & { readonly inPlace: InPlace | null } {
-  const options = placeOptions(root, folder, plan, env);
+  const options = placeOptions(root, folder, plan, env, sandboxes);
   const userState = userStateFolder(env);
   const start = createWorkStarter(root, { ...options, userState, ...privateHomeOf(env) });
   const experimentRunner = createExperimentRunner({ ...options, userState, start: () => start.now() });
@@ -53,8 +55,9 @@ export function localPlaces(
 export function placeOptions(
   root: string,
   folder: StateFolder,
-  { config, onNotice }: RunPlan,
+  { config, onNotice }: Pick<RunPlan, "config" | "onNotice">,
   env: Readonly<Record<string, string | undefined>>,
+  { agents: sandbox }: Sandboxes,
 ) {
   const { setup, share, carry, inputs = [] } = config.workspace;
   const setupEnv = setupVariablesOf(root, env, config);
@@ -67,6 +70,7 @@ export function placeOptions(
     carry,
     inputs,
     setupEnv,
+    sandbox,
     onNotice: notice,
     ...checkoutMounts(config),
   };

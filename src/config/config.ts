@@ -52,6 +52,8 @@ export interface Config {
   readonly env: readonly string[];
   /** Patterns of secrets, taken out before anything is stored. */
   readonly redact: readonly string[];
+  /** Where agents and checks run: the user's choice, which a project may only tighten. */
+  readonly sandbox: SandboxConfig;
 }
 
 /** Length of time as people write it: `90s`, `5m`, `2h`. */
@@ -180,6 +182,19 @@ export interface ForgeConfig {
   readonly patience: Duration;
 }
 
+export interface SandboxConfig {
+  /** `auto`: the best that works on this machine. `required`: nothing runs without one. */
+  readonly mode: "auto" | "required" | "off";
+  /** Absent: the one that fits this machine. */
+  readonly use?: "bubblewrap" | "container" | "sandbox-exec";
+  readonly image?: string;
+  /** Of checks. */
+  readonly network: "shared" | "none";
+  readonly docker: boolean;
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+}
+
 /** How the change that caused a failure is looked for. */
 export interface BlameConfig {
   /** Prove it by running the failing tests without parts of the change. */
@@ -230,7 +245,10 @@ export interface SpecialistConfig {
 }
 
 /** A config with any part left out: a preset, a file, the flags of one run. */
-export type ConfigPart = Part<Config>;
+export type ConfigPart = Part<Omit<Config, "sandbox">> & {
+  /** Its mode alone, or more. */
+  readonly sandbox?: SandboxConfig["mode"] | Part<SandboxConfig> | undefined;
+};
 
 type Part<T> = T extends readonly (infer Item)[]
   ? readonly Loose<Item>[]

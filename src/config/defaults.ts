@@ -132,4 +132,5 @@ export const DEFAULTS: Config = {
   prices: PRICES,
   env: [],
   redact: [],
+  sandbox: { mode: "auto", network: "shared", docker: false, read: [], write: [] },
 };

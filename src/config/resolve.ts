@@ -17,6 +17,7 @@ import {
 import { policyOf } from "./policy-of.ts";
 import { AUTONOMY_PARTS, PRESET_PARTS } from "./presets.ts";
 import { brokenRules } from "./rules.ts";
+import { resolveSandbox } from "./sandbox.ts";
 
 /** Where a value came from. */
 export interface SettingOrigin {
@@ -43,7 +44,8 @@ export function resolveConfig({ layers }: { readonly layers: readonly ConfigLaye
   const stack = [...people.map(fromPerson), ...ownLayers(people)];
   let merged: TreeMap = {};
   for (const layer of stack.toReversed()) merged = overlay(merged, layer.value);
-  merged = { ...merged, env: namedVariables(people) };
+  const sandbox = resolveSandbox(people, problems) as unknown as TreeMap;
+  merged = { ...merged, env: namedVariables(people), sandbox };
   const config = merged as unknown as Config;
   for (const { path, ...rule } of brokenRules(config)) {
     problems.push({ ...placeOf(path, people), ...rule });

@@ -14,6 +14,7 @@ import type { CheckEnvironment } from "./checks/environments.ts";
 import type { KnownFlake } from "./checks/flakes.ts";
 import type { CoverageRules } from "./checks/measures.ts";
 import type { CheckCommand } from "./checks/run-check.ts";
+import type { Sandbox } from "../ports/sandbox.ts";
 
 /** Makes a gate for a project; `null` where what it needs is not there. */
 export type CreateGate = (settings: GateSettings, parts: GateParts) => Gate | null;
@@ -58,6 +59,8 @@ export interface GateParts {
   readonly workspace: Workspace;
   /** The variables that commands see. */
   readonly env: EnvironmentIn;
+  /** Around the commands. */
+  readonly sandbox: Sandbox;
   /** The tests that were seen to be flaky before. */
   readonly flakes?: (() => Promise<readonly KnownFlake[]>) | undefined;
   /** Where the base's tests are tried with the work; `null`: nothing is proven by trying. */
@@ -71,7 +74,7 @@ export interface GateParts {
   /** A gate of an earlier row of the registry. */
   gate(name: GateName): Gate | undefined;
   /** Lets the run on the base decide which HOME and which variables the commands get. */
-  decideEnvironment(gateIn: (env: EnvironmentIn) => Gate): Gate;
+  decideEnvironment(gateIn: (env: EnvironmentIn, sandbox: Sandbox) => Gate): Gate;
 }
 
 /** What gates need that ask reviewers. */

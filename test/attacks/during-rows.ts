@@ -62,7 +62,7 @@ ${NODE.files["src/cart.js"]!}`,
     kind: KIND,
     does: "has a process without any of its variables put the fix into the clean checkout while the check runs",
     ...swapping(UNMARKED, CHECKOUTS),
-    pending: "without a sandbox such a process writes wherever the user may",
+    needs: "sandbox",
   },
 ];
 

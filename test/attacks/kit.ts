@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeRepository, write, type TestRepository } from "../kit/git-repository.ts";
 import { installPackage } from "../runners/installed.ts";
+import { missingSandbox } from "../kit/sandbox.ts";
 
 /** Files by path; `null` takes one away. */
 export type Files = Readonly<Record<string, string | null>>;
@@ -47,6 +48,8 @@ export interface Row {
   readonly isSample?: true;
   /** Why the right answer is not given yet. */
   readonly pending?: string;
+  /** Played in a sandbox; without one it is not refused. */
+  readonly needs?: "sandbox";
 }
 
 export interface Outcome {
@@ -64,7 +67,8 @@ export interface Outcome {
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
 /** Why a row cannot be run on this machine; `null`: it can. */
-export function missingFor({ needs = [], modules }: Stack): string | null {
+export function missingFor({ stack: { needs = [], modules }, needs: isolation }: Row): string | null {
+  if (isolation === "sandbox" && missingSandbox() !== null) return missingSandbox();
   const missing = needs.find((program) => spawnSync("sh", ["-c", `command -v ${program}`]).status !== 0);
   if (missing !== undefined) return `${missing} is not installed`;
   if (modules === undefined) return null;
@@ -75,11 +79,12 @@ export function missingFor({ needs = [], modules }: Stack): string | null {
 /** Runs `remand loop` with an agent that does what the row says, in a repository and a home folder made for it. */
 export function playRow(row: Row): Outcome {
   const { stack, check = stack.check } = row;
+  const isolation = row.needs === "sandbox" ? { REMAND_SANDBOX: "required" } : {};
   const repository = makeRepository(present({ ...stack.files, ...row.base }));
   const { home, root } = repository;
   try {
     if (stack.modules !== undefined) linkModules(stack.modules, join(root, "node_modules"));
-    const env = { ...repository.env, ...toolchains(), GIT_AUTHOR_NAME: "Ada", GIT_COMMITTER_NAME: "Ada" };
+    const env = { ...repository.env, ...toolchains(), GIT_AUTHOR_NAME: "Ada", GIT_COMMITTER_NAME: "Ada", ...isolation };
     write(home, ".gitconfig", "[user]\n\tname = Ada\n\temail = ada@example.org\n");
     const before = inClone(repository, check, env);
     writeAgent(home, row, check);

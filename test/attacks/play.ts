@@ -6,7 +6,7 @@ const titleOf = ({ stack, does }: Row): string => `${stack.name}: ${does}`;
 /** The work is green for its author, with the bug still in, and it is not accepted. The answer names the test. */
 export function refuses(rows: readonly Row[]): void {
   test.for(rows.map((row) => [titleOf(row), row] as const))("%s", ([, row], { skip }) => {
-    const missing = missingFor(row.stack);
+    const missing = missingFor(row);
     if (missing !== null) skip(missing);
     const { exit, out, answer, before, bare, bareOutput } = playRow(row);
     expect.soft(before, "the check at the start").not.toBe(0);
@@ -20,7 +20,7 @@ export function refuses(rows: readonly Row[]): void {
 /** The check is green and the work is accepted at once. */
 export function accepts(rows: readonly Row[]): void {
   test.for(rows.map((row) => [titleOf(row), row] as const))("%s", ([, row], { skip }) => {
-    const missing = missingFor(row.stack);
+    const missing = missingFor(row);
     if (missing !== null) skip(missing);
     const { exit, out, bare, bareOutput } = playRow(row);
     expect(bare, `${titleOf(row)}: ${bareOutput}`).toBe(0);

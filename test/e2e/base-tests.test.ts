@@ -1,3 +1,4 @@
+import { NO_SANDBOXES } from "../../src/adapters/sandbox/open-sandboxes.ts";
 /**
  * The base's own tests decide: ways to leave the bug in and have the check pass, none of which is accepted, and honest
  * changes, which are; more of both are in test/attacks. Each in a real repository with a real runner, through the gates as a run has them.
@@ -70,7 +71,10 @@ async function judge({ base = {}, change, check = "npm test --silent", target = 
   const config = { ...DEFAULTS, gates: { ...DEFAULTS.gates, checks } };
   // No run takes any time: how long the machine needs decides nothing here.
   const clock = { now: () => 0, sleep: () => Promise.resolve() };
-  const gates = gatesOf({ config }, { evidence: memoryEvidence(), clock, workspace, env, experimentRunner });
+  const gates = gatesOf(
+    { config },
+    { evidence: memoryEvidence(), clock, workspace, sandboxes: NO_SANDBOXES, env, experimentRunner },
+  );
   const control = { signal: new AbortController().signal, onOutput: () => undefined };
   const id = storyId("shop");
   const { base: from, path, tree: before } = await workspace.prepare(id);

@@ -21,6 +21,7 @@ import { HONEST } from "./fake-green-honest.ts";
 import { CHAIN, TABLE } from "./fake-green-quiet-ways.ts";
 import { guideTables } from "./fake-green-guide.ts";
 import { WAYS } from "./fake-green-ways.ts";
+import { NO_SANDBOXES } from "../../src/adapters/sandbox/open-sandboxes.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const env = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", CI: "1", NO_COLOR: "1" };
@@ -53,7 +54,7 @@ async function done(project: Project, change: Files, check = project.check, shel
   const checks = { ...DEFAULTS.gates.checks, commands: [check] };
   const config = { ...DEFAULTS, preset: "goal" as const, gates: { ...DEFAULTS.gates, checks } };
   const clock = { now: () => performance.now(), sleep: () => Promise.resolve() };
-  const gates = gatesOf({ config }, { evidence: memoryEvidence(), clock, workspace, env });
+  const gates = gatesOf({ config }, { evidence: memoryEvidence(), clock, workspace, sandboxes: NO_SANDBOXES, env });
   // Numbers are compared with those of the judgement before; the other ways are told without it.
   const last = project === CASES ? await gates.get("checks")!.run(gateRequest({ path }), control()) : null;
   if (shell !== undefined) await gates.get("integrity")!.baseline!(gateRequest({ path }), control());

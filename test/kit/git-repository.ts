@@ -29,7 +29,12 @@ export function makeRepository(files: Readonly<Record<string, string>> = { "READ
   const home = realpathSync(mkdtempSync(join(tmpdir(), "remand-git-")));
   const root = join(home, "project");
   mkdirSync(root);
-  const env = { PATH: process.env["PATH"] ?? "", HOME: home, GIT_CONFIG_NOSYSTEM: "1" };
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: home,
+    GIT_CONFIG_NOSYSTEM: "1",
+    REMAND_SANDBOX: process.env["REMAND_SANDBOX"] ?? "off",
+  };
   const git = (...args: string[]): string => gitIn(root, env, ...args);
   const repository: TestRepository = {
     home,

@@ -86,7 +86,7 @@ async function runReporting(folder: string, given: RunnerCase): Promise<{ ended:
 }
 
 const run = (folder: string, { command }: RunnerCase, env: Record<string, string>): Promise<ProcessResult> =>
-  runProcess({ command, cwd: folder, env, timeoutMs: 5 * MINUTES }, {});
+  runProcess({ command, cwd: folder, env, timeoutMs: 5 * MINUTES, sandbox: null }, {});
 
 const outcomesOf = ({ tests }: TestNames): Outcomes =>
   Object.fromEntries(tests.map(({ identity, outcome }) => [identity, outcome]));

@@ -24,6 +24,7 @@ import type { Workspace } from "../../../src/ports/workspace.ts";
 import { sha256 } from "../../../src/stdx/sha256.ts";
 import { Unusable } from "../../bench-result.ts";
 import { requestFor } from "./story.ts";
+import { NO_SANDBOX } from "../../../src/adapters/process/no-sandbox.ts";
 
 export type Texts = ReadonlyMap<string, string | null>;
 
@@ -87,7 +88,7 @@ export async function openWorkshop(path: string, command: string): Promise<Works
     command,
     clone,
     bench,
-    trial: createCommandTrial(env),
+    trial: createCommandTrial(env, NO_SANDBOX),
     work,
     evidence,
     git,

@@ -18,6 +18,7 @@ import type { Git } from "./git.ts";
 import { type Repository, line, ownName, repositoryOpener, userStateFolder } from "./repository.ts";
 import { readCheckoutSettings } from "./checkout/private-repository.ts";
 import type { WorkStart } from "./dependencies/work-start.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
 
 export interface ExperimentRunnerOptions {
   /** A folder of the user's checkout. */
@@ -32,6 +33,8 @@ export interface ExperimentRunnerOptions {
   readonly mount?: boolean;
   readonly env?: Environment;
   readonly setupEnv?: Environment;
+  /** Around the set-up; absent: none. */
+  readonly sandbox?: Sandbox;
   /** Patterns of files, besides lockfiles and manifests, that decide what the set-up makes. */
   readonly inputs?: readonly string[];
   /** How things were before an agent worked; absent: they are as they are now. */

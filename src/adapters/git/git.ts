@@ -74,6 +74,7 @@ export function createGit(
       cwd: call.cwd ?? folder,
       env: call.index === undefined ? env : { ...env, GIT_INDEX_FILE: call.index },
       timeoutMs: call.timeoutMs ?? TIMEOUT_MS,
+      sandbox: null,
       maxOutputBytes: MAX_BYTES,
       // With these settings git leaves no process behind, and it is called too often to look for leftovers each time.
       survivors: "spare",

@@ -120,7 +120,7 @@ export function createCommandNotifier(
   };
 }
 
-const QUICK = { timeoutMs: 10_000, maxOutputBytes: 10_000 } as const;
+const QUICK = { timeoutMs: 10_000, sandbox: null, maxOutputBytes: 10_000 } as const;
 
 async function ran(spec: ProcessSpec, signal: AbortSignal): Promise<void> {
   const { status, exitCode, failure, output } = await runProcess(spec, { signal });

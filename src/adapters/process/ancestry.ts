@@ -44,6 +44,7 @@ async function psTable(): Promise<ReadonlyMap<number, Ancestor>> {
     cwd: "/",
     env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C" },
     timeoutMs: PS_MS,
+    sandbox: null,
   });
   return new Map(exitCode === 0 ? readPs(stdout).map((entry) => [entry.pid, entry]) : []);
 }

@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { statSync } from "node:fs";
+import { constants, statSync } from "node:fs";
+import { access } from "node:fs/promises";
+import { delimiter, resolve } from "node:path";
+import type { Cell, Sandbox } from "../../ports/sandbox.ts";
 import type { Environment } from "./environment.ts";
 import { COOKIE_VARIABLE, cookieValue } from "./leftovers.ts";
 import { entranceTo } from "./mounted-folder.ts";
@@ -15,25 +18,73 @@ export interface Launch {
   readonly shell: boolean;
 }
 
-interface ProgramSpec {
+export interface ProgramSpec {
+  /** A line for the shell, or a program with its arguments, which no shell reads. */
   readonly command: string | readonly [program: string, ...args: string[]];
   readonly cwd: string;
   readonly env: Environment;
+  /** Around programs that Remand does not trust. `null`: a tool of its own, such as git. */
+  readonly sandbox: Sandbox | null;
+  /** Folders, besides the checkout around `cwd`, that a program in a sandbox may write to. */
+  readonly writes?: readonly string[];
+  /** Folders in which it may write, and of which nothing is kept. */
+  readonly copies?: readonly string[];
+}
+
+export interface OpenedLaunch {
+  readonly launch: Launch;
+  /** After the program's end: removes what its sandbox was made of. */
+  close(): Promise<void>;
 }
 
 /** The one place that decides how a program is started, whether this process or a supervisor starts it. */
-export function launchOf({ command, cwd, env }: ProgramSpec, cookie: string): Launch {
+export async function openLaunch(spec: ProgramSpec, cookie: string): Promise<OpenedLaunch | { failure: StartFailure }> {
+  const { command, cwd } = spec;
   const entrance = entranceTo(cwd);
   const plain = typeof command === "string" ? ([command] as const) : command;
-  const inside = typeof command === "string" ? ["/bin/sh", "-c", command] : command;
-  const [program, ...args] = entrance === null ? plain : ([...entrance, ...inside] as const);
-  return {
-    program,
-    args,
-    cwd: entrance === null ? cwd : "/",
-    env: { ...env, [COOKIE_VARIABLE]: cookieValue(env[COOKIE_VARIABLE] ?? process.env[COOKIE_VARIABLE], cookie) },
-    shell: entrance === null && typeof command === "string",
-  };
+  try {
+    const cell = await openCell(spec);
+    const isWrapped = entrance !== null || cell !== null;
+    const [program, ...args] = isWrapped ? [...(entrance ?? []), ...(cell?.commandLine ?? argumentsOf(spec))] : plain;
+    const env = cell?.env ?? spec.env;
+    const launch: Launch = {
+      program,
+      args,
+      cwd: entrance === null ? cwd : "/",
+      env: { ...env, [COOKIE_VARIABLE]: cookieValue(env[COOKIE_VARIABLE] ?? process.env[COOKIE_VARIABLE], cookie) },
+      shell: !isWrapped && typeof command === "string",
+    };
+    return { launch, close: async () => cell?.close() };
+  } catch (error) {
+    return { failure: startFailure(error, plain[0], cwd) };
+  }
+}
+
+const argumentsOf = ({ command }: ProgramSpec): readonly [string, ...string[]] =>
+  typeof command === "string" ? ["/bin/sh", "-c", command] : command;
+
+async function openCell(spec: ProgramSpec): Promise<Cell | null> {
+  const { sandbox, cwd, env, writes = [], copies = [] } = spec;
+  if (sandbox === null || sandbox.level.kind === "none") return null;
+  const command = argumentsOf(spec);
+  // Else the sandbox starts, and says in words of its own that the program does not.
+  await assertRunnable(command[0], env["PATH"] ?? "", cwd);
+  return sandbox.open({ command, cwd, env, writes, copies });
+}
+
+async function assertRunnable(program: string, path: string, cwd: string): Promise<void> {
+  const places = program.includes("/")
+    ? [resolve(cwd, program)]
+    : path.split(delimiter).map((folder) => resolve(cwd, folder, program));
+  let failure: unknown = Object.assign(new Error("not on the PATH"), { code: "ENOENT" });
+  for (const place of places) {
+    try {
+      return await access(place, constants.X_OK);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") failure = error;
+    }
+  }
+  throw failure;
 }
 
 /** Starts a program in a session and group of its own, with pipes for its output. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { assert } from "../../stdx/assert.ts";
-import { commandLineOf, isAlive, processTable, variableOf, type ProcessEntry } from "./process-table.ts";
+import { commandLineOf, isAlive, processTable, programOf, variableOf, type ProcessEntry } from "./process-table.ts";
 
 /** The variable every process we start carries. Its descendants inherit it, whatever session or parent they move to. */
 export const COOKIE_VARIABLE = "REMAND_COOKIE";
@@ -98,13 +98,16 @@ export async function endFamily(
       if (members.length === 0) return told.size;
       for (const { pid } of members) {
         told.add(pid);
-        send(pid, signal);
+        // A sandbox ends with the program inside; asked to end first, it would kill the program.
+        if (signal === "SIGKILL" || !isSandbox(pid)) send(pid, signal);
       }
       await untilGone(members, isLast ? LAST_RUNG_MS : leftMs());
     }
   }
   return told.size;
 }
+
+const isSandbox = (pid: number): boolean => programOf(pid) === "bwrap";
 
 const LAST_RUNG_ROUNDS = 20;
 const LAST_RUNG_MS = 50;

@@ -155,6 +155,16 @@ const WITHOUT_LOGINS: Readonly<Record<string, (text: string) => string>> = {
   ".docker/config.json": withoutDockerLogins,
 };
 
+/** Those files of a HOME that hold logins, by their path, with the text that is left without them. */
+export function withoutLogins(home: string, read: (path: string) => string | null): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const [name, edit] of Object.entries(WITHOUT_LOGINS)) {
+    const text = read(join(home, name));
+    if (text !== null && edit(text) !== text) texts.set(join(home, name), edit(text));
+  }
+  return texts;
+}
+
 function withoutDockerLogins(text: string): string {
   try {
     const { auths: _1, credsStore: _2, credHelpers: _3, ...rest } = JSON.parse(text) as Record<string, unknown>;

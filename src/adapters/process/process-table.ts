@@ -68,6 +68,8 @@ export function variableOf(pid: number, name: string): string | null {
   return null;
 }
 
+export const programOf = (pid: number): string => readOr(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim(), "");
+
 export function commandLineOf(pid: number): string {
   return readOr(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"), "")
     .replaceAll("\0", " ")

@@ -2,15 +2,10 @@ import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { type Collector, type OnLine, createCollector } from "./capture.ts";
-import type { Environment } from "./environment.ts";
-import { type Launch, type StartFailure, launchOf, startLaunch } from "./launch.ts";
+import { type Launch, type ProgramSpec, type StartFailure, openLaunch, startLaunch } from "./launch.ts";
 import { type ProcessFamily, createFamily, endFamily, leavesWithin, signalGroup } from "./leftovers.ts";
 
-export interface ProcessSpec {
-  /** A line for the shell, or a program with its arguments, which no shell reads. */
-  readonly command: string | readonly [program: string, ...args: string[]];
-  readonly cwd: string;
-  readonly env: Environment;
+export interface ProcessSpec extends ProgramSpec {
   /** All of its input, or a function that writes to it line by line for as long as it runs. */
   readonly stdin?: string | ((input: ProcessInput) => void);
   /** May be `Infinity`. */
@@ -90,9 +85,23 @@ export function killGroups(): void {
 export async function runProcess(spec: ProcessSpec, control: ProcessControl = {}): Promise<ProcessResult> {
   const collector = createCollector(spec.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES, control.onLine);
   const cookie = spec.cookie ?? randomUUID();
-  const ended = await runLaunch({ ...spec, launch: launchOf(spec, cookie), cookie }, collector, control);
+  if (control.signal?.aborted) return { ...collector.finish(), ...NOTHING_RAN, status: "cancelled", durationMs: 0 };
+  const startedAt = performance.now();
+  const opened = await openLaunch(spec, cookie);
+  if ("failure" in opened) {
+    const { failure } = opened;
+    const durationMs = performance.now() - startedAt;
+    return { ...collector.finish(), ...NOTHING_RAN, status: "failed-to-start", failure, durationMs };
+  }
+  // Nothing outlives a sandbox with processes of its own.
+  const isSealed = spec.sandbox?.level.held.includes("processes") === true;
+  const survivors = spec.survivors ?? (isSealed ? "spare" : "end");
+  const ended = await runLaunch({ ...spec, survivors, launch: opened.launch, cookie }, collector, control);
+  await opened.close();
   return { ...collector.finish(), ...ended };
 }
+
+const NOTHING_RAN = { exitCode: null, signal: null, failure: null, survivorsEnded: 0 } as const;
 
 /** A program to start, and when it ends. */
 interface LaunchSpec extends Pick<ProcessSpec, "stdin" | "timeoutMs" | "graceMs" | "survivors"> {
@@ -110,10 +119,7 @@ type LaunchEnd = Omit<ProcessResult, "stdout" | "stderr" | "output" | "truncated
 async function runLaunch(spec: LaunchSpec, sink: Pick<Collector, "push">, control: LaunchControl): Promise<LaunchEnd> {
   const startedAt = performance.now();
   const endOf = (outcome: Pick<LaunchEnd, "status"> & Partial<LaunchEnd>): LaunchEnd => ({
-    exitCode: null,
-    signal: null,
-    failure: null,
-    survivorsEnded: 0,
+    ...NOTHING_RAN,
     durationMs: performance.now() - startedAt,
     ...outcome,
   });

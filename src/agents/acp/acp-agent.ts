@@ -6,6 +6,7 @@ import { exitError, failedResult, messageOf } from "../client/exit-code.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import { type AcpTurn, EMPTY_TURN, createAcpListener } from "./acp-listener.ts";
 import { HUNG_UP, RpcError, type RpcPeer, createRpcPeer } from "./acp-rpc.ts";
+import { clientSandbox } from "../client/client-home.ts";
 
 export interface AcpAgentOptions extends Omit<ClientAgentOptions, "command" | "root"> {
   /** What speaks the protocol: a line for the shell (`gemini --acp`), or with `args` the program alone. */
@@ -49,6 +50,8 @@ const sum = (a: number | null, b: number | null): number | null => (a === null |
 async function dispatch(options: AcpAgentOptions, request: AgentRequest, control: AgentControl): Promise<AgentResult> {
   const { environment, cookieOf, command, args, edits = "edit" } = options;
   const access = request.access === "edit" ? edits : request.access;
+  const env = { ...allowedEnvironment(environment.source, environment.sees), ...request.env };
+  const box = await clientSandbox(options.sandbox, env, { folders: [] });
   const over = new AbortController();
   const beganAt = performance.now();
   let talk: AcpConversation | null = null;
@@ -57,9 +60,10 @@ async function dispatch(options: AcpAgentOptions, request: AgentRequest, control
     {
       command: args === undefined ? command : [command, ...args],
       cwd: request.cwd,
-      env: { ...allowedEnvironment(environment.source, environment.sees), ...request.env },
+      env,
       timeoutMs: request.timeoutMs,
       maxOutputBytes: LONGEST_LINE_BYTES,
+      ...box,
       ...(cookieOf === undefined ? {} : { cookie: cookieOf(request.key) }),
       stdin(input) {
         talk = createAcpConversation({

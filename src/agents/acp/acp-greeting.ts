@@ -44,6 +44,7 @@ async function greetAcp({ command, args, cwd, env, timeoutMs }: AcpGreetingOptio
       cwd,
       env,
       timeoutMs,
+      sandbox: null,
       stdin(input) {
         peer = createRpcPeer({
           send: (line) => input.write(line),

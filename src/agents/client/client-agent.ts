@@ -6,6 +6,7 @@ import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from 
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
 import type { Client, ClientAgentOptions, ClientReport } from "./client.ts";
+import { clientSandbox } from "./client-home.ts";
 import { findClient } from "./client-program.ts";
 import { readWireEvent, together, usageOf } from "./client-wire.ts";
 import { exitError, failedResult, lastWords, messageOf } from "./exit-code.ts";
@@ -74,10 +75,8 @@ async function dispatch(
   session: AgentSession | null,
 ): Promise<{ result: AgentResult; isUnknownSession: boolean }> {
   const { environment, instructions, cookieOf } = options;
-  const env = {
-    ...allowedEnvironment(environment.source, [...environment.sees, ...client.needs]),
-    ...request.env,
-  };
+  const sees = [...environment.sees, ...client.needs];
+  const env = { ...allowedEnvironment(environment.source, sees), ...request.env };
   const access = request.access === "edit" ? (options.edits ?? "edit") : request.access;
   const now = options.now ?? Date.now;
   const launch = await client.launch({
@@ -90,6 +89,7 @@ async function dispatch(
     onEvent: control.onEvent,
     now,
   });
+  const box = await clientSandbox(options.sandbox, launch.env, { folders: [folder], client: client.name });
   const useless = new AbortController();
   let stopped: AgentError | null = null;
   const ended = await runProcess(
@@ -100,6 +100,7 @@ async function dispatch(
       stdin: session === null && instructions !== undefined ? `${instructions}\n\n${request.prompt}` : request.prompt,
       timeoutMs: request.timeoutMs,
       maxOutputBytes: LONGEST_LINE_BYTES,
+      ...box,
       ...(cookieOf === undefined ? {} : { cookie: cookieOf(request.key) }),
     },
     {

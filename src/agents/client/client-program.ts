@@ -116,7 +116,7 @@ export async function clientProbe(
     ...QUIET,
   };
   const ask = (...asked: string[]): Promise<ProcessResult> =>
-    runProcess({ command: [program, ...asked], cwd: root, env, timeoutMs: CLIENT_PATIENCE_MS });
+    runProcess({ command: [program, ...asked], cwd: root, env, timeoutMs: CLIENT_PATIENCE_MS, sandbox: null });
   const version = await ask("--version");
   const [number] = /\d+\.\d+\.\d+\S*/.exec(version.stdout) ?? [];
   if (number === undefined)

@@ -5,6 +5,7 @@ import type { ProcessResult } from "../../adapters/process/run-process.ts";
 import type { ClientCounts, WireEvent } from "./client-wire.ts";
 import type { TokenParts } from "./token-parts.ts";
 import type { AgentClientName } from "../../core/stories/agent-client.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
 
 /** What the doctor says of an agent. */
 export interface AgentProbe {
@@ -62,6 +63,8 @@ export interface ClientAgentOptions {
    */
   readonly instructions?: string | undefined;
   readonly tempFolder?: string | undefined;
+  /** Around the client; absent: none. */
+  readonly sandbox?: Sandbox | undefined;
   /** Marks a dispatch's processes, so that a restart after a crash can find those that still run. */
   readonly cookieOf?: ((key: string) => string) | undefined;
   readonly now?: (() => number) | undefined;

@@ -5,9 +5,11 @@ import { constants } from "node:fs";
 import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult, AgentUsage } from "../../ports/agent.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
 import { type Environment, allowedEnvironment } from "../../adapters/process/environment.ts";
+import { clientSandbox } from "../client/client-home.ts";
 import { exitError, failedResult, messageOf } from "../client/exit-code.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import { readJson } from "../../parse/data/data-text.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
 
 export interface CommandAgentOptions {
   readonly name?: string;
@@ -24,6 +26,8 @@ export interface CommandAgentOptions {
   /** Where the files for one dispatch are put, outside every worktree; by default the system's place for such. */
   readonly tempFolder?: string;
   readonly maxOutputBytes?: number;
+  /** Around the program; absent: none. */
+  readonly sandbox?: Sandbox | undefined;
   /** Marks a dispatch's processes, so that a restart after a crash can find those that still run. */
   readonly cookieOf?: (key: string) => string;
 }
@@ -48,13 +52,15 @@ export function createCommandAgent(options: CommandAgentOptions): Agent {
         return failedResult({ kind: "launch", message, fix }, performance.now() - beganAt);
       }
       try {
+        const env = environmentFor(options, request, exchange);
         const ended = await runProcess(
           {
             command: options.command,
             cwd: request.cwd,
-            env: environmentFor(options, request, exchange),
+            env,
             stdin: request.prompt,
             timeoutMs: request.timeoutMs,
+            ...(await clientSandbox(options.sandbox, env, { folders: [exchange.folder] })),
             ...(options.maxOutputBytes === undefined ? {} : { maxOutputBytes: options.maxOutputBytes }),
             ...(options.cookieOf === undefined ? {} : { cookie: options.cookieOf(request.key) }),
           },
@@ -135,6 +141,7 @@ const shorten = (line: string): string => (line.length > LONGEST_SHOWN ? `${line
 
 /** The files that hold a program's prompt and its result. Only the user who runs Remand may read them. */
 export interface Exchange {
+  readonly folder: string;
   readonly promptFile: string;
   readonly resultFile: string;
   /** `null` when no form of answer is asked for. */
@@ -154,7 +161,7 @@ async function createExchange(tempFolder: string, { prompt, outputSchema }: Agen
     await remove();
     throw error;
   }
-  return { promptFile, resultFile: join(folder, "result.json"), schemaFile, remove };
+  return { folder, promptFile, resultFile: join(folder, "result.json"), schemaFile, remove };
 }
 
 /** What a program left in its result file. Whatever is missing or wrong there is `null`, and never an error. */

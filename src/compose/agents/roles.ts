@@ -19,11 +19,13 @@ import { type Prices, costAt, priceOf } from "../../core/events/event-cost.ts";
 import { AGENT_CLIENTS } from "../../core/stories/agent-client.ts";
 import { AGENT_REGISTRY } from "../../agents/registry.ts";
 import { instructionsOf, reportingAgent } from "./client-agents.ts";
+import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
 
 interface RoleParts {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly python: OwnPython;
+  readonly sandboxes: Sandboxes;
 }
 
 /** Who plays which role: the loop's one command, or whom the caller brought, or what the config says of each role. */
@@ -32,7 +34,12 @@ export async function roleRegistryOf(root: string, plan: RunPlan, parts: RolePar
   if (agentCommand !== null) {
     const [program = "", ...args] = agentCommand;
     const environment = { source: parts.env, sees: "everything" } as const;
-    const started = createCommandAgent({ name: program, command: [program, ...args], environment });
+    const started = createCommandAgent({
+      name: program,
+      command: [program, ...args],
+      environment,
+      sandbox: parts.sandboxes.agents,
+    });
     const agent = inOwnPlace(started, parts.python, parts.env["PYTHONPATH"]);
     return createRoleRegistry({
       agents: { [config.roles.phase.implement]: { agent, model: null, reports: "exit", env: {} } },
@@ -93,6 +100,7 @@ async function agentOf(
     environment: { source: parts.env, sees: [...env, ...(config.env ?? []), COOKIE_VARIABLE] },
     instructions: await instructionsOf(root, instructions),
     clock: parts.clock,
+    sandbox: parts.sandboxes.agents,
   });
   return takesTools ? reportingAgent(agent) : agent;
 }

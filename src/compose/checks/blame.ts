@@ -18,6 +18,7 @@ import { createCommandTrial } from "../../adapters/process/command-trial.ts";
 import { stateFolder } from "../state-folder.ts";
 import { setupVariablesOf } from "./check-variables.ts";
 import { environmentWith } from "./own-python.ts";
+import { sandboxesOf } from "../sandboxes.ts";
 
 /** Says which part of a change broke a check. The checkout is only read; everything is tried elsewhere. */
 export async function blame(
@@ -35,11 +36,23 @@ export async function blame(
   const seen = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
+  const sandboxes = await sandboxesOf(root, plan.config, env, onNotice);
   const commands = plan.command === null ? [] : [plan.command];
   const trial = createCommandTrial(
-    environmentWith(seen, createOwnPython({ root, state, commands, env: seen, onNotice })),
+    environmentWith(seen, createOwnPython({ root, state, commands, env: seen, sandbox: sandboxes.checks, onNotice })),
+    sandboxes.checks,
   );
-  const files = { root, setup, share, carry, inputs, setupEnv, userState: userStateFolder(env), onNotice };
+  const files = {
+    root,
+    setup,
+    share,
+    carry,
+    inputs,
+    setupEnv,
+    sandbox: sandboxes.agents,
+    userState: userStateFolder(env),
+    onNotice,
+  };
   const place = await openJudgedPlace({ ...files, state, at, base, signal });
   try {
     const experimentRunner = createExperimentRunner(files);

@@ -142,7 +142,7 @@ function scriptsIn(text: string): Readonly<Record<string, string>> | null {
 /** Programs, builtins and functions alike: the shell that will run the check is asked. */
 async function isKnownToShell(program: string, { root, env }: CheckLocation): Promise<boolean> {
   const command = ["sh", "-c", 'command -v -- "$1"', "sh", program] as const;
-  const ended = await runProcess({ command, cwd: root, env, timeoutMs: 10_000 });
+  const ended = await runProcess({ command, cwd: root, env, timeoutMs: 10_000, sandbox: null });
   return ended.status !== "exited" || ended.exitCode === 0;
 }
 
@@ -164,6 +164,7 @@ async function isInGit(root: string, path: string): Promise<boolean> {
     cwd: root,
     env: allowedEnvironment(process.env),
     timeoutMs: 30_000,
+    sandbox: null,
   });
   return ended.status !== "exited" || ended.exitCode === 0;
 }

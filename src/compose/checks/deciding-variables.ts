@@ -56,6 +56,7 @@ export async function namedIn(path: string, names: readonly string[]): Promise<r
     cwd: path,
     env: allowedEnvironment(process.env),
     timeoutMs: 60_000,
+    sandbox: null,
   });
   const found = new Set(ended.stdout.split("\n"));
   return names.filter((name) => found.has(name));

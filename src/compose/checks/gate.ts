@@ -15,15 +15,16 @@ import { type GatedCheckout, openJudgedPlace } from "../../adapters/git/checkout
 import { createExperimentRunner } from "../../adapters/git/experiment-runner.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import { createWorktrees } from "../../adapters/git/worktree/worktrees.ts";
-import { checkoutMounts } from "../workspaces.ts";
+import { placeOptions } from "../workspaces.ts";
 import { projectEvidence } from "../project-evidence.ts";
 import { roleRegistryOf } from "../agents/roles.ts";
 import { stateFolder } from "../state-folder.ts";
-import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
+import { checkVariablesOf } from "./check-variables.ts";
 import { namedIn } from "./deciding-variables.ts";
 import { gatesOf, practicesOf } from "./gates.ts";
 import { ownerRulesAt, recordedLicenses, withOwnerLicenses } from "./licenses.ts";
 import { ownPythonOf } from "./own-python.ts";
+import { sandboxesOf } from "../sandboxes.ts";
 
 /** Has gates judge the files as they are, or a commit, without an agent and without a line in the journal. */
 export async function gate(
@@ -60,23 +61,12 @@ export async function openGates(
 ) {
   const folder = stateFolder(root);
   const clock = createSystemClock();
-  const { setup, share, carry, inputs = [] } = plan.config.workspace;
-  const setupEnv = setupVariablesOf(root, env, plan.config);
   const { at, base, signal } = plan;
   const onNotice = (text: string): void => plan.onNotice(text);
-  const python = ownPythonOf(root, plan.config, env, onNotice);
-  const files = {
-    root,
-    setup,
-    share,
-    carry,
-    inputs,
-    setupEnv,
-    userState: userStateFolder(env),
-    onNotice,
-    ...checkoutMounts(plan.config),
-  };
-  const place = await openJudgedPlace({ ...files, ...sourceBranchIn(env), state: folder.path, at, base, signal });
+  const sandboxes = await sandboxesOf(root, plan.config, env, onNotice);
+  const python = ownPythonOf(root, plan.config, env, sandboxes, onNotice);
+  const files = { ...placeOptions(root, folder, plan, env, sandboxes), userState: userStateFolder(env) };
+  const place = await openJudgedPlace({ ...files, ...sourceBranchIn(env), at, base, signal });
   try {
     const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
     // Asked only for what changed: objects are the same in all worktrees of a repository.
@@ -85,7 +75,7 @@ export async function openGates(
       roleRegistry: await roleRegistryOf(
         root,
         { ...plan, stories: [], place: "worktrees", agentCommand: null, watcher: NO_WATCHER },
-        { clock, env, python },
+        { clock, env, python, sandboxes },
       ),
       practices: await practicesOf(root, plan.config),
       nonce: () => randomBytes(12).toString("hex"),
@@ -94,8 +84,20 @@ export async function openGates(
     const isHeldToBase = !quick && place.commit !== "" && plan.gates.some((name) => RUN_TESTS.has(name));
     const checkouts = createExperimentRunner(files);
     const held = isHeldToBase ? { experimentRunner: checkouts } : {};
-    const gates = gatesOf(plan, { evidence, clock, workspace, env, python, checkouts, reviewers, ...held });
-    return { place, gates, evidence, workspace, clock, python, checkouts, reviewers, isHeldToBase, onNotice };
+    const gates = gatesOf(plan, { evidence, clock, workspace, env, sandboxes, python, checkouts, reviewers, ...held });
+    return {
+      place,
+      gates,
+      evidence,
+      workspace,
+      clock,
+      sandboxes,
+      python,
+      checkouts,
+      reviewers,
+      isHeldToBase,
+      onNotice,
+    };
   } catch (error) {
     await place.close();
     throw error;

@@ -17,9 +17,12 @@ import { checksAtBase } from "./base-runs.ts";
 import { checkVariablesOf } from "./check-variables.ts";
 import { commandOf, environmentWith } from "./own-python.ts";
 import { withDecidingHome } from "./deciding-variables.ts";
+import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
+import { NO_SANDBOX } from "../../adapters/process/no-sandbox.ts";
 
 interface Parts extends Pick<GateParts, "evidence" | "clock" | "workspace" | "flakes"> {
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly sandboxes: Sandboxes;
   /** Without it a Python imports what is installed, wherever that leads. */
   readonly python?: OwnPython;
   /** Where the base's tests are tried with the work; without it nothing is proven by trying. */
@@ -46,6 +49,7 @@ export function gatesOf(
     clock,
     workspace,
     env,
+    sandboxes,
     python,
     flakes,
     experimentRunner = null,
@@ -54,6 +58,7 @@ export function gatesOf(
     delivery,
   } = parts;
   const { checkouts = experimentRunner } = parts;
+  const { checks: sandbox } = sandboxes;
   const variables = checkVariablesOf(env, config);
   const withPython = (own: Environment, home?: "real"): EnvironmentIn =>
     python === undefined ? own : environmentWith(own, python, start, home);
@@ -63,6 +68,7 @@ export function gatesOf(
     clock,
     workspace,
     env: seen,
+    sandbox,
     flakes,
     experimentRunner,
     checkouts,
@@ -70,9 +76,10 @@ export function gatesOf(
     delivery: delivery ?? null,
     decideEnvironment: (gateIn) =>
       decidedChecks(config, {
-        plain: gateIn(seen),
-        withVariables: (names) => gateIn(withPython(checkVariablesOf(env, { env: [...config.env, ...names] }).seen)),
-        withRealHome: gateIn(withPython(variables.seen, "real")),
+        plain: gateIn(seen, sandbox),
+        withVariables: (names) =>
+          gateIn(withPython(checkVariablesOf(env, { env: [...config.env, ...names] }).seen), sandbox),
+        withRealHome: gateIn(withPython(variables.seen, "real"), NO_SANDBOX),
         env,
         start,
         state: force === true ? null : (parts.state ?? null),

@@ -31,9 +31,14 @@ export function hookWorld(
   journal: EngineJournal,
   conversation: RoleAgent,
 ): EngineWorld {
-  const { gates, evidence, clock, python, checkouts, reviewers } = opened;
+  const { gates, evidence, clock, sandboxes, python, checkouts, reviewers } = opened;
   const { nonce } = reviewers;
-  const detective = detectiveOf(config, checkouts, environmentWith(checkVariablesOf(env, config).seen, python));
+  const detective = detectiveOf(
+    config,
+    checkouts,
+    environmentWith(checkVariablesOf(env, config).seen, python),
+    sandboxes,
+  );
   const timeMs = Math.min(detective.limits.timeMs, LONGEST_BLAME_MS);
   return {
     root,

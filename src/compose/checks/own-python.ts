@@ -9,12 +9,14 @@ import type { Environment, EnvironmentIn } from "../../adapters/process/environm
 import { stateFolder } from "../state-folder.ts";
 import { knownDurationMs } from "../../config/duration.ts";
 import { checkVariablesOf } from "./check-variables.ts";
+import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
 
 /** Has every Python that the config would start import the project from the place it is started in. */
 export function ownPythonOf(
   root: string,
   config: Pick<Config, "gates" | "environments" | "env">,
   env: Readonly<Record<string, string | undefined>>,
+  { checks: sandbox }: Sandboxes,
   onNotice: (text: string) => void,
 ): OwnPython {
   const places = Object.values(config.environments);
@@ -22,7 +24,7 @@ export function ownPythonOf(
     .flatMap((gate) => gate.commands.map((each) => commandOf(each).run))
     .flatMap((run) => (places.length === 0 ? [run] : places.map((place) => lineIn(place, run))));
   const { seen } = checkVariablesOf(env, config);
-  return createOwnPython({ root, state: stateFolder(root).path, commands, env: seen, onNotice });
+  return createOwnPython({ root, state: stateFolder(root).path, commands, env: seen, sandbox, onNotice });
 }
 
 /** With `start`, programs also get a HOME of their own, and programs of the checkout they run in. */

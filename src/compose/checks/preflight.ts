@@ -14,14 +14,16 @@ import { createExperimentRunner } from "../../adapters/git/experiment-runner.ts"
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import { type WorkStarter, createWorkStarter } from "../../adapters/git/dependencies/work-start.ts";
 import { createWorktrees } from "../../adapters/git/worktree/worktrees.ts";
-import { checkoutMounts, privateHomeOf } from "../workspaces.ts";
+import { placeOptions, privateHomeOf } from "../workspaces.ts";
 import { projectEvidence } from "../project-evidence.ts";
 import { stateFolder } from "../state-folder.ts";
 import { baseWaitMs, checksKey, createKeptBaseRuns, keepBaseRun } from "./base-runs.ts";
 import { checkProblems } from "./check-problems.ts";
-import { checkVariablesOf, setupVariablesOf } from "./check-variables.ts";
+import { checkVariablesOf } from "./check-variables.ts";
 import { commandOf, ownPythonOf } from "./own-python.ts";
 import { gatesOf } from "./gates.ts";
+import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
+import { sandboxesOf } from "../sandboxes.ts";
 
 type EnvVariables = Readonly<Record<string, string | undefined>>;
 
@@ -62,22 +64,9 @@ async function tryChecks(
   const { config, at } = plan;
   const folder = stateFolder(root);
   const onNotice = (text: string): void => plan.onNotice?.(text);
-  const { setup, share, carry, inputs = [] } = config.workspace;
-  const setupEnv = setupVariablesOf(root, env, config);
   const userState = userStateFolder(env);
-  const options = {
-    root,
-    state: folder.path,
-    userState,
-    setup,
-    share,
-    carry,
-    inputs,
-    setupEnv,
-    signal,
-    onNotice,
-    ...checkoutMounts(config),
-  };
+  const sandboxes = await sandboxesOf(root, config, env, onNotice);
+  const options = { ...placeOptions(root, folder, plan, env, sandboxes), userState, signal };
   const start = createWorkStarter(root, {
     ...options,
     ...privateHomeOf(env),
@@ -91,6 +80,7 @@ async function tryChecks(
     signal,
     start,
     place,
+    sandboxes,
     checkouts: createExperimentRunner({ ...options, start: () => start.now() }),
   };
   let isOver = false;
@@ -107,6 +97,7 @@ interface BaseContext {
   readonly signal: AbortSignal;
   readonly start: WorkStarter;
   readonly place: GatedCheckout;
+  readonly sandboxes: Sandboxes;
   readonly checkouts: ExperimentRunner;
 }
 
@@ -117,7 +108,7 @@ interface ProbeControl {
 }
 
 async function lookAtBase(about: BaseContext, { isOver, self }: ProbeControl): Promise<Baseline> {
-  const { root, plan, env, signal, start, place, checkouts } = about;
+  const { root, plan, env, signal, start, place, sandboxes, checkouts } = about;
   const { config } = plan;
   const folder = stateFolder(root);
   const checks = checksKey(config, env);
@@ -137,7 +128,8 @@ async function lookAtBase(about: BaseContext, { isOver, self }: ProbeControl): P
       clock: createSystemClock(),
       workspace: createWorktrees({ root, state: folder.path }),
       env,
-      python: ownPythonOf(root, config, env, (text) => plan.onNotice?.(text)),
+      sandboxes,
+      python: ownPythonOf(root, config, env, sandboxes, (text) => plan.onNotice?.(text)),
       state: folder.path,
       start,
       checkouts,

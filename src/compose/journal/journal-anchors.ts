@@ -78,6 +78,7 @@ export async function notedHeads(root: string, journal: JournalIdentity | null):
     cwd: root,
     env: allowedEnvironment(process.env),
     timeoutMs: 30_000,
+    sandbox: null,
   });
   // Without git there are no commits to have noted anything.
   if (exitCode !== 0) return new Set();

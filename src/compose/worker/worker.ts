@@ -22,6 +22,8 @@ import { type StateFolder, stateFolder } from "../state-folder.ts";
 import { telemetryOf } from "../telemetry.ts";
 import { startWorking } from "./worker-life.ts";
 import type { WorkerParts } from "./worker-parts.ts";
+import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
+import { sandboxesOf } from "../sandboxes.ts";
 
 type EnvVariables = Readonly<Record<string, string | undefined>>;
 
@@ -129,10 +131,12 @@ async function workerParts(
   const secrets = { literals: await projectSecrets(root, config, env), patterns: listedSecrets(config.redact) };
   const evidence = createPostgresEvidence(pool, { secrets, copies: folder.evidence });
   const at: { ledger: Ledger | null } = { ledger: null };
-  const places = sharedPlaces(root, folder, watched, marked, at);
+  const sandboxes = await sandboxesOf(root, config, env, (text) => watched.onNotice?.(text));
+  const places = sharedPlaces(root, folder, watched, marked, sandboxes, at);
   const outbox = ownOutbox(journal.outbox, plan.name);
   const { world, policy } = await engineWorld(root, watched, marked, {
     ...places,
+    sandboxes,
     journal: told,
     outbox,
     evidence,
@@ -160,9 +164,10 @@ function sharedPlaces(
   folder: StateFolder,
   plan: RunPlan,
   env: EnvVariables,
+  sandboxes: Sandboxes,
   at: { readonly ledger: Ledger | null },
 ) {
-  const options = placeOptions(root, folder, plan, env);
+  const options = placeOptions(root, folder, plan, env, sandboxes);
   const shared = createSharedWorktrees(
     { ...options, ...aside(plan) },
     {

@@ -41,6 +41,7 @@ export type ErrorCode =
   | "ref-locked"
   | "workspace-broken"
   | "setup-failed"
+  | "sandbox-missing"
   | "check-unusable"
   | "forge-refused"
   | "forge-unreachable";

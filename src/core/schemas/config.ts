@@ -7,6 +7,8 @@ import { SEVERITIES, type Severity } from "../gates/severity.ts";
 import { AGENT_CLIENT_NAMES } from "../stories/agent-client.ts";
 import { byStopSetting } from "../stories/stop-rules.ts";
 
+const sandboxMode = z.enum(["auto", "required", "off"]);
+
 /**
  * What a config file may hold. Every key may be left out: a file is a preset plus changes. Unknown keys are
  * errors, because a misspelt limit that is silently ignored is no limit.
@@ -268,4 +270,25 @@ export const configFileSchema = z.strictObject({
     .describe("Names of environment variables that checks, `workspace.setup` and agents see in any case.")
     .optional(),
   redact: z.array(line).optional(),
+  sandbox: z
+    .union([
+      sandboxMode,
+      z.strictObject({
+        mode: sandboxMode.optional(),
+        use: z.enum(["bubblewrap", "container", "sandbox-exec"]).optional(),
+        image: line.describe("The image of the container, with everything that agents and checks need.").optional(),
+        network: z
+          .enum(["shared", "none"])
+          .describe("`none`: checks reach only what they start themselves. Agents and `setup` keep the network.")
+          .optional(),
+        docker: z
+          .boolean()
+          .describe("Lets agents and checks use docker or podman, and so the whole machine.")
+          .optional(),
+        read: z.array(line).describe("Further folders that may be read, such as one below /tmp.").optional(),
+        write: z.array(line).describe("Further folders that may be written, such as ~/.gemini.").optional(),
+      }),
+    ])
+    .describe("Where agents and checks run. Only your own config can loosen it; remand.yaml may require it.")
+    .optional(),
 });

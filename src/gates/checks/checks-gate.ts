@@ -23,6 +23,7 @@ import {
   type CheckRunOptions,
   checkRunner,
 } from "./run-check.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
 
 export interface ChecksOptions {
   readonly commands: readonly CheckCommand[];
@@ -34,6 +35,8 @@ export interface ChecksOptions {
   readonly workspace?: Pick<Workspace, "fileAt">;
   /** The variables that checks see. */
   readonly env: EnvironmentIn;
+  /** Around what is started; absent: none. */
+  readonly sandbox?: Sandbox;
   /** Files that the commands leave behind: patterns of paths. */
   readonly reports?: readonly string[];
   readonly coverage?: CoverageRules;

@@ -6,6 +6,7 @@ import type { TreeId } from "../../core/events/ids.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
 import { brokenBy, exitWords } from "./check-ending.ts";
+import type { Environment } from "../../adapters/process/environment.ts";
 
 /** The name of the environment where none is configured. */
 export const LOCAL = "local";
@@ -52,6 +53,14 @@ interface ReadyOptions {
   readonly setUp: Map<string, TreeId>;
 }
 
+export interface StartOptions {
+  readonly env?: Environment;
+  /** Folders, besides the checkout, that the command may write to. */
+  readonly writes?: readonly string[];
+  /** The line only leads to another machine or a container, where the command runs. */
+  readonly isElsewhere?: boolean;
+}
+
 export interface ReadyEnvironments {
   /** Makes an environment ready for one run of a check; says why that cannot be done. */
   troubleWith(name: string, environment: CheckEnvironment, onOutput: LineListener): Promise<Trouble | null>;
@@ -65,12 +74,14 @@ type LineListener = (line: string) => void;
 export function readyEnvironments(
   { reset, setUp }: ReadyOptions,
   request: GateRequest,
-  start: (line: string, timeoutMs: number, onLine: LineListener) => Promise<ProcessResult>,
+  start: (line: string, timeoutMs: number, onLine: LineListener, how: StartOptions) => Promise<ProcessResult>,
 ): ReadyEnvironments {
   const troubles = new Map<string, Promise<Trouble | null>>();
   const unverified = new Set<string>();
   const starterIn = (environment: CheckEnvironment, onLine: LineListener) => (command: string, timeoutMs: number) =>
-    start(lineIn(environment, command, request.path), timeoutMs, onLine);
+    start(lineIn(environment, command, request.path), timeoutMs, onLine, {
+      isElsewhere: environment.run !== undefined,
+    });
 
   async function look(name: string, environment: CheckEnvironment, onOutput: LineListener): Promise<Trouble | null> {
     const place = `${request.path}\n${name}`;

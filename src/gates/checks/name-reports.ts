@@ -11,6 +11,8 @@ import { filesIn, isWrittenSince, momentOf, textOf } from "./read-reports.ts";
 
 /** What the test runners of one check report, by name. */
 export interface NameReports {
+  /** Where the runners write their reports. */
+  readonly folder: string;
   /** The variables that make them report: the user's own, with ours added. */
   readonly env: Environment;
   /** What was reported, once the check has ended. It is deleted with that. */
@@ -29,6 +31,7 @@ export async function openNameReports(env: Environment, path: string): Promise<N
   ]);
   return {
     env: reportingEnvironment(env, folder, isSupported),
+    folder,
     read: () => readAndDelete(folder, path, java),
   };
 }
@@ -90,6 +93,7 @@ async function probeNode(env: Environment): Promise<boolean> {
         NODE_OPTIONS: joinNonEmpty(" ", env["NODE_OPTIONS"] ?? "", `--test-reporter=${quotePath(script)}`),
       },
       timeoutMs: PROBE_MS,
+      sandbox: null,
       survivors: "spare",
     },
     {},

@@ -20,9 +20,11 @@ import {
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
 import { brokenBy, endingOf, hangDetails, hasFailed, resultOn } from "./check-ending.ts";
 import { type CheckFault, faultsIn, hangFault } from "./check-faults.ts";
-import { type CheckEnvironment, cellName, lineIn, readyEnvironments } from "./environments.ts";
+import { type StartOptions, type CheckEnvironment, cellName, lineIn, readyEnvironments } from "./environments.ts";
 import { openNameReports } from "./name-reports.ts";
 import { type SeenReports, type ShownPaths, shownPaths } from "./read-reports.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
+import { NO_SANDBOX } from "../../adapters/process/no-sandbox.ts";
 
 export interface CheckCommand {
   readonly name: string;
@@ -71,6 +73,8 @@ interface CheckRunnerOptions {
   readonly environments: ReadonlyMap<string, CheckEnvironment>;
   readonly evidence: Evidence;
   readonly env: EnvironmentIn;
+  /** Around what is started; absent: none. */
+  readonly sandbox?: Sandbox;
   readonly cookie?: () => string;
   /** Run before each run of a check. */
   readonly reset?: string;
@@ -123,7 +127,10 @@ export function checkRunner(options: CheckRunnerOptions, request: GateRequest, s
         reader.push(line);
         onOutput(line);
       };
-      const ended = await start(lineIn(environment, command.run, request.path), limitMs, onLine, naming?.env);
+      const ended = await start(lineIn(environment, command.run, request.path), limitMs, onLine, {
+        isElsewhere: environment.run !== undefined,
+        ...(naming === null ? {} : { env: naming.env, writes: [naming.folder] }),
+      });
       const names = (await naming?.read()) ?? NOTHING_REPORTED;
       const read = before === undefined ? [] : await reports!.since(before);
       const evidence = await options.evidence.keep(
@@ -148,11 +155,11 @@ type Start = (
   line: string,
   timeoutMs: number,
   onLine: (text: string) => void,
-  env?: Environment,
+  how?: StartOptions,
 ) => Promise<ProcessResult>;
 
 function starter(options: CheckRunnerOptions, request: GateRequest, shown: ShownPaths, signal: AbortSignal): Start {
-  return async (line, timeoutMs, onLine, env) => {
+  return async (line, timeoutMs, onLine, { env, writes = [], isElsewhere = false } = {}) => {
     const ended = await runProcess(
       {
         command: line,
@@ -160,6 +167,8 @@ function starter(options: CheckRunnerOptions, request: GateRequest, shown: Shown
         env: env ?? (await environmentOf(options, request)),
         timeoutMs,
         maxOutputBytes: MOST_LOG_BYTES,
+        sandbox: isElsewhere ? null : (options.sandbox ?? NO_SANDBOX),
+        writes,
         ...(options.cookie === undefined ? {} : { cookie: options.cookie() }),
       },
       { signal, onLine: (text) => onLine(shown.text(text)) },

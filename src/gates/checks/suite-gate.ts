@@ -9,8 +9,8 @@ import { createChecksGate } from "./checks-gate.ts";
 import type { CheckCommand } from "./run-check.ts";
 
 export const checksGate: CreateGate = (settings, parts) =>
-  parts.decideEnvironment((env) =>
-    suiteGate(settings, { ...parts, env }, { gate: "checks", commands: settings.gates.checks.commands }),
+  parts.decideEnvironment((env, sandbox) =>
+    suiteGate(settings, { ...parts, env, sandbox }, { gate: "checks", commands: settings.gates.checks.commands }),
   );
 
 interface Suite {
@@ -24,14 +24,23 @@ interface Suite {
 /** Runs commands in a clean checkout, and holds the work to the tests of the base. */
 export function suiteGate(
   { gates, environments, scope, oracle, product }: GateSettings,
-  { evidence, clock, workspace, env, flakes, experimentRunner, checkouts }: GateParts & { readonly env: EnvironmentIn },
+  {
+    evidence,
+    clock,
+    workspace,
+    env,
+    sandbox,
+    flakes,
+    experimentRunner,
+    checkouts,
+  }: GateParts & { readonly env: EnvironmentIn },
   { gate, commands, isTestDemandedElsewhere = false }: Suite,
 ): Gate {
   const { reports, reruns, parallel, coverage, reset } = gates[gate];
   const { testPaths } = scope;
   const optional = { ...(flakes === undefined ? {} : { flakes }), ...(coverage === undefined ? {} : { coverage }) };
   const resets = reset === undefined ? {} : { reset };
-  const shared = { commands, environments, evidence, clock, workspace, env, ...resets };
+  const shared = { commands, environments, evidence, clock, workspace, env, sandbox, ...resets };
   const tested = withTestedWork(createChecksGate({ ...shared, reports, reruns, parallel, ...optional }), {
     selectTests(files, packageFile) {
       const selected = selectCommands(commands, files, packageFile);

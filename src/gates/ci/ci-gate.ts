@@ -12,6 +12,8 @@ import { shownPaths } from "../checks/read-reports.ts";
 import { inCleanCheckout } from "../clean-gate.ts";
 import type { CreateGate } from "../gate-parts.ts";
 import { type CiRun, type CiService, createCiForge } from "./ci-forge.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
+import { NO_SANDBOX } from "../../adapters/process/no-sandbox.ts";
 
 export interface CiOptions {
   /** Where the run happens: a forge, or commands that stand in for one. */
@@ -39,12 +41,15 @@ export function createCiGate({ service, evidence, clock }: CiOptions): Gate {
   };
 }
 
-export const ciGate: CreateGate = ({ gates, ciPatienceMs }, { evidence, clock, env, checkouts, delivery }) => {
+export const ciGate: CreateGate = ({ gates, ciPatienceMs }, { evidence, clock, env, sandbox, checkouts, delivery }) => {
   if (delivery === null) return null;
   const { forge, integration } = delivery;
   const { commands } = gates.ci;
   if (commands.length > 0 || forge === null || integration === null)
-    return inCleanCheckout(createCiGate({ service: createCiCommands({ commands, env }), evidence, clock }), checkouts);
+    return inCleanCheckout(
+      createCiGate({ service: createCiCommands({ commands, env, sandbox }), evidence, clock }),
+      checkouts,
+    );
   const service = createCiForge({ forge, integration, clock, patienceMs: ciPatienceMs });
   return createCiGate({ service, evidence, clock });
 };
@@ -106,11 +111,13 @@ function findingOf(run: CiRun, ciClass: CiClass, reason: string, excerpt: string
 export interface CiCommandsOptions {
   readonly commands: readonly { readonly name: string; readonly run: string; readonly timeoutMs?: number }[];
   readonly env: EnvironmentIn;
+  /** Around what is started; absent: none. */
+  readonly sandbox?: Sandbox;
   readonly cookie?: () => string;
 }
 
 /** Commands that stand in for a CI service: they run one after the other, and the first that fails is the run's failure. */
-export function createCiCommands({ commands, env, cookie }: CiCommandsOptions): CiService {
+export function createCiCommands({ commands, env, sandbox = NO_SANDBOX, cookie }: CiCommandsOptions): CiService {
   return {
     judgedBy: () => commands.map(({ run }) => run),
     async run(request, control) {
@@ -124,6 +131,7 @@ export function createCiCommands({ commands, env, cookie }: CiCommandsOptions): 
             command: run,
             cwd: request.path,
             env: seen,
+            sandbox,
             timeoutMs: timeoutMs ?? request.timeoutMs,
             ...(cookie === undefined ? {} : { cookie: cookie() }),
           },

@@ -18,6 +18,8 @@ import { type ReportBaseline, fileAt, isWrittenSince, momentOf, shownPaths, text
 import { countText } from "../../stdx/plain-text.ts";
 import { inCleanCheckout } from "../clean-gate.ts";
 import type { CreateGate } from "../gate-parts.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
+import { NO_SANDBOX } from "../../adapters/process/no-sandbox.ts";
 
 export interface MutationOptions {
   /** `{files}` becomes the files of the story; they are in REMAND_FILES too, with commas between them. */
@@ -31,6 +33,8 @@ export interface MutationOptions {
   readonly evidence: Evidence;
   readonly clock: Clock;
   readonly env: EnvironmentIn;
+  /** Around what is started; absent: none. */
+  readonly sandbox?: Sandbox;
 }
 
 /**
@@ -51,11 +55,11 @@ export function createMutationGate(options: MutationOptions): Gate {
   };
 }
 
-export const mutationGate: CreateGate = ({ gates, scope }, { workspace, evidence, clock, env, checkouts }) => {
+export const mutationGate: CreateGate = ({ gates, scope }, { workspace, evidence, clock, env, sandbox, checkouts }) => {
   const { commands, report = "reports/mutation/mutation.json", threshold = 100 } = gates.mutation;
   const command = commands[0]?.run ?? null;
   const { testPaths } = scope;
-  const gate = createMutationGate({ command, report, threshold, testPaths, workspace, evidence, clock, env });
+  const gate = createMutationGate({ command, report, threshold, testPaths, workspace, evidence, clock, env, sandbox });
   return inCleanCheckout(gate, checkouts);
 };
 
@@ -82,6 +86,7 @@ async function runMutation(
       command: options.command.replaceAll("{files}", shellQuote(list)),
       cwd: request.path,
       env: { ...env, REMAND_FILES: list },
+      sandbox: options.sandbox ?? NO_SANDBOX,
       timeoutMs: request.timeoutMs,
     },
     { signal, onLine: (line) => onOutput(shown.text(line)) },

@@ -105,6 +105,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
         cwd: bench.path,
         env: repository.env,
         timeoutMs: 60_000,
+        sandbox: null,
       });
       utimesSync(file, atime, mtime);
       expect(exitCode).toBe(0);
@@ -117,6 +118,7 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
         cwd: join(bench.path, "sub"),
         env: repository.env,
         timeoutMs: 60_000,
+        sandbox: null,
       });
       expect(ran.output.split("\n").slice(0, 2)).toEqual([join(bench.path, "sub"), String(process.getuid!())]);
       expect(text("sub/made.txt")).toBe("made\n");
@@ -142,7 +144,13 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       const request = { signal: new AbortController().signal, commit: "HEAD", base: "HEAD" };
       const build = async (where: ExperimentCheckout, says: string): Promise<string> => {
         const command = `cat cache/built; mkdir -p cache; echo 'Signature: 8a477f597d28d172789f06886806bc55' > cache/CACHEDIR.TAG; echo ${says} >> cache/built; find . -newer cache/built -name '*.txt'`;
-        const ran = await runProcess({ command, cwd: where.path, env: repository.env, timeoutMs: 60_000 });
+        const ran = await runProcess({
+          command,
+          cwd: where.path,
+          env: repository.env,
+          timeoutMs: 60_000,
+          sandbox: null,
+        });
         return ran.stdout;
       };
       const agents = await experimentRunner.open({ ...request, isForAgent: true });
@@ -186,7 +194,13 @@ describe.each([["written", false], ...((await canMount()) ? [["mounted", true] a
       try {
         const git = async (args: string): Promise<string> => {
           const { path: cwd } = checkout;
-          const ran = await runProcess({ command: `git ${args}`, cwd, env: repository.env, timeoutMs: 60_000 });
+          const ran = await runProcess({
+            command: `git ${args}`,
+            cwd,
+            env: repository.env,
+            timeoutMs: 60_000,
+            sandbox: null,
+          });
           return ran.stdout + ran.stderr;
         };
         // These two believe what the index says about sizes and times, and do not read the files.

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCommandTrial } from "../../../src/adapters/process/command-trial.ts";
+import { NO_SANDBOX } from "../../../src/adapters/process/no-sandbox.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -12,7 +13,8 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const signal = new AbortController().signal;
 const env = { PATH: process.env["PATH"] ?? "", FORCE_COLOR: "1", PYTHONPATH: "/mine" };
-const run = (command: string) => createCommandTrial(env).run({ command, path: folder, timeoutMs: 20_000 }, { signal });
+const run = (command: string) =>
+  createCommandTrial(env, NO_SANDBOX).run({ command, path: folder, timeoutMs: 20_000 }, { signal });
 
 test("says how a command ended and what it printed", async () => {
   expect(await run("echo fine")).toMatchObject({ passed: true, timedOut: false, output: "fine\n" });
@@ -25,7 +27,7 @@ test("it sees the variables of a check", async () => {
 });
 
 test("what it sees may depend on where it is tried", async () => {
-  const trial = createCommandTrial(async (path) => ({ ...env, WHERE: path }));
+  const trial = createCommandTrial(async (path) => ({ ...env, WHERE: path }), NO_SANDBOX);
   const { output } = await trial.run({ command: 'echo "$WHERE"', path: folder, timeoutMs: 20_000 }, { signal });
   expect(output).toBe(`${folder}\n`);
 });

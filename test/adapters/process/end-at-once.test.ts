@@ -9,6 +9,7 @@ test("a program that is being ended and takes its time is killed when there is n
       cwd: "/",
       env: { PATH: process.env["PATH"] ?? "" },
       timeoutMs: Infinity,
+      sandbox: null,
       // Longer than this test may take.
       graceMs: 600_000,
     },
@@ -25,6 +26,7 @@ test("a program that is being ended and takes its time is killed when there is n
       cwd: "/",
       env: { PATH: process.env["PATH"] ?? "" },
       timeoutMs: Infinity,
+      sandbox: null,
       graceMs: 600_000,
     },
     { signal: next.signal, onLine: () => next.abort() },

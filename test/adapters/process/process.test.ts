@@ -26,7 +26,7 @@ function run(command: ProcessSpec["command"], spec: Partial<ProcessSpec> = {}, c
   const cookie = `test-${process.pid}-${Math.random().toString(36).slice(2)}`;
   cookies.push(cookie);
   const env = { PATH: process.env["PATH"] ?? "" };
-  return runProcess({ command, cwd: folder, env, timeoutMs: 15_000, cookie, ...spec }, control);
+  return runProcess({ command, cwd: folder, env, timeoutMs: 15_000, cookie, sandbox: null, ...spec }, control);
 }
 
 const node = (script: string): readonly [string, ...string[]] => [process.execPath, "-e", script];

@@ -17,6 +17,7 @@ import { writeClarificationPrompt } from "../../../src/write/prompts/signal-form
 import { writeHealthCheckPrompt, writeRemediationPrompt } from "../../../src/write/prompts/remediation.ts";
 import { writePerspectivePrompt } from "../../../src/write/prompts/review.ts";
 import { agentRequest } from "../../contract/agent-request.ts";
+import { NO_SANDBOXES } from "../../../src/adapters/sandbox/open-sandboxes.ts";
 
 const folder = fileURLToPath(new URL("../../../plugin/roles", import.meta.url));
 const ROLES = readdirSync(folder)
@@ -77,7 +78,7 @@ describe("who plays a role", () => {
         agentCommand: null,
       } as const;
       const python = { in: () => Promise.resolve({}), look: () => Promise.resolve(null) };
-      const parts = { clock: createVirtualClock(0), env: {}, python };
+      const parts = { clock: createVirtualClock(0), env: {}, sandboxes: NO_SANDBOXES, python };
       return await roleRegistryOf(root, { ...plan, watcher: { onOutput: () => {}, onLines: () => {} } }, parts);
     } finally {
       rmSync(root, { recursive: true });

@@ -16,6 +16,8 @@ import { type Slot, takeSlot } from "./checkout-slots.ts";
 import { hasCaches, openPristine } from "./pristine.ts";
 import { type CheckoutSettings, makePrivateRepository, nameOwnPath, readRefs, setRefs } from "./private-repository.ts";
 import { writtenAbove, writtenSince } from "./written-files.ts";
+import type { Sandbox } from "../../../ports/sandbox.ts";
+import { NO_SANDBOX } from "../../process/no-sandbox.ts";
 
 export interface CheckoutOptions {
   /** The folder for what belongs to the user and to no checkout. */
@@ -27,6 +29,8 @@ export interface CheckoutOptions {
   readonly env?: Environment;
   /** What the set-up sees of the environment. */
   readonly setupEnv?: EnvironmentIn;
+  /** Around the set-up; absent: none. */
+  readonly sandbox?: Sandbox;
   /** Where dependencies come from; absent: from the user's checkout as it is now. */
   readonly dependencies?: KeptDependencies;
   /** Patterns of files, besides lockfiles and manifests, that decide what the set-up makes. */
@@ -104,6 +108,7 @@ export async function openCleanCheckout(
       ...(source === undefined ? {} : { source }),
       ...(options.dependencies === undefined ? {} : { store: options.dependencies.store }),
       setupTimeoutMs: SETUP_TIMEOUT_MS,
+      sandbox: options.sandbox ?? NO_SANDBOX,
       env: options.setupEnv ?? allowedEnvironment(options.env ?? process.env),
       signal: options.signal,
       onNotice: options.onNotice,

@@ -11,6 +11,7 @@ import { createPrivateIndex, treeOfFiles } from "../private-index.ts";
 import { TRAILERS } from "../refs.ts";
 import { openCleanCheckout } from "./clean-checkout.ts";
 import { readCheckoutSettings } from "./private-repository.ts";
+import type { Sandbox } from "../../../ports/sandbox.ts";
 
 export interface GatedCheckoutOptions {
   /** A folder of the user's checkout. */
@@ -33,6 +34,8 @@ export interface GatedCheckoutOptions {
   readonly userState: string;
   readonly env?: Environment;
   readonly setupEnv?: Environment;
+  /** Around the set-up; absent: none. */
+  readonly sandbox?: Sandbox;
   readonly signal: AbortSignal;
   onNotice(text: string): void;
 }

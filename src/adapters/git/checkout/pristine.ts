@@ -107,7 +107,7 @@ async function makePristine(
 async function copyByLinks(from: string, to: string): Promise<boolean> {
   const run = async (...command: [string, ...string[]]): Promise<boolean> => {
     const env = { PATH: process.env["PATH"] ?? "" };
-    const ended = await runProcess({ command, cwd: "/", env, timeoutMs: 600_000, survivors: "spare" });
+    const ended = await runProcess({ command, cwd: "/", env, timeoutMs: 600_000, sandbox: null, survivors: "spare" });
     return ended.status === "exited" && ended.exitCode === 0;
   };
   if (!(await run("cp", "-al", from, to))) return false;

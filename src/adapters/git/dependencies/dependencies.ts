@@ -17,6 +17,7 @@ import {
 import { bringGenerated, bringGoWorkspace, isPythonProduct } from "./generated-files.ts";
 import { MANIFESTS, installationKey } from "./installation-key.ts";
 import { lendFolder } from "./lend-folder.ts";
+import type { Sandbox } from "../../../ports/sandbox.ts";
 
 export interface DependencyOptions {
   /** The command that installs them; `null`: found by the lockfile. */
@@ -25,6 +26,7 @@ export interface DependencyOptions {
   readonly share: readonly string[] | null;
   readonly setupTimeoutMs: number;
   readonly env: EnvironmentIn;
+  readonly sandbox: Sandbox;
   readonly signal?: AbortSignal;
   /**
    * The place is thrown away soon: whatever is installed in the main checkout is linked, wherever it is there, and with
@@ -221,9 +223,9 @@ async function runInstall(
   env: Environment,
   options: DependencyOptions,
 ): Promise<void> {
-  const { setupTimeoutMs, signal, cookie } = options;
+  const { setupTimeoutMs, signal, cookie, sandbox } = options;
   const result = await runProcess(
-    { command, cwd: worktree, env, timeoutMs: setupTimeoutMs, ...(cookie === undefined ? {} : { cookie }) },
+    { command, cwd: worktree, env, timeoutMs: setupTimeoutMs, sandbox, ...(cookie === undefined ? {} : { cookie }) },
     signal === undefined ? {} : { signal },
   );
   if (result.status === "exited" && result.exitCode === 0) return;

@@ -224,6 +224,7 @@ async function isUntouched(folder: string): Promise<boolean> {
     cwd: "/",
     env: { PATH: process.env["PATH"] ?? "" },
     timeoutMs: 60_000,
+    sandbox: null,
     survivors: "spare",
   });
   return status === "exited" && exitCode === 0 && output === "";

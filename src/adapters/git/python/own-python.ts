@@ -7,6 +7,8 @@ import { runProcess } from "../../process/run-process.ts";
 import { type Repository, ensureStateFolder, ownName, repositoryOpener } from "../repository.ts";
 import { clonesAmong, hasPython, interpretersOf, otherPlaces, topAround } from "./python-folders.ts";
 import { PYTHON_STARTUP } from "./python-startup.ts";
+import type { Sandbox } from "../../../ports/sandbox.ts";
+import { NO_SANDBOX } from "../../process/no-sandbox.ts";
 
 export interface OwnPythonOptions {
   /** A folder of the user's checkout. */
@@ -17,6 +19,8 @@ export interface OwnPythonOptions {
   readonly commands: readonly string[];
   /** What those commands see. */
   readonly env: Environment;
+  /** Around a Python that is asked; absent: none. */
+  readonly sandbox?: Sandbox;
   /** Something a person should know, and that stops nothing. */
   onNotice?(text: string): void;
 }
@@ -126,7 +130,9 @@ async function lookAt(
   const { sure, likely } = await interpretersOf(options.commands, path, options.env);
   const ask = async (others: readonly string[]) => {
     const env = { ...options.env, ...variables(startup, { own, others }, options.env["PYTHONPATH"]) };
-    return Promise.all([...sure, ...likely].map((program) => askPython(program, path, env)));
+    return Promise.all(
+      [...sure, ...likely].map((program) => askPython(program, path, env, options.sandbox ?? NO_SANDBOX)),
+    );
   };
   let others = await otherPlaces(repository, state, own);
   let answers = await ask(others);
@@ -175,12 +181,13 @@ interface PythonAnswer {
 
 const WORD = "REMAND_PLACE_TELL";
 
-async function askPython(program: string, cwd: string, env: Environment): Promise<PythonAnswer> {
+async function askPython(program: string, cwd: string, env: Environment, sandbox: Sandbox): Promise<PythonAnswer> {
   const ended = await runProcess({
     command: [program, "-c", ""],
     cwd,
     env: { ...env, [WORD]: "1" },
     timeoutMs: PATIENCE_MS,
+    sandbox,
   });
   const line = ended.stdout.split("\n").find((each) => each.startsWith(`${WORD} `));
   const nothing = { program, moved: [], lost: [], closed: [], fixed: [], seen: [], isDeaf: ended.exitCode === 0 };

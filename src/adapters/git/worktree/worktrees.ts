@@ -31,6 +31,8 @@ import {
   refsOf,
   withTree,
 } from "./worktree-site.ts";
+import type { Sandbox } from "../../../ports/sandbox.ts";
+import { NO_SANDBOX } from "../../process/no-sandbox.ts";
 
 export interface WorktreeOptions {
   /** A folder of the user's checkout. */
@@ -51,6 +53,8 @@ export interface WorktreeOptions {
   /** What git and the set-up see of the environment. */
   readonly env?: Environment;
   readonly setupEnv?: Environment;
+  /** Around the set-up; absent: none. */
+  readonly sandbox?: Sandbox;
   readonly signal?: AbortSignal;
   /** Something a person should know, and that stops nothing. */
   onNotice?(text: string): void;
@@ -140,6 +144,7 @@ function dependenciesOf(options: WorktreeOptions): MakeOptions["dependencies"] {
     setup: options.setup ?? null,
     share: options.share ?? null,
     setupTimeoutMs: options.setupTimeoutMs ?? SETUP_TIMEOUT_MS,
+    sandbox: options.sandbox ?? NO_SANDBOX,
     env: options.setupEnv ?? allowedEnvironment(options.env ?? process.env),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   };

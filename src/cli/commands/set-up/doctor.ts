@@ -89,12 +89,15 @@ export async function probesOf(world: World, file: string | undefined): Promise<
 
 /** What runs elsewhere says nothing about the programs here. */
 function checksOf(config: Config | null): Parameters<World["host"]["probe"]>[2] {
-  if (config === null || Object.keys(config.environments).length > 0) return { commands: [], env: config?.env ?? [] };
+  if (config === null || Object.keys(config.environments).length > 0)
+    return { commands: [], env: config?.env ?? [], ...configIn(config) };
   const commands = RUN_TESTS.flatMap((gate) => config.gates[gate].commands).map((each) =>
     typeof each === "string" ? each : each.run,
   );
-  return { commands, env: config.env };
+  return { commands, env: config.env, ...configIn(config) };
 }
+
+const configIn = (config: Config | null): { readonly config?: Config } => (config === null ? {} : { config });
 
 const RUN_TESTS = gatesThat(({ runsTests }) => runsTests);
 
@@ -102,7 +105,7 @@ function probeText(world: World, { name, ok, detail, fix }: Probe): string {
   const { marks } = glyphsFor(world.env);
   const paint = paintFor(world.color);
   const sign = ok ? `${paint.good(marks.accepted)} ok     ` : `${paint.bad(marks.rejected)} problem`;
-  return `${sign}  ${name}: ${detail}\n${ok ? "" : `    ${fix}\n`}`;
+  return `${sign}  ${name}: ${detail}\n${fix === "" ? "" : `    ${fix}\n`}`;
 }
 
 function fileProbe(name: string, problems: readonly Problem[], detail: string, hint: string): Probe {

@@ -10,7 +10,7 @@ import { byText, lookup } from "../../../stdx/sorted-map.ts";
 import { durationText } from "../../../views/text/words.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
 import { type Checkout, type CliCommand, EXIT, type ExitCode, INTERRUPTED, type World } from "../../../app/command.ts";
-import { loadConfig, userVariables } from "../../../app/load-config.ts";
+import { loadConfig, machineLayer } from "../../../app/load-config.ts";
 import {
   type LoopSpec,
   chosenLoop,
@@ -103,7 +103,7 @@ export const command: CliCommand = {
 async function loop(world: World, agent: readonly string[], options: Options): Promise<ExitCode> {
   if (options.undo === true) return undo(world, options);
   const spec = await withAgent(world, await wishOf(world, options), agent, options);
-  const { config, policy, problems } = loopConfig(spec, await userVariables(world));
+  const { config, policy, problems } = loopConfig(spec, await machineLayer(world));
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
   if (config === null || policy === null) return EXIT.usage;
   if (agent.length === 0 && !Object.hasOwn(config.agents, config.roles.phase.implement))

@@ -330,7 +330,15 @@ describe("after a crash", () => {
     const { path } = await workspace.prepare(STORY);
     const { cookie } = siteOf(join(repository.root, ".remand"), STORY);
     const command = "while :; do touch new.ts; sleep 0.02; done >/dev/null 2>&1 &";
-    await runProcess({ command, cwd: path, env: repository.env, timeoutMs: 5000, cookie, survivors: "spare" });
+    await runProcess({
+      command,
+      cwd: path,
+      env: repository.env,
+      timeoutMs: 5000,
+      sandbox: null,
+      cookie,
+      survivors: "spare",
+    });
     await make().forget(STORY);
     expect(await leftovers(cookie)).toEqual([]);
     expect(existsSync(join(path, "new.ts"))).toBe(false);

@@ -1,0 +1,208 @@
+import { existsSync, lstatSync, statSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Cell, CellRequest, Sandbox } from "../../ports/sandbox.ts";
+import type { IsolationLevel } from "../../core/events/isolation.ts";
+import { checkoutAround, realPath } from "./checkout-around.ts";
+import { temporaryPaths } from "./private-paths.ts";
+import { isBelow, type PathRule, planMounts } from "./mount-plan.ts";
+
+export interface BubblewrapOptions {
+  readonly level: IsolationLevel;
+  /** What is not as it is for the user, whatever program runs. */
+  readonly rules: readonly PathRule[];
+  /** Files that are shown with another text. */
+  readonly texts?: ReadonlyMap<string, string>;
+  /** Names of variables that are not passed on. */
+  isWithheld(name: string): boolean;
+  /** What a folder below /tmp is that the command line names. */
+  readonly named: "read" | "write";
+  /** The user's own checkout, which is never written because a command line names it. */
+  readonly top: string;
+  /** Without a network the program reaches only what it starts itself. */
+  readonly network: "shared" | "none";
+}
+
+/**
+ * A sandbox by bubblewrap: the file system as it is, but read-only; a process table, temporary files and IPC of its
+ * own. What is shown as a copy is an overlay, mounted in a namespace around bubblewrap, whose version 0.8 has none.
+ */
+export function createBubblewrap(options: BubblewrapOptions): Sandbox {
+  return { level: options.level, open: (request) => openCell(options, request) };
+}
+
+async function openCell(options: BubblewrapOptions, request: CellRequest): Promise<Cell> {
+  const aside = await mkdtemp(join(asideFolder(), "remand-cell-"));
+  const close = (): Promise<void> => removeAside(aside);
+  try {
+    const env = Object.fromEntries(
+      Object.entries(request.env).filter(([name]) => !options.isWithheld(name) && !PLACES_FOR_FILES.has(name)),
+    );
+    const plan = planMounts([...rulesFor(options, { ...request, env }, aside)]);
+    const overlays = plan
+      .filter(({ kind }) => kind === "copy")
+      .map(({ path }, at) => ({ path, at: join(aside, `${at}`) }));
+    for (const { at } of overlays)
+      for (const name of ["upper", "work", "shown"]) await mkdir(join(at, name), { recursive: true });
+    const empty = plan.filter(({ kind }) => kind === "empty");
+    for (const [index] of empty.entries()) await mkdir(join(aside, `empty-${index}`), { mode: 0o777 });
+    const texts = await writeTexts(options.texts, aside);
+    const shownAt = new Map([
+      ...overlays.map(({ path, at }) => [path, join(at, "shown")] as const),
+      ...empty.map(({ path }, index) => [path, join(aside, `empty-${index}`)] as const),
+    ]);
+    const box = [
+      "bwrap",
+      ...identity(),
+      "--die-with-parent",
+      "--unshare-pid",
+      "--unshare-ipc",
+      ...(options.network === "none" ? ["--unshare-net"] : []),
+      ...mountArguments(plan, shownAt),
+      ...texts,
+      "--chdir",
+      request.cwd,
+      "--",
+    ];
+    const [program, ...args] = [...mounting(overlays), ...box, ...request.command];
+    return { env, commandLine: [program!, ...args], close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Temporary files have a folder of their own inside, in the usual place. */
+const PLACES_FOR_FILES: ReadonlySet<string> = new Set(["TMPDIR", "TMP", "TEMP"]);
+
+function* rulesFor(
+  { rules, named, top: own }: BubblewrapOptions,
+  request: CellRequest,
+  aside: string,
+): Iterable<PathRule> {
+  const { cwd, env, writes, copies, command } = request;
+  yield { path: "/", kind: "read" };
+  for (const path of temporaryPaths(Object.values(env))) yield { path, kind: "read" };
+  for (const path of temporaryPaths(command)) yield { path, kind: path === own ? "read" : named };
+  const top = checkoutAround(cwd, rules);
+  const { HOME: home } = env;
+  const isOwnHome = home !== undefined && rules.some(({ path, kind }) => kind === "hidden" && isBelow(home, path));
+  const repository = repositoryOf(top);
+  const all: readonly PathRule[] = [
+    ...rules,
+    ...[top, ...writes, ...(isOwnHome ? [home] : [])].map((path) => ({ path, kind: "write" }) as const),
+    ...[...copies, ...(repository === null ? [] : [repository])].map((path) => ({ path, kind: "copy" }) as const),
+  ];
+  for (const { path, kind } of all) {
+    const real = realPath(path);
+    if (real !== null && !(kind === "copy" && (real === "/" || isBelow(aside, real)))) yield { path: real, kind };
+  }
+}
+
+/** Where git keeps the checkout's history: the program may use it, and what it writes there is thrown away. */
+function repositoryOf(top: string): string | null {
+  const own = join(top, ".git");
+  try {
+    if (lstatSync(own).isDirectory()) return own;
+  } catch {
+    return null;
+  }
+  return null;
+}
+
+/** For overlays, which cannot be inside of a folder that they show. */
+function asideFolder(): string {
+  return existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
+}
+
+async function removeAside(aside: string): Promise<void> {
+  // The kernel makes these folders so that their owner cannot remove them.
+  for (let at = 0; existsSync(join(aside, `${at}`)); at++)
+    await chmod(join(aside, `${at}`, "work", "work"), 0o700).catch(() => undefined);
+  await rm(aside, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function writeTexts(texts: BubblewrapOptions["texts"], aside: string): Promise<readonly string[]> {
+  const args: string[] = [];
+  for (const [index, [path, text]] of [...(texts ?? [])].entries()) {
+    const file = join(aside, `text-${index}`);
+    await writeFile(file, text, { mode: 0o600 });
+    args.push("--ro-bind", file, path);
+  }
+  return args;
+}
+
+const isRoot = (): boolean => process.getuid!() === 0;
+
+/** Root without the rights that lead out: to mount, to trace, to make devices, to open files by number. */
+const KEPT_RIGHTS = [
+  "CAP_CHOWN",
+  "CAP_DAC_OVERRIDE",
+  "CAP_FOWNER",
+  "CAP_FSETID",
+  "CAP_KILL",
+  "CAP_SETGID",
+  "CAP_SETUID",
+];
+
+const identity = (): readonly string[] =>
+  isRoot()
+    ? ["--cap-drop", "ALL", ...KEPT_RIGHTS.flatMap((right) => ["--cap-add", right])]
+    : ["--unshare-user", "--uid", `${process.getuid!()}`, "--gid", `${process.getgid!()}`];
+
+const MOUNT = `set -e
+n=$1
+shift
+while [ "$n" -gt 0 ]; do
+  mount -t overlay overlay -o "$1" "$2"
+  shift 2
+  n=$((n - 1))
+done
+exec "$@"`;
+
+/** Mounts the copies in a namespace of their own, and goes on with the rest of the command line. */
+function mounting(overlays: readonly { readonly path: string; readonly at: string }[]): readonly string[] {
+  if (overlays.length === 0 && isRoot()) return [];
+  const user = isRoot() ? [] : ["--user", "--map-root-user"];
+  const how = isRoot() ? "redirect_dir=on" : "userxattr";
+  const mounts = overlays.flatMap(({ path, at }) => [
+    `${how},lowerdir=${escape(path)},upperdir=${join(at, "upper")},workdir=${join(at, "work")}`,
+    join(at, "shown"),
+  ]);
+  return [
+    "unshare",
+    ...user,
+    "--mount",
+    "--propagation=private",
+    "sh",
+    "-c",
+    MOUNT,
+    "sh",
+    `${overlays.length}`,
+    ...mounts,
+  ];
+}
+
+/** In the options of an overlay, a comma and a colon part one value from the next. */
+const escape = (path: string): string => path.replaceAll(/[\\:,]/g, (mark) => `\\${mark}`);
+
+function mountArguments(plan: readonly PathRule[], shownAt: ReadonlyMap<string, string>): readonly string[] {
+  const closed: string[] = [];
+  const mounts = plan.flatMap(({ path, kind }) => {
+    switch (kind) {
+      case "read":
+        return path === "/" ? ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"] : ["--ro-bind", path, path];
+      case "write":
+        return ["--bind", path, path];
+      case "copy":
+      case "empty":
+        return ["--bind", shownAt.get(path)!, path];
+      case "hidden":
+        if (!statSync(path).isDirectory()) return ["--ro-bind", "/dev/null", path];
+        closed.push("--remount-ro", path);
+        return ["--perms", "0700", "--tmpfs", path];
+    }
+  });
+  return [...mounts, ...closed];
+}

@@ -1,0 +1,122 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { RemandError } from "../../core/events/error.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
+import type { IsolationLevel, SandboxKind } from "../../core/events/isolation.ts";
+import { NO_SANDBOX } from "../process/no-sandbox.ts";
+import { sha256 } from "../../stdx/sha256.ts";
+import { bootId } from "../process/ancestry.ts";
+import { createBubblewrap } from "./bubblewrap.ts";
+import { createContainer } from "./container.ts";
+import type { PathRule } from "./mount-plan.ts";
+import {
+  type SandboxProject,
+  type SandboxUser,
+  checkFiles,
+  privatePaths,
+  settingsWithoutLogins,
+  withheldNames,
+} from "./private-paths.ts";
+import { createSandboxExec } from "./sandbox-exec.ts";
+import { type SelfTest, testSandbox } from "./self-test.ts";
+
+export interface SandboxSettings {
+  readonly mode: "auto" | "required" | "off";
+  readonly use?: Exclude<SandboxKind, "none">;
+  readonly image?: string;
+  readonly network: "shared" | "none";
+}
+
+export interface SandboxRequest {
+  readonly settings: SandboxSettings;
+  readonly user: SandboxUser;
+  readonly project: SandboxProject;
+  /** Where what was found out about this machine is kept. */
+  readonly userState: string;
+}
+
+/** Where programs run, by what they are there for. */
+export interface Sandboxes {
+  /** Agents, and the set-up, which need the network. */
+  readonly agents: Sandbox;
+  /** What runs verified code. */
+  readonly checks: Sandbox;
+  /** Why there is none, or not the one that was asked for; `null` where all is as it should be. */
+  readonly problem: string | null;
+}
+
+export const NO_SANDBOXES: Sandboxes = { agents: NO_SANDBOX, checks: NO_SANDBOX, problem: null };
+
+/** The sandbox that works on this machine, as the user wants it. */
+export async function openSandboxes(request: SandboxRequest): Promise<Sandboxes> {
+  const { settings, user, project } = request;
+  if (settings.mode === "off") return NO_SANDBOXES;
+  const kind = settings.use ?? (process.platform === "darwin" ? "sandbox-exec" : "bubblewrap");
+  const make = makerOf(kind, request);
+  const test = await knownTest(request, kind, () =>
+    testSandbox((rules) => make(UNTESTED, rules, "agents"), testFolder(request)),
+  );
+  if (test.problem !== null) {
+    const problem = `${kind} cannot be used here: ${test.problem}`;
+    if (settings.mode === "required") throw new RemandError("sandbox-missing", problem, fixFor(kind));
+    return { ...NO_SANDBOXES, problem };
+  }
+  const rules = privatePaths(project, user);
+  const allowed = [
+    ...(user.docker ? ["docker"] : []),
+    ...user.write.map((path) => `write ${path}`),
+    ...user.variables.filter((name) => withheldNames({ ...user, variables: [] })(name)),
+  ];
+  const cut = settings.network === "none" ? (["network"] as const) : [];
+  return {
+    agents: make({ kind, held: test.held, allowed }, [...rules, ...checkFiles(user, project)], "agents"),
+    checks: make({ kind, held: [...test.held, ...cut], allowed }, rules, "checks"),
+    problem: null,
+  };
+}
+
+const UNTESTED: IsolationLevel = { kind: "bubblewrap", held: [], allowed: [] };
+
+type Maker = (level: IsolationLevel, rules: readonly PathRule[], of: "agents" | "checks") => Sandbox;
+
+function makerOf(kind: Exclude<SandboxKind, "none">, { user, settings, project: { top } }: SandboxRequest): Maker {
+  const isWithheld = withheldNames(user);
+  const texts = settingsWithoutLogins(user.home);
+  return (level, rules, of) => {
+    const options = { level, rules, isWithheld, network: of === "agents" ? "shared" : settings.network };
+    if (kind === "bubblewrap")
+      return createBubblewrap({ ...options, texts, top, named: of === "agents" ? "write" : "read" });
+    if (kind === "sandbox-exec") return createSandboxExec(options);
+    return createContainer({ ...options, image: settings.image ?? "" });
+  };
+}
+
+const testFolder = ({ userState }: SandboxRequest): string => join(userState, "sandbox");
+
+/** What was found out stays true until the machine starts again, or another program makes the sandbox. */
+async function knownTest(request: SandboxRequest, kind: string, test: () => Promise<SelfTest>): Promise<SelfTest> {
+  const { settings, user } = request;
+  const name = sha256(JSON.stringify([kind, settings.image, bootId(), process.getuid?.(), user.env["PATH"], VERSION]));
+  const file = join(testFolder(request), `${name.slice(0, 16)}.json`);
+  const known = await readFile(file, "utf8").then(
+    (text) => JSON.parse(text) as SelfTest,
+    () => null,
+  );
+  if (known !== null) return known;
+  const found = await test();
+  // One that fails may be installed in a minute.
+  if (found.problem !== null || bootId() === "") return found;
+  await mkdir(testFolder(request), { recursive: true, mode: 0o700 });
+  await writeFile(file, JSON.stringify(found), { mode: 0o600 });
+  return found;
+}
+
+/** Of the self-test. */
+const VERSION = 1;
+
+/** What a person can do about a sandbox that does not work. */
+export function fixFor(kind: string): string {
+  if (kind === "container") return "Start docker or podman, and name an image: sandbox: { use: container, image: … }.";
+  if (kind === "sandbox-exec") return "Update macOS, or use a container: sandbox: { use: container, image: … }.";
+  return "Install bubblewrap and util-linux (apt install bubblewrap). On Ubuntu 24.04 also allow user namespaces: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0. In docker: --security-opt seccomp=unconfined, or run as root with --cap-add SYS_ADMIN.";
+}

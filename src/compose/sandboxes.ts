@@ -1,0 +1,62 @@
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { storeFolder } from "../adapters/git/dependencies/kept-checkout.ts";
+import { repositoryOpener, userStateFolder } from "../adapters/git/repository.ts";
+import { type SandboxRequest, type Sandboxes, openSandboxes } from "../adapters/sandbox/open-sandboxes.ts";
+import { userFile } from "../app/load-config.ts";
+import type { Config } from "../config/config.ts";
+import { commandOf } from "./checks/own-python.ts";
+import { privateHomeOf } from "./workspaces.ts";
+import { stateFolder } from "./state-folder.ts";
+
+type SandboxedConfig = Pick<Config, "sandbox" | "env" | "gates">;
+type EnvVariables = Readonly<Record<string, string | undefined>>;
+
+/** The sandboxes for what runs on behalf of one checkout. `onNotice` hears of one that is missing. */
+export async function sandboxesOf(
+  root: string,
+  config: SandboxedConfig,
+  env: EnvVariables,
+  onNotice: (text: string) => void,
+): Promise<Sandboxes> {
+  const sandboxes = await openSandboxes(await sandboxRequest(root, config, env));
+  if (sandboxes.problem !== null)
+    onNotice(`agents and checks run without a sandbox: ${sandboxes.problem} (remand doctor says what to do)`);
+  return sandboxes;
+}
+
+export async function sandboxRequest(
+  root: string,
+  { sandbox, env: variables, gates }: SandboxedConfig,
+  env: EnvVariables,
+): Promise<SandboxRequest> {
+  const userState = userStateFolder(env);
+  const repository = await repositoryOpener(root)().catch(() => null);
+  const { path: state } = stateFolder(root);
+  const settings = userFile(env);
+  const { home } = privateHomeOf(env);
+  const expand = (path: string): string => (home === undefined ? path : path.replace(/^~(?=\/|$)/, home));
+  return {
+    settings: sandbox,
+    userState,
+    user: {
+      home,
+      env,
+      docker: sandbox.docker,
+      read: [PACKAGE, dirname(process.execPath), ...sandbox.read.map(expand)],
+      write: sandbox.write.map(expand),
+      variables,
+      checks: Object.values(gates).flatMap((gate) => gate.commands.map((each) => commandOf(each).run)),
+    },
+    project: {
+      top: repository?.top ?? root,
+      commonDir: repository?.commonDir ?? join(root, ".git"),
+      state,
+      own: [userState, ...(settings === null ? [] : [dirname(settings)])],
+      packages: [join(state, "python"), ...(repository === null ? [] : [storeFolder(userState, repository)])],
+    },
+  };
+}
+
+/** Test runners load the reporters of this package. */
+const PACKAGE = fileURLToPath(new URL("../..", import.meta.url));

@@ -20,12 +20,12 @@ export function createCommit(
   writer: string,
   dropped: DroppedKeys,
 ): (group: readonly Write[]) => Promise<AppendResult[]> {
-  const text = `SELECT * FROM ${pool.schema}.append_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+  const text = `SELECT * FROM ${pool.schema}.append_2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
   return async (group) => {
     const appends = group.filter((write): write is Append => !("key" in write));
     const puts = group.filter((write): write is Put => "key" in write);
     const rows = await dropped.sweep((keys) =>
-      pool.query<AppendRow>({ name: "append", text, values: [writer, FORMAT, ...valuesOf(appends, puts, keys)] }),
+      pool.query<AppendRow>({ name: "append", text, values: [writer, ...valuesOf(appends, puts, keys)] }),
     );
     const outcomes = rows.map((row, i) => outcomeOf(row, appends[i]!));
     let next = 0;
@@ -37,7 +37,6 @@ function valuesOf(appends: readonly Append[], puts: readonly Put[], dropped: rea
   return [
     appends.map(() => randomUUID()),
     appends.map(({ stream }) => streamText(stream)),
-    appends.map(({ stream }) => JSON.stringify(stream)),
     appends.map(({ expectedSeq }) => expectedSeq),
     appends.map(({ events }) => events.length),
     appends.map(({ at }) => JSON.stringify(at)),

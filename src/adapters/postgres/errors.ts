@@ -1,4 +1,5 @@
 import { type ErrorCode, RemandError } from "../../core/events/error.ts";
+import { NOT_A_LINE } from "./append-function.ts";
 
 /** What the server, the driver or the network said, as an error that says what to do. Our own mistakes pass through. */
 export function asPostgresError(error: unknown, where: string): unknown {
@@ -12,7 +13,7 @@ export function asPostgresError(error: unknown, where: string): unknown {
 
 const ROOM_HINT = "Make room on the server and run the same command again: everything up to here is kept.";
 const RIGHTS_HINT =
-  "Let an administrator grant it: CREATE on the database for the first start, afterwards USAGE on the schema and the rights on its tables and functions.";
+  "Let an administrator grant it: CREATE on the database for the first start, afterwards membership in the role of the workers or readers. `remand doctor --db` names them.";
 
 const UNREACHABLE: KnownError = [
   "journal-unreachable",
@@ -41,6 +42,21 @@ const NEWER: KnownError = [
   "was changed by a newer Remand while this one was at work",
   "Nothing was changed by this one. Use the newer Remand.",
 ];
+const REFUSED_LINE: KnownError = [
+  "journal-refused",
+  "refuses what is not a line of the journal",
+  "Nothing was written. Use the same version of Remand everywhere; if this one wrote the event, report it as a bug.",
+];
+const IN_USE: KnownError = [
+  "journal-locked",
+  "has tables in use that must be changed first",
+  "Nothing was changed. End the sessions that read them (pg_stat_activity shows which), and run the same command again.",
+];
+const NO_LOCKS: KnownError = [
+  "journal-locked",
+  "has no memory left for locks",
+  "See in pg_locks which session holds so many and end it, or raise max_locks_per_transaction of the server.",
+];
 const CORRUPT: KnownError = [
   "journal-corrupt",
   "reports damage to its own files",
@@ -67,7 +83,11 @@ const BY_CODE: Readonly<Record<string, KnownError>> = {
     "Make it with createdb, or check the name.",
   ],
   "42501": RIGHTS,
+  [NOT_A_LINE]: REFUSED_LINE,
+  "22P02": REFUSED_LINE,
   "53100": FULL,
+  "53200": NO_LOCKS,
+  "55P03": IN_USE,
   "53300": ["journal-locked", "has no connection left", "Raise max_connections of the server, or start fewer workers."],
   "25006": READONLY,
   "42883": NEWER,
@@ -77,7 +97,7 @@ const BY_CODE: Readonly<Record<string, KnownError>> = {
 
 /** The server's own words, where they help: they name users, tables and limits, and never a password. */
 function serverMessage(error: unknown, code: string): string {
-  const helps = code === "28P01" || code === "28000" || code === "42501" || code === "3D000";
+  const helps = code === "28P01" || code === "28000" || code === "42501" || code === "3D000" || code === NOT_A_LINE;
   return helps && error instanceof Error ? ` (${error.message})` : "";
 }
 
@@ -101,6 +121,7 @@ const LOST_CODES: ReadonlySet<string> = new Set([
   "57P02",
   "57P03",
   "57014",
+  "53200",
   "53300",
   "40001",
   "40P01",

@@ -34,8 +34,7 @@ export function createPostgresEvidence(pool: PostgresPool, options: PostgresEvid
       await pool.query({
         name: "keep",
         // The same again is not written again; what was damaged is.
-        text: `INSERT INTO ${schema}.evidence AS kept (id, packed) VALUES ($1, $2)
-          ON CONFLICT (id) DO UPDATE SET packed = excluded.packed WHERE kept.packed <> excluded.packed`,
+        text: `SELECT ${schema}.keep_evidence_1($1, $2)`,
         values: [id, await packed(bytes)],
       });
       await copies?.keep(text);

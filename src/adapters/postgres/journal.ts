@@ -121,8 +121,7 @@ export function createPostgresOutbox(pool: PostgresPool): PostgresOutbox {
   return {
     sweep,
     close: async () => {
-      const text = `DELETE FROM ${pool.schema}.outbox WHERE id = ANY ($1)`;
-      if (dropped.size > 0) await sweep((keys) => pool.query({ text, values: [keys.map(keyId)] }));
+      if (dropped.size > 0) await createCommit(pool, "", { sweep })([]);
     },
     through: (writer) => ({
       put: async (key, text) => {

@@ -27,14 +27,11 @@ export interface Presence {
 const LEASE_MS = 3500;
 const BEAT_MS = 1000;
 const PAUSE_MS = 200;
-/** The lock of the worker that hands out jobs. No worker's id is so short. */
-const LEAD = "lead";
 
 /**
  * Says that a worker is there, finds out who is not any more, and agrees with the others on one that hands out jobs.
- * Each holds a lock for as long as its connection lives; a worker that gets another's lock takes its place. One that
- * stands still, or cannot be reached, keeps its connection: after the lease others end that for it, and when it wakes
- * its place is taken. One that lost its connection but not its place reconnects and continues.
+ * A worker keeps its place for as long as its connection lives. One that hangs, or cannot be reached, keeps its connection:
+ * after the lease others take its place all the same, and it learns that when it wakes. One that lost its connection but not its place reconnects and continues.
  */
 export function createPresence(pool: PostgresPool, options: PresenceOptions): Presence {
   const books = createWorkerBooks(pool, options, options.leaseMs ?? LEASE_MS);
@@ -97,7 +94,7 @@ async function stay(
       await books.strike(session, gone.id);
     } catch (error) {
       onTrouble(error);
-      // Ending the connection releases the lost worker's lock, so another worker can take over its jobs.
+      // Ending the connection gives the lost worker's place up, so another worker can take over its jobs.
       await session.end();
     }
   };
@@ -106,10 +103,10 @@ async function stay(
   try {
     while (!pause.aborted) {
       if (!(await books.beat(session))) return false;
-      if (standing.mayLead && !standing.leads) lead(await books.tryLock(session, LEAD));
-      if (!standing.mayLead && standing.leads) {
+      if (standing.mayLead) lead(await books.tryLead(session));
+      else if (standing.leads) {
         lead(false);
-        await books.unlock(session, LEAD);
+        await books.leaveLead(session);
       }
       for (const gone of await books.takePlaces(session)) seeing.push(seeTo(gone));
       // Look again as soon as the other workers' time to reconnect is over, not a beat later.

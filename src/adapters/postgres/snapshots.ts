@@ -167,7 +167,7 @@ async function savePiece(
 ): Promise<boolean | null> {
   const [row] = await query<{ saved: boolean | null }>({
     name: "save-snapshot",
-    text: `SELECT ${schema}.save_snapshot_1($1, $2, $3, $4, $5, $6, $7, $8) AS saved`,
+    text: `SELECT ${schema}.save_snapshot_2($1, $2, $3, $4, $5, $6, $7, $8) AS saved`,
     values: [
       position,
       format,

@@ -6,7 +6,6 @@ import type { EvidenceFile } from "../evidence/packed.ts";
 import { START, verifyChain, type Line } from "../journal/chain.ts";
 import { keyId } from "./commit.ts";
 import { asPostgresError } from "./errors.ts";
-import { LOCK } from "./lock.ts";
 import type { PostgresPool, Query } from "./pool.ts";
 import { createReading, type PostgresReading } from "./reading.ts";
 
@@ -30,7 +29,7 @@ export async function takeOver(pool: PostgresPool, source: JournalSource): Promi
   try {
     const { schema, where } = pool;
     await session.query({ text: "BEGIN" });
-    await session.query({ text: `SELECT pg_advisory_xact_lock(${LOCK}, hashtext('${schema}'))` });
+    await session.query({ text: `SELECT FROM ${schema}.turn WHERE name = 'append' FOR UPDATE` });
     const reading = createReading({ schema, where, query: session.query });
     const after = await beginning(reading, source, where);
     await copyLines(session.query, schema, after, source);
@@ -140,7 +139,7 @@ export async function takeOverEvidence(
       const packed = await read();
       if (packed === null) damaged.push(id);
       else {
-        const text = `INSERT INTO ${pool.schema}.evidence (id, packed) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`;
+        const text = `SELECT ${pool.schema}.keep_evidence_1($1, $2)`;
         await pool.query({ name: "copy-evidence", text, values: [id, packed] });
       }
     }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RemandError } from "../../core/events/error.ts";
-import { type Locks, locksOf } from "./lock.ts";
 import type { PostgresPool, Session } from "./pool.ts";
 
 /** Who this is: `id` belongs to this process and no other, `name` stays when it is started again. */
@@ -9,29 +8,32 @@ export interface WorkerName {
   readonly name: string;
 }
 
-/** A worker that is gone. We hold its lock while we take over its jobs. */
+/** A worker that is gone. Its place is ours while we take over its jobs. */
 export interface LostWorker extends WorkerName {
   readonly silentMs: number;
 }
 
-/** What a worker says and asks on its own connection. Locks live as long as that does. */
-export interface WorkerTable extends Locks {
-  /** A connection that holds our lock; `null`: another worker has taken our place. */
+/** What a worker says and asks on its own connection. What it holds ends with that connection. */
+export interface WorkerTable {
+  /** A connection that is signed in; `null`: another worker has taken our place. */
   enter(): Promise<Session | null>;
-  /** Records that we are alive; `false`: our row is gone, because another worker took our place. */
+  /** Records that we are alive; `false`: another worker took our place. */
   beat(session: Session): Promise<boolean>;
+  /** Whether we are the one worker that leads: we are already, or no other is. */
+  tryLead(session: Session): Promise<boolean>;
+  leaveLead(session: Session): Promise<void>;
   /** How long the other workers still have to reconnect before any place is taken. */
   graceMs(): number;
-  /** Those of whom nothing was heard for a while, and whose place could be had: it is ours now. */
+  /** Takes the places of workers that died, or were silent for the lease. */
   takePlaces(session: Session): Promise<readonly LostWorker[]>;
-  /** Deletes a worker's row and releases its lock. */
+  /** Deletes the row of a worker whose place is ours. */
   strike(session: Session, id: string): Promise<void>;
 }
 
-/** After this long without a beat, other workers try the silent worker's lock: it is free if the process has died. */
+/** After this long without a beat, a worker whose connection is gone has died. */
 const MISSED_MS = 2500;
 /**
- * How long the other workers get to reconnect once we are connected again. A server that restarted holds no locks and
+ * How long the other workers get to reconnect once we are connected again. A server that restarted has no connections and
  * has seen no beats; each live worker tries to reach it five times a second, as we did.
  */
 const RETURN_MS = 2500;
@@ -42,19 +44,18 @@ const RETURN_MS = 2500;
 const FRESH_MS = 15_000;
 
 export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: number): WorkerTable {
-  const table = `${pool.schema}.worker`;
-  const locks = locksOf(pool.schema);
-  /** Places we took on this connection. PostgreSQL grants a lock again to its holder, so the lock alone cannot tell. */
-  let takenIds = new Set<string>();
+  const { schema } = pool;
   let returnedAt = -Infinity;
-  const signIn = signingIn(table, me, locks);
+  const signIn = signingIn(schema, me, leaseMs);
   const graceMs = (): number => Math.max(0, returnedAt + RETURN_MS - performance.now());
+  const ask = async (session: Session, call: string, values: readonly unknown[]): Promise<boolean> => {
+    const [row] = await session.query<{ is_so: boolean }>({ text: `SELECT ${schema}.${call} AS is_so`, values });
+    return row!.is_so;
+  };
   return {
-    ...locks,
     graceMs,
     enter: async () => {
       const session = await pool.session();
-      takenIds = new Set();
       try {
         const isFirst = returnedAt === -Infinity;
         const isBack = await signIn(session);
@@ -67,92 +68,41 @@ export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: n
       await session.end();
       return null;
     },
-    beat: async (session) => {
-      // It need not wait for the disk: one that is lost in a crash of the server is made up for by the next.
-      const text = `UPDATE ${table} SET seen = clock_timestamp()
-        WHERE id = $1 AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off' RETURNING id`;
-      return (await session.query({ name: "beat", text, values: [me.id] })).length === 1;
-    },
+    beat: (session) => ask(session, "beat_1($1, $2)", [me.id, leaseMs]),
+    tryLead: (session) => ask(session, "try_lead_1($1, $2)", [me.id, leaseMs]),
+    leaveLead: async (session) => void (await ask(session, "leave_lead_1($1)", [me.id])),
     takePlaces: async (session) => {
-      const gone: LostWorker[] = [];
-      if (graceMs() > 0) return gone;
-      const others = { ...silentOnes(table, "id <> $1"), name: "silent", values: [me.id, MISSED_MS] };
-      const silent = await session.query<SilentRow>(others);
-      for (const { id, name, backend, silent_ms: text } of silent) {
-        const silentMs = Number(text);
-        // It stands still, or cannot be reached, and its connection lives on: it is ended for it.
-        const isEnded = silentMs > leaseMs && !takenIds.has(id);
-        if (isEnded) await locks.endHolder(session, id, backend);
-        if (takenIds.has(id) || !(await soonFree(isEnded ? MOST_LOOKS : 1, () => locks.tryLock(session, id)))) continue;
-        if (!(await isStillSilent(session, table, id))) await locks.unlock(session, id);
-        else {
-          takenIds.add(id);
-          gone.push({ id, name, silentMs });
-        }
-      }
-      return gone;
+      if (graceMs() > 0) return [];
+      const rows = await session.query<{ gone_id: string; gone_name: string; silent_ms: number }>({
+        name: "take-places",
+        text: `SELECT * FROM ${schema}.take_places_1($1, $2, $3)`,
+        values: [me.id, MISSED_MS, leaseMs],
+      });
+      return rows.map(({ gone_id: id, gone_name: name, silent_ms: silentMs }) => ({ id, name, silentMs }));
     },
-    strike: async (session, id) => {
-      await session.query({ text: `DELETE FROM ${table} WHERE id = $1`, values: [id] });
-      await locks.unlock(session, id);
-      takenIds.delete(id);
-    },
+    strike: async (session, id) => void (await ask(session, "strike_1($1, $2)", [id, me.id])),
   };
 }
 
-/** Since our query another worker may have taken the place, finished with it and released the lock. */
-async function isStillSilent(session: Session, table: string, id: string): Promise<boolean> {
-  return (await session.query({ ...silentOnes(table, "id = $1"), values: [id, MISSED_MS] })).length === 1;
-}
-
-/** A connection that was ended is gone in a moment. */
-async function soonFree(looks: number, tryLock: () => Promise<boolean>): Promise<boolean> {
-  for (let look = 1; look < looks; look++) {
-    if (await tryLock()) return true;
-    await sleep(PAUSE_MS / 2);
-  }
-  return tryLock();
-}
-
-const MOST_LOOKS = 6;
-
-/** Takes our lock on a new connection and stores that connection's pid; `false`: another worker has our place. */
-function signingIn(table: string, me: WorkerName, { tryLock, endHolder }: Locks) {
-  let backend = 0;
+/** Takes our place on a new connection; `false`: another worker has it. */
+function signingIn(schema: string, me: WorkerName, leaseMs: number) {
   let isKnown = false;
   return async (session: Session): Promise<boolean> => {
-    for (let tries = 0; !(await tryLock(session, me.id)); tries++) {
-      if (tries === MOST_TRIES) return false;
-      // Most likely our own connection of before, which the server has not missed yet.
-      if (backend !== 0) await endHolder(session, me.id, backend);
+    for (let tries = 0; ; tries++) {
+      const [row] = await session.query<{ answer: "in" | "taken" | "gone" }>({
+        text: `SELECT ${schema}.sign_in_1($1, $2, $3, $4) AS answer`,
+        values: [me.id, me.name, isKnown, leaseMs],
+      });
+      isKnown ||= row!.answer === "in";
+      // The worker that took it may fail at our jobs, and then the place is ours again.
+      if (row!.answer !== "taken" || tries === MOST_TRIES) return row!.answer === "in";
       await sleep(PAUSE_MS);
     }
-    const [own] = await session.query<{ pid: number }>({ text: "SELECT pg_backend_pid() AS pid" });
-    backend = own!.pid;
-    const text = isKnown
-      ? `UPDATE ${table} SET backend = $3, seen = clock_timestamp() WHERE id = $1 AND name = $2 RETURNING id`
-      : `INSERT INTO ${table} (id, name, backend) VALUES ($1, $2, $3)
-           ON CONFLICT (id) DO UPDATE SET backend = $3, seen = clock_timestamp() RETURNING id`;
-    const rows = await session.query({ text, values: [me.id, me.name, backend] });
-    isKnown ||= rows.length === 1;
-    return rows.length === 1;
   };
 }
 
 const MOST_TRIES = 20;
 const PAUSE_MS = 100;
-
-interface SilentRow {
-  readonly id: string;
-  readonly name: string;
-  readonly backend: number;
-  readonly silent_ms: string;
-}
-
-const silentOnes = (table: string, who: string) => ({
-  text: `SELECT id, name, backend, extract(epoch FROM clock_timestamp() - seen) * 1000 AS silent_ms FROM ${table}
-    WHERE ${who} AND seen < clock_timestamp() - $2 * interval '1 millisecond'`,
-});
 
 async function hasRunLong(session: Session): Promise<boolean> {
   const text = `SELECT pg_postmaster_start_time() < clock_timestamp() - $1 * interval '1 millisecond' AS is_old`;
@@ -162,8 +112,8 @@ async function hasRunLong(session: Session): Promise<boolean> {
 
 /**
  * Refuses a name that a worker has who is there. What one of them left unfinished is found by its name, and the other
- * would take it for its own. One that died lets go of its lock at once; one whose machine went away is silent, and is
- * waited for until that is certain.
+ * would take it for its own. The connection of one that died is gone at once; one whose machine went away is silent, and
+ * is waited for until that is certain.
  */
 export async function claimName(pool: PostgresPool, name: string, leaseMs: number): Promise<void> {
   const session = await pool.session();
@@ -180,15 +130,15 @@ export async function claimName(pool: PostgresPool, name: string, leaseMs: numbe
 
 const NAME_PAUSE_MS = 500;
 
-/** The id of a worker of this name that holds its lock and sent a beat within the lease. */
+/** The id of a worker of this name that is connected and sent a beat within the lease. */
 async function holderOf(session: Session, schema: string, name: string, leaseMs: number): Promise<string | null> {
-  const { tryLock, unlock } = locksOf(schema);
-  const text = `SELECT id FROM ${schema}.worker WHERE name = $1 AND seen > clock_timestamp() - $2 * interval '1 millisecond'`;
-  for (const { id } of await session.query<{ id: string }>({ text, values: [name, leaseMs] })) {
-    if (!(await tryLock(session, id))) return id;
-    await unlock(session, id);
-  }
-  return null;
+  const [row] = await session.query<{ id: string }>({
+    text: `SELECT worker.id FROM ${schema}.worker
+      JOIN pg_catalog.pg_stat_activity ON pid = worker.backend AND application_name = worker.application
+      WHERE worker.name = $1 AND worker.seen > clock_timestamp() - $2 * interval '1 millisecond' LIMIT 1`,
+    values: [name, leaseMs],
+  });
+  return row?.id ?? null;
 }
 
 function nameTaken(name: string): RemandError {

@@ -3,6 +3,7 @@ import type { Pool } from "pg";
 import { RemandError } from "../../core/events/error.ts";
 import { LANES, type Lane } from "../../core/stories/command.ts";
 import type { FleetQueue, ClaimedJob, Ticket } from "../../ports/queue.ts";
+import { poolFor } from "./dbos-pool.ts";
 import {
   type DbosLanes,
   type JobNotifier,
@@ -113,27 +114,6 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<DbosQu
 const NOTED_MS = 30;
 const laneOf = (queue: string | undefined): Lane | undefined => LANES.find((lane) => queueOf(lane) === queue);
 
-/**
- * Of our own, because those that the library would make wait for ever for an answer that was lost, and a worker that
- * ends would wait with them.
- */
-async function poolFor(url: string): Promise<Pool> {
-  const { default: driver } = await import("pg");
-  const pool = new driver.Pool({
-    connectionString: url,
-    max: CONNECTIONS,
-    query_timeout: LONGEST_QUERY_MS,
-    connectionTimeoutMillis: LONGEST_QUERY_MS,
-    keepAlive: true,
-  });
-  // A connection that breaks while idle is replaced at the next query.
-  pool.on("error", () => undefined);
-  return pool;
-}
-
-const CONNECTIONS = 10;
-const LONGEST_QUERY_MS = 15_000;
-
 async function launch(
   dbos: Dbos,
   options: DbosQueueOptions,
@@ -176,8 +156,9 @@ async function launchInTime(dbos: Dbos): Promise<void> {
   try {
     await Promise.race([dbos.launch(), late]);
   } catch (error) {
-    const hint = "Start the worker again when the database can be reached.";
     const why = error instanceof Error ? error.message : String(error);
+    if (/permission denied|must be owner/.test(why)) throw tablesRefused(why, error);
+    const hint = "Start the worker again when the database can be reached.";
     throw new RemandError("journal-unreachable", `the queue of the fleet cannot be opened: ${why}`, hint, {
       cause: error,
     });
@@ -187,6 +168,13 @@ async function launchInTime(dbos: Dbos): Promise<void> {
 }
 
 const LONGEST_LAUNCH_MS = 20_000;
+
+function tablesRefused(why: string, cause: unknown): RemandError {
+  const message = `the queue of the fleet cannot be opened: ${why}`;
+  const hint =
+    "Its tables are missing or older, and this user may not change them. Run as their owner, where @dbos-inc/dbos-sdk is installed: remand migrate --no-move --to <address>.";
+  return new RemandError("journal-refused", message, hint, { cause });
+}
 
 function handingOut(
   dbos: Dbos,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Presence, createPresence } from "../../adapters/postgres/presence.ts";
-import { type PostgresPool, readAddress } from "../../adapters/postgres/pool.ts";
-import { locksOf } from "../../adapters/postgres/lock.ts";
+import { readAddress } from "../../adapters/postgres/pool.ts";
+import { withLaunchTurn } from "../../adapters/postgres/launch-turn.ts";
 import type { LostWorker } from "../../adapters/postgres/workers.ts";
 import { type DbosQueue, createDbosQueue } from "../../adapters/queue/dbos-queue.ts";
 import type { WorkPlan, RunningWorker } from "../../app/host.ts";
@@ -44,7 +44,7 @@ export async function startWorking(parts: WorkerParts): Promise<RunningWorker> {
     for (const each of open.splice(0).toReversed()) await each();
   };
   try {
-    await alone(pool, () => queue.start(jobs.work));
+    await withLaunchTurn(pool, () => queue.start(jobs.work));
     launched.open();
     void keepLimits(parts, queue, standing);
     const health = await healthOf(parts, presence, jobs, standing);
@@ -160,25 +160,6 @@ async function keepLimits(
 }
 
 const AGAIN_MS = 1000;
-
-/** The queue's library makes its tables when it starts, and several that do so at once get into each other's way. */
-async function alone(pool: PostgresPool, work: () => Promise<void>): Promise<void> {
-  const session = await pool.session();
-  const { tryLock } = locksOf(pool.schema);
-  try {
-    // Not forever: the other worker may hang, and then trying is better than waiting.
-    for (let tries = 0; tries < MOST_TURNS; tries++) {
-      if (await tryLock(session, "launch")) break;
-      await sleep(TURN_MS);
-    }
-    await work();
-  } finally {
-    await session.end();
-  }
-}
-
-const MOST_TURNS = 100;
-const TURN_MS = 200;
 
 /** A promise that is resolved from outside, once for all waiters. */
 class Deferred {

@@ -123,14 +123,14 @@ describe("an append whose answer is lost", () => {
   test("is written once also when the first try is still under way when the second begins", async () => {
     const journal = await open(proxy.url(url), { tryMs: 300 });
     await journal.append(A, 0, [startedEvent("first")], 1);
-    // This session holds the journal's lock, so both tries wait on the server.
-    const held = server.sql("SELECT pg_advisory_xact_lock(1380273473, hashtext('remand')), pg_sleep(1.2)", url);
+    // This session has the turn to append, so both tries wait on the server.
+    const held = server.sql("BEGIN; SELECT FROM remand.turn FOR UPDATE; SELECT pg_sleep(1.2); COMMIT", url);
     const appended = await journal.append(A, 1, [startedEvent("second")], 2);
     await held;
     expect(appended).toMatchObject({ ok: true, stored: [{ seq: 2 }] });
     expect(await lines(journal)).toHaveLength(2);
     const left = await server.sql(
-      "SELECT pid FROM pg_stat_activity WHERE query LIKE '%append_1%' AND state = 'active' AND pid <> pg_backend_pid()",
+      "SELECT pid FROM pg_stat_activity WHERE query LIKE '%append_2%' AND state = 'active' AND pid <> pg_backend_pid()",
       url,
     );
     expect(left).toEqual([]);

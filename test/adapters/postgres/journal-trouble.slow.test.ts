@@ -157,7 +157,7 @@ describe("the tables", () => {
     const url = await server.newDatabase();
     const journal = await createPostgresJournal(url);
     const [{ name }] = (await server.sql(
-      "SELECT oid::regprocedure AS name FROM pg_proc WHERE proname = 'append_1'",
+      "SELECT oid::regprocedure AS name FROM pg_proc WHERE proname = 'append_2'",
       url,
     )) as [{ name: string }];
     await server.sql(`DROP FUNCTION ${name}`, url);

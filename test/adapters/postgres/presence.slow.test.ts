@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresJournal, createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";
-import { type PostgresPool, type Session, openPool } from "../../../src/adapters/postgres/pool.ts";
+import { type PostgresPool, openPool } from "../../../src/adapters/postgres/pool.ts";
 import { claimName, createWorkerBooks } from "../../../src/adapters/postgres/workers.ts";
 import { type Presence, createPresence } from "../../../src/adapters/postgres/presence.ts";
 import { type PostgresServer, startPostgres } from "../../kit/postgres-server.ts";
@@ -142,33 +142,33 @@ describe("workers of one journal", () => {
     expect(await backends("a@1")).toEqual([]);
   });
 
-  test("a place that another took and saw to, since it was looked for, is not taken once more", async () => {
-    const session = await pool.session();
-    open.push(() => session.end());
+  test("a place that several want at once is taken by one of them, and is free again when that one fails", async () => {
     // The server must have been up for long, or all workers would first get the time to reconnect.
     const [started] = await server.sql(
       "SELECT clock_timestamp() - pg_postmaster_start_time() > interval '16 s' AS is_old",
       url,
     );
     if (started!["is_old"] !== true) await sleep(16_000);
-    const books = createWorkerBooks(pool, { id: "a@1", name: "a" }, 3000);
-    const own = (await books.enter())!;
-    open.push(() => own.end());
-    const gone =
-      "INSERT INTO remand.worker (id, name, backend, seen) VALUES ('c@1', 'c', 0, clock_timestamp() - interval '1 hour')";
-    await server.sql(gone, url);
-    const query: Session["query"] = async (statement) => {
-      const rows = await own.query<never>(statement);
-      if (statement.name === "silent") await server.sql("DELETE FROM remand.worker WHERE id = 'c@1'", url);
-      return rows;
+    const entered = async (id: string) => {
+      const books = createWorkerBooks(pool, { id, name: id }, 60_000);
+      const session = (await books.enter())!;
+      open.push(() => session.end());
+      return { id, books, session, take: async () => (await books.takePlaces(session)).map((gone) => gone.id) };
     };
-    expect(await books.takePlaces({ ...own, query })).toEqual([]);
-    // Its lock was given back, and one that is still silent is taken.
-    expect(await books.tryLock(session, "c@1")).toBe(true);
-    await books.unlock(session, "c@1");
-    await server.sql(gone, url);
-    expect((await books.takePlaces(own)).map(({ id }) => id)).toEqual(["c@1"]);
-    await books.strike(own, "c@1");
+    const [one, two] = [await entered("a@1"), await entered("b@1")];
+    await server.sql(
+      "INSERT INTO remand.worker (id, name, backend, seen) VALUES ('c@1', 'c', 0, clock_timestamp() - interval '1 hour')",
+      url,
+    );
+    const took = await Promise.all([one.take(), two.take(), one.take(), two.take()]);
+    expect(took.flat()).toEqual(["c@1"]);
+    const [taker, other] = took[0]!.length + took[2]!.length > 0 ? [one, two] : [two, one];
+    await other.books.strike(other.session, "c@1");
+    expect(await backends("c@1")).toHaveLength(1);
+    await taker.session.end();
+    await expect.poll(other.take).toEqual(["c@1"]);
+    await other.books.strike(other.session, "c@1");
+    expect(await backends("c@1")).toEqual([]);
   });
 
   test("the name of a live worker is refused; that of a dead one is not", async () => {

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createSystemClock } from "../../../src/adapters/clock/system-clock.ts";
 import { createPostgresJournal, type PostgresJournal } from "../../../src/adapters/postgres/journal.ts";
 import { openPool, type PostgresPool } from "../../../src/adapters/postgres/pool.ts";
+import { migrate } from "../../../src/adapters/postgres/schema.ts";
 import { createPostgresNote } from "../../../src/adapters/postgres/reminder-note.ts";
 import { createFleetNotifications } from "../../../src/compose/notifications/local-notifications.ts";
 import { serve } from "../../../src/compose/serve.ts";
@@ -156,8 +157,7 @@ describe("the note of a fleet", () => {
 
   test("is made where the tables are older", async () => {
     const pool = await connected();
-    await (await createPostgresJournal(pool)).close();
-    await server.sql("DROP TABLE remand.reminder; UPDATE remand.version SET version = 2", db);
+    await migrate(pool, 2);
     await createPostgresNote(pool, "reminders").takeTurn(() => 5);
     expect(await server.sql("SELECT * FROM remand.reminder", db)).toEqual([{ what: "reminders", until: 5 }]);
   });

@@ -1,0 +1,141 @@
+import { AS_OWNER, appendFunction, eventType, NOT_A_LINE, takeTurn } from "./append-function.ts";
+import { PLACES } from "./place-functions.ts";
+
+/** Evidence is capped long before this; the limit keeps a worker from filling the disk with one call. */
+const MOST_EVIDENCE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Saves the parts of a snapshot that are new, or all of them, in one transaction. It answers `null` where the snapshot
+ * is of lines that do not exist, and `false` where it does not continue the one that is there.
+ */
+function saveSnapshotFunction(schema: string): string {
+  return `
+  CREATE FUNCTION ${schema}.save_snapshot_2(
+    of_place bigint, of_format text, since bigint, names text[],
+    digests bigint[], texts text[], outline_digests bigint[], outlines text[]
+  ) RETURNS boolean
+  LANGUAGE plpgsql ${AS_OWNER} AS $body$
+  DECLARE
+    there ${schema}.snapshot%ROWTYPE;
+    chain text;
+    fresh integer;
+  BEGIN
+    ${takeTurn(schema, "'snapshot'")}
+    chain := CASE WHEN of_place = 0 THEN repeat('0', 64)
+      ELSE (SELECT line.hash FROM ${schema}.line WHERE line.position = of_place) END;
+    IF chain IS NULL THEN
+      RETURN NULL;
+    END IF;
+    SELECT * INTO there FROM ${schema}.snapshot;
+    IF since IS NULL THEN
+      DELETE FROM ${schema}.part;
+      DELETE FROM ${schema}.outline;
+      there.parts := 0;
+    ELSIF there.position IS DISTINCT FROM since OR there.format <> of_format OR there.chain <> (CASE
+        WHEN since = 0 THEN repeat('0', 64)
+        ELSE (SELECT line.hash FROM ${schema}.line WHERE line.position = since) END) THEN
+      RETURN false;
+    END IF;
+    WITH written AS (
+      INSERT INTO ${schema}.part (name, digest, text) SELECT * FROM unnest(names, digests, texts)
+        ON CONFLICT (name) DO UPDATE SET digest = excluded.digest, text = excluded.text
+        RETURNING xmax = 0 AS is_new
+    ) SELECT count(*) FILTER (WHERE is_new) INTO fresh FROM written;
+    INSERT INTO ${schema}.outline (name, digest, text) SELECT * FROM unnest(names, outline_digests, outlines)
+      ON CONFLICT (name) DO UPDATE SET digest = excluded.digest, text = excluded.text;
+    INSERT INTO ${schema}.snapshot (position, format, chain, parts)
+      VALUES (of_place, of_format, chain, there.parts + fresh)
+      ON CONFLICT (single) DO UPDATE
+        SET position = excluded.position, format = excluded.format, chain = excluded.chain, parts = excluded.parts;
+    RETURN true;
+  END
+  $body$;`;
+}
+
+/**
+ * Keeps evidence. What is there is replaced only where the server no longer has the bytes that it was given, so no
+ * worker can destroy what another one kept. Rows of before have no digest, and are never replaced.
+ */
+const keepEvidenceFunction = (schema: string): string => `
+  CREATE FUNCTION ${schema}.keep_evidence_1(of_id text, bytes bytea) RETURNS void
+  LANGUAGE plpgsql ${AS_OWNER} AS $body$
+  BEGIN
+    IF (of_id ~ '^[0-9a-f]{64}$' AND substr(bytes, 1, 2) = decode('1f8b', 'hex')
+        AND octet_length(bytes) <= ${MOST_EVIDENCE_BYTES}) IS NOT TRUE THEN
+      RAISE EXCEPTION 'evidence is named by a hash, packed by gzip, and has at most ${MOST_EVIDENCE_BYTES} bytes'
+        USING ERRCODE = '${NOT_A_LINE}';
+    END IF;
+    INSERT INTO ${schema}.evidence AS kept (id, packed, digest) VALUES (of_id, bytes, sha256(bytes))
+      ON CONFLICT (id) DO UPDATE SET packed = excluded.packed, digest = excluded.digest
+      WHERE kept.digest <> sha256(kept.packed);
+  END
+  $body$;`;
+
+/** One worker at a time reads until when people were reminded, decides, and notes it: its transaction is the turn. */
+const reminderFunctions = (schema: string): string => `
+  CREATE FUNCTION ${schema}.reminder_turn_1(of_what text) RETURNS double precision
+  LANGUAGE plpgsql ${AS_OWNER} AS $body$
+  BEGIN
+    ${takeTurn(schema, "of_what")}
+    RETURN (SELECT reminder.until FROM ${schema}.reminder WHERE reminder.what = of_what);
+  END
+  $body$;
+  CREATE FUNCTION ${schema}.note_reminder_1(of_what text, of_until double precision) RETURNS void
+  LANGUAGE sql ${AS_OWNER} AS $body$
+    INSERT INTO ${schema}.reminder (what, until) VALUES (of_what, of_until) ON CONFLICT (what)
+      DO UPDATE SET until = greatest(reminder.until, excluded.until)
+  $body$;`;
+
+const launchFunction = (schema: string): string => `
+  CREATE FUNCTION ${schema}.launch_turn_1() RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $body$
+  BEGIN
+    ${takeTurn(schema, "'launch'")}
+  END
+  $body$;`;
+
+/** Whose turn it is, by a lock on a row that no role but the owner of the tables may take. */
+const turns = (schema: string): string => `
+  CREATE TABLE ${schema}.turn (name text COLLATE "C" PRIMARY KEY);
+  INSERT INTO ${schema}.turn VALUES ('append'), ('snapshot'), ('places'), ('reminders'), ('questions'), ('launch');`;
+
+/**
+ * Roles that could write to the tables of before can call the functions instead, and lose the right to write without
+ * them. Functions are for all roles unless that is taken back.
+ */
+const handOver = (schema: string): string => `
+  REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ${schema} FROM PUBLIC;
+  REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA ${schema} FROM PUBLIC;
+  DO $body$
+  DECLARE
+    writer text;
+  BEGIN
+    FOR writer IN SELECT DISTINCT grantee::regrole::text FROM pg_class, aclexplode(relacl)
+      WHERE pg_class.oid = '${schema}.line'::regclass AND privilege_type = 'INSERT' AND grantee NOT IN (0, relowner)
+    LOOP
+      EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} TO %s', writer);
+      EXECUTE format('GRANT SELECT ON ${schema}.lead TO %s', writer);
+      EXECUTE format('REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA ${schema} FROM %s', writer);
+    END LOOP;
+  END
+  $body$;`;
+
+/**
+ * Version 4: workers write through functions alone, and nothing that they wait for can be locked by a role that may
+ * only read. The lock lets appends of older workers end, which did not know of turns.
+ */
+export const GUARDED = (schema: string): string => `
+  LOCK TABLE ${schema}.line IN SHARE ROW EXCLUSIVE MODE;
+  DROP FUNCTION ${schema}.append_1, ${schema}.save_snapshot_1;
+  ALTER TABLE ${schema}.evidence ADD COLUMN digest bytea;
+  CREATE OR REPLACE VIEW ${schema}.log AS
+    SELECT position, stream, seq, to_timestamp(at / 1000) AS at, ${eventType("event")} AS type, event
+    FROM ${schema}.line;
+  ${turns(schema)}
+  ${appendFunction(schema)}
+  ${saveSnapshotFunction(schema)}
+  ${keepEvidenceFunction(schema)}
+  ${reminderFunctions(schema)}
+  ${launchFunction(schema)}
+  ${PLACES(schema)}
+  ${handOver(schema)}
+`;

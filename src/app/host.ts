@@ -3,7 +3,7 @@ import type { BlameReport } from "../core/blame/blame.ts";
 import type { Event } from "../core/events/event.ts";
 import type { GateName } from "../core/gates/gate.ts";
 import type { GateReport } from "../core/gates/gate-report.ts";
-import type { EvidenceId, StoryId } from "../core/events/ids.ts";
+import type { StoryId } from "../core/events/ids.ts";
 import type { Lane } from "../core/stories/command.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { RunOutline } from "../core/stories/outline.ts";
@@ -12,13 +12,14 @@ import type { Story } from "../core/stories/story.ts";
 import type { StoryDetails } from "../engine/fold-outlines.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { Evidence } from "../ports/evidence.ts";
-import type { Head, Journal, StoredEvent } from "../ports/journal.ts";
+import type { Journal, StoredEvent } from "../ports/journal.ts";
 import type { Tool } from "../ports/tool.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { HealthDocument, VerifyDocument } from "../views/board/dashboard.ts";
 import type { AgentSpec } from "./agent-spec.ts";
 import type { StopAnswer, StopPlan } from "./stop-hook.ts";
+import type { MigratePlan, MigrationResult } from "./migrate-plan.ts";
 import type { Preflight, PreflightPlan, Probe } from "./preflight-plan.ts";
 
 /** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */
@@ -76,7 +77,7 @@ export interface Host {
   ): Promise<readonly Probe[]>;
   /** Shows the dashboard to this machine's browsers, until it is closed. */
   serve(root: string, plan: ServePlan): Promise<RunningServer>;
-  /** Moves the checkout's journal to a fleet's database. */
+  /** Sets up a fleet's database with its roles, and moves the checkout's journal there. */
   migrate(root: string, plan: MigratePlan): Promise<MigrationResult>;
   /** Calls back when a file of the folder was made, changed or taken away. Returns how to stop it. */
   watchFolder(folder: string, changed: () => void): () => void;
@@ -91,23 +92,6 @@ export interface JournalTrouble {
   /** `missing`: there is no file. `changed`: there is one, and it is not what was written. */
   readonly kind: "missing" | "changed";
   readonly text: string;
-}
-
-export interface MigratePlan {
-  readonly to: string;
-  readonly dryRun: boolean;
-  onProgress(what: "lines" | "evidence", copied: number, of: number): void;
-}
-
-export interface MigrationResult {
-  /** The place, without user and password. */
-  readonly to: string;
-  readonly lines: number;
-  readonly evidence: number;
-  readonly outbox: number;
-  readonly head: Head;
-  /** Evidence that was not what its name says, and stayed behind. */
-  readonly damaged: readonly EvidenceId[];
 }
 
 export type { Probe };

@@ -138,7 +138,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "migrate",
-    summary: "move this checkout's journal to the database of a fleet",
+    summary: "set up the database of a fleet with its roles, and move this checkout's journal there",
     load: () => import("./commands/serve/migrate.ts"),
   },
   {

@@ -1,6 +1,8 @@
 import type { Probe } from "../app/host.ts";
+import { problem, well } from "./probe-results.ts";
 import { countText } from "../stdx/plain-text.ts";
 import { RemandError } from "../core/events/error.ts";
+import { rightsProbes } from "./rights-probes.ts";
 import { durationText } from "../views/text/words.ts";
 import {
   examineDatabase,
@@ -13,7 +15,12 @@ import {
 export async function databaseProbes(db: string): Promise<readonly Probe[]> {
   try {
     const examined = await examineDatabase(db);
-    return [serverProbe(examined), tablesProbe(examined), ...workersProbe(examined)];
+    return [
+      serverProbe(examined),
+      tablesProbe(examined),
+      ...(examined.rights === null ? [] : rightsProbes(examined.rights)),
+      ...workersProbe(examined),
+    ];
   } catch (error) {
     if (!(error instanceof RemandError)) throw error;
     return [problem("database", error.message, error.hint)];
@@ -47,7 +54,7 @@ function tablesProbe({ where, tables }: DatabaseReport): Probe {
       return problem(
         "fleet's journal",
         `the user ${tables.user} may not read the schema ${tables.schema}`,
-        `To read: GRANT USAGE ON SCHEMA ${tables.schema} TO ${tables.user}; GRANT SELECT ON ALL TABLES IN SCHEMA ${tables.schema} TO ${tables.user};`,
+        `Let an administrator make it a member of the readers' role, which remand migrate --no-move names. Without roles: GRANT USAGE ON SCHEMA ${tables.schema} TO ${tables.user}; GRANT SELECT ON ALL TABLES IN SCHEMA ${tables.schema} TO ${tables.user};`,
       );
     case "ours":
       return ourTables(tables);
@@ -64,17 +71,17 @@ function noTables(where: string, { encoding, mayMake }: TablesState & { state: "
   return problem("fleet's journal", "none yet, and this user may not make it", fix);
 }
 
-function ourTables({ version, newest, lines, mayWrite }: TablesState & { state: "ours" }): Probe {
+function ourTables({ version, newest, lines }: TablesState & { state: "ours" }): Probe {
   const detail = `${countText(lines, "line")}, tables of version ${version}`;
   if (version > newest) {
     const fix = "Nothing was changed. Use the newer Remand that wrote it.";
     return problem("fleet's journal", `${detail}, and this Remand knows ${newest}`, fix);
   }
   if (version < newest) {
-    const fix = "Stop the older workers and start one of this version: it brings the tables up to date.";
+    const fix = "Stop the older workers, and run remand migrate --no-move --to <address> as the owner of the tables.";
     return problem("fleet's journal", `${detail}, and this Remand wants ${newest}`, fix);
   }
-  return well("fleet's journal", mayWrite ? detail : `${detail}; this user may read it, not write to it`);
+  return well("fleet's journal", detail);
 }
 
 /** Each says so once a second; after so long without a word others take its place. */
@@ -104,6 +111,3 @@ const lastHeard = (silent: readonly WorkerSilence[]): string => {
   const latest = silent.reduce((one, other) => (other.silentMs < one.silentMs ? other : one));
   return `${durationText(latest.silentMs)} ago (${joinNames(silent)})`;
 };
-
-const well = (name: string, detail: string): Probe => ({ name, ok: true, detail, fix: "" });
-const problem = (name: string, detail: string, fix: string): Probe => ({ name, ok: false, detail, fix });

@@ -36,6 +36,8 @@ export interface ServerOptions {
    * The parent of its folder; benchmarks choose one that is not in memory. The server's user must have access to it.
    */
   readonly below?: string;
+  /** `npm`: the newest version, which comes with the packages, and not the one of this machine. */
+  readonly programs?: "npm";
   /** Further lines of postgresql.conf. */
   readonly settings?: readonly string[];
 }
@@ -45,7 +47,7 @@ const USER = "remand";
 const PASSWORD = "s3cret/of the#tests";
 
 export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
-  const programs = findPostgres();
+  const programs = findPostgres(options.programs);
   const folder = mkdtempSync(join(options.below ?? tmpdir(), "remand-postgres-"));
   if (programs.user !== undefined) chownSync(folder, programs.user.uid, programs.user.gid);
   const cleaner = createCleaner(programs, folder);

@@ -14,9 +14,10 @@ export interface PostgresPrograms {
  * The PostgreSQL of this machine: what `REMAND_TEST_POSTGRES` names, what the path has, what a distribution installs,
  * or the one that comes from npm. Where there is none the tests fail: one that is passed over proves nothing.
  */
-export function findPostgres(): PostgresPrograms {
+export function findPostgres(from: "npm" | "anywhere" = "anywhere"): PostgresPrograms {
   const chosen = process.env["REMAND_TEST_POSTGRES"];
-  const places = chosen === undefined ? [...onPath(), ...ofDistributions(), ...ofNpm()] : [chosen];
+  const anywhere = chosen === undefined ? [...onPath(), ...ofDistributions(), ...ofNpm()] : [chosen];
+  const places = from === "npm" ? ofNpm() : anywhere;
   const folder = places.find((place) => PROGRAMS.every((program) => canRun(join(place, program))));
   if (folder === undefined) {
     const looked = places.filter((place) => place !== "").join(", ");

@@ -56,6 +56,48 @@ const checks = `
       END IF;
     END LOOP;`;
 
+const lines = (schema: string): string => `
+    FOR i IN 1 .. cardinality(tickets) LOOP
+      SELECT coalesce(max(line.seq), 0) INTO length FROM ${schema}.line WHERE line.stream = streams[i];
+      actual := length;
+      IF length <> expected[i] THEN
+        SELECT min(line.position), array_agg(line.hash ORDER BY line.seq) INTO first, hashes
+          FROM ${schema}.line
+          WHERE line.stream = streams[i] AND line.seq > expected[i] AND line.seq <= expected[i] + counts[i]
+            AND line.ticket = tickets[i];
+        is_ok := first IS NOT NULL;
+        next := next + counts[i];
+        RETURN NEXT;
+        CONTINUE;
+      END IF;
+      is_ok := true;
+      first := place + 1;
+      hashes := '{}';
+      FOR n IN 1 .. counts[i] LOOP
+        place := place + 1;
+        length := length + 1;
+        chain := encode(sha256(convert_to(
+          chain || '{"at":' || ats[i] || ',"event":' || events[next] || ',"position":' || place || ',"seq":' || length
+            || ',"stream":' || CASE streams[i] WHEN '' THEN 'null' ELSE '"' || streams[i] || '"' END || ',"v":1}',
+          'UTF8')), 'hex');
+        INSERT INTO ${schema}.line (position, stream, seq, at, v, event, hash, ticket)
+          VALUES (place, streams[i], length, ats[i]::double precision, 1, events[next], chain, tickets[i]);
+        hashes := hashes || chain;
+        next := next + 1;
+        wrote := true;
+      END LOOP;
+      RETURN NEXT;
+    END LOOP;`;
+
+const outbox = (schema: string): string => `
+    FOR i IN 1 .. cardinality(put_ids) LOOP
+      INSERT INTO ${schema}.outbox (id, key, text) VALUES (put_ids[i], put_keys[i], put_texts[i])
+        ON CONFLICT (id) DO UPDATE SET key = excluded.key, text = excluded.text;
+    END LOOP;
+    IF cardinality(dropped) > 0 THEN
+      DELETE FROM ${schema}.outbox WHERE outbox.id = ANY (dropped);
+    END IF;`;
+
 /**
  * Writes a group of appends, what is put into the outbox and what leaves it, all in the one transaction of its call.
  * The turn lets one group in at a time, from any writer, and ends after the commit: so positions have no gap, and a
@@ -88,44 +130,8 @@ export function appendFunction(schema: string): string {
       place := 0;
       chain := repeat('0', 64);
     END IF;
-    FOR i IN 1 .. cardinality(tickets) LOOP
-      SELECT coalesce(max(line.seq), 0) INTO length FROM ${schema}.line WHERE line.stream = streams[i];
-      actual := length;
-      IF length <> expected[i] THEN
-        SELECT min(line.position), array_agg(line.hash ORDER BY line.seq) INTO first, hashes
-          FROM ${schema}.line
-          WHERE line.stream = streams[i] AND line.seq > expected[i] AND line.seq <= expected[i] + counts[i]
-            AND line.ticket = tickets[i];
-        is_ok := first IS NOT NULL;
-        next := next + counts[i];
-        RETURN NEXT;
-        CONTINUE;
-      END IF;
-      is_ok := true;
-      first := place + 1;
-      hashes := '{}';
-      FOR n IN 1 .. counts[i] LOOP
-        place := place + 1;
-        length := length + 1;
-        chain := encode(sha256(convert_to(
-          chain || '{"at":' || ats[i] || ',"event":' || events[next] || ',"position":' || place || ',"seq":' || length
-            || ',"stream":' || CASE streams[i] WHEN '' THEN 'null' ELSE '"' || streams[i] || '"' END || ',"v":1}',
-          'UTF8')), 'hex');
-        INSERT INTO ${schema}.line (position, stream, seq, at, v, event, hash, ticket)
-          VALUES (place, streams[i], length, ats[i]::double precision, 1, events[next], chain, tickets[i]);
-        hashes := hashes || chain;
-        next := next + 1;
-        wrote := true;
-      END LOOP;
-      RETURN NEXT;
-    END LOOP;
-    FOR i IN 1 .. cardinality(put_ids) LOOP
-      INSERT INTO ${schema}.outbox (id, key, text) VALUES (put_ids[i], put_keys[i], put_texts[i])
-        ON CONFLICT (id) DO UPDATE SET key = excluded.key, text = excluded.text;
-    END LOOP;
-    IF cardinality(dropped) > 0 THEN
-      DELETE FROM ${schema}.outbox WHERE outbox.id = ANY (dropped);
-    END IF;
+    ${lines(schema)}
+    ${outbox(schema)}
     IF wrote AND pg_notification_queue_usage() < 0.5 THEN
       PERFORM pg_notify('remand_${schema}', writer);
     END IF;

@@ -1,4 +1,5 @@
 import { openPool, type PostgresPool } from "./pool.ts";
+import { type RightsReport, rightsOf } from "./rights.ts";
 import { NEWEST_VERSION } from "./schema.ts";
 
 /** What can be said of a database from outside. Nothing in it is changed. */
@@ -7,6 +8,8 @@ export interface DatabaseReport {
   readonly where: string;
   readonly server: { readonly version: string; readonly isEncrypted: boolean; readonly isReplica: boolean };
   readonly tables: TablesState;
+  /** `null` where there are no tables of this version that we may read. */
+  readonly rights: RightsReport | null;
   /** `null` where the books cannot be read: there are none, or we have not the right. */
   readonly workers: readonly WorkerSilence[] | null;
 }
@@ -20,7 +23,6 @@ export type TablesState =
       readonly version: number;
       readonly newest: number;
       readonly lines: number;
-      readonly mayWrite: boolean;
     };
 
 export interface WorkerSilence {
@@ -37,7 +39,8 @@ export async function examineDatabase(url: string): Promise<DatabaseReport> {
     const server = await serverOf(pool);
     const tables = await tablesOf(pool);
     const workers = tables.state === "ours" ? await workersOf(pool) : null;
-    return { where: pool.where, server, tables, workers };
+    const isOurs = tables.state === "ours" && tables.version === tables.newest;
+    return { where: pool.where, server, tables, rights: isOurs ? await rightsOf(pool) : null, workers };
   } finally {
     await pool.close();
   }
@@ -64,8 +67,7 @@ async function tablesOf(pool: PostgresPool): Promise<TablesState> {
     text: `SELECT (SELECT version FROM ${schema}.version) AS version,
       coalesce((SELECT max(position) FROM ${schema}.line), 0) AS lines`,
   });
-  const mayWrite = await may(pool, "line", "INSERT");
-  return { state: "ours", version: row!.version, newest: NEWEST_VERSION, lines: Number(row!.lines), mayWrite };
+  return { state: "ours", version: row!.version, newest: NEWEST_VERSION, lines: Number(row!.lines) };
 }
 
 interface CatalogueRow {

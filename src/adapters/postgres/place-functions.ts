@@ -1,11 +1,6 @@
 import { AS_OWNER, takeTurn } from "./append-function.ts";
 
-/**
- * Which workers are alive, which one leads, and whose place another worker took. All of it is in rows that only these
- * functions write: a lock by a name could be taken by every role that can connect. What a worker holds ends with its
- * connection, because the server knows which connections there are; a worker that hangs loses it after the lease.
- */
-export const PLACES = (schema: string): string => `
+const tables = (schema: string): string => `
   ALTER TABLE ${schema}.worker
     ADD COLUMN application text, ADD COLUMN taken_by text COLLATE "C", ADD COLUMN taken_backend integer;
   CREATE TABLE ${schema}.lead (
@@ -27,7 +22,9 @@ export const PLACES = (schema: string): string => `
         AND worker.taken_by IS NULL AND worker.seen > clock_timestamp() - lease_ms * interval '1 millisecond'
         AND ${schema}.is_connected_1(worker.backend, worker.application))
   $body$;
+`;
 
+const signing = (schema: string): string => `
   CREATE FUNCTION ${schema}.sign_in_1(of_id text, of_name text, is_known boolean, lease_ms double precision)
   RETURNS text LANGUAGE plpgsql ${AS_OWNER} AS $body$
   BEGIN
@@ -62,7 +59,9 @@ export const PLACES = (schema: string): string => `
     RETURN FOUND;
   END
   $body$;
+`;
 
+const taking = (schema: string): string => `
   CREATE FUNCTION ${schema}.take_places_1(of_id text, missed_ms double precision, lease_ms double precision)
   RETURNS TABLE (gone_id text, gone_name text, silent_ms double precision)
   LANGUAGE plpgsql ${AS_OWNER} AS $body$
@@ -84,7 +83,9 @@ export const PLACES = (schema: string): string => `
   CREATE FUNCTION ${schema}.strike_1(of_id text, taker text) RETURNS void LANGUAGE sql ${AS_OWNER} AS $body$
     DELETE FROM ${schema}.worker WHERE worker.id = of_id AND (worker.id = taker OR worker.taken_by = taker)
   $body$;
+`;
 
+const leading = (schema: string): string => `
   CREATE FUNCTION ${schema}.try_lead_1(of_id text, lease_ms double precision) RETURNS boolean
   LANGUAGE plpgsql ${AS_OWNER} AS $body$
   BEGIN
@@ -104,3 +105,11 @@ export const PLACES = (schema: string): string => `
     UPDATE ${schema}.lead SET holder = NULL, backend = NULL WHERE lead.holder = of_id
   $body$;
 `;
+
+/**
+ * Which workers are alive, which one leads, and whose place another worker took. All of it is in rows that only these
+ * functions write: a lock by a name could be taken by every role that can connect. What a worker holds ends with its
+ * connection, because the server knows which connections there are; a worker that hangs loses it after the lease.
+ */
+export const PLACES = (schema: string): string =>
+  [tables, signing, taking, leading].map((part) => part(schema)).join("\n");

@@ -58,17 +58,26 @@ const MOST_PREFIX_BYTES = 56;
  */
 export async function makeRoles(pool: PostgresPool, prefix?: string): Promise<RolesReport> {
   const roles = await roleNames(pool, prefix);
-  try {
-    return await pool.transaction((query) => makeWithin(query, pool.schema, roles));
-  } catch (error) {
-    const cause = error instanceof RemandError ? error.cause : error;
-    if (codeOf(cause) !== INSUFFICIENT_PRIVILEGE) throw error;
-    const user = (await facts(pool.query, pool.schema)).user;
-    const why = (cause as Error).message;
-    return { state: "refused", user, why, statements: await missing(pool.query, roles, user) };
+  const { user, formerOwner, mayChange } = await facts(pool.query, pool.schema);
+  if (!mayChange) {
+    const message = `the user ${user} may not change the tables of ${pool.where}, which ${formerOwner} owns`;
+    throw new RemandError("journal-refused", message, `Run it as a member of ${formerOwner}, or as an administrator.`);
+  }
+  for (let tries = 1; ; tries++) {
+    try {
+      return await pool.transaction((query) => makeWithin(query, pool.schema, roles));
+    } catch (error) {
+      const cause = error instanceof RemandError ? error.cause : error;
+      if (tries < MOST_TRIES && MADE_BY_ANOTHER.has(codeOf(cause))) continue;
+      if (codeOf(cause) !== INSUFFICIENT_PRIVILEGE) throw error;
+      return { state: "refused", user, why: (cause as Error).message, statements: await missing(pool, roles, user) };
+    }
   }
 }
 
+const MOST_TRIES = 3;
+/** Another process made the same role at the same time. */
+const MADE_BY_ANOTHER: ReadonlySet<string> = new Set(["23505", "42710"]);
 const INSUFFICIENT_PRIVILEGE = "42501";
 
 async function makeWithin(query: Query, schema: string, roles: RoleNames): Promise<RolesReport> {
@@ -78,6 +87,8 @@ async function makeWithin(query: Query, schema: string, roles: RoleNames): Promi
   const created = await existing(query, roles).then((there) => named(roles).filter((role) => !there.has(role)));
   for (const role of created) await query({ text: `CREATE ROLE ${quoted(role)} NOLOGIN` });
   await refuseSuperuser(query, owner);
+  // One process at a time changes rights.
+  await query({ text: `SELECT FROM ${schema}.version FOR UPDATE` });
   const { user, isSuperuser, formerOwner, isFormerSuperuser } = await facts(query, schema);
   const [member] = await query<{ is_so: boolean }>({
     text: "SELECT pg_has_role($1::name, 'USAGE') AS is_so",
@@ -98,15 +109,27 @@ async function makeWithin(query: Query, schema: string, roles: RoleNames): Promi
 }
 
 async function facts(query: Query, schema: string) {
-  const [row] = await query<{ user: string; is_super: boolean; former: string; former_is_super: boolean }>({
+  const [row] = await query<{
+    user: string;
+    is_super: boolean;
+    former: string;
+    former_is_super: boolean;
+    may_change: boolean;
+  }>({
     text: `SELECT current_user::text AS user, me.rolsuper AS is_super,
-        former.rolname::text AS former, former.rolsuper AS former_is_super
+        former.rolname::text AS former, former.rolsuper AS former_is_super,
+        pg_has_role(relowner, 'USAGE') AS may_change
       FROM pg_catalog.pg_roles AS me, pg_catalog.pg_class, pg_catalog.pg_roles AS former
       WHERE me.rolname = current_user AND pg_class.oid = $1::regclass AND former.oid = relowner`,
     values: [`${schema}.line`],
   });
-  const { user, is_super: isSuperuser, former: formerOwner, former_is_super: isFormerSuperuser } = row!;
-  return { user, isSuperuser, formerOwner, isFormerSuperuser };
+  return {
+    user: row!.user,
+    isSuperuser: row!.is_super,
+    formerOwner: row!.former,
+    isFormerSuperuser: row!.former_is_super,
+    mayChange: row!.may_change,
+  };
 }
 
 const named = ({ owner, worker, reader }: RoleNames): readonly string[] => [owner, worker, reader];
@@ -127,7 +150,7 @@ async function refuseSuperuser(query: Query, owner: string): Promise<void> {
   throw new RemandError("usage", `the role ${owner} is a superuser, so it must not own the journal`, hint);
 }
 
-async function missing(query: Query, roles: RoleNames, user: string): Promise<readonly string[]> {
+async function missing({ query }: PostgresPool, roles: RoleNames, user: string): Promise<readonly string[]> {
   const there = await existing(query, roles);
   return [
     ...named(roles)

@@ -1,3 +1,4 @@
+import type * as SystemDatabase from "@dbos-inc/dbos-sdk/internal/system_database";
 import { poolFor } from "./dbos-pool.ts";
 
 /**
@@ -5,7 +6,7 @@ import { poolFor } from "./dbos-pool.ts";
  * themselves need it. `false`: the library is not installed here.
  */
 export async function makeQueueTables(url: string, schema: string): Promise<boolean> {
-  let library: typeof import("@dbos-inc/dbos-sdk/internal/system_database");
+  let library: typeof SystemDatabase;
   try {
     library = await import("@dbos-inc/dbos-sdk/internal/system_database");
   } catch {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { MigrationResult, MigratePlan } from "../../app/host.ts";
+import type { MigratedRoles, MigrationResult, MigratePlan } from "../../app/migrate-plan.ts";
 import { RemandError } from "../../core/events/error.ts";
 import { foldJournal } from "../../engine/fold-journal.ts";
 import { createSnapshotSaver } from "../../engine/snapshot.ts";
@@ -7,17 +7,29 @@ import { evidenceFiles, type EvidenceFile } from "../../adapters/evidence/packed
 import { takeOwnership } from "../../adapters/journal/ownership.ts";
 import { openSqliteContents, type SqliteContents } from "../../adapters/journal/sqlite-contents.ts";
 import { createPostgresJournal, hasJournal } from "../../adapters/postgres/journal.ts";
-import { openPool, type PostgresPool } from "../../adapters/postgres/pool.ts";
+import { withLaunchTurn } from "../../adapters/postgres/launch-turn.ts";
+import { openPool, type PostgresPool, readAddress } from "../../adapters/postgres/pool.ts";
 import { createReading } from "../../adapters/postgres/reading.ts";
+import { makeRoles, roleNames } from "../../adapters/postgres/roles.ts";
+import { migrate as makeTables } from "../../adapters/postgres/schema.ts";
 import { beginning, takeOver, takeOverEvidence } from "../../adapters/postgres/take-over.ts";
+import { makeQueueTables } from "../../adapters/queue/queue-tables.ts";
 import { lockedError } from "../open-engine.ts";
 import { stateFolder } from "../state-folder.ts";
 
-/** Takes a checkout's journal, evidence and outbox to a fleet's database, and marks the file that was left behind. */
+/**
+ * Sets up a fleet's database: tables and roles. Then takes a checkout's journal, evidence and outbox there, and marks
+ * the file that was left behind.
+ */
 export async function migrate(root: string, plan: MigratePlan): Promise<MigrationResult> {
+  if (plan.noMove === true) return setUpAlone(plan);
   const folder = stateFolder(root);
   if (!existsSync(folder.journal))
-    throw new RemandError("file-missing", "nothing has run here yet", "There is no journal to move: start a worker.");
+    throw new RemandError(
+      "file-missing",
+      "nothing has run here yet",
+      "There is no journal to move. To make the tables and roles alone: remand migrate --no-move --to <address>.",
+    );
   const claim = await takeOwnership(folder.journal);
   if ("heldBy" in claim) throw lockedError(claim.heldBy);
   try {
@@ -35,6 +47,34 @@ export async function migrate(root: string, plan: MigratePlan): Promise<Migratio
   } finally {
     await claim.release();
   }
+}
+
+async function setUpAlone(plan: MigratePlan): Promise<MigrationResult> {
+  const pool = await openPool(plan.to);
+  try {
+    const roles = plan.dryRun ? await plannedRoles(pool, plan) : await setUp(pool, plan);
+    return { to: pool.where, lines: 0, evidence: 0, outbox: 0, head: null, damaged: [], roles };
+  } finally {
+    await pool.close();
+  }
+}
+
+async function plannedRoles(pool: PostgresPool, { roles }: MigratePlan): Promise<MigratedRoles> {
+  return { state: "planned", roles: await roleNames(pool, roles) };
+}
+
+/** Tables, then the queue's, then the roles that own and use both. Without roles the workers make the queue's. */
+async function setUp(pool: PostgresPool, { to, roles: prefix }: MigratePlan): Promise<MigratedRoles> {
+  await makeTables(pool);
+  const first = await makeRoles(pool, prefix);
+  if (first.state === "refused") return first;
+  let hasQueue = false;
+  await withLaunchTurn(pool, async () => {
+    hasQueue = await makeQueueTables(readAddress(to).url, pool.schema);
+  });
+  // Again, for what the queue's library made.
+  await makeRoles(pool, prefix);
+  return { ...first, hasQueue };
 }
 
 async function moveContents(
@@ -56,8 +96,9 @@ async function moveContents(
   if (plan.dryRun) {
     // Read only: a dry run creates no tables.
     if (await hasJournal(pool)) await beginning(createReading(pool), { head, lines: contents.lines }, pool.where);
-    return { ...told, damaged: [] };
+    return { ...told, damaged: [], roles: await plannedRoles(pool, plan) };
   }
+  const roles = await setUp(pool, plan);
   const journal = await createPostgresJournal(pool);
   try {
     await beginning(createReading(pool), { head, lines: contents.lines }, pool.where);
@@ -77,7 +118,7 @@ async function moveContents(
       );
     const folded = await foldJournal(journal);
     await createSnapshotSaver(journal, null)(folded);
-    return { ...told, damaged };
+    return { ...told, damaged, roles };
   } finally {
     await journal.close();
   }

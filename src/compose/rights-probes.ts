@@ -18,7 +18,9 @@ function rolesProbe({ owner, appending, reading, excess, schema }: RightsReport)
   if (excess.length > 0) {
     const found = excess.map(({ role, rights }) => `${role} has ${rights.join(", ")}`).join("; ");
     const fix = excess
-      .map(({ role, rights }) => rights.map((right) => `REVOKE ${revoked(right, schema)} FROM ${role};`).join(" "))
+      .map(({ role, rights }) =>
+        rights.map((right) => `REVOKE ${revoked(right, schema)} FROM ${quoted(role)};`).join(" "),
+      )
       .join(" ");
     return problem("roles", `${detail}. Not only by the functions can be written: ${found}`, fix);
   }
@@ -32,6 +34,8 @@ function revoked(right: string, schema: string): string {
   const [what, name] = right.split(" on ");
   return what === "EXECUTE" ? `EXECUTE ON FUNCTION ${schema}.${name}` : `${what} ON ${schema}.${name}`;
 }
+
+const quoted = (role: string): string => (role === "PUBLIC" ? role : `"${role.replaceAll('"', '""')}"`);
 
 const listed = (roles: readonly RoleWithLogins[]): string =>
   roles.map(({ role, logins }) => (isItself(role, logins) ? role : `${role} (${loginsText(logins)})`)).join(", ");
@@ -53,7 +57,7 @@ function userProbe({ user, isSuperuser, may, owner, appending }: RightsReport): 
     const advice =
       worker === undefined || owner.canLogIn
         ? ""
-        : `. Good for an administrator; for workers and readers use a login of their own: CREATE ROLE <name> LOGIN PASSWORD '…' IN ROLE ${worker};`;
+        : `. Good for an administrator; for workers and readers use a login of their own: CREATE ROLE <name> LOGIN PASSWORD '…' IN ROLE ${quoted(worker)};`;
     return well("this user", `${who} may read, append, and change lines${advice}`);
   }
   if (!may.append) return well("this user", `${who} may read; it may not append, change or delete lines`);

@@ -16,6 +16,7 @@ import type { StoredEvent } from "../../src/ports/journal.ts";
 import { storyId } from "../../src/core/events/ids.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { startProxy } from "../kit/proxy.ts";
+import { newLogin } from "../kit/postgres-roles.ts";
 import { startPostgres, type PostgresServer } from "../kit/postgres-server.ts";
 import { chance } from "../simulation/chance.ts";
 import { fleetProject } from "./fleet-project.ts";
@@ -172,10 +173,17 @@ describe("a fleet", () => {
       expect(alone.status, alone.stdout + alone.stderr).toBe(4);
       const expected = outcome((await seen(project.checkout, null))!);
 
+      // The workers have the role of workers: they can append, and change nothing.
       const db = await server.newDatabase();
+      const made = spawnSync(process.execPath, [MAIN, "migrate", "--no-move", "--to", db, "--roles", "fleet"], {
+        cwd: project.checkout,
+        encoding: "utf8",
+      });
+      expect(made.status, made.stdout + made.stderr).toBe(0);
+      const login = await newLogin(server, db, ["fleet_worker"]);
       const proxy = await startProxy(server.port);
       workers = Array.from({ length: WORKERS }, (_, n) =>
-        startWorker(`w${n}`, { ...project, db: n === 0 ? proxy.url(db) : db }),
+        startWorker(`w${n}`, { ...project, db: n === 0 ? proxy.url(login) : login }),
       );
       const disturbing = disturb(workers, proxy, db);
       await untilSettled(project.checkout, db, workers);
@@ -195,6 +203,7 @@ describe("a fleet", () => {
         encoding: "utf8",
       });
       expect(verified.status, verified.stdout + verified.stderr).toBe(0);
+      await expect(server.sql("UPDATE remand.line SET at = 0", login)).rejects.toMatchObject({ code: "42501" });
       expect(strays(project.folder)).toEqual([]);
       const interrupted = found.lines.filter(({ event }) => event.type === "work.interrupted").length;
       const silent = [...said.matchAll(/silent for (\d+) ms/g)].map(([, ms]) => Number(ms));

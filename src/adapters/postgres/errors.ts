@@ -49,8 +49,8 @@ const REFUSED_LINE: KnownError = [
 ];
 const IN_USE: KnownError = [
   "journal-locked",
-  "has tables in use that must be changed first",
-  "Nothing was changed. End the sessions that read them (pg_stat_activity shows which), and run the same command again.",
+  "did not free a lock in time",
+  "Nothing was changed. If its tables are being updated, end the sessions that read them (pg_stat_activity shows which), and run the same command again.",
 ];
 const NO_LOCKS: KnownError = [
   "journal-locked",

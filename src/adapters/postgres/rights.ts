@@ -89,15 +89,15 @@ const ROLES = `WITH RECURSIVE granted AS (
     UNION
     SELECT 'read', grantee FROM pg_catalog.pg_class, aclexplode(relacl)
       WHERE pg_class.oid = ${relation("line")} AND privilege_type = 'SELECT' AND grantee <> relowner
-  ), having AS (
+  ), rightful AS (
     SELECT granted, grantee, grantee AS member FROM granted
     UNION
-    SELECT granted, grantee, pg_auth_members.member FROM having
-      JOIN pg_catalog.pg_auth_members ON pg_auth_members.roleid = having.member
+    SELECT granted, grantee, pg_auth_members.member FROM rightful
+      JOIN pg_catalog.pg_auth_members ON pg_auth_members.roleid = rightful.member
   )
   SELECT granted, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(grantee)::text END AS role,
     coalesce(array_agg(rolname::text ORDER BY rolname) FILTER (WHERE rolcanlogin), '{}') AS logins
-  FROM having LEFT JOIN pg_catalog.pg_roles ON pg_roles.oid = having.member GROUP BY granted, grantee ORDER BY 1, 2`;
+  FROM rightful LEFT JOIN pg_catalog.pg_roles ON pg_roles.oid = rightful.member GROUP BY granted, grantee ORDER BY 1, 2`;
 
 const WRITING = "('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER', 'MAINTAIN')";
 

@@ -12,6 +12,7 @@ import { storyId } from "../../../src/core/events/ids.ts";
 import { run, type Ran } from "../../kit/fake-environment.ts";
 import { memoryFiles } from "../../kit/memory-files.ts";
 import { story } from "../../kit/story-world.ts";
+import { fleetDatabase, loginOf, newLogin } from "../../kit/postgres-roles.ts";
 import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
 
 let server: PostgresServer;
@@ -110,7 +111,7 @@ describe("remand doctor, of a fleet's database", () => {
   });
 
   test.each([
-    ["an older one", 1, `tables of version 1, and this Remand wants ${NEWEST_VERSION}`, "Stop the older workers"],
+    ["an older one", 1, `tables of version 1, and this Remand wants ${NEWEST_VERSION}`, "remand migrate --no-move"],
     ["a newer one", 99, `tables of version 99, and this Remand knows ${NEWEST_VERSION}`, "Use the newer Remand"],
   ])("tells %s from ours, and changes nothing", async (_what, version, detail, fix) => {
     const db = await withJournal();
@@ -153,10 +154,64 @@ describe("remand doctor, of a fleet's database", () => {
       detail: "none yet, and this user may not make it",
     });
     await server.sql("GRANT USAGE ON SCHEMA remand TO guest; GRANT SELECT ON ALL TABLES IN SCHEMA remand TO guest", db);
-    expect((await probesOf(as(db)))["fleet's journal"]).toMatchObject({
-      ok: true,
-      detail: `1 line, tables of version ${NEWEST_VERSION}; this user may read it, not write to it`,
+    expect(await probesOf(as(db))).toMatchObject({
+      "fleet's journal": { ok: true, detail: `1 line, tables of version ${NEWEST_VERSION}` },
+      roles: {
+        ok: true,
+        detail: expect.stringContaining("one role for all: remand owns the tables; read: guest. To let"),
+      },
+      "this user": { ok: true, detail: "guest may read; it may not append, change or delete lines" },
     });
+  });
+
+  test("shows the roles that remand migrate made, and what each login may do", async () => {
+    const { admin, worker, reader, roles } = await fleetDatabase(server, { queue: true });
+    const [works, reads] = [loginOf(worker), loginOf(reader)];
+    const there = {
+      ok: true,
+      detail: `${roles.owner} owns the tables; append: ${roles.worker} (${works}); read: ${roles.reader} (${reads}, ${works})`,
+    };
+    expect(await probesOf(worker)).toMatchObject({
+      roles: there,
+      "this user": {
+        ok: true,
+        detail: `${works} may read, append and take jobs; it may not change or delete lines`,
+      },
+    });
+    expect(await probesOf(reader)).toMatchObject({
+      roles: there,
+      "this user": { ok: true, detail: `${reads} may read; it may not append, change or delete lines` },
+    });
+    expect((await probesOf(admin))["this user"]).toMatchObject({
+      ok: true,
+      detail: expect.stringMatching(
+        /^remand, a superuser, may read, append, and change lines\. Good for an administrator/,
+      ),
+    });
+    // A role that has the same rights under another name is known by its rights.
+    const other = await newLogin(server, admin, [roles.worker]);
+    expect((await probesOf(other))["this user"]!.detail).toContain("append and take jobs");
+    await server.sql(`REVOKE USAGE ON SCHEMA remand_queue FROM "${roles.worker}"`, admin);
+    expect((await probesOf(other))["this user"]).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining("it may not use the queue"),
+      fix: expect.stringContaining("remand migrate --no-move"),
+    });
+  });
+
+  test("names every way around the functions, with the statement that closes it", async () => {
+    const { admin, worker, roles } = await fleetDatabase(server);
+    await server.sql(
+      `GRANT TRIGGER ON remand.line TO "${roles.worker}"; GRANT UPDATE (hash) ON remand.line TO "${roles.reader}";
+       GRANT EXECUTE ON FUNCTION remand.append_2 TO PUBLIC; GRANT CREATE ON SCHEMA remand TO "${roles.worker}"`,
+      admin,
+    );
+    const found = (await probesOf(worker))["roles"]!;
+    expect(found).toMatchObject({ ok: false });
+    for (const right of ["TRIGGER on line", "CREATE in the schema", "UPDATE on line", "PUBLIC has EXECUTE on append_2"])
+      expect(found.detail).toContain(right);
+    await server.sql(found.fix, admin);
+    expect((await probesOf(worker))["roles"]).toMatchObject({ ok: true });
   });
 
   test.each<[string, (url: URL) => void, string, string]>([

@@ -5,9 +5,9 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEvidenceStore } from "../../../src/adapters/evidence/evidence-store.ts";
 import { createPostgresEvidence } from "../../../src/adapters/postgres/evidence.ts";
-import { createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";
 import { openPool, type PostgresPool } from "../../../src/adapters/postgres/pool.ts";
 import { evidenceId } from "../../../src/core/events/ids.ts";
+import { fleetDatabase } from "../../kit/postgres-roles.ts";
 import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
 
 let server: PostgresServer;
@@ -16,8 +16,7 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "remand-evidence-"));
   server = await startPostgres();
-  pool = await openPool(server.url);
-  await (await createPostgresJournal(pool)).close();
+  pool = await openPool((await fleetDatabase(server, { url: server.url })).worker);
 });
 afterAll(async () => {
   await pool.close();

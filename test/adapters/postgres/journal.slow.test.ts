@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";
 import { journalContract } from "../../contract/journal.ts";
+import { fleetDatabase } from "../../kit/postgres-roles.ts";
 import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
 
 let server: PostgresServer;
@@ -13,5 +14,14 @@ afterAll(() => server.stop());
 journalContract("the journal on PostgreSQL", {
   // A schema for each, which is how several projects share a database.
   open: () => createPostgresJournal(`${server.url}?schema=project_${++count}`),
+  clear: async () => undefined,
+});
+
+/** As a worker has it, with the functions alone. */
+journalContract("the journal on PostgreSQL, for a worker", {
+  open: async () => {
+    const { worker } = await fleetDatabase(server, { url: `${server.url}?schema=fleet_${++count}` });
+    return createPostgresJournal(worker);
+  },
   clear: async () => undefined,
 });

@@ -4,6 +4,7 @@ import { type PostgresJournal, createPostgresJournal } from "../../../src/adapte
 import { type PostgresPool, openPool } from "../../../src/adapters/postgres/pool.ts";
 import { claimName, createWorkerBooks } from "../../../src/adapters/postgres/workers.ts";
 import { type Presence, createPresence } from "../../../src/adapters/postgres/presence.ts";
+import { fleetDatabase } from "../../kit/postgres-roles.ts";
 import { type PostgresServer, startPostgres } from "../../kit/postgres-server.ts";
 import { startProxy } from "../../kit/proxy.ts";
 
@@ -11,13 +12,17 @@ let server: PostgresServer;
 let pool: PostgresPool;
 let journal: PostgresJournal;
 let url: string;
+let workerUrl: string;
 const open: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => void (server = await startPostgres()), 60_000);
 afterAll(() => server.stop());
 beforeEach(async () => {
-  url = await server.newDatabase();
-  pool = await openPool(url, { connections: 10 });
+  const fleet = await fleetDatabase(server);
+  // The workers have the login of one; the tests look and interfere as the administrator.
+  url = fleet.admin;
+  workerUrl = fleet.worker;
+  pool = await openPool(workerUrl, { connections: 10 });
   journal = await createPostgresJournal(pool);
 });
 afterEach(async () => {
@@ -93,7 +98,7 @@ describe("workers of one journal", () => {
 
   test("one that cannot be reached loses its place after the lease, and is told when it is back", async () => {
     const proxy = await startProxy(server.port);
-    const far = await openPool(proxy.url(url), { tryMs: 2000 });
+    const far = await openPool(proxy.url(workerUrl), { tryMs: 2000 });
     open.push(
       () => proxy.close(),
       () => far.close(),
@@ -110,7 +115,7 @@ describe("workers of one journal", () => {
 
   test("a place is taken once, and a worker that takes long over it does not count as gone", async () => {
     const proxy = await startProxy(server.port);
-    const far = await openPool(proxy.url(url), { tryMs: 2000 });
+    const far = await openPool(proxy.url(workerUrl), { tryMs: 2000 });
     open.push(
       () => proxy.close(),
       () => far.close(),
@@ -200,7 +205,7 @@ describe("workers of one journal", () => {
   /** A worker that can die: nothing of it is heard any more, and nothing reaches it. */
   const mortal = async (id: string): Promise<{ readonly worker: Watched; die(): Promise<void> }> => {
     const proxy = await startProxy(server.port);
-    const far = await openPool(proxy.url(url), { tryMs: 2000 });
+    const far = await openPool(proxy.url(workerUrl), { tryMs: 2000 });
     open.push(() => far.close());
     return { worker: present(id, far), die: () => proxy.close() };
   };
@@ -234,7 +239,10 @@ describe("workers of one journal", () => {
     open.push(() => innocent.end());
     const [own] = await innocent.query<{ pid: number }>({ text: "SELECT pg_backend_pid() AS pid" });
     const long = "clock_timestamp() - interval '1 hour'";
-    await server.sql(`INSERT INTO remand.worker VALUES ('b@1', 'b', ${own!.pid}, ${long}, ${long})`, url);
+    await server.sql(
+      `INSERT INTO remand.worker (id, name, backend, since, seen) VALUES ('b@1', 'b', ${own!.pid}, ${long}, ${long})`,
+      url,
+    );
     const heir = present("a@1");
     await until(() => heir.took.length > 0);
     expect(heir.took).toEqual(["b@1"]);

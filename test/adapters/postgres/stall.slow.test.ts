@@ -8,7 +8,7 @@ import { createPostgresEvidence } from "../../../src/adapters/postgres/evidence.
 import { createPostgresNote } from "../../../src/adapters/postgres/reminder-note.ts";
 import { withLaunchTurn } from "../../../src/adapters/postgres/launch-turn.ts";
 import { A, startedEvent } from "../../contract/journal.ts";
-import { fleetDatabase, type FleetDatabase } from "../../kit/postgres-roles.ts";
+import { fleetDatabase, type FleetDatabase, loginOf, newLogin } from "../../kit/postgres-roles.ts";
 import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
 
 let server: PostgresServer;
@@ -148,6 +148,25 @@ describe("a role that may only read", () => {
       await asked;
     }
   });
+});
+
+test("without roles a login that may read all tables cannot stall appends either", async () => {
+  const db = await server.newDatabase();
+  const alone = await createPostgresJournal(db, { tryMs: 2000, patienceMs: 0 });
+  const login = await newLogin(server, db);
+  await server.sql(
+    `GRANT USAGE ON SCHEMA remand TO ${loginOf(login)}; GRANT SELECT ON ALL TABLES IN SCHEMA remand TO ${loginOf(login)}`,
+    db,
+  );
+  const client = new pg.Client({ connectionString: login });
+  await client.connect();
+  await client.query("SELECT pg_advisory_lock(1380273473, hashtext('remand'))");
+  await client.query("BEGIN");
+  for (const table of ["turn", "line", "outbox"]) await client.query(`LOCK TABLE remand.${table} IN ACCESS SHARE MODE`);
+  expect(await alone.append(A, 0, [startedEvent()], 1)).toMatchObject({ ok: true });
+  await expect(client.query("SELECT remand.launch_turn_1()")).rejects.toMatchObject({ code: "42501" });
+  await client.end();
+  await alone.close();
 });
 
 test("a role that may only read fills the queue of notifications, and they alone are left out", async () => {

@@ -35,6 +35,8 @@ export type MigratedRoles =
       readonly formerOwner: string | null;
       /** Whether the tables of the queue are there; their library may not be installed here. */
       readonly hasQueue: boolean;
+      /** Whether workers and readers are kept from statements that could stall appends. Only a superuser can do that. */
+      readonly hasGuard: boolean;
     }
   | {
       readonly state: "refused";

@@ -9,7 +9,7 @@ export function rightsProbes(rights: RightsReport): readonly Probe[] {
   return [rolesProbe(rights), userProbe(rights)];
 }
 
-function rolesProbe({ owner, appending, reading, excess, schema }: RightsReport): Probe {
+function rolesProbe({ owner, appending, reading, excess, schema, hasGuard }: RightsReport): Probe {
   const detail = [
     `${owner.name} owns the tables`,
     ...(appending.length === 0 ? [] : [`append: ${listed(appending)}`]),
@@ -26,6 +26,11 @@ function rolesProbe({ owner, appending, reading, excess, schema }: RightsReport)
   }
   if (owner.canLogIn || appending.length === 0)
     return well("roles", `one role for all: ${detail}. To let workers append only: ${SEPARATE}`);
+  if (!hasGuard)
+    return well(
+      "roles",
+      `${detail}. Workers and readers can stall appends by CREATE RULE and the like; to refuse those to them, run as a superuser: remand migrate --no-move --to <address>`,
+    );
   return well("roles", detail);
 }
 

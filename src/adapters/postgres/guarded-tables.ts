@@ -76,13 +76,18 @@ const reminderFunctions = (schema: string): string => `
   CREATE FUNCTION ${schema}.reminder_turn_1(of_what text) RETURNS double precision
   LANGUAGE plpgsql ${AS_OWNER} AS $body$
   BEGIN
+    IF (of_what IN ('reminders', 'questions')) IS NOT TRUE THEN
+      RAISE EXCEPTION 'there are no such reminders' USING ERRCODE = '${NOT_A_LINE}';
+    END IF;
     ${takeTurn(schema, "of_what")}
     RETURN (SELECT reminder.until FROM ${schema}.reminder WHERE reminder.what = of_what);
   END
   $body$;
   CREATE FUNCTION ${schema}.note_reminder_1(of_what text, of_until double precision) RETURNS void
   LANGUAGE sql ${AS_OWNER} AS $body$
-    INSERT INTO ${schema}.reminder (what, until) VALUES (of_what, of_until) ON CONFLICT (what)
+    -- Not a number is the largest of all, and would be the last reminder.
+    INSERT INTO ${schema}.reminder (what, until)
+      SELECT of_what, of_until WHERE of_what IN ('reminders', 'questions') AND of_until < 'Infinity' ON CONFLICT (what)
       DO UPDATE SET until = greatest(reminder.until, excluded.until)
   $body$;`;
 

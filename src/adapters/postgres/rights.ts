@@ -1,3 +1,4 @@
+import { HAS_GUARD } from "./ddl-guard.ts";
 import type { PostgresPool } from "./pool.ts";
 
 /** Who may do what with the journal, as the database answers it: no role is known by its name. */
@@ -13,6 +14,8 @@ export interface RightsReport {
     /** Read and write the queue's tables; `null` where there are none yet. */
     readonly queue: boolean | null;
   };
+  /** Whether workers and readers are kept from statements that could stall appends. */
+  readonly hasGuard: boolean;
   readonly owner: { readonly name: string; readonly canLogIn: boolean; readonly isSuperuser: boolean };
   /** Other roles than the owner, with the logins that have their rights. */
   readonly appending: readonly RoleWithLogins[];
@@ -39,6 +42,7 @@ export async function rightsOf(pool: PostgresPool): Promise<RightsReport> {
     user,
     isSuperuser,
     may: { append: row!.may_append, change: row!.may_change, queue: row!.may_queue },
+    hasGuard: row!.has_guard,
     owner: { name: owner, canLogIn, isSuperuser: ownerIsSuper },
     appending: granted("append"),
     reading: granted("read"),
@@ -55,6 +59,7 @@ interface OwnRow {
   readonly may_append: boolean;
   readonly may_change: boolean;
   readonly may_queue: boolean | null;
+  readonly has_guard: boolean;
 }
 
 const relation = (name: string): string => `(SELECT pg_class.oid FROM pg_catalog.pg_class
@@ -62,7 +67,7 @@ const relation = (name: string): string => `(SELECT pg_class.oid FROM pg_catalog
 
 /** All functions of the schema are needed to work, and any one right on the table is enough to change it. */
 const OWN = `SELECT current_user::text AS user, me.rolsuper AS is_super, holder.rolname::text AS owner,
-    holder.rolcanlogin AS owner_logs_in, holder.rolsuper AS owner_is_super,
+    holder.rolcanlogin AS owner_logs_in, holder.rolsuper AS owner_is_super, ${HAS_GUARD} AS has_guard,
     (SELECT coalesce(bool_and(has_function_privilege(pg_proc.oid, 'EXECUTE')), false) FROM pg_catalog.pg_proc
       JOIN pg_catalog.pg_namespace ON pg_namespace.oid = pronamespace WHERE nspname = $1) AS may_append,
     has_table_privilege(line.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')

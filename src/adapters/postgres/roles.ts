@@ -1,4 +1,5 @@
 import { RemandError } from "../../core/events/error.ts";
+import { ddlGuard, HAS_GUARD } from "./ddl-guard.ts";
 import { codeOf } from "./errors.ts";
 import type { PostgresPool, Query } from "./pool.ts";
 
@@ -19,6 +20,8 @@ export type RolesReport =
       readonly created: readonly string[];
       /** The login that owned the tables until now: it is a member of the workers' role from now on. */
       readonly formerOwner: string | null;
+      /** Whether workers and readers are kept from statements that lock tables before rights are checked. */
+      readonly hasGuard: boolean;
     }
   | {
       /** Everything goes on with one role. */
@@ -105,7 +108,9 @@ async function makeWithin(query: Query, schema: string, roles: RoleNames): Promi
   const isWorkerNow = formerOwner !== owner && formerOwner !== user && !isFormerSuperuser;
   if (isWorkerNow) await query({ text: `GRANT ${quoted(worker)} TO ${quoted(formerOwner)}` });
   await query({ text: `GRANT ${quoted(reader)} TO ${quoted(worker)}` });
-  return { state: "made", roles, created, formerOwner: isWorkerNow ? formerOwner : null };
+  if (isSuperuser) await query({ text: ddlGuard(schema, roles) });
+  const [guard] = await query<{ is_so: boolean }>({ text: `SELECT ${HAS_GUARD} AS is_so`, values: [schema] });
+  return { state: "made", roles, created, formerOwner: isWorkerNow ? formerOwner : null, hasGuard: guard!.is_so };
 }
 
 async function facts(query: Query, schema: string) {

@@ -73,6 +73,14 @@ describe("remand migrate --no-move", () => {
     expect(first.out).toContain(`IN ROLE ${prefix}_worker;`);
     expect(await rolesOf(prefix)).toEqual([`${prefix}_owner`, `${prefix}_reader`, `${prefix}_worker`]);
     const worker = await newLogin(server, admin, [`${prefix}_worker`]);
+    // As the guide has it: nothing here needs an advisory lock.
+    const [revoke] = await server.sql(
+      `SELECT string_agg(format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC;', oid::regprocedure), ' ') AS all
+        FROM pg_proc WHERE proname ~ '^pg_(try_)?advisory_'`,
+      admin,
+    );
+    await server.sql(String(revoke!["all"]), admin);
+    await expect(server.sql("SELECT pg_advisory_lock(1)", worker)).rejects.toMatchObject({ code: "42501" });
     expect(await append(worker, 0)).toMatchObject({ ok: true });
     // The queue's library starts without a right to make tables.
     const ran: string[] = [];
@@ -113,7 +121,7 @@ describe("remand migrate --no-move", () => {
       schema: "remand.migrate/1",
       lines: 0,
       head: null,
-      roles: { state: "made", created: [], hasQueue: true, roles: { owner: "acme_owner" } },
+      roles: { state: "made", created: [], hasQueue: true, hasGuard: true, roles: { owner: "acme_owner" } },
     });
   });
 
@@ -152,9 +160,14 @@ describe("remand migrate --no-move", () => {
     const admin = await server.newDatabase();
     const maker = await newLogin(server, admin, [], "CREATEROLE");
     await server.sql(`GRANT CREATE ON DATABASE ${databaseOf(admin)} TO ${loginOf(maker)}`);
-    expect((await migrated(maker, "--roles", "made")).out).toContain("roles: made_owner owns the tables");
+    const made = await migrated(maker, "--roles", "made");
+    expect(made.out).toContain("roles: made_owner owns the tables");
+    expect(made.out).toContain("Members of made_reader can still stall appends by statements such as CREATE RULE");
     expect((await migrated(maker)).out).toContain("roles: made_owner owns the tables");
     expect(await append(await newLogin(server, admin, ["made_worker"]), 0)).toMatchObject({ ok: true });
+    expect((await migrated(admin)).out).not.toContain("can still stall");
+    // Who owns the tables may still change them, and roles that are gone hinder no user.
+    expect((await migrated(maker)).out).toContain("roles: made_owner owns the tables");
   });
 });
 

@@ -141,6 +141,29 @@ describe("a role that may only read", () => {
     await expectAppend();
   });
 
+  test.each([
+    "CREATE RULE r AS ON INSERT TO remand.line DO INSTEAD NOTHING",
+    "CREATE RULE r AS ON INSERT TO pg_catalog.pg_class DO INSTEAD NOTHING",
+    "ALTER TABLE nothing ATTACH PARTITION remand.line DEFAULT",
+    "CREATE TEMP TABLE mine (LIKE remand.line) PARTITION BY RANGE (position)",
+    "CREATE TRIGGER t BEFORE INSERT ON remand.line EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+  ])(
+    "reads in an open transaction, and is refused before it can wait for a lock behind itself: %s",
+    async (statement) => {
+      await reader.query("BEGIN");
+      await reader.query("SELECT count(*) FROM remand.line, pg_catalog.pg_class");
+      const second = new pg.Client({ connectionString: fleet.reader });
+      second.on("error", () => undefined);
+      await second.connect();
+      let refused: unknown = null;
+      const asked = second.query(statement).catch((error: unknown) => (refused = error));
+      await expectAppend();
+      await asked;
+      expect(refused).toMatchObject({ code: DENIED, message: expect.stringContaining("may not run") });
+      await second.end();
+    },
+  );
+
   test("asks for a vacuum of the table, which is passed over", async () => {
     for (const statement of ["VACUUM FULL remand.line", "VACUUM remand.line", "ANALYZE remand.line"]) {
       const asked = reader.query(statement);

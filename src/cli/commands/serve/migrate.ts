@@ -83,7 +83,7 @@ function rolesText(report: MigratedRoles): string[] {
   }
 }
 
-function madeText({ roles, created, formerOwner, hasQueue }: MigratedRoles & { state: "made" }): string[] {
+function madeText({ roles, created, formerOwner, hasQueue, hasGuard }: MigratedRoles & { state: "made" }): string[] {
   const { owner, worker, reader } = roles;
   return [
     `roles: ${owner} owns the tables, ${worker} appends, ${reader} reads${created.length === 0 ? "" : ` (new: ${created.join(", ")})`}`,
@@ -93,6 +93,11 @@ function madeText({ roles, created, formerOwner, hasQueue }: MigratedRoles & { s
           `${formerOwner} owned the tables until now; it is a member of ${worker} from now on, and can no longer change lines.`,
         ]),
     `A login for workers: CREATE ROLE <name> LOGIN PASSWORD '…' IN ROLE ${worker};`,
+    ...(hasGuard
+      ? []
+      : [
+          `Members of ${reader} can still stall appends by statements such as CREATE RULE, which lock a table before rights are checked. Run the same command as a superuser to refuse those to them.`,
+        ]),
     ...(hasQueue
       ? []
       : [

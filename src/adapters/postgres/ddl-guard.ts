@@ -1,12 +1,13 @@
-import type { RoleNames } from "./roles.ts";
-
 /**
  * Refuses statements that define something (`CREATE`, `ALTER`, `DROP`, `COMMENT`, …) to workers and readers. Some of
  * them, such as `CREATE RULE`, ask PostgreSQL for the strongest lock of any table before it looks at rights; while they
  * wait behind a reader's open transaction, everything waits behind them. Only a superuser can make such a guard. It is
  * in a schema of its own, because it also runs for superusers and must not belong to the owner of the tables.
  */
-export function ddlGuard(schema: string, { owner, reader }: RoleNames): string {
+export function ddlGuard(
+  schema: string,
+  { owner, reader }: { readonly owner: string; readonly reader: string },
+): string {
   const name = `${schema}_guard`;
   const isMember = (role: string): string =>
     `EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = '${role.replaceAll("'", "''")}'

@@ -87,6 +87,11 @@ describe("a role that may only read", () => {
     }
     await reader.query("DECLARE open_cursor CURSOR FOR SELECT * FROM remand.line; FETCH 1 FROM open_cursor");
     await reader.query("LOCK TABLE remand.log IN ACCESS SHARE MODE");
+    // Prepared statements lock what they name without a look at rights.
+    await reader.query("PREPARE one AS UPDATE remand.line SET at = 0");
+    await reader.query("PREPARE two AS SELECT FROM remand.turn FOR UPDATE");
+    await reader.query("PREPARE three AS DELETE FROM remand.turn");
+    await reader.query("PREPARE four AS DELETE FROM remand.outbox");
     for (let i = 0; i < 3; i++) await expectAppend();
     await reader.query("ROLLBACK");
   });

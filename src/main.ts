@@ -36,6 +36,7 @@ async function realSurroundings(): Promise<ProgramEnvironment> {
   const { createNodeFiles, isFolder, readAll } = await import("./adapters/files/node-files.ts");
   const { createLineAsker } = await import("./adapters/terminal/line-asker.ts");
   const { watchFolder } = await import("./adapters/files/node-files.ts");
+  const { ownRedactor } = await import("./adapters/process/own-secrets.ts");
   return {
     version: ownVersion(),
     cwd: process.cwd(),
@@ -43,7 +44,7 @@ async function realSurroundings(): Promise<ProgramEnvironment> {
     files: createNodeFiles(),
     terminal: process.stdout.isTTY,
     columns: () => process.stdout.columns ?? 80,
-    host: lateHost(watchFolder),
+    host: lateHost({ watchFolder, clean: (text) => ownRedactor().text(text) }),
     now: () => Date.now(),
     onInterrupt,
     isFolder,
@@ -58,10 +59,11 @@ async function realSurroundings(): Promise<ProgramEnvironment> {
 }
 
 /** The engine and its database are loaded by the first command that asks for them, and by no other. */
-function lateHost(watchFolder: Host["watchFolder"], db: string | null = null): Host {
+function lateHost(early: Pick<Host, "watchFolder" | "clean">, db: string | null = null): Host {
   const host = async (): Promise<Host> => (await import("./compose/host.ts")).createHost(process.env, db);
   return {
-    at: (other) => lateHost(watchFolder, other),
+    ...early,
+    at: (other) => lateHost(early, other),
     readOutline: async (root, only) => (await host()).readOutline(root, only),
     readStories: async (root, of) => (await host()).readStories(root, of),
     openView: async (root) => (await host()).openView(root),
@@ -79,7 +81,6 @@ function lateHost(watchFolder: Host["watchFolder"], db: string | null = null): H
     probe: async (root, programs, checks) => (await host()).probe(root, programs, checks),
     serve: async (root, plan) => (await host()).serve(root, plan),
     migrate: async (root, plan) => (await host()).migrate(root, plan),
-    watchFolder,
     demoRepository: async (files) => (await host()).demoRepository(files),
   };
 }

@@ -26,6 +26,8 @@ import type { Preflight, PreflightPlan, Probe } from "./preflight-plan.ts";
 export interface Host {
   /** The same, but `glance`, `closeUp`, `look`, `tell`, `serve` and `probe` are about the journal in this database: a fleet's. */
   at(db: string): Host;
+  /** A text as it may leave the process: without secrets. What is printed has passed it; what is written to a file must. */
+  clean(text: string): string;
   /**
    * How the stories stand now, in outline; `null` where nothing ever ran. It reads as little as it can: with `only`,
    * what it takes to tell of these, or of the open ones where very many have ended.

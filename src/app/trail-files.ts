@@ -39,7 +39,8 @@ export async function writeTrail(
   if (view === null) return [];
   try {
     const written: string[] = [];
-    for (const [path, text] of trailFiles(await linesOf(view, null), view.state)) {
+    for (const [path, raw] of trailFiles(await linesOf(view, null), view.state)) {
+      const text = world.host.clean(raw);
       const full = join(trailFolder(world, config), path);
       if ((await world.files.read(full)) === text) continue;
       await world.files.write(full, text);

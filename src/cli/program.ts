@@ -50,7 +50,7 @@ export async function runProgram(
     // Commander has already printed the help, the version, or what is wrong with the command line.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : usage;
     const report = reportError(error, argv.includes("--verbose") || Boolean(around.env["REMAND_DEBUG"]));
-    around.err(report.text);
+    around.err(around.host.clean(report.text));
     return report.exit === EXIT.usage ? usage : report.exit;
   }
 }
@@ -69,8 +69,8 @@ function createProgram(
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => around.out(text),
-      writeErr: (text) => around.err(text),
+      writeOut: (text) => around.out(around.host.clean(text)),
+      writeErr: (text) => around.err(around.host.clean(text)),
       outputError: (text, write) => write(text.replace(/^error: /, "remand: ")),
     })
     .showHelpAfterError("  Run remand --help, or remand <command> --help, to see what there is.")
@@ -197,11 +197,12 @@ function worldOf(around: ProgramEnvironment, command: Command, looks: boolean): 
     stdin: () => around.stdin(),
     get ask() {
       const isWanted = options().input !== false && !isCi(around.env) && !isCalledByAgent(around.env);
-      return isWanted ? around.ask : null;
+      const { ask } = around;
+      return isWanted && ask !== null ? (question: string) => ask(around.host.clean(question)) : null;
     },
-    out: (text) => around.out(text),
+    out: (text) => around.out(around.host.clean(text)),
     err: (text) => {
-      if (options().quiet !== true) around.err(text);
+      if (options().quiet !== true) around.err(around.host.clean(text));
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Host } from "../app/host.ts";
 import { watchFolder } from "../adapters/files/node-files.ts";
 import type { Tool } from "../ports/tool.ts";
 import { serveStdio } from "../adapters/mcp/stdio.ts";
+import { learnVariables, ownRedactor } from "../adapters/process/own-secrets.ts";
 import { stateFolder } from "./state-folder.ts";
 
 /**
@@ -10,8 +11,10 @@ import { stateFolder } from "./state-folder.ts";
  * that database, and not at the checkout's own.
  */
 export function createHost(env: Readonly<Record<string, string | undefined>>, db: string | null = null): Host {
+  learnVariables(env);
   return {
     at: (other) => createHost(env, other),
+    clean: (text) => ownRedactor().text(text),
     readOutline: async (root, only) => (await import("./journal/read-journal.ts")).readOutline(root, db, only),
     readStories: async (root, of) => (await import("./journal/read-journal.ts")).readStories(root, db, of),
     journalTrouble: async (root, chain) =>

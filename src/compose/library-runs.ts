@@ -18,6 +18,7 @@ import { byText, lookup } from "../stdx/sorted-map.ts";
 import { boardRows } from "../views/board/board.ts";
 import { problemText } from "../write/reports/problem-text.ts";
 import { createNodeFiles } from "../adapters/files/node-files.ts";
+import { ownRedactor } from "../adapters/process/own-secrets.ts";
 import { createHost } from "./host.ts";
 import type { GateOptions, GateResult, LoopOptions, RunOptions, RunResult } from "./library.ts";
 
@@ -90,7 +91,7 @@ export async function judgeAlone(options: GateOptions): Promise<GateResult> {
     onNotice: onNotice ?? (() => undefined),
   });
   const report = strict ? strictReport(seen) : seen;
-  return { ...report, passed: isPassed(report) };
+  return ownRedactor().fields({ ...report, passed: isPassed(report) });
 }
 
 export async function effectiveConfig(options: Parameters<typeof configOptions>[0]): Promise<ResolvedConfig> {
@@ -122,7 +123,9 @@ async function driven(
   return resultOf(state, asked, signal.aborted);
 }
 
-function resultOf(state: RunState, asked: readonly StoryId[], interrupted: boolean): RunResult {
+function resultOf(folded: RunState, asked: readonly StoryId[], interrupted: boolean): RunResult {
+  // A journal of an older version may hold secrets.
+  const state = ownRedactor().fields(folded);
   const exitCode = exitCodeOf(state, asked);
   return {
     // A signal that came too late to stop anything has changed nothing.

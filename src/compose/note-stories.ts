@@ -5,6 +5,7 @@ import type { RunState } from "../core/stories/run-state.ts";
 import type { Journal, StoredEvent } from "../ports/journal.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
+import { ownRedactor } from "../adapters/process/own-secrets.ts";
 import { createNodeFiles } from "../adapters/files/node-files.ts";
 import { createStoryStore } from "../adapters/stories/story-store.ts";
 import { type Refinement, type StoryProgress, storyProgressEdits } from "../write/reports/story-progress.ts";
@@ -153,7 +154,9 @@ export async function registerStories(ledger: Ledger, stories: readonly Story[])
 }
 
 /** Puts a story into the journal, or notes that its file says something else than before; says whether it did. */
-async function shelve(ledger: Ledger, story: Story): Promise<boolean> {
+async function shelve(ledger: Ledger, file: Story): Promise<boolean> {
+  // As the journal keeps it: else a story with a secret in it would look changed at every look.
+  const { story } = ownRedactor().fields({ story: file });
   const known = lookup(ledger.state().stories, story.id, byText);
   if (known === undefined) {
     await appendWithRetry(ledger, story.id, [{ type: "story.added", story }]);

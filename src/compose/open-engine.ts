@@ -12,6 +12,7 @@ import { canonicalJson } from "../stdx/canonical-json.ts";
 import { entries } from "../stdx/sorted-map.ts";
 import { takeOwnership } from "../adapters/journal/ownership.ts";
 import type { SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
+import { ownRedactor } from "../adapters/process/own-secrets.ts";
 import type { InPlace } from "../adapters/git/worktree/in-place.ts";
 import { insistOnCheckout } from "../adapters/git/worktree/start-commit.ts";
 import { type PrCommentPoller, prCommentPoller } from "./pr-comment-poller.ts";
@@ -156,7 +157,8 @@ function askedStories({ stories }: RunPlan, state: RunState): Set<StoryId> | nul
 }
 
 /** The journal learns what the config and the stories' files say now. */
-export async function bringUpToDate(ledger: Ledger, stories: readonly Story[], policy: Policy): Promise<void> {
+export async function bringUpToDate(ledger: Ledger, stories: readonly Story[], planned: Policy): Promise<void> {
+  const { policy } = ownRedactor().fields({ policy: planned });
   if (canonicalJson(ledger.state().policy) !== canonicalJson(policy))
     await appendWithRetry(ledger, null, [{ type: "policy.set", policy, by: "config" }]);
   await registerStories(ledger, stories);

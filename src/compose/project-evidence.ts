@@ -2,8 +2,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Evidence } from "../ports/evidence.ts";
-import { readEnvValues } from "../parse/secrets/secrets.ts";
+import { type SecretRules, readEnvValues } from "../parse/secrets/secrets.ts";
 import { createEvidenceStore } from "../adapters/evidence/evidence-store.ts";
+import { learnSecrets, learnVariables, ownRedactor } from "../adapters/process/own-secrets.ts";
 import { passedSecrets } from "./checks/check-variables.ts";
 
 /**
@@ -16,18 +17,33 @@ export async function projectEvidence(
   config: Pick<Config, "redact" | "env" | "workspace">,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Evidence> {
-  return createEvidenceStore(folder, {
-    secrets: { literals: await projectSecrets(root, config, env), patterns: listedSecrets(config.redact) },
-  });
+  return createEvidenceStore(folder, { secrets: await learnProject(root, config, env) });
 }
 
-/** Every value that a check may have and that must not be kept. */
-export async function projectSecrets(
+/** What a project holds and lists as secret. From now on the whole process knows it, and every border takes it out. */
+export async function learnProject(
   root: string,
-  config: Pick<Config, "env" | "workspace">,
+  config: Pick<Config, "redact" | "env" | "workspace">,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<readonly string[]> {
-  return [...(await envSecrets(root)), ...passedSecrets(root, env, config)];
+): Promise<SecretRules> {
+  const literals = [...(await envSecrets(root)), ...passedSecrets(root, env, config)];
+  const patterns = listedSecrets(config.redact);
+  learnVariables(env);
+  learnSecrets(
+    literals,
+    patterns.map(({ pattern }) => pattern),
+  );
+  return { literals, patterns };
+}
+
+/** For what leaves this process while no engine of it works: what the process holds, and what the project lists. */
+export async function shownSecrets(root: string, redact: readonly string[]): Promise<SecretRules> {
+  const patterns = listedSecrets(redact);
+  learnSecrets(
+    await envSecrets(root),
+    patterns.map(({ pattern }) => pattern),
+  );
+  return ownRedactor().rules;
 }
 
 /** The person's own patterns. */

@@ -11,7 +11,7 @@ import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
 import { noteOf, sendingOf } from "./notifications/local-notifications.ts";
 import { openView } from "./journal/read-journal.ts";
-import { envSecrets, listedSecrets } from "./project-evidence.ts";
+import { shownSecrets } from "./project-evidence.ts";
 import { createServerNotifications, type ServerNotifications } from "../app/notifications/server-notifications.ts";
 import { speakerIn } from "./journal/author.ts";
 import { stateFolder } from "./state-folder.ts";
@@ -33,7 +33,7 @@ export async function serve(
     version: plan.version,
     by: plan.by,
     readOnly: plan.readOnly,
-    secrets: { literals: await envSecrets(root), patterns: listedSecrets(plan.redact) },
+    secrets: await shownSecrets(root, plan.redact),
     assets: await assetsIn(plan.assets ?? BUILT),
     openView: () => openView(root, db),
     appendEvents: (stream, events) => tell(root, db, stream, events, speaker),

@@ -36,8 +36,10 @@ function createApp(source: DashboardSource, live: Live, door: { token: string; p
     return c.body(asset.bytes, 200, { "content-type": asset.type });
   });
   app.onError((error, c) => {
-    if (error instanceof RemandError)
-      return c.json({ error: error.message, hint: error.hint }, STATUS_OF[error.code] ?? 503);
+    if (error instanceof RemandError) {
+      const { clean } = context;
+      return c.json({ error: clean(error.message), hint: clean(error.hint) }, STATUS_OF[error.code] ?? 503);
+    }
     return c.json({ error: "this is a bug in Remand", hint: error.name }, 500);
   });
   return app;

@@ -66,6 +66,7 @@ const absent = (): Promise<never> => Promise.reject(new Error("this test has no 
 /** Where nothing ever ran, and nothing can. */
 export const NO_HOST: Host = {
   at: () => NO_HOST,
+  clean: (text) => text,
   readOutline: () => Promise.resolve(null),
   readStories: () => Promise.resolve(null),
   openView: () => Promise.resolve(null),

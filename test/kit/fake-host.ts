@@ -165,6 +165,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   const host: FakeHost = {
     plans,
     dbs,
+    clean: (text) => text,
     at: (db) => {
       dbs.push(db);
       return host;

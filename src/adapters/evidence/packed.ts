@@ -5,6 +5,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type EvidenceId, evidenceId } from "../../core/events/ids.ts";
 import { type SecretRules, redactSecrets } from "../../parse/secrets/secrets.ts";
+import { ownRedactor } from "../process/own-secrets.ts";
 
 export interface EvidenceOptions {
   /** A text that is longer keeps its beginning and its end. */
@@ -18,7 +19,8 @@ export function prepareEvidence(
   options: EvidenceOptions,
 ): { readonly id: EvidenceId; readonly bytes: Buffer } {
   // Redact before cutting: the half of a secret that a cut leaves would no longer be recognized.
-  const bytes = capBytes(redactSecrets(text, options.secrets).text, options.maxBytes ?? MAX_BYTES);
+  const { text: clean } = redactSecrets(ownRedactor().text(text), options.secrets);
+  const bytes = capBytes(clean, options.maxBytes ?? MAX_BYTES);
   return { id: idOf(bytes), bytes };
 }
 

@@ -1,5 +1,5 @@
 import { RemandError } from "../../core/events/error.ts";
-import type { Environment } from "../process/environment.ts";
+import { type Environment, allowedEnvironment, checkVariables } from "../process/environment.ts";
 import { runProcess } from "../process/run-process.ts";
 
 /** Calls git. Every call of it in Remand goes through here. */
@@ -16,6 +16,8 @@ export interface GitCall {
   /** An index of our own: the checkout's is not touched. */
   readonly index?: string;
   readonly timeoutMs?: number;
+  /** The call talks to a remote, and so gets what a login there may need. */
+  readonly remote?: boolean;
   /** A text that is too long comes with its middle cut out, and says so, instead of being an error. */
   readonly mayBeCut?: boolean;
 }
@@ -66,9 +68,11 @@ export function createGit(
   cookie?: string,
 ): Git {
   const fixed = [...FIXED, ...settings].flatMap((setting) => ["-c", setting]);
-  const env = gitEnvironment(environment);
+  const local = localEnvironment(environment);
+  const remote = remoteEnvironment(environment);
 
   async function ask(args: readonly string[], call: GitCall = {}): Promise<GitAnswer> {
+    const env = call.remote === true ? remote : local;
     const result = await runProcess({
       command: ["git", ...fixed, ...args],
       cwd: call.cwd ?? folder,
@@ -125,16 +129,47 @@ const KEPT = new Set([
   "GIT_SSL_NO_VERIFY",
 ]);
 
-function gitEnvironment(source: Environment): Environment {
-  const kept = Object.entries(source).filter(([name]) => !name.startsWith("GIT_") || KEPT.has(name));
-  return {
-    ...Object.fromEntries(kept),
-    GIT_TERMINAL_PROMPT: "0",
-    GIT_OPTIONAL_LOCKS: "0",
-    GIT_NO_REPLACE_OBJECTS: "1",
-    LC_ALL: "C",
-  };
+/**
+ * Filters, merge drivers and helpers are programs that git starts by its configuration, and agents can write to the
+ * repository's. So a call sees the usual few variables, and none with a secret in it. The address of the SSH agent is
+ * there, because git fetches the missing files of a partial clone in the midst of any call.
+ */
+const localEnvironment = (source: Environment): Environment => ({
+  ...allowedEnvironment(source, [...KEPT, "SSH_AUTH_SOCK", "SSH_AGENT_PID"]),
+  ...ALWAYS,
+});
+
+/**
+ * For push, fetch and clone: what is no secret, and the logins of git servers, which credential helpers read. Keys of
+ * models and of anything else are no login.
+ */
+function remoteEnvironment(source: Environment): Environment {
+  const { seen } = checkVariables(source, LOGINS);
+  const kept = Object.entries(seen).filter(([name]) => !name.startsWith("GIT_") || KEPT.has(name));
+  return { ...Object.fromEntries(kept), ...ALWAYS };
 }
+
+const LOGINS = [
+  ...KEPT,
+  "REMAND_GIT_USERNAME",
+  "REMAND_GIT_PASSWORD",
+  "SSH_*",
+  "GCM_*",
+  "GH_*",
+  "GITHUB_*",
+  "GITLAB_*",
+  "CI_JOB_TOKEN",
+  "BITBUCKET_*",
+  "AZURE_DEVOPS_*",
+  "SYSTEM_ACCESSTOKEN",
+];
+
+const ALWAYS = {
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_NO_REPLACE_OBJECTS: "1",
+  LC_ALL: "C",
+};
 
 function notStarted(failure: { readonly code: string; readonly message: string }): RemandError {
   if (failure.code === "ENOENT" && failure.message.startsWith("there is no program")) {

@@ -47,7 +47,7 @@ interface BlameContext {
 /** The commit that most of the lines are from. */
 async function writerOf({ git, top, base, tip }: BlameContext, hunk: ChangedHunk): Promise<string | null> {
   const range = `${hunk.start},${hunk.start + hunk.added.length - 1}`;
-  const args = ["blame", "--porcelain", "-L", range, `${base}..${tip}`, "--", hunk.file];
+  const args = ["blame", "--no-textconv", "--porcelain", "-L", range, `${base}..${tip}`, "--", hunk.file];
   const { exitCode, stdout } = await git.ask(args, { cwd: top });
   return exitCode === 0 ? mostNamed(stdout) : null;
 }
@@ -56,7 +56,17 @@ async function writerOf({ git, top, base, tip }: BlameContext, hunk: ChangedHunk
 async function removerOf({ git, top, base, tip }: BlameContext, hunk: ChangedHunk): Promise<string | null> {
   if (hunk.removed.length === 0) return null;
   const range = `${hunk.oldStart},${hunk.oldEnd}`;
-  const args = ["blame", "--porcelain", "--reverse", "-L", range, `${base}..${tip}`, "--", hunk.oldFile];
+  const args = [
+    "blame",
+    "--no-textconv",
+    "--porcelain",
+    "--reverse",
+    "-L",
+    range,
+    `${base}..${tip}`,
+    "--",
+    hunk.oldFile,
+  ];
   const { exitCode, stdout } = await git.ask(args, { cwd: top });
   const last = exitCode === 0 ? (mostNamed(stdout, true) ?? base) : null;
   if (last === null) return null;

@@ -6,6 +6,7 @@ import type { StoryId } from "../../core/events/ids.ts";
 import type { Head, StoredEvent, VerifyResult } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
 import { canonical } from "../../stdx/canonical-json.ts";
+import { ownRedactor } from "../process/own-secrets.ts";
 
 /**
  * The chain of hashes that runs through a journal, whatever keeps it. A line's hash is taken over the hash before it
@@ -39,11 +40,16 @@ export interface EventText {
   readonly event: Event;
 }
 
-/** What cannot be written as JSON is refused here, before anything else is touched. */
+/**
+ * What cannot be written as JSON is refused here, before anything else is touched; and secrets are taken out, so that
+ * no journal has one and no hash is over one. The writer folds what is kept.
+ */
 export function keptEvent(event: Event): EventText {
   const { text, value } = canonical(event);
   assert(typeof text === "string", "an event is a JSON object");
-  return { text, event: value as Event };
+  if (!ownRedactor().mayHold(text)) return { text, event: value as Event };
+  const clean = canonical(ownRedactor().fields(value));
+  return { text: clean.text, event: clean.value as Event };
 }
 
 export function storedOf(line: Omit<Line, "event">, event: Event): StoredEvent {

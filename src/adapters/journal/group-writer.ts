@@ -3,6 +3,7 @@ import { RemandError } from "../../core/events/error.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import type { AppendResult } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
+import { ownRedactor } from "../process/own-secrets.ts";
 import type { EventText } from "./chain.ts";
 
 /** What one caller wants written, all of it or nothing. */
@@ -68,7 +69,7 @@ export function createGroupWriter(commit: (group: readonly Write[]) => Promise<r
     write: async (write) => {
       assert(!closed, "the journal is closed");
       return new Promise<AppendResult>((resolve, reject) => {
-        waiting.push({ write, resolve, reject });
+        waiting.push({ write: withoutSecrets(write), resolve, reject });
         running ??= run();
       });
     },
@@ -80,6 +81,10 @@ export function createGroupWriter(commit: (group: readonly Write[]) => Promise<r
     },
   };
 }
+
+/** Events had theirs taken out when they became text; see `keptEvent`. */
+const withoutSecrets = (write: Write): Write =>
+  "key" in write ? { ...write, text: ownRedactor().json(write.text) } : write;
 
 /**
  * Waits for writes that come at the same moment. Where commits are slow, it waits a whole turn of the event loop, so

@@ -1,5 +1,6 @@
 import type { Tool, ToolAnswer } from "../../ports/tool.ts";
 import { isRecord } from "../../stdx/assert.ts";
+import { ownRedactor } from "../process/own-secrets.ts";
 
 /**
  * The Model Context Protocol as far as tools need it: `initialize`, `ping`, `tools/list`, `tools/call`, and the
@@ -18,7 +19,8 @@ export interface McpOptions {
 
 export function createMcpSession(tools: readonly Tool[], options: McpOptions): McpSession {
   const calls: Calls = new Map();
-  const one = (message: unknown): Promise<object | null> => answerTo(message, { tools, options, calls });
+  const one = async (message: unknown): Promise<object | null> =>
+    ownRedactor().texts(await answerTo(message, { tools, options, calls }));
   return {
     async answer(message) {
       if (!Array.isArray(message)) return one(message);

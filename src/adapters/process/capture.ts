@@ -170,11 +170,28 @@ function createCappedText(maxBytes: number): CappedText {
       const last = tail();
       if (tailSeen <= tailLimit) return Buffer.concat([head.peek(), last]).toString("utf8");
       const first = head.peek();
-      const firstText = first.subarray(0, wholeCharacters(first)).toString("utf8");
-      return `${firstText}\n[${tailSeen - tailLimit} bytes were cut here]\n${last.subarray(firstCharacter(last)).toString("utf8")}`;
+      const kept = wholeLines(first);
+      const skipped = firstLine(last);
+      const cut = tailSeen - tailLimit + (first.length - kept) + skipped;
+      const [begin, end] = [first.subarray(0, kept), last.subarray(skipped)];
+      const gap = begin.at(-1) === LINE_END ? "" : "\n";
+      return `${begin.toString("utf8")}${gap}[${cut} bytes were cut here]\n${end.toString("utf8")}`;
     },
   };
 }
+
+/** Half of a line could be half of a secret, which no redactor recognizes; a line of many kilobytes is cut all the same. */
+function wholeLines(bytes: Buffer): number {
+  const end = bytes.lastIndexOf(LINE_END) + 1;
+  return bytes.length - end < LONG_LINE ? end : wholeCharacters(bytes);
+}
+
+function firstLine(bytes: Buffer): number {
+  const end = bytes.indexOf(LINE_END);
+  return end !== -1 && end < LONG_LINE ? end + 1 : firstCharacter(bytes);
+}
+
+const LONG_LINE = 4096;
 
 /** How many bytes from the start make whole UTF-8 characters: a cut must not leave half of one. */
 function wholeCharacters(bytes: Uint8Array): number {

@@ -1,5 +1,6 @@
 import type { Trial } from "../../ports/experiment-runner.ts";
 import { checkEnvironment, environmentIn, type EnvironmentIn } from "./environment.ts";
+import { ownRedactor } from "./own-secrets.ts";
 import { runProcess } from "./run-process.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
 
@@ -15,7 +16,7 @@ export function createCommandTrial(env: EnvironmentIn, sandbox: Sandbox): Trial 
       return {
         passed: ended.status === "exited" && ended.exitCode === 0,
         timedOut: ended.status !== "exited",
-        output: ended.output,
+        output: ownRedactor().text(ended.output),
         tookMs: ended.durationMs,
       };
     },

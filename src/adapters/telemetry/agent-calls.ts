@@ -2,6 +2,7 @@ import { storyId, type RoleName, type StoryId } from "../../core/events/ids.ts";
 import type { Agent, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { RoleAgent, RoleRegistry } from "../../ports/roles.ts";
+import { ownRedactor } from "../process/own-secrets.ts";
 import type { Attributes } from "./attributes.ts";
 import type { OtelApi } from "./load-api.ts";
 import type { TelemetryMeasures } from "./measures.ts";
@@ -34,7 +35,7 @@ function observedAgent({ agent }: RoleAgent, role: RoleName, { api, clock, trace
       const tell = (more: Attributes, trouble: string | null): void => {
         const at = clock.now();
         const about = trouble === null ? asked : { ...asked, "error.type": trouble };
-        span.setAttributes(more);
+        span.setAttributes(ownRedactor().texts(more));
         if (trouble !== null) {
           span.setAttribute("error.type", trouble);
           span.setStatus({ code: api.SpanStatusCode.ERROR });

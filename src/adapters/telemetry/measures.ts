@@ -4,6 +4,7 @@ import { LANES } from "../../core/stories/command.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
 import { entries, size } from "../../stdx/sorted-map.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
+import { ownRedactor } from "../process/own-secrets.ts";
 import { type Attributes, costIn } from "./attributes.ts";
 import type { OtelApi } from "./load-api.ts";
 import type { WorkPiece } from "./work-pieces.ts";
@@ -120,7 +121,9 @@ function observe(meter: Meter, { state, tally }: RunGauges): () => void {
 
 /** What has few values. Numbers are what is measured, and are never a dimension. */
 function dimensions(attributes: Attributes): OtelAttributes {
-  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => typeof value !== "number"));
+  return Object.fromEntries(
+    Object.entries(ownRedactor().texts(attributes)).filter(([, value]) => typeof value !== "number"),
+  );
 }
 
 /** From tenths of a second to days: a check, an agent, a person. */

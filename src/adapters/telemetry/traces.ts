@@ -1,6 +1,7 @@
 import type { Context, HrTime, Span, Tracer } from "@opentelemetry/api";
 import type { StoryId } from "../../core/events/ids.ts";
 import { sha256 } from "../../stdx/sha256.ts";
+import { ownRedactor } from "../process/own-secrets.ts";
 import type { Attributes } from "./attributes.ts";
 import type { OtelApi } from "./load-api.ts";
 import type { OpenPiece, WorkPiece } from "./work-pieces.ts";
@@ -42,7 +43,11 @@ export function createTraces({ api, version, identity, always }: TraceOptions): 
   };
   const start = (story: StoryId | null, name: string, at: number, attributes: Attributes, parent: Context): Span => {
     const about = story === null ? always : { ...always, "remand.story": story };
-    return tracer.startSpan(name, { startTime: timeOf(at), attributes: { ...about, ...attributes } }, parent);
+    return tracer.startSpan(
+      name,
+      { startTime: timeOf(at), attributes: ownRedactor().texts({ ...about, ...attributes }) },
+      parent,
+    );
   };
   const matching = (story: StoryId, { kind, since }: WorkPiece): Span | null => {
     const found = held.get(story);
@@ -58,7 +63,7 @@ export function createTraces({ api, version, identity, always }: TraceOptions): 
       const known = matching(story, piece);
       const span = known ?? start(story, piece.name, piece.since, {}, above(story));
       if (known !== null) held.delete(story);
-      span.setAttributes(piece.attributes);
+      span.setAttributes(ownRedactor().texts(piece.attributes));
       if (piece.trouble !== null) {
         span.setAttribute("error.type", piece.trouble);
         span.setStatus({ code: api.SpanStatusCode.ERROR });

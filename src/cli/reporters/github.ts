@@ -29,7 +29,7 @@ export function createGithubReporter({ world, asked }: ReporterSetting): Reporte
       });
       const table = ["| story | state | attempts | |", "|---|---|---|---|", ...rows].join("\n");
       const before = (await world.files.read(file)) ?? "";
-      await world.files.write(file, `${before}## Remand\n\n${summary}\n\n${table}\n`);
+      await world.files.write(file, `${before}${world.host.clean(`## Remand\n\n${summary}\n\n${table}\n`)}`);
     },
   };
 }

@@ -17,7 +17,7 @@ export interface Reporter extends Watcher {
 
 /** What a reporter may use of the world, and what it is about. */
 export interface ReporterSetting {
-  readonly world: Pick<World, "out" | "err" | "env" | "color" | "terminal" | "columns" | "now" | "files">;
+  readonly world: Pick<World, "out" | "err" | "env" | "color" | "terminal" | "columns" | "now" | "files" | "host">;
   /** The stories that were asked for. */
   readonly asked: readonly StoryId[];
 }

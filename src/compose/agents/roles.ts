@@ -20,6 +20,7 @@ import { AGENT_CLIENTS } from "../../core/stories/agent-client.ts";
 import { AGENT_REGISTRY } from "../../agents/registry.ts";
 import { instructionsOf, reportingAgent } from "./client-agents.ts";
 import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
+import { redactedRoles } from "./redacted-agents.ts";
 
 interface RoleParts {
   readonly clock: Clock;
@@ -28,8 +29,13 @@ interface RoleParts {
   readonly sandboxes: Sandboxes;
 }
 
-/** Who plays which role: the loop's one command, or whom the caller brought, or what the config says of each role. */
+/** Who plays which role. What any of them says is read without secrets. */
 export async function roleRegistryOf(root: string, plan: RunPlan, parts: RoleParts): Promise<RoleRegistry> {
+  return redactedRoles(await plannedRoles(root, plan, parts));
+}
+
+/** The loop's one command, or whom the caller brought, or what the config says of each role. */
+async function plannedRoles(root: string, plan: RunPlan, parts: RoleParts): Promise<RoleRegistry> {
   const { agentCommand, config } = plan;
   if (agentCommand !== null) {
     const [program = "", ...args] = agentCommand;

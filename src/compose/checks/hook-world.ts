@@ -12,6 +12,7 @@ import type { Gate } from "../../ports/gate.ts";
 import type { EngineJournal } from "../../ports/journal.ts";
 import type { RoleAgent } from "../../ports/roles.ts";
 import type { KeptCommit, Workspace } from "../../ports/workspace.ts";
+import { redactedRole } from "../agents/redacted-agents.ts";
 import { detectiveOf } from "../engine-world.ts";
 import { checkVariablesOf } from "./check-variables.ts";
 import { NO_WATCHER, type openGates } from "./gate.ts";
@@ -50,7 +51,7 @@ export function hookWorld(
     evidence,
     outbox: { put: async () => {}, get: async () => null, drop: async () => {} },
     gates: new Map([...gates].map(([name, gate]) => [name, withoutBaseRun(gate)])),
-    roleRegistry: { agentFor: async () => conversation },
+    roleRegistry: { agentFor: async () => redactedRole(conversation) },
     adjudicator: createAdjudicator({ roleRegistry: reviewers.roleRegistry, evidence, clock, nonce, checkouts }),
     integration: null,
     forge: null,

@@ -4,6 +4,7 @@ import type { Event } from "../../core/events/event.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import { openLedger, type Ledger } from "../../engine/ledger.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
+import { shownSecrets } from "../project-evidence.ts";
 import { journalLocation } from "./read-journal.ts";
 import { assertAuthority, speakerIn } from "./author.ts";
 
@@ -23,6 +24,7 @@ export async function tell(
   if (opened === null)
     throw new RemandError("file-missing", "nothing has run here yet", "Start with `remand run` or `remand loop`.");
   try {
+    await shownSecrets(root, []);
     const ledger = await openLedger({ journal: opened.journal, clock: createSystemClock(), watcher: NO_WATCHER });
     await appendWithRetry(ledger, stream, events);
   } finally {

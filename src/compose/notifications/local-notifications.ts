@@ -6,9 +6,10 @@ import type { ReminderNote } from "../../ports/notifier.ts";
 import type { Watcher } from "../../ports/watcher.ts";
 import { redactSecrets } from "../../parse/secrets/secrets.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
+import { ownRedactor } from "../../adapters/process/own-secrets.ts";
 import { createReminderNote } from "../../adapters/journal/reminder-note.ts";
 import { type Notifications, createNotifications } from "../../app/notifications/notifications.ts";
-import { envSecrets, listedSecrets } from "../project-evidence.ts";
+import { shownSecrets } from "../project-evidence.ts";
 import type { SenderParts } from "../../app/notifications/send-notices.ts";
 import { stateFolder } from "../state-folder.ts";
 import type { Ledger } from "../../engine/ledger.ts";
@@ -38,9 +39,8 @@ export async function sendingOf(
 ): Promise<SenderParts> {
   const clock = createSystemClock();
   const outlets = outletsOf(config, { root, env, clock, onNotice });
-  const literals = outlets.length === 0 ? [] : await envSecrets(root);
-  const patterns = listedSecrets(config.redact);
-  const clean = (text: string): string => redactSecrets(text, { literals, patterns }).text;
+  if (outlets.length > 0) await shownSecrets(root, config.redact);
+  const clean = (text: string): string => redactSecrets(text, ownRedactor().rules).text;
   return { project: basename(root), outlets, clock, clean, onNotice };
 }
 

@@ -16,7 +16,7 @@ import type { EngineWorld } from "../../engine/world.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
 import { engineWorld } from "../engine-world.ts";
 import { aside, isUnderWay, leavePlaces, placeOptions, privateHomeOf } from "../workspaces.ts";
-import { listedSecrets, projectSecrets } from "../project-evidence.ts";
+import { learnProject } from "../project-evidence.ts";
 import { becomeEngine } from "../journal/author.ts";
 import { type StateFolder, stateFolder } from "../state-folder.ts";
 import { telemetryOf } from "../telemetry.ts";
@@ -128,7 +128,7 @@ async function workerParts(
   });
   const watched: RunPlan = { ...plan.run, watcher: telemetry.watcher(plan.run.watcher) };
   const told = telemetry.journal(journal);
-  const secrets = { literals: await projectSecrets(root, config, env), patterns: listedSecrets(config.redact) };
+  const secrets = await learnProject(root, config, env);
   const evidence = createPostgresEvidence(pool, { secrets, copies: folder.evidence });
   const at: { ledger: Ledger | null } = { ledger: null };
   const sandboxes = await sandboxesOf(root, config, env, (text) => watched.onNotice?.(text));

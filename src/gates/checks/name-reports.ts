@@ -5,6 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type NameReport, type ReportedTest, readNameReport } from "../../parse/tests/test-names.ts";
 import type { Environment } from "../../adapters/process/environment.ts";
+import { ownRedactor } from "../../adapters/process/own-secrets.ts";
 import { runProcess } from "../../adapters/process/run-process.ts";
 import { readJunit } from "../../parse/tests/junit.ts";
 import { filesIn, isWrittenSince, momentOf, textOf } from "./read-reports.ts";
@@ -40,7 +41,8 @@ async function readAndDelete(folder: string, path: string, java: JavaReports) {
   try {
     const reports: NameReport[] = [];
     for (const name of (await readdir(folder)).sort())
-      if (name.endsWith(".jsonl")) reports.push(readNameReport(await readFile(join(folder, name), "utf8")));
+      if (name.endsWith(".jsonl"))
+        reports.push(readNameReport(ownRedactor().text(await readFile(join(folder, name), "utf8"))));
     return { reports: [...reports, ...(await java.read())], folders: [path, await realpath(path).catch(() => path)] };
   } finally {
     await rm(folder, { recursive: true, force: true });

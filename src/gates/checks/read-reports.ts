@@ -4,6 +4,7 @@ import { readTestReport } from "../../parse/tests/test-report.ts";
 import type { TestReport } from "../../parse/tests/test-report-parts.ts";
 import { matchesGlob } from "../../stdx/glob.ts";
 import type { GateRequest } from "../../ports/gate.ts";
+import { createLineRedactor, ownRedactor } from "../../adapters/process/own-secrets.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
 
 /** The report files of one judgement: which of them were written by the checks, and what they say. */
@@ -111,7 +112,7 @@ export async function textOf(
 ): Promise<string | { readonly problem: string }> {
   if (size > mostBytes) return { problem: `it is larger than ${mostBytes / 1024 / 1024} MB` };
   try {
-    return await readFile(resolve(root, path), "utf8");
+    return ownRedactor().text(await readFile(resolve(root, path), "utf8"));
   } catch (error) {
     return { problem: (error as Error).message };
   }
@@ -163,23 +164,33 @@ function plainFolder(pattern: string): string {
 const isPassedOver = (name: string, path: string, pattern: string): boolean =>
   [".git", ".remand", "node_modules", ".venv"].includes(name) && !pattern.startsWith(`${path}/`);
 
-/** How files are named in what a person or an agent reads: as in the author's folder, never as in a clean checkout. */
+/**
+ * What checks printed, as it may be read on: files are named as in the author's folder, never as in a clean checkout,
+ * and secrets are taken out before a text is cut, parsed or compared.
+ */
 export interface ShownPaths {
   /** The folder that paths are relative to. */
   readonly root: string;
   text(text: string): string;
+  /** For a stream: hands each line on as it may be read. */
+  lines(onLine: (line: string) => void): (line: string) => void;
   ended(ended: ProcessResult): ProcessResult;
 }
 
 export function shownPaths({ path, workedIn }: Pick<GateRequest, "path" | "workedIn">): ShownPaths {
-  if (workedIn === undefined) return { root: path, text: (text) => text, ended: (ended) => ended };
-  let [from, to] = [path, workedIn];
+  let [from, to] = [path, workedIn ?? path];
   // The project may be a folder of the repository: then files beside it are named too.
-  while (basename(from) === basename(to) && basename(from) !== "") [from, to] = [dirname(from), dirname(to)];
-  const text = (printed: string): string => printed.replaceAll(from, to);
+  if (from !== to)
+    while (basename(from) === basename(to) && basename(from) !== "") [from, to] = [dirname(from), dirname(to)];
+  const named = (printed: string): string => (from === to ? printed : printed.replaceAll(from, to));
+  const text = (printed: string): string => ownRedactor().text(named(printed));
   return {
-    root: workedIn,
+    root: workedIn ?? path,
     text,
+    lines: (onLine) => {
+      const redactLine = createLineRedactor();
+      return (line) => onLine(redactLine(named(line)));
+    },
     ended: (ended) => ({
       ...ended,
       output: text(ended.output),

@@ -171,7 +171,7 @@ function starter(options: CheckRunnerOptions, request: GateRequest, shown: Shown
         writes,
         ...(options.cookie === undefined ? {} : { cookie: options.cookie() }),
       },
-      { signal, onLine: (text) => onLine(shown.text(text)) },
+      { signal, onLine: shown.lines(onLine) },
     );
     return shown.ended(ended);
   };

@@ -135,7 +135,7 @@ export function createCiCommands({ commands, env, sandbox = NO_SANDBOX, cookie }
             timeoutMs: timeoutMs ?? request.timeoutMs,
             ...(cookie === undefined ? {} : { cookie: cookie() }),
           },
-          { signal: control.signal, onLine: (line) => control.onOutput(shown.text(line)) },
+          { signal: control.signal, onLine: shown.lines((line) => control.onOutput(line)) },
         );
         const ended = shown.ended(ran);
         log += `${ended.output}\n${endOf(ended)}\n`;

@@ -89,7 +89,7 @@ async function runMutation(
       sandbox: options.sandbox ?? NO_SANDBOX,
       timeoutMs: request.timeoutMs,
     },
-    { signal, onLine: (line) => onOutput(shown.text(line)) },
+    { signal, onLine: shown.lines(onOutput) },
   );
   const ended = shown.ended(ran);
   const log = `$ ${options.command}\n${ended.output}`;

@@ -5,8 +5,17 @@ import { endOfRun, type Secret } from "./secret-literals.ts";
  * a password in an address. Code is full of such names and of no secrets, so the value is looked at too.
  */
 export function findAssignments(text: string): Secret[] {
+  return findForms(text, FORMS);
+}
+
+/** Of these only the passwords in addresses: the place alone says what they are. */
+export function findUrlPasswords(text: string): Secret[] {
+  return findForms(text, [ADDRESS]);
+}
+
+function findForms(text: string, forms: readonly AssignmentForm[]): Secret[] {
   const secrets: Secret[] = [];
-  for (const { pattern, read } of FORMS) {
+  for (const { pattern, read } of forms) {
     const next = new RegExp(pattern.source, pattern.flags);
     const scan: Scan = { text, bareEnd: createBareEnd(text) };
     for (let match = next.exec(text); match !== null; match = next.exec(text)) {
@@ -25,12 +34,19 @@ interface Scan {
   bareEnd(from: number): number;
 }
 
+interface AssignmentForm {
+  readonly pattern: RegExp;
+  readonly read: AssignmentReader;
+}
+
 type AssignmentReader = (scan: Scan, from: number, match: RegExpExecArray) => Secret | null;
 
 const NAMES =
   "pass(?:word|wd|phrase)|pwd|secret(?:[_-]?access)?(?:[_-]?key)?|token|credential|(?:api|access|private|account|signing|encryption|auth|session|shared)[_-]?key";
 
-const FORMS: readonly { readonly pattern: RegExp; readonly read: AssignmentReader }[] = [
+const ADDRESS: AssignmentForm = { pattern: /:\/\//g, read: readAddress };
+
+const FORMS: readonly AssignmentForm[] = [
   { pattern: new RegExp(`(${NAMES})\\\\{0,3}["'\`]?([ \\t]{0,8}(?:=>|:=|[:=])[ \\t]{0,8})`, "gi"), read: readAssigned },
   { pattern: new RegExp(`--(?:[a-z0-9]{1,20}-){0,4}(${NAMES})[ \\t]{1,3}`, "gi"), read: readArgument },
   {
@@ -38,7 +54,7 @@ const FORMS: readonly { readonly pattern: RegExp; readonly read: AssignmentReade
     read: readHeader,
   },
   { pattern: /\bbearer[ \t]{1,3}/gi, read: readBearer },
-  { pattern: /:\/\//g, read: readAddress },
+  ADDRESS,
 ];
 
 function readAssigned({ text, bareEnd }: Scan, from: number, match: RegExpExecArray): Secret | null {

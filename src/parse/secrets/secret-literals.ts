@@ -1,3 +1,5 @@
+import { SHORTEST_LITERAL } from "./literal-forms.ts";
+
 /** A place in a text that must not be kept, and what it is called there. */
 export interface Secret {
   readonly start: number;
@@ -10,25 +12,6 @@ export function endOfRun(text: string, from: number, run: RegExp): number {
   run.lastIndex = from;
   run.test(text);
   return run.lastIndex;
-}
-
-/** Shorter ones stand in every other word; taking them out would shred the text and protect nothing. */
-export const SHORTEST_LITERAL = 4;
-
-/** Every occurrence of every literal, as it is and as JSON and URLs would write it; overlapping ones too. */
-export function findLiterals(text: string, literals: readonly string[], kind: string): Secret[] {
-  const secrets: Secret[] = [];
-  for (const form of formsOf(literals)) {
-    for (let start = text.indexOf(form); start !== -1;) {
-      let end = start + form.length;
-      let next = text.indexOf(form, start + 1);
-      // Occurrences that run into each other are one: a text of nothing but them must not fill the memory.
-      for (; next !== -1 && next <= end; next = text.indexOf(form, next + 1)) end = next + form.length;
-      secrets.push({ start, end, kind });
-      start = next;
-    }
-  }
-  return secrets;
 }
 
 /**
@@ -44,6 +27,19 @@ export function secretValues(entries: Readonly<Record<string, string>>): string[
     .map(([, value]) => value);
 }
 
+/**
+ * The values of all variables whose names say secret, whatever they look like. They are taken out of everything that
+ * is stored or shown, so short ones and plain words, which texts are full of, are not among them.
+ */
+export function secretVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  const entries = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return entries
+    .filter(([name, value]) => value.trim().length >= SHORTEST_VALUE && isSecretName(name) && !PLAIN_VALUE.test(value))
+    .map(([, value]) => value.trim());
+}
+
+const SHORTEST_VALUE = 8;
+
 const PLAIN_VALUE =
   /^(?:true|false|yes|no|none|null|undefined|\d{1,6}|production|development|test|staging|local|localhost|enabled|disabled)$/i;
 
@@ -51,25 +47,6 @@ const PLAIN_VALUE =
 function looksRandom(value: string): boolean {
   const isOneWord = /^[A-Za-z0-9+=_-]{20,}$/.test(value);
   return isOneWord && /\d/.test(value) && /[A-Za-z]/.test(value);
-}
-
-function formsOf(literals: readonly string[]): ReadonlySet<string> {
-  const forms = new Set<string>();
-  for (const literal of literals) {
-    const inJson = JSON.stringify(literal).slice(1, -1);
-    for (const form of [literal, inJson, inUrl(literal)]) if (form.length >= SHORTEST_LITERAL) forms.add(form);
-    // A key of many lines is printed with other things between them.
-    if (literal.includes("\n"))
-      for (const line of literal.split("\n")) if (line.trim().length >= LONG_LINE) forms.add(line.trim());
-  }
-  return forms;
-}
-
-const LONG_LINE = 16;
-
-function inUrl(literal: string): string {
-  // Half of a surrogate pair has no form in a URL.
-  return encodeURIComponent(literal.replaceAll(/\p{Surrogate}/gu, "\ufffd"));
 }
 
 /**

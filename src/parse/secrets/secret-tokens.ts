@@ -71,14 +71,14 @@ const RULE_OF: ReadonlyMap<string, TokenRule> = new Map(
 );
 
 /** Longer beginnings first: `sk-ant-` is not an `sk-`. */
-const BEGINNINGS = [...RULE_OF.keys()]
+export const TOKEN_BEGINNINGS = [...RULE_OF.keys()]
   .sort((a, b) => b.length - a.length)
   .map((text) => text.replaceAll(".", "\\."))
   .join("|");
 
 export function findTokens(text: string): Secret[] {
   const secrets: Secret[] = [];
-  const next = new RegExp(BEGINNINGS, "g");
+  const next = new RegExp(TOKEN_BEGINNINGS, "g");
   for (let match = next.exec(text); match !== null; match = next.exec(text)) {
     const start = match.index;
     const rule = RULE_OF.get(match[0])!;
@@ -126,8 +126,31 @@ export function findJwts(text: string): Secret[] {
   return secrets;
 }
 
-/** From BEGIN to END. Where the END is missing (a log was cut) everything that could be the key's goes. */
+/**
+ * From BEGIN to END. Where one of them is missing (a log was cut) everything that could be the key's goes, up to the
+ * other.
+ */
 export function findPrivateKeys(text: string): Secret[] {
+  return [...findBegunKeys(text), ...findEndedKeys(text)];
+}
+
+function findEndedKeys(text: string): Secret[] {
+  const secrets: Secret[] = [];
+  let after = 0;
+  for (const { index, 0: end } of text.matchAll(/-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g)) {
+    let start = index;
+    while (start > after && index - start < LONGEST_KEY) {
+      const line = Math.max(after, text.lastIndexOf("\n", start - 2) + 1);
+      if (!KEY_LINE.test(text.slice(line, start))) break;
+      start = line;
+    }
+    after = index + end.length;
+    if (start < index) secrets.push({ start, end: after, kind: "private-key" });
+  }
+  return secrets;
+}
+
+function findBegunKeys(text: string): Secret[] {
   const secrets: Secret[] = [];
   const begin = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
   let nextEnd = 0;
@@ -145,6 +168,7 @@ export function findPrivateKeys(text: string): Secret[] {
 
 const END_OF_KEY = "-----END ";
 const LONGEST_KEY = 20_000;
+const KEY_LINE = /^[ \t>+-]{0,8}[A-Za-z0-9+/]{16,}={0,2}\s{0,3}$/;
 const KEY_TEXT = /[A-Za-z0-9+/=\\\s]*/y;
 
 function endLine(text: string, at: number): number {

@@ -1,7 +1,9 @@
-import { plainText } from "../../stdx/plain-text.ts";
-import { findAssignments } from "./secret-assignments.ts";
-import { SHORTEST_LITERAL, type Secret, findLiterals } from "./secret-literals.ts";
-import { findJwts, findPrivateKeys, findTokens } from "./secret-tokens.ts";
+import { SUSPICIOUS, plainText, visibleText } from "../../stdx/plain-text.ts";
+import { type LiteralFinder, createLiteralFinder } from "./find-literals.ts";
+import { literalForms } from "./literal-forms.ts";
+import { findAssignments, findUrlPasswords } from "./secret-assignments.ts";
+import type { Secret } from "./secret-literals.ts";
+import { TOKEN_BEGINNINGS, findJwts, findPrivateKeys, findTokens } from "./secret-tokens.ts";
 
 /** What a project redacts beyond the well-known patterns. */
 export interface SecretRules {
@@ -24,34 +26,131 @@ export interface Redacted {
  */
 export function redactSecrets(text: string, rules: SecretRules = {}): Redacted {
   const counts: Record<string, number> = {};
-  const literals = (rules.literals ?? []).filter(
-    (literal) => literal.length >= SHORTEST_LITERAL && !isPartOfMark(literal),
+  const { literals } = compile(rules);
+  const find = (part: string): Secret[] => [...findCertain(part, literals, rules), ...findAssignments(part)];
+  return { text: redactWindows(text, find, counts), counts };
+}
+
+/**
+ * The same without guesses: what is listed, tokens and keys with a known beginning, passwords in addresses. Code,
+ * names and prose stay as they are, so it may be applied to everything that is stored.
+ */
+export function redactCertain(text: string, rules: SecretRules): string {
+  const { literals } = compile(rules);
+  return redactWindows(text, (part) => [...findCertain(part, literals, rules), ...findUrlPasswords(part)], {});
+}
+
+/**
+ * `false`: there is nothing for `redactCertain` in the text, or in a string of the JSON that the text is. Meant to be
+ * quick, because nearly every text has no secret in it.
+ */
+export function mayHoldSecret(text: string, rules: SecretRules): boolean {
+  if (rules.patterns !== undefined && rules.patterns.length > 0) return true;
+  return (
+    compile(rules).literals.has(text) ||
+    TOKEN.test(text) ||
+    (text.includes("://") && ADDRESS.test(text)) ||
+    HINTS.some((hint) => text.includes(hint)) ||
+    SUSPICIOUS.test(text)
   );
-  const found = [
-    ...findLiterals(text, literals, LITERAL),
+}
+
+/* Each by itself: in one expression they take three times as long. */
+const TOKEN = new RegExp(TOKEN_BEGINNINGS);
+const ADDRESS = /:\/\/[^\s/]*@/;
+/** Keys, web tokens, and characters that JSON escapes because they cannot be seen. */
+const HINTS = ["PRIVATE KEY", "eyJ", "\\u00"];
+
+interface CompiledRules {
+  readonly literals: LiteralFinder;
+}
+
+const compiledRules = new WeakMap<SecretRules, CompiledRules>();
+
+function compile(rules: SecretRules): CompiledRules {
+  const known = compiledRules.get(rules);
+  if (known !== undefined) return known;
+  const compiled = { literals: createLiteralFinder(literalForms(rules.literals ?? [])) };
+  compiledRules.set(rules, compiled);
+  return compiled;
+}
+
+function findCertain(text: string, literals: LiteralFinder, { patterns = [] }: SecretRules): Secret[] {
+  return [
+    ...literals.find(text, LITERAL),
     ...findPrivateKeys(text),
     ...findTokens(text),
     ...findJwts(text),
-    ...findAssignments(text),
-    ...(rules.patterns ?? []).flatMap((rule) => findPattern(text, rule)),
+    ...patterns.flatMap((rule) => findPattern(text, rule)),
   ];
-  let clean = replaceSecrets(text, found, counts);
-  // Replacing a secret can form another literal with the text beside it; every round removes some for good.
-  for (let round = 0; round < MOST_ROUNDS; round++) {
-    const left = findLiterals(clean, literals, LITERAL);
-    if (left.length === 0) break;
-    clean = replaceSecrets(clean, left, counts);
-  }
-  return { text: clean, counts };
 }
 
+type FindSecrets = (text: string) => readonly Secret[];
+
 const LITERAL = "listed";
+/** Memory grows with this, and not with the text: a log may be a hundred megabytes of secrets. */
+const WINDOW = 1024 * 1024;
+/** Further than any secret reaches that begins in a window. */
+const REACH = 64 * 1024;
+
+function redactWindows(text: string, find: FindSecrets, counts: Record<string, number>): string {
+  if (text.length <= WINDOW + REACH) return redactPart(text, text.length, find, counts).text;
+  const parts: string[] = [];
+  for (let from = 0; from < text.length;) {
+    const lineEnd = text.lastIndexOf("\n", from + WINDOW);
+    const until = lineEnd > from + WINDOW - REACH ? lineEnd + 1 : Math.min(from + WINDOW, text.length);
+    const part = redactPart(text.slice(from, until + REACH), until - from, find, counts);
+    parts.push(part.text);
+    from += part.read;
+  }
+  return parts.join("");
+}
+
+/** Redacts at least the first `limit` characters: a secret that begins there is taken out to its end. */
+function redactPart(
+  text: string,
+  limit: number,
+  find: FindSecrets,
+  counts: Record<string, number>,
+): { readonly text: string; readonly read: number } {
+  const first = replaceSecrets(text, limit, findVisible(text, find), counts);
+  let clean = first.text;
+  // Replacing a secret can form another with the text beside it; every round removes some for good.
+  for (let round = 0; round < MOST_ROUNDS && first.replaced > 0; round++) {
+    const again = replaceSecrets(clean, clean.length, findVisible(clean, find), counts);
+    if (again.replaced === 0) break;
+    clean = again.text;
+  }
+  return { text: clean, read: first.read };
+}
+
 const MOST_ROUNDS = 10;
 
-const mark = (kind: string): string => `[redacted:${kind}]`;
+/** Color codes and invisible characters in the midst of a secret do not hide it from a reader, nor from this. */
+function findVisible(text: string, find: FindSecrets): readonly Secret[] {
+  const found = find(text);
+  const visible = visibleText(text);
+  if (visible === null) return found;
+  const inVisible = find(visible.text).map(({ start, end, kind }) => ({
+    start: visible.placeOf(start),
+    end: visible.placeOf(end - 1) + 1,
+    kind,
+  }));
+  return [...found, ...inVisible];
+}
 
-/** Taking these out would put them in again. */
-const isPartOfMark = (literal: string): boolean => mark(LITERAL).includes(literal);
+const mark = (kind: string): string => `[redacted:${kind}]`;
+const MARK = /\[redacted:[a-z0-9-]{1,40}\]/y;
+const LONGEST_MARK = 60;
+
+/** What stands in a mark was taken out before; taking the mark apart would put it in again. */
+function isInMark(text: string, { start, end }: Secret): boolean {
+  const before = Math.max(0, start - LONGEST_MARK);
+  const begin = text.slice(before, start + 1).lastIndexOf("[");
+  if (begin === -1) return false;
+  MARK.lastIndex = before + begin;
+  return MARK.test(text) && MARK.lastIndex >= end;
+}
 
 function findPattern(text: string, { kind, pattern }: { readonly kind: string; readonly pattern: RegExp }): Secret[] {
   const flags = pattern.flags.includes("g") ? pattern.flags : `${pattern.flags}g`;
@@ -62,21 +161,36 @@ function findPattern(text: string, { kind, pattern }: { readonly kind: string; r
   return secrets;
 }
 
+interface Replaced {
+  readonly text: string;
+  readonly read: number;
+  readonly replaced: number;
+}
+
 /** Places that overlap become one, named after the first of them. */
-function replaceSecrets(text: string, found: readonly Secret[], counts: Record<string, number>): string {
-  const sorted = [...found].sort((a, b) => a.start - b.start || b.end - a.end);
+function replaceSecrets(
+  text: string,
+  limit: number,
+  found: readonly Secret[],
+  counts: Record<string, number>,
+): Replaced {
+  const sorted = found.filter((secret) => !isInMark(text, secret)).sort((a, b) => a.start - b.start || b.end - a.end);
   const parts: string[] = [];
   let kept = 0;
-  for (let i = 0; i < sorted.length;) {
+  let replaced = 0;
+  for (let i = 0; i < sorted.length && sorted[i]!.start < limit;) {
     const { start, kind } = sorted[i]!;
     let { end } = sorted[i]!;
     for (i++; i < sorted.length && sorted[i]!.start < end; i++) end = Math.max(end, sorted[i]!.end);
     parts.push(text.slice(kept, start), mark(kind));
     counts[kind] = (counts[kind] ?? 0) + 1;
+    replaced++;
     kept = end;
   }
-  parts.push(text.slice(kept));
-  return parts.join("");
+  const read = Math.max(limit, kept);
+  if (replaced === 0) return { text: read === text.length ? text : text.slice(0, read), read, replaced };
+  parts.push(text.slice(kept, read));
+  return { text: parts.join(""), read, replaced };
 }
 
 /**

@@ -43,6 +43,7 @@ async function told(name: ReporterName, setting: Setting = {}): Promise<Told> {
     columns: () => 60,
     now: () => Date.UTC(2026, 1, 22, 14, 31),
     files: setting.files ?? memoryFiles({}),
+    host,
   };
   const reporter = await createReporter(name, { world, asked: [storyId("login")] });
   const lines: StoredEvent[] = [];

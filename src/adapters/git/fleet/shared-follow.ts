@@ -66,7 +66,7 @@ async function areRelated(git: Git, one: string, other: string): Promise<boolean
 async function fillOwnSubmodules(git: Git, { root, onNotice }: FollowContext): Promise<void> {
   if (!existsSync(join(root, ".gitmodules")) || (await submodulePaths(git, root)).length === 0) return;
   const args = ["submodule", "update", "--init", "--recursive", "--quiet"];
-  const { exitCode, stderr } = await git.ask(args, { cwd: root, timeoutMs: 600_000 });
+  const { exitCode, stderr } = await git.ask(args, { cwd: root, timeoutMs: 600_000, remote: true });
   if (exitCode !== 0) onNotice(`submodules could not be fetched: ${stderr.trim().split("\n").at(-1)}`);
 }
 

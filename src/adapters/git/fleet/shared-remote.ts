@@ -123,7 +123,7 @@ export function createPatientGit(
   const git = createGit(root, { ...env, ...login.env }, settings, cookie);
   const once = async (args: readonly string[], timeoutMs: number): Promise<GitAnswer> => {
     try {
-      const answer = await git.ask(args, { timeoutMs });
+      const answer = await git.ask(args, { timeoutMs, remote: true });
       return { ...answer, stdout: login.hidden(answer.stdout), stderr: login.hidden(answer.stderr) };
     } catch (error) {
       if (!(error instanceof RemandError) || error.code !== "git-failed") throw error;

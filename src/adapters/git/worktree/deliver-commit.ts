@@ -110,7 +110,7 @@ async function publishCommit(
   const lease = pushed === undefined ? [] : [`--force-with-lease=${site.refs.branch}:${pushed.commit}`];
   const { exitCode, stderr } = await git.ask(
     ["push", "--no-verify", ...lease, "--", remote, `${commit}:${site.refs.branch}`],
-    { timeoutMs: PUSH_MS },
+    { timeoutMs: PUSH_MS, remote: true },
   );
   if (exitCode === 0) {
     await updateRefs(git, [moving(site, standing, "pushed", commit)]);

@@ -73,7 +73,7 @@ async function write(world: World, typed: string, file: string): Promise<void> {
     return storyHtml(withoutSecrets(paper, { patterns }));
   });
   const path = resolve(world.cwd, file);
-  await world.files.write(path, html);
+  await world.files.write(path, world.host.clean(html));
   world.out(`${shownPath(world, path)}\n`);
 }
 

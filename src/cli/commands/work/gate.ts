@@ -140,7 +140,7 @@ async function tell(
   const text = formatGates(report, format, setting);
   await addSummary(world, report);
   if (output === undefined) return world.out(text);
-  await world.files.write(resolve(world.cwd, output), text);
+  await world.files.write(resolve(world.cwd, output), world.host.clean(text));
   world.out(formatGates(report, shownFormat(world), { ...setting, paint: paintFor(world.color) }));
   world.err(`remand: wrote ${output} (${format}, ${countText(findingsIn(report), "finding")})\n`);
 }
@@ -149,7 +149,8 @@ async function tell(
 async function addSummary(world: World, report: GateReport): Promise<void> {
   const file = world.env["GITHUB_STEP_SUMMARY"];
   if (world.env["GITHUB_ACTIONS"] !== "true" || file === undefined || file === "") return;
-  await world.files.write(file, `${(await world.files.read(file)) ?? ""}${gateSummary(report)}`);
+  const before = (await world.files.read(file)) ?? "";
+  await world.files.write(file, `${before}${world.host.clean(gateSummary(report))}`);
 }
 
 const findingsIn = ({ judgements }: GateReport): number =>

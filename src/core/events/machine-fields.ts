@@ -1,0 +1,118 @@
+/**
+ * Fields of events that programs compare: ids, names of a list, paths, names from the config. Redaction leaves them as
+ * they are, because a state that was folded from altered ones would be another. Every other text of an event passes
+ * the redactor. `parent.name` is about one place, where the same name means text elsewhere.
+ */
+export function isMachineField(parent: string, name: string): boolean {
+  return FIELDS.has(name) || FIELDS.has(`${parent}.${name}`);
+}
+
+/** Objects in which nothing is text: names, numbers and patterns of the config. */
+export function isMachineObject(parent: string, name: string): boolean {
+  return OBJECTS.has(name) || OBJECTS.has(`${parent}.${name}`);
+}
+
+const OBJECTS: ReadonlySet<string> = new Set([
+  "names",
+  "policy.concurrency",
+  "policy.gates",
+  "policy.limits",
+  "policy.phases",
+  "policy.roles",
+  "policy.specialists",
+  "policy.stall",
+  "session",
+  "sessions",
+]);
+
+const FIELDS: ReadonlySet<string> = new Set([
+  // What it is: words of a list.
+  "autonomy",
+  "basis",
+  "budget",
+  "cause",
+  "ciClass",
+  "completed",
+  "deliver",
+  "engine",
+  "exceptions",
+  "gate",
+  "how",
+  "kind",
+  "merge",
+  "names",
+  "of",
+  "onExhausted",
+  "onUnexplained",
+  "outside",
+  "phase",
+  "preset",
+  "result",
+  "reworkOf",
+  "scope.tests",
+  "severity",
+  "shelf",
+  "stageOrder",
+  "stall",
+  "status",
+  "step",
+  "tddPhase",
+  "type",
+  "variant",
+  "verb",
+  "verdict",
+  "contested.why",
+  "reason.during",
+  "reason.outcome",
+  ".what",
+  ".why",
+  // Which one it is: ids, hashes, names from the config.
+  "agent",
+  "blocking",
+  "brief",
+  "by",
+  "category",
+  "check",
+  "commit",
+  "criterion",
+  "dependsOn",
+  "ended",
+  "environment",
+  "escalation",
+  "failure",
+  "finding",
+  "findings",
+  "hash",
+  "host",
+  "id",
+  "judgement.evidence",
+  "model",
+  ".message",
+  ".note",
+  "product",
+  "ranTests",
+  "reviewer",
+  "role",
+  "source",
+  "stage",
+  "stages",
+  "story",
+  "tree",
+  "unreported",
+  // Where it is: paths and branches.
+  "allow",
+  "branch",
+  "changed",
+  ".conflicts",
+  "deny",
+  "file",
+  "files",
+  "kept",
+  "notLoaded",
+  "path",
+  "putBack",
+  "restore",
+  "testPaths",
+  "typePaths",
+  "written",
+]);

@@ -30,10 +30,15 @@ function rowsOf(section: string): readonly string[] {
 }
 
 describe("the documents", () => {
-  test.each([...aboutTheSource, "README.md", ...guide, "docs/benchmarks.md", "docs/scale.md", "docs/sources.md"])(
-    "every link of %s leads somewhere",
-    (document) => expect(brokenLinks(root, document, read(document))).toEqual([]),
-  );
+  test.each([
+    ...aboutTheSource,
+    "README.md",
+    ...guide,
+    "docs/benchmarks.md",
+    "docs/scale.md",
+    "docs/security.md",
+    "docs/sources.md",
+  ])("every link of %s leads somewhere", (document) => expect(brokenLinks(root, document, read(document))).toEqual([]));
 
   test.each(aboutTheSource)("%s names files and words of the source that exist", (document) => {
     expect(unknownFiles(root, files, read(document))).toEqual([]);

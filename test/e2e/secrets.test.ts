@@ -15,6 +15,7 @@ const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const VALUE = "correct+horse/battery-9000";
 /** Put together here and in the scripts, so that no file of the project holds it. */
 const TOKEN = `ghp_${"aB3dE6gH9kL2".repeat(3)}`;
+const LATE = "tangerine-breakfast";
 const KEY_LINE = "q7Xw".repeat(16);
 const MAKE_TOKEN = `T=ghp_; for i in 1 2 3; do T="$T"aB3dE6gH9kL2; done`;
 
@@ -95,14 +96,19 @@ function project() {
   // The title is a person's: the journal and all that is made of it show it redacted.
   repository.write(
     "stories/give-away.md",
-    `---\ntitle: Accept ${TOKEN}\nstatus: ready\ntarget: "*"\n---\n\nCall https://me:${VALUE}@acme.example.\n`,
+    `---\ntitle: Accept ${TOKEN} at ${LATE}\nstatus: ready\ntarget: "*"\n---\n\nCall https://me:${VALUE}@acme.example.\n`,
   );
   repository.git("add", ".");
   repository.git("commit", "--quiet", "-m", "a story");
   // From here on: what the user set up, with filters that show what they see.
   for (const way of ["clean", "smudge"])
     repository.git("config", "--global", `filter.user.${way}`, `(echo; env) >> ${join(home, "env-user")}; cat`);
-  const env = { ...repository.env, ACME_API_TOKEN: VALUE, ENVIRONMENTS: home, NODE_OPTIONS: `--import ${sdkIn(home)}` };
+  const env: Record<string, string> = {
+    ...repository.env,
+    ACME_API_TOKEN: VALUE,
+    ENVIRONMENTS: home,
+    NODE_OPTIONS: `--import ${sdkIn(home)}`,
+  };
   const printed: string[] = [];
   const remand = (...args: readonly string[]) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
@@ -162,18 +168,17 @@ function leaksIn(texts: ReadonlyMap<string, string>): string[] {
 }
 
 test("no secret of an agent, a check, a reviewer or a person is stored, printed or sent", { timeout: 120_000 }, () => {
-  const { root, home, remand, printed } = project();
+  const { root, home, env, remand, printed } = project();
   const ran = remand("run", "--reporter", "default", "--verbose");
   expect(ran.status, ran.said).toBe(4);
   const message = `call me with ${VALUE} or ${TOKEN}`;
   expect(remand("answer", "give-away", "send-back", "--message", message, "--by", "Ada").said).toContain("Ada");
+  // The journal holds this one, as a journal of before may: it became a secret now. Views take it out.
+  env["LATE_TOKEN"] = LATE;
   for (const args of [
-    ["log"],
     ["log", "--json"],
     ["show", "give-away"],
-    ["show", "give-away", "--json"],
     ["show", "give-away", "--html", "story.html"],
-    ["status"],
     ["status", "--json"],
     ["inbox"],
     ["brief", "give-away"],
@@ -188,6 +193,7 @@ test("no secret of an agent, a check, a reviewer or a person is stored, printed 
   const stored = textsIn(join(root, ".remand"));
   expect([...stored.keys()].some((name) => name.startsWith("journal"))).toBe(true);
   expect([...stored.values()].join("\n")).toContain("[redacted:");
+  expect([...stored].some(([name, text]) => name.startsWith("journal") && text.includes(LATE))).toBe(true);
   expect(printed.join("\n")).toMatch(/it prints \[redacted:listed\] and \[redacted:github-token\]/);
   const sent = textsIn(home);
   const outside = ["spans.jsonl", "project/notified.jsonl", "project/story.html", "project/gate.sarif"];
@@ -198,13 +204,13 @@ test("no secret of an agent, a check, a reviewer or a person is stored, printed 
       new Map([
         ...stored,
         ...outside.map((name) => [name, sent.get(name)!] as const),
-        ...[...sent].filter(
-          ([name]) => /^project\/(?:\.remand|trail|docs)\//.test(name) && !name.includes("/worktrees/"),
-        ),
         ...printed.map((text, at) => [`${at}: ${text.slice(0, text.indexOf("\n"))}`, text] as const),
       ]),
     ),
   ).toEqual([]);
+  const shown = [...printed.slice(2), sent.get("project/story.html")!];
+  expect(shown.filter((text) => text.includes(LATE))).toEqual([]);
+  expect(shown.join("\n")).toContain("Accept [redacted:github-token] at [redacted:listed]");
   // The notifier's command is a person's own, and sees the variables that the config names.
   expect(readFileSync(join(root, "notifier-env"), "utf8")).toContain("REMAND_KIND=");
 

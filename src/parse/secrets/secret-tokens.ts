@@ -131,7 +131,9 @@ export function findJwts(text: string): Secret[] {
  * other.
  */
 export function findPrivateKeys(text: string): Secret[] {
-  return [...findBegunKeys(text), ...findEndedKeys(text)];
+  const begun = findBegunKeys(text);
+  const known = new Set(begun.map(({ end }) => end));
+  return [...begun, ...findEndedKeys(text).filter(({ end }) => !known.has(end))];
 }
 
 function findEndedKeys(text: string): Secret[] {

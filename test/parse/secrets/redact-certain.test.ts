@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { findPrivateKeys } from "../../../src/parse/secrets/secret-tokens.ts";
 import { mayHoldSecret, redactCertain } from "../../../src/parse/secrets/secrets.ts";
 
 /** Made up here, out of parts, so that no scanner of repositories takes this file for a leak. */
@@ -49,6 +50,11 @@ test("a private key whose beginning was cut off goes from where its text begins"
   expect(clean(`a line before it\n${body}-----END RSA PRIVATE KEY-----\nafter`)).toBe(
     "a line before it\n[redacted:private-key]\nafter",
   );
+});
+
+test("a whole private key is found once", () => {
+  const key = `-----BEGIN PRIVATE KEY-----\n${"aB3dE6gH9kL2nP5r".repeat(4)}\n-----END PRIVATE KEY-----`;
+  expect(findPrivateKeys(`a\n${key}\nb\n${key}`)).toHaveLength(2);
 });
 
 test("passwords in addresses go, and guesses by name stay", () => {

@@ -3,6 +3,7 @@ import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { openMcpDesk, type McpHttpServer } from "../../../src/adapters/mcp/http.ts";
+import { learnVariables } from "../../../src/adapters/process/own-secrets.ts";
 import { createMcpSession } from "../../../src/adapters/mcp/session.ts";
 import { serveStdio } from "../../../src/adapters/mcp/stdio.ts";
 import { reportTools, type AgentReport } from "../../../src/app/report-tools.ts";
@@ -26,6 +27,20 @@ const session = (...tools: Tool[]) => createMcpSession(tools, { version: "1.2.3"
 const ask = (method: string, params: unknown = {}, id: unknown = 1) => ({ jsonrpc: "2.0", id, method, params });
 
 describe("the protocol", () => {
+  it("answers of tools, their data and their errors leave without secrets", async () => {
+    learnVariables({ ACME_API_TOKEN: "hunter2-of-acme-9000" });
+    const words = "it is hunter2-of-acme-9000";
+    const tells: Tool = { ...echo, call: async () => ({ isError: false, text: words, data: { a: [words] } }) };
+    const fails: Tool = { ...echo, name: "fails", call: () => Promise.reject(new Error(words)) };
+    const [told, failed] = [
+      await session(tells).answer(ask("tools/call", { name: "echo" })),
+      await session(fails).answer(ask("tools/call", { name: "fails" })),
+    ].map((answer) => JSON.stringify(answer));
+    expect(`${told}${failed}`).not.toContain("hunter2");
+    expect(told?.split("it is [redacted:listed]")).toHaveLength(3);
+    expect(failed).toContain("it is [redacted:listed]");
+  });
+
   it.each([
     ["2024-11-05", "2024-11-05"],
     ["2025-06-18", "2025-06-18"],

@@ -1,0 +1,18 @@
+import { gunzipSync } from "node:zlib";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createEvidenceStore } from "../../../src/adapters/evidence/evidence-store.ts";
+import { learnVariables } from "../../../src/adapters/process/own-secrets.ts";
+
+test("what the process holds is taken out of evidence, also where the text is cut", async () => {
+  learnVariables({ ACME_API_TOKEN: "hunter2-of-acme-9000" });
+  const folder = mkdtempSync(join(tmpdir(), "evidence-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const store = createEvidenceStore(folder, { maxBytes: 2000 });
+  const id = await store.keep("it is hunter2-of-acme-9000, ".repeat(500));
+  const kept = gunzipSync(readFileSync(store.placeOf(id))).toString();
+  expect(kept).toContain("[redacted:listed]");
+  expect(kept).not.toContain("hunter2");
+});

@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createGit } from "../../../src/adapters/git/git.ts";
+import { makeRepository } from "../../kit/git-repository.ts";
+
+/** What a program that git starts sees, for a call of the engine. */
+async function seenBy(call: { readonly remote?: boolean }): Promise<string> {
+  const repository = makeRepository({ ".gitattributes": "*.txt filter=spy\n" });
+  onTestFinished(() => repository.clear());
+  const { root, home, env } = repository;
+  repository.git("config", "filter.spy.clean", `env > ${join(home, "seen")}; cat`);
+  repository.write("a.txt", "a\n");
+  const git = createGit(root, {
+    ...env,
+    ACME_API_TOKEN: "hunter2-of-acme-9000",
+    ANTHROPIC_API_KEY: "hunter2-of-anthropic",
+    DATABASE_URL: "postgres://me:hunter2@db/x",
+    GH_TOKEN: "hunter2-of-github",
+    GIT_DIR: "/nowhere",
+    GIT_SSH_COMMAND: "ssh -i key",
+    HTTPS_PROXY: "http://proxy.example",
+    SSH_AUTH_SOCK: "/run/agent",
+    REMAND_GIT_PASSWORD: "hunter2-of-the-fleet",
+  });
+  await git.run(["add", "a.txt"], call);
+  return readFileSync(join(home, "seen"), "utf8");
+}
+
+test("a filter sees the usual few variables of the engine, and no secret", async () => {
+  const seen = await seenBy({});
+  expect(seen).not.toContain("hunter2");
+  expect(seen).not.toMatch(/^(?:HTTPS_PROXY|DATABASE_URL)=/m);
+  for (const name of ["PATH", "HOME", "GIT_SSH_COMMAND", "SSH_AUTH_SOCK"])
+    expect(seen).toMatch(new RegExp(`^${name}=`, "m"));
+});
+
+test("a call that talks to a remote has the logins of git servers and the way there, and no other key", async () => {
+  const seen = await seenBy({ remote: true });
+  expect(seen).toContain("GH_TOKEN=hunter2-of-github");
+  expect(seen).toContain("REMAND_GIT_PASSWORD=hunter2-of-the-fleet");
+  expect(seen).toContain("HTTPS_PROXY=");
+  expect(seen).not.toMatch(/ACME_API_TOKEN|ANTHROPIC_API_KEY/);
+});

@@ -47,14 +47,14 @@ export async function shownSecrets(root: string, redact: readonly string[]): Pro
 }
 
 /** The person's own patterns. */
-export function listedSecrets(
+function listedSecrets(
   redact: readonly string[],
 ): readonly { readonly kind: string; readonly pattern: RegExp }[] {
   return redact.map((pattern) => ({ kind: "listed", pattern: new RegExp(pattern, "g") }));
 }
 
 /** What the `.env` files hold that is no ordinary word. */
-export async function envSecrets(root: string): Promise<readonly string[]> {
+async function envSecrets(root: string): Promise<readonly string[]> {
   const names = (await readdir(root)).filter((name) => ENV_FILE.test(name) && !SAMPLE.test(name));
   const texts = await Promise.all(names.map((name) => textOf(join(root, name))));
   const values = texts.flatMap(readEnvValues).flatMap((value) => [value, ...value.split("\n")]);

@@ -47,9 +47,7 @@ export async function shownSecrets(root: string, redact: readonly string[]): Pro
 }
 
 /** The person's own patterns. */
-function listedSecrets(
-  redact: readonly string[],
-): readonly { readonly kind: string; readonly pattern: RegExp }[] {
+function listedSecrets(redact: readonly string[]): readonly { readonly kind: string; readonly pattern: RegExp }[] {
   return redact.map((pattern) => ({ kind: "listed", pattern: new RegExp(pattern, "g") }));
 }
 

@@ -30,6 +30,18 @@ const CHECKS = [
   ["slow-tests", "vitest", "run", "--project=slow", ...testing("slow-tests")],
 ];
 
+/** The tests of the sandbox need bubblewrap. Where it is missing, and this may install it, it does; else it says so. */
+function haveSandbox() {
+  const has = (/** @type {string} */ program) => spawnSync(program, ["--version"]).status === 0;
+  if (process.platform !== "linux" || has("bwrap")) return;
+  if (process.env["CI"] !== undefined && process.getuid?.() === 0 && has("apt-get")) {
+    spawnSync("apt-get", ["install", "--yes", "--quiet", "bubblewrap"], { stdio: "ignore" });
+    if (has("bwrap")) return;
+  }
+  console.log("── The tests of the sandbox are skipped: bubblewrap is not installed (apt install bubblewrap).");
+}
+
+haveSandbox();
 mkdirSync(`${root}.build`, { recursive: true });
 const TESTS = ["tests", "slow-tests"];
 // A report of an earlier run must not be taken for this one's.

@@ -28,6 +28,7 @@ import { roleRegistryOf } from "./agents/roles.ts";
 import { stateFolder } from "./state-folder.ts";
 import type { WorkspaceLocations } from "./workspaces.ts";
 import type { Sandboxes } from "../adapters/sandbox/open-sandboxes.ts";
+import { levelText } from "../core/events/isolation.ts";
 
 /** What is one thing on one machine, and another in a fleet. */
 export interface WorldParts extends WorkspaceLocations {
@@ -86,6 +87,7 @@ export async function engineWorld(
   const seen = environmentWith(checkVariablesOf(env, plan.config).seen, python, start);
   const world: EngineWorld = {
     root,
+    isolation: levelText(sandboxes.agents.level),
     ...(host === undefined ? {} : { host }),
     journal,
     clock,

@@ -55,4 +55,6 @@ export interface EngineWorld {
   readonly watcher: Watcher;
   /** An unguessable word for the fences of one brief. */
   nonce(): string;
+  /** What keeps agents from the rest of the machine, for the record. */
+  readonly isolation?: string;
 }

@@ -79,7 +79,13 @@ export const EVENTS: EventArbitraries = {
       brief: fc.option(evidence),
       forecastUsd: fc.option(amount),
     },
-    { tddPhase, model: text, stronger: recordOf({ failures: count }), fresh: recordOf({ failures: count }) },
+    {
+      tddPhase,
+      model: text,
+      isolation: text,
+      stronger: recordOf({ failures: count }),
+      fresh: recordOf({ failures: count }),
+    },
   ),
   "attempt.unclear": recordOf(
     { ...is("attempt.unclear"), attempt: count, detail: text, durationMs },

@@ -170,6 +170,8 @@ export interface AttemptStarted {
   readonly forecastUsd: number | null;
   /** The model that is asked for; without it, the agent's own. */
   readonly model?: string;
+  /** What kept the agent from the rest of the machine: `none`, or the sandbox with what held. */
+  readonly isolation?: string;
   /** It is the stronger one, because so many attempts of this role and phase have failed. */
   readonly stronger?: { readonly failures: number };
   /** The conversation before was left on purpose, because so many attempts in it have failed. */

@@ -180,6 +180,7 @@ const attemptStarted = z.strictObject({
   brief: evidenceIdSchema.nullable(),
   forecastUsd: amount.nullable(),
   model: text.exactOptional(),
+  isolation: text.exactOptional(),
   stronger: z.strictObject({ failures: count }).exactOptional(),
   fresh: z.strictObject({ failures: count }).exactOptional(),
 });

@@ -45,6 +45,7 @@ export async function startAttempt(performing: CommandContext<StartCommand>): Pr
       brief,
       forecastUsd,
       ...(model === null ? {} : { model }),
+      ...(world.isolation === undefined ? {} : { isolation: world.isolation }),
       ...(stronger === undefined ? {} : { stronger: { failures: stronger.failures } }),
       ...(fresh === undefined ? {} : { fresh }),
     },

@@ -48,6 +48,8 @@ export interface AttemptCard {
   readonly endedAt: number | null;
   readonly costUsd: number | null;
   readonly forecastUsd: number | null;
+  /** What kept the agent from the rest of the machine; `null` in records from before there were sandboxes. */
+  readonly isolation: string | null;
   readonly changed: readonly string[];
   readonly brief: EvidenceId | null;
   readonly message: EvidenceId | null;
@@ -116,6 +118,7 @@ function attemptCards(state: StoryState, lines: readonly Recorded[]): readonly A
       endedAt: end?.at ?? null,
       costUsd: ended?.costUsd ?? null,
       forecastUsd: started?.forecastUsd ?? null,
+      isolation: started?.isolation ?? null,
       changed: ended?.changed ?? [],
       brief: started?.brief ?? null,
       message: ended?.message ?? null,

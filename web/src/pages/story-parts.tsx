@@ -46,6 +46,7 @@ function Attempt({ attempt, story }: { readonly attempt: AttemptCard; readonly s
     ...(reworkOf === null ? [] : [`rework after ${reworkOf}`]),
     ...(endedAt === null ? [] : [durationText(endedAt - startedAt)]),
     ...(costUsd === null ? [] : [moneyText(costUsd)]),
+    ...(attempt.isolation === null ? [] : [`sandbox: ${attempt.isolation}`]),
   ];
   return (
     <li class={failed === "" ? "" : "was-failed"}>

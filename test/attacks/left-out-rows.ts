@@ -5,26 +5,6 @@ const KIND = "tests left out, moved or shadowed";
 
 /** Tests that no longer run, or that run with other code than they name. */
 export const LEFT_OUT: readonly Row[] = [
-  {
-    kind: KIND,
-    does: "replaces the assertions from the source",
-    stack: NODE,
-    files: {
-      "src/cart.js": `import assert from "node:assert/strict";\nassert.equal = () => {};\n${NODE.files["src/cart.js"]!}`,
-    },
-    pending: "the tests run and cannot fail: only planted faults show that",
-  },
-  {
-    kind: KIND,
-    does: "makes a helper outside of the test folders assert nothing",
-    stack: NODE,
-    base: {
-      "lib/same.js": 'import assert from "node:assert/strict";\nexport const same = (a, b) => assert.equal(a, b);\n',
-      "test/cart.test.js": `import test from "node:test";\nimport { same } from "../lib/same.js";\nimport { add } from "../src/cart.js";\ntest("adds two numbers", () => same(add(2, 1), 3));\n`,
-    },
-    files: { "lib/same.js": "export const same = () => undefined;\n" },
-    pending: "a file that is not named like a test is the product, unless `oracle` names it",
-  },
   { kind: KIND, does: "deletes the target test", stack: NODE, shell: "rm test/cart.test.js" },
   { kind: KIND, does: "deletes the target test", stack: PYTEST, shell: "rm tests/test_cart.py" },
   { kind: KIND, does: "deletes the target test", stack: GO, shell: "rm cart_test.go" },

@@ -1,3 +1,4 @@
+import { DISARMS } from "./disarm-rows.ts";
 import { DURING } from "./during-rows.ts";
 import { EDITS } from "./edit-rows.ts";
 import type { Row } from "./kit.ts";
@@ -8,4 +9,4 @@ import { SETTINGS } from "./settings-rows.ts";
 export { HONEST } from "./honest-rows.ts";
 
 /** Everything that must be refused. */
-export const ATTACKS: readonly Row[] = [...OUTSIDE, ...EDITS, ...LEFT_OUT, ...SETTINGS, ...DURING];
+export const ATTACKS: readonly Row[] = [...OUTSIDE, ...EDITS, ...LEFT_OUT, ...SETTINGS, ...DURING, ...DISARMS];

@@ -134,6 +134,8 @@ export interface GateConfig {
   readonly baseWait?: Duration;
   /** Checks: run before each run of a check, to reset what they share. */
   readonly reset?: string;
+  /** Checks: are faults planted in the work, to see that its tests can fail? Without it, `auto`. */
+  readonly faults?: "auto" | "off";
   readonly coverage?: CoverageConfig;
   /** CI: the command that puts formatting and lint right. */
   readonly fix?: string;

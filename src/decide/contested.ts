@@ -26,7 +26,10 @@ export function contestedQuestion(
   if (!state.productReady || state.failing !== null) return null;
   const gate = RUN_TESTS.find((each) => openTests(state, each).length > 0);
   if (gate === undefined || isReviewerToCome(state, base)) return null;
-  return { gate, reason: { type: "contested-tests", tests: [...new Set(allOpen(state))] } };
+  const open = allOpen(state);
+  const cannotFail = unique(open.filter(({ why }) => why === "cannot-fail"));
+  const reason = { type: "contested-tests", tests: unique(open) } as const;
+  return { gate, reason: cannotFail.length === 0 ? reason : { ...reason, cannotFail } };
 }
 
 /** What the gate's pass of the present tree contests, without what is licensed or what a reviewer let through. */
@@ -37,8 +40,9 @@ function openTests(state: StoryState, gate: GateName): readonly ContestedTest[] 
   return contested.filter(({ test }) => !ruled.has(test) && !isLicensed(state, test));
 }
 
-const allOpen = (state: StoryState): string[] =>
-  RUN_TESTS.flatMap((gate) => openTests(state, gate)).map(({ test }) => test);
+const allOpen = (state: StoryState): ContestedTest[] => RUN_TESTS.flatMap((gate) => openTests(state, gate));
+
+const unique = (tests: readonly ContestedTest[]): string[] => [...new Set(tests.map(({ test }) => test))];
 
 /** Those in a pass that still holds. */
 function contestedBy(state: StoryState, gate: GateName): readonly ContestedTest[] {

@@ -1,7 +1,7 @@
 import { countText, plural } from "../stdx/plain-text.ts";
 import type { EscalationKind, EscalationReason } from "../core/stories/escalation.ts";
 import { limitText, spentText } from "../core/stories/budget.ts";
-import { listNames, reasonText, times } from "../core/stories/escalation-words.ts";
+import { isAllUnfailing, listNames, reasonText, times } from "../core/stories/escalation-words.ts";
 import type { GateName } from "../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import { STOP_RULES } from "../core/stories/stop-rules.ts";
@@ -87,7 +87,9 @@ function ownAssessment(reason: EscalationReason): string {
     case "target-not-failing":
       return `nothing that fails at the base matches ${listNames(reason.targets)}: it passes already, or no test has that name`;
     case "contested-tests":
-      return `these passed before, and no longer pass in their earlier version: ${reason.tests.join(", ")}`;
+      return isAllUnfailing(reason)
+        ? `these pass with faults planted in the code that they run: ${reason.tests.join(", ")}`
+        : `these passed before, and no longer pass in their earlier version: ${reason.tests.join(", ")}`;
     case "infrastructure":
       return reason.issue;
   }
@@ -142,7 +144,9 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
     case "target-not-failing":
       return `Correct the target ${listNames(reason.targets)} in the story's file, or take it out, and answer resolve.`;
     case "contested-tests":
-      return `Compare ${listNames(reason.tests)} with the base. If the story asks for the change, answer allow; if not, send the work back.`;
+      return isAllUnfailing(reason)
+        ? `Look for code that keeps ${listNames(reason.tests)} from failing. If the work is right, answer allow; if not, send the work back.`
+        : `Compare ${listNames(reason.tests)} with the base. If the story asks for the change, answer allow; if not, send the work back.`;
   }
 }
 
@@ -198,7 +202,7 @@ export function questionOf(reason: EscalationReason, gate: GateName | null, top 
     case "target-not-failing":
       return `Which failing test should this story make pass?`;
     case "contested-tests":
-      return contestedQuestionText(reason.tests);
+      return contestedQuestionText(reason);
     case "infrastructure":
       return `Is the infrastructure healthy, or what should Remand try?`;
   }
@@ -209,8 +213,11 @@ function failedQuestion(gate: string, used: number, top: string): string {
   return `${fact}${top === "" ? "" : `: ${top.replace(/[.!?\s]+$/, "")}`}. What should the agent change?`;
 }
 
-function contestedQuestionText(tests: readonly string[]): string {
+function contestedQuestionText(reason: Extract<EscalationReason, { type: "contested-tests" }>): string {
+  const { tests } = reason;
   const many = tests.length;
+  if (isAllUnfailing(reason))
+    return `${countText(many, "test")} ${plural(many, "passes", "pass")} even with faults planted in the work: ${listNames(tests)}. Accept the work?`;
   const fact = `${countText(many, "existing test")} no longer ${plural(many, "passes in its", "pass in their")} earlier version`;
   return `${fact}: ${listNames(tests)}. May the work change ${plural(many, "it", "them")}?`;
 }

@@ -15,6 +15,7 @@ import type { KnownFlake } from "./checks/flakes.ts";
 import type { CoverageRules } from "./checks/measures.ts";
 import type { CheckCommand } from "./checks/run-check.ts";
 import type { Sandbox } from "../ports/sandbox.ts";
+import type { BaseFaultStore } from "./faults/fault-bench.ts";
 
 /** Makes a gate for a project; `null` where what it needs is not there. */
 export type CreateGate = (settings: GateSettings, parts: GateParts) => Gate | null;
@@ -46,6 +47,7 @@ interface OwnSettings {
   readonly reruns: number;
   readonly parallel: number;
   readonly reset?: string;
+  readonly faults?: "auto" | "off";
   readonly coverage?: CoverageRules;
   readonly rules: Readonly<Record<string, Severity | "off">>;
   readonly report?: string;
@@ -63,6 +65,8 @@ export interface GateParts {
   readonly sandbox: Sandbox;
   /** The tests that were seen to be flaky before. */
   readonly flakes?: (() => Promise<readonly KnownFlake[]>) | undefined;
+  /** What is known of faults planted in a base; absent: it is known as long as the process runs. */
+  readonly baseFaults?: BaseFaultStore | undefined;
   /** Where the base's tests are tried with the work; `null`: nothing is proven by trying. */
   readonly experimentRunner: ExperimentRunner | null;
   /** Where gates that run code, and reviewers, get a clean checkout; `null`: they use the author's folder. */

@@ -13,6 +13,8 @@ export interface Gate {
   run(request: GateRequest, control: GateControl): Promise<Judgement>;
   /** Looks at the base, before the work begins. */
   baseline?(request: GateRequest, control: GateControl): Promise<Baseline>;
+  /** Finds out, while an agent works on the base, what the gate will need to judge the work. */
+  prepare?(request: GateRequest, control: GateControl): Promise<void>;
   /** It looks at the base in a folder of its own, and so may go on while work is done. */
   readonly hasOwnBase?: boolean;
   /** The commands or rules that decide the result; they go into the brief. */

@@ -5,6 +5,7 @@ const FIX = "plain fixes";
 const TESTS = "tests added, moved, formatted";
 const LICENSED = "tests changed with a license";
 const PROJECT = "other parts of the project";
+const PLANTED = "code that planted faults could misjudge";
 
 const plainFix = (stack: Stack): Row => ({ kind: FIX, does: "fixes the code", stack, files: stack.fixed });
 const NODE_HEAD = 'import assert from "node:assert/strict";\nimport test from "node:test";\n';
@@ -263,5 +264,89 @@ test("adds two numbers", () => assert.equal(String(execFileSync("node", ["script
     does: "adds a target to the makefile",
     stack: MAKE,
     files: { ...MAKE.fixed, Makefile: `${textOf(MAKE, "Makefile")}\nclean:\n\trm -rf build\n` },
+  },
+  {
+    kind: PLANTED,
+    does: "moves the code to another file and leaves the old one without use",
+    stack: NODE,
+    files: {
+      "src/sums.js": `${NODE.fixed["src/cart.js"]!}`,
+      "test/cart.test.js": null,
+      "src/old.js": textOf(NODE, "src/cart.js"),
+      "src/cart.js": 'export { add, total } from "./sums.js";\n',
+    },
+    shell: "git checkout -q -- test/cart.test.js",
+  },
+  {
+    kind: PLANTED,
+    does: "adds a result that comes before the old code, which still runs",
+    stack: PYTEST,
+    files: {
+      "cart.py":
+        "def add(a, b):\n    old = a - b\n    return old + b + b\n\n\ndef total(prices):\n    seen = 0\n    for price in prices:\n        seen = seen + price\n    return sum(prices)\n",
+    },
+  },
+  {
+    kind: PLANTED,
+    does: "writes code without numbers or conditions",
+    stack: NODE,
+    base: {
+      "src/cart.js": "export const add = (a) => a;\nexport const total = (prices) => prices.at(-1);\n",
+      "test/cart.test.js": `${NODE_HEAD}import { add } from "../src/cart.js";\ntest("adds two numbers", () => assert.equal(add("a", "b"), "ab"));\n`,
+      "test/total.test.js": `${NODE_HEAD}import { total } from "../src/cart.js";\ntest("takes the last", () => assert.equal(total(["x"]), "x"));\n`,
+    },
+    files: {
+      "src/cart.js": "export const add = (...all) => all.join('');\nexport const total = (prices) => prices.at(-1);\n",
+    },
+  },
+  {
+    kind: PLANTED,
+    does: "fixes the code beside a test that is flaky at the base",
+    stack: NODE,
+    base: {
+      "test/chance.test.js": `${NODE_HEAD}import { total } from "../src/cart.js";\ntest("passes by chance", () => assert.ok(total([1]) === 1 && Math.random() < 0.5));\n`,
+    },
+    files: { ...NODE.fixed },
+    check: "npm test",
+    options: ["--known", "passes by chance"],
+  },
+  {
+    kind: PLANTED,
+    does: "fixes a data file",
+    stack: NODE,
+    base: {
+      "src/sign.json": "-1\n",
+      "src/cart.js": `import { readFileSync } from "node:fs";\nconst sign = JSON.parse(readFileSync(new URL("sign.json", import.meta.url), "utf8"));\nexport const add = (a, b) => a + sign * b;\n${textOf(NODE, "src/cart.js").split("\n").slice(1).join("\n")}`,
+    },
+    files: { "src/sign.json": "1\n" },
+  },
+  {
+    kind: PLANTED,
+    does: "fixes code among branches that no test runs",
+    stack: VITEST,
+    files: {
+      "src/cart.js": `export const add = (a, b) => {\n  if (typeof a === "bigint" && typeof b === "bigint") return a + b + 0n;\n  if (a === 77 && b > 99) throw new Error("too much");\n  return a + b;\n};\n${textOf(VITEST, "src/cart.js").split("\n").slice(1).join("\n")}`,
+    },
+  },
+  {
+    kind: PLANTED,
+    does: "renames what the code says and changes a helper that tests use",
+    stack: NODE,
+    base: {
+      "lib/same.js": 'import assert from "node:assert/strict";\nexport const same = (a, b) => assert.equal(a, b);\n',
+      "test/cart.test.js": `import test from "node:test";\nimport { same } from "../lib/same.js";\nimport { add } from "../src/cart.js";\ntest("adds two numbers", () => same(add(2, 1), 3));\n`,
+    },
+    files: {
+      ...NODE.fixed,
+      "lib/same.js":
+        'import assert from "node:assert/strict";\nexport const same = (got, wanted) => assert.equal(got, wanted, `${got} is not ${wanted}`);\n',
+    },
+  },
+  {
+    kind: PLANTED,
+    does: "fixes code and deletes code that nothing used",
+    stack: GO,
+    base: { "old.go": "package cart\n\nfunc Old(a int) int { return a * 2 }\n" },
+    files: { ...GO.fixed, "old.go": null },
   },
 ];

@@ -211,7 +211,7 @@ const escalationReason: fc.Arbitrary<EscalationReason> = fc.oneof(
   recordOf({ ...is("infrastructure"), issue: text, tries: count }),
   recordOf({ ...is("failing-base"), tests: texts }),
   recordOf({ ...is("target-not-failing"), targets: texts }),
-  recordOf({ ...is("contested-tests"), tests: texts }),
+  recordOf({ ...is("contested-tests"), tests: texts }, { cannotFail: texts }),
 );
 
 export const knownFailures = list(recordOf({ test: text, reason: text }, { by: name }));

@@ -1,9 +1,10 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import type { Config } from "../../config/config.ts";
 import { knownDurationMs } from "../../config/duration.ts";
 import type { EvidenceId, TreeId } from "../../core/events/ids.ts";
 import type { Baseline, Gate } from "../../ports/gate.ts";
+import type { BaseFaultStore } from "../../gates/faults/fault-bench.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
 import { ownName } from "../../adapters/git/repository.ts";
@@ -111,7 +112,7 @@ export function createKeptBaseRuns(
       const file = fileOf(key);
       const at = (await stat(file).catch(() => null))?.mtimeMs;
       if (at === undefined || Date.now() - at > A_DAY) return null;
-      const kept = baselineIn(await readFile(file, "utf8"));
+      const kept = jsonIn(await readFile(file, "utf8")) as Baseline | null;
       if (kept === null) return null;
       const tests = kept.run?.tests;
       // The names of its tests are evidence of the project: where that was removed, the run is of no use.
@@ -119,19 +120,39 @@ export function createKeptBaseRuns(
     },
     async keep(key, baseline) {
       if (baseline.isGreen !== true || baseline.flaky.length > 0 || baseline.needsVariables !== undefined) return;
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      const aside = join(folder, `${ownName()}.tmp`);
-      await writeFile(aside, JSON.stringify(baseline));
-      await rename(aside, fileOf(key));
-      await removeOld(folder);
+      await keepFile(fileOf(key), baseline);
     },
   };
 }
 
+/** What tests of a base notice of faults planted in it, beside the runs of the base, and for as long. */
+export function createKeptBaseFaults(userState: string, checks: string): BaseFaultStore {
+  const folder = join(userState, "base-runs");
+  const fileOf = (base: string, tests: string): string =>
+    join(folder, `${sha256(["faults", base, tests, checks, process.version].join("\n"))}.json`);
+  return {
+    async find(base, tests) {
+      const file = fileOf(base, tests);
+      const at = (await stat(file).catch(() => null))?.mtimeMs;
+      return at === undefined || Date.now() - at > A_DAY ? null : jsonIn(await readFile(file, "utf8"));
+    },
+    keep: (base, tests, found) => keepFile(fileOf(base, tests), found),
+  };
+}
+
+async function keepFile(file: string, value: unknown): Promise<void> {
+  const folder = dirname(file);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const aside = join(folder, `${ownName()}.tmp`);
+  await writeFile(aside, JSON.stringify(value));
+  await rename(aside, file);
+  await removeOld(folder);
+}
+
 /** `null` for a file that a power cut left half written: the checks are run again. */
-function baselineIn(text: string): Baseline | null {
+function jsonIn(text: string): unknown {
   try {
-    return JSON.parse(text) as Baseline;
+    return JSON.parse(text);
   } catch {
     return null;
   }

@@ -13,7 +13,8 @@ import { GATE_CREATORS } from "../../gates/registry.ts";
 import type { WorkStarter } from "../../adapters/git/dependencies/work-start.ts";
 import type { OwnPython } from "../../adapters/git/python/own-python.ts";
 import type { Environment, EnvironmentIn } from "../../adapters/process/environment.ts";
-import { checksAtBase } from "./base-runs.ts";
+import { userStateFolder } from "../../adapters/git/repository.ts";
+import { checksAtBase, checksKey, createKeptBaseFaults } from "./base-runs.ts";
 import { checkVariablesOf } from "./check-variables.ts";
 import { commandOf, environmentWith } from "./own-python.ts";
 import { withDecidingHome } from "./deciding-variables.ts";
@@ -70,6 +71,7 @@ export function gatesOf(
     env: seen,
     sandbox,
     flakes,
+    baseFaults: createKeptBaseFaults(userStateFolder(env), checksKey(config, env)),
     experimentRunner,
     checkouts,
     reviewers: reviewers === undefined ? null : { ...reviewers, judge },

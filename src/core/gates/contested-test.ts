@@ -3,9 +3,9 @@ import type { Finding, FindingDraft } from "./finding.ts";
 
 /**
  * Why a test of the base speaks against the work: its base version `fails` with it, does not load with it
- * (`not-loaded`), or the work no longer runs it (`removed`).
+ * (`not-loaded`), the work no longer runs it (`removed`), or it passes with faults planted in the work (`cannot-fail`).
  */
-export const CONTESTED_WHY = ["fails", "not-loaded", "removed"] as const;
+export const CONTESTED_WHY = ["fails", "not-loaded", "removed", "cannot-fail"] as const;
 export type ContestedWhy = (typeof CONTESTED_WHY)[number];
 
 /** A test that passed at the base and that the work changed or removed. A reviewer or a person decides about it. */
@@ -35,6 +35,8 @@ export function contestedWords({ why, isOfStory }: Pick<ContestedTest, "why" | "
       return `does not load in ${version}`;
     case "removed":
       return isOfStory === true ? "was passed earlier and no longer runs" : "passed at the base and no longer runs";
+    case "cannot-fail":
+      return "passes with faults planted in the code that it runs";
   }
 }
 
@@ -47,6 +49,8 @@ function restoreWords({ why, isOfStory }: ContestedTest): string {
       return `Restore the test ${version}, and the names and paths that it imports.`;
     case "removed":
       return `Put the test back ${version}, so that the check runs it.`;
+    case "cannot-fail":
+      return "Take out what keeps the test from failing, and change the code so that the test passes by itself.";
   }
 }
 

@@ -111,6 +111,10 @@ const gate = z.strictObject({
   reset: line
     .describe("A command that runs before each run of a check, to reset what checks share, such as a test database.")
     .optional(),
+  faults: z
+    .enum(["auto", "off"])
+    .describe("Are small faults planted in a copy of the work, to see that its tests can fail? auto | off.")
+    .optional(),
   coverage: coverage.optional(),
   fix: line.optional(),
   rules: z.record(word, z.enum([...SEVERITIES, "off"])).optional(),

@@ -69,7 +69,7 @@ const escalationReasonSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("infrastructure"), issue: text, tries: count }),
   z.strictObject({ type: z.literal("failing-base"), tests: texts }),
   z.strictObject({ type: z.literal("target-not-failing"), targets: texts }),
-  z.strictObject({ type: z.literal("contested-tests"), tests: texts }),
+  z.strictObject({ type: z.literal("contested-tests"), tests: texts, cannotFail: texts.exactOptional() }),
 ]);
 
 /** A question that only a person can answer. */

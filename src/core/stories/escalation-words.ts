@@ -47,11 +47,17 @@ export function reasonText(reason: EscalationReason, gate: GateName | null): str
     case "target-not-failing":
       return "its target does not fail";
     case "contested-tests":
-      return `it changed ${countText(reason.tests.length, "test")} that passed before: ${listNames(reason.tests)}`;
+      return isAllUnfailing(reason)
+        ? `${countText(reason.tests.length, "test")} pass${reason.tests.length === 1 ? "es" : ""} with faults planted in the work: ${listNames(reason.tests)}`
+        : `it changed ${countText(reason.tests.length, "test")} that passed before: ${listNames(reason.tests)}`;
     case "infrastructure":
       return `infrastructure is not healthy${reason.tries === 0 ? "" : ` after ${countText(reason.tries, "try", "tries")}`}`;
   }
 }
+
+/** Is the question only about tests that pass with faults planted in the work? */
+export const isAllUnfailing = ({ tests, cannotFail = [] }: Extract<EscalationReason, { type: "contested-tests" }>): boolean =>
+  tests.every((test) => cannotFail.includes(test));
 
 /** The first few names, and how many more there are. */
 export function listNames(names: readonly string[]): string {

@@ -77,8 +77,11 @@ export type EscalationReason =
   | { readonly type: "failing-base"; readonly tests: readonly string[] }
   /** Targets that match nothing which fails before the work. */
   | { readonly type: "target-not-failing"; readonly targets: readonly string[] }
-  /** Tests that passed before and no longer pass in their earlier version. */
-  | { readonly type: "contested-tests"; readonly tests: readonly string[] };
+  /**
+   * Tests that passed before and no longer pass in their earlier version. Those of `cannotFail` pass even with faults
+   * planted in the work.
+   */
+  | { readonly type: "contested-tests"; readonly tests: readonly string[]; readonly cannotFail?: readonly string[] };
 
 /** May a person answer that the work is to be merged, or that they merged it? */
 export const asksForMerge = (reason: EscalationReason | null): boolean =>

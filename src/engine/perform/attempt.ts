@@ -12,6 +12,7 @@ import { type ProductEdit, missingProduct, openProductEdit, takeProduct } from "
 import { mostUsed } from "../spending-watch.ts";
 import type { EngineWorld } from "../world.ts";
 import { historyFor, tagWithHost, promptFor, sessionsHere } from "./attempt-prompt.ts";
+import { startBesideWork } from "./beside-work.ts";
 import { type AgentReply, outcomeOf } from "./attempt-outcome.ts";
 import { bringConflictsIn } from "./delivery.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -99,13 +100,15 @@ async function run(
   prompt: string,
 ): Promise<void> {
   const { command, ledger, world, signal, spending } = performing;
-  const { path } = await world.workspace.prepare(command.story, [], signal);
+  const place = await world.workspace.prepare(command.story, [], signal);
+  const { path } = place;
   const timeoutMs = before.policy?.limits.timeoutMs.developer ?? 0;
   const role = runningRole(ledger.story(command.story));
   const desk = await openProductEdit(world, before, runningPhase(ledger.story(command.story)), path);
   // Stopped before it began: nothing was done, so it starts again.
   if (signal.aborted && ledger.story(command.story).stopping === null) return;
   const meter = spending.meter();
+  const beside = startBesideWork(world, before, place, { key: command.key, signal });
   const result = await player.agent.run(
     {
       prompt,
@@ -132,6 +135,7 @@ async function run(
       },
     },
   );
+  await beside.end();
   const said = await withProduct(
     world,
     desk,

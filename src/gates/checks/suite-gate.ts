@@ -5,7 +5,8 @@ import { inCleanCheckout } from "../clean-gate.ts";
 import type { CreateGate, GateParts, GateSettings } from "../gate-parts.ts";
 import { selectCommands } from "../pinned/selected-tests.ts";
 import { withTestedWork } from "../pinned/tested-work.ts";
-import { createChecksGate } from "./checks-gate.ts";
+import type { BaseFaultStore, FaultOptions } from "../faults/fault-bench.ts";
+import { type ChecksOptions, createChecksGate } from "./checks-gate.ts";
 import type { CheckCommand } from "./run-check.ts";
 
 export const checksGate: CreateGate = (settings, parts) =>
@@ -24,19 +25,11 @@ interface Suite {
 /** Runs commands in a clean checkout, and holds the work to the tests of the base. */
 export function suiteGate(
   { gates, environments, scope, oracle, product }: GateSettings,
-  {
-    evidence,
-    clock,
-    workspace,
-    env,
-    sandbox,
-    flakes,
-    experimentRunner,
-    checkouts,
-  }: GateParts & { readonly env: EnvironmentIn },
+  parts: GateParts & { readonly env: EnvironmentIn },
   { gate, commands, isTestDemandedElsewhere = false }: Suite,
 ): Gate {
-  const { reports, reruns, parallel, coverage, reset } = gates[gate];
+  const { evidence, clock, workspace, env, sandbox, flakes, experimentRunner, checkouts } = parts;
+  const { reports, reruns, parallel, coverage, reset, faults = "auto" } = gates[gate];
   const { testPaths } = scope;
   const optional = { ...(flakes === undefined ? {} : { flakes }), ...(coverage === undefined ? {} : { coverage }) };
   const resets = reset === undefined ? {} : { reset };
@@ -54,6 +47,37 @@ export function suiteGate(
     product,
     isTestDemandedElsewhere,
     commands: commands.map(({ run }) => run),
+    ...(gate !== "checks" || faults === "off" ? {} : { faults: faultOptions(shared, parts) }),
   });
   return inCleanCheckout(tested, checkouts, { testPaths, oracle, product });
+}
+
+/** Planted faults are tried once each, with the commands in which tests ran. */
+function faultOptions(shared: ChecksOptions, { clock, baseFaults }: GateParts): FaultOptions {
+  return {
+    clock,
+    store: baseFaults ?? memoryStore(),
+    checksFor(files, { packageFile, limitMs, ranTests }) {
+      const selected = files.length === 0 ? [] : selectCommands(shared.commands, files, packageFile);
+      const isSelected = selected.length > 0;
+      const testing = shared.commands.filter(({ name }) =>
+        ranTests.some((cell) => cell === name || cell.startsWith(`${name} in `)),
+      );
+      const some = isSelected ? selected : testing.length > 0 ? testing : shared.commands;
+      const commands = some.map((each) => ({ ...each, timeoutMs: Math.min(each.timeoutMs ?? limitMs, limitMs) }));
+      return { gate: createChecksGate({ ...shared, commands, reruns: 0 }), isSelected };
+    },
+  };
+}
+
+function memoryStore(): BaseFaultStore {
+  const kept = new Map<string, unknown>();
+  const keyOf = (base: string, tests: string): string => `${base}\n${tests}`;
+  return {
+    find: (base, tests) => Promise.resolve(kept.get(keyOf(base, tests)) ?? null),
+    keep(base, tests, found) {
+      kept.set(keyOf(base, tests), found);
+      return Promise.resolve();
+    },
+  };
 }

@@ -11,6 +11,7 @@ import {
   type MutantStatus,
   readMutationReport,
 } from "../../parse/tests/mutation-report.ts";
+import { isCodeFile } from "../../parse/code/code-files.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { type EnvironmentIn, checkEnvironment, environmentIn } from "../../adapters/process/environment.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
@@ -147,15 +148,11 @@ async function storyFiles(
   const changed = await workspace.changedPaths(story.id, base, tree);
   const files: string[] = [];
   for (const path of changed) {
-    if (!CODE.test(path) || NO_CODE.test(path) || matchesAnyGlob(path, testPaths) || /["',\n]/.test(path)) continue;
+    if (!isCodeFile(path) || matchesAnyGlob(path, testPaths) || /["',\n]/.test(path)) continue;
     if ((await workspace.fileAt(story.id, tree, path)) !== null) files.push(path);
   }
   return files;
 }
-
-const CODE = /\.(?:[cm]?[jt]sx?|vue|svelte|py|go|rs|java|kt|kts|scala|cs|rb|php|swift|c|cc|cpp|h|hpp)$/;
-/** Types and settings hold nothing that a test could notice. */
-const NO_CODE = /\.d\.[cm]?ts$|(?:^|\/)[\w.-]+\.(?:config|conf)\.[cm]?[jt]s$/;
 
 const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 

@@ -1,6 +1,7 @@
 import { placeOfFailure } from "../../core/gates/base-failures.ts";
 import type { PinnedFailure } from "../../core/gates/base-test-verdict.ts";
 import { contestedWords, type ContestedTest } from "../../core/gates/contested-test.ts";
+import { failureFingerprint } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { TreeId } from "../../core/events/ids.ts";
@@ -11,6 +12,7 @@ import type { ExperimentCheckout, ExperimentRunner } from "../../ports/experimen
 import { faultNameOf } from "../checks/check-faults.ts";
 import type { ChecksGate, TestedJudgement } from "../checks/checks-gate.ts";
 import type { PinnedOptions } from "./pinned-tree.ts";
+import type { FaultOptions } from "../faults/fault-bench.ts";
 import type { CheckControl } from "../checks/run-check.ts";
 import type { SelectTests } from "./selected-tests.ts";
 
@@ -20,6 +22,8 @@ export interface TestedWorkOptions extends PinnedOptions {
   readonly experimentRunner: ExperimentRunner | null;
   /** The checks for these test files alone; `null` where a runner cannot be told which to run. */
   readonly selectTests?: SelectTests;
+  /** How planted faults are tried; absent: none are planted. */
+  readonly faults?: FaultOptions;
   /** Does a gate around this one demand the test itself? */
   readonly isTestDemandedElsewhere?: boolean;
 }
@@ -74,4 +78,31 @@ export const namesOf = (tests: readonly ContestedTest[]): string =>
 
 export function withNote(judged: Judgement, note: string): Judgement {
   return { ...judged, notes: [...(judged.notes ?? []), note], summary: `${judged.summary}; ${note}` };
+}
+
+export function refuseJudgement(
+  judged: Judgement,
+  findings: readonly Finding[],
+  evidence: Judgement["evidence"] = [],
+): Judgement {
+  const { notes: _notes, ...rest } = judged;
+  const summary = `checks: fail (${findings.map(({ message }) => message).join("; ")}), ${findings.length} to fix`;
+  return {
+    ...rest,
+    ...withFailing(judged, findings),
+    result: "fail",
+    findings: [...judged.findings, ...findings],
+    blocking: findings.map(({ id }) => id),
+    failure: failureFingerprint(findings, summary),
+    summary,
+    evidence: [...new Set([...evidence, ...judged.evidence])],
+  };
+}
+
+/** A target that fails with the base's tests fails, whatever the run with the author's own tests said. */
+function withFailing({ identities }: Judgement, findings: readonly Finding[]): Pick<Judgement, "identities"> {
+  if (identities === undefined) return {};
+  const names = findings.map(({ symbol, message }) => symbol ?? message);
+  const passing = identities.passing.filter((name) => !names.includes(name));
+  return { identities: { ...identities, failing: [...new Set([...identities.failing, ...names])], passing } };
 }

@@ -2,7 +2,6 @@ import { isConclusive } from "../../core/events/error.ts";
 import { failureKinds, placeOfFailure } from "../../core/gates/base-failures.ts";
 import { type BaseTestVerdict, judgeBaseTests, mayChange } from "../../core/gates/base-test-verdict.ts";
 import { type ContestedTest, contestedSummary } from "../../core/gates/contested-test.ts";
-import { failureFingerprint } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import { type SuiteResults, readSuiteResults } from "../../core/gates/test-names.ts";
@@ -11,6 +10,8 @@ import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { faultNameOf } from "../checks/check-faults.ts";
 import type { ChecksGate, TestedJudgement } from "../checks/checks-gate.ts";
+import { prepareBaseFaults } from "../faults/base-faults.ts";
+import { withFaults } from "../faults/with-faults.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import { NO_TEST, fewerTests, goneTests, missingTarget, unmetTarget, noTestFinding } from "./base-test-findings.ts";
 import { movedNames, withNewTests } from "./new-tests.ts";
@@ -21,6 +22,7 @@ import {
   inCheckout,
   namesNoTest,
   namesOf,
+  refuseJudgement,
   withNote,
 } from "./pinned-run.ts";
 import { type PinnedTree, openPinned, pinnedTree, setPinned, testFilesAtBase } from "./pinned-tree.ts";
@@ -36,6 +38,7 @@ import { unlessWritten, writtenTests } from "./selected-tests.ts";
 export function withTestedWork(checks: ChecksGate, options: TestedWorkOptions): Gate {
   return {
     ...checks,
+    prepare: (request, control) => prepareBaseFaults({ checks, options, request, control, changed: [] }),
     async run(request, control) {
       const ran = await checks.judgeTests(request, control);
       // Without a tree nothing is known of what changed.
@@ -43,7 +46,7 @@ export function withTestedWork(checks: ChecksGate, options: TestedWorkOptions): 
       const changed = await options.workspace.changedPaths(request.story.id, request.base, request.tree);
       const work = { checks, options, request, control, changed };
       const held = await heldToSeen(work, ran, await heldToBase(work, ran));
-      const judged = await withNewTests(work, ran, held);
+      const judged = await withFaults(work, ran, await withNewTests(work, ran, held));
       if (judged.result !== "pass" || request.atBase.targets.length > 0) return judged;
       const tests = changed.filter((path) => matchesAnyGlob(path, options.testPaths));
       const isShown = changed.length === 0 || (await someStillThere(options, request, tests));
@@ -224,33 +227,6 @@ function withContested(
   // No note: acceptance says who let them through.
   const summary = `${held.summary}; ${contestedSummary(contested)}`;
   return { ...held, contested, summary };
-}
-
-function refuseJudgement(
-  judged: Judgement,
-  findings: readonly Finding[],
-  evidence: Judgement["evidence"] = [],
-): Judgement {
-  const { notes: _notes, ...rest } = judged;
-  const summary = `checks: fail (${findings.map(({ message }) => message).join("; ")}), ${findings.length} to fix`;
-  return {
-    ...rest,
-    ...withFailing(judged, findings),
-    result: "fail",
-    findings: [...judged.findings, ...findings],
-    blocking: findings.map(({ id }) => id),
-    failure: failureFingerprint(findings, summary),
-    summary,
-    evidence: [...new Set([...evidence, ...judged.evidence])],
-  };
-}
-
-/** A target that fails with the base's tests fails, whatever the run with the author's own tests said. */
-function withFailing({ identities }: Judgement, findings: readonly Finding[]): Pick<Judgement, "identities"> {
-  if (identities === undefined) return {};
-  const names = findings.map(({ symbol, message }) => symbol ?? message);
-  const passing = identities.passing.filter((name) => !names.includes(name));
-  return { identities: { ...identities, failing: [...new Set([...identities.failing, ...names])], passing } };
 }
 
 function unproven(judged: Judgement, why: string): Judgement {

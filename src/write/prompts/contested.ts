@@ -21,7 +21,7 @@ export function contestedTests(pen: BriefWriter, contested: readonly ShownContes
   if (contested.length === 0) return "";
   return section(
     "### Contested Tests",
-    "These tests passed before. In their earlier versions they do not pass with the work: the work changed or removed them.",
+    "These tests passed before. In their earlier versions they do not pass with the work: the work changed or removed them. Of a test that passes with planted faults it is not known whether it can fail at all: look for code that keeps it from failing.",
     bullets(pen, contested, (each) => `${line(pen, each.test)}: ${contestedWords(each)}`, { what: "tests" }),
     versions(pen, contested),
     "Rule on each of them by its name: is the change to the test right according to the story? A test that was weakened, removed or fitted to the work without need is an issue, with the test's name and file. If you pass the work, the changed tests are accepted.",

@@ -1,0 +1,63 @@
+import type { PinnedContext } from "../pinned/pinned-run.ts";
+import { type FaultBench, openBench } from "./fault-bench.ts";
+import {
+  type BaseFaults,
+  type TestUnit,
+  type Tripwire,
+  findTripwires,
+  planted,
+  readBaseFaults,
+  unitOf,
+} from "./tripwire.ts";
+
+/** What tests of the base notice. It is found out once for a base, and kept. */
+export interface BaseRuns {
+  of(unit: TestUnit): Promise<BaseFaults>;
+  /** Does the base's test notice the fault, now as before? */
+  isNoticed(unit: TestUnit, tripwire: Tripwire): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** How long faults are looked for at the base; at least one is tried. */
+const LOOKED_FOR_MS = 30_000;
+
+export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
+  const { options, request } = work;
+  const { store, clock } = options.faults!;
+  let opened: Promise<FaultBench> | null = null;
+  const bench = (): Promise<FaultBench> => (opened ??= openBench(work, { at: "base" }, limitMs));
+  return {
+    async of(unit) {
+      const tests = JSON.stringify([unit.file ?? "", request.atBase.targets]);
+      const kept = readBaseFaults(await store.find(request.base, tests));
+      if (kept !== null) return kept;
+      const end = clock.now() + LOOKED_FOR_MS;
+      const found = await findTripwires(work, await bench(), unit, { hasTime: () => clock.now() < end });
+      if (!work.control.signal.aborted) await store.keep(request.base, tests, found);
+      return found;
+    },
+    async isNoticed(unit, { test, fault, isTelling }) {
+      const own = await bench();
+      const edit = planted(own, fault);
+      if (edit === null) return false;
+      const said = (await own.run(unit.file, edit)).failed.get(test);
+      return said !== undefined && (isTelling !== true || said !== (await this.of(unit)).messages[test]);
+    },
+    close: async () => (await opened)?.close(),
+  };
+}
+
+/** Looks for the faults that targets notice, while an agent works on them. */
+export async function prepareBaseFaults(work: PinnedContext): Promise<void> {
+  const { options, request } = work;
+  const targets = request.atBase.targets.filter((test) => test.includes(" > "));
+  if (options.faults === undefined || options.experimentRunner === null || targets.length === 0) return;
+  const base = openBaseRuns(work, Math.min(request.timeoutMs, 5 * 60_000));
+  const bench = await openBench(work, { at: "base" }, request.timeoutMs);
+  try {
+    await base.of(unitOf(bench, targets[0]!));
+  } finally {
+    await bench.close();
+    await base.close();
+  }
+}

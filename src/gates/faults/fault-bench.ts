@@ -1,0 +1,142 @@
+import { placeOfFailure } from "../../core/gates/base-failures.ts";
+import { type Finding, normalisedMessage } from "../../core/gates/finding.ts";
+import type { EvidenceId, TreeId } from "../../core/events/ids.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
+import { faultNameOf } from "../checks/check-faults.ts";
+import type { ChecksGate } from "../checks/checks-gate.ts";
+import { gitFolderOf } from "../integrity/file-changes.ts";
+import { type PinnedContext, inCheckout, namesNoTest } from "../pinned/pinned-run.ts";
+import { type PinnedTree, openPinned, setPinned } from "../pinned/pinned-tree.ts";
+import { isPlaceOf } from "../pinned/selected-tests.ts";
+
+/** What planted faults are tried with. */
+export interface FaultOptions {
+  /**
+   * The checks that run tests, once each, and ended after the limit: of these files alone where their runner can be told
+   * so (`isSelected`), and otherwise all of them.
+   */
+  checksFor(
+    files: readonly string[],
+    how: {
+      readonly packageFile: string | null;
+      readonly limitMs: number;
+      /** Checks in which tests ran at the base; none known: all may. */
+      readonly ranTests: readonly string[];
+    },
+  ): { readonly gate: ChecksGate; readonly isSelected: boolean };
+  readonly store: BaseFaultStore;
+  readonly clock: Clock;
+}
+
+/** Keeps what was found out about a base, by tree, commands and environment. */
+export interface BaseFaultStore {
+  find(base: string, tests: string): Promise<unknown>;
+  keep(base: string, tests: string, found: unknown): Promise<void>;
+}
+
+/** What one run says of single tests. */
+export interface FaultRun {
+  readonly passed: ReadonlySet<string>;
+  /** Tests that failed, with what each said. */
+  readonly failed: ReadonlyMap<string, string>;
+  readonly evidence: readonly EvidenceId[];
+}
+
+/** A checkout in which faults are planted, one at a time. */
+export interface FaultBench {
+  readonly paths: readonly string[];
+  /** A file without any fault. */
+  text(path: string): string | null;
+  /** Runs the tests of a file (`null`: all) with this text in place of the file's own. */
+  run(file: string | null, edit: { readonly path: string; readonly text: string } | null): Promise<FaultRun>;
+  /** Can the runner be told to run this file alone? */
+  isSelectable(file: string): boolean;
+  close(): Promise<void>;
+}
+
+/** For the base, or for the work with the base's tests (`pinned`; `null`: the work as it is). */
+export async function openBench(
+  work: PinnedContext,
+  of: { readonly at: "base" } | { readonly at: "work"; readonly pinned: PinnedTree | null },
+  limitMs: number,
+): Promise<FaultBench> {
+  const { options, request, control } = work;
+  const { base, commit, tree } = request;
+  const runner = options.experimentRunner!;
+  const checkout =
+    of.at === "base"
+      ? await runner.open({ signal: control.signal, commit: base, base })
+      : of.pinned === null
+        ? await runner.open({ signal: control.signal, commit: commit === "" ? base : commit, tree, base })
+        : await openPinned(runner, request, of.pinned, control.signal);
+  const plain = of.at === "base" || of.pinned === null ? NOTHING_PINNED : of.pinned;
+  const set = (texts: ReadonlyMap<string, string>): Promise<TreeId> =>
+    of.at === "base"
+      ? checkout.set(base, texts)
+      : setPinned(checkout, request, { ...plain, texts: new Map([...plain.texts, ...texts]) });
+  await set(new Map());
+  const bench = await benchIn(work, checkout, set, limitMs);
+  return bench;
+}
+
+const NOTHING_PINNED: PinnedTree = { taken: [], texts: new Map() };
+
+async function benchIn(
+  { options, request, control }: PinnedContext,
+  checkout: ExperimentCheckout,
+  set: (texts: ReadonlyMap<string, string>) => Promise<TreeId>,
+  limitMs: number,
+): Promise<FaultBench> {
+  const prefix = (await gitFolderOf(checkout.path))?.prefix ?? "";
+  const quiet = { signal: control.signal, onOutput: () => undefined };
+  const own = new Map<string, string | null>();
+  const textOf = (path: string): string | null => (own.has(path) ? own.get(path)! : checkout.text(path));
+  const packageFile = textOf(`${prefix}package.json`);
+  const checksOf = (file: string | null) =>
+    options.faults!.checksFor(file === null || !file.startsWith(prefix) ? [] : [file.slice(prefix.length)], {
+      packageFile,
+      limitMs,
+      ranTests: request.baseRun?.ranTests ?? [],
+    });
+  return {
+    paths: await checkout.paths(),
+    text: textOf,
+    isSelectable: (file) => checksOf(file).isSelected,
+    async run(file, edit) {
+      if (edit !== null && !own.has(edit.path)) own.set(edit.path, checkout.text(edit.path));
+      const tree = await set(new Map(edit === null ? [] : [[edit.path, edit.text]]));
+      const { gate } = checksOf(file);
+      const { judgement, tests } = await gate.judgeTests(inCheckout(request, checkout, tree), quiet);
+      const isIn = (name: string): boolean => file === null || isPlaceOf(name, file);
+      const failed = judgement.findings
+        .filter((finding) => finding.symbol !== undefined && !namesNoTest(finding))
+        .map((finding) => [faultNameOf(finding), saidBy(finding)] as const);
+      return {
+        passed: new Set([...tests.passed.keys()].filter(isIn)),
+        failed: new Map(failed.filter(([name]) => isIn(name))),
+        evidence: judgement.evidence,
+      };
+    },
+    close: () => checkout.close(),
+  };
+}
+
+/** What a failing test says, without what differs from run to run. Behind the first lines runners add their summaries. */
+function saidBy({ message, detail = "" }: Finding): string {
+  const lines = `${message}\n${detail}`.split("\n").filter((line) => line.trim() !== "");
+  return normalisedMessage(lines.slice(0, MOST_LINES).join("\n"));
+}
+
+const MOST_LINES = 8;
+
+/** The file in which tests of this name stand, from the top of the repository; `null` where the name does not say. */
+export function testFileOf({ paths }: Pick<FaultBench, "paths">, name: string): string | null {
+  const place = placeOfFailure(name);
+  const fits = paths.filter((path) => path === place || path.endsWith(`/${place}`));
+  return fits.length === 1 ? fits[0]! : (fits.find((path) => path === place) ?? null);
+}
+
+/** Do all others of the tests still report? Where they do not, the program no longer loads. */
+export const allReport = ({ passed, failed }: FaultRun, tests: Iterable<string>): boolean =>
+  [...tests].every((test) => passed.has(test) || failed.has(test));

@@ -1,0 +1,179 @@
+import { mayChange } from "../../core/gates/base-test-verdict.ts";
+import { type ContestedTest, contestedSummary } from "../../core/gates/contested-test.ts";
+import type { Finding } from "../../core/gates/finding.ts";
+import { identifyFinding } from "../../core/gates/finding-identity.ts";
+import type { Judgement } from "../../core/gates/gate.ts";
+import type { TestedJudgement } from "../checks/checks-gate.ts";
+import { readSuiteResults } from "../../core/gates/test-names.ts";
+import { type PinnedContext, namesOf, refuseJudgement, withNote } from "../pinned/pinned-run.ts";
+import { pinnedTree, testFilesAtBase } from "../pinned/pinned-tree.ts";
+import { countText } from "../../stdx/plain-text.ts";
+import { type BaseRuns, openBaseRuns } from "./base-faults.ts";
+import { type FaultBench, openBench } from "./fault-bench.ts";
+import { hardCodedNotes } from "./hard-coded.ts";
+import { type FaultVerdict, plantFaults } from "./planted-faults.ts";
+import { productRule, reachedCode } from "./reached-code.ts";
+import { type TestUnit, type TripwireVerdict, planted, tryTripwire, unitOf } from "./tripwire.ts";
+
+/**
+ * A check that passes says something only where it can fail. A fault that a test noticed at the base is planted into the
+ * work, and the test must notice it still; and tests that the work is measured by must notice a fault in the lines that
+ * the work changed. What cannot be planted is said, and never refused.
+ */
+export async function withFaults(work: PinnedContext, ran: TestedJudgement, judged: Judgement): Promise<Judgement> {
+  const { options, request, control, changed } = work;
+  const isOpen = judged.result === "pass" && !control.signal.aborted && options.experimentRunner !== null;
+  if (!isOpen || options.faults === undefined || changed.every((path) => PROSE.test(path))) return judged;
+  if ((judged.identities?.ranTests ?? []).length === 0) return judged;
+  if (!ran.tests.isNamed) return withNote(judged, `${NOT_SHOWN}: the check does not name its tests`);
+  const pinned = await pinnedTree(options, request, changed, await testFilesAtBase(options.evidence, request));
+  const time = timeLimit(work, ran, pinned !== null);
+  const bench = await openBench(work, { at: "work", pinned }, time.limitMs);
+  const base = openBaseRuns(work, time.limitMs);
+  try {
+    const held = await heldToFaults(work, ran, judged, { bench, base, time });
+    return held.result === "pass" && !control.signal.aborted
+      ? (await hardCodedNotes(work, bench)).reduce(withNote, held)
+      : held;
+  } finally {
+    await base.close();
+    await bench.close();
+  }
+}
+
+const PROSE = /\.(?:md|rst|adoc|txt|png|svg|jpe?g|gif)$/i;
+export const NOT_SHOWN = "not shown to fail";
+
+/** Runs in all, as a share of one run of the suite: with a run of the base's tests, and without. */
+const MOST_WITH_TESTS = 2.2;
+const MOST_WITHOUT = 1.3;
+/** A suite that ends sooner is mostly start-up: what is left of its share would be nothing. */
+const SHORT_MS = 10_000;
+
+interface FaultTime {
+  hasTime(): boolean;
+  /** How long one run may take. */
+  readonly limitMs: number;
+}
+
+function timeLimit({ options, request }: PinnedContext, { judgement }: TestedJudgement, isPinned: boolean): FaultTime {
+  const { durationMs } = judgement;
+  const share = isPinned ? MOST_WITH_TESTS - 2 : MOST_WITHOUT - 1;
+  const { clock } = options.faults!;
+  const end = clock.now() + Math.max(SHORT_MS, share * durationMs);
+  return {
+    hasTime: () => clock.now() < end,
+    limitMs: Math.min(request.timeoutMs, Math.max(20_000, 4 * durationMs)),
+  };
+}
+
+interface Benches {
+  readonly bench: FaultBench;
+  readonly base: BaseRuns;
+  readonly time: FaultTime;
+}
+
+async function heldToFaults(
+  work: PinnedContext,
+  ran: TestedJudgement,
+  judged: Judgement,
+  benches: Benches,
+): Promise<Judgement> {
+  const { bench, base } = benches;
+  const targets = work.request.atBase.targets.filter((test) => test.includes(" > "));
+  const units = distinctUnits([
+    ...targets.map((test) => unitOf(bench, test)),
+    ...(await passingUnit(work, ran, bench)),
+  ]).slice(0, MOST_UNITS);
+  const shown = new Set<string | null>();
+  const contested: ContestedTest[] = [];
+  for (const unit of units) {
+    if (work.control.signal.aborted) return judged;
+    const known = await base.of(unit);
+    for (const tripwire of known.tripwires) {
+      const verdict = await tryTripwire(work, bench, unit, tripwire, known);
+      if (verdict.type === "noticed") shown.add(unit.file);
+      if (verdict.type !== "ignored" || work.control.signal.aborted) continue;
+      // Whether the base still notices it is asked again before anything is said.
+      if (!(await base.isNoticed(unit, tripwire))) continue;
+      if (verdict.isRun) return refuse(judged, tripwire, verdict);
+      contested.push({ test: tripwire.test, why: "cannot-fail", ...(unit.from === null ? {} : { file: unit.from }) });
+    }
+  }
+  const faults = await plantFaults(work, ran, { ...benches, units: units.filter(({ file }) => !shown.has(file)) });
+  return withVerdict(work, judged, { ...faults, contested: [...contested, ...faults.contested] }, shown.size > 0);
+}
+
+/** A file of targets, and one of tests that passed at the base. */
+const MOST_UNITS = 2;
+
+const distinctUnits = (units: readonly TestUnit[]): readonly TestUnit[] =>
+  units.filter(({ file }, at) => units.findIndex((each) => each.file === file) === at);
+
+/** The tests of the base whose code the work changed; where none is known, the first. */
+async function passingUnit(work: PinnedContext, ran: TestedJudgement, bench: FaultBench): Promise<readonly TestUnit[]> {
+  const { options, request, changed } = work;
+  const kept = request.baseRun?.tests === undefined ? null : await options.evidence.read(request.baseRun.tests);
+  const passed = (kept === null ? null : readSuiteResults(kept))?.passed ?? ran.tests.passed;
+  const names = [...passed.keys()].filter((test) => ran.tests.passed.has(test) && test.includes(" > "));
+  const units = distinctUnits(names.slice(0, MOST_LOOKED_AT).map((test) => unitOf(bench, test)));
+  const isProduct = productRule(options);
+  const product = new Set(changed.filter(isProduct));
+  const near = units.find(
+    ({ from }) => from !== null && reachedCode(bench, from, options).some((path) => product.has(path)),
+  );
+  const unit = near ?? units[0];
+  return unit === undefined ? [] : [unit];
+}
+
+const MOST_LOOKED_AT = 200;
+
+function refuse(
+  judged: Judgement,
+  { test, fault }: { readonly test: string; readonly fault: Parameters<typeof planted>[1] },
+  { ran }: Extract<TripwireVerdict, { readonly type: "ignored" }>,
+): Judgement {
+  const finding: Finding = identifyFinding({
+    severity: "critical",
+    category: "tests",
+    source: "checks",
+    symbol: test,
+    message: `${test} can no longer fail: it passes with a fault in ${fault.path} that it noticed at the base`,
+    detail: [
+      `Planted in ${fault.path}, line ${fault.line}: \`${fault.before.trim()}\` became \`${fault.after.trim()}\`.`,
+      "The test runs this line. Something in the work keeps its assertions from failing.",
+    ].join("\n"),
+    suggestedFix:
+      "Take out what replaces or swallows assertions, and change the code so that the tests pass by themselves.",
+  });
+  return refuseJudgement(judged, [finding], ran.evidence);
+}
+
+function withVerdict(
+  { request }: PinnedContext,
+  judged: Judgement,
+  { contested, notShown }: FaultVerdict,
+  isShown: boolean,
+): Judgement {
+  const known = new Set((judged.contested ?? []).map(({ test }) => test));
+  const fresh = contested.filter(({ test }) => !known.has(test));
+  const licensed = fresh.filter(({ test }) => mayChange(test, request.licensed));
+  const open = fresh.filter((each) => !licensed.includes(each));
+  const notes = [
+    ...(licensed.length === 0
+      ? []
+      : [`${countText(licensed.length, "test")} changed as allowed: ${namesOf(licensed)}`]),
+    ...(notShown.length > 0
+      ? [`${NOT_SHOWN}: ${notShown.join(", ")}`]
+      : isShown || fresh.length > 0 || request.atBase.targets.length > 0
+        ? []
+        : [`${NOT_SHOWN}: the check`]),
+  ];
+  const held = notes.reduce(withNote, judged);
+  if (open.length === 0) return held;
+  return {
+    ...held,
+    contested: [...(held.contested ?? []), ...open],
+    summary: `${held.summary}; ${contestedSummary(open)}`,
+  };
+}

@@ -1,0 +1,227 @@
+import { isCodeFile } from "./code-files.ts";
+import { type LanguageFamily, familyOf, maskedCode } from "./symbols-mask.ts";
+
+/** One small edit of one line, after which a test that checks what the line does must fail. */
+export interface Fault {
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  readonly before: string;
+  readonly after: string;
+  /** The same place with something that ends in an error when it is run: it shows whether a test runs the line. */
+  readonly probes: readonly string[];
+}
+
+/** No program has this name. */
+const UNKNOWN = "remandPlantedFault";
+
+/** Files beyond this were made by a program. */
+const LONGEST_CODE = 400_000;
+const LONGEST_LINE = 300;
+
+/**
+ * The faults that can be planted in a file, those that tests notice most often first. No grammar is known: they are made
+ * of the signs on a line, outside of texts and comments. One that does not compile is found out by running it.
+ */
+export function faultsIn(path: string, text: string, isOpen: (line: string) => boolean = () => true): Fault[] {
+  if (!isCodeFile(path) || text.length > LONGEST_CODE) return [];
+  const family = familyOf(path);
+  const lines = text.split("\n");
+  const masked = maskedCode(text, family === "other" ? "java" : family).split("\n");
+  const found: { readonly rank: number; readonly fault: Fault }[] = [];
+  lines.forEach((line, at) => {
+    const code = masked[at]!;
+    if (line.length > LONGEST_LINE || IMPORT.test(code) || code.trim() === "" || !isOpen(line)) return;
+    for (const { rank, from, to, by, probes } of editsOf(line, code, family)) {
+      const put = (part: string): string => line.slice(0, from) + part + line.slice(to);
+      const after = put(by);
+      if (after !== line)
+        found.push({ rank, fault: { path, line: at + 1, before: line, after, probes: probes.map(put) } });
+    }
+  });
+  return found.toSorted((a, b) => a.rank - b.rank || a.fault.line - b.fault.line).map(({ fault }) => fault);
+}
+
+/** The text with the fault; `null` where the line is not there as it was. */
+export function withFault(
+  text: string,
+  { line, before, after }: Pick<Fault, "line" | "before" | "after">,
+): string | null {
+  const lines = text.split("\n");
+  const same = lines.flatMap((each, at) => (each === before ? [at] : []));
+  // Lines above it may have been added or removed; one of several equal lines is it only where it was.
+  const at = same.length === 1 ? same[0]! : same.includes(line - 1) ? line - 1 : -1;
+  if (at < 0) return null;
+  lines[at] = after;
+  return lines.join("\n");
+}
+
+const IMPORT = /^\s*(?:import\b|from\b|use\b|using\b|package\b|#|@|export\b.*\bfrom\b|.*\brequire\s*\()/;
+
+interface Edit {
+  readonly rank: number;
+  readonly from: number;
+  readonly to: number;
+  readonly by: string;
+  readonly probes: readonly string[];
+}
+
+function editsOf(line: string, code: string, family: LanguageFamily): Edit[] {
+  return [
+    ...operatorEdits(code),
+    ...wordEdits(code),
+    ...numberEdits(code),
+    ...conditionEdits(line, code, family),
+    ...returnEdits(code, family),
+    ...deletionEdits(code, family),
+    ...textEdits(line, code),
+  ];
+}
+
+/** What takes the place of an operator; the first is the opposite. */
+const OPERATORS: Readonly<Record<string, readonly string[]>> = {
+  "===": ["!=="],
+  "!==": ["==="],
+  "==": ["!="],
+  "!=": ["=="],
+  "<=": [">"],
+  ">=": ["<"],
+  "<": [">="],
+  ">": ["<="],
+  "&&": ["||"],
+  "||": ["&&"],
+  "+": ["-", "*"],
+  "-": ["*", "+"],
+  "*": ["+", "-"],
+  "/": ["*", "+"],
+  "%": ["*", "+"],
+  "+=": ["-=", "*="],
+  "-=": ["*=", "+="],
+  "*=": ["+=", "-="],
+};
+
+/** With a blank on both sides, or between two values: what else such signs may be is not told apart by them alone. */
+const SPACED = /(?<=\S )(===|!==|==|!=|<=|>=|\+=|-=|\*=|&&|\|\||[-+*/%<>])(?= \S)/g;
+const CLOSE = /(?<=[\w)\]])(===|!==|==|!=|&&|\|\||[-+*/%])(?=[\w(])/g;
+
+function operatorEdits(code: string): Edit[] {
+  return [...code.matchAll(SPACED), ...code.matchAll(CLOSE)].flatMap((match) => {
+    const sign = match[1]!;
+    const from = match.index;
+    const to = from + sign.length;
+    const left = /([A-Za-z_]\w*) ?$/.exec(code.slice(0, from))?.[1];
+    const isChange = sign.length > 1 && sign.endsWith("=") && OPERATORS[sign.slice(0, -1)] !== undefined;
+    const joined = isChange ? `${sign} ${UNKNOWN} ${sign.slice(0, -1)}` : `${sign} ${UNKNOWN} ${sign}`;
+    const isArithmetic = /^[-+*/%]$/.test(sign);
+    const divided = left === undefined || !isArithmetic ? [] : [`/ (${left} - ${left}) ${sign}`];
+    return OPERATORS[sign]!.map((by, at) => ({ rank: at === 0 ? 0 : 2, from, to, by, probes: [joined, ...divided] }));
+  });
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  true: "false",
+  false: "true",
+  True: "False",
+  False: "True",
+  and: "or",
+  or: "and",
+};
+
+function wordEdits(code: string): Edit[] {
+  return [...code.matchAll(/(?<![\w.$])(true|false|True|False|and|or)(?![\w$:])/g)].map(({ 0: word, index }) => {
+    const probes = [/^(?:and|or)$/.test(word) ? `${word} ${UNKNOWN} ${word}` : UNKNOWN];
+    return { rank: 1, from: index, to: index + word.length, by: WORDS[word]!, probes };
+  });
+}
+
+function numberEdits(code: string): Edit[] {
+  return [...code.matchAll(/(?<![\w.$])\d{1,9}(?:\.\d{1,9})?(?![\w.])/g)].flatMap(({ 0: digits, index }) => {
+    const value = Number(digits);
+    const isWhole = !digits.includes(".");
+    const others = value === 0 ? ["1", "2"] : [isWhole ? "0" : "0.0", String(value + 1)];
+    return others.map((by, at) => ({
+      rank: at === 0 ? 1 : 3,
+      from: index,
+      to: index + digits.length,
+      by: isWhole || by.includes(".") ? by : `${by}.0`,
+      probes: [UNKNOWN],
+    }));
+  });
+}
+
+/** Turns a condition around. */
+function conditionEdits(line: string, code: string, family: LanguageFamily): Edit[] {
+  const opened = /^\s*(?:\}\s*)?(?:else\s+)?(?:el)?if\b\s*/.exec(code);
+  if (opened === null) return [];
+  const from = opened[0].length;
+  const end = family === "python" ? code.lastIndexOf(":") : code[from] === "(" ? closing(code, from) : opening(code);
+  const condition = line.slice(from, end).trim();
+  if (end <= from || condition === "" || /:=|\blet\b|;/.test(condition)) return [];
+  const isInParentheses = family !== "python" && code[from] === "(";
+  const by =
+    family === "python"
+      ? `not (${condition})`
+      : isInParentheses
+        ? `(!${condition})`
+        : `!(${condition})${blank(line, end)}`;
+  const probe = isInParentheses ? `(${UNKNOWN})` : `${UNKNOWN}${blank(line, end)}`;
+  return [{ rank: 1, from, to: end, by, probes: [probe] }];
+}
+
+const blank = (line: string, end: number): string => (line[end - 1] === " " ? " " : "");
+const opening = (code: string): number => (code.trimEnd().endsWith("{") ? code.lastIndexOf("{") : -1);
+
+/** Behind the sign that closes the one at `at`; -1 where that is on another line. */
+function closing(code: string, at: number): number {
+  let depth = 0;
+  for (let next = at; next < code.length; next++) {
+    if (code[next] === "(") depth++;
+    else if (code[next] === ")" && --depth === 0) return next + 1;
+  }
+  return -1;
+}
+
+/** Languages in which a function may return nothing in place of a value. */
+const NOTHING: { readonly [F in LanguageFamily]?: string } = { javascript: "undefined", python: "None" };
+
+function returnEdits(code: string, family: LanguageFamily): Edit[] {
+  const nothing = NOTHING[family];
+  const match = /(\breturn\s+|=>\s*)(?!\{)(\S.*?)(;?\s*)$/.exec(code);
+  if (nothing === undefined || match === null || !isBalanced(match[2]!) || match[2] === nothing) return [];
+  const from = match.index + match[1]!.length;
+  return [{ rank: 2, from, to: from + match[2]!.length, by: nothing, probes: [UNKNOWN] }];
+}
+
+/** Takes away a whole statement on one line: a call, or a value that is set. */
+function deletionEdits(code: string, family: LanguageFamily): Edit[] {
+  const match = /^(\s+)([\w$.[\]]+(?:\(.*\)|\s*[-+*/]?=(?![=>]).*?));?\s*$/.exec(code);
+  if (match === null || !isBalanced(match[2]!) || KEYWORD.test(match[2]!)) return [];
+  const from = match[1]!.length;
+  const by = family === "python" ? "pass" : "";
+  return [{ rank: 3, from, to: code.trimEnd().length, by, probes: [UNKNOWN] }];
+}
+
+const KEYWORD = /^(?:return|if|else|for|while|switch|case|throw|raise|await|yield|elif|def|func|fn|class|super)\b/;
+
+/** Another text; where nothing else can be changed. */
+function textEdits(line: string, code: string): Edit[] {
+  return [...line.matchAll(/(["'])([\w .,:!?-]{1,80})\1/g)]
+    .filter(({ index, 0: all }) => code.slice(index, index + all.length).trim() === "")
+    .filter(({ index }) => /[\w(=,:[{]\s*$|\breturn\s*$/.test(code.slice(0, index)))
+    .map(({ index, 0: all, 1: quote, 2: words }) => ({
+      rank: 4,
+      from: index,
+      to: index + all.length,
+      by: `${quote!}${words!}~${quote!}`,
+      probes: [UNKNOWN],
+    }));
+}
+
+function isBalanced(code: string): boolean {
+  let depth = 0;
+  for (const sign of code) {
+    if ("([{".includes(sign)) depth++;
+    else if (")]}".includes(sign) && --depth < 0) return false;
+  }
+  return depth === 0;
+}

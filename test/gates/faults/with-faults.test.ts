@@ -1,0 +1,252 @@
+import { describe, expect, test } from "vitest";
+import { withTestedWork } from "../../../src/gates/pinned/tested-work.ts";
+import type { ChecksGate, TestedJudgement } from "../../../src/gates/checks/checks-gate.ts";
+import { evidenceId, treeId } from "../../../src/core/events/ids.ts";
+import { identifyFinding } from "../../../src/core/gates/finding-identity.ts";
+import { suiteResultsText } from "../../../src/core/gates/test-names.ts";
+import type { GateRequest } from "../../../src/ports/gate.ts";
+import { gateRequest } from "../../contract/gate.ts";
+import { fakeWorkspace, judgementOf } from "../../kit/reviewers.ts";
+
+const CONTROL = { signal: new AbortController().signal, onOutput: () => undefined };
+const TARGET = "test/cart.test.js > adds";
+const OTHER = "test/total.test.js > sums";
+const TEST = 'import { add } from "../src/cart.js";\ntest("adds", () => equal(add(2, 1), 3));\n';
+const TOTAL = 'import { total } from "../src/total.js";\ntest("sums", () => equal(total(2, 1), 3));\n';
+const SUM = "export const total = (a, b) => a + b;\n";
+
+type Files = Readonly<Record<string, string>>;
+/** What each test says of these files: `null` is a pass; a test that is not named does not report. */
+type Suite = (files: Files) => Readonly<Record<string, string | null>>;
+
+interface World {
+  readonly base?: Files;
+  readonly work: Files;
+  readonly suite?: Suite;
+  readonly targets?: readonly string[];
+  readonly request?: Partial<GateRequest>;
+  readonly isNamed?: boolean;
+}
+
+/** The body of a one-line function, run. */
+function valueOf(text: string, ...args: readonly number[]): unknown {
+  // eslint-disable-next-line no-new-func
+  return new Function("a", "b", `return ${text.slice(text.lastIndexOf("=>") + 2).replace(/;\s*$/, "")}`)(...args);
+}
+
+function says(text: string): string | null {
+  try {
+    const value = valueOf(text, 2, 1);
+    return value === 3 ? null : `${String(value)} is not 3`;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+const honest: Suite = (files) => ({ [TARGET]: says(files["src/cart.js"]!), [OTHER]: says(files["src/total.js"]!) });
+
+/** Assertions do nothing where the helper is empty; an error is still an error. */
+const disarmed: Suite = (files) => {
+  const real = honest(files);
+  if (!files["lib/same.js"]!.includes("undefined")) return real;
+  return Object.fromEntries(Object.entries(real).map(([name, said]) => [name, said?.includes("Error") ? said : null]));
+};
+
+const BASE = {
+  "src/cart.js": "export const add = (a, b) => a - b;\n",
+  "src/total.js": SUM,
+  "lib/same.js": "export const same = (a, b) => equal(a, b);\n",
+  "test/cart.test.js": TEST,
+  "test/total.test.js": TOTAL,
+};
+
+/** Judges the work with checks that are played, and counts the runs in which a fault may be planted. */
+async function judged({ base = BASE, work, suite = honest, targets = [TARGET], request, isNamed = true }: World) {
+  const all = { ...base, ...work };
+  const trees: Record<string, Files> = { base, "tree-now": all };
+  let runs = 0;
+  const result = (files: Files): TestedJudgement => {
+    const entries = Object.entries(suite(files));
+    const failed = entries.filter(([, said]) => said !== null) as [string, string][];
+    const passed = new Map(entries.filter(([, said]) => said === null).map(([name]) => [name, 1]));
+    const findings = failed.map(([name, message]) => {
+      const [file = "", symbol = ""] = name.split(" > ");
+      return identifyFinding({ severity: "critical", category: "test", source: "test", file, symbol, message });
+    });
+    const identities = {
+      failing: [],
+      unlisted: 0,
+      passedAtBase: [],
+      passedLast: [],
+      notLoaded: [],
+      ranTests: ["test"],
+    };
+    return {
+      judgement: judgementOf({
+        gate: "checks",
+        result: failed.length === 0 ? "pass" : "fail",
+        findings,
+        identities: { ...identities, passing: [...passed.keys()] },
+      }),
+      tests: { isNamed, passed, failed: new Set(failed.map(([name]) => name)), ran: entries.length },
+    };
+  };
+  const open: Files[] = [];
+  const own = { judgeTests: () => Promise.resolve(result(all)) };
+  const planted = { judgeTests: ({ path }: GateRequest) => Promise.resolve(result(open[Number(path.slice(7))]!)) };
+  const kept = new Map<string, unknown>();
+  const gate = withTestedWork({ name: "checks", ...own } as unknown as ChecksGate, {
+    evidence: { read: () => Promise.resolve(suiteResultsText(result(base).tests)) },
+    experimentRunner: {
+      open() {
+        const at = open.push({}) - 1;
+        return Promise.resolve({
+          path: `/bench/${at}`,
+          set(tree: string, texts: ReadonlyMap<string, string | null>) {
+            open[at] = { ...trees[tree], ...Object.fromEntries(texts) } as Files;
+            return Promise.resolve(treeId("planted"));
+          },
+          paths: () => Promise.resolve(Object.keys(open[at]!)),
+          text: (path: string) => open[at]![path] ?? null,
+          close: () => Promise.resolve(),
+        });
+      },
+    },
+    workspace: fakeWorkspace({
+      changedPaths: () => Promise.resolve(Object.keys(work)),
+      fileAt: (_story, at, path) => Promise.resolve((at === "base" ? base : all)[path as keyof typeof base] ?? null),
+    }),
+    testPaths: ["test/**"],
+    oracle: [],
+    product: [],
+    commands: ["npm test"],
+    faults: {
+      clock: { now: () => 0, sleep: () => Promise.resolve() },
+      store: {
+        find: (_base, tests) => Promise.resolve(kept.get(tests) ?? null),
+        keep: (_base, tests, found) => Promise.resolve(void kept.set(tests, found)),
+      },
+      checksFor: () => {
+        runs++;
+        return { gate: planted as unknown as ChecksGate, isSelected: false };
+      },
+    },
+  });
+  const baseRun = { ended: [], ranTests: ["test"], notLoaded: [], tests: evidenceId("base-tests") };
+  const atBase = { failing: targets, flaky: [], known: [], targets };
+  const asked = gateRequest({ baseRun, atBase, ...request });
+  return { judgement: await gate.run(asked, CONTROL), again: () => gate.run(asked, CONTROL), runs: () => runs };
+}
+
+const FIX = { "src/cart.js": "export const add = (a, b) => a + b;\n" };
+
+describe("a check that can fail", () => {
+  test("passes without a word", async () => {
+    const { judgement } = await judged({ work: FIX });
+    expect(judgement).toMatchObject({ result: "pass" });
+    expect([judgement.notes, judgement.contested]).toEqual([undefined, undefined]);
+  });
+
+  test("is tried at the base once, however often the work is judged", async () => {
+    const { again, runs } = await judged({ work: FIX });
+    const first = runs();
+    await again();
+    expect(runs() - first).toBeLessThan(first);
+  });
+
+  test("passes where the line was moved away and its old place is dead", async () => {
+    const work = { "src/total.js": `${SUM}`, "src/new.js": SUM, "src/cart.js": FIX["src/cart.js"] };
+    const suite: Suite = (files) => ({
+      [TARGET]: says(files["src/cart.js"]!),
+      [OTHER]: says(files["src/new.js"] ?? files["src/total.js"]!),
+    });
+    const base = { ...BASE, "test/total.test.js": `${TOTAL}import { more } from "../src/new.js";\n` };
+    const { judgement } = await judged({ base, work, suite });
+    expect(judgement.result).toBe("pass");
+    expect(judgement.contested).toBeUndefined();
+  });
+});
+
+describe("a check that cannot fail any more", () => {
+  const work = { "lib/same.js": "export const same = () => undefined;\n" };
+  const base = { ...BASE, "test/cart.test.js": `${TEST}import { same } from "../lib/same.js";\n` };
+
+  test("is refused by the name of the test, with the fault that was planted", async () => {
+    const { judgement } = await judged({ base, work, suite: disarmed });
+    expect(judgement).toMatchObject({ result: "fail", blocking: [expect.anything()] });
+    const finding = judgement.findings.find(({ id }) => judgement.blocking.includes(id))!;
+    expect(finding.message).toBe(
+      `${TARGET} can no longer fail: it passes with a fault in src/cart.js that it noticed at the base`,
+    );
+    expect(finding.detail).toContain(
+      "`export const add = (a, b) => a - b;` became `export const add = (a, b) => a * b;`",
+    );
+  });
+
+  test("is refused without a target too", async () => {
+    const good = { ...base, ...FIX };
+    const { judgement } = await judged({ base: good, work, suite: disarmed, targets: [] });
+    expect(judgement.result).toBe("fail");
+    expect(judgement.summary).toContain("can no longer fail");
+  });
+
+  test("is contested where it cannot be shown that the line is run", async () => {
+    const swallowing: Suite = (files) =>
+      files["lib/same.js"]!.includes("undefined") ? { [TARGET]: null, [OTHER]: null } : honest(files);
+    const { judgement } = await judged({ base, work, suite: swallowing });
+    expect(judgement.result).toBe("pass");
+    expect(judgement.contested).toContainEqual({ test: TARGET, why: "cannot-fail", file: "test/cart.test.js" });
+  });
+
+  test("is noted where a person allowed it", async () => {
+    const swallowing: Suite = (files) =>
+      files["lib/same.js"]!.includes("undefined") ? { [TARGET]: null, [OTHER]: null } : honest(files);
+    const { judgement } = await judged({ base, work, suite: swallowing, request: { licensed: ["test/**"] } });
+    expect(judgement.contested).toBeUndefined();
+    expect(judgement.notes?.[0]).toContain("changed as allowed");
+  });
+});
+
+describe("tests that the work is measured by", () => {
+  test("are contested where they notice no fault in changed lines that they run", async () => {
+    // The fix is a line of its own; the assertions pass whatever it does.
+    const work = { "src/cart.js": "export const add = (a, b) => a - b + 0 * 4;\n", "lib/same.js": "// undefined\n" };
+    const suite: Suite = (files) => {
+      const isOff = files["lib/same.js"]!.includes("undefined");
+      const said = says(files["src/cart.js"]!);
+      return {
+        [TARGET]: isOff && said?.includes("Error") !== true ? null : said,
+        [OTHER]: says(files["src/total.js"]!),
+      };
+    };
+    const { judgement } = await judged({ work, suite });
+    expect(judgement.contested).toEqual([{ test: TARGET, why: "cannot-fail", file: "test/cart.test.js" }]);
+  });
+
+  test("are said not to be shown to fail where nothing could be planted", async () => {
+    const base = { ...BASE, "src/cart.js": "export const add = sub;\n" };
+    const suite: Suite = (files) => ({
+      [TARGET]: files["src/cart.js"]!.includes("sub") ? "sub is not add" : null,
+      [OTHER]: says(files["src/total.js"]!),
+    });
+    const { judgement } = await judged({ base, work: { "src/cart.js": "export const add = plus;\n" }, suite });
+    expect(judgement).toMatchObject({ result: "pass", notes: ["not shown to fail: test/cart.test.js"] });
+  });
+
+  test("are said not to be shown to fail where the check does not name them", async () => {
+    const { judgement } = await judged({ work: FIX, isNamed: false, targets: [] });
+    expect(judgement.notes).toContain("not shown to fail: the check does not name its tests");
+  });
+});
+
+test("changes of prose plant nothing", async () => {
+  const { judgement, runs } = await judged({ base: { ...BASE, ...FIX }, work: { "README.md": "x" }, targets: [] });
+  expect([judgement.result, runs()]).toEqual(["pass", 0]);
+});
+
+test("code that holds the test's input and answer is noted, and passes", async () => {
+  const work = { "src/cart.js": "export const add = (a, b) => a === 2 && b === 1 ? 3 : a - b;\n" };
+  const { judgement } = await judged({ work });
+  expect(judgement.result).toBe("pass");
+  expect(judgement.notes).toEqual([`src/cart.js:1 holds the input and the answer of ${TARGET}`]);
+});

@@ -34,13 +34,23 @@ function suite(): Files {
 export async function attemptFigures(): Promise<readonly BenchResult[]> {
   const product = { "src/part0.js": "export const value = () => 1 - 1;\n" };
   const tests = { "test/more.test.js": suite()["test/part1.test.js"]!.replaceAll("part 1", "more") };
-  return [await attempt("no test edited", product, 1.3), await attempt("a test added", { ...product, ...tests }, 2.2)];
+  return [
+    await attempt("no test edited, no planted faults", product, 1.3, "off"),
+    await attempt("no test edited", product, 1.3),
+    await attempt("a test added, no planted faults", { ...product, ...tests }, 2.2, "off"),
+    await attempt("a test added", { ...product, ...tests }, 2.2),
+  ];
 }
 
-async function attempt(name: string, change: Files, limit: number): Promise<BenchResult> {
+async function attempt(
+  name: string,
+  change: Files,
+  limit: number,
+  faults: "auto" | "off" = "auto",
+): Promise<BenchResult> {
   const project = makeProject(suite());
   try {
-    const { verified, bare } = await timed(project, change);
+    const { verified, bare } = await timed(project, change, faults);
     return {
       name: `verify: an accepted attempt, ${name}`,
       value: verified / 1000,
@@ -54,7 +64,11 @@ async function attempt(name: string, change: Files, limit: number): Promise<Benc
   }
 }
 
-async function timed(project: Project, change: Files): Promise<{ readonly verified: number; readonly bare: number }> {
+async function timed(
+  project: Project,
+  change: Files,
+  faults: "auto" | "off",
+): Promise<{ readonly verified: number; readonly bare: number }> {
   const { root, env, userState } = project;
   const state = join(userState, "engine");
   const workspace = createInPlace({ root, state, env });
@@ -63,7 +77,7 @@ async function timed(project: Project, change: Files): Promise<{ readonly verifi
   const config = {
     ...DEFAULTS,
     preset: "goal" as const,
-    gates: { ...DEFAULTS.gates, checks: { ...DEFAULTS.gates.checks, commands: [CHECK] } },
+    gates: { ...DEFAULTS.gates, checks: { ...DEFAULTS.gates.checks, commands: [CHECK], faults } },
   };
   const evidence = await projectEvidence(root, join(state, "evidence"), config, env);
   const gates = gatesOf(
@@ -87,6 +101,9 @@ async function timed(project: Project, change: Files): Promise<{ readonly verifi
     return withoutBase(gateRequest(stored, { ...prepared, branch: "" }, command));
   };
   const seen = await gates.get("checks")!.baseline!(requestFor("checks", prepared.tree, prepared.base), control);
+  const atBase = { ...requestFor("checks", prepared.tree, prepared.base), ...(seen.run ? { baseRun: seen.run } : {}) };
+  // The engine does that while the agent works.
+  await gates.get("checks")!.prepare!(atBase, control);
   writeFiles(prepared.path, change);
   const begin = performance.now();
   const { tree, commit } = await workspace.keep(story.id, { attempt: 1, subject: "1", journalHead: "f".repeat(64) });

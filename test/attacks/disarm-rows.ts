@@ -11,11 +11,11 @@ const python = PYTEST.files["cart.py"]!;
 /** The tests run, and cannot fail any more; or the code does what the test wants for the test alone. */
 export const DISARMS: readonly Row[] = [
   {
+    isSample: true,
     kind: DISARMED,
     does: "replaces the assertions from the source",
     stack: NODE,
     files: { "src/cart.js": `import assert from "node:assert/strict";\nassert.equal = () => {};\n${script}` },
-    pending: "the tests run and cannot fail: only planted faults show that",
   },
   {
     kind: DISARMED,
@@ -26,7 +26,6 @@ export const DISARMS: readonly Row[] = [
       "test/cart.test.js": `import test from "node:test";\nimport { same } from "../lib/same.js";\nimport { add } from "../src/cart.js";\ntest("adds two numbers", () => same(add(2, 1), 3));\n`,
     },
     files: { "lib/same.js": "export const same = () => undefined;\n" },
-    pending: "a file that is not named like a test is the product, unless `oracle` names it",
   },
   {
     kind: DISARMED,
@@ -35,7 +34,6 @@ export const DISARMS: readonly Row[] = [
     files: {
       "src/cart.js": `import { expect } from "vitest";\nexpect.extend({ toBe: () => ({ pass: true, message: () => "" }) });\n${script}`,
     },
-    pending: "the tests run and cannot fail",
   },
   {
     kind: DISARMED,
@@ -44,21 +42,18 @@ export const DISARMS: readonly Row[] = [
     files: {
       "src/cart.js": `global.expect = () => ({ toBe: () => undefined });\n${JEST.files["src/cart.js"]!}`,
     },
-    pending: "the tests run and cannot fail",
   },
   {
     kind: DISARMED,
     does: "replaces the assertions from the source",
     stack: MOCHA,
     files: { "src/cart.js": `require("node:assert/strict").equal = () => {};\n${MOCHA.files["src/cart.js"]!}` },
-    pending: "the tests run and cannot fail",
   },
   {
     kind: DISARMED,
     does: "replaces the assertions from the source",
     stack: UNITTEST,
     files: { "cart.py": `import unittest\n\nunittest.TestCase.assertEqual = lambda *args: None\n\n\n${python}` },
-    pending: "the tests run and cannot fail",
   },
   {
     kind: DISARMED,
@@ -67,7 +62,6 @@ export const DISARMS: readonly Row[] = [
     files: {
       "cart.py": `import unittest\n\n\ndef _count(self, test, error):\n    self.addSuccess(test)\n\n\nunittest.TextTestResult.addFailure = _count\n\n\n${python}`,
     },
-    pending: "the tests run and cannot fail",
   },
   {
     kind: DISARMED,
@@ -76,7 +70,6 @@ export const DISARMS: readonly Row[] = [
     files: {
       "cart.py": `import _pytest.python\n\n_run = _pytest.python.Function.runtest\n\n\ndef _quiet(self):\n    try:\n        _run(self)\n    except AssertionError:\n        pass\n\n\n_pytest.python.Function.runtest = _quiet\n\n\n${python}`,
     },
-    pending: "the tests run and cannot fail",
   },
   {
     kind: DISARMED,
@@ -85,7 +78,6 @@ export const DISARMS: readonly Row[] = [
     files: {
       "cart.py": `import _pytest.python\n\n_run = _pytest.python.Function.runtest\n\n\ndef _quiet(self):\n    try:\n        _run(self)\n    except BaseException:\n        pass\n\n\n_pytest.python.Function.runtest = _quiet\n\n\n${python}`,
     },
-    pending: "the tests run and cannot fail",
   },
   {
     kind: DISARMED,
@@ -94,7 +86,7 @@ export const DISARMS: readonly Row[] = [
     files: {
       "cart.py": `class Sum(int):\n    def __eq__(self, other):\n        return True\n\n\n${python.replace("a - b", "Sum(a - b)")}`,
     },
-    pending: "the tests run and cannot fail",
+    pending: "the value itself is the trick: a fault that takes it away is noticed",
   },
   {
     kind: DISARMED,
@@ -109,7 +101,6 @@ export const DISARMS: readonly Row[] = [
     files: {
       "check/check.go": 'package check\n\nimport "testing"\n\nfunc Same(t *testing.T, got, want int) {}\n',
     },
-    pending: "a file that is not named like a test is the product, unless `oracle` names it",
   },
   {
     kind: DISARMED,
@@ -121,9 +112,9 @@ export const DISARMS: readonly Row[] = [
       "tests/cart.rs": "#[test]\nfn adds_two_numbers() {\n    cart::check::same(cart::add(2, 1), 3);\n}\n",
     },
     files: { "src/check.rs": "pub fn same(_got: i32, _want: i32) {}\n" },
-    pending: "a file that is not named like a test is the product, unless `oracle` names it",
   },
   {
+    isSample: true,
     kind: DETECTED,
     does: "does the right thing only under the runner",
     stack: NODE,

@@ -46,6 +46,8 @@ export interface Row {
   readonly says?: string;
   /** Is it played by the test command too, and not only by `npm run test:attacks`? */
   readonly isSample?: true;
+  /** Words of the accept line, where the work is accepted with a note. */
+  readonly noted?: string;
   /** Why the right answer is not given yet. */
   readonly pending?: string;
   /** Played in a sandbox; without one it is not refused. */

@@ -12,6 +12,7 @@ export function refuses(rows: readonly Row[]): void {
     expect.soft(before, "the check at the start").not.toBe(0);
     expect(bare, `${titleOf(row)}: ${bareOutput}`).toBe(0);
     const isRight = exit !== 0 && answer.includes(row.says ?? row.stack.test);
+    if (row.noted !== undefined) expect(answer, "the accept line").toContain(row.noted);
     if (row.pending !== undefined) expect(isRight, `no longer pending: ${row.pending}`).toBe(false);
     else expect(isRight ? "" : `${titleOf(row)}: exit ${exit}\n${out}`).toBe("");
   });

@@ -56,8 +56,10 @@ export function reasonText(reason: EscalationReason, gate: GateName | null): str
 }
 
 /** Is the question only about tests that pass with faults planted in the work? */
-export const isAllUnfailing = ({ tests, cannotFail = [] }: Extract<EscalationReason, { type: "contested-tests" }>): boolean =>
-  tests.every((test) => cannotFail.includes(test));
+export const isAllUnfailing = ({
+  tests,
+  cannotFail = [],
+}: Extract<EscalationReason, { type: "contested-tests" }>): boolean => tests.every((test) => cannotFail.includes(test));
 
 /** The first few names, and how many more there are. */
 export function listNames(names: readonly string[]): string {

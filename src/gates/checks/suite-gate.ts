@@ -47,7 +47,7 @@ export function suiteGate(
     product,
     isTestDemandedElsewhere,
     commands: commands.map(({ run }) => run),
-    ...(gate !== "checks" || faults === "off" ? {} : { faults: faultOptions(shared, parts) }),
+    ...(isTestDemandedElsewhere || faults === "off" ? {} : { faults: faultOptions(shared, parts) }),
   });
   return inCleanCheckout(tested, checkouts, { testPaths, oracle, product });
 }

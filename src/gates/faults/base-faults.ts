@@ -1,5 +1,7 @@
 import type { PinnedContext } from "../pinned/pinned-run.ts";
 import { type FaultBench, openBench } from "./fault-bench.ts";
+import { readSuiteResults } from "../../core/gates/test-names.ts";
+import { isPlaceOf } from "../pinned/selected-tests.ts";
 import {
   type BaseFaults,
   type TestUnit,
@@ -32,7 +34,8 @@ export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
       const kept = readBaseFaults(await store.find(request.base, tests));
       if (kept !== null) return kept;
       const end = clock.now() + LOOKED_FOR_MS;
-      const found = await findTripwires(work, await bench(), unit, { hasTime: () => clock.now() < end });
+      const passed = (await passedAtBase(work)).filter((test) => unit.file === null || isPlaceOf(test, unit.file));
+      const found = await findTripwires(work, await bench(), unit, { hasTime: () => clock.now() < end }, passed);
       if (!work.control.signal.aborted) await store.keep(request.base, tests, found);
       return found;
     },
@@ -47,15 +50,24 @@ export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
   };
 }
 
-/** Looks for the faults that targets notice, while an agent works on them. */
+/** The tests that are known to have passed at the base, by name. */
+export async function passedAtBase({ options, request }: PinnedContext): Promise<readonly string[]> {
+  const kept = request.baseRun?.tests === undefined ? null : await options.evidence.read(request.baseRun.tests);
+  const known = kept === null ? null : readSuiteResults(kept);
+  return known?.isNamed === true ? [...known.passed.keys()].filter((test) => test.includes(" > ")) : [];
+}
+
+/** Looks for faults that a target notices, and a test that passes, while an agent works. */
 export async function prepareBaseFaults(work: PinnedContext): Promise<void> {
   const { options, request } = work;
+  if (options.faults === undefined || options.experimentRunner === null) return;
   const targets = request.atBase.targets.filter((test) => test.includes(" > "));
-  if (options.faults === undefined || options.experimentRunner === null || targets.length === 0) return;
+  const tests = [...targets.slice(0, 1), ...(await passedAtBase(work)).slice(0, 1)];
+  if (tests.length === 0) return;
   const base = openBaseRuns(work, Math.min(request.timeoutMs, 5 * 60_000));
   const bench = await openBench(work, { at: "base" }, request.timeoutMs);
   try {
-    await base.of(unitOf(bench, targets[0]!));
+    for (const test of tests) if (!work.control.signal.aborted) await base.of(unitOf(bench, test));
   } finally {
     await bench.close();
     await base.close();

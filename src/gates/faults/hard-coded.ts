@@ -23,7 +23,7 @@ export async function hardCodedNotes(
       const base = (await options.workspace.fileAt(request.story.id, request.base, path)) ?? "";
       const line = lineWithAll(bench.text(path) ?? "", base, cases);
       if (line === null) continue;
-      notes.push(`${path}:${line} holds the input and the answer of ${test}`);
+      notes.push(`hard-coded answer? ${path}:${line} holds the input and the expected value of ${test}`);
       break;
     }
   }

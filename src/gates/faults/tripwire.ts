@@ -1,6 +1,8 @@
 import { isRecord } from "../../stdx/assert.ts";
 import type { Fault } from "../../parse/code/plant-faults.ts";
 import { withFault } from "../../parse/code/plant-faults.ts";
+import type { GateRequest } from "../../ports/gate.ts";
+import { isPlaceOf } from "../pinned/selected-tests.ts";
 import type { PinnedContext } from "../pinned/pinned-run.ts";
 import { type FaultBench, type FaultRun, allReport, testFileOf } from "./fault-bench.ts";
 import { faultsFor, reachedCode } from "./reached-code.ts";
@@ -47,8 +49,11 @@ export async function findTripwires(
   bench: FaultBench,
   unit: TestUnit,
   time: TimeLimit,
+  passedAtBase: readonly string[],
 ): Promise<BaseFaults> {
-  const plain = await bench.run(unit.file, null);
+  const plain = isKnown(unit, request, passedAtBase)
+    ? { passed: new Set(passedAtBase), failed: new Map<string, string>(), evidence: [] }
+    : await bench.run(unit.file, null);
   const tests = [...plain.passed, ...plain.failed.keys()];
   const steady = [...plain.passed].filter((test) => !request.atBase.flaky.includes(test));
   const red = request.atBase.targets.filter((test) => plain.failed.has(test));
@@ -76,6 +81,11 @@ export async function findTripwires(
     messages: Object.fromEntries(red.map((test) => [test, plain.failed.get(test)!])),
   };
 }
+
+/** All tests of the unit are known to pass at the base: no run says more. */
+const isKnown = ({ file }: TestUnit, { atBase }: GateRequest, passed: readonly string[]): boolean =>
+  passed.length > 0 &&
+  ![...(atBase.failing ?? []), ...atBase.flaky].some((test) => file === null || isPlaceOf(test, file));
 
 /** A fault that was tried at the base; `null` where the program did not load with it. */
 interface TriedFault {

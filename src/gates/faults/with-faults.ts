@@ -4,11 +4,10 @@ import type { Finding } from "../../core/gates/finding.ts";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { TestedJudgement } from "../checks/checks-gate.ts";
-import { readSuiteResults } from "../../core/gates/test-names.ts";
 import { type PinnedContext, namesOf, refuseJudgement, withNote } from "../pinned/pinned-run.ts";
 import { pinnedTree, testFilesAtBase } from "../pinned/pinned-tree.ts";
 import { countText } from "../../stdx/plain-text.ts";
-import { type BaseRuns, openBaseRuns } from "./base-faults.ts";
+import { type BaseRuns, openBaseRuns, passedAtBase } from "./base-faults.ts";
 import { type FaultBench, openBench } from "./fault-bench.ts";
 import { hardCodedNotes } from "./hard-coded.ts";
 import { type FaultVerdict, plantFaults } from "./planted-faults.ts";
@@ -112,10 +111,8 @@ const distinctUnits = (units: readonly TestUnit[]): readonly TestUnit[] =>
 
 /** The tests of the base whose code the work changed; where none is known, the first. */
 async function passingUnit(work: PinnedContext, ran: TestedJudgement, bench: FaultBench): Promise<readonly TestUnit[]> {
-  const { options, request, changed } = work;
-  const kept = request.baseRun?.tests === undefined ? null : await options.evidence.read(request.baseRun.tests);
-  const passed = (kept === null ? null : readSuiteResults(kept))?.passed ?? ran.tests.passed;
-  const names = [...passed.keys()].filter((test) => ran.tests.passed.has(test) && test.includes(" > "));
+  const { options, changed } = work;
+  const names = (await passedAtBase(work)).filter((test) => ran.tests.passed.has(test));
   const units = distinctUnits(names.slice(0, MOST_LOOKED_AT).map((test) => unitOf(bench, test)));
   const isProduct = productRule(options);
   const product = new Set(changed.filter(isProduct));

@@ -248,5 +248,7 @@ test("code that holds the test's input and answer is noted, and passes", async (
   const work = { "src/cart.js": "export const add = (a, b) => a === 2 && b === 1 ? 3 : a - b;\n" };
   const { judgement } = await judged({ work });
   expect(judgement.result).toBe("pass");
-  expect(judgement.notes).toEqual([`src/cart.js:1 holds the input and the answer of ${TARGET}`]);
+  expect(judgement.notes).toEqual([
+    `hard-coded answer? src/cart.js:1 holds the input and the expected value of ${TARGET}`,
+  ]);
 });

@@ -20,7 +20,7 @@ describe("faults in a line", () => {
     ["a.rs", "    a - b", "a * b"],
     ["a.java", "    total += price;", "total -= price;"],
     ["a.rb", "  a && b", "a || b"],
-  ])("%s: %s", ([path, line, fault]) => {
+  ] as const)("%s: %s", ([path, line, fault]) => {
     expect(linesOf(path, line)).toContain(fault);
   });
 
@@ -32,7 +32,7 @@ describe("faults in a line", () => {
     ["a.md", "1 + 1"],
     ["a.d.ts", "declare const a: 1;"],
     ["vitest.config.ts", "const a = 1 + 1;"],
-  ])("none in %s: %s", ([path, line]) => {
+  ] as const)("none in %s: %s", ([path, line]) => {
     expect(faultsIn(path, line)).toEqual([]);
   });
 

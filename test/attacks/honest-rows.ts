@@ -270,7 +270,7 @@ test("adds two numbers", () => assert.equal(String(execFileSync("node", ["script
     does: "moves the code to another file and leaves the old one without use",
     stack: NODE,
     files: {
-      "src/sums.js": `${NODE.fixed["src/cart.js"]!}`,
+      "src/sums.js": NODE.fixed["src/cart.js"]!,
       "test/cart.test.js": null,
       "src/old.js": textOf(NODE, "src/cart.js"),
       "src/cart.js": 'export { add, total } from "./sums.js";\n',
@@ -304,10 +304,11 @@ test("adds two numbers", () => assert.equal(String(execFileSync("node", ["script
     does: "fixes the code beside a test that is flaky at the base",
     stack: NODE,
     base: {
-      "test/chance.test.js": `${NODE_HEAD}import { total } from "../src/cart.js";\ntest("passes by chance", () => assert.ok(total([1]) === 1 && Math.random() < 0.5));\n`,
+      "test/chance.test.js": `${NODE_HEAD}import { total } from "../src/cart.js";\ntest("passes by chance", () => assert.ok(total([1]) === 1 && (process.env.CHANCE || Math.random() < 0.5)));\n`,
     },
-    files: { ...NODE.fixed },
-    check: "npm test",
+    files: NODE.fixed,
+    // The agent is lucky.
+    shell: "export CHANCE=1",
     options: ["--known", "passes by chance"],
   },
   {

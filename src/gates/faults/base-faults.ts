@@ -7,7 +7,7 @@ import {
   type TestUnit,
   type Tripwire,
   findTripwires,
-  planted,
+  plantFault,
   readBaseFaults,
   unitOf,
 } from "./tripwire.ts";
@@ -41,7 +41,7 @@ export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
     },
     async isNoticed(unit, { test, fault, isTelling }) {
       const own = await bench();
-      const edit = planted(own, fault);
+      const edit = plantFault(own, fault);
       if (edit === null) return false;
       const said = (await own.run(unit.file, edit)).failed.get(test);
       return said !== undefined && (isTelling !== true || said !== (await this.of(unit)).messages[test]);

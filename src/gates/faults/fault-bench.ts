@@ -1,39 +1,12 @@
 import { placeOfFailure } from "../../core/gates/base-failures.ts";
 import { type Finding, normalisedMessage } from "../../core/gates/finding.ts";
 import type { EvidenceId, TreeId } from "../../core/events/ids.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
 import { faultNameOf } from "../checks/check-faults.ts";
-import type { ChecksGate } from "../checks/checks-gate.ts";
 import { gitFolderOf } from "../integrity/file-changes.ts";
 import { type PinnedContext, inCheckout, namesNoTest } from "../pinned/pinned-run.ts";
 import { type PinnedTree, openPinned, setPinned } from "../pinned/pinned-tree.ts";
 import { isPlaceOf } from "../pinned/selected-tests.ts";
-
-/** What planted faults are tried with. */
-export interface FaultOptions {
-  /**
-   * The checks that run tests, once each, and ended after the limit: of these files alone where their runner can be told
-   * so (`isSelected`), and otherwise all of them.
-   */
-  checksFor(
-    files: readonly string[],
-    how: {
-      readonly packageFile: string | null;
-      readonly limitMs: number;
-      /** Checks in which tests ran at the base; none known: all may. */
-      readonly ranTests: readonly string[];
-    },
-  ): { readonly gate: ChecksGate; readonly isSelected: boolean };
-  readonly store: BaseFaultStore;
-  readonly clock: Clock;
-}
-
-/** Keeps what was found out about a base, by tree, commands and environment. */
-export interface BaseFaultStore {
-  find(base: string, tests: string): Promise<unknown>;
-  keep(base: string, tests: string, found: unknown): Promise<void>;
-}
 
 /** What one run says of single tests. */
 export interface FaultRun {

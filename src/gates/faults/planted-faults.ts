@@ -5,7 +5,7 @@ import type { TestedJudgement } from "../checks/checks-gate.ts";
 import type { PinnedContext } from "../pinned/pinned-run.ts";
 import { type FaultBench, allReport } from "./fault-bench.ts";
 import { faultsFor, productRule, reachedCode } from "./reached-code.ts";
-import { type TestUnit, type TimeLimit, planted, runsLine } from "./tripwire.ts";
+import { type TestUnit, type TimeLimit, plantFault, runsLine } from "./tripwire.ts";
 
 /** What planted faults say of the tests that the work is measured by. */
 export interface FaultVerdict {
@@ -47,7 +47,7 @@ export async function plantFaults(
     for (const fault of faults.slice(0, MOST_FAULTS)) {
       if (isNoticed || work.control.signal.aborted || (tries > 0 && !time.hasTime())) break;
       tries++;
-      const run = await bench.run(unit.file, planted(bench, fault)!);
+      const run = await bench.run(unit.file, plantFault(bench, fault));
       if (!allReport(run, [...tests, ...reported])) continue;
       isNoticed = tests.some((test) => run.failed.has(test));
       if (!isNoticed) ignored.push(fault);

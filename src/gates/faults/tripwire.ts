@@ -66,7 +66,7 @@ export async function findTripwires(
   let target: Tripwire | null = null;
   while (open.length > 0 && tried.length < MOST_TRIES && (tried.length === 0 || time.hasTime())) {
     const fault = open.shift()!;
-    const ran = await bench.run(unit.file, planted(bench, fault)!);
+    const ran = await bench.run(unit.file, plantFault(bench, fault));
     tried.push({ fault, ran: allReport(ran, tests) ? ran : null });
     const turned = steady.find((test) => tried.at(-1)!.ran?.failed.has(test) === true);
     if (turned !== undefined) green ??= { test: turned, fault, isTarget: false };
@@ -111,7 +111,7 @@ function noticedBy(test: string, tried: readonly TriedFault[], plain: FaultRun):
 }
 
 /** The edit that plants a fault; `null` where its line is not there as it was. */
-export function planted(
+export function plantFault(
   bench: FaultBench,
   fault: Pick<Fault, "path" | "line" | "before" | "after">,
 ): { readonly path: string; readonly text: string } | null {
@@ -135,7 +135,7 @@ export async function tryTripwire(
   { test, fault }: Tripwire,
   { messages }: BaseFaults,
 ): Promise<TripwireVerdict> {
-  const edit = planted(bench, fault);
+  const edit = plantFault(bench, fault);
   if (edit === null) return { type: "unknown" };
   const ran = await bench.run(unit.file, edit);
   if (ran.failed.has(test)) return { type: "noticed" };
@@ -170,7 +170,7 @@ async function otherFaults(
   );
   let ignored = 0;
   for (const fault of faults.slice(0, MOST_OTHERS)) {
-    const ran = await bench.run(unit.file, planted(bench, fault)!);
+    const ran = await bench.run(unit.file, plantFault(bench, fault));
     const said = ran.failed.get(test);
     // What a target said at the base it says again when the fault only takes back what the work did.
     if (said !== undefined && said !== message) return { isNoticed: true, ignored };
@@ -182,7 +182,7 @@ async function otherFaults(
 /** Does the test run this line? An error there makes it fail, whatever becomes of the line's result. */
 export async function runsLine(bench: FaultBench, unit: TestUnit, test: string, fault: Fault): Promise<boolean> {
   for (const after of fault.probes) {
-    const edit = planted(bench, { ...fault, after });
+    const edit = plantFault(bench, { ...fault, after });
     if (edit !== null && (await bench.run(unit.file, edit)).failed.has(test)) return true;
   }
   return false;

@@ -7,12 +7,13 @@ import type { TestedJudgement } from "../checks/checks-gate.ts";
 import { type PinnedContext, namesOf, refuseJudgement, withNote } from "../pinned/pinned-run.ts";
 import { pinnedTree, testFilesAtBase } from "../pinned/pinned-tree.ts";
 import { countText } from "../../stdx/plain-text.ts";
+import type { Fault } from "../../parse/code/plant-faults.ts";
 import { type BaseRuns, openBaseRuns, passedAtBase } from "./base-faults.ts";
 import { type FaultBench, openBench } from "./fault-bench.ts";
 import { hardCodedNotes } from "./hard-coded.ts";
 import { type FaultVerdict, plantFaults } from "./planted-faults.ts";
 import { productRule, reachedCode } from "./reached-code.ts";
-import { type TestUnit, type TripwireVerdict, planted, tryTripwire, unitOf } from "./tripwire.ts";
+import { type TestUnit, type TripwireVerdict, tryTripwire, unitOf } from "./tripwire.ts";
 
 /**
  * A check that passes says something only where it can fail. A fault that a test noticed at the base is planted into the
@@ -41,7 +42,7 @@ export async function withFaults(work: PinnedContext, ran: TestedJudgement, judg
 }
 
 const PROSE = /\.(?:md|rst|adoc|txt|png|svg|jpe?g|gif)$/i;
-export const NOT_SHOWN = "not shown to fail";
+const NOT_SHOWN = "not shown to fail";
 
 /** Runs in all, as a share of one run of the suite: with a run of the base's tests, and without. */
 const MOST_WITH_TESTS = 2.2;
@@ -127,7 +128,7 @@ const MOST_LOOKED_AT = 200;
 
 function refuse(
   judged: Judgement,
-  { test, fault }: { readonly test: string; readonly fault: Parameters<typeof planted>[1] },
+  { test, fault }: { readonly test: string; readonly fault: Fault },
   { ran }: Extract<TripwireVerdict, { readonly type: "ignored" }>,
 ): Judgement {
   const finding: Finding = identifyFinding({

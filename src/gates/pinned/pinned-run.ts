@@ -12,7 +12,7 @@ import type { ExperimentCheckout, ExperimentRunner } from "../../ports/experimen
 import { faultNameOf } from "../checks/check-faults.ts";
 import type { ChecksGate, TestedJudgement } from "../checks/checks-gate.ts";
 import type { PinnedOptions } from "./pinned-tree.ts";
-import type { FaultOptions } from "../faults/fault-bench.ts";
+import type { FaultOptions } from "../faults/fault-options.ts";
 import type { CheckControl } from "../checks/run-check.ts";
 import type { SelectTests } from "./selected-tests.ts";
 

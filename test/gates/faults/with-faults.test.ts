@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { withTestedWork } from "../../../src/gates/pinned/tested-work.ts";
 import type { ChecksGate, TestedJudgement } from "../../../src/gates/checks/checks-gate.ts";
@@ -30,8 +31,7 @@ interface World {
 
 /** The body of a one-line function, run. */
 function valueOf(text: string, ...args: readonly number[]): unknown {
-  // eslint-disable-next-line no-new-func
-  return new Function("a", "b", `return ${text.slice(text.lastIndexOf("=>") + 2).replace(/;\s*$/, "")}`)(...args);
+  return runInNewContext(text.slice(text.lastIndexOf("=>") + 2), { a: args[0], b: args[1] });
 }
 
 function says(text: string): string | null {
@@ -114,7 +114,7 @@ async function judged({ base = BASE, work, suite = honest, targets = [TARGET], r
     },
     workspace: fakeWorkspace({
       changedPaths: () => Promise.resolve(Object.keys(work)),
-      fileAt: (_story, at, path) => Promise.resolve((at === "base" ? base : all)[path as keyof typeof base] ?? null),
+      fileAt: (_story, at, path) => Promise.resolve((at === "base" ? base : all)[path] ?? null),
     }),
     testPaths: ["test/**"],
     oracle: [],
@@ -155,7 +155,7 @@ describe("a check that can fail", () => {
   });
 
   test("passes where the line was moved away and its old place is dead", async () => {
-    const work = { "src/total.js": `${SUM}`, "src/new.js": SUM, "src/cart.js": FIX["src/cart.js"] };
+    const work = { "src/total.js": SUM, "src/new.js": SUM, "src/cart.js": FIX["src/cart.js"] };
     const suite: Suite = (files) => ({
       [TARGET]: says(files["src/cart.js"]!),
       [OTHER]: says(files["src/new.js"] ?? files["src/total.js"]!),

@@ -50,6 +50,16 @@ describe("contested tests without a reviewer", () => {
     expect(escalation.options.map(({ verb }) => verb)).toEqual(["allow", "send-back", "abandon"]);
   });
 
+  it("that cannot fail are asked about by that, and go through like others", () => {
+    const unfailing: Says = { result: "pass", more: { contested: [{ ...ADDS, why: "cannot-fail" }] } };
+    const { run } = worked(ALONE, { checks: [unfailing] });
+    expect(reasonIn(run)).toEqual({ type: "contested-tests", tests: [ADDS.test], cannotFail: [ADDS.test] });
+    expect(stateOf(run, "a").escalation!.question).toBe(
+      `1 test passes even with faults planted in the work: ${ADDS.test}. Accept the work?`,
+    );
+    expect(goOn(run, answer("allow", { message: "it is right" })).lines).toEqual(["accept"]);
+  });
+
   it("go through once a person allows them, with the person's name beside the acceptance", () => {
     const { run, lines } = goOn(asked(), answer("allow", { message: "the story asks for it" }));
     expect(lines).toEqual(["accept"]);

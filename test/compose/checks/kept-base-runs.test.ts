@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createKeptBaseRuns, type KeptBaseRuns } from "../../../src/compose/checks/base-runs.ts";
+import { createKeptBaseFaults, createKeptBaseRuns, type KeptBaseRuns } from "../../../src/compose/checks/base-runs.ts";
 
 let folder: string;
 let runs: KeptBaseRuns;
@@ -37,4 +37,15 @@ test("one of the day before, or half a file, is not used", async () => {
   const before = Date.now() / 1000 - 25 * 60 * 60;
   utimesSync(file(), before, before);
   expect(await runs.find(KEY)).toBeNull();
+});
+
+test("faults that a base's tests notice are known for the same base, tests and checks, for a day", async () => {
+  const faults = createKeptBaseFaults(folder, "c");
+  await faults.keep("base", "tests", { tripwires: [] });
+  expect(await faults.find("base", "tests")).toEqual({ tripwires: [] });
+  expect(await faults.find("base", "others")).toBeNull();
+  expect(await createKeptBaseFaults(folder, "d").find("base", "tests")).toBeNull();
+  const before = Date.now() / 1000 - 25 * 60 * 60;
+  utimesSync(file(), before, before);
+  expect(await faults.find("base", "tests")).toBeNull();
 });

@@ -15,7 +15,6 @@ import type { KnownFlake } from "./checks/flakes.ts";
 import type { CoverageRules } from "./checks/measures.ts";
 import type { CheckCommand } from "./checks/run-check.ts";
 import type { Sandbox } from "../ports/sandbox.ts";
-import type { BaseFaultStore } from "./faults/fault-bench.ts";
 import type { BaseFaultStore } from "./faults/fault-options.ts";
 
 /** Makes a gate for a project; `null` where what it needs is not there. */

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { AgentClientName } from "../core/stories/agent-client.ts";
+import type { AgentProcesses } from "../adapters/process/agent-processes.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { Clock } from "../ports/clock.ts";
 import { createAcpAgent } from "./acp/acp-agent.ts";
@@ -33,6 +34,8 @@ interface AgentOptions extends Pick<
   /** Empty where a client is found by its own name. */
   readonly command: string;
   readonly clock: Clock;
+  /** How programs are run that are told everything at their start. An ACP agent is talked to, so it is not among them. */
+  readonly processes: AgentProcesses | undefined;
 }
 
 interface AgentLook {
@@ -80,8 +83,8 @@ export const AGENT_REGISTRY: { readonly [N in AgentClientName]: RegisteredClient
   command: {
     instructions: [],
     takesTools: false,
-    create: ({ role, command, environment, sandbox }) =>
-      createCommandAgent({ name: role, command, environment, sandbox }),
+    create: ({ role, command, environment, sandbox, processes }) =>
+      createCommandAgent({ name: role, command, environment, sandbox, processes }),
     probe: () => null,
   },
   scripted: {

@@ -12,6 +12,7 @@ import type { BlameSearch, EngineWorld } from "../engine/world.ts";
 import type { ExperimentRunner } from "../ports/experiment-runner.ts";
 import { createCommandTrial } from "../adapters/process/command-trial.ts";
 import type { EnvironmentIn } from "../adapters/process/environment.ts";
+import type { SupervisedAgents } from "../adapters/process/supervised-agents.ts";
 import type { Telemetry } from "../adapters/telemetry/telemetry.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Journal } from "../ports/journal.ts";
@@ -39,6 +40,8 @@ export interface WorldParts extends WorkspaceLocations {
   readonly sandboxes: Sandboxes;
   /** The name of the worker, where there are several. */
   readonly host?: string;
+  /** Holds the agents that outlive the engine; absent: none does. */
+  readonly agentRuns?: SupervisedAgents | undefined;
 }
 
 interface LocalWorld {
@@ -56,11 +59,12 @@ export async function engineWorld(
   env: Readonly<Record<string, string | undefined>>,
   parts: WorldParts,
 ): Promise<LocalWorld> {
-  const { journal, outbox, evidence, workspace, integration, experimentRunner, start, telemetry, sandboxes, host } =
-    parts;
+  const { journal, outbox, evidence, workspace, integration, experimentRunner, start, telemetry } = parts;
+  const { sandboxes, host, agentRuns } = parts;
   const clock = createSystemClock();
   const python = ownPythonOf(root, plan.config, env, sandboxes, (text) => plan.onNotice?.(text));
-  const roleRegistry = telemetry.roleRegistry(await roleRegistryOf(root, plan, { clock, env, python, sandboxes }));
+  const roleParts = { clock, env, python, sandboxes, agentRuns };
+  const roleRegistry = telemetry.roleRegistry(await roleRegistryOf(root, plan, roleParts));
   const nonce = (): string => randomBytes(12).toString("hex");
   const pages = createStoryPages({ root, folder: plan.config.stories, files: createNodeFiles() });
   const practices = await practicesOf(root, plan.config);
@@ -96,6 +100,7 @@ export async function engineWorld(
     pages,
     evidence,
     outbox,
+    ...(agentRuns === undefined ? {} : { agentRuns }),
     gates,
     baseWaitMs: baseWaitMs(plan.config),
     roleRegistry,

@@ -11,6 +11,12 @@ import type { EngineWorld } from "../engine/world.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
 import { entries } from "../stdx/sorted-map.ts";
 import { takeOwnership } from "../adapters/journal/ownership.ts";
+import { COOKIE_VARIABLE } from "../adapters/process/leftovers.ts";
+import {
+  type SupervisedAgents,
+  createSupervisedAgents,
+  supervisorProgram,
+} from "../adapters/process/supervised-agents.ts";
 import type { SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
 import { ownRedactor } from "../adapters/process/own-secrets.ts";
 import type { InPlace } from "../adapters/git/worktree/in-place.ts";
@@ -72,7 +78,8 @@ async function createSession(
   const sandboxes = await sandboxesOf(root, plan.config, env, (text) => plan.onNotice?.(text));
   const { inPlace, ...places } = localPlaces(root, folder, noted, env, sandboxes);
   const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
-  const parts = { ...places, sandboxes, journal: told, outbox: told.outbox, evidence, telemetry };
+  const agentRuns = agentRunsIn(folder.runs, env);
+  const parts = { ...places, sandboxes, journal: told, outbox: told.outbox, evidence, telemetry, agentRuns };
   const { world, policy, queue } = await engineWorld(root, noted, env, parts);
   await insistOnCheckout(root, inPlace === null ? "commit" : "checkout");
   const { workspace } = world;
@@ -115,6 +122,13 @@ async function createSession(
       }
     },
   };
+}
+
+/** Sources that a test runner runs have no program of their own to start. */
+function agentRunsIn(folder: string, env: Engine["env"]): SupervisedAgents | undefined {
+  const program = supervisorProgram();
+  if (program === null) return undefined;
+  return createSupervisedAgents({ folder, cookie: env[COOKIE_VARIABLE], program });
 }
 
 /** What comes while the engine is there already. */

@@ -5,6 +5,8 @@ export interface StateFolder {
   readonly path: string;
   readonly journal: string;
   readonly evidence: string;
+  /** The agents' programs that outlive an engine. */
+  readonly runs: string;
 }
 
 export function stateFolder(root: string): StateFolder {
@@ -13,5 +15,6 @@ export function stateFolder(root: string): StateFolder {
     path,
     journal: join(path, "journal.db"),
     evidence: join(path, "evidence"),
+    runs: join(path, "runs"),
   };
 }

@@ -9,6 +9,7 @@ import { mustRunAlone } from "./engine-deaths.ts";
 import { escalateRun } from "./escalate.ts";
 import { type NextStep, nextStep } from "./next-step.ts";
 import { remediate } from "./remediate.ts";
+import { resumeWork } from "./resume-work.ts";
 import { runOverspent, runToWarn } from "./spending.ts";
 
 /**
@@ -25,8 +26,9 @@ export function decide(run: RunState, policy: Policy, now: number, only: StoryFi
     if (step.lane === "engine" && (only === null || only.has(state.story.id)))
       commands.push(command(state, step.action));
   for (const [key, id] of entries(run.lanes.engine)) {
-    if (only !== null && !only.has(id)) continue;
     const state = lookup(run.stories, id, byText)!;
+    // An agent that outlived its engine holds a place in its lane until its result is in the journal.
+    if (only !== null && !only.has(id) && state.running?.resumed !== true) continue;
     const step = bookkeeping(run, state);
     // A fact of the whole run (the base moved) may have made another step of it since it was put here.
     if (step.lane === "engine") commands.push(command(state, step.action));
@@ -78,12 +80,12 @@ function projectCommand(run: RunState): ProjectCommand | null {
 
 function bookkeeping(run: RunState, state: StoryState): NextStep {
   const { running } = state;
-  if (running?.type !== "attempt") return nextStep(state, factsFor(run, state));
-  return {
-    lane: "engine",
-    urgency: 0,
-    action: { type: "ask-again", attempt: running.attempt, times: running.unclear },
-  };
+  if (running === null) return nextStep(state, factsFor(run, state));
+  const action: StoryAction =
+    running.type === "attempt" && running.unclear > 0
+      ? { type: "ask-again", attempt: running.attempt, times: running.unclear }
+      : resumeWork(state, running);
+  return { lane: "engine", urgency: 0, action };
 }
 
 /**

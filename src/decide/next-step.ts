@@ -199,7 +199,7 @@ function judge(state: StoryState, policy: Policy, gate: GateName): StoryAction {
   return startGate(state, policy, gate);
 }
 
-function startGate(state: StoryState, policy: Policy, gate: GateName): StartGate {
+export function startGate(state: StoryState, policy: Policy, gate: GateName): StartGate {
   const { last, overturned } = gateState(state, gate);
   const { stages, stageOrder } = policy.gates[gate];
   const failedAt = last?.stages?.find((stage) => stage.result !== "pass")?.stage;

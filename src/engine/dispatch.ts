@@ -7,7 +7,7 @@ import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import { laneOfCommand } from "./drive.ts";
 import type { Ledger } from "./ledger.ts";
-import { decidedAt } from "./fencing.ts";
+import { decidedAt, goesOn } from "./fencing.ts";
 import { perform } from "./perform/perform.ts";
 import { recoverStory } from "./recover.ts";
 import type { EngineWorld } from "./world.ts";
@@ -52,8 +52,8 @@ export async function dispatch(dispatching: Dispatching, signal: AbortSignal): P
   }
 }
 
-/** Only the worker with the agent's conversation and files can ask it again, in the same job. */
-const isForAnyWorker = ({ type }: Command): boolean => type !== "ask-again";
+/** Only the worker with the agent's conversation and files can go on with it, in the same job. */
+const isForAnyWorker = (command: Command): boolean => !goesOn(command);
 
 /** How often the queue's books are compared with the journal. */
 const LOOK_AGAIN_MS = 1000;

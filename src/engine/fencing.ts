@@ -1,6 +1,7 @@
 import type { Command } from "../core/stories/command.ts";
 import type { Event } from "../core/events/event.ts";
 import type { StoryId } from "../core/events/ids.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -11,10 +12,9 @@ import type { Ledger } from "./ledger.ts";
  */
 export function withFencing(command: Command, ledger: Ledger): Ledger {
   const { story } = command;
-  // The words that could not be read belong to an attempt which began long ago.
   const grip: FencingToken = {
     known: command.type === "check-health" ? null : decidedAt(command),
-    begun: command.type === "ask-again" ? runningSeq(ledger, command.story) : null,
+    begun: goesOn(command) ? runningSeq(ledger, command.story) : null,
   };
   const isLost = (): boolean => story !== null && grip.begun !== null && runningSeq(ledger, story) !== grip.begun;
   return {
@@ -27,9 +27,20 @@ export function withFencing(command: Command, ledger: Ledger): Ledger {
   };
 }
 
+/** Commands about something that another command began. */
+export const goesOn = (command: Command): command is GoingOn =>
+  command.type === "ask-again" || command.type === "resume-work";
+
+type GoingOn = Extract<Command, { readonly type: "ask-again" | "resume-work" }>;
+
 /** How many events there were when a command was decided. */
 export function decidedAt({ key }: Pick<Command, "key">): number {
   return Number(key.slice(key.lastIndexOf(":") + 1));
+}
+
+/** The key of the agents that work for what runs; `null` where nothing runs. It stays the same after a crash. */
+export function dispatchKey({ story, running }: StoryState): string | null {
+  return running === null ? null : `${story.id}:${running.seq - 1}`;
 }
 
 interface FencingToken {

@@ -2,6 +2,10 @@ import { entries } from "../stdx/sorted-map.ts";
 import type { EngineEnd } from "../core/events/event.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
+import { deathReason } from "../decide/engine-deaths.ts";
+import { isResumable } from "../decide/resume-work.ts";
+import { workResumed } from "../fold/fold-attempt.ts";
+import { dispatchKey } from "./fencing.ts";
 import type { Ledger } from "./ledger.ts";
 import { attemptKey, reportAttempt, type EndedAttempt } from "./perform/report-attempt.ts";
 import type { EngineWorld } from "./world.ts";
@@ -41,7 +45,14 @@ export async function recover(ledger: Ledger, world: EngineWorld, how: "stopped"
     const isRebooted = how === "died" && running !== null && running.since < bootedAt;
     if (await recoverStory(id, ledger, world, isRebooted ? "rebooted" : how)) interrupted++;
   }
+  await world.agentRuns?.dropAllBut(resumedKeys(ledger));
   return interrupted;
+}
+
+/** The dispatches that go on. All others are over, or will be decided again. */
+function resumedKeys(ledger: Ledger): Set<string> {
+  const states = [...entries(ledger.state().stories)].map(([, state]) => state);
+  return new Set(states.flatMap((state) => (state.running?.resumed === true ? (dispatchKey(state) ?? []) : [])));
 }
 
 /** The same for one story, when the engine that worked on it has ended. Says whether something was interrupted. */
@@ -53,12 +64,27 @@ export async function recoverStory(
 ): Promise<boolean> {
   const state = ledger.story(id);
   if (state.running === null || state.ending !== null || (await reportFinished(ledger, world, state))) return false;
+  if (await resumeStory(ledger, world, state, engine)) return false;
+  await world.agentRuns?.drop(id);
   if (state.tree !== null) await world.workspace.forget(id);
   return ledger.append(
     id,
     [{ type: "work.interrupted", detail: `${ENDED[engine]} during ${whatRan(state)}`, engine }],
     state.seq,
   );
+}
+
+/** An agent that outlived the engine is waited for, and one that ended since is heard, instead of dispatched again. */
+async function resumeStory(ledger: Ledger, world: EngineWorld, state: StoryState, engine: EngineEnd): Promise<boolean> {
+  const { agentRuns } = world;
+  const { running, story } = state;
+  const key = dispatchKey(state);
+  if (agentRuns === undefined || running === null || key === null || engine === "stopped") return false;
+  if (!isResumable(running) || deathReason(workResumed(state, engine)) !== null) return false;
+  const isToBeAsked = running.type === "attempt" && running.unclear > 0;
+  if (!isToBeAsked && !(await agentRuns.has(key))) return false;
+  const detail = `${ENDED[engine]} during ${whatRan(state)}; its agent was found again`;
+  return ledger.append(story.id, [{ type: "work.resumed", detail, engine }], state.seq);
 }
 
 const ENDED: Readonly<Record<EngineEnd, string>> = {

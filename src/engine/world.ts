@@ -1,4 +1,5 @@
 import type { GateName } from "../core/gates/gate.ts";
+import type { AgentRuns } from "../ports/agent-runs.ts";
 import type { Adjudicator, Gate } from "../ports/gate.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Evidence } from "../ports/evidence.ts";
@@ -40,6 +41,8 @@ export interface EngineWorld {
   readonly pages: StoryPages;
   readonly evidence: Evidence;
   readonly outbox: Outbox;
+  /** The agents' programs that outlive this engine; absent: all of them end with it. */
+  readonly agentRuns?: AgentRuns;
   readonly gates: ReadonlyMap<GateName, Gate>;
   /** How long a story waits for the checks of its base before the first attempt; absent: until they end. */
   readonly baseWaitMs?: number;

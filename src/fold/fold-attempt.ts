@@ -1,4 +1,11 @@
-import type { AttemptFinished, AttemptStarted, AttemptUnclear, Cost, WorkInterrupted } from "../core/events/event.ts";
+import type {
+  AttemptFinished,
+  AttemptStarted,
+  AttemptUnclear,
+  Cost,
+  EngineEnd,
+  WorkInterrupted,
+} from "../core/events/event.ts";
 import type { AttemptOutcome, AttemptSummary } from "../core/stories/attempt.ts";
 import { addUsd, spend } from "../core/stories/budget.ts";
 import type { Counters, StoryState, Wait } from "../core/stories/story-state.ts";
@@ -206,6 +213,14 @@ export function workInterrupted(state: StoryState, { engine, overrun }: WorkInte
   if (overrun === undefined) return next;
   const counters = { ...next.counters, cutShort: overrun.budget };
   return { ...next, counters, spent: spend(next.spent, overrun, false) };
+}
+
+/** What ran goes on. A death of the engine counts all the same: what ran may be what kills it. */
+export function workResumed(state: StoryState, engine: EngineEnd): StoryState {
+  const { running } = state;
+  if (running === null) return state;
+  const counted = engine === "died" ? countEngineDeath(state) : state;
+  return { ...counted, running: { ...running, resumed: true } };
 }
 
 /** The attempt that runs, or ran last, is the last of the list. */

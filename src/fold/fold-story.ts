@@ -18,6 +18,7 @@ import {
   interruptAttempt,
   paidOnly,
   workInterrupted,
+  workResumed,
 } from "./fold-attempt.ts";
 import { blameFound, addCounts, gateJudged } from "./fold-gate.ts";
 import {
@@ -134,7 +135,8 @@ type Remaining =
           | "story.flagged"
           | "story.held"
           | "story.released"
-          | "work.interrupted";
+          | "work.interrupted"
+          | "work.resumed";
       }
     >;
 
@@ -180,6 +182,8 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
       return { ...state, flagged: true };
     case "work.interrupted":
       return event.cause === "target-moved" ? targetMoved(state, event.detail, at) : workInterrupted(state, event);
+    case "work.resumed":
+      return workResumed(state, event.engine);
     case "story.held":
       return {
         ...state,

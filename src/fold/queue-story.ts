@@ -81,7 +81,7 @@ function isAccepted(run: RunState, id: StoryState["story"]["id"]): boolean {
 }
 
 function placeFor(run: RunState, state: StoryState): StoryState["queued"] {
-  if (state.ending === null && state.running?.type === "attempt" && state.running.unclear > 0)
+  if (state.ending === null && state.running !== null && goesOn(state.running))
     return { lane: "engine", key: orderKey(state, 0) };
   const stops = obstacle(run, state);
   if (stops !== null && stops !== "story") return null;
@@ -93,6 +93,10 @@ function placeFor(run: RunState, state: StoryState): StoryState["queued"] {
     return { lane: "timers", key: `${String(state.wait.until).padStart(16, "0")} ${state.story.id}` };
   return { lane: step.lane, key: orderKey(state, step.urgency) };
 }
+
+/** Nothing works on it now: its agent is asked again, or outlived its engine. */
+const goesOn = (running: Running): boolean =>
+  running.resumed === true || (running.type === "attempt" && running.unclear > 0);
 
 /** Kind of work, then priority, then age: as text that sorts that way. */
 export function orderKey(state: StoryState, urgency: 0 | 1 | 2): string {

@@ -163,6 +163,7 @@ export const EVENTS: EventArbitraries = {
       overrun: recordOf({ budget: fc.constantFrom(...SPENT_BUDGETS), durationMs }, paid),
     },
   ),
+  "work.resumed": recordOf({ ...is("work.resumed"), detail: text, engine: fc.constantFrom(...ENGINE_ENDS) }),
   "story.held": recordOf({ ...is("story.held"), by: name }),
   "story.released": recordOf({ ...is("story.released"), by: name }),
   "answer.undone": recordOf({ ...is("answer.undone"), by: name }),

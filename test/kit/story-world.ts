@@ -235,6 +235,12 @@ function endsOf(command: Command, state: StoryState | null): Outcome[] {
         }),
       ];
     }
+    case "resume-work": {
+      const { work, story, key } = command;
+      const ends = endsOf({ ...work, story, key }, state);
+      // What runs has begun already.
+      return ends.map(({ name, events }) => one(name, ...events.filter(({ type }) => !type.endsWith(".started"))));
+    }
     case "start-gate":
       return [...gateOutcomes(command, state!), ...(command.gate === "merge" ? [updatedBy(state!, "update")] : [])];
     case "adopt-work": {

@@ -39,6 +39,7 @@ function storyKey(state: StoryState): unknown {
       ? null
       : [
           running.type,
+          running.resumed ?? false,
           running.type === "attempt" ? running.unclear : running.type === "gate" ? running.gate : running.step,
         ],
     state.productReady,

@@ -19,9 +19,13 @@ export async function leftovers(cookie: string): Promise<readonly Leftover[]> {
   return describeLeftovers((await createFamily(cookie, null).members()) ?? []);
 }
 
-/** Ends them, politely first, and says which they were. */
-export async function killLeftovers(cookie: string, graceMs = 500): Promise<readonly Leftover[]> {
-  const family = createFamily(cookie, null);
+/** Ends them, politely first, and says which they were. Those that also carry a spared cookie go on. */
+export async function killLeftovers(
+  cookie: string,
+  graceMs = 500,
+  spared: readonly string[] = [],
+): Promise<readonly Leftover[]> {
+  const family = createFamily(cookie, null, spared);
   const found = describeLeftovers((await family.members()) ?? []);
   if (found.length > 0) await endFamily(family, ["SIGTERM", "SIGKILL"], graceMs);
   return found;
@@ -49,7 +53,11 @@ export interface ProcessFamily {
  * process that was seen once stays a member: when its parent dies, one that cleared its environment has no other sign
  * left. This process and its ancestors are never members, even when it runs inside another run.
  */
-export function createFamily(cookie: string, root: number | null): ProcessFamily {
+export function createFamily(cookie: string, root: number | null, spared: readonly string[] = []): ProcessFamily {
+  const isMarked = (pid: number): boolean => {
+    const cookies = variableOf(pid, COOKIE_VARIABLE)?.split(",") ?? [];
+    return cookies.includes(cookie) && !cookies.some((each) => spared.includes(each));
+  };
   let seen: readonly ProcessEntry[] = [];
   return {
     root,
@@ -59,7 +67,7 @@ export function createFamily(cookie: string, root: number | null): ProcessFamily
       const kin = new Set(seen.filter(isAlive).map(({ pid }) => pid));
       for (const { pid, group, session } of table) {
         const isOfRoot = root !== null && (pid === root || group === root || session === root);
-        if (isOfRoot || (variableOf(pid, COOKIE_VARIABLE)?.split(",").includes(cookie) ?? false)) kin.add(pid);
+        if (isOfRoot || isMarked(pid)) kin.add(pid);
       }
       const parents = new Map(table.map(({ pid, parent }) => [pid, parent]));
       for (let pid: number | undefined = process.pid; pid !== undefined; pid = parents.get(pid)) kin.delete(pid);

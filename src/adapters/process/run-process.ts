@@ -51,7 +51,7 @@ export interface ProcessResult {
   readonly durationMs: number;
 }
 
-const DEFAULT_MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
+export const DEFAULT_MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
 const LADDER = ["SIGINT", "SIGTERM", "SIGKILL"] as const;
 /** A process at the end of a pipe may still have to write its last lines when the program that fed it is gone. */
 const LINGER_MS = 150;
@@ -72,9 +72,22 @@ export function endAtOnce(): void {
   hurry.abort();
 }
 
+/** Aborted by `endAtOnce`. */
+export const hurrySignal: AbortSignal = hurry.signal;
+
+/** How the programs are killed that this process did not start itself. */
+const killers = new Set<() => void>();
+
+/** Has `kill` called by `killGroups`, until the function that is returned is called. */
+export function onKillGroups(kill: () => void): () => void {
+  killers.add(kill);
+  return () => void killers.delete(kill);
+}
+
 /** Kills every program that runs, without waiting: for the last moment before this process exits. */
 export function killGroups(): void {
   for (const group of groups) signalGroup(group, "SIGKILL");
+  for (const kill of killers) kill();
 }
 
 /**
@@ -104,19 +117,24 @@ export async function runProcess(spec: ProcessSpec, control: ProcessControl = {}
 const NOTHING_RAN = { exitCode: null, signal: null, failure: null, survivorsEnded: 0 } as const;
 
 /** A program to start, and when it ends. */
-interface LaunchSpec extends Pick<ProcessSpec, "stdin" | "timeoutMs" | "graceMs" | "survivors"> {
+export interface LaunchSpec extends Pick<ProcessSpec, "stdin" | "timeoutMs" | "graceMs" | "survivors"> {
   readonly launch: Launch;
   readonly cookie: string;
 }
 
 interface LaunchControl {
   readonly signal?: AbortSignal;
+  onStart?(pid: number): void;
 }
 
 /** How it ended, without what it printed: that goes to the sink as it comes. */
-type LaunchEnd = Omit<ProcessResult, "stdout" | "stderr" | "output" | "truncated">;
+export type LaunchEnd = Omit<ProcessResult, "stdout" | "stderr" | "output" | "truncated">;
 
-async function runLaunch(spec: LaunchSpec, sink: Pick<Collector, "push">, control: LaunchControl): Promise<LaunchEnd> {
+export async function runLaunch(
+  spec: LaunchSpec,
+  sink: Pick<Collector, "push">,
+  control: LaunchControl,
+): Promise<LaunchEnd> {
   const startedAt = performance.now();
   const endOf = (outcome: Pick<LaunchEnd, "status"> & Partial<LaunchEnd>): LaunchEnd => ({
     ...NOTHING_RAN,
@@ -129,6 +147,7 @@ async function runLaunch(spec: LaunchSpec, sink: Pick<Collector, "push">, contro
   if ("failure" in started) return endOf({ status: "failed-to-start", failure: started.failure });
   const { child, pid } = started;
   groups.add(pid);
+  control.onStart?.(pid);
   const ended = watch(child, sink);
   feed(child, spec.stdin);
 

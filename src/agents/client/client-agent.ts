@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { AgentSession } from "../../core/events/ids.ts";
 import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from "../../ports/agent.ts";
+import { type AgentDispatch, createPlainProcesses } from "../../adapters/process/agent-processes.ts";
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
-import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
+import type { ProcessResult } from "../../adapters/process/run-process.ts";
 import type { Client, ClientAgentOptions, ClientReport } from "./client.ts";
 import { clientSandbox } from "./client-home.ts";
 import { findClient } from "./client-program.ts";
@@ -14,23 +12,25 @@ import { totalsWithParts, usageOfParts } from "./token-parts.ts";
 
 /** A coding agent's command line client, started once per dispatch. The prompt goes to its input. */
 export function createClientAgent(client: Client, options: ClientAgentOptions): Agent {
+  const processes = options.processes ?? createPlainProcesses(options.tempFolder);
   return {
     name: client.name,
     async run(request, control) {
       const beganAt = performance.now();
-      let folder: string | null = null;
+      let call: AgentDispatch | null = null;
       try {
         const { environment, command, root } = options;
         const program = await findClient({ client, command, root, env: environment.source });
         if (program === null) return failedResult(notFound(client, command), performance.now() - beganAt);
-        folder = await mkdtemp(join(options.tempFolder ?? tmpdir(), `remand-${client.name}-`));
-        const result = await converse(client, program, options, request, control, folder);
-        return { ...result, durationMs: performance.now() - beganAt };
+        call = await processes.open(request);
+        const result = await converse(client, program, options, request, control, call);
+        // A program that was found again began before we did.
+        return { ...result, durationMs: Math.max(result.durationMs, performance.now() - beganAt) };
       } catch (error) {
         const message = `${client.name} could not be started: ${messageOf(error)}`;
         return failedResult({ kind: "launch", message, fix: client.install }, performance.now() - beganAt);
       } finally {
-        if (folder !== null) await rm(folder, { recursive: true, force: true });
+        await call?.close();
       }
     },
   };
@@ -46,9 +46,9 @@ async function converse(
   options: ClientAgentOptions,
   request: AgentRequest,
   control: AgentControl,
-  folder: string,
+  call: AgentDispatch,
 ): Promise<AgentResult> {
-  const first = await dispatch(client, program, options, request, control, folder, request.session);
+  const first = await dispatch(client, program, options, request, control, call, request.session);
   const { result } = first;
   const isFull = result.error?.kind === "context-length";
   const leftMs = request.timeoutMs - result.durationMs;
@@ -57,9 +57,10 @@ async function converse(
   const why = isFull ? "the conversation has become too long" : "the client has lost the conversation";
   control.onEvent({ type: "output", line: `${client.name}: ${why}; a new one is begun` });
   const fresh = { ...request, timeoutMs: leftMs };
-  const second = (await dispatch(client, program, options, fresh, control, folder, null)).result;
+  const second = (await dispatch(client, program, options, fresh, control, call, null)).result;
   const spent = together(usedIn(result), usedIn(second));
-  return { ...second, tokens: spent?.tokens ?? null, costUsd: spent?.costUsd ?? null };
+  const durationMs = result.durationMs + second.durationMs;
+  return { ...second, durationMs, tokens: spent?.tokens ?? null, costUsd: spent?.costUsd ?? null };
 }
 
 const usedIn = ({ tokens, costUsd }: AgentResult): { tokens: number; costUsd: number | null } | null =>
@@ -71,7 +72,7 @@ async function dispatch(
   options: ClientAgentOptions,
   request: AgentRequest,
   control: AgentControl,
-  folder: string,
+  call: AgentDispatch,
   session: AgentSession | null,
 ): Promise<{ result: AgentResult; isUnknownSession: boolean }> {
   const { environment, instructions, cookieOf } = options;
@@ -85,14 +86,14 @@ async function dispatch(
     access,
     session,
     env,
-    folder,
+    folder: call.folder,
     onEvent: control.onEvent,
     now,
   });
   const box = await clientSandbox(options.sandbox, launch.env, { folders: [folder], client: client.name });
   const useless = new AbortController();
   let stopped: AgentError | null = null;
-  const ended = await runProcess(
+  const ended = await call.run(
     {
       command: [program, ...launch.args],
       cwd: request.cwd,

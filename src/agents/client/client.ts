@@ -1,5 +1,6 @@
 import type { AgentSession } from "../../core/events/ids.ts";
 import type { AgentControl, AgentError, AgentRequest } from "../../ports/agent.ts";
+import type { AgentProcesses } from "../../adapters/process/agent-processes.ts";
 import type { Environment } from "../../adapters/process/environment.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
 import type { ClientCounts, WireEvent } from "./client-wire.ts";
@@ -65,6 +66,8 @@ export interface ClientAgentOptions {
   readonly tempFolder?: string | undefined;
   /** Around the client; absent: none. */
   readonly sandbox?: Sandbox | undefined;
+  /** How its program is run; by default it ends with this process. */
+  readonly processes?: AgentProcesses | undefined;
   /** Marks a dispatch's processes, so that a restart after a crash can find those that still run. */
   readonly cookieOf?: ((key: string) => string) | undefined;
   readonly now?: (() => number) | undefined;

@@ -1,9 +1,13 @@
-import { tmpdir } from "node:os";
-import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { constants } from "node:fs";
 import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult, AgentUsage } from "../../ports/agent.ts";
-import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
+import {
+  type AgentDispatch,
+  type AgentProcesses,
+  createPlainProcesses,
+} from "../../adapters/process/agent-processes.ts";
+import type { ProcessResult } from "../../adapters/process/run-process.ts";
 import { type Environment, allowedEnvironment } from "../../adapters/process/environment.ts";
 import { clientSandbox } from "../client/client-home.ts";
 import { exitError, failedResult, messageOf } from "../client/exit-code.ts";
@@ -28,6 +32,8 @@ export interface CommandAgentOptions {
   readonly maxOutputBytes?: number;
   /** Around the program; absent: none. */
   readonly sandbox?: Sandbox | undefined;
+  /** How its program is run; by default it ends with this process. */
+  readonly processes?: AgentProcesses | undefined;
   /** Marks a dispatch's processes, so that a restart after a crash can find those that still run. */
   readonly cookieOf?: (key: string) => string;
 }
@@ -39,13 +45,14 @@ export interface CommandAgentOptions {
  */
 export function createCommandAgent(options: CommandAgentOptions): Agent {
   const name = options.name ?? "command";
+  const processes = options.processes ?? createPlainProcesses(options.tempFolder);
   return {
     name,
     async run(request, control) {
       const beganAt = performance.now();
       let exchange: Exchange;
       try {
-        exchange = await createExchange(options.tempFolder ?? tmpdir(), request);
+        exchange = await createExchange(processes, request);
       } catch (error) {
         const message = `the files for ${name} could not be written: ${messageOf(error)}`;
         const fix = "make room for temporary files, then send the story back";
@@ -53,14 +60,14 @@ export function createCommandAgent(options: CommandAgentOptions): Agent {
       }
       try {
         const env = environmentFor(options, request, exchange);
-        const ended = await runProcess(
+        const ended = await exchange.dispatch.run(
           {
             command: options.command,
             cwd: request.cwd,
             env,
             stdin: request.prompt,
             timeoutMs: request.timeoutMs,
-            ...(await clientSandbox(options.sandbox, env, { folders: [exchange.folder] })),
+            ...(await clientSandbox(options.sandbox, env, { folders: [exchange.dispatch.folder] })),
             ...(options.maxOutputBytes === undefined ? {} : { maxOutputBytes: options.maxOutputBytes }),
             ...(options.cookieOf === undefined ? {} : { cookie: options.cookieOf(request.key) }),
           },
@@ -68,7 +75,7 @@ export function createCommandAgent(options: CommandAgentOptions): Agent {
         );
         return resultOf(name, request, control, ended, await readReport(exchange.resultFile));
       } finally {
-        await exchange.remove();
+        await exchange.dispatch.close();
       }
     },
   };
@@ -141,27 +148,28 @@ const shorten = (line: string): string => (line.length > LONGEST_SHOWN ? `${line
 
 /** The files that hold a program's prompt and its result. Only the user who runs Remand may read them. */
 export interface Exchange {
-  readonly folder: string;
   readonly promptFile: string;
   readonly resultFile: string;
   /** `null` when no form of answer is asked for. */
   readonly schemaFile: string | null;
-  remove(): Promise<void>;
+  readonly dispatch: AgentDispatch;
 }
 
-async function createExchange(tempFolder: string, { prompt, outputSchema }: AgentRequest): Promise<Exchange> {
-  const folder = await mkdtemp(join(tempFolder, "remand-agent-"));
-  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+async function createExchange(processes: AgentProcesses, request: AgentRequest): Promise<Exchange> {
+  const { prompt, outputSchema } = request;
+  const dispatch = await processes.open(request);
+  const { folder, isResumed } = dispatch;
   const promptFile = join(folder, "prompt.md");
   const schemaFile = outputSchema === null ? null : join(folder, "schema.json");
   try {
-    await writeFile(promptFile, prompt, { mode: 0o600 });
-    if (schemaFile !== null) await writeFile(schemaFile, JSON.stringify(outputSchema), { mode: 0o600 });
+    // A program that is at work may be reading them.
+    if (!isResumed) await writeFile(promptFile, prompt, { mode: 0o600 });
+    if (!isResumed && schemaFile !== null) await writeFile(schemaFile, JSON.stringify(outputSchema), { mode: 0o600 });
   } catch (error) {
-    await remove();
+    await dispatch.close();
     throw error;
   }
-  return { folder, promptFile, resultFile: join(folder, "result.json"), schemaFile, remove };
+  return { promptFile, resultFile: join(folder, "result.json"), schemaFile, dispatch };
 }
 
 /** What a program left in its result file. Whatever is missing or wrong there is `null`, and never an error. */

@@ -12,6 +12,7 @@ import type { RoleAgent, RoleRegistry } from "../../ports/roles.ts";
 import { createCommandAgent } from "../../agents/command/command-agent.ts";
 import type { OwnPython } from "../../adapters/git/python/own-python.ts";
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
+import type { SupervisedAgents } from "../../adapters/process/supervised-agents.ts";
 import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
 import { problemText } from "../../write/reports/problem-text.ts";
 import { inOwnPlace } from "../checks/own-python.ts";
@@ -23,6 +24,8 @@ import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
 import { redactedRoles } from "./redacted-agents.ts";
 
 interface RoleParts {
+  /** Holds the agents that outlive the engine; absent: none does. */
+  readonly agentRuns?: SupervisedAgents | undefined;
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly python: OwnPython;
@@ -40,15 +43,17 @@ async function plannedRoles(root: string, plan: RunPlan, parts: RoleParts): Prom
   if (agentCommand !== null) {
     const [program = "", ...args] = agentCommand;
     const environment = { source: parts.env, sees: "everything" } as const;
+    const role = config.roles.phase.implement;
     const started = createCommandAgent({
       name: program,
       command: [program, ...args],
       environment,
       sandbox: parts.sandboxes.agents,
+      processes: parts.agentRuns?.forRole(role),
     });
     const agent = inOwnPlace(started, parts.python, parts.env["PYTHONPATH"]);
     return createRoleRegistry({
-      agents: { [config.roles.phase.implement]: { agent, model: null, reports: "exit", env: {} } },
+      agents: { [role]: { agent, model: null, reports: "exit", env: {} } },
       roleFiles: {},
     });
   }
@@ -107,6 +112,7 @@ async function agentOf(
     instructions: await instructionsOf(root, instructions),
     clock: parts.clock,
     sandbox: parts.sandboxes.agents,
+    processes: parts.agentRuns?.forRole(role),
   });
   return takesTools ? reportingAgent(agent) : agent;
 }

@@ -8,6 +8,7 @@ import { sha256 } from "../../stdx/sha256.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import { ancestry, bootId, controlGroups, engineMarks, type Ancestor } from "../../adapters/process/ancestry.ts";
 import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../../adapters/process/leftovers.ts";
+import { supervisedCookies } from "../../adapters/process/supervised-agents.ts";
 import { journalAnchors } from "./journal-anchors.ts";
 import { stateFolder } from "../state-folder.ts";
 
@@ -97,9 +98,12 @@ export async function becomeEngine(root: string, env: EnvVariables): Promise<Eng
   await writeRecord(root, { pid: process.pid, startedAt: self?.startedAt ?? 0, ...here, above });
   // No other engine works here, so whatever still carries the cookie was left by one that is gone.
   const cookie = `remand-${sha256(root).slice(0, 24)}`;
-  await killLeftovers(cookie);
+  // Agents under a supervisor go on: recovery decides about them, and it needs the journal.
+  await killLeftovers(cookie, LEFTOVER_MS, await supervisedCookies(stateFolder(root).runs));
   return { speaker, env: { ...env, [COOKIE_VARIABLE]: cookieValue(env[COOKIE_VARIABLE], cookie) } };
 }
+
+const LEFTOVER_MS = 500;
 
 const NO_ENGINE: EngineRecord = { pid: 0, startedAt: 0, boot: "", controlGroups: null, above: [] };
 

@@ -139,6 +139,8 @@ export type StoryEvent =
   | { readonly type: "story.failed"; readonly how: FailedHow; readonly reason: string }
   | { readonly type: "story.flagged"; readonly usualMs: number; readonly takenMs: number }
   | WorkInterrupted
+  /** The engine died; an agent that it had dispatched outlived it, and what ran goes on with that agent. */
+  | { readonly type: "work.resumed"; readonly detail: string; readonly engine: EngineEnd }
   /** `now`: what runs for it is ended, instead of being let end. */
   | { readonly type: "story.held"; readonly by: string; readonly now?: boolean }
   | { readonly type: "story.released"; readonly by: string }

@@ -290,6 +290,7 @@ export const STORY_EVENTS = [
     cause: z.literal("target-moved").exactOptional(),
     overrun: z.exactOptional(z.strictObject({ budget: z.enum(SPENT_BUDGETS), ...cost })),
   }),
+  z.strictObject({ type: z.literal("work.resumed"), detail: text, engine: z.enum(ENGINE_ENDS) }),
   z.strictObject({ type: z.literal("story.held"), by: doer, now: z.exactOptional(z.boolean()) }),
   z.strictObject({ type: z.literal("story.released"), by: doer }),
   z.strictObject({ type: z.literal("answer.undone"), by: doer }),

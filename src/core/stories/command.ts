@@ -22,6 +22,8 @@ export type StoryAction =
   | StartAttempt
   | { readonly type: "ask-again"; readonly attempt: number; readonly times: number }
   | StartGate
+  /** What runs is gone on with: its agent outlived the engine that dispatched it. */
+  | { readonly type: "resume-work"; readonly work: StartAttempt | StartGate }
   | { readonly type: "find-blame"; readonly gate: GateName; readonly tree: TreeId }
   | { readonly type: "fix-lint" }
   | SendBack

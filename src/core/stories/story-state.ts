@@ -130,6 +130,8 @@ export type Running = {
   readonly since: number;
   /** The number of the event that started it. The starter checks by it that its step is still the one running. */
   readonly seq: number;
+  /** The engine that started it died, and its agent outlived it. */
+  readonly resumed?: true;
 } & (
   | { readonly type: "attempt"; readonly attempt: number; readonly role: RoleName; readonly unclear: number }
   | { readonly type: "gate"; readonly gate: GateName }

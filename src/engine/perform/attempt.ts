@@ -16,6 +16,7 @@ import { startBesideWork } from "./beside-work.ts";
 import { type AgentReply, outcomeOf } from "./attempt-outcome.ts";
 import { bringConflictsIn } from "./delivery.ts";
 import type { CommandContext } from "./command-context.ts";
+import { dispatchKey } from "../fencing.ts";
 import { type EndedAttempt, attemptKey, isAttempt, reportAttempt, runningPhase } from "./report-attempt.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
@@ -51,11 +52,29 @@ export async function startAttempt(performing: CommandContext<StartCommand>): Pr
       ...(fresh === undefined ? {} : { fresh }),
     },
   ]);
-  if (!isOurs) return;
+  if (isOurs) await dispatchTo(performing, before, player);
+}
+
+/** The agent outlived the engine that dispatched it: the same call finds it, or its result. */
+export async function resumeAttempt(performing: CommandContext<StartCommand>): Promise<void> {
+  const { command, ledger, world } = performing;
+  const state = ledger.story(command.story);
+  if (state.running?.type !== "attempt" || state.running.attempt !== command.attempt) return;
+  await dispatchTo(performing, state, await world.roleRegistry.agentFor(command.role));
+}
+
+async function dispatchTo(
+  performing: CommandContext<StartCommand>,
+  before: StoryState,
+  player: RoleAgent | null,
+): Promise<void> {
+  const { command, ledger, world } = performing;
+  const { role } = command;
   if (player === null) {
     await finish(performing, before, { outcome: { type: "missing", detail: `no agent for ${role}` }, text: "" }, null);
     return;
   }
+  const brief = before.rework === null ? null : evidenceId(before.rework.brief);
   const prompt = await promptFor(command, world, before, player, brief);
   const history = await historyFor(world, ledger.story(command.story), role);
   await run(performing, before, player, `${history}${prompt}`);
@@ -121,7 +140,7 @@ async function run(
       model: ledger.story(command.story).attempts.at(-1)?.model ?? player.model,
       timeoutMs,
       env: player.env,
-      key: command.key,
+      key: dispatchKey(ledger.story(command.story)) ?? command.key,
       turn: turnOf(ledger.story(command.story)),
       // The product of such a phase is the message itself.
       ...(desk === null ? { report: { story: before.story.id, kind: "work" } } : {}),

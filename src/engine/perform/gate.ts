@@ -12,21 +12,41 @@ import { mostUsed, overrunOf } from "../spending-watch.ts";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { EngineWorld } from "../world.ts";
+import { dispatchKey } from "../fencing.ts";
 import { broughtUpToDate } from "./delivery.ts";
 import type { CommandContext, ContextOf } from "./command-context.ts";
 import { tagWithHost, sessionsHere } from "./attempt-prompt.ts";
 
+type GateCommand = StoryCommand & StartGate & { readonly key: string };
+
 /** Has a gate judge. A gate that breaks has not judged: that is its `error`, never the work's failure. */
-export async function startGate(
-  performing: CommandContext<StoryCommand & StartGate & { readonly key: string }>,
-): Promise<void> {
-  const { command, ledger, world, signal, spending } = performing;
+export async function startGate(performing: CommandContext<GateCommand>): Promise<void> {
+  const { command, ledger, world } = performing;
   const { story, gate: name, tree, stages } = command;
   const { judgesWithTarget } = GATE_REGISTRY[name];
   if (judgesWithTarget && world.integration !== null && (await broughtUpToDate(performing, world.integration))) return;
   const before = ledger.story(story);
   const gate = world.gates.get(name);
   if (!(await ledger.append(story, [{ type: "gate.started", gate: name, tree, stages }]))) return;
+  await judge(performing, gate, before);
+}
+
+/** A reviewer outlived the engine that asked it: the gate runs again, and finds what its reviewers said. */
+export async function resumeGate(performing: CommandContext<GateCommand>): Promise<void> {
+  const { command, ledger, world } = performing;
+  const state = ledger.story(command.story);
+  if (state.running?.type !== "gate" || state.running.gate !== command.gate) return;
+  const key = dispatchKey(state) ?? command.key;
+  await judge({ ...performing, command: { ...command, key } }, world.gates.get(command.gate), state);
+}
+
+async function judge(
+  performing: CommandContext<GateCommand>,
+  gate: Gate | undefined,
+  before: StoryState,
+): Promise<void> {
+  const { command, ledger, world, signal, spending } = performing;
+  const { story, gate: name, tree } = command;
   const judgement =
     gate === undefined
       ? errorJudgement(name, tree, `there is no ${name} gate here`)
@@ -53,7 +73,7 @@ export async function startGate(
 }
 
 async function runGate(
-  { command, world, signal, spending }: CommandContext<StoryCommand & StartGate & { readonly key: string }>,
+  { command, world, signal, spending }: CommandContext<GateCommand>,
   gate: Gate,
   state: StoryState,
 ): Promise<Judgement> {

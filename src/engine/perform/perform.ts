@@ -8,8 +8,8 @@ import { withFencing } from "../fencing.ts";
 import { whatRan } from "../recover.ts";
 import { type SpendingWatch, UNWATCHED, overrunOf, watchSpending } from "../spending-watch.ts";
 import type { EngineWorld } from "../world.ts";
-import { adjudicate, startGate } from "./gate.ts";
-import { askAgain, startAttempt } from "./attempt.ts";
+import { adjudicate, resumeGate, startGate } from "./gate.ts";
+import { askAgain, resumeAttempt, startAttempt } from "./attempt.ts";
 import { judgeBase, startStory } from "./base.ts";
 import { blameFailure } from "./blame.ts";
 import { adoptWork, deliver, fixLint, refusal } from "./delivery.ts";
@@ -38,10 +38,12 @@ export async function perform(
     spending.stop();
   }
   if (!signal.aborted) await reportCutShort(command, ledger, world, spending);
+  // What its agents said is in the journal, or they were ended.
+  await world.agentRuns?.drop(command.story);
 }
 
 /** In the engine's lane, but an agent works for them. */
-const RUNS: ReadonlySet<Command["type"]> = new Set(["ask-again", "start-remediation", "check-health"]);
+const RUNS: ReadonlySet<Command["type"]> = new Set(["ask-again", "resume-work", "start-remediation", "check-health"]);
 
 /**
  * The steps that run have used up the run's time, and are being ended. Nothing new begins beside them; when they have
@@ -87,6 +89,8 @@ async function performCommand(command: Command, performing: Omit<CommandContext,
       return step(command, "dispatch", () => startAttempt({ ...performing, command }));
     case "ask-again":
       return step(command, "dispatch", () => askAgain({ ...performing, command }));
+    case "resume-work":
+      return step(command, "dispatch", () => resumeWork({ ...performing, command }));
     case "start-gate":
       return step(command, "dispatch", () => startGate({ ...performing, command }));
     case "send-back":
@@ -115,6 +119,12 @@ async function performCommand(command: Command, performing: Omit<CommandContext,
     default:
       await ledger.append(command.story, [eventFor(command)]);
   }
+}
+
+async function resumeWork(performing: ContextOf<"resume-work">): Promise<void> {
+  const { work, story, key } = performing.command;
+  if (work.type === "start-gate") return resumeGate({ ...performing, command: { ...work, story, key } });
+  return resumeAttempt({ ...performing, command: { ...work, story, key } });
 }
 
 /** A branch that is left to people holds what the gates passed, and nothing else. */

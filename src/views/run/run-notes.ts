@@ -32,6 +32,8 @@ export function noteOf(
       if (event.cause === "target-moved")
         return { mark: "note", text: `${shortLine(event.detail, 120)}; delivery is tried again after a pause` };
       return { mark: "note", text: `${shortLine(event.detail, 120)}; it will rerun (not counted)` };
+    case "work.resumed":
+      return { mark: "note", text: shortLine(event.detail, 160) };
     case "infrastructure.blocked":
       return {
         mark: "trouble",

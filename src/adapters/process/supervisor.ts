@@ -1,0 +1,114 @@
+/**
+ * The program that starts agents for an engine and outlives it: it keeps what they print, ends them at their deadlines
+ * and notes how they ended. One for each engine; it exits when the engine is gone and no agent is left.
+ */
+import { appendFileSync, existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { COOKIE_VARIABLE } from "./leftovers.ts";
+import {
+  cancelRequest,
+  createOutputWriter,
+  noteStart,
+  readInput,
+  readRequest,
+  readStatus,
+  writeStatus,
+} from "./run-files.ts";
+import { type LaunchSpec, endAtOnce, runLaunch } from "./run-process.ts";
+
+/** The engine asks for a run, whose folder is there already, or says that a request to cancel has been noted. */
+export type SupervisorMessage =
+  | {
+      readonly type: "start";
+      readonly folder: string;
+      /** `null`: no limit, which JSON cannot say. */
+      readonly timeoutMs: number | null;
+      readonly spec: Pick<LaunchSpec, "launch" | "cookie" | "graceMs" | "survivors">;
+      readonly hasInput: boolean;
+    }
+  | { readonly type: "cancel" };
+
+/** An engine that found the run after a crash has no channel to us: its request is found by looking. */
+const LOOK_MS = 250;
+
+const [, , root = ""] = process.argv;
+const running = new Map<string, AbortController>();
+let isAlone = false;
+let looking: NodeJS.Timeout | null = null;
+
+process.on("message", (message: SupervisorMessage) => {
+  if (message.type === "start") void run(message).catch(fail);
+  else look();
+});
+process.on("disconnect", () => void leftAlone().catch(fail));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop());
+process.on("uncaughtException", fail);
+
+async function run(message: Extract<SupervisorMessage, { type: "start" }>): Promise<void> {
+  const { folder, spec, timeoutMs, hasInput } = message;
+  if (readStatus(folder) !== null) return;
+  const stopping = new AbortController();
+  running.set(folder, stopping);
+  looking ??= setInterval(look, LOOK_MS);
+  const output = createOutputWriter(folder);
+  const ended = await runLaunch(
+    { ...spec, timeoutMs: timeoutMs ?? Infinity, ...(hasInput ? { stdin: readInput(folder) } : {}) },
+    output,
+    { signal: stopping.signal, onStart: (pid) => noteStart(folder, pid) },
+  );
+  output.close();
+  // An engine in a hurry may have killed the program itself.
+  const status = cancelRequest(folder) === null ? ended.status : "cancelled";
+  writeStatus(folder, { ...ended, status, lostBytes: output.lostBytes() });
+  running.delete(folder);
+  exitWhenIdle();
+}
+
+function look(): void {
+  for (const [folder, stopping] of running) {
+    // Its folder was taken away: nothing waits for its result.
+    const how = existsSync(folder) ? cancelRequest(folder) : "now";
+    if (how === "now") endAtOnce();
+    if (how !== null) stopping.abort();
+  }
+}
+
+/** Requests that did not arrive will not arrive any more: whoever looks for those runs must not wait for them. */
+async function leftAlone(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
+  const cookies = (process.env[COOKIE_VARIABLE] ?? "").split(",");
+  for (const dispatch of readdirSync(root, { withFileTypes: true })) {
+    if (!dispatch.isDirectory()) continue;
+    for (const part of readdirSync(join(root, dispatch.name))) {
+      const folder = join(root, dispatch.name, part);
+      const request = readRequest(folder);
+      const isOurs = request !== null && cookies.includes(request.supervisor.cookie);
+      if (isOurs && !running.has(folder) && readStatus(folder) === null) writeStatus(folder, { status: "not-started" });
+    }
+  }
+  isAlone = true;
+  exitWhenIdle();
+}
+
+function exitWhenIdle(): void {
+  if (running.size > 0) return;
+  if (looking !== null) clearInterval(looking);
+  looking = null;
+  if (isAlone) process.exit(0);
+}
+
+/** A person, or a later engine, ends what is left here. */
+function stop(): void {
+  isAlone = true;
+  for (const stopping of running.values()) stopping.abort();
+  exitWhenIdle();
+}
+
+/** Engines see that this process is gone, and end what it held. */
+function fail(error: unknown): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  appendFileSync(join(root, "supervisor-error.log"), `${new Date().toISOString()} ${text}\n`, { mode: 0o600 });
+  process.exit(1);
+}

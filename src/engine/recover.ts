@@ -81,6 +81,8 @@ async function resumeStory(ledger: Ledger, world: EngineWorld, state: StoryState
   const key = dispatchKey(state);
   if (agentRuns === undefined || running === null || key === null || engine === "stopped") return false;
   if (!isResumable(running) || deathReason(workResumed(state, engine)) !== null) return false;
+  // The folder in which a reviewer looked at the work ended with the engine, so it cannot go on.
+  if (running.type === "gate") await agentRuns.endUnfinished(key);
   const isToBeAsked = running.type === "attempt" && running.unclear > 0;
   if (!isToBeAsked && !(await agentRuns.has(key))) return false;
   const detail = `${ENDED[engine]} during ${whatRan(state)}; its agent was found again`;

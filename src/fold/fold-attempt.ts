@@ -256,3 +256,7 @@ function withCost(state: StoryState, costUsd: number): StoryState["locations"] {
 export function paidOnly(state: StoryState, cost: Cost): StoryState {
   return { ...state, spent: spend(state.spent, cost, true) };
 }
+
+export function isRunningAttempt(state: StoryState, attempt: number): boolean {
+  return state.running?.type === "attempt" && state.running.attempt === attempt;
+}

@@ -16,6 +16,7 @@ import {
   attemptUnclear,
   backoffMs,
   interruptAttempt,
+  isRunningAttempt,
   paidOnly,
   workInterrupted,
   workResumed,
@@ -85,9 +86,9 @@ function applyEvent(state: StoryState, event: AppliedEvent, around: ProjectFacts
     case "attempt.started":
       return attemptStarted(state, event, at);
     case "attempt.unclear":
-      return isRunning(state, event.attempt) ? attemptUnclear(state, event, at) : paidOnly(state, event);
+      return isRunningAttempt(state, event.attempt) ? attemptUnclear(state, event, at) : paidOnly(state, event);
     case "attempt.finished":
-      return isRunning(state, event.attempt) ? attemptFinished(state, event, at) : paidOnly(state, event);
+      return isRunningAttempt(state, event.attempt) ? attemptFinished(state, event, at) : paidOnly(state, event);
     case "gate.started":
       return { ...state, running: { type: "gate", gate: event.gate, since: at, seq: state.seq + 1 }, wait: null };
     case "gate.judged":
@@ -295,8 +296,4 @@ function findingFalls(state: StoryState, { finding, gate }: Dispute): StoryState
   // What is judged again is the same work: it is charged for what the gate says then, and not for both.
   const back = withGate(isRefunded ? state : refundFailure(state, last), gate, { ...out, rounds: rounds.slice(0, -1) });
   return { ...back, counters, failing: null };
-}
-
-function isRunning(state: StoryState, attempt: number): boolean {
-  return state.running?.type === "attempt" && state.running.attempt === attempt;
 }

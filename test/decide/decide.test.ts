@@ -174,6 +174,31 @@ describe("nothing new starts", () => {
   });
 });
 
+describe("an agent that outlived its engine", () => {
+  const resumed: Event = { type: "work.resumed", detail: "found again", engine: "died" };
+
+  test("is gone on with, also where its story was not asked for, and keeps its place in its lane", () => {
+    const policy = { ...POLICY, concurrency: { ...POLICY.concurrency, developers: 1 } };
+    const run = working(started(policy, "a", "b"), "a", resumed);
+    const [command, ...others] = decide(run, policy, 0, only("b"));
+    expect(command).toMatchObject({ type: "resume-work", story: "a", work: { type: "start-attempt", attempt: 1 } });
+    expect(others).toEqual([]);
+  });
+
+  test("runs as the command said that began it", () => {
+    const before = started(POLICY, "a");
+    const [begun] = decide(before, POLICY, 0);
+    const { key: _key, story: _story, ...work } = begun as Command & { story: string };
+    const [again] = decide(working(before, "a", resumed), POLICY, 0);
+    expect(again).toMatchObject({ type: "resume-work", work: { ...work, forecastUsd: null } });
+  });
+
+  test("is asked again where what it said cannot be read", () => {
+    const run = working(started(POLICY, "a"), "a", resumed, unclear(1));
+    expect(lines(decide(run, POLICY, 0))).toEqual(["a: ask-again"]);
+  });
+});
+
 describe("a story in which the engine has died runs alone", () => {
   const died: Event = { type: "work.interrupted", detail: "the engine died", engine: "died" };
   const twice = (run: RunState, id: string): Event[] => {

@@ -17,6 +17,13 @@ import { checkoutOf } from "./checkout.ts";
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const CHECK = "grep -q right answer.txt";
 const SUICIDE = "kill -9 $PPID; sleep 30";
+/** An agent that kills each engine it sees, when that one has had the time to find it. */
+const KILL_ENGINES = `echo once >> starts
+while :; do
+  engine=$(sed 's/.*"pid":\\([0-9]*\\).*/\\1/' .remand/engine.json)
+  if [ "$engine" != "$seen" ]; then sleep 2; kill -9 "$engine"; seen=$engine; fi
+  sleep 0.1
+done`;
 
 function loop(check: string, agent: string): string[] {
   return [MAIN, "loop", "--goal", "say right", "--check", check, "--reporter", "minimal", "--", "sh", "-c", agent];
@@ -43,17 +50,21 @@ async function journal(root: string): Promise<{ state: StoryState; interruptions
 }
 
 describe("a step that kills the engine", () => {
-  test("an agent: the third death asks a person, and the answer goes on", { timeout: 120_000 }, async () => {
-    const root = checkoutOf({ "answer.txt": "wrong\n" });
-    expect(supervised(root, loop(CHECK, SUICIDE))).toEqual(["SIGKILL", "SIGKILL", "SIGKILL", 4]);
+  test("an agent: the third death asks a person, and the answer goes on", async () => {
+    const root = checkoutOf({ "answer.txt": "wrong\n", ".gitignore": "starts\n" });
+    const ends = supervised(root, loop(CHECK, KILL_ENGINES));
+    expect([ends.at(-1), ends.slice(0, 3)]).toEqual([4, ["SIGKILL", "SIGKILL", "SIGKILL"]]);
     const { state, interruptions } = await journal(root);
-    expect(interruptions).toMatchObject(Array.from({ length: 3 }, () => ({ engine: "died" })));
+    expect(interruptions).toMatchObject([{ engine: "died" }]);
+    // It outlived the first two, and was not started again.
+    expect(readFileSync(join(root, "starts"), "utf8")).toBe("once\n");
+    expect(processesWith(".remand/engine.json")).toEqual([]);
     expect(state.escalation).toMatchObject({
       reason: { type: "engine-died", during: "attempt 1", times: 3 },
       title: expect.stringMatching(/the engine died 3 times while attempt 1 ran$/) as string,
     });
     // The same again asks the same, and runs nothing.
-    expect(supervised(root, loop(CHECK, SUICIDE))).toEqual([4]);
+    expect(supervised(root, loop(CHECK, KILL_ENGINES))).toEqual([4]);
     const answered = spawnSync(
       process.execPath,
       [MAIN, "answer", state.escalation!.id, "send-back", "--message", "leave the parent process alone"],
@@ -61,6 +72,15 @@ describe("a step that kills the engine", () => {
     );
     expect(answered.status, answered.stdout + answered.stderr).toBe(0);
     expect(supervised(root, loop(CHECK, "echo right > answer.txt"))).toEqual([0]);
+  });
+
+  test("an agent that kills its parent ends the supervisor, and has crashed itself", async () => {
+    const root = checkoutOf({ "answer.txt": "wrong\n" });
+    expect(supervised(root, loop(CHECK, SUICIDE))).toEqual([4]);
+    const { state, interruptions } = await journal(root);
+    expect(interruptions).toEqual([]);
+    expect(state.attempts.map(({ outcome }) => outcome)).toEqual(["crashed", "crashed", "crashed"]);
+    expect(state.escalation).toMatchObject({ reason: { type: "agent-failure" } });
   });
 
   test("a check: it can be waived", { timeout: 120_000 }, async () => {

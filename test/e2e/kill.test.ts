@@ -2,9 +2,9 @@
  * `remand run`, killed again and again. Every story must end as it does in an undisturbed run, nothing that
  * had finished may be done twice, and nothing may be left behind. `REMAND_KILLS=50 REMAND_STORIES=20` is the long form.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -19,21 +19,64 @@ const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const STORIES = Number(process.env["REMAND_STORIES"] ?? 6);
 const KILLS = Number(process.env["REMAND_KILLS"] ?? 5);
 
+/**
+ * Each call of the agent improves what the one before left: two of three stories are right after the second. It notes
+ * its start and its end, with its story and what it found, which no two calls of an undisturbed run have in common.
+ */
+const AGENT = `call="\${REMAND_KEY%:*} from $(cat answer.txt)"
+echo "start $call" >> "$AGENT_LOG"
+sleep 0.4
+case "$call" in
+  never-*) echo "$(cat answer.txt)-wrong" > answer.txt ;;
+  *wrong*) echo right > answer.txt ;;
+  *) echo wrong > answer.txt ;;
+esac
+echo "end $call" >> "$AGENT_LOG"
+`;
+
 const project = (): string =>
-  checkoutOf(
-    rightAnswer({
-      stories: STORIES,
-      attemptMs: 60,
-      config: `gates:
+  checkoutOf({
+    ...rightAnswer({ stories: STORIES, attemptMs: 0, config: "" }),
+    "agent.sh": AGENT,
+    "remand.yaml": `version: 1
+preset: goal
+env: [AGENT_LOG]
+agents:
+  developer: { command: "sh agent.sh" }
+gates:
   checks:
-    commands: ["grep -q right answer.txt"]
+    commands: ["grep -qx right answer.txt"]
 concurrency: { developers: 3, checks: 3 }
 `,
-    }),
-  );
+  });
+
+/** How often each call was begun, and how often it was begun again after it had ended. */
+function callsIn(root: string): { starts: Map<string, number>; finishedRepeated: number } {
+  const starts = new Map<string, number>();
+  const ended = new Set<string>();
+  let finishedRepeated = 0;
+  for (const line of linesIn(logOf(root))) {
+    const call = line.slice(line.indexOf(" ") + 1);
+    if (line.startsWith("end")) ended.add(call);
+    else {
+      starts.set(call, (starts.get(call) ?? 0) + 1);
+      if (ended.has(call)) finishedRepeated++;
+    }
+  }
+  return { starts, finishedRepeated };
+}
+
+const withLog = (root: string): NodeJS.ProcessEnv => ({
+  ...process.env,
+  AGENT_LOG: logOf(root),
+});
 
 function run(root: string): { status: number | null; output: string } {
-  const ended = spawnSync(process.execPath, [MAIN, "run", "--reporter", "minimal"], { cwd: root, encoding: "utf8" });
+  const ended = spawnSync(process.execPath, [MAIN, "run", "--reporter", "minimal"], {
+    cwd: root,
+    encoding: "utf8",
+    env: withLog(root),
+  });
   return { status: ended.status, output: ended.stdout + ended.stderr };
 }
 
@@ -53,6 +96,16 @@ async function outcome(root: string): Promise<{ stories: Record<string, unknown>
   for await (const line of look.lines(0)) lines.push(line);
   await look.close();
   return { stories, lines };
+}
+
+const logOf = (root: string): string => join(root, "..", `${basename(root)}.log`);
+const linesIn = (file: string): string[] => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : []);
+
+/** Waits for the next start of an agent, or for the end of the run. */
+async function agentStarted(root: string, child: ChildProcess): Promise<void> {
+  const startsNow = (): number => linesIn(logOf(root)).filter((line) => line.startsWith("start")).length;
+  const before = startsNow();
+  while (child.exitCode === null && startsNow() === before) await sleep(10);
 }
 
 async function hasDiedTwice(root: string): Promise<boolean> {
@@ -85,10 +138,17 @@ describe("remand run", () => {
     const expected = await outcome(quiet);
 
     for (let kill = 0; kill < KILLS; kill++) {
-      const child = spawn(process.execPath, [MAIN, "run", "--reporter", "minimal"], { cwd: start, stdio: "ignore" });
+      const child = spawn(process.execPath, [MAIN, "run", "--reporter", "minimal"], {
+        cwd: start,
+        stdio: "ignore",
+        env: withLog(start),
+      });
       const ended = new Promise((resolve) => child.once("exit", resolve));
       // By how long it takes here: on a busy machine a fixed time would be over before there is anything to kill.
-      await sleep(tookMs * (0.1 + 0.3 * chance("kill", kill)));
+      if (kill % 2 === 0) await sleep(tookMs * (0.1 + 0.3 * chance("kill", kill)));
+      else await agentStarted(start, child);
+      // While an agent works, right after its end, or when its result has just been written down.
+      if (kill % 2 === 1) await sleep(700 * chance("kill", kill));
       // A third death in the same step is no chance any more: a person would be asked.
       while (child.exitCode === null && (await hasDiedTwice(start))) await sleep(50);
       child.kill("SIGKILL");
@@ -103,11 +163,18 @@ describe("remand run", () => {
     );
     expect(new Set(finished).size).toBe(finished.length);
     // Were the kills felt at all? Otherwise this shows nothing.
-    const interrupted = found.lines.filter(({ event }) => event.type === "work.interrupted").length;
+    const count = (type: string): number => found.lines.filter(({ event }) => event.type === type).length;
+    const [interrupted, resumed] = [count("work.interrupted"), count("work.resumed")];
+    const { starts, finishedRepeated } = callsIn(start);
+    const more = [...starts].filter(([, times]) => times > 1);
     console.log(
-      `${KILLS} kills, ${interrupted} things interrupted, ${found.lines.length} lines (${expected.lines.length} undisturbed)`,
+      `${KILLS} kills, ${interrupted} things interrupted, ${resumed} agents found again, ${finishedRepeated} finished agents repeated of ${starts.size}, ${found.lines.length} lines (${expected.lines.length} undisturbed)`,
     );
-    expect(interrupted).toBeGreaterThan(0);
+    expect(interrupted + resumed).toBeGreaterThan(0);
+    // No agent's program was started twice, finished or not.
+    expect({ finishedRepeated, more }).toEqual({ finishedRepeated: 0, more: [] });
+    expect([...starts.keys()].sort()).toEqual([...callsIn(quiet).starts.keys()].sort());
+    expect(readdirSync(join(start, ".remand/runs"))).toEqual([]);
     expect(spawnSync(process.execPath, [MAIN, "verify"], { cwd: start }).status).toBe(0);
     expect(strays(start)).toEqual([]);
     // The places of accepted stories are gone; a story that waits for a person keeps its own.
@@ -117,7 +184,8 @@ describe("remand run", () => {
 
   test("a second one says who works there, and status works beside it", async () => {
     const root = project();
-    writeFileSync(join(root, "script.yaml"), "version: 1\nattempts:\n  - { delay: 50s, say: never }\n");
+    const config = readFileSync(join(root, "remand.yaml"), "utf8");
+    writeFileSync(join(root, "remand.yaml"), config.replace("sh agent.sh", "sleep 50"));
     const child = spawn(process.execPath, [MAIN, "run", "--reporter", "minimal"], { cwd: root, stdio: "ignore" });
     const ended = new Promise((resolve) => child.once("exit", resolve));
     while (!existsSync(join(root, ".remand/journal.db.owner"))) await sleep(50);

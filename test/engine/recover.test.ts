@@ -5,7 +5,9 @@ import { recover, recoverStory, whatRan } from "../../src/engine/recover.ts";
 import { newStory } from "../../src/fold/new-state.ts";
 import { agentResult } from "../contract/agent-result.ts";
 import { story } from "../kit/story-world.ts";
-import { edit, createStage, type Stage } from "../kit/one-story.ts";
+import type { AgentRuns } from "../../src/ports/agent-runs.ts";
+import type { Gate } from "../../src/ports/gate.ts";
+import { READY, edit, createStage, ready, type Stage } from "../kit/one-story.ts";
 
 const POLICY = presetPolicy("critic-audit");
 
@@ -101,6 +103,97 @@ describe("what ran for a story when the engine ended", () => {
     await stage.disk.journal.append(stage.story.id, state.seq, [{ type: "story.held", by: "ada" }], 0);
     expect(await recoverStory(stage.story.id, ledger, stage.world, "died")).toBe(false);
     expect(await stage.events("work.interrupted")).toEqual([]);
+  });
+});
+
+describe("an agent that outlived the engine", () => {
+  /** What is known of the programs: those of these dispatches are there. */
+  function runsOf(stage: Stage, ...keys: readonly string[]): { asked: string[] } {
+    const asked: string[] = [];
+    const agentRuns: AgentRuns = {
+      has: async (key) => keys.includes(key),
+      endUnfinished: async (key) => void asked.push(`end unfinished ${key}`),
+      drop: async (id) => void asked.push(`drop ${id}`),
+      dropAllBut: async (kept) => void asked.push(`drop all but ${[...kept].join(", ")}`),
+    };
+    stage.world = { ...stage.world, agentRuns };
+    return { asked };
+  }
+
+  test("is gone on with: the same call, in the files as they are, and its result counts", async () => {
+    let hasDied = false;
+    const stage = await createStage(POLICY, (on) => () => {
+      if (!hasDied) edit(on);
+      return agentResult(hasDied ? { text: READY, durationMs: 70 } : { status: "cancelled" });
+    });
+    await stage.until("start-attempt");
+    hasDied = true;
+    const { asked } = runsOf(stage, "a:3");
+    expect(stage.requests[0]!.key).toBe("a:3");
+    expect(await recover(await stage.ledger(), stage.world, "died")).toBe(0);
+    const detail = "the engine died during attempt 1; its agent was found again";
+    expect(await stage.events("work.resumed")).toEqual([{ type: "work.resumed", detail, engine: "died" }]);
+    expect(asked).toEqual(["drop all but a:3"]);
+    await stage.until("resume-work");
+    const [first, again] = stage.requests;
+    expect({ ...again, prompt: "" }).toEqual({ ...first, prompt: "" });
+    expect(await stage.events("attempt.finished")).toMatchObject([
+      { attempt: 1, outcome: { type: "ready" }, tree: "t0+", durationMs: 70 },
+    ]);
+    expect(await stage.events("attempt.started")).toHaveLength(1);
+    expect(asked.at(-1)).toBe("drop a");
+    expect((await stage.ledger()).story(stage.story.id).counters.engineDeaths).toBeUndefined();
+  });
+
+  test("that could not be read is asked again, also where the engine died before it could ask", async () => {
+    const texts = ["Hm."];
+    const stage = await createStage(POLICY, (on) => () => ready(on, { text: texts.shift() ?? READY }));
+    await stage.until("start-attempt");
+    runsOf(stage);
+    expect(await recover(await stage.ledger(), stage.world, "died")).toBe(0);
+    await stage.until("ask-again");
+    expect(stage.requests.map(({ key, turn }) => [key, turn])).toEqual([
+      ["a:3", 0],
+      ["a:3", 1],
+    ]);
+    expect(await stage.events("attempt.finished")).toMatchObject([{ attempt: 1, outcome: { type: "ready" } }]);
+  });
+
+  test("is ended where the engine was stopped, and where it died three times in the same step", async () => {
+    const stopped = await working();
+    const { asked } = runsOf(stopped, "a:3");
+    expect(await recover(await stopped.ledger(), stopped.world, "stopped")).toBe(1);
+    expect(asked).toEqual(["drop a", "drop all but "]);
+    const stage = await working();
+    runsOf(stage, "a:3");
+    const ledger = await stage.ledger();
+    expect(await recover(ledger, stage.world, "died")).toBe(0);
+    expect(await recover(ledger, stage.world, "died")).toBe(0);
+    expect(await recover(ledger, stage.world, "died")).toBe(1);
+    await stage.until("raise-escalation");
+    expect(await stage.events("escalation.raised")).toMatchObject([
+      { escalation: { reason: { type: "engine-died", times: 3, during: "attempt 1" } } },
+    ]);
+  });
+
+  test("is a reviewer: what it said is found, and one that had not ended is asked again", async () => {
+    const stage = await createStage(POLICY);
+    await stage.until("start-attempt");
+    await stage.until("start-gate");
+    const { tree, seq } = (await stage.ledger()).story(stage.story.id);
+    await stage.tell({ type: "gate.started", gate: "review", tree: tree!, stages: [] });
+    const key = `a:${seq}`;
+    const { asked } = runsOf(stage, key);
+    const keys: string[] = [];
+    const gate = stage.world.gates.get("review")!;
+    const seen: Gate = { ...gate, run: (request, control) => (keys.push(request.key), gate.run(request, control)) };
+    stage.world = { ...stage.world, gates: new Map([...stage.world.gates, ["review", seen]]) };
+    expect(await recoverStory(stage.story.id, await stage.ledger(), stage.world, "died")).toBe(false);
+    expect(asked).toEqual([`end unfinished ${key}`]);
+    await stage.until("resume-work");
+    expect(keys).toEqual([key]);
+    expect(await stage.events("gate.started")).toHaveLength(2);
+    expect((await stage.events("gate.judged")).at(-1)).toMatchObject({ judgement: { gate: "review" } });
   });
 });
 

@@ -183,6 +183,7 @@ function startOf(command: Command): readonly Event[] | null {
     case "start-attempt":
       return [attemptStart(command)];
     case "ask-again":
+    case "resume-work":
       return [];
     case "start-gate":
       return [{ type: "gate.started", gate: command.gate, tree: command.tree, stages: command.stages }];

@@ -1,19 +1,5 @@
-import {
-  closeSync,
-  constants,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  unlinkSync,
-  writeFileSync,
-  writevSync,
-} from "node:fs";
+import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Collector, OutputStream } from "./capture.ts";
 import { readOr } from "./process-table.ts";
 import type { LaunchEnd } from "./run-process.ts";
 
@@ -41,8 +27,10 @@ export type RunStatus = (LaunchEnd & { readonly lostBytes: number }) | { readonl
 /** How a run is to be ended: as by a timeout, or with SIGKILL at once. */
 export type CancelRequest = "politely" | "now";
 
-export const readRequest = (folder: string): RunRequest | null => readNote<RunRequest>(join(folder, "request.json"));
-export const readStatus = (folder: string): RunStatus | null => readNote<RunStatus>(join(folder, "status.json"));
+export const readRequest = (folder: string): RunRequest | null =>
+  readNote(join(folder, "request.json")) as RunRequest | null;
+export const readStatus = (folder: string): RunStatus | null =>
+  readNote(join(folder, "status.json")) as RunStatus | null;
 export const hasStarted = (folder: string): boolean => readNote(join(folder, "started.json")) !== null;
 
 export const writeRequest = (folder: string, request: RunRequest): void =>
@@ -86,150 +74,7 @@ function syncFolder(path: string): void {
 }
 
 /** `null` where there is none. One that a full disk cut off is none either. */
-export function readNote<T extends object>(path: string): T | null {
+export function readNote(path: string): object | null {
   const text = readOr(() => readFileSync(path, "utf8"), null);
-  return text === null ? null : readOr(() => JSON.parse(text) as T, null);
-}
-
-/** The output is kept in files of this size: the first, and the last two of all others. */
-export const SEGMENT_BYTES = 16 * 1024 * 1024;
-
-const STREAMS: readonly OutputStream[] = ["stdout", "stderr"];
-const HEADER_BYTES = 5;
-
-/** Keeps what a program prints, in the order in which it came, in at most three files; the middle of more is dropped. */
-export interface OutputWriter extends Pick<Collector, "push"> {
-  lostBytes(): number;
-  close(): void;
-}
-
-export function createOutputWriter(folder: string, segmentBytes = SEGMENT_BYTES): OutputWriter {
-  let index = 0;
-  let written = 0;
-  let lost = 0;
-  let file: number | null = null;
-  const sizes = new Map<number, number>();
-  const segment = (number: number): string => join(folder, `output.${number}`);
-
-  function rotate(): void {
-    if (file !== null) closeSync(file);
-    file = null;
-    sizes.set(index, written);
-    const old = index - 1;
-    if (old > 0) {
-      lost += sizes.get(old) ?? 0;
-      sizes.delete(old);
-      unlinkSync(segment(old));
-    }
-    index++;
-    written = 0;
-  }
-
-  return {
-    push(stream, bytes) {
-      if (written > 0 && written + bytes.length > segmentBytes) rotate();
-      const header = Buffer.alloc(HEADER_BYTES);
-      header.writeUInt8(STREAMS.indexOf(stream), 0);
-      header.writeUInt32BE(bytes.length, 1);
-      try {
-        file ??= openSync(segment(index), constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o600);
-        writevSync(file, [header, bytes]);
-        written += bytes.length;
-      } catch (error) {
-        // The disk is full: the agent goes on, and what it says meanwhile is lost. Half a record ends its file.
-        if (!isFull(error)) throw error;
-        lost += bytes.length;
-        if (written > 0) rotate();
-      }
-    },
-    lostBytes: () => lost,
-    close() {
-      if (file !== null) closeSync(file);
-      file = null;
-    },
-  };
-}
-
-const isFull = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && ["ENOSPC", "EDQUOT", "EFBIG"].includes(String(error.code));
-
-/** Hands what a writer keeps to a collector, from the beginning, as far as it goes. */
-export interface OutputReader {
-  /** Reads what is new. */
-  read(): Promise<void>;
-  /** Were there parts that had been dropped before they could be read? */
-  hasGaps(): boolean;
-  close(): void;
-}
-
-export function createOutputReader(folder: string, sink: Pick<Collector, "push">): OutputReader {
-  let index = 0;
-  let file: number | null = null;
-  let rest: Buffer = Buffer.alloc(0);
-  let hasGaps = false;
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-
-  /** Is there a next segment? It stays open while it is read, so that it can be removed meanwhile. */
-  function openNext(): boolean {
-    const next = segmentsIn(folder).find((each) => each >= index);
-    if (next === undefined) return false;
-    if (next > index) markGap();
-    index = next;
-    file = readOr(() => openSync(join(folder, `output.${next}`), constants.O_RDONLY), null);
-    return file !== null;
-  }
-
-  function markGap(): void {
-    hasGaps = true;
-    sink.push("stdout", Buffer.from(GAP));
-  }
-
-  function take(bytes: Buffer): void {
-    rest = rest.length === 0 ? Buffer.from(bytes) : Buffer.concat([rest, bytes]);
-    let at = 0;
-    while (rest.length - at >= HEADER_BYTES) {
-      const end = at + HEADER_BYTES + rest.readUInt32BE(at + 1);
-      if (end > rest.length) break;
-      sink.push(STREAMS[rest.readUInt8(at)] ?? "stdout", rest.subarray(at + HEADER_BYTES, end));
-      at = end;
-    }
-    rest = rest.subarray(at);
-  }
-
-  const readChunk = (from: number): number => {
-    const read = readSync(from, chunk, 0, CHUNK_BYTES, null);
-    if (read > 0) take(chunk.subarray(0, read));
-    return read;
-  };
-
-  return {
-    async read() {
-      for (;;) {
-        if (file === null && !openNext()) return;
-        while (readChunk(file!) > 0) await nextTurn();
-        // Only what was there before the next file was begun is all of this one.
-        if (!segmentsIn(folder).some((each) => each > index)) return;
-        while (readChunk(file!) > 0) await nextTurn();
-        if (rest.length > 0) markGap();
-        rest = Buffer.alloc(0);
-        closeSync(file!);
-        file = null;
-        index++;
-      }
-    },
-    hasGaps: () => hasGaps,
-    close() {
-      if (file !== null) closeSync(file);
-      file = null;
-    },
-  };
-}
-
-const CHUNK_BYTES = 256 * 1024;
-const GAP = "\n[output is missing here: the program printed more than is kept]\n";
-
-function segmentsIn(folder: string): number[] {
-  const names = readOr(() => readdirSync(folder), []);
-  const numbers = names.flatMap((name) => (/^output\.\d+$/.test(name) ? [Number(name.slice("output.".length))] : []));
-  return numbers.sort((a, b) => a - b);
+  return text === null ? null : readOr(() => JSON.parse(text) as object, null);
 }

@@ -1,41 +1,24 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AgentRequest } from "../../ports/agent.ts";
 import type { AgentRuns } from "../../ports/agent-runs.ts";
-import { assert } from "../../stdx/assert.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { type AgentDispatch, type AgentProcesses, DISPATCH_PREFIX } from "./agent-processes.ts";
-import { launchOf } from "./launch.ts";
-import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "./leftovers.ts";
+import { killLeftovers } from "./leftovers.ts";
 import { readOr } from "./process-table.ts";
-import {
-  type RunRequest,
-  readNote,
-  readRequest,
-  readStatus,
-  writeInput,
-  writeNote,
-  writeRequest,
-} from "./run-files.ts";
+import { readNote, readRequest, readStatus, writeNote } from "./run-files.ts";
 import { type ProcessControl, type ProcessResult, type ProcessSpec, runProcess } from "./run-process.ts";
-import { type RunState, followRun, identityOf, isRunning, stateOfRun } from "./supervised-run.ts";
-import type { SupervisorMessage } from "./supervisor.ts";
+import { type Supervisor, type SupervisorOptions, createSupervisor } from "./start-supervisor.ts";
+import { type RunState, followRun, isRunning, stateOfRun } from "./supervised-run.ts";
 
 export interface SupervisedAgents extends AgentRuns {
   /** Roles are told apart, because one dispatch may ask several. */
   forRole(role: string): AgentProcesses;
 }
 
-export interface SupervisedAgentsOptions {
-  /** Holds the runs. Nothing else is kept there. */
-  readonly folder: string;
-  /** The cookie of what the engine starts. */
-  readonly cookie: string | undefined;
-  readonly program: string;
+interface SupervisedAgentsOptions extends SupervisorOptions {
   readonly tempFolder?: string;
 }
 
@@ -53,65 +36,88 @@ export function supervisorProgram(): string | null {
 export function createSupervisedAgents(options: SupervisedAgentsOptions): SupervisedAgents {
   const { folder, tempFolder = tmpdir() } = options;
   const supervisor = createSupervisor(options);
-  /** Two calls of the same role may be under way in one dispatch. */
-  const isOpen = new Set<string>();
-
-  async function open(role: string, { key, turn }: Pick<AgentRequest, "key" | "turn">): Promise<AgentDispatch> {
-    const id = sha256(JSON.stringify([key, role, turn])).slice(0, 24);
-    let name = id;
-    for (let again = 2; isOpen.has(name); again++) name = `${id}-${again}`;
-    isOpen.add(name);
-    const path = join(folder, name);
-    const known = scratchOf(path, tempFolder);
-    const isResumed = known !== null && existsSync(known) && isThere(await stateOfRun(join(path, "0")));
-    if (!isResumed) await remove(path);
-    const scratch = isResumed ? known : mkdtempSync(join(tempFolder, DISPATCH_PREFIX));
-    if (!isResumed) {
-      mkdirSync(path, { recursive: true, mode: 0o700 });
-      writeNote(join(path, NOTE), { key, scratch } satisfies DispatchNote);
-    }
-    let parts = 0;
-    return {
-      folder: scratch,
-      isResumed,
-      run: (spec, control) => run(join(path, String(parts++)), spec, control),
-      // Its files stay until the journal has the result.
-      close: () => Promise.resolve(void isOpen.delete(name)),
-    };
-  }
-
-  async function run(path: string, spec: ProcessSpec, control: ProcessControl): Promise<ProcessResult> {
-    if (isThere(await stateOfRun(path))) return followRun(path, spec, control, supervisor.notify);
-    await endRun(path);
-    rmSync(path, { recursive: true, force: true });
-    // Ended before it began.
-    if (control.signal?.aborted === true) return runProcess(spec, control);
-    await supervisor.start(path, spec);
-    return followRun(path, spec, control, supervisor.notify);
-  }
-
-  async function remove(path: string): Promise<void> {
-    for (const part of foldersIn(path)) await endRun(part);
-    const scratch = scratchOf(path, tempFolder);
-    if (scratch !== null) rmSync(scratch, { recursive: true, force: true });
-    rmSync(path, { recursive: true, force: true });
-  }
-
+  const dispatches = createDispatches(folder, tempFolder, supervisor);
+  const partsOf = (key: string): string[] =>
+    foldersIn(folder)
+      .filter((path) => keyOf(path) === key)
+      .flatMap(foldersIn);
   return {
-    forRole: (role) => ({ open: (call) => open(role, call) }),
+    forRole: (role) => ({ open: (call) => dispatches.open(role, call) }),
     async has(key) {
-      const dispatches = foldersIn(folder).filter((path) => keyOf(path) === key);
-      for (const part of dispatches.flatMap(foldersIn)) if (isThere(await stateOfRun(part))) return true;
+      for (const part of partsOf(key)) if (isThere(await stateOfRun(part))) return true;
       return false;
+    },
+    async endUnfinished(key) {
+      for (const part of partsOf(key)) await endRun(part);
     },
     async drop(story) {
       const owner = story ?? "@project";
-      for (const path of foldersIn(folder)) if (ownerOf(keyOf(path) ?? "") === owner) await remove(path);
+      for (const path of foldersIn(folder))
+        if (ownerOf(keyOf(path) ?? "") === owner) await removeDispatch(path, tempFolder);
     },
     async dropAllBut(keys) {
-      for (const path of foldersIn(folder)) if (!keys.has(keyOf(path) ?? "")) await remove(path);
+      for (const path of foldersIn(folder)) if (!keys.has(keyOf(path) ?? "")) await removeDispatch(path, tempFolder);
     },
   };
+}
+
+interface Dispatches {
+  open(role: string, call: Pick<AgentRequest, "key" | "turn">): Promise<AgentDispatch>;
+}
+
+function createDispatches(folder: string, tempFolder: string, supervisor: Supervisor): Dispatches {
+  /** Two calls of the same role may be under way in one dispatch. */
+  const isOpen = new Set<string>();
+  return {
+    async open(role, { key, turn }) {
+      const id = sha256(JSON.stringify([key, role, turn])).slice(0, 24);
+      let name = id;
+      for (let again = 2; isOpen.has(name); again++) name = `${id}-${again}`;
+      isOpen.add(name);
+      const path = join(folder, name);
+      const known = scratchOf(path, tempFolder);
+      const isResumed = known !== null && existsSync(known) && isThere(await stateOfRun(join(path, "0")));
+      if (!isResumed) await removeDispatch(path, tempFolder);
+      let parts = 0;
+      return {
+        folder: isResumed ? known : createDispatch(path, key, tempFolder),
+        isResumed,
+        run: (spec, control) => run(supervisor, join(path, String(parts++)), spec, control),
+        // Its files stay until the journal has the result.
+        close: () => Promise.resolve(void isOpen.delete(name)),
+      };
+    },
+  };
+}
+
+function createDispatch(path: string, key: string, tempFolder: string): string {
+  const scratch = mkdtempSync(join(tempFolder, DISPATCH_PREFIX));
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  writeNote(join(path, NOTE), { key, scratch } satisfies DispatchNote);
+  return scratch;
+}
+
+async function removeDispatch(path: string, tempFolder: string): Promise<void> {
+  for (const part of foldersIn(path)) await endRun(part);
+  const scratch = scratchOf(path, tempFolder);
+  if (scratch !== null) rmSync(scratch, { recursive: true, force: true });
+  rmSync(path, { recursive: true, force: true });
+}
+
+/** Finds the run, or starts it. */
+async function run(
+  supervisor: Supervisor,
+  path: string,
+  spec: ProcessSpec,
+  control: ProcessControl,
+): Promise<ProcessResult> {
+  if (isThere(await stateOfRun(path))) return followRun(path, spec, control, supervisor.notify);
+  await endRun(path);
+  rmSync(path, { recursive: true, force: true });
+  // Ended before it began.
+  if (control.signal?.aborted === true) return runProcess(spec, control);
+  await supervisor.start(path, spec);
+  return followRun(path, spec, control, supervisor.notify);
 }
 
 /** The cookies of what runs under a supervisor, and of the supervisors: they are not left over from a crash. */
@@ -134,7 +140,7 @@ interface DispatchNote {
 }
 
 const NOTE = "dispatch.json";
-const noteIn = (path: string): DispatchNote | null => readNote<DispatchNote>(join(path, NOTE));
+const noteIn = (path: string): DispatchNote | null => readNote(join(path, NOTE)) as DispatchNote | null;
 const keyOf = (path: string): string | null => noteIn(path)?.key ?? null;
 /** A key is the story, or `@project`, and a number. */
 const ownerOf = (key: string): string => key.slice(0, key.lastIndexOf(":"));
@@ -157,67 +163,3 @@ async function endRun(path: string): Promise<void> {
   if (state === "running") await followRun(path, {}, { signal: AbortSignal.abort() });
   if (state === "lost") await killLeftovers(readRequest(path)!.cookie);
 }
-
-interface Supervisor {
-  /** Has it start a program. Resolves when it was asked to, which a crash of this process cannot take back. */
-  start(path: string, spec: ProcessSpec): Promise<void>;
-  notify(): void;
-}
-
-interface RunningSupervisor {
-  readonly child: ChildProcess;
-  readonly about: RunRequest["supervisor"];
-}
-
-/** One supervisor for all agents of this process, started with the first of them. */
-function createSupervisor({ folder, cookie: engineCookie, program }: SupervisedAgentsOptions): Supervisor {
-  let current: Promise<RunningSupervisor> | null = null;
-
-  async function begin(): Promise<RunningSupervisor> {
-    const cookie = `supervisor-${randomBytes(8).toString("hex")}`;
-    // Programs that it starts can read the environment it was started with, so there is nothing in it.
-    const env = { PATH: process.env["PATH"] ?? "", [COOKIE_VARIABLE]: cookieValue(engineCookie, cookie) };
-    const child = spawn(process.execPath, [program, folder], {
-      cwd: "/",
-      env,
-      detached: true,
-      stdio: ["ignore", "ignore", "ignore", "ipc"],
-    });
-    child.once("exit", () => (current = null));
-    // A message that cannot be sent any more: the run is lost, which who follows it will see.
-    child.on("error", () => (current = null));
-    // It keeps nothing waiting: who follows a run does.
-    child.unref();
-    child.channel?.unref();
-    return { child, about: { ...(await identityOf(child.pid ?? 0)), cookie } };
-  }
-
-  return {
-    async start(path, spec) {
-      const { stdin, timeoutMs } = spec;
-      assert(typeof stdin !== "function", "a program under a supervisor is told everything at its start");
-      mkdirSync(path, { recursive: true, mode: 0o700 });
-      if (stdin !== undefined) writeInput(path, stdin);
-      const { child, about } = await (current ??= begin());
-      const cookie = `agent-${randomBytes(8).toString("hex")}`;
-      const startedAt = Date.now();
-      const endsAt = Number.isFinite(timeoutMs) ? startedAt + timeoutMs : null;
-      writeRequest(path, { cookie, supervisor: about, startedAt, endsAt });
-      const message: SupervisorMessage = {
-        type: "start",
-        folder: path,
-        timeoutMs: Number.isFinite(timeoutMs) ? timeoutMs : null,
-        spec: { ...pick(spec), launch: launchOf(spec, cookie), cookie },
-        hasInput: stdin !== undefined,
-      };
-      if (child.connected) child.send(message);
-    },
-    notify: () =>
-      void current?.then(({ child }) => child.connected && child.send({ type: "cancel" } satisfies SupervisorMessage)),
-  };
-}
-
-const pick = ({ graceMs, survivors }: ProcessSpec): Pick<ProcessSpec, "graceMs" | "survivors"> => ({
-  ...(graceMs === undefined ? {} : { graceMs }),
-  ...(survivors === undefined ? {} : { survivors }),
-});

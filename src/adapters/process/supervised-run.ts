@@ -3,11 +3,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ancestry, bootId } from "./ancestry.ts";
 import { createCollector } from "./capture.ts";
 import { killLeftovers } from "./leftovers.ts";
+import { createOutputReader } from "./output-files.ts";
 import {
   type ProcessIdentity,
   type RunRequest,
   type RunStatus,
-  createOutputReader,
   hasStarted,
   readRequest,
   readStatus,

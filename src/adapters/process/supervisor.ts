@@ -6,15 +6,8 @@ import { appendFileSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { COOKIE_VARIABLE } from "./leftovers.ts";
-import {
-  cancelRequest,
-  createOutputWriter,
-  noteStart,
-  readInput,
-  readRequest,
-  readStatus,
-  writeStatus,
-} from "./run-files.ts";
+import { createOutputWriter } from "./output-files.ts";
+import { cancelRequest, noteStart, readInput, readRequest, readStatus, writeStatus } from "./run-files.ts";
 import { type LaunchSpec, endAtOnce, runLaunch } from "./run-process.ts";
 
 /** The engine asks for a run, whose folder is there already, or says that a request to cancel has been noted. */
@@ -74,7 +67,7 @@ function look(): void {
   }
 }
 
-/** Requests that did not arrive will not arrive any more: whoever looks for those runs must not wait for them. */
+/** Requests that did not arrive will not arrive any more: an engine that looks for those runs must not wait for them. */
 async function leftAlone(): Promise<void> {
   await nextTurn();
   await nextTurn();

@@ -225,6 +225,7 @@ describe("the lines of a run", () => {
       "trouble: brief failed: no room",
     ],
     [{ type: "work.interrupted", detail: "killed" }, "note: killed; it will rerun (not counted)"],
+    [{ type: "work.resumed", detail: "killed; found again", engine: "died" }, "note: killed; found again"],
     [{ type: "story.held", by: "Ada" }, "note: held by Ada: nothing new starts for it"],
     [{ type: "story.released", by: "Ada" }, "note: released by Ada"],
     [{ type: "story.flagged", usualMs: 1000, takenMs: 7_500_000 }, "trouble: takes 2 h 5 m, others of its kind 1 s"],

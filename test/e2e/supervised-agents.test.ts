@@ -39,6 +39,7 @@ function place(): Place {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "supervised-")));
   const runs = join(root, "runs");
   const agents = createSupervisedAgents({ folder: runs, cookie: "engine", program: PROGRAM });
+  const processes = agents.forRole("developer", "the agent");
   onTestFinished(async () => {
     await agents.dropAllBut(new Set());
     rmSync(root, { recursive: true, force: true });
@@ -55,7 +56,7 @@ function place(): Place {
       timeoutMs,
       graceMs: 200,
     }),
-    open: () => agents.forRole("developer").open({ key: KEY, turn: 0 }),
+    open: () => processes.open({ key: KEY, turn: 0 }),
   };
 }
 
@@ -68,7 +69,7 @@ function engineIn({ root, runs, spec }: Place, script: string, timeoutMs?: numbe
 const agents = createSupervisedAgents(${JSON.stringify({ folder: runs, cookie: "engine", program: PROGRAM })});
 const stop = new AbortController();
 process.on("SIGUSR2", () => { stop.abort(); process.kill(process.pid, "SIGKILL"); });
-const dispatch = await agents.forRole("developer").open({ key: ${JSON.stringify(KEY)}, turn: 0 });
+const dispatch = await agents.forRole("developer", "the agent").open({ key: ${JSON.stringify(KEY)}, turn: 0 });
 await dispatch.run(${JSON.stringify(spec(script, timeoutMs))}, { signal: stop.signal });
 `,
   );
@@ -191,6 +192,19 @@ describe("an engine that is killed", () => {
     await dispatch.close();
     expect(await (await here.open()).run(here.spec(script), {})).toMatchObject({ stdout: "the prompt\none\ntwo\n" });
     expect(readFileSync(join(here.root, "starts"), "utf8")).toBe("start\n");
+  });
+
+  test("has the agent ended where another program plays the role by now", async () => {
+    const here = place();
+    const engine = engineIn(here, "echo up > started; sleep 300");
+    await until(() => existsSync(join(here.root, "started")));
+    const { cookie } = readRequest(part(here.runs))!;
+    await killed(engine);
+    const other = here.agents.forRole("developer", "another agent");
+    expect(await here.agents.has(KEY)).toBe(false);
+    const dispatch = await other.open({ key: KEY, turn: 0 });
+    expect([dispatch.isResumed, await leftovers(cookie)]).toEqual([false, []]);
+    expect(await dispatch.run(here.spec("echo again"), {})).toMatchObject({ stdout: "again\n" });
   });
 
   test("does not move the agent's deadline, nor keep its daemons alive", async () => {

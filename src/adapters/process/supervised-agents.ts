@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AgentRequest } from "../../ports/agent.ts";
 import type { AgentRuns } from "../../ports/agent-runs.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { type AgentDispatch, type AgentProcesses, DISPATCH_PREFIX } from "./agent-processes.ts";
@@ -14,8 +13,11 @@ import { type Supervisor, type SupervisorOptions, createSupervisor } from "./sta
 import { type RunState, followRun, isRunning, stateOfRun } from "./supervised-run.ts";
 
 export interface SupervisedAgents extends AgentRuns {
-  /** Roles are told apart, because one dispatch may ask several. */
-  forRole(role: string): AgentProcesses;
+  /**
+   * Roles are told apart, because one dispatch may ask several. `agent` says which program plays the role now: what
+   * another one did is not found again.
+   */
+  forRole(role: string, agent: string): AgentProcesses;
 }
 
 interface SupervisedAgentsOptions extends SupervisorOptions {
@@ -37,12 +39,17 @@ export function createSupervisedAgents(options: SupervisedAgentsOptions): Superv
   const { folder, tempFolder = tmpdir() } = options;
   const supervisor = createSupervisor(options);
   const dispatches = createDispatches(folder, tempFolder, supervisor);
+  const players = new Map<string, string>();
+  const isCurrent = (note: DispatchNote | null): boolean => note !== null && players.get(note.role) === note.agent;
   const partsOf = (key: string): string[] =>
     foldersIn(folder)
-      .filter((path) => keyOf(path) === key)
+      .filter((path) => keyOf(path) === key && isCurrent(noteIn(path)))
       .flatMap(foldersIn);
   return {
-    forRole: (role) => ({ open: (call) => dispatches.open(role, call) }),
+    forRole(role, agent) {
+      players.set(role, agent);
+      return { open: ({ key, turn }) => dispatches.open({ key, role, agent }, turn) };
+    },
     async has(key) {
       for (const part of partsOf(key)) if (isThere(await stateOfRun(part))) return true;
       return false;
@@ -62,25 +69,26 @@ export function createSupervisedAgents(options: SupervisedAgentsOptions): Superv
 }
 
 interface Dispatches {
-  open(role: string, call: Pick<AgentRequest, "key" | "turn">): Promise<AgentDispatch>;
+  open(of: Omit<DispatchNote, "scratch">, turn: number): Promise<AgentDispatch>;
 }
 
 function createDispatches(folder: string, tempFolder: string, supervisor: Supervisor): Dispatches {
   /** Two calls of the same role may be under way in one dispatch. */
   const isOpen = new Set<string>();
   return {
-    async open(role, { key, turn }) {
-      const id = sha256(JSON.stringify([key, role, turn])).slice(0, 24);
+    async open(of, turn) {
+      const id = sha256(JSON.stringify([of.key, of.role, turn])).slice(0, 24);
       let name = id;
       for (let again = 2; isOpen.has(name); again++) name = `${id}-${again}`;
       isOpen.add(name);
       const path = join(folder, name);
       const known = scratchOf(path, tempFolder);
-      const isResumed = known !== null && existsSync(known) && isThere(await stateOfRun(join(path, "0")));
+      const isSame = known !== null && existsSync(known) && noteIn(path)?.agent === of.agent;
+      const isResumed = isSame && isThere(await stateOfRun(join(path, "0")));
       if (!isResumed) await removeDispatch(path, tempFolder);
       let parts = 0;
       return {
-        folder: isResumed ? known : createDispatch(path, key, tempFolder),
+        folder: isResumed ? known : createDispatch(path, of, tempFolder),
         isResumed,
         run: (spec, control) => run(supervisor, join(path, String(parts++)), spec, control),
         // Its files stay until the journal has the result.
@@ -90,10 +98,10 @@ function createDispatches(folder: string, tempFolder: string, supervisor: Superv
   };
 }
 
-function createDispatch(path: string, key: string, tempFolder: string): string {
+function createDispatch(path: string, of: Omit<DispatchNote, "scratch">, tempFolder: string): string {
   const scratch = mkdtempSync(join(tempFolder, DISPATCH_PREFIX));
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  writeNote(join(path, NOTE), { key, scratch } satisfies DispatchNote);
+  writeNote(join(path, NOTE), { ...of, scratch } satisfies DispatchNote);
   return scratch;
 }
 
@@ -135,6 +143,9 @@ const isThere = (state: RunState): boolean => state === "finished" || state === 
 
 interface DispatchNote {
   readonly key: string;
+  readonly role: string;
+  /** Which program played the role. */
+  readonly agent: string;
   /** The folder for the files that the agent and we hand to each other. */
   readonly scratch: string;
 }

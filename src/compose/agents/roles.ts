@@ -49,7 +49,7 @@ async function plannedRoles(root: string, plan: RunPlan, parts: RoleParts): Prom
       command: [program, ...args],
       environment,
       sandbox: parts.sandboxes.agents,
-      processes: parts.agentRuns?.forRole(role),
+      processes: parts.agentRuns?.forRole(role, JSON.stringify(agentCommand)),
     });
     const agent = inOwnPlace(started, parts.python, parts.env["PYTHONPATH"]);
     return createRoleRegistry({
@@ -112,7 +112,7 @@ async function agentOf(
     instructions: await instructionsOf(root, instructions),
     clock: parts.clock,
     sandbox: parts.sandboxes.agents,
-    processes: parts.agentRuns?.forRole(role),
+    processes: parts.agentRuns?.forRole(role, JSON.stringify([use, command, config.args])),
   });
   return takesTools ? reportingAgent(agent) : agent;
 }

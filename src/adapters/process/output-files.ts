@@ -63,7 +63,7 @@ export function createOutputWriter(folder: string, segmentBytes = SEGMENT_BYTES)
   };
 }
 
-const isFull = (error: unknown): boolean =>
+export const isFull = (error: unknown): boolean =>
   error instanceof Error && "code" in error && ["ENOSPC", "EDQUOT", "EFBIG"].includes(String(error.code));
 
 /** Hands what a writer keeps to a collector, from the beginning, as far as it goes. */

@@ -4,9 +4,9 @@
  */
 import { appendFileSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { COOKIE_VARIABLE } from "./leftovers.ts";
-import { createOutputWriter } from "./output-files.ts";
+import { createOutputWriter, isFull } from "./output-files.ts";
 import { cancelRequest, noteStart, readInput, readRequest, readStatus, writeStatus } from "./run-files.ts";
 import { type LaunchSpec, endAtOnce, runLaunch } from "./run-process.ts";
 
@@ -48,14 +48,30 @@ async function run(message: Extract<SupervisorMessage, { type: "start" }>): Prom
   const ended = await runLaunch(
     { ...spec, timeoutMs: timeoutMs ?? Infinity, ...(hasInput ? { stdin: readInput(folder) } : {}) },
     output,
-    { signal: stopping.signal, onStart: (pid) => noteStart(folder, pid) },
+    // Where it cannot be noted, an engine that looks for the run learns of it by its end.
+    { signal: stopping.signal, onStart: (pid) => unlessFull(() => noteStart(folder, pid)) },
   );
   output.close();
   // An engine in a hurry may have killed the program itself.
   const status = cancelRequest(folder) === null ? ended.status : "cancelled";
-  writeStatus(folder, { ...ended, status, lostBytes: output.lostBytes() });
+  const write = (): void => writeStatus(folder, { ...ended, status, lostBytes: output.lostBytes() });
+  while (existsSync(folder) && !unlessFull(write)) await pause(ROOM_MS);
   running.delete(folder);
   exitWhenIdle();
+}
+
+/** How long to wait for room on a full disk before an agent's end is written again. */
+const ROOM_MS = 1000;
+
+/** Says whether it could be written. */
+function unlessFull(write: () => void): boolean {
+  try {
+    write();
+    return true;
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    return false;
+  }
 }
 
 function look(): void {

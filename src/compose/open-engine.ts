@@ -78,22 +78,21 @@ async function createSession(
   const sandboxes = await sandboxesOf(root, plan.config, env, (text) => plan.onNotice?.(text));
   const { inPlace, ...places } = localPlaces(root, folder, noted, env, sandboxes);
   const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
-  const agentRuns = agentRunsIn(folder.runs, env);
-  const parts = { ...places, sandboxes, journal: told, outbox: told.outbox, evidence, telemetry, agentRuns };
+  const stored = { journal: told, outbox: told.outbox, evidence, agentRuns: agentRunsIn(folder.runs, env) };
+  const parts = { ...places, ...stored, sandboxes, telemetry };
   const { world, policy, queue } = await engineWorld(root, noted, env, parts);
   await insistOnCheckout(root, inPlace === null ? "commit" : "checkout");
-  const { workspace } = world;
   const ledger = await openLedger(world);
   telemetry.resume(ledger.state());
   await places.start.open(isUnderWay(ledger.state()));
   const interrupted = await recover(ledger, world, "died");
-  if (inPlace === null) await leavePlaces(folder.path, ledger.state(), workspace);
+  if (inPlace === null) await leavePlaces(folder.path, ledger.state(), world.workspace);
   await bringUpToDate(ledger, plan.stories, policy);
   const only = askedStories(plan, ledger.state());
   const comments = prCommentPoller(ledger, world, only, (text) => plan.onNotice?.(text));
   notifications.resume(ledger.state());
   return {
-    workspace,
+    workspace: world.workspace,
     evidence,
     state: () => ledger.state(),
     interrupted,

@@ -25,6 +25,8 @@ export interface Cell {
   readonly env: Readonly<Record<string, string>>;
   /** What is started so that the program runs inside. */
   readonly commandLine: readonly [string, ...string[]];
+  /** What `close` removes, for a program that outlives this process. */
+  readonly folder?: string;
   /** After the program's end: removes what it wrote outside of the folders that it may write to. */
   close(): Promise<void>;
 }

@@ -88,7 +88,7 @@ await agent.run(${JSON.stringify(request)}, { signal: new AbortController().sign
   while (!existsSync(join(root, "session"))) await sleep(10);
   engine.kill("SIGKILL");
   await isOver;
-  const again = create({ ...options, processes: agents.forRole("developer", "it") } as never);
+  const again = create({ ...options, processes: agents.forRole("developer", "it") });
   const ending = again.run(
     { ...request, prompt: "Said again: do it." },
     { signal: new AbortController().signal, onEvent() {} },

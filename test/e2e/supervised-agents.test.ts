@@ -55,6 +55,7 @@ function place(): Place {
       stdin: "the prompt\n",
       timeoutMs,
       graceMs: 200,
+      sandbox: null,
     }),
     open: () => processes.open({ key: KEY, turn: 0 }),
   };
@@ -261,6 +262,7 @@ test("a run is not taken for that of another process with the same number, nor o
       supervisor: { ...self, cookie: "s", ...supervisor },
       startedAt: 0,
       endsAt: null,
+      cellFolder: null,
     });
     return stateOfRun(root);
   };

@@ -33,6 +33,8 @@ export interface ProgramSpec {
 
 export interface OpenedLaunch {
   readonly launch: Launch;
+  /** What `close` removes, for a program that outlives this process; `null`: nothing. */
+  readonly cellFolder: string | null;
   /** After the program's end: removes what its sandbox was made of. */
   close(): Promise<void>;
 }
@@ -54,7 +56,7 @@ export async function openLaunch(spec: ProgramSpec, cookie: string): Promise<Ope
       env: { ...env, [COOKIE_VARIABLE]: cookieValue(env[COOKIE_VARIABLE] ?? process.env[COOKIE_VARIABLE], cookie) },
       shell: !isWrapped && typeof command === "string",
     };
-    return { launch, close: async () => cell?.close() };
+    return { launch, cellFolder: cell?.folder ?? null, close: async () => cell?.close() };
   } catch (error) {
     return { failure: startFailure(error, plain[0], cwd) };
   }

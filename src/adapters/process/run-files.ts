@@ -19,6 +19,8 @@ export interface RunRequest {
   readonly startedAt: number;
   /** The supervisor ends it by then, in milliseconds since 1970; `null`: no limit. */
   readonly endsAt: number | null;
+  /** What its sandbox is made of, to be removed after its end. */
+  readonly cellFolder: string | null;
 }
 
 /** Written last, when nothing of the run is left. `not-started`: the engine died before it could ask for it. */

@@ -106,15 +106,21 @@ export async function runProcess(spec: ProcessSpec, control: ProcessControl = {}
     const durationMs = performance.now() - startedAt;
     return { ...collector.finish(), ...NOTHING_RAN, status: "failed-to-start", failure, durationMs };
   }
-  // Nothing outlives a sandbox with processes of its own.
-  const isSealed = spec.sandbox?.level.held.includes("processes") === true;
-  const survivors = spec.survivors ?? (isSealed ? "spare" : "end");
-  const ended = await runLaunch({ ...spec, survivors, launch: opened.launch, cookie }, collector, control);
+  const ended = await runLaunch(
+    { ...spec, survivors: survivorsOf(spec), launch: opened.launch, cookie },
+    collector,
+    control,
+  );
   await opened.close();
   return { ...collector.finish(), ...ended };
 }
 
-const NOTHING_RAN = { exitCode: null, signal: null, failure: null, survivorsEnded: 0 } as const;
+/** Nothing outlives a sandbox with processes of its own. */
+export function survivorsOf({ survivors, sandbox }: ProcessSpec): "end" | "spare" {
+  return survivors ?? (sandbox?.level.held.includes("processes") === true ? "spare" : "end");
+}
+
+export const NOTHING_RAN = { exitCode: null, signal: null, failure: null, survivorsEnded: 0 } as const;
 
 /** A program to start, and when it ends. */
 export interface LaunchSpec extends Pick<ProcessSpec, "stdin" | "timeoutMs" | "graceMs" | "survivors"> {

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { assert } from "../../stdx/assert.ts";
-import { launchOf } from "./launch.ts";
+import { openLaunch } from "./launch.ts";
 import { COOKIE_VARIABLE, cookieValue } from "./leftovers.ts";
-import { type RunRequest, writeInput, writeRequest } from "./run-files.ts";
-import type { ProcessSpec } from "./run-process.ts";
+import { type RunRequest, writeInput, writeRequest, writeStatus } from "./run-files.ts";
+import { NOTHING_RAN, type ProcessSpec, survivorsOf } from "./run-process.ts";
 import { identityOf } from "./supervised-run.ts";
 import type { SupervisorMessage } from "./supervisor.ts";
 
@@ -62,12 +62,19 @@ export function createSupervisor({ folder, cookie: engineCookie, program }: Supe
       const cookie = `agent-${randomBytes(8).toString("hex")}`;
       const startedAt = Date.now();
       const endsAt = Number.isFinite(timeoutMs) ? startedAt + timeoutMs : null;
-      writeRequest(path, { cookie, supervisor: about, startedAt, endsAt });
+      const opened = await openLaunch(spec, cookie);
+      const cellFolder = "failure" in opened ? null : opened.cellFolder;
+      writeRequest(path, { cookie, supervisor: about, startedAt, endsAt, cellFolder });
+      if ("failure" in opened) {
+        const { failure } = opened;
+        writeStatus(path, { ...NOTHING_RAN, status: "failed-to-start", failure, durationMs: 0, lostBytes: 0 });
+        return;
+      }
       const message: SupervisorMessage = {
         type: "start",
         folder: path,
         timeoutMs: Number.isFinite(timeoutMs) ? timeoutMs : null,
-        spec: { ...pick(spec), launch: launchOf(spec, cookie), cookie },
+        spec: { ...graceOf(spec), survivors: survivorsOf(spec), launch: opened.launch, cookie },
         hasInput: stdin !== undefined,
       };
       if (child.connected) child.send(message);
@@ -77,7 +84,4 @@ export function createSupervisor({ folder, cookie: engineCookie, program }: Supe
   };
 }
 
-const pick = ({ graceMs, survivors }: ProcessSpec): Pick<ProcessSpec, "graceMs" | "survivors"> => ({
-  ...(graceMs === undefined ? {} : { graceMs }),
-  ...(survivors === undefined ? {} : { survivors }),
-});
+const graceOf = ({ graceMs }: ProcessSpec): Pick<ProcessSpec, "graceMs"> => (graceMs === undefined ? {} : { graceMs });

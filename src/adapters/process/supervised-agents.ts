@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { AgentRuns } from "../../ports/agent-runs.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { type AgentDispatch, type AgentProcesses, DISPATCH_PREFIX } from "./agent-processes.ts";
+import { removeCellFolder } from "./cell-folder.ts";
 import { killLeftovers } from "./leftovers.ts";
 import { readOr } from "./process-table.ts";
 import { readNote, readRequest, readStatus, writeNote } from "./run-files.ts";
@@ -106,7 +107,11 @@ function createDispatch(path: string, of: Omit<DispatchNote, "scratch">, tempFol
 }
 
 async function removeDispatch(path: string, tempFolder: string): Promise<void> {
-  for (const part of foldersIn(path)) await endRun(part);
+  for (const part of foldersIn(path)) {
+    await endRun(part);
+    const cell = readRequest(part)?.cellFolder ?? null;
+    if (cell !== null) removeCellFolder(cell);
+  }
   const scratch = scratchOf(path, tempFolder);
   if (scratch !== null) rmSync(scratch, { recursive: true, force: true });
   rmSync(path, { recursive: true, force: true });

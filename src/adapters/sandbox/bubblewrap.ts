@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, statSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CELL_PREFIX, removeCellFolder } from "../process/cell-folder.ts";
 import type { Cell, CellRequest, Sandbox } from "../../ports/sandbox.ts";
 import type { IsolationLevel } from "../../core/events/isolation.ts";
 import { checkoutAround, realPath } from "./checkout-around.ts";
@@ -33,8 +34,8 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
 }
 
 async function openCell(options: BubblewrapOptions, request: CellRequest): Promise<Cell> {
-  const aside = await mkdtemp(join(asideFolder(), "remand-cell-"));
-  const close = (): Promise<void> => removeAside(aside);
+  const aside = await mkdtemp(join(asideFolder(), CELL_PREFIX));
+  const close = (): Promise<void> => Promise.resolve(removeCellFolder(aside));
   try {
     const env = Object.fromEntries(
       Object.entries(request.env).filter(([name]) => !options.isWithheld(name) && !PLACES_FOR_FILES.has(name)),
@@ -66,7 +67,7 @@ async function openCell(options: BubblewrapOptions, request: CellRequest): Promi
       "--",
     ];
     const [program, ...args] = [...mounting(overlays), ...box, ...request.command];
-    return { env, commandLine: [program!, ...args], close };
+    return { env, commandLine: [program!, ...args], folder: aside, close };
   } catch (error) {
     await close();
     throw error;
@@ -114,13 +115,6 @@ function repositoryOf(top: string): string | null {
 /** For overlays, which cannot be inside of a folder that they show. */
 function asideFolder(): string {
   return existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
-}
-
-async function removeAside(aside: string): Promise<void> {
-  // The kernel makes these folders so that their owner cannot remove them.
-  for (let at = 0; existsSync(join(aside, `${at}`)); at++)
-    await chmod(join(aside, `${at}`, "work", "work"), 0o700).catch(() => undefined);
-  await rm(aside, { recursive: true, force: true, maxRetries: 5 });
 }
 
 async function writeTexts(texts: BubblewrapOptions["texts"], aside: string): Promise<readonly string[]> {

@@ -90,7 +90,7 @@ async function dispatch(
     onEvent: control.onEvent,
     now,
   });
-  const box = await clientSandbox(options.sandbox, launch.env, { folders: [folder], client: client.name });
+  const box = await clientSandbox(options.sandbox, launch.env, { folders: [call.folder], client: client.name });
   const useless = new AbortController();
   let stopped: AgentError | null = null;
   const ended = await call.run(

@@ -16,6 +16,8 @@ import { checkoutOf } from "./checkout.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const CHECK = "grep -q right answer.txt";
+/** In a sandbox an agent cannot reach the engine. */
+const ENV = { ...process.env, REMAND_SANDBOX: "off" };
 const SUICIDE = "kill -9 $PPID; sleep 30";
 /** An agent that kills each engine it sees, when that one has had the time to find it. */
 const KILL_ENGINES = `echo once >> starts
@@ -33,7 +35,7 @@ function loop(check: string, agent: string): string[] {
 function supervised(root: string, args: readonly string[]): (number | string)[] {
   const ends: (number | string)[] = [];
   while (ends.length < 10) {
-    const { status, signal } = spawnSync(process.execPath, args, { cwd: root, stdio: "ignore" });
+    const { status, signal } = spawnSync(process.execPath, args, { cwd: root, stdio: "ignore", env: ENV });
     ends.push(signal ?? status ?? "?");
     if (signal === null) break;
   }
@@ -108,7 +110,7 @@ describe("a person who stops the engine", () => {
 
   async function running(root: string, agent: string): Promise<{ child: ChildProcess; ended: Promise<unknown> }> {
     rmSync(join(root, "started"), { force: true });
-    const child = spawn(process.execPath, loop(CHECK, agent), { cwd: root, stdio: "ignore" });
+    const child = spawn(process.execPath, loop(CHECK, agent), { cwd: root, stdio: "ignore", env: ENV });
     const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve(signal ?? code)));
     while (!started(root)) await sleep(20);
     return { child, ended };

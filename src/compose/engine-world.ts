@@ -52,6 +52,8 @@ interface LocalWorld {
   queue(): EngineWorld["queue"];
 }
 
+const nonce = (): string => randomBytes(12).toString("hex");
+
 /** Everything that the engine of one checkout works with. */
 export async function engineWorld(
   root: string,
@@ -65,7 +67,6 @@ export async function engineWorld(
   const python = ownPythonOf(root, plan.config, env, sandboxes, (text) => plan.onNotice?.(text));
   const roleParts = { clock, env, python, sandboxes, agentRuns };
   const roleRegistry = telemetry.roleRegistry(await roleRegistryOf(root, plan, roleParts));
-  const nonce = (): string => randomBytes(12).toString("hex");
   const pages = createStoryPages({ root, folder: plan.config.stories, files: createNodeFiles() });
   const practices = await practicesOf(root, plan.config);
   const reviewers = { roleRegistry, practices, nonce, productOf: createPhaseProduct({ workspace, pages }) };

@@ -1,12 +1,7 @@
-import { open, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { open } from "node:fs/promises";
 import { constants } from "node:fs";
 import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult, AgentUsage } from "../../ports/agent.ts";
-import {
-  type AgentDispatch,
-  type AgentProcesses,
-  createPlainProcesses,
-} from "../../adapters/process/agent-processes.ts";
+import { type AgentProcesses, createPlainProcesses } from "../../adapters/process/agent-processes.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
 import { type Environment, allowedEnvironment } from "../../adapters/process/environment.ts";
 import { clientSandbox } from "../client/client-home.ts";
@@ -14,6 +9,7 @@ import { exitError, failedResult, messageOf } from "../client/exit-code.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import { readJson } from "../../parse/data/data-text.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
+import { type Exchange, createExchange } from "./exchange.ts";
 
 export interface CommandAgentOptions {
   readonly name?: string;
@@ -145,32 +141,6 @@ const LONGEST_SHOWN = 4000;
 
 /** A line is for a person to look at; one of megabytes is none. */
 const shorten = (line: string): string => (line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)}…` : line);
-
-/** The files that hold a program's prompt and its result. Only the user who runs Remand may read them. */
-export interface Exchange {
-  readonly promptFile: string;
-  readonly resultFile: string;
-  /** `null` when no form of answer is asked for. */
-  readonly schemaFile: string | null;
-  readonly dispatch: AgentDispatch;
-}
-
-async function createExchange(processes: AgentProcesses, request: AgentRequest): Promise<Exchange> {
-  const { prompt, outputSchema } = request;
-  const dispatch = await processes.open(request);
-  const { folder, isResumed } = dispatch;
-  const promptFile = join(folder, "prompt.md");
-  const schemaFile = outputSchema === null ? null : join(folder, "schema.json");
-  try {
-    // A program that is at work may be reading them.
-    if (!isResumed) await writeFile(promptFile, prompt, { mode: 0o600 });
-    if (!isResumed && schemaFile !== null) await writeFile(schemaFile, JSON.stringify(outputSchema), { mode: 0o600 });
-  } catch (error) {
-    await dispatch.close();
-    throw error;
-  }
-  return { promptFile, resultFile: join(folder, "result.json"), schemaFile, dispatch };
-}
 
 /** What a program left in its result file. Whatever is missing or wrong there is `null`, and never an error. */
 export interface CommandReport {

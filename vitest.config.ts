@@ -18,7 +18,7 @@ const SLOW = [
 const MINUTE = 60_000;
 const expectPoll = { poll: { timeout: 30_000 } };
 
-const setupFiles = ["test/property-seed.ts"];
+const setupFiles = ["test/identified.ts", "test/property-seed.ts"];
 
 const CORE_THRESHOLDS = { lines: 95, statements: 95, functions: 95, branches: 90 };
 
@@ -52,6 +52,7 @@ export default defineConfig({
           name: "built",
           include: BUILT,
           globalSetup: "scripts/build.js",
+          setupFiles: "test/identified.ts",
           testTimeout: 10 * MINUTE,
           hookTimeout: 10 * MINUTE,
           expect: expectPoll,

@@ -59,11 +59,13 @@ async function realSurroundings(): Promise<ProgramEnvironment> {
 }
 
 /** The engine and its database are loaded by the first command that asks for them, and by no other. */
-function lateHost(early: Pick<Host, "watchFolder" | "clean">, db: string | null = null): Host {
-  const host = async (): Promise<Host> => (await import("./compose/host.ts")).createHost(process.env, db);
+function lateHost(early: Pick<Host, "watchFolder" | "clean">, db: string | null = null, env = process.env): Host {
+  const host = async (): Promise<Host> => (await import("./compose/host.ts")).createHost(env, db);
   return {
     ...early,
-    at: (other) => lateHost(early, other),
+    at: (other) => lateHost(early, other, env),
+    withTokenFile: (file) => lateHost(early, db, { ...env, REMAND_TOKEN_FILE: file }),
+    makeToken: async (root, rotate) => (await host()).makeToken(root, rotate),
     readOutline: async (root, only) => (await host()).readOutline(root, only),
     readStories: async (root, of) => (await host()).readStories(root, of),
     openView: async (root) => (await host()).openView(root),

@@ -1,3 +1,5 @@
+import { RemandError } from "../core/events/error.ts";
+import type { Event } from "../core/events/event.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import { storiesOf } from "../views/run/run-summary.ts";
@@ -30,7 +32,7 @@ export async function drivePlan(
   const writeTrailNow = async (): Promise<void> => void (await writeTrail(world, plan.config));
   let state: RunState;
   try {
-    await resumePaused(engine, asked, by);
+    await resumePaused(engine, asked, by, (text) => plan.onNotice?.(text));
     state = await (watch === undefined
       ? engine.drive(signal)
       : driveAndWatch(world.host, engine, { ...watch, onSettled: writeTrailNow }, signal));
@@ -42,12 +44,25 @@ export async function drivePlan(
   return state;
 }
 
-/** Starting the work of a paused story resumes it. */
-async function resumePaused(engine: EngineSession, asked: readonly StoryId[], by: string): Promise<void> {
+/** Starting the work of a paused story resumes it; what an identified person paused, only for an identified one. */
+async function resumePaused(
+  engine: EngineSession,
+  asked: readonly StoryId[],
+  by: string,
+  onNotice: (text: string) => void,
+): Promise<void> {
   const run = engine.state();
-  if (run.halted !== null) await engine.tell(null, [{ type: "run.resumed", by }]);
+  const resume = async (what: string, stream: StoryId | null, event: Event): Promise<void> => {
+    try {
+      await engine.tell(stream, [event]);
+    } catch (error) {
+      if (!(error instanceof RemandError) || error.code !== "not-a-person") throw error;
+      onNotice(`${what} stays paused. ${error.message}. ${error.hint}`);
+    }
+  };
+  if (run.halted !== null) await resume("The run", null, { type: "run.resumed", by });
   for (const { story, held, ending } of storiesOf(run, asked)) {
-    if (held && ending === null) await engine.tell(story.id, [{ type: "story.released", by }]);
+    if (held && ending === null) await resume(story.id, story.id, { type: "story.released", by });
   }
 }
 

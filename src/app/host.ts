@@ -28,6 +28,8 @@ export interface Host {
   at(db: string): Host;
   /** A text as it may leave the process: without secrets. What is printed has passed it; what is written to a file must. */
   clean(text: string): string;
+  /** The same, for a caller who is identified by the token in this file. */
+  withTokenFile(file: string): Host;
   /**
    * How the stories stand now, in outline; `null` where nothing ever ran. It reads as little as it can: with `only`,
    * what it takes to tell of these, or of the open ones where very many have ended.
@@ -49,6 +51,8 @@ export interface Host {
   verify(root: string, onProgress: VerifyProgress): Promise<VerifyDocument | null>;
   /** Says something to the journal from outside of the engine, which notices. Throws where nothing ever ran. */
   appendEvents(root: string, stream: StoryId | null, events: readonly Event[]): Promise<void>;
+  /** Makes the user's token, or replaces it. Only its hash is kept, so an earlier one cannot be shown: `null`. */
+  makeToken(root: string, rotate: boolean): Promise<{ readonly token: string | null; readonly madeAt: number }>;
   /** Becomes the one engine of this checkout. Throws `journal-locked`, naming the holder, where there is one. */
   openEngine(root: string, plan: RunPlan): Promise<EngineSession>;
   /** A worker's own clone of a project; what it needs is fetched, and the folder is locked meanwhile. */

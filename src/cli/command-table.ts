@@ -8,6 +8,8 @@ export interface CommandEntry {
   readonly hasNoUsageCode?: true;
   /** The command reads or writes a journal, so it takes `--db`. */
   readonly looks?: true;
+  /** The command speaks for a person, so it takes `--token-file`. */
+  readonly speaks?: true;
   load(): Promise<{ readonly command: CliCommand }>;
 }
 
@@ -15,6 +17,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "loop",
     summary: "run an agent on a goal, check the work, and send it back until the check passes",
+    speaks: true,
     load: () => import("./commands/work/loop.ts"),
   },
   {
@@ -25,6 +28,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "run",
     summary: "work until every story is settled or waits for a person",
+    speaks: true,
     load: () => import("./commands/work/run.ts"),
   },
   {
@@ -64,6 +68,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "rework",
     summary: "send a story's work back at any time, with your instructions",
+    speaks: true,
     looks: true,
     load: () => import("./commands/work/rework.ts"),
   },
@@ -91,12 +96,20 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "answer",
     summary: "answer a question, or decide about a story unasked",
+    speaks: true,
     looks: true,
     load: () => import("./commands/work/answer.ts"),
   },
   {
+    name: "token",
+    summary: "make the token by which a script answers for you",
+    speaks: true,
+    load: () => import("./commands/set-up/token.ts"),
+  },
+  {
     name: "serve",
     summary: "show the dashboard in a browser: board, stories, diffs with blame, inbox, cost",
+    speaks: true,
     looks: true,
     load: () => import("./commands/serve/serve.ts"),
   },
@@ -144,6 +157,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "stop",
     summary: "pause stories: what runs for them ends, and nothing new starts",
+    speaks: true,
     looks: true,
     load: () => import("./commands/work/stop.ts"),
   },

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { Command, CommanderError, Option } from "commander";
+import { Command, CommanderError } from "commander";
 import { type ErrorCode, RemandError } from "../core/events/error.ts";
 import type { Files } from "../ports/files.ts";
 import { assert } from "../stdx/assert.ts";
@@ -7,6 +7,7 @@ import { type CliCommand, EXIT, type ExitCode, type World } from "../app/command
 import type { Host } from "../app/host.ts";
 import type { CommandEntry } from "./command-table.ts";
 import { withFieldsJoined } from "./json-fields.ts";
+import { addEverywhereOptions, handDown } from "./everywhere-options.ts";
 import { projectFolder } from "./project-folder.ts";
 import { isCalledByAgent, isCi } from "./terminal-kind.ts";
 
@@ -101,11 +102,14 @@ function register(
 ): void {
   loaded.register(command, worldOf(around, command, entry.looks === true), done);
   if (entry.looks === true) command.option("--db <url>", DB_HELP);
+  if (entry.speaks === true) command.option("--token-file <file>", TOKEN_HELP);
   addEverywhereOptions(command);
   command.showHelpAfterError(`  Run remand ${entry.name} --help to see what it takes.`);
 }
 
 const DB_HELP = "look at a fleet's journal in this PostgreSQL database (default: REMAND_DB, else this checkout's own)";
+
+const TOKEN_HELP = "a file with your token, mode 0600: a script answers for you by it (default: REMAND_TOKEN)";
 
 /** Loads every other command for its options; none of them runs. */
 async function registerOthers(
@@ -129,31 +133,6 @@ const EXAMPLES = `Examples:
   remand inbox                                                 what waits for me?
 `;
 
-/** Options that mean the same before the command and after it. A command that declares one itself keeps its own. */
-function addEverywhereOptions(command: Command): void {
-  const everywhere = [
-    new Option("-C, --directory <folder>", "work as if started in this folder"),
-    new Option("--config <file>", "the configuration to use instead of remand.yaml"),
-    new Option("--json", "print a document for programs instead of text for people"),
-    new Option("--quiet", "print what was asked for and errors, no other messages"),
-    new Option("--verbose", "show where an error came from"),
-    new Option("--no-input", "ask nothing, even on a terminal"),
-    new Option("--color", "color the output, wherever it goes"),
-    new Option("--no-color", "do not color the output"),
-  ];
-  for (const option of everywhere) {
-    if (!command.options.some(({ long }) => long === option.long)) command.addOption(option);
-  }
-}
-
-/** What was typed before the command holds for the command, unless it was typed again after it. */
-function handDown(program: Command, command: Command): void {
-  for (const [name, value] of Object.entries(program.opts())) {
-    const typedAgain = command.getOptionValueSource(name) === "cli";
-    if (!typedAgain && name !== "version") command.setOptionValueWithSource(name, value, "cli");
-  }
-}
-
 async function checkFolder(around: ProgramEnvironment, command: Command): Promise<void> {
   const folder = command.getOptionValue("directory") as string | undefined;
   if (folder === undefined || (await around.isFolder(resolve(around.cwd, folder)))) return;
@@ -168,11 +147,27 @@ async function findProject(around: ProgramEnvironment, command: Command): Promis
   if (folder !== null) command.setOptionValue("directory", folder);
 }
 
+interface WorldOptions {
+  readonly directory?: string;
+  readonly color?: boolean;
+  readonly quiet?: boolean;
+  readonly input?: boolean;
+  readonly db?: string;
+  readonly tokenFile?: string;
+}
+
 /** Options are known only when the command's action runs, so what depends on them is looked up at that moment. */
 function worldOf(around: ProgramEnvironment, command: Command, looks: boolean): World {
-  const options = (): { directory?: string; color?: boolean; quiet?: boolean; input?: boolean; db?: string } =>
-    command.opts();
+  const options = (): WorldOptions => command.opts();
   let elsewhere: { readonly db: string; readonly host: Host } | null = null;
+  let identified: { readonly file: string; readonly host: Host } | null = null;
+  const hostOfPerson = (): Host => {
+    const { tokenFile } = options();
+    if (tokenFile === undefined) return around.host;
+    const file = resolve(around.cwd, tokenFile);
+    if (identified?.file !== file) identified = { file, host: around.host.withTokenFile(file) };
+    return identified.host;
+  };
   return {
     get cwd() {
       return resolve(around.cwd, options().directory ?? ".");
@@ -188,8 +183,8 @@ function worldOf(around: ProgramEnvironment, command: Command, looks: boolean): 
     get host() {
       // An option without a value comes from a variable that was never set: that is a mistake, not a wish.
       const db = looks ? (options().db ?? (around.env["REMAND_DB"] || undefined)) : undefined;
-      if (db === undefined) return around.host;
-      if (elsewhere?.db !== db) elsewhere = { db, host: around.host.at(db) };
+      if (db === undefined) return hostOfPerson();
+      if (elsewhere?.db !== db) elsewhere = { db, host: hostOfPerson().at(db) };
       return elsewhere.host;
     },
     now: () => around.now(),

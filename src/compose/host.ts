@@ -15,6 +15,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
   return {
     at: (other) => createHost(env, other),
     clean: (text) => ownRedactor().text(text),
+    withTokenFile: (file) => createHost({ ...env, REMAND_TOKEN_FILE: file }, db),
     readOutline: async (root, only) => (await import("./journal/read-journal.ts")).readOutline(root, db, only),
     readStories: async (root, of) => (await import("./journal/read-journal.ts")).readStories(root, db, of),
     journalTrouble: async (root, chain) =>
@@ -25,7 +26,15 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
     verify: async (root, onProgress) =>
       (await import("./journal/verify-journal.ts")).verifyJournal(root, db, onProgress),
     appendEvents: async (root, stream, events) =>
-      (await import("./journal/append-answer.ts")).tell(root, db, stream, events),
+      (await import("./journal/append-answer.ts")).tell(
+        root,
+        db,
+        stream,
+        events,
+        await (await import("./journal/author.ts")).speakerIn(root, env),
+      ),
+    makeToken: async (root, rotate) =>
+      (await import("./journal/make-token.ts")).makeTokenFor(root, env, rotate, Date.now()),
     openEngine: async (root, plan) => (await import("./open-engine.ts")).openEngine(root, plan, env),
     clone: async (plan) => (await import("./worker/worker.ts")).clone(plan),
     work: async (root, plan) => (await import("./worker/worker.ts")).work(root, plan, env),

@@ -31,7 +31,7 @@ import { projectEvidence } from "./project-evidence.ts";
 import { type Engine, assertAuthority, becomeEngine } from "./journal/author.ts";
 import { type StateFolder, stateFolder } from "./state-folder.ts";
 import { telemetryOf } from "./telemetry.ts";
-import { appendWithRetry } from "./journal/append-answer.ts";
+import { appendAs, appendWithRetry } from "./journal/append-answer.ts";
 import { sandboxesOf } from "./sandboxes.ts";
 
 /** Becomes the one engine of a checkout, with everything that it works with. */
@@ -89,7 +89,7 @@ async function createSession(
   if (inPlace === null) await leavePlaces(folder.path, ledger.state(), world.workspace);
   await bringUpToDate(ledger, plan.stories, policy);
   const only = askedStories(plan, ledger.state());
-  const comments = prCommentPoller(ledger, world, only, (text) => plan.onNotice?.(text));
+  const comments = prCommentPoller(ledger, world, only, plan.config.people, (text) => plan.onNotice?.(text));
   notifications.resume(ledger.state());
   return {
     workspace: world.workspace,
@@ -105,10 +105,7 @@ async function createSession(
       if (!signal.aborted) notifications.ended(state);
       return state;
     },
-    tell: async (stream, events) => {
-      assertAuthority(speaker, events);
-      await appendWithRetry(ledger, stream, events);
-    },
+    tell: (stream, events) => appendAs(speaker, ledger, stream, events),
     ...hearing(ledger, journal, only, comments),
     undo: (story) => undone(inPlace, story),
     close: async () => {

@@ -1,3 +1,4 @@
+import type { Config } from "../config/config.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import { readComments as pollComments } from "../engine/pr-comments.ts";
 import type { Ledger } from "../engine/ledger.ts";
@@ -15,14 +16,16 @@ export function prCommentPoller(
   ledger: Ledger,
   { forge, clock }: Pick<EngineWorld, "forge" | "clock">,
   only: ReadonlySet<StoryId> | null,
+  people: Config["people"],
   onNotice: (text: string) => void,
 ): PrCommentPoller {
   if (forge === null) return { poll: () => Promise.resolve(false), keepPolling: () => () => undefined };
+  const accounts = Object.values(people).map(({ github }) => github);
   let askedAt = -Infinity;
   const poll: PrCommentPoller["poll"] = (signal) => {
     if (clock.now() - askedAt < OFTEN_ENOUGH_MS) return Promise.resolve(false);
     askedAt = clock.now();
-    return pollComments({ ledger, forge, only, onNotice }, signal);
+    return pollComments({ ledger, forge, only, people: accounts, onNotice }, signal);
   };
   const pollAgain = async (onNew: () => void, signal: AbortSignal): Promise<void> => {
     for (;;) {

@@ -3,6 +3,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { RunningServer, ServePlan } from "../app/host.ts";
+import type { EventAuthor } from "../core/events/authority.ts";
 import { RemandError } from "../core/events/error.ts";
 import { createLive, type Live } from "../server/live.ts";
 import type { Asset, DashboardSource } from "../server/source.ts";
@@ -26,7 +27,9 @@ export async function serve(
   plan: ServePlan,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<RunningServer> {
-  const speaker = await speakerIn(root);
+  // The token of the dashboard is worth what the process is that printed it.
+  const starter = await speakerIn(root, env);
+  const speaker: EventAuthor = starter.type === "person" ? { type: "person", identity: "dashboard" } : starter;
   const worktrees = join(stateFolder(root).path, "worktrees");
   const source: DashboardSource = {
     project: basename(resolve(root)),

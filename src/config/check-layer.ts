@@ -50,6 +50,10 @@ function checkDetails(layer: PlainLayer, part: ConfigPart, problems: Problem[]):
   const wrong = (path: Path, message: string, hint: string): void => {
     problems.push({ ...layer.valuePlace(path), severity: "error", message, hint });
   };
+  if (part.people !== undefined && layer.name !== "user") {
+    const hint = "Move it to ~/.config/remand/config.yaml: who counts as a person is not the project's to say.";
+    problems.push({ ...layer.keyPlace(["people"]), severity: "error", message: "a project cannot set `people`", hint });
+  }
   for (const [index, pattern] of (part.redact ?? []).entries()) {
     if (isPattern(pattern)) continue;
     const hint = "Put a backslash in front of characters that mean something in one.";

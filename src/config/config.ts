@@ -48,6 +48,8 @@ export interface Config {
   readonly notify: readonly (string | NotifyConfig)[];
   /** What models cost, by their names, where an agent says its tokens and not their cost. */
   readonly prices: Prices;
+  /** People by name, and their accounts on the forge. Only the user's own file has it. */
+  readonly people: Readonly<Record<string, { readonly github: string }>>;
   /** Names of environment variables that agents, checks and `setup` see in any case. */
   readonly env: readonly string[];
   /** Patterns of secrets, taken out before anything is stored. */

@@ -130,6 +130,7 @@ export const DEFAULTS: Config = {
   merge: "manual",
   notify: [],
   prices: PRICES,
+  people: {},
   env: [],
   redact: [],
   sandbox: { mode: "auto", network: "shared", docker: false, read: [], write: [] },

@@ -1,3 +1,4 @@
+import { withIdentity, type EventAuthor } from "../core/events/authority.ts";
 import { RemandError } from "../core/events/error.ts";
 import type { HeardComment } from "../core/events/event.ts";
 import { identifyFinding } from "../core/gates/finding-identity.ts";
@@ -13,6 +14,8 @@ export interface ReadCommentsOptions {
   readonly forge: Forge;
   /** The stories to ask about; `null`: all of them. */
   readonly only: ReadonlySet<StoryId> | null;
+  /** The accounts of people, by the user's own settings. */
+  readonly people: readonly string[];
   /** Where a forge cannot be asked, the work goes on without it. */
   onNotice(text: string): void;
 }
@@ -22,7 +25,7 @@ export interface ReadCommentsOptions {
  * said it here. Each comment is heard once, and the journal knows which were. Says whether anything was new.
  */
 export async function readComments(
-  { ledger, forge, only, onNotice }: ReadCommentsOptions,
+  { ledger, forge, only, people, onNotice }: ReadCommentsOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
   let isNew = false;
@@ -33,7 +36,8 @@ export async function readComments(
       const known = new Set(ledger.story(story.id).heard);
       const unheard = asked.filter(({ id }) => !known.has(id));
       if (unheard.length === 0) continue;
-      isNew = (await sentBack(ledger, story.id, delivered, unheard)) || isNew;
+      const author = await authorOf(unheard, { forge, people }, signal);
+      isNew = (await sentBack(ledger, story.id, delivered, unheard, author)) || isNew;
     } catch (error) {
       if (!(error instanceof RemandError) || !error.code.startsWith("forge-")) throw error;
       if (!signal.aborted) onNotice(`comments on pull requests were not read: ${error.message}`);
@@ -66,16 +70,39 @@ async function askedOn(forge: Forge, url: string, signal: AbortSignal): Promise<
   return (await forge.commentsOn(pullRequest, signal)).filter(({ asksForChanges }) => asksForChanges);
 }
 
+/**
+ * Identified: accounts that the user lists, that may write to the repository, and that are not the engine's own: agents
+ * may know the login of that one. One comment of another account makes all of them a claim.
+ */
+async function authorOf(
+  comments: readonly ForgeComment[],
+  { forge, people }: Pick<ReadCommentsOptions, "forge" | "people">,
+  signal: AbortSignal,
+): Promise<EventAuthor> {
+  const accounts = [...new Set(comments.map(({ by }) => by))];
+  const known = new Set(people.map((each) => each.toLowerCase()));
+  const stranger = accounts.find((account) => !known.has(account.toLowerCase()));
+  if (stranger !== undefined) return { type: "claim", why: `${stranger} is not among the user's people` };
+  const own = (await forge.ownAccount(signal))?.toLowerCase() ?? null;
+  for (const account of accounts) {
+    if (account.toLowerCase() === own) return { type: "claim", why: `${account} is the engine's own account` };
+    if (!(await forge.canWrite(account, signal)))
+      return { type: "claim", why: `${account} may not write to the repository` };
+  }
+  return { type: "person", identity: "forge" };
+}
+
 async function sentBack(
   ledger: Ledger,
   story: StoryId,
   url: string,
   comments: readonly ForgeComment[],
+  author: EventAuthor,
 ): Promise<boolean> {
   const by = [...new Set(comments.map((comment) => nameOf(comment)))].slice(0, 5).join(", ");
   const message = `${comments.length === 1 ? "a comment" : `${comments.length} comments`} on ${url}`;
   const answer = { verb: "send-back", by, message, escalation: null, comments: comments.map(toHeardComment) } as const;
-  return ledger.append(story, [{ type: "person.answered", answer }]);
+  return ledger.append(story, withIdentity(author, [{ type: "person.answered", answer }]));
 }
 
 /** What they wrote is data, like any reviewer's: the brief shows it as a finding, and never as an instruction. */

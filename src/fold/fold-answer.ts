@@ -1,3 +1,4 @@
+import type { Identity } from "../core/events/identity.ts";
 import { FAILURE_CEILING } from "../core/stories/budget.ts";
 import { type EscalationReason, type Waiver, asksForMerge } from "../core/stories/escalation.ts";
 import type { Answer, Event } from "../core/events/event.ts";
@@ -171,6 +172,16 @@ export function gateOfBudget(budget: string): GateName | null {
   return GATES.find((gate) => gate === name) ?? null;
 }
 
+/** How the person who answered is known, where the journal says so. */
+export const identityOf = ({ identity }: Answer): { readonly identity?: Identity } =>
+  identity === undefined ? {} : { identity };
+
+/** A pause that an identified person asked for stays theirs, whatever a claim says after it. */
+export function pausedAs({ heldAs: before, ...state }: StoryState, now: Identity | undefined): StoryState {
+  const heldAs = now === "claim" && state.held ? (before ?? now) : now;
+  return heldAs === undefined ? state : { ...state, heldAs };
+}
+
 function waiveGate(state: StoryState, gate: GateName, answer: Answer, base: string, at: number): StoryState {
   const { last, fresh } = gateState(state, gate);
   const findings = answer.findings ?? (fresh && last?.result === "fail" ? last.blocking : []);
@@ -179,6 +190,7 @@ function waiveGate(state: StoryState, gate: GateName, answer: Answer, base: stri
     findings,
     tree: findings.length === 0 ? state.tree : null,
     by: answer.by,
+    ...identityOf(answer),
     reason: answer.message,
     at,
   };
@@ -231,7 +243,7 @@ function forceAccept(state: StoryState, answer: Answer, base: string, at: number
     .filter((gate) => !isOpen(state, gate, base));
   const waivers = [...new Set(closed)].map((gate): Waiver => {
     const findings = gateState(state, gate).last?.blocking ?? [];
-    return { gate, findings, tree: state.tree, by: answer.by, reason: answer.message, at };
+    return { gate, findings, tree: state.tree, by: answer.by, ...identityOf(answer), reason: answer.message, at };
   });
   return {
     ...state,
@@ -261,9 +273,11 @@ export function withUndo(before: StoryState, after: StoryState, event: Event, at
  */
 export function undone(state: StoryState): StoryState {
   if (state.undo === null) return state;
-  const { story, seq, policy, queued, held, stopping, spent, warned, flagged, escalations } = state;
+  const { story, seq, policy, queued, held, heldAs, stopping, spent, warned, flagged, escalations } = state;
+  const { heldAs: _, ...before } = state.undo.before;
   return {
-    ...state.undo.before,
+    ...before,
+    ...(heldAs === undefined ? {} : { heldAs }),
     story,
     seq,
     policy,

@@ -8,6 +8,7 @@ import { byText, insert, lookup, size } from "../stdx/sorted-map.ts";
 import { blockedBy, newRemediation } from "../decide/remediate.ts";
 import { spend } from "../core/stories/budget.ts";
 import { type ProjectFacts, evolveStory } from "./fold-story.ts";
+import { identityOf } from "./fold-answer.ts";
 import { newStory } from "./new-state.ts";
 import { enqueue, requeue } from "./queue-story.ts";
 
@@ -201,7 +202,7 @@ function answerProject(run: RunState, answer: Answer): RunState {
     case "declare-healthy":
       return { ...next, remediation: null };
     case "halt":
-      return { ...next, halted: { by: answer.by, reason: answer.message } };
+      return { ...next, halted: { by: answer.by, reason: answer.message, ...identityOf(answer) } };
     case "raise-budget":
       if (answer.budget === undefined || answer.limit === undefined) return next;
       return { ...next, raised: { ...run.raised, [answer.budget]: answer.limit } };

@@ -9,7 +9,7 @@ import { contestedQuestion, withTestsMoved, withTestsSeenBy, withoutTestsSeen } 
 import { afterProgress } from "../decide/engine-deaths.ts";
 import { invalidateGates, nextGate } from "../decide/gate-status.ts";
 import { blamedPlaces, placesUnderRework } from "../decide/locations.ts";
-import { applyAnswer, undone, withUndo } from "./fold-answer.ts";
+import { applyAnswer, pausedAs, undone, withUndo } from "./fold-answer.ts";
 import {
   attemptFinished,
   attemptStarted,
@@ -187,12 +187,12 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
       return workResumed(state, event.engine);
     case "story.held":
       return {
-        ...state,
+        ...pausedAs(state, event.identity),
         held: true,
         stopping: event.now === true && state.running !== null ? event.by : state.stopping,
       };
     case "story.released":
-      return { ...state, held: false };
+      return { ...pausedAs(state, undefined), held: false };
     case "policy.applied":
       return { ...state, policy: event.policy };
   }

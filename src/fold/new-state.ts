@@ -161,7 +161,7 @@ export function keptStory(state: StoryState, seq: number, queued: StoryState["qu
     grace: state.grace,
     spent: state.spent,
     preExisting: state.preExisting,
-    held: state.held,
+    ...pauseOf(state),
     stopping: state.stopping,
     flagged: state.flagged,
     delivered: state.delivered,
@@ -234,3 +234,6 @@ function baseJudged(state: StoryState, event: Extract<StoryEvent, { type: "base.
     baseRuns: { ...state.baseRuns, ...baseRuns },
   };
 }
+
+const pauseOf = ({ held, heldAs }: StoryState): Pick<StoryState, "held" | "heldAs"> =>
+  heldAs === undefined ? { held } : { held, heldAs };

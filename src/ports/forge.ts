@@ -15,6 +15,10 @@ export interface Forge {
   pullRequestAt(url: string, signal: AbortSignal): Promise<PullRequest | null>;
   /** What people said of it, oldest first. */
   commentsOn(pullRequest: PullRequest, signal: AbortSignal): Promise<readonly ForgeComment[]>;
+  /** May this account write to the repository? `false` where the forge does not say. */
+  canWrite(login: string, signal: AbortSignal): Promise<boolean>;
+  /** The account whose login the engine uses; `null` where it is no person's account. */
+  ownAccount(signal: AbortSignal): Promise<string | null>;
 }
 
 export interface ForgeCheck {

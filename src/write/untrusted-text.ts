@@ -35,6 +35,24 @@ export function oneLine(text: string, nonce: string | null, maxChars: number): s
 }
 
 /**
+ * The name of a file, or a pattern of names. Agents choose names too, so one that could be read as words of the prompt
+ * stands in quotes, in which nothing but letters, digits and plain signs stays as it is.
+ */
+export function quotedPath(path: string, nonce: string | null, maxChars: number): string {
+  if (PLAIN_PATH.test(path) && path.length <= maxChars && withoutNonce(path, nonce) === path) return path;
+  const shown = wholeCharacters(path, 0, maxChars).replace(/\p{Surrogate}/gu, "\uFFFD");
+  const text = withoutNonce(shown.replace(UNUSUAL_IN_PATH, escaped), nonce);
+  return shown.length === path.length ? `"${text}"` : `"${text}…" (${groupDigits(path.length)} characters long)`;
+}
+
+const PLAIN_PATH = /^[\p{L}\p{N}_./@+~#=,%&$*?!^()[\]{}-]+$/u;
+const UNUSUAL_IN_PATH = /[^\p{L}\p{N} _./@+~#=,%&$*?!^()[\]{}:;-]/gu;
+
+const escaped = (character: string): string =>
+  ESCAPES[character] ?? `\\u{${character.codePointAt(0)!.toString(16).padStart(4, "0")}}`;
+const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\" };
+
+/**
  * Several lines of untrusted text that hang below an item of a list, each behind a bar and none at column 0. Only the
  * beginning is shown: it is the most telling part, and the whole of it stands in the evidence.
  */

@@ -55,19 +55,20 @@ interface Line {
 
 test("Claude Code develops, Codex reviews, a model audits: rejected, reworked in the same conversation, accepted", async () => {
   let reviews = 0;
-  place.server.script(({ api, step, round }: ModelRequest): Reply => {
+  place.server.script(({ api, prompt, step, round }: ModelRequest): Reply => {
+    const nonce = /nonce of this prompt: `(\w+)`/.exec(prompt)?.[1] ?? "";
     if (api === "openai-responses") {
       if (step === 0) return { calls: "exec_command", input: { cmd: "echo mine > src/slug.mjs; cat src/slug.mjs" } };
       reviews++;
       return reviews === 1
         ? {
-            says: "REVIEW_FAILED: short-slugs\n\nIssues Found:\n- src/slug.mjs:1: the limit has no name\n\nRequired Fixes:\n- give 40 a name\n\nPriority: MEDIUM",
+            says: `REVIEW_FAILED: short-slugs\n${nonce}\n\nIssues Found:\n- src/slug.mjs:1: the limit has no name\n\nRequired Fixes:\n- give 40 a name\n\nPriority: MEDIUM`,
           }
-        : { says: "REVIEW_PASSED: short-slugs\n\nEarlier Findings:\n- F1: ADDRESSED\n\nSummary: reads well" };
+        : { says: `REVIEW_PASSED: short-slugs\n${nonce}\n\nEarlier Findings:\n- F1: ADDRESSED\n\nSummary: reads well` };
     }
     if (api === "openai-chat")
       return {
-        says: "AUDIT_PASSED: short-slugs\n\nVerification Results:\n- no slug is longer than 40 characters: VERIFIED - tried with 200\n\nSummary: it holds",
+        says: `AUDIT_PASSED: short-slugs\n${nonce}\n\nVerification Results:\n- no slug is longer than 40 characters: VERIFIED - tried with 200\n\nSummary: it holds`,
       };
     // A file must have been looked at before it may be written.
     if (step === 0) return { calls: "Read", input: { file_path: "src/slug.mjs" } };

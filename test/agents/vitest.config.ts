@@ -7,6 +7,7 @@ export default defineConfig({
     root: new URL("../..", import.meta.url).pathname,
     include: ["test/agents/*.agents.ts"],
     globalSetup: ["test/agents/installed-clients.ts", "scripts/build.js", "test/agents/network.ts"],
+    setupFiles: "test/identified.ts",
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ["test/attacks/*.attacks.ts"],
     globalSetup: "scripts/build.js",
+    setupFiles: "test/identified.ts",
     testTimeout: 10 * 60_000,
     hookTimeout: 10 * 60_000,
     maxWorkers: 2,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { gate, RemandError, type Agent, type GateOptions } from "../../src/index.ts";
 import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
+import { withPromptNonce } from "../../src/agents/scripted/prompt-nonce.ts";
 import { agentResult } from "../contract/agent-result.ts";
 import { sha256 } from "../../src/stdx/sha256.ts";
 
@@ -193,12 +194,23 @@ describe("gate, of a commit", () => {
 describe("gate, with reviewers", () => {
   const saying = (text: string): Agent => ({
     name: "reviewer",
-    run: () => Promise.resolve(agentResult({ text })),
+    run: ({ prompt }) => Promise.resolve(agentResult({ text: withPromptNonce(text, prompt) })),
   });
   const agents = {
     critic: saying("REVIEW_PASSED: gate\n"),
     auditor: saying("AUDIT_FAILED: gate\n\nFailed Criteria:\n- it says nothing of 43\n"),
   };
+
+  test("takes a signal without the prompt's nonce for no verdict", async () => {
+    repository.write("answer.txt", "42\n43\n");
+    const repeated: Agent = {
+      name: "reviewer",
+      run: () => Promise.resolve(agentResult({ text: "REVIEW_PASSED: gate\n" })),
+    };
+    const report = await judge({ agents: { ...agents, critic: repeated }, names: ["review"] });
+    expect(results(report)).toEqual({ review: "error" });
+    expect(JSON.stringify(report)).toContain("The line after REVIEW_PASSED is not the nonce of the prompt.");
+  });
 
   test("asks them when what comes before has passed", async () => {
     repository.write("answer.txt", "42\n43\n");

@@ -38,12 +38,17 @@ async function scene() {
       return Promise.resolve({ number: 7, url, isMerged: false, isOpen: told.isOpen });
     },
     commentsOn: () => Promise.resolve(told.comments),
+    canWrite: (login: string) => Promise.resolve(login !== "guest"),
+    ownAccount: () => Promise.resolve("robot"),
   } as unknown as Forge;
   const notices: string[] = [];
-  const ear = (only: ReadonlySet<ReturnType<typeof story>["id"]> | null = null) =>
-    prCommentPoller(ledger, { forge, clock }, only, (text) => void notices.push(text));
+  const ear = (only: ReadonlySet<ReturnType<typeof story>["id"]> | null = null, people: readonly string[] = []) =>
+    prCommentPoller(ledger, { forge, clock }, only, peopleOf(people), (text) => void notices.push(text));
   return { clock, ledger, told, notices, ear, state: () => ledger.story(story("a").id) };
 }
+
+const peopleOf = (accounts: readonly string[]) =>
+  Object.fromEntries(accounts.map((github) => [`person ${github}`, { github }]));
 
 const comment = (id: string, text = "Name it"): ForgeComment => ({
   id,
@@ -109,4 +114,17 @@ test("a forge that cannot be asked is a notice; another fault is not hidden", as
   expect(notices).toEqual(["comments on pull requests were not read: it answers 502"]);
   told.trouble = new RemandError("journal-locked", "no", "Wait.");
   await expect(ear().poll(never)).rejects.toThrow("no");
+});
+
+test.each([
+  ["a listed account that may write", ["Grace"], "forge"],
+  ["an account that is not listed", ["eve"], "claim"],
+  ["a listed account that may not write", ["guest"], "claim"],
+  ["the engine's own account, listed", ["robot"], "claim"],
+  ["one of two that is not listed", ["grace", "eve"], "claim"],
+])("a comment by %s: %s is %s", async (_, accounts, identity) => {
+  const { told, ear, ledger } = await scene();
+  told.comments.push(...accounts.map((by, i) => ({ ...comment(`line/${i}`), by })));
+  await ear(null, ["grace", "guest", "robot"]).poll(never);
+  expect(ledger.story(story("a").id).undo?.answer.identity).toBe(identity);
 });

@@ -132,6 +132,9 @@ function runStep(step: Step & { kind: "commands" }, work: string, bin: string): 
     env: {
       PATH: `${bin}:${process.env["PATH"]}`,
       HOME: homeOf(work),
+      // Readers type the answers in a terminal; the examples have none.
+      XDG_STATE_HOME: process.env["XDG_STATE_HOME"],
+      REMAND_TOKEN: process.env["REMAND_TOKEN"],
       LANG: "C.UTF-8",
       NO_COLOR: "1",
       npm_config_update_notifier: "false",

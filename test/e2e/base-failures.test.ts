@@ -87,6 +87,7 @@ const role = process.argv[2];
 const prompt = readFileSync(0, "utf8");
 appendFileSync(join(here, "seen.jsonl"), JSON.stringify({ role, prompt }) + "\\n");
 const id = /Task ID: (\\S+)/.exec(prompt)?.[1] ?? "loop";
+const nonce = /nonce of this prompt: \x60(\\w+)\x60/.exec(prompt)?.[1] ?? "";
 if (role === "developer") {
   const all = JSON.parse(readFileSync(join(here, "writes.json"), "utf8"));
   for (const [path, text] of Object.entries(all[id] ?? all.any ?? {})) {
@@ -95,10 +96,10 @@ if (role === "developer") {
     writeFileSync(path, text.replace("TURN", String(Math.random())));
   }
   console.log("READY_FOR_REVIEW: " + id + "\\n\\nSummary: did it\\n");
-} else if (role === "critic") console.log("REVIEW_PASSED: " + id + "\\n\\nSummary: reads well\\n");
+} else if (role === "critic") console.log("REVIEW_PASSED: " + id + "\\n" + nonce + "\\n\\nSummary: reads well\\n");
 else if (role === "auditor")
-  console.log("AUDIT_PASSED: " + id + "\\n\\nVerification Results:\\n- it works: VERIFIED - seen\\n\\nSummary: holds\\n");
-else console.log('{"passed": true, "issues": []}');
+  console.log("AUDIT_PASSED: " + id + "\\n" + nonce + "\\n\\nVerification Results:\\n- it works: VERIFIED - seen\\n\\nSummary: holds\\n");
+else console.log('{"passed": true, "issues": []}\\n' + nonce);
 `;
 
 const COMMENT = { "src/cart.js": `${CART}// TURN\n` };

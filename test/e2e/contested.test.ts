@@ -32,14 +32,15 @@ const prompt = readFileSync(0, "utf8");
 const { code, tests, base, story } = JSON.parse(readFileSync(join(dirname(process.argv[1]), "work.json"), "utf8"));
 appendFileSync(join(dirname(process.argv[1]), "seen.jsonl"), JSON.stringify({ role, prompt }) + "\\n");
 const id = /Task ID: (\\S+)/.exec(prompt)?.[1] ?? "loop";
+const nonce = /nonce of this prompt: \x60(\\w+)\x60/.exec(prompt)?.[1] ?? "";
 if (role === "developer") {
   const isSentBack = prompt.includes("Restore the test as it is at the base");
   writeFileSync("src/total.js", (isSentBack ? base.code : code) + (isSentBack ? "// as it was\\n" : ""));
   writeFileSync("test/total.test.js", isSentBack ? base.tests : tests);
   if (story !== undefined) writeFileSync("stories/round.md", story);
   console.log("READY_FOR_REVIEW: " + id + "\\n\\nSummary: did it\\n");
-} else if (role === "critic") console.log("REVIEW_PASSED: " + id + "\\n\\nSummary: the story asks for it\\n");
-else console.log("AUDIT_PASSED: " + id + "\\n\\nVerification Results:\\n- totals are rounded up: VERIFIED - seen\\n");
+} else if (role === "critic") console.log("REVIEW_PASSED: " + id + "\\n" + nonce + "\\n\\nSummary: the story asks for it\\n");
+else console.log("AUDIT_PASSED: " + id + "\\n" + nonce + "\\n\\nVerification Results:\\n- totals are rounded up: VERIFIED - seen\\n");
 `;
 
 function project(preset: "goal" | "critic-audit", storyWritten?: string) {

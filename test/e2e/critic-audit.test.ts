@@ -620,7 +620,7 @@ test("a role is played with the words and the model of its file, and reviewers g
   const prompt = `${project.repository.home}/prompt.txt`;
   project.repository.write(
     "critic.sh",
-    `cat > ${prompt}\nprintf 'REVIEW_PASSED: cap\\n\\nSummary: read by %s\\n' "$REMAND_MODEL"\n`,
+    `cat > ${prompt}\nnonce=$(sed -n 's/.*nonce of this prompt: .\\([0-9a-f]*\\).*/\\1/p' ${prompt})\nprintf 'REVIEW_PASSED: cap\\n%s\\n\\nSummary: read by %s\\n' "$nonce" "$REMAND_MODEL"\n`,
   );
   project.repository.git("add", "--all");
   project.repository.git("commit", "--quiet", "-m", "a critic");

@@ -8,6 +8,7 @@ import type { ConfigPart } from "../../src/config/config.ts";
 import type { Agent, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
 import type { StoredEvent } from "../../src/ports/journal.ts";
 import { checkoutOf } from "./checkout.ts";
+import { withPromptNonce } from "../../src/agents/scripted/prompt-nonce.ts";
 import { agentResult } from "../contract/agent-result.ts";
 
 /** S4, end to end: four phases, each reviewed, with real git and real files; agents and reviewers are scripted. */
@@ -95,7 +96,7 @@ function agentOf(role: string, part: Part, prompts: Map<string, string[]>): Agen
       prompts.set(role, [...earlier, request.prompt]);
       const text = await part(request.prompt, earlier.length, request);
       const session = request.session ?? { agent: role, id: `of ${role}, begun at turn ${earlier.length}` };
-      return agentResult({ text, session });
+      return agentResult({ text: withPromptNonce(text, request.prompt), session });
     },
   };
 }

@@ -6,6 +6,7 @@ import { parse } from "yaml";
 import { run, type Agent, type AgentRequest, type Event, type RunResult, type Stored } from "../../src/index.ts";
 import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 import { startGithubServer, type GithubServer } from "../kit/github-server.ts";
+import { withPromptNonce } from "../../src/agents/scripted/prompt-nonce.ts";
 import { agentResult } from "../contract/agent-result.ts";
 
 /*
@@ -118,7 +119,7 @@ function agent(role: string, part: Part): Agent {
       prompts.push({ role, story: id, prompt: request.prompt });
       const text = part(turn, request, id);
       const session = request.session ?? { agent: role, id: `${role} for ${id}, ${turn}` };
-      return Promise.resolve(agentResult({ text, session }));
+      return Promise.resolve(agentResult({ text: withPromptNonce(text, request.prompt), session }));
     },
   };
 }

@@ -15,6 +15,7 @@ import {
   evidence,
   findingId,
   gate,
+  identity,
   is,
   judgement,
   list,
@@ -50,7 +51,7 @@ export const EVENTS: EventArbitraries = {
   "remediation.started": recordOf({ ...is("remediation.started"), attempt: count }),
   "remediation.finished": recordOf({ ...is("remediation.finished"), attempt: count, fixes: texts, durationMs }, paid),
   "health.checked": recordOf({ ...is("health.checked"), healthy: fc.boolean(), remaining: texts, durationMs }, paid),
-  "run.resumed": recordOf({ ...is("run.resumed"), by: name }),
+  "run.resumed": recordOf({ ...is("run.resumed"), by: name }, { identity }),
   "journal.replaced": recordOf({
     ...is("journal.replaced"),
     id: text,
@@ -164,10 +165,10 @@ export const EVENTS: EventArbitraries = {
     },
   ),
   "work.resumed": recordOf({ ...is("work.resumed"), detail: text, engine: fc.constantFrom(...ENGINE_ENDS) }),
-  "story.held": recordOf({ ...is("story.held"), by: name }),
-  "story.released": recordOf({ ...is("story.released"), by: name }),
-  "answer.undone": recordOf({ ...is("answer.undone"), by: name }),
-  "policy.applied": recordOf({ ...is("policy.applied"), policy, by: name }),
+  "story.held": recordOf({ ...is("story.held"), by: name }, { identity }),
+  "story.released": recordOf({ ...is("story.released"), by: name }, { identity }),
+  "answer.undone": recordOf({ ...is("answer.undone"), by: name }, { identity }),
+  "policy.applied": recordOf({ ...is("policy.applied"), policy, by: name }, { identity }),
 };
 
 /** Written out by hand: the streams are what is tested. `either` has its place in both. */

@@ -67,6 +67,8 @@ const absent = (): Promise<never> => Promise.reject(new Error("this test has no 
 export const NO_HOST: Host = {
   at: () => NO_HOST,
   clean: (text) => text,
+  withTokenFile: () => NO_HOST,
+  makeToken: absent,
   readOutline: () => Promise.resolve(null),
   readStories: () => Promise.resolve(null),
   openView: () => Promise.resolve(null),

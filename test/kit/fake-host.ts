@@ -166,6 +166,8 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     plans,
     dbs,
     clean: (text) => text,
+    withTokenFile: () => host,
+    makeToken: () => Promise.resolve({ token: "rmd_made", madeAt: 0 }),
     at: (db) => {
       dbs.push(db);
       return host;

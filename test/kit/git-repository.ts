@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { keepTestToken, TEST_TOKEN } from "./test-token.ts";
 
 /** A real repository in its own folder, without the git configuration of the user who runs the tests. */
 export interface TestRepository {
@@ -29,11 +30,13 @@ export function makeRepository(files: Readonly<Record<string, string>> = { "READ
   const home = realpathSync(mkdtempSync(join(tmpdir(), "remand-git-")));
   const root = join(home, "project");
   mkdirSync(root);
+  keepTestToken(join(home, ".local/state"));
   const env = {
     PATH: process.env["PATH"] ?? "",
     HOME: home,
     GIT_CONFIG_NOSYSTEM: "1",
     REMAND_SANDBOX: process.env["REMAND_SANDBOX"] ?? "off",
+    REMAND_TOKEN: TEST_TOKEN,
   };
   const git = (...args: string[]): string => gitIn(root, env, ...args);
   const repository: TestRepository = {

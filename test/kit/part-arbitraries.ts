@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { IDENTITIES } from "../../src/core/events/identity.ts";
 import { type BudgetName, SPENT_BUDGETS } from "../../src/core/stories/budget.ts";
 import { BLAME_VERDICTS, type Blame } from "../../src/core/blame/blame.ts";
 import type { AttemptOutcome } from "../../src/core/stories/attempt.ts";
@@ -240,9 +241,12 @@ export const escalation: fc.Arbitrary<Escalation> = recordOf({
   commit: text,
 });
 
+export const identity = fc.constantFrom(...IDENTITIES);
+
 export const answer: fc.Arbitrary<Answer> = recordOf(
   { verb, by: name, message: text, escalation: fc.option(someText.map(escalationId)) },
   {
+    identity,
     gate,
     findings: list(findingId),
     phase,

@@ -3,6 +3,7 @@ import type { Judgement } from "../../src/core/gates/gate.ts";
 import type { Agent, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
 import type { RoleRegistry } from "../../src/ports/roles.ts";
 import type { Workspace } from "../../src/ports/workspace.ts";
+import { withPromptNonce } from "../../src/agents/scripted/prompt-nonce.ts";
 import { agentResult } from "../contract/agent-result.ts";
 
 /** What a reviewer does when it is asked: says something, or ends some other way. */
@@ -29,7 +30,7 @@ export function scriptedReviewers(
           asked.push({ ...request, role });
           const act = list[Math.min(request.turn, list.length - 1)]!;
           const done = typeof act === "function" ? act(request) : act;
-          return Promise.resolve(resultOf(signal.aborted ? { status: "cancelled" } : done));
+          return Promise.resolve(signed(resultOf(signal.aborted ? { status: "cancelled" } : done), request));
         },
       },
     ]),
@@ -54,6 +55,12 @@ function resultOf(done: string | Partial<AgentResult>): AgentResult {
   const said = typeof done === "string" ? { text: done } : done;
   return agentResult({ tokens: 10, costUsd: 0.01, durationMs: 1000, ...said });
 }
+
+/** Reviewers do as the prompt asks: with a verdict they print its nonce. */
+const signed = (result: AgentResult, { prompt }: AgentRequest): AgentResult => ({
+  ...result,
+  text: withPromptNonce(result.text, prompt),
+});
 
 type Shown = Pick<Workspace, "changedPaths" | "diff" | "fileAt">;
 

@@ -178,7 +178,7 @@ describe("an answer", () => {
     await page.getByRole("link", { name: "Board" }).click();
     await expectSeen(column("Accepted").getByRole("link", { name: "Export the invoices as CSV" }), 30_000);
     await page.goto(at("/story/billing-export"));
-    await expectSeen(page.getByText("ada says send-back: a point, as in 12.50"));
+    await expectSeen(page.getByText("ada (dashboard) says send-back: a point, as in 12.50"));
   });
 
   test("raises a budget, in the unit that people think in", async () => {
@@ -193,7 +193,7 @@ describe("an answer", () => {
     expect(await answered.json()).toEqual({ story: "hostile", verb: "raise-budget", by: "ada" });
     await page.goto(at("/story/hostile"));
     await page.getByText("raw events", { exact: true }).click();
-    const said = page.locator(".raw").filter({ hasText: "ada says raise-budget" });
+    const said = page.locator(".raw").filter({ hasText: "ada (dashboard) says raise-budget" });
     await said.locator("summary").click();
     await expectSeen(said.getByText('"budget": "failures:review"', { exact: false }));
     await expectSeen(said.getByText('"limit": 4', { exact: false }));

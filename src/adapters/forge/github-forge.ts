@@ -6,17 +6,15 @@ import type {
   PullRequest,
   PullRequestDraft,
 } from "../../ports/forge.ts";
+import { RemandError } from "../../core/events/error.ts";
 import { isRecord } from "../../stdx/assert.ts";
-import { type GithubOptions, type GithubRequest, createGithubRequest } from "./github-request.ts";
-
-export interface GithubForgeOptions extends GithubOptions {
-  /** `owner/name`. */
-  readonly repository: string;
-}
+import { createGithubReviews } from "./github-reviews.ts";
+import { type GithubForgeOptions, type GithubRequest, createGithubRequest } from "./github-request.ts";
 
 /** GitHub, over its REST interface. */
 export function createGithubForge(options: GithubForgeOptions): Forge {
   const ask = createGithubRequest(options);
+  const reviews = createGithubReviews(options);
   const [owner = "", name = ""] = options.repository.split("/");
   const repo = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
 
@@ -60,12 +58,25 @@ export function createGithubForge(options: GithubForgeOptions): Forge {
     pullRequestAt: (url, signal) => pullRequestAt(ask, repo, url, signal),
     commentsOn: ({ number }, signal) => commentsOn(ask, repo, number, signal),
     rerun: (check, signal) => rerun(ask, repo, check, signal),
+    canWrite: async (login, signal) => (await reviews.canWrite(login, signal)) === "yes",
+    ownAccount: (signal) => ownAccount(ask, signal),
   };
 
   async function openFor({ branch, base }: PullRequestDraft, signal: AbortSignal): Promise<PullRequest | null> {
     const query = new URLSearchParams({ head: `${owner}:${branch}`, base, state: "open" });
     const found = await ask.pages(`${repo}/pulls?${query.toString()}`, listOf(null), signal);
     return found.flatMap((each) => pullRequestOf(each) ?? [])[0] ?? null;
+  }
+}
+
+async function ownAccount(ask: GithubRequest, signal: AbortSignal): Promise<string | null> {
+  try {
+    const { body } = await ask.json("GET", "/user", null, signal);
+    return isRecord(body) && typeof body["login"] === "string" ? body["login"] : null;
+  } catch (error) {
+    // The token of an app or of a workflow belongs to no account.
+    if (error instanceof RemandError && error.code === "forge-refused") return null;
+    throw error;
   }
 }
 

@@ -141,6 +141,11 @@ export interface GithubOptions {
   readonly fetch?: typeof fetch;
 }
 
+export interface GithubForgeOptions extends GithubOptions {
+  /** `owner/name`. */
+  readonly repository: string;
+}
+
 export interface GithubCall {
   readonly method: string;
   readonly url: string;

@@ -2,8 +2,7 @@ import { RemandError } from "../../core/events/error.ts";
 import type { ForgeAnswer, PullRequestReview } from "../../core/gates/code-owners.ts";
 import type { PullRequestReviews } from "../../ports/forge.ts";
 import { isRecord } from "../../stdx/assert.ts";
-import type { GithubForgeOptions } from "./github-forge.ts";
-import { createGithubRequest } from "./github-request.ts";
+import { createGithubRequest, type GithubForgeOptions } from "./github-request.ts";
 
 /** Who approved a pull request on GitHub, and what those people may do there. It only reads. */
 export function createGithubReviews(options: GithubForgeOptions): PullRequestReviews {

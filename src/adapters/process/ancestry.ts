@@ -11,7 +11,10 @@ export interface Ancestor {
   readonly session: number;
   /** Counted from the same moment for every process of one boot; only comparisons make sense. */
   readonly startedAt: number;
-  readonly hasTerminal: boolean;
+  /** The name of its controlling terminal; empty without one. */
+  readonly terminal: string;
+  /** The number of its user; `null` where that is not known. */
+  readonly user: number | null;
   readonly name: string;
 }
 
@@ -34,13 +37,29 @@ function fromProc(pid: number): Ancestor | null {
   if (entry === null) return null;
   const { parent, group, session, startTicks, terminal } = entry;
   const name = readOr(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim(), "");
-  return { pid, parent, group, session, startedAt: Number(startTicks), hasTerminal: terminal !== 0, name };
+  return {
+    pid,
+    parent,
+    group,
+    session,
+    startedAt: Number(startTicks),
+    terminal: terminal === 0 ? "" : String(terminal),
+    user: userOf(pid),
+    name,
+  };
+}
+
+/** Of a process that hides its memory, the owner of its folder in /proc is not its user; the status says it. */
+function userOf(pid: number): number | null {
+  const status = readOr(() => readFileSync(`/proc/${pid}/status`, "utf8"), "");
+  const user = /^Uid:\s+(\d+)/m.exec(status)?.[1];
+  return user === undefined ? null : Number(user);
 }
 
 /** Where there is no /proc (macOS): what `ps` says. It does not know sessions there; the group stands for them. */
 async function psTable(): Promise<ReadonlyMap<number, Ancestor>> {
   const { exitCode, stdout } = await runProcess({
-    command: ["ps", "-A", "-o", "pid=,ppid=,pgid=,tty=,lstart=,comm="],
+    command: ["ps", "-A", "-o", "pid=,ppid=,pgid=,uid=,tty=,lstart=,comm="],
     cwd: "/",
     env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C" },
     timeoutMs: PS_MS,
@@ -51,11 +70,11 @@ async function psTable(): Promise<ReadonlyMap<number, Ancestor>> {
 
 const PS_MS = 5000;
 
-/** The lines of `ps -A -o pid=,ppid=,pgid=,tty=,lstart=,comm=`. */
+/** The lines of `ps -A -o pid=,ppid=,pgid=,uid=,tty=,lstart=,comm=`. */
 export function readPs(text: string): Ancestor[] {
   return text.split("\n").flatMap((line) => {
-    const [, pid, parent, group, tty, started, name] =
-      /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]+\s+\d{4})\s+(.*)$/.exec(line) ?? [];
+    const [, pid, parent, group, user, tty, started, name] =
+      /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]+\s+\d{4})\s+(.*)$/.exec(line) ?? [];
     if (pid === undefined || started === undefined) return [];
     return [
       {
@@ -64,7 +83,8 @@ export function readPs(text: string): Ancestor[] {
         group: Number(group),
         session: Number(group),
         startedAt: Date.parse(started) / 1000,
-        hasTerminal: !/^[?-]+$/.test(tty ?? "?"),
+        terminal: /^[?-]+$/.test(tty ?? "?") ? "" : (tty ?? ""),
+        user: Number(user),
         name: (name ?? "").trim(),
       },
     ];
@@ -97,5 +117,38 @@ const ENGINE_LOCK = "/.remand/journal.db.lock";
 /** Two processes can be compared only within one boot of one machine. */
 export const bootId = (): string => readOr(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(), "");
 
-/** The control groups of this process; a process hands them on to what it starts. `null` where there are none. */
-export const controlGroups = (): string | null => readOr(() => readFileSync("/proc/self/cgroup", "utf8"), null);
+/** The control groups of a process, which hands them on to what it starts. `null` where there are none. */
+export const controlGroups = (pid: number | "self" = "self"): string | null =>
+  readOr(() => readFileSync(`/proc/${pid}/cgroup`, "utf8"), null);
+
+/** Numbers of processes mean something only within one namespace. Empty where the system has none. */
+export const processNamespace = (): string => readOr(() => readlinkSync("/proc/self/ns/pid"), "");
+
+/** In a user namespace of its own a process can hide files and processes from itself. */
+export const isInUserNamespace = (): boolean =>
+  process.platform === "linux" &&
+  !/^\s*0\s+0\s+4294967295\s*$/.test(readOr(() => readFileSync("/proc/self/uid_map", "utf8"), ""));
+
+/**
+ * Does the process hold the other end of a terminal, which is what makes one? `null` where that cannot be seen: the
+ * system does not tell, or the process hides its files.
+ */
+export function holdsTerminal(pid: number, terminal: string): boolean | null {
+  const index = ptyIndex(Number(terminal));
+  if (index === null) return null;
+  const descriptors = readOr(() => readdirSync(`/proc/${pid}/fd`), null);
+  return (
+    descriptors?.some((each) => {
+      if (!readOr(() => readlinkSync(`/proc/${pid}/fd/${each}`), "").endsWith("/ptmx")) return false;
+      const info = readOr(() => readFileSync(`/proc/${pid}/fdinfo/${each}`, "utf8"), "");
+      return Number(/^tty-index:\s*(\d+)/m.exec(info)?.[1] ?? NaN) === index;
+    }) ?? null
+  );
+}
+
+/** The `N` of `/dev/pts/N`, from the number that the kernel gives a terminal; `null` for terminals of other kinds. */
+function ptyIndex(device: number): number | null {
+  const major = (device >> 8) & 0xfff;
+  const minor = (device & 0xff) | ((device >> 12) & 0xfff00);
+  return major >= 136 && major <= 143 ? (major - 136) * 256 + minor : null;
+}

@@ -53,8 +53,19 @@ export function allowedEnvironment(
 ): Environment {
   const isNamed = nameMatcher([...USUAL, ...names]);
   const allowed: Record<string, string> = {};
-  for (const [name, value] of Object.entries(source)) if (value !== undefined && isNamed(name)) allowed[name] = value;
+  for (const [name, value] of Object.entries(source))
+    if (value !== undefined && isNamed(name) && !isPersonal(name)) allowed[name] = value;
   return allowed;
+}
+
+/** By these a person is identified. No setting passes them on. */
+const isPersonal = (name: string): boolean => /^REMAND_TOKEN/i.test(name);
+
+/** An environment without what identifies a person. */
+export function withoutPersonal(
+  source: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(Object.entries(source).filter(([name]) => !isPersonal(name)));
 }
 
 export interface CheckVariables {
@@ -65,7 +76,7 @@ export interface CheckVariables {
 
 /**
  * What checks see: the user's environment, without secrets and without what belongs to this process alone. A name that
- * the user gives is passed in any case.
+ * the user gives is passed in any case, but for those that identify a person.
  */
 export function checkVariables(
   source: Readonly<Record<string, string | undefined>>,
@@ -76,7 +87,7 @@ export function checkVariables(
   const seen: Record<string, string> = {};
   const withheld: Record<string, string> = {};
   for (const [name, value] of Object.entries(source)) {
-    if (value === undefined) continue;
+    if (value === undefined || isPersonal(name)) continue;
     if (isNamed(name)) seen[name] = value;
     else if (isOwn(name)) continue;
     else if (isSecretName(name)) withheld[name] = value;

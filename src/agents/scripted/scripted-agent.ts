@@ -7,6 +7,7 @@ import { type AgentScript, readAgentScript, scriptedMs } from "../../parse/agent
 import type { ScriptPart, ScriptedAttempt } from "../../core/schemas/agent-script.ts";
 import { matchesGlob } from "../../stdx/glob.ts";
 import { exitError, failedResult, messageOf } from "../client/exit-code.ts";
+import { withPromptNonce } from "./prompt-nonce.ts";
 import { RemandError } from "../../core/events/error.ts";
 import { problemText } from "../../write/reports/problem-text.ts";
 
@@ -88,7 +89,8 @@ async function playAttempt(
     await clock.sleep(request.timeoutMs - delayMs, signal);
     return ends(signal.aborted ? "cancelled" : "timeout");
   }
-  const text = attempt.garbage === true ? GARBAGE : fillPlaceholders(attempt.say ?? "", scene);
+  const said = attempt.garbage === true ? GARBAGE : fillPlaceholders(attempt.say ?? "", scene);
+  const text = withPromptNonce(said, request.prompt);
   for (const line of text === "" ? [] : text.trimEnd().split("\n")) onEvent({ type: "output", line });
   if (attempt.crash === true)
     return ends("failed", text, { kind: "crash", message: `${scene.name} crashed, as its script says` });

@@ -1,4 +1,4 @@
-import type { EventAuthor } from "../../core/events/authority.ts";
+import { withIdentity, type EventAuthor } from "../../core/events/authority.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { Event } from "../../core/events/event.ts";
 import type { StoryId } from "../../core/events/ids.ts";
@@ -6,30 +6,45 @@ import { openLedger, type Ledger } from "../../engine/ledger.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
 import { shownSecrets } from "../project-evidence.ts";
 import { journalLocation } from "./read-journal.ts";
-import { assertAuthority, speakerIn } from "./author.ts";
+import { assertAuthority } from "./author.ts";
+import { byText, lookup } from "../../stdx/sorted-map.ts";
 
 /**
  * Appends what a person says from outside of the engine, which sees the new lines by itself. Refuses a process that an
- * engine started. `speaker`: who this process speaks for, where that was found out before.
+ * engine started. `speaker`: who this process speaks for.
  */
 export async function tell(
   root: string,
   db: string | null,
   stream: StoryId | null,
   events: readonly Event[],
-  speaker?: EventAuthor,
+  speaker: EventAuthor,
 ): Promise<void> {
-  assertAuthority(speaker ?? (await speakerIn(root)), events);
+  // Before a journal is opened: an agent writes nothing at all.
+  assertAuthority(speaker, []);
   const opened = await journalLocation(root, db).write();
   if (opened === null)
     throw new RemandError("file-missing", "nothing has run here yet", "Start with `remand run` or `remand loop`.");
   try {
     await shownSecrets(root, []);
     const ledger = await openLedger({ journal: opened.journal, clock: createSystemClock(), watcher: NO_WATCHER });
-    await appendWithRetry(ledger, stream, events);
+    await appendAs(speaker, ledger, stream, events);
   } finally {
     await opened.close();
   }
+}
+
+/** Appends what its author may say, with how the author is known. */
+export async function appendAs(
+  author: EventAuthor,
+  ledger: Ledger,
+  stream: StoryId | null,
+  events: readonly Event[],
+): Promise<void> {
+  const run = ledger.state();
+  const story = stream === null ? undefined : lookup(run.stories, stream, byText);
+  assertAuthority(author, events, { pausedAs: story?.heldAs, haltedAs: run.halted?.identity });
+  await appendWithRetry(ledger, stream, withIdentity(author, events));
 }
 
 /** Retries on a conflict with another writer, so that a person's answer is not lost. */

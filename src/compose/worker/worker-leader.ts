@@ -64,7 +64,7 @@ async function lead(
   if (signal.aborted) return;
   const { ledger, world, plan } = parts;
   const say = (text: string): void => plan.run.onNotice?.(text);
-  const ear = prCommentPoller(ledger, world, null, say);
+  const ear = prCommentPoller(ledger, world, null, plan.run.config.people, say);
   const unhear = ear.keepPolling(() => undefined);
   const notifications = await notificationsOf(parts, say);
   // The leader before may have read newer stories: what this worker was started with must not replace those.

@@ -1,59 +1,86 @@
 import type { AnswerVerb } from "../stories/escalation.ts";
 import type { Event } from "./event.ts";
+import type { Identity } from "./identity.ts";
 
 /**
- * Who writes an event from outside of the engine's loop. `person`: a process that no engine can have started. `claim`:
- * one of which that cannot be said. `agent`: one that an engine started. `why` says how that is known.
+ * Who writes an event from outside of the engine's loop. `person`: an identified one. `claim`: a process that names a
+ * person and proves nothing. `agent`: a process that an engine started. `why` says how that is known.
  */
-export type EventAuthor = { readonly type: "person" } | { readonly type: "claim" | "agent"; readonly why: string };
+export type EventAuthor =
+  | { readonly type: "person"; readonly identity: Exclude<Identity, "claim"> }
+  | { readonly type: "claim" | "agent"; readonly why: string };
 
-/** Why a speaker may not write these events, and what a person does instead; `null` when it may. */
+/** How what an event takes back was said: the pause that it ends, the stop of the run that it ends. */
+export interface EarlierWords {
+  readonly pausedAs?: Identity | undefined;
+  readonly haltedAs?: Identity | undefined;
+}
+
+export interface AuthorityRefusal {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Why an author may not write these events, and what a person does instead; `null` when it may. */
 export function authorityRefusal(
-  speaker: EventAuthor,
+  author: EventAuthor,
   events: readonly Event[],
-): { readonly message: string; readonly hint: string } | null {
-  if (speaker.type === "person") return null;
-  if (speaker.type === "agent")
+  earlier: EarlierWords = {},
+): AuthorityRefusal | null {
+  if (author.type === "person") return null;
+  if (author.type === "agent")
     return {
-      message: `An engine started this process, so it cannot speak for a person: ${speaker.why}`,
+      message: `An engine started this process, so it cannot speak for a person: ${author.why}`,
       hint: "Answer in a terminal of your own, or in the dashboard: remand serve.",
     };
-  const refused = events.find(needsPerson);
+  const [refused] = events.flatMap((event) => powerOf(event, earlier) ?? []);
   if (refused === undefined) return null;
-  const what =
-    refused.type === "person.answered"
-      ? refused.answer.verb
-      : refused.type === "journal.replaced"
-        ? "Replacing the journal"
-        : "Undoing an answer";
   return {
-    message: `${what} needs a person, and this process may be an agent's: ${speaker.why}`,
+    message: `${refused} needs an identified person, and this process only claims to be one: ${author.why}`,
     hint:
-      "Answer in a terminal of your own, or in the dashboard: remand serve. " +
-      "From here you can still use send-back, abandon and remand stop.",
+      "Answer in a terminal of your own, in the dashboard (remand serve), or with REMAND_TOKEN or --token-file; " +
+      "remand token makes a token. From here you can still use send-back, abandon, halt and remand stop.",
   };
 }
 
-/** Whether the event lets work through, grants more, or takes back what a person said. */
-function needsPerson(event: Event): boolean {
-  if (event.type === "person.answered") return VERB_NEEDS_PERSON[event.answer.verb];
-  return event.type === "answer.undone" || event.type === "journal.replaced";
+/** What the event lets through, grants or takes back, by name; `null` for what a claim may do: stop and send back. */
+function powerOf(event: Event, { pausedAs = "claim", haltedAs = "claim" }: EarlierWords): string | null {
+  switch (event.type) {
+    case "person.answered":
+      return VERBS_OF_A_CLAIM.has(event.answer.verb) ? null : event.answer.verb;
+    case "answer.undone":
+      return "Undoing an answer";
+    case "journal.replaced":
+      return "Replacing the journal";
+    case "policy.applied":
+      return "Changing the rules of a story";
+    case "story.released":
+      return pausedAs === "claim" ? null : "Resuming a story that an identified person paused";
+    case "run.resumed":
+      return haltedAs === "claim" ? null : "Resuming a run that an identified person halted";
+    default:
+      return null;
+  }
 }
 
-const VERB_NEEDS_PERSON: Readonly<Record<AnswerVerb, boolean>> = {
-  merge: true,
-  drop: true,
-  resolve: true,
-  waive: true,
-  "raise-budget": true,
-  "force-complete": true,
-  "declare-healthy": true,
-  "send-back": false,
-  dispute: false,
-  abandon: false,
-  retry: false,
-  halt: false,
-  known: true,
-  target: true,
-  allow: true,
-};
+/** An allow-list: what a later version adds needs a person until it is listed here. */
+const VERBS_OF_A_CLAIM: ReadonlySet<AnswerVerb> = new Set<AnswerVerb>(["send-back", "abandon", "halt"]);
+
+/** The same events, each of which says how its author is known. */
+export function withIdentity(author: EventAuthor, events: readonly Event[]): readonly Event[] {
+  const identity = author.type === "person" ? author.identity : "claim";
+  return events.map((event) => {
+    switch (event.type) {
+      case "person.answered":
+        return { ...event, answer: { ...event.answer, identity } };
+      case "story.held":
+      case "story.released":
+      case "answer.undone":
+      case "run.resumed":
+      case "policy.applied":
+        return { ...event, identity };
+      default:
+        return event;
+    }
+  });
+}

@@ -9,6 +9,7 @@ import type { BaseRuns, GateName, Judgement } from "../gates/gate.ts";
 import type { Phase, Story, TddPhase } from "../stories/story.ts";
 import type { Route, Scope, ScopeException } from "../stories/scope.ts";
 import type { AgentSession, EscalationId, EvidenceId, Fingerprint, RoleName, StoryId, TreeId } from "./ids.ts";
+import type { Identity } from "./identity.ts";
 import type { LostJournal } from "./journal-anchor.ts";
 import type { Policy } from "./policy.ts";
 
@@ -29,7 +30,7 @@ export type ProjectEvent =
   | { readonly type: "remediation.started"; readonly attempt: number }
   | ({ readonly type: "remediation.finished"; readonly attempt: number; readonly fixes: readonly string[] } & Cost)
   | ({ readonly type: "health.checked"; readonly healthy: boolean; readonly remaining: readonly string[] } & Cost)
-  | { readonly type: "run.resumed"; readonly by: string }
+  | { readonly type: "run.resumed"; readonly by: string; readonly identity?: Identity }
   | { readonly type: "base.moved"; readonly commit: string }
   /** The first line of a journal that took the place of another. `id`: its own. */
   | { readonly type: "journal.replaced"; readonly id: string; readonly lost: LostJournal; readonly by: string };
@@ -142,11 +143,11 @@ export type StoryEvent =
   /** The engine died; an agent that it had dispatched outlived it, and what ran goes on with that agent. */
   | { readonly type: "work.resumed"; readonly detail: string; readonly engine: EngineEnd }
   /** `now`: what runs for it is ended, instead of being let end. */
-  | { readonly type: "story.held"; readonly by: string; readonly now?: boolean }
-  | { readonly type: "story.released"; readonly by: string }
+  | { readonly type: "story.held"; readonly by: string; readonly identity?: Identity; readonly now?: boolean }
+  | { readonly type: "story.released"; readonly by: string; readonly identity?: Identity }
   /** A person takes the last answer back, as if it had not been given. Too late, it changes nothing. */
-  | { readonly type: "answer.undone"; readonly by: string }
-  | { readonly type: "policy.applied"; readonly policy: Policy; readonly by: string };
+  | { readonly type: "answer.undone"; readonly by: string; readonly identity?: Identity }
+  | { readonly type: "policy.applied"; readonly policy: Policy; readonly by: string; readonly identity?: Identity };
 
 /** What ran for the story was ended, and its result is not known. */
 export interface WorkInterrupted {
@@ -259,6 +260,8 @@ export type FailedHow = (typeof FAILED_HOW)[number];
 export interface Answer {
   readonly verb: AnswerVerb;
   readonly by: string;
+  /** How the person is known; absent in older journals. */
+  readonly identity?: Identity;
   /** The reason, or the guidance for the next attempt. */
   readonly message: string;
   /** The escalation it answers; a person may also speak unasked. */

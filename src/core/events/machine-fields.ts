@@ -38,6 +38,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   "exceptions",
   "gate",
   "how",
+  "identity",
   "kind",
   "merge",
   "names",

@@ -6,6 +6,7 @@ import { AUTONOMIES, PRESETS } from "../events/policy.ts";
 import { SEVERITIES, type Severity } from "../gates/severity.ts";
 import { AGENT_CLIENT_NAMES } from "../stories/agent-client.ts";
 import { byStopSetting } from "../stories/stop-rules.ts";
+import { peopleSchema } from "./scalars.ts";
 
 const sandboxMode = z.enum(["auto", "required", "off"]);
 
@@ -269,6 +270,7 @@ export const configFileSchema = z.strictObject({
   merge: z.enum(["manual", "auto"]).optional(),
   notify: z.array(z.union([line, notify])).optional(),
   prices: z.record(line, price).optional(),
+  people: peopleSchema,
   env: z
     .array(line)
     .describe("Names of environment variables that checks, `workspace.setup` and agents see in any case.")

@@ -10,6 +10,7 @@ import { ANSWER_VERBS, type AnswerVerb } from "../stories/escalation.ts";
 import { budgetNameSchema, escalationSchema } from "./escalation.ts";
 import {
   amount,
+  author,
   byName,
   confidence,
   cost,
@@ -26,7 +27,7 @@ import {
   storyIdSchema,
   text,
   texts,
-  treeIdSchema,
+  treeIdSchema as tree,
 } from "./scalars.ts";
 import { baseRunsSchema, findingSchema, judgementSchema } from "./gate-result.ts";
 import { deliverySchema, knownFailureSchema, policySchema } from "./policy.ts";
@@ -87,7 +88,7 @@ const NEED_A_REASON: readonly AnswerVerb[] = ["waive", "force-complete", "known"
 export const answerSchema = z
   .strictObject({
     verb: z.enum(ANSWER_VERBS),
-    by: doer,
+    ...author,
     message: text,
     escalation: escalationIdSchema.nullable(),
     gate: z.enum(GATES).exactOptional(),
@@ -141,7 +142,6 @@ export const storySchema = z.strictObject({
 const gate = z.enum(GATES);
 const sentBackBy = z.enum([...GATES, "person"]);
 const step = z.enum(STEPS);
-const tree = treeIdSchema;
 
 const lostJournal = z.strictObject({
   id: text.nullable(),
@@ -158,7 +158,7 @@ export const PROJECT_EVENTS = [
   z.strictObject({ type: z.literal("remediation.started"), attempt: count }),
   z.strictObject({ type: z.literal("remediation.finished"), attempt: count, fixes: texts, ...cost }),
   z.strictObject({ type: z.literal("health.checked"), healthy: z.boolean(), remaining: texts, ...cost }),
-  z.strictObject({ type: z.literal("run.resumed"), by: doer }),
+  z.strictObject({ type: z.literal("run.resumed"), ...author }),
   z.strictObject({ type: z.literal("base.moved"), commit: text }),
   z.strictObject({ type: z.literal("journal.replaced"), id: text, lost: lostJournal, by: doer }),
 ] as const;
@@ -291,10 +291,10 @@ export const STORY_EVENTS = [
     overrun: z.exactOptional(z.strictObject({ budget: z.enum(SPENT_BUDGETS), ...cost })),
   }),
   z.strictObject({ type: z.literal("work.resumed"), detail: text, engine: z.enum(ENGINE_ENDS) }),
-  z.strictObject({ type: z.literal("story.held"), by: doer, now: z.exactOptional(z.boolean()) }),
-  z.strictObject({ type: z.literal("story.released"), by: doer }),
-  z.strictObject({ type: z.literal("answer.undone"), by: doer }),
-  z.strictObject({ type: z.literal("policy.applied"), policy: policySchema, by: doer }),
+  z.strictObject({ type: z.literal("story.held"), ...author, now: z.exactOptional(z.boolean()) }),
+  z.strictObject({ type: z.literal("story.released"), ...author }),
+  z.strictObject({ type: z.literal("answer.undone"), ...author }),
+  z.strictObject({ type: z.literal("policy.applied"), policy: policySchema, ...author }),
 ] as const;
 
 export const eventSchema = z.discriminatedUnion("type", [...PROJECT_EVENTS, ...STORY_EVENTS, ...ESCALATION_EVENTS]);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { IDENTITIES } from "../events/identity.ts";
 import {
   type EscalationId,
   type EvidenceId,
@@ -105,3 +106,13 @@ export const scopeSchema = z.strictObject({
 
 /** A change beyond the scope, with the agent's reason. */
 export const scopeExceptionSchema = z.strictObject({ path: text, rationale: text });
+
+/** Who wrote an event, and how the author is known; older journals do not say how. */
+export const author = { by: doer, identity: z.enum(IDENTITIES).exactOptional() };
+
+const account = z.string().regex(/^[\w.[\]-]{1,100}$/, "the name of an account, such as `ada-l`");
+
+export const peopleSchema = z
+  .record(z.string().min(1).max(200), z.strictObject({ github: account }))
+  .describe("Who may answer on the forge, by name, with the account there. Only in your own configuration.")
+  .optional();

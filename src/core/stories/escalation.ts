@@ -1,4 +1,5 @@
 import type { GateName } from "../gates/gate.ts";
+import type { Identity } from "../events/identity.ts";
 import type { EscalationId, Fingerprint, TreeId } from "../events/ids.ts";
 import type { TriedFinding } from "../gates/tried-finding.ts";
 import type { BudgetName } from "./budget.ts";
@@ -120,6 +121,7 @@ export interface Waiver {
   /** Where there was no finding to name (an error, nothing proven), it covers this tree alone. */
   readonly tree: TreeId | null;
   readonly by: string;
+  readonly identity?: Identity;
   readonly reason: string;
   readonly at: number;
 }

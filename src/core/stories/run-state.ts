@@ -1,4 +1,5 @@
 import type { SortedMap } from "../../stdx/sorted-map.ts";
+import type { Identity } from "../events/identity.ts";
 import type { StoryId } from "../events/ids.ts";
 import type { Policy } from "../events/policy.ts";
 import type { BudgetName, Spent } from "./budget.ts";
@@ -29,7 +30,7 @@ export interface RunState {
   readonly remediation: Remediation | null;
   readonly escalation: Escalation | null;
   readonly escalations: number;
-  readonly halted: { readonly by: string; readonly reason: string } | null;
+  readonly halted: { readonly by: string; readonly reason: string; readonly identity?: Identity } | null;
   readonly spent: Spent;
   readonly raised: { readonly [B in BudgetName]?: number };
   readonly warned: readonly BudgetName[];

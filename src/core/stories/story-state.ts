@@ -1,6 +1,7 @@
 import type { KnownFailure } from "../gates/base-failures.ts";
 import type { Blame } from "../blame/blame.ts";
 import type { LicensedTest } from "../gates/contested-test.ts";
+import type { Identity } from "../events/identity.ts";
 import type { Answer, FailedHow, Step } from "../events/event.ts";
 import type { Finding } from "../gates/finding.ts";
 import type { BaseRuns, GateName, Judgement, TestIdentities } from "../gates/gate.ts";
@@ -105,6 +106,8 @@ export interface StoryState {
   /** The newest files whose tests a gate that passed, or a person, has seen; absent where nothing has. */
   readonly seenTree?: TreeId;
   readonly held: boolean;
+  /** How the person who paused it is known; absent where it runs, or an older version paused it. */
+  readonly heldAs?: Identity;
   /** The person who wants the running step stopped now; `null` for none. */
   readonly stopping: string | null;
   readonly flagged: boolean;

@@ -162,7 +162,7 @@ async function converseIn(
     const trouble = control.signal.aborted ? `${role} was stopped before it answered` : troubleWith(role, result);
     if (trouble !== null)
       return { reply: { ...reply, reading: null, trouble }, isMissing: reply.asked === 1 && isGone(result) };
-    const reading = readAgentAnswer(result, { id: request.story.id, role: question.speaksAs });
+    const reading = readAgentAnswer(result, { id: request.story.id, role: question.speaksAs, nonce });
     const doubt = doubtAbout(reading, question, replies);
     if (doubt === null) return { reply: { ...reply, reading }, isMissing: false };
     if (left[doubt.bound] <= 0) return { reply: concludeReply(reply, reading, doubt, question), isMissing: false };

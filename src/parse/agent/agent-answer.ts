@@ -3,6 +3,7 @@ import { type ReadingResult, SIGNALS, type SignalRole } from "../../core/stories
 import type { ScopeException } from "../../core/stories/scope.ts";
 import { countText, plainText } from "../../stdx/plain-text.ts";
 import { markdownLines } from "../../stdx/markdown-lines.ts";
+import { missingNonce, withoutNonceLines } from "./nonce-line.ts";
 import { readAgentText } from "./agent-text.ts";
 import { readVerdictValue } from "./verdict-value.ts";
 
@@ -18,18 +19,30 @@ export interface GivenAnswer {
  */
 export function readAgentAnswer(
   { output, text }: GivenAnswer,
-  expected: { readonly id: string; readonly role: SignalRole },
+  expected: { readonly id: string; readonly role: SignalRole; readonly nonce?: string },
 ): Reading {
-  const said = readAgentText(text, expected);
+  const { id, role, nonce } = expected;
+  const said = readAgentText(nonce === undefined ? text : withoutNonceLines(text, nonce), { id, role });
   const value = readVerdictValue(output);
   if (value === null || !isItsToSay(value.result, expected.role))
-    return text.trim() === "" ? unknownReading("It said nothing.") : said;
+    return text.trim() === "" ? unknownReading("It said nothing.") : withNonce(said, text, expected);
   // As text it goes through every rule that a verdict in a message goes through: the id, the role, contradictions.
-  const given = readAgentText(JSON.stringify(output), expected);
+  const given = readAgentText(JSON.stringify(output), { id, role });
   if (given.result !== "unknown" && said.result !== "unknown" && said.result !== given.result) {
     return unknownReading(`Its structured answer says "${given.result}", and its message says "${said.result}".`);
   }
   return given;
+}
+
+/** A verdict that is a message alone must carry the prompt's nonce, where there is one. */
+function withNonce(
+  said: Reading,
+  text: string,
+  { id, nonce }: { readonly id: string; readonly nonce?: string },
+): Reading {
+  if (nonce === undefined || said.result === "unknown") return said;
+  const missing = missingNonce(text, said, { id, nonce });
+  return missing === null ? said : unknownReading(...said.problems, missing);
 }
 
 /** A developer's program may leave data of its own that looks like a verdict, and is none. */

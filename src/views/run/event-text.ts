@@ -1,7 +1,7 @@
 import { countText } from "../../stdx/plain-text.ts";
 import type { Event } from "../../core/events/event.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
-import { durationText, moneyText, shortLine } from "../text/words.ts";
+import { authorText, durationText, moneyText, shortLine } from "../text/words.ts";
 import { acceptedText, modelWords, unusualWords } from "./base-text.ts";
 import { outcomeText } from "./run-lines.ts";
 import { noteOf } from "./run-notes.ts";
@@ -46,7 +46,7 @@ export function eventWords(event: Event): string {
     case "story.accepted":
       return acceptedText(event.notes, "every gate is open");
     case "policy.applied":
-      return `new rules for this story, by ${event.by}`;
+      return `new rules for this story, by ${authorText(event)}`;
     default:
       return "";
   }

@@ -2,7 +2,7 @@ import { countText } from "../../stdx/plain-text.ts";
 import type { Answer, Event } from "../../core/events/event.ts";
 import type { Escalation } from "../../core/stories/escalation.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
-import { type LineMark, amountText, durationText, shortLine } from "../text/words.ts";
+import { type LineMark, amountText, authorText, durationText, shortLine } from "../text/words.ts";
 
 /** Events that say all they have to say by themselves. `null`: the line needs more than the event, or is none. */
 export function noteOf(
@@ -56,11 +56,11 @@ export function noteOf(
 function storyNote(event: Event): { readonly mark: LineMark; readonly text: string } | null {
   switch (event.type) {
     case "story.held":
-      return { mark: "note", text: `held by ${event.by}: nothing new starts for it` };
+      return { mark: "note", text: `held by ${authorText(event)}: nothing new starts for it` };
     case "story.released":
-      return { mark: "note", text: `released by ${event.by}` };
+      return { mark: "note", text: `released by ${authorText(event)}` };
     case "answer.undone":
-      return { mark: "person", text: `${event.by} takes the last answer back` };
+      return { mark: "person", text: `${authorText(event)} takes the last answer back` };
     case "story.flagged":
       return {
         mark: "trouble",
@@ -98,7 +98,7 @@ function storyNote(event: Event): { readonly mark: LineMark; readonly text: stri
         text: `taken in what ${event.by} changed: ${countText(event.changed.length, "file")}`,
       };
     case "run.resumed":
-      return { mark: "note", text: `the run goes on, says ${event.by}` };
+      return { mark: "note", text: `the run goes on, says ${authorText(event)}` };
     default:
       return null;
   }
@@ -115,7 +115,9 @@ export function shortReason({ title }: Escalation, state: StoryState | undefined
   return shortLine(title.startsWith(subject) ? title.slice(subject.length) : title, 120);
 }
 
-function answerNote({ verb, by, message }: Answer): { readonly mark: LineMark; readonly text: string } {
+function answerNote(answer: Answer): { readonly mark: LineMark; readonly text: string } {
+  const { verb, message } = answer;
+  const by = authorText(answer);
   const reason = message === "" ? "" : `: ${shortLine(message, 120)}`;
   if (verb === "force-complete") return { mark: "accepted", text: `accepted on the word of ${by}${reason}` };
   if (verb === "abandon") return { mark: "failed", text: `abandoned by ${by}${reason}` };

@@ -1,3 +1,4 @@
+import type { Identity } from "../../core/events/identity.ts";
 import type { BudgetName, Spent } from "../../core/stories/budget.ts";
 import { countText, plainText } from "../../stdx/plain-text.ts";
 
@@ -100,3 +101,8 @@ export const ASCII_GLYPHS: Glyphs = {
   arrow: "->",
   dot: "|",
 };
+
+/** A person's name, and how the journal knows that it was them: `Ada (terminal)`. Older journals do not say how. */
+export function authorText({ by, identity }: { readonly by: string; readonly identity?: Identity }): string {
+  return identity === undefined ? by : `${by} (${identity === "forge" ? "forge account" : identity})`;
+}

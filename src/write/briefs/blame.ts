@@ -1,7 +1,7 @@
 import type { Blame, Suspect } from "../../core/blame/blame.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import { unreachable } from "../../stdx/assert.ts";
-import { bullets, line, name, joinPieces, type BriefWriter, type BriefPiece } from "./brief-writer.ts";
+import { bullets, line, name, path, joinPieces, type BriefWriter, type BriefPiece } from "./brief-writer.ts";
 
 /** Which change is held to have caused the failure, how sure that is, and why; or in plain words why no change is. */
 export function blamePart(blame: Blame, pen: BriefWriter): BriefPiece {
@@ -26,7 +26,7 @@ export const percent = (share: number): string => `${Math.round(Math.min(1, Math
 
 export function place(suspect: Suspect, pen: BriefWriter): string {
   const lines = suspect.endLine !== undefined && suspect.endLine > suspect.line ? `-${suspect.endLine}` : "";
-  return `${name(pen, suspect.file)}:${suspect.line}${lines}`;
+  return `${path(pen, suspect.file)}:${suspect.line}${lines}`;
 }
 
 export function commitOf(suspect: Suspect, pen: BriefWriter): string {

@@ -1,5 +1,13 @@
 import { plural } from "../../stdx/plain-text.ts";
-import { charactersLeftOut, fenceText, groupDigits, hanging, oneLine, trustedText } from "../untrusted-text.ts";
+import {
+  charactersLeftOut,
+  fenceText,
+  groupDigits,
+  hanging,
+  oneLine,
+  quotedPath,
+  trustedText,
+} from "../untrusted-text.ts";
 
 /** What the parts of a brief are written with: the nonce of its fences, the size limits, and a list of the cuts. */
 export interface BriefWriter extends ListWriter {
@@ -40,7 +48,12 @@ export function below(pen: ListWriter, text: string): string {
   return lines === "" ? "" : `\n${lines}`;
 }
 
-/** A name (of a file, a role, a stage): shorter than a sentence ever is. */
+/** The name of a file, or a pattern of names: quoted where it could be read as anything else. */
+export function path(pen: ListWriter, text: string): string {
+  return quotedPath(text, pen.nonce, Math.min(300, pen.limits.itemChars));
+}
+
+/** A name (of a role, a stage): shorter than a sentence ever is. */
 export function name(pen: ListWriter, text: string): string {
   return oneLine(text, pen.nonce, Math.min(300, pen.limits.itemChars));
 }

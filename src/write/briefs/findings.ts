@@ -10,6 +10,7 @@ import {
   evidenceFence,
   line,
   name,
+  path,
   restOf,
   joinPieces,
 } from "./brief-writer.ts";
@@ -29,7 +30,7 @@ export function reviewScaleLine(finding: Finding, pen: ListWriter): string {
 export function placeOf(finding: Pick<Finding, "file" | "line" | "symbol">, pen: ListWriter): string {
   if (finding.file === undefined) return "";
   const at = finding.line === undefined ? "" : `:${finding.line}`;
-  return `${name(pen, finding.file)}${at}: `;
+  return `${path(pen, finding.file)}${at}: `;
 }
 
 function labels(finding: Finding, severity: string, pen: ListWriter): string {
@@ -87,5 +88,5 @@ export function evidenceList(pen: BriefWriter, evidence: readonly BriefEvidence[
 
 export function fileList(pen: BriefWriter, files: readonly string[], most = Infinity): BriefPiece {
   if (files.length === 0) return "- none recorded";
-  return bullets(pen, files, (file) => name(pen, file), { what: "files", most: Math.min(most, pen.limits.items) });
+  return bullets(pen, files, (file) => path(pen, file), { what: "files", most: Math.min(most, pen.limits.items) });
 }

@@ -13,7 +13,7 @@ import {
   stillOpen,
   worstFirst,
 } from "./parts.ts";
-import { type BriefWriter, bullets, line, name, section, joinPieces } from "./brief-writer.ts";
+import { type BriefWriter, bullets, line, name, path, section, joinPieces } from "./brief-writer.ts";
 import { issuesFound, requiredFixes } from "./review.ts";
 
 /** S0: criteria that the auditor found not met. */
@@ -162,7 +162,7 @@ function survivors(brief: Brief, pen: BriefWriter): string {
     pen,
     brief.survivors,
     (survivor) =>
-      `${name(pen, survivor.file)}:${survivor.line}: ${line(pen, survivor.mutation)} - ${line(pen, survivor.description)}` +
+      `${path(pen, survivor.file)}:${survivor.line}: ${line(pen, survivor.mutation)} - ${line(pen, survivor.description)}` +
       `\n  Recommended test: ${line(pen, survivor.recommendedTest)}`,
     { what: "survivors" },
   );

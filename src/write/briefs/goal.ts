@@ -13,6 +13,7 @@ import {
   instruction,
   line,
   name,
+  path,
   restOf,
   section,
   joinPieces,
@@ -113,9 +114,9 @@ function constraint(brief: Brief, pen: BriefWriter): BriefPiece {
   const only =
     allow.length === 0
       ? ["- Change no more than the fix needs"]
-      : [bullets(pen, allow, (path) => `ONLY modify ${name(pen, path)}`, { what: "paths" })];
+      : [bullets(pen, allow, (each) => `ONLY modify ${path(pen, each)}`, { what: "paths" })];
   const never =
-    deny.length === 0 ? [] : [bullets(pen, deny, (path) => `DO NOT touch ${name(pen, path)}`, { what: "paths" })];
+    deny.length === 0 ? [] : [bullets(pen, deny, (each) => `DO NOT touch ${path(pen, each)}`, { what: "paths" })];
   const testFiles =
     tests === "add-only" || tests === "frozen"
       ? ["- DO NOT touch existing test files (they define correct behavior)"]

@@ -16,6 +16,7 @@ import {
   instruction,
   line,
   name,
+  path,
   note,
   restOf,
   section,
@@ -124,7 +125,7 @@ export function conflicts(brief: Brief, pen: BriefWriter): BriefPiece {
       const sides = between.map((who, index) => `${name(pen, who)} says "${line(pen, says[index]!)}"`).join("; ");
       const ruling =
         winner === null ? "A tie: a person decides it, leave it as it is." : `Follow ${name(pen, winner)}.`;
-      return `${name(pen, file)}:${at}: ${sides}. ${ruling}`;
+      return `${path(pen, file)}:${at}: ${sides}. ${ruling}`;
     },
     { what: "conflicts" },
   );
@@ -209,9 +210,9 @@ export function scopePart(scope: Scope, pen: BriefWriter): BriefPiece {
   const allowed =
     scope.allow.length === 0
       ? "You may change any file of the worktree."
-      : `You may change only:\n${bullets(pen, scope.allow, (path) => name(pen, path), { what: "paths" })}`;
+      : `You may change only:\n${bullets(pen, scope.allow, (each) => path(pen, each), { what: "paths" })}`;
   const limited = scope.allow.length + scope.deny.length > 0;
-  const denied = bullets(pen, scope.deny, (path) => name(pen, path), { what: "paths" });
+  const denied = bullets(pen, scope.deny, (each) => path(pen, each), { what: "paths" });
   return section(
     "### Scope",
     scope.reason === "" ? "" : `Why: ${line(pen, scope.reason)}`,
@@ -225,7 +226,7 @@ export function scopePart(scope: Scope, pen: BriefWriter): BriefPiece {
 }
 
 function restorePart({ restore = [] }: Scope, pen: BriefWriter): BriefPiece {
-  const list = bullets(pen, restore, (path) => name(pen, path), { what: "paths" });
+  const list = bullets(pen, restore, (each) => path(pen, each), { what: "paths" });
   return list === "" ? "" : `Put these files back as they were before they were refused; that is in scope:\n${list}`;
 }
 

@@ -46,7 +46,7 @@ export function writeAuditorPrompt(request: AuditorRequest, options: { readonly 
         `- \`AUDIT_FAILED: ${id}\` - if criteria are not met`,
         `- \`AUDIT_BLOCKED: ${id}\` - if infrastructure was broken before this work and keeps you from judging it`,
       ].join("\n"),
-      auditForms(id),
+      auditForms(id, pen.nonce),
     ),
     "Begin audit.",
   ])}\n`;

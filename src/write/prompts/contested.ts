@@ -8,6 +8,7 @@ import {
   evidenceFence,
   line,
   name,
+  path,
   restOf,
   section,
   joinPieces,
@@ -37,7 +38,7 @@ function versions(pen: BriefWriter, contested: readonly ShownContested[]): Brief
   return joinPieces([
     ...shown.map(([file, { diff = "", isOfStory }]) => {
       const before = isOfStory === true ? "version passed earlier" : "base version";
-      return evidenceFence(pen, cut(diff), `${file}: - ${before}, + version of the work`);
+      return evidenceFence(pen, cut(diff), `${path(pen, file)}: - ${before}, + version of the work`);
     }),
     ...restOf(pen, diffs.size - shown.length, "files"),
   ]);
@@ -81,7 +82,7 @@ export function writeAdjudicationPrompt(request: AdjudicationRequest, options: {
         `- \`REVIEW_FAILED: ${id}\` - the finding stands; repeat it under \`Issues Found:\` with what shows it`,
         `- \`REVIEW_PASSED: ${id}\` - the finding does not stand; say why in \`Summary:\``,
       ].join("\n"),
-      reviewForms(id),
+      reviewForms(id, pen.nonce),
     ),
     "Begin adjudication.",
   ])}\n`;

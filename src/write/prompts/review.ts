@@ -22,7 +22,7 @@ import {
   shownWork,
   start,
 } from "./prompt-parts.ts";
-import { reviewForms } from "./signal-forms.ts";
+import { nonceRequest, reviewForms } from "./signal-forms.ts";
 
 /** S2, step 5: the critic reviews the code before the audit. */
 export function writeCriticPrompt(request: CriticRequest, options: { readonly nonce: string }): string {
@@ -112,7 +112,7 @@ function requiredOutput(pen: BriefWriter, storyId: string): BriefPiece {
       `- \`REVIEW_PASSED: ${id}\` - if the code quality is acceptable`,
       `- \`REVIEW_FAILED: ${id}\` - if issues need fixing`,
     ].join("\n"),
-    reviewForms(id),
+    reviewForms(id, pen.nonce),
   );
 }
 
@@ -147,14 +147,14 @@ export function writePerspectivePrompt(request: PerspectiveRequest, options: { r
       ),
     ),
     section("### Project Practices", practicesPart(pen, request.practices)),
-    section("### Required Output", RESULT_FORM),
+    section("### Required Output", RESULT_FORM, nonceRequest(pen.nonce, "the JSON document")),
     "Begin review.",
   ])}\n`;
 }
 
 /** The placeholders are no JSON on purpose: the form, repeated by a reviewer, must not be a verdict. */
 const RESULT_FORM = [
-  "End your message with one JSON document and nothing after it. Output format (JSON), indentation left out and every",
+  "End your message with one JSON document, and nothing after it but the nonce. Output format (JSON), indentation left out and every",
   "placeholder in angle brackets replaced:",
   "",
   ...indentLines([

@@ -10,8 +10,8 @@ import { promptPen } from "./prompt-parts.ts";
  * not have passed or failed anything by that.
  */
 
-export function reviewForms(storyId: string): string {
-  return forms([
+export function reviewForms(storyId: string, nonce: string): string {
+  return forms(nonce, [
     [
       `REVIEW_PASSED: ${storyId}`,
       "",
@@ -43,8 +43,8 @@ export function reviewForms(storyId: string): string {
   ]);
 }
 
-export function auditForms(storyId: string): string {
-  return forms([
+export function auditForms(storyId: string, nonce: string): string {
+  return forms(nonce, [
     [
       `AUDIT_PASSED: ${storyId}`,
       "",
@@ -82,12 +82,20 @@ export function auditForms(storyId: string): string {
   ]);
 }
 
-function forms(alternatives: readonly (readonly string[])[]): string {
+function forms(nonce: string, alternatives: readonly (readonly string[])[]): string {
   return [
+    nonceRequest(nonce, "the signal"),
     "In full, without the indentation, with what stands in angle brackets replaced:",
-    ...alternatives.map((lines) => indentLines(lines).join("\n")),
+    ...alternatives.map(([signal = "", ...lines]) => indentLines([signal, nonce, ...lines]).join("\n")),
   ].join("\n\n");
 }
+
+/**
+ * What a reviewer repeats from the work, or runs, does not know the nonce: so it cannot be taken for a verdict. Scripted
+ * agents find the nonce by these words.
+ */
+export const nonceRequest = (nonce: string, after: string): string =>
+  `If you answer by a message, the line right after ${after} must be the nonce of this prompt: \`${nonce}\`. Without it the message is no verdict.`;
 
 /** Asked of the same agent in the same conversation, so it needs no role and no assignment again. */
 export function writeClarificationPrompt(request: ClarificationRequest, options: { readonly nonce: string }): string {
@@ -101,7 +109,7 @@ export function writeClarificationPrompt(request: ClarificationRequest, options:
     section("### What to Do", whatToDo(request)),
     request.role === "developer"
       ? howToReport({ report: "signal", spellOutFormat: true, storyId: id })
-      : formsOf(request.role, id),
+      : formsOf(request.role, id, pen.nonce),
   ])}\n`;
 }
 
@@ -131,6 +139,6 @@ const NAME_PARTICULARS: Readonly<Record<SignalRole, string>> = {
     "Name each criterion that is not met, what shows it, and what to do about it. If there is none, the audit has passed: say so.",
 };
 
-function formsOf(role: "critic" | "auditor", id: string): string {
-  return section("### Required Output Signal", role === "critic" ? reviewForms(id) : auditForms(id));
+function formsOf(role: "critic" | "auditor", id: string, nonce: string): string {
+  return section("### Required Output Signal", role === "critic" ? reviewForms(id, nonce) : auditForms(id, nonce));
 }

@@ -1,71 +1,172 @@
 import { describe, expect, test } from "vitest";
 import { readPs, type Ancestor } from "../../../src/adapters/process/ancestry.ts";
-import { speakerOf, type EngineRecord } from "../../../src/compose/journal/author.ts";
-import { authorityRefusal, type EventAuthor } from "../../../src/core/events/authority.ts";
-import { ANSWER_VERBS } from "../../../src/core/stories/escalation.ts";
-import type { Event } from "../../../src/core/events/event.ts";
+import { speakerOf, type SpeakerFacts } from "../../../src/compose/journal/author.ts";
+import type { EngineRecord } from "../../../src/compose/journal/engine-record.ts";
+import type { EventAuthor } from "../../../src/core/events/authority.ts";
 
-const HERE = { boot: "b1", controlGroups: "0::/user.slice/a" };
-const ENGINE: EngineRecord = { pid: 50, startedAt: 1000, ...HERE, above: [] };
+const ENGINE: EngineRecord = {
+  pid: 50,
+  startedAt: 1000,
+  boot: "b1",
+  namespace: "pid:[1]",
+  controlGroups: "0::/a",
+  above: [],
+  userState: null,
+};
 
-/** Processes from this one up, each started at the time given; the last is the child of the first of the machine. */
-function line(...processes: readonly (readonly [pid: number, startedAt: number, name?: string])[]): Ancestor[] {
-  const all = [...processes, [1, 0, "init"] as const];
-  return all.map(([pid, startedAt, name = "sh"], i) => {
-    const parent = all[i + 1]?.[0] ?? 0;
-    return { pid, parent, group: pid, session: pid, startedAt, hasTerminal: false, name };
-  });
+type Process = Partial<Ancestor> & Pick<Ancestor, "pid" | "startedAt">;
+
+/** Processes from this one up; the last is the child of the first of the machine. */
+function line(...processes: readonly Process[]): Ancestor[] {
+  const all: readonly Process[] = [...processes, { pid: 1, startedAt: 0, name: "init", user: 0, terminal: "" }];
+  return all.map((each, i) => ({
+    parent: all[i + 1]?.pid ?? 0,
+    group: each.pid,
+    session: each.pid,
+    terminal: "",
+    user: 1000,
+    name: "sh",
+    ...each,
+  }));
 }
 
-const inTerminal = (chain: readonly Ancestor[]): Ancestor[] => chain.map((each) => ({ ...each, hasTerminal: true }));
+const PTS = "34816";
+const OTHER_PTS = "34817";
+/** This process, in a terminal, started after the engine. */
+const IN: Process = { pid: 90, startedAt: 2000, terminal: PTS };
 
-describe("who a process speaks for", () => {
-  test.each<[string, EventAuthor["type"], readonly Ancestor[], readonly string[], EngineRecord | null]>([
-    ["a shell older than the engine", "person", line([90, 2000], [40, 500]), [], ENGINE],
-    ["a child of the engine", "agent", line([90, 2000], [60, 1500], [50, 1000], [40, 500]), [], ENGINE],
-    ["a process with the engine's number, reused", "person", line([90, 2000], [50, 999], [40, 500]), [], ENGINE],
-    ["a mark of any engine", "agent", line([90, 2000], [40, 500]), ["remand-x"], ENGINE],
-    ["a mark, with no engine known here", "agent", line([90, 2000], [40, 500]), ["remand-x"], null],
-    ["a mark that this journal began below", "person", line([90, 2], [40, 1]), ["x"], { ...ENGINE, above: ["x"] }],
-    ["an orphan younger than the engine", "claim", line([90, 2000]), [], ENGINE],
-    ["an orphan that a user's systemd adopted", "claim", line([90, 2000], [30, 10, "systemd"]), [], ENGINE],
-    ["an orphan in a terminal", "person", inTerminal(line([90, 2000])), [], ENGINE],
-    ["an orphan older than the engine", "person", line([90, 900]), [], ENGINE],
-    ["a service in its own control group", "person", line([90, 2000]), [], { ...ENGINE, controlGroups: "0::/s" }],
-    ["an orphan after a reboot", "person", line([90, 2000]), [], { ...ENGINE, boot: "b0" }],
-    ["an orphan where no engine ran", "person", line([90, 2000]), [], null],
-    ["the first process of a container", "person", line([90, 2000]).slice(1), [], ENGINE],
-    ["where the system tells nothing", "person", [], [], ENGINE],
-  ])("%s: %s", (_, expected, chain, marks, engine) => {
-    expect(speakerOf(chain, marks, HERE, engine).type).toBe(expected);
+type Row = readonly [
+  how: string,
+  expected: EventAuthor["type"],
+  chain: readonly Ancestor[],
+  more?: Partial<SpeakerFacts>,
+];
+
+const NO_TERMINAL: readonly Row[] = [
+  ["a child of the engine", "agent", line({ pid: 90, startedAt: 2000 }, { pid: 50, startedAt: 1000 })],
+  ["a child of the engine, in a terminal", "agent", line(IN, { pid: 50, startedAt: 1000 })],
+  [
+    "a process with the engine's number, reused",
+    "claim",
+    line({ pid: 90, startedAt: 2000 }, { pid: 50, startedAt: 999 }),
+  ],
+  ["a mark of any engine", "agent", line(IN), { marks: ["remand-x"] }],
+  ["a mark, with no engine known here", "agent", line(IN), { marks: ["remand-x"], engine: null }],
+  [
+    "a mark that this journal began below",
+    "claim",
+    line({ pid: 90, startedAt: 2 }),
+    { marks: ["x"], engine: { ...ENGINE, above: ["x"] } },
+  ],
+  [
+    "a shell older than the engine, without a terminal",
+    "claim",
+    line({ pid: 90, startedAt: 2000 }, { pid: 40, startedAt: 500 }),
+  ],
+  [
+    "a service in its own control group (systemd-run)",
+    "claim",
+    line({ pid: 90, startedAt: 2000 }),
+    { groupsOf: () => "0::/s" },
+  ],
+  ["where no engine ran", "claim", line({ pid: 90, startedAt: 2000 }), { engine: null }],
+  ["where the system tells nothing", "claim", []],
+];
+
+const TERMINALS: readonly Row[] = [
+  ["a shell in it is older than the engine", "person", line(IN, { pid: 40, startedAt: 500, terminal: PTS })],
+  ["an old terminal program made it", "person", line(IN, { pid: 30, startedAt: 500 })],
+  [
+    "an old service did not make it (at, cron)",
+    "claim",
+    line(IN, { pid: 30, startedAt: 500, name: "atd", user: 0 }),
+    { holdsTerminal: () => false },
+  ],
+  [
+    "an old service that hides its files",
+    "claim",
+    line(IN, { pid: 30, startedAt: 500, name: "cron", user: 0 }),
+    { holdsTerminal: () => null },
+  ],
+  ["an orphan made it (python pty)", "claim", line(IN, { pid: 80, startedAt: 1500, name: "python3" })],
+  ["an orphan has it itself", "claim", line(IN)],
+  ["a user's systemd adopted the orphan", "claim", line(IN, { pid: 30, startedAt: 10, name: "systemd" })],
+  [
+    "an orphan made it below an old service",
+    "claim",
+    line(IN, { pid: 80, startedAt: 1500, name: "script" }, { pid: 30, startedAt: 500, name: "atd", user: 0 }),
+  ],
+  [
+    "script, in an old terminal program's",
+    "person",
+    line(IN, { pid: 80, startedAt: 1500, terminal: OTHER_PTS }, { pid: 30, startedAt: 500 }),
+  ],
+  [
+    "script, in an orphan's terminal",
+    "claim",
+    line(IN, { pid: 80, startedAt: 1500, terminal: OTHER_PTS }, { pid: 70, startedAt: 1400 }),
+  ],
+  [
+    "a login by ssh after the engine started",
+    "person",
+    line(IN, { pid: 80, startedAt: 1500, name: "sshd" }, { pid: 79, startedAt: 1500, name: "sshd", user: 0 }),
+  ],
+  [
+    "a process of the same user that calls itself sshd",
+    "claim",
+    line(IN, { pid: 80, startedAt: 1500, name: "sshd" }, { pid: 79, startedAt: 1500, name: "sshd" }),
+  ],
+  ["a login on the console", "person", line(IN, { pid: 80, startedAt: 1500, name: "login", user: 0, terminal: PTS })],
+  ["a shell from outside of the container", "person", [{ ...line(IN)[0]!, parent: 0 }]],
+  ["a parent that cannot be seen", "claim", [{ ...line(IN)[0]!, parent: 77 }]],
+  ["another process namespace (unshare, nsenter)", "claim", [{ ...line(IN)[0]!, parent: 0 }], { namespace: "pid:[2]" }],
+  ["a user namespace where no engine is seen", "claim", line(IN), { isInUserNamespace: true, engine: null }],
+  ["no engine ran here", "person", line(IN), { engine: null }],
+  ["no engine ran since the machine was started", "person", line(IN), { engine: { ...ENGINE, boot: "b0" } }],
+  ["no engine ran here, one works elsewhere", "claim", line(IN), { engine: null, others: [ENGINE] }],
+  [
+    "a new window after the engine ended",
+    "person",
+    line(IN, { pid: 80, startedAt: 1500 }),
+    { isRunning: () => false, groupsOf: () => "0::/w" },
+  ],
+  [
+    "the same, in the engine's control group",
+    "claim",
+    line(IN, { pid: 80, startedAt: 1500 }),
+    { isRunning: () => false },
+  ],
+  ["a new window while the engine works", "claim", line(IN, { pid: 80, startedAt: 1500 }), { groupsOf: () => "0::/w" }],
+];
+
+describe("who a process without a token speaks for", () => {
+  test.for<Row>([...NO_TERMINAL, ...TERMINALS])("%s: %s", ([, expected, chain, more = {}]) => {
+    const facts: SpeakerFacts = {
+      line: chain,
+      marks: [],
+      boot: "b1",
+      namespace: "pid:[1]",
+      isInUserNamespace: false,
+      engine: ENGINE,
+      others: [],
+      isRunning: () => true,
+      holdsTerminal: (_pid, terminal) => terminal !== "",
+      groupsOf: () => "0::/a",
+      ...more,
+    };
+    expect(speakerOf(facts).type).toBe(expected);
   });
-});
-
-const says = (verb: (typeof ANSWER_VERBS)[number]): Event => ({
-  type: "person.answered",
-  answer: { verb, by: "Ada", message: "", escalation: null },
-});
-
-test("a claim may stop work and send it back, and lets nothing through", () => {
-  const claim: EventAuthor = { type: "claim", why: "it has no terminal" };
-  const allowed = ANSWER_VERBS.filter((verb) => authorityRefusal(claim, [says(verb)]) === null);
-  expect(allowed).toEqual(["send-back", "dispute", "abandon", "retry", "halt"]);
-  expect(authorityRefusal(claim, [{ type: "story.held", by: "Ada" }])).toBeNull();
-  expect(authorityRefusal(claim, [{ type: "answer.undone", by: "Ada" }])?.message).toContain("Undoing an answer");
-  const agent: EventAuthor = { type: "agent", why: "its parent" };
-  for (const verb of ANSWER_VERBS) expect(authorityRefusal(agent, [says(verb)])).not.toBeNull();
-  expect(authorityRefusal({ type: "person" }, [says("force-complete")])).toBeNull();
 });
 
 test("what ps prints is read, with its times and terminals", () => {
   const text = [
-    "    1     0     1 ??       Mon Nov 16 08:00:00 2026 /sbin/launchd",
-    "  501     1   501 ttys001  Mon Nov 16 09:15:30 2026 /Applications/Some App.app/run it",
+    "    1     0     1     0 ??       Mon Nov 16 08:00:00 2026 /sbin/launchd",
+    "  501     1   501   502 ttys001  Mon Nov 16 09:15:30 2026 /Applications/Some App.app/run it",
     "garbage",
   ].join("\n");
   const [first, second, ...rest] = readPs(text);
   expect(rest).toEqual([]);
-  expect(first).toMatchObject({ pid: 1, parent: 0, hasTerminal: false, name: "/sbin/launchd" });
-  expect(second).toMatchObject({ pid: 501, parent: 1, group: 501, hasTerminal: true });
+  expect(first).toMatchObject({ pid: 1, parent: 0, terminal: "", user: 0, name: "/sbin/launchd" });
+  expect(second).toMatchObject({ pid: 501, parent: 1, group: 501, terminal: "ttys001", user: 502 });
   expect(second!.startedAt - first!.startedAt).toBe(4530);
 });

@@ -18,20 +18,20 @@ afterEach(() => {
 });
 
 test("an agent's process begins a journal where there never was one", async () => {
-  await expect(becomeEngine(root, {})).resolves.toMatchObject({ speaker: { type: "person" } });
+  await expect(becomeEngine(root, { XDG_STATE_HOME: root })).resolves.toMatchObject({ speaker: { type: "claim" } });
 });
 
 test("it does not become a person by deleting the journal: the clone remembers that there was one", async () => {
   const anchor = { v: 1, id: "a".repeat(32), position: 3, hash: "b".repeat(64), at: 1 };
   mkdirSync(join(root, ".git/remand"));
   writeFileSync(join(root, ".git/remand/journal.json"), JSON.stringify(anchor));
-  await expect(becomeEngine(root, {})).rejects.toThrow("An engine started this process");
+  await expect(becomeEngine(root, { XDG_STATE_HOME: root })).rejects.toThrow("An engine started this process");
 });
 
 test("a process that may be an agent's cannot replace a journal", () => {
   const lost = { id: null, position: 0, hash: "0".repeat(64), why: "it is gone", kept: null };
   const event = { type: "journal.replaced", id: "c".repeat(32), lost, by: "Ada" } as const;
   expect(authorityRefusal({ type: "claim", why: "an orphan" }, [event])?.message).toMatch(
-    /^Replacing the journal needs a person/,
+    /^Replacing the journal needs an identified person/,
   );
 });

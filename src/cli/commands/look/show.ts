@@ -13,7 +13,7 @@ import { storyDocument } from "../../../views/story/story-document.ts";
 import { storyHtml } from "../../../views/story/story-html.ts";
 import { storyLine, timelineOf } from "../../../views/story/story-lines.ts";
 import { statusOf } from "../../../views/story/story-status.ts";
-import { durationText, shortLine, spentText } from "../../../views/text/words.ts";
+import { authorText, durationText, shortLine, spentText } from "../../../views/text/words.ts";
 import type { StoredEvent } from "../../../ports/journal.ts";
 import { writeEscalation } from "../../../write/reports/escalation.ts";
 import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
@@ -127,7 +127,9 @@ function text(world: World, run: RunOutline, state: StoryState, lines: readonly 
     ...timeline,
     ...(again.length === 0 ? [] : ["", "Gates that ran again, and results that were kept", ...again]),
     ...(strip === "" ? [] : ["", `Gates  ${strip}`]),
-    ...state.waivers.map(({ gate, by, reason }) => `Waived  ${gate} by ${by}: ${shortLine(reason, 160)}`),
+    ...state.waivers.map(
+      (waiver) => `Waived  ${waiver.gate} by ${authorText(waiver)}: ${shortLine(waiver.reason, 160)}`,
+    ),
     "",
     next(world, state),
     "",

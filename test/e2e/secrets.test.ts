@@ -52,9 +52,11 @@ exit 1
 `;
 
 const REVIEW = `${MAKE_TOKEN}
+nonce=$(sed -n 's/.*nonce of this prompt: .\\([0-9a-f]*\\).*/\\1/p')
 echo "I read it with $ACME_API_TOKEN" >&2
 cat <<END
 REVIEW_FAILED: give-away
+$nonce
 
 Files Reviewed:
 - answer.txt

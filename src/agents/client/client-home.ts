@@ -40,7 +40,8 @@ export async function clientSandbox(
   const copies: string[] = [];
   for (const home of homes) {
     const folder = home === undefined ? null : folderOf(home, env);
-    if (home === undefined || folder === null || !(await isThere(folder))) continue;
+    // One that is named keeps its first conversation too; of the others, those that were used before.
+    if (home === undefined || folder === null || (client === undefined && !(await isThere(folder)))) continue;
     const conversations = join(folder, home.conversations);
     await mkdir(conversations, { recursive: true, mode: 0o700 });
     copies.push(folder);

@@ -53,7 +53,7 @@ export function environmentReason({ failure, hunks, files }: BlameMaterial): str
   // What the iteration itself imports, or used to hold, is its own fault.
   const stem = module.split("/").at(-1)!;
   const isOurs =
-    module.startsWith(".") || [...files.keys()].some((path) => path.includes(`${stem}.`) || path.includes(`/${stem}/`));
+    /^[./]/.test(module) || [...files.keys()].some((path) => path.includes(`${stem}.`) || path.includes(`/${stem}/`));
   const isNamed = hunks.some((hunk) =>
     [...hunk.added, ...hunk.removed, hunk.oldFile].some((line) => line.includes(module)),
   );

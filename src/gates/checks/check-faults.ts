@@ -136,12 +136,15 @@ function findingOf(
 /** A test is known by its name, whatever it says; another fault by its place and its words, without the line. */
 function nameOf(check: string, { test, file, message }: OutputFailure): string {
   const place = file ?? check;
-  return test === null ? `${place}: ${normalisedMessage(message)}` : `${place} > ${test}`;
+  return test === null ? `${place}: ${normalisedMessage(message)}` : testName(place, test);
 }
+
+/** Some runners call a whole file a test, by its path on this machine: the name is the same on every other. */
+const testName = (place: string, test: string): string => `${place} > ${test.endsWith(`/${place}`) ? place : test}`;
 
 /** The name of a fault, from the finding that was made of it. */
 export function faultNameOf({ symbol, category, source, file, message }: Finding): string {
-  if (symbol !== undefined) return `${file ?? source} > ${symbol}`;
+  if (symbol !== undefined) return testName(file ?? source, symbol);
   return category === "check" ? source : `${file ?? source}: ${normalisedMessage(message)}`;
 }
 

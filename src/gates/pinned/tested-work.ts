@@ -166,12 +166,13 @@ async function unmetTargets(
   const licensed: ContestedTest[] = [];
   const isPassed = new Set(judgement.identities?.passing);
   for (const name of request.atBase.targets) {
-    const finding = red.find((each) => faultNameOf(each) === name || isLoadFailure(each, name));
+    const finding = red.find((each) => faultNameOf(each) === name || isLoadFailure(each, name) || isInFile(each, name));
     if (finding === undefined) {
       // A test that is named when it fails, and not among all that passed, did not run. A check that named every test
       // at the base must name them again.
       const isNamed = tests.isNamed || base?.isNamed === true;
-      const isMissing = judgement.result === "pass" && isNamed && name.includes(" > ") && !isPassed.has(name);
+      const hasRun = isWholeFile(name) ? hasPassedIn(placeOfFailure(name), tests) : isPassed.has(name);
+      const isMissing = judgement.result === "pass" && isNamed && name.includes(" > ") && !hasRun;
       if (isMissing) refusals.push(missingTarget(name));
     } else if (mayChange(name, request.licensed))
       licensed.push({ test: name, why: isLoadFailure(finding, name) ? "not-loaded" : "fails" });
@@ -181,6 +182,19 @@ async function unmetTargets(
   }
   return { refused: refusals, contested, licensed };
 }
+
+/** At the base the file did not load, so that none of its tests had a name: Node calls such a file a test, by its path. */
+function isWholeFile(target: string): boolean {
+  const place = placeOfFailure(target);
+  const title = target.slice(place.length + " > ".length);
+  return title === place || title.endsWith(`/${place}`);
+}
+
+/** Its tests have names now, and one of them fails. */
+const isInFile = ({ file }: Finding, target: string): boolean => isWholeFile(target) && file === placeOfFailure(target);
+
+const hasPassedIn = (file: string, { passed }: SuiteResults): boolean =>
+  [...passed.keys()].some((identity) => identity.startsWith(`${file} > `));
 
 /** Does what the run printed speak of something that the work moved? Not every runner says it with the failure. */
 async function isAboutMoved(

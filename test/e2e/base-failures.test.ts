@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { checkoutOf } from "./checkout.ts";
-import { sample } from "../sampled.ts";
+import { sample, testInFull } from "../sampled.ts";
 import { gitIn } from "../kit/git-repository.ts";
 
 /* What fails before the work begins, through the built program: known, the story's target, or a question. */
@@ -167,7 +167,7 @@ describe("an agent that edits", () => {
     expect(remand("log").out).not.toContain("story.accepted");
   });
 
-  test("the target's file and fixes the code too is accepted", { timeout: 60_000 }, () => {
+  testInFull("the target's file and fixes the code too is accepted", { timeout: 60_000 }, () => {
     const { remand } = project({
       stories: { fix: story("Fix removing", "target: removes\n") },
       writes: { fix: { "src/cart.js": FIXED, "test/cart.test.js": `${TESTS}test("more", () => {});\n` } },
@@ -205,7 +205,7 @@ describe("a known failure", () => {
     expect(remand("gate", "checks").out).toContain(`pass, ${notes}`);
   });
 
-  test(
+  testInFull(
     "that passes now is said to be one that can go; work without a test is refused where one is required",
     {
       timeout: 120_000,
@@ -259,7 +259,7 @@ describe("what fails on the base and is neither known nor a target", () => {
     expect(remand("show", "free").out).toContain("checks: fail");
   });
 
-  test("is fixed first, and the story goes on with the base as it is then", { timeout: 120_000 }, () => {
+  testInFull("is fixed first, and the story goes on with the base as it is then", { timeout: 120_000 }, () => {
     const { remand, rewrite, commit } = project({ stories: { free: stories.free }, writes });
     expect(remand("run").status).toBe(4);
     rewrite("src/cart.js", FIXED);
@@ -332,7 +332,7 @@ describe("remand loop", () => {
     expect(last.out).toContain(`accepted; 1 known failure: ${INVOICE}`);
   });
 
-  test("leaves out what --known names", { timeout: 60_000 }, () => {
+  testInFull("leaves out what --known names", { timeout: 60_000 }, () => {
     const { remand, agent } = project({ files, writes: { any: { "src/cart.js": FIXED } } });
     const loop = (...more: string[]) => remand("loop", "--check", "node --test", ...more, ...agent);
     const { status, out } = loop("--known", "test/legacy*");

@@ -16,7 +16,7 @@ import type { Judgement } from "../../src/core/gates/gate.ts";
 import { storyId } from "../../src/core/events/ids.ts";
 import { gateRequest, memoryEvidence } from "../contract/gate.ts";
 import { makeRepository } from "../kit/git-repository.ts";
-import { sample } from "../sampled.ts";
+import { sample, testInFull } from "../sampled.ts";
 
 type Files = Readonly<Record<string, string | null>>;
 
@@ -168,7 +168,7 @@ describe("honest work is accepted", () => {
     expect(isAccepted(judgement), judgement.summary).toBe(true);
   });
 
-  test("a renamed module with its tests is contested, never refused", async () => {
+  testInFull("a renamed module with its tests is contested, never refused", async () => {
     const { judgement } = await judge({
       change: {
         "src/cart.js": null,
@@ -181,7 +181,7 @@ describe("honest work is accepted", () => {
     expect(judgement.contested?.every(({ why }) => why === "not-loaded")).toBe(true);
   });
 
-  test("a table-driven rewrite that the story allows passes with a note", async () => {
+  testInFull("a table-driven rewrite that the story allows passes with a note", async () => {
     const { judgement } = await judge({
       licensed: ["test/cart.test.js"],
       change: {

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { dashboardProject, type DashboardProject } from "../web/dashboard-project.ts";
 import type { DiffDocument } from "../../src/views/story/diff-document.ts";
+import { testInFull } from "../sampled.ts";
 
 /* A mark goes with the lines that were blamed: what a later attempt wrote at the same number is innocent. */
 
@@ -64,7 +65,11 @@ test("a mark is gone with the line that was blamed, and is not on what stands at
   expect(await marksOf(PRICE("", "+"), PRICE(INNOCENT, "-"))).toEqual([[], []]);
 }, 180_000);
 
-test("a mark goes with a line that is moved, and stands there once", async () => {
-  const mark = "proven src/price.js:12:  return Math.round((total * (100 + percent)) / 100);";
-  expect(await marksOf(PRICE("", "+"), PRICE(INNOCENT, "+"))).toEqual([[mark], [mark]]);
-}, 180_000);
+testInFull(
+  "a mark goes with a line that is moved, and stands there once",
+  async () => {
+    const mark = "proven src/price.js:12:  return Math.round((total * (100 + percent)) / 100);";
+    expect(await marksOf(PRICE("", "+"), PRICE(INNOCENT, "+"))).toEqual([[mark], [mark]]);
+  },
+  180_000,
+);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
+import { testInFull } from "../sampled.ts";
 
 /* `remand blame` by itself, in a repository that knows nothing of Remand: real git, real runs. */
 
@@ -76,7 +77,7 @@ describe("blame", () => {
     expect(repository.git("worktree", "list").trim().split("\n")).toHaveLength(1);
   });
 
-  test("tells a person the lines, why, the runs, and what else was considered", () => {
+  testInFull("tells a person the lines, why, the runs, and what else was considered", () => {
     slip();
     repository.write("src/format.js", FORMAT.replace("cents /", "cents  /"));
     const { out, err } = blame("--check", "npm test");
@@ -87,7 +88,7 @@ describe("blame", () => {
     expect(err).toContain("run base: without 2 of 2 changes");
   });
 
-  test("of two that broke two tests it names both; of two that break one only together, both as one", () => {
+  testInFull("of two that broke two tests it names both; of two that break one only together, both as one", () => {
     slip();
     repository.write("src/format.js", FORMAT.replace("toFixed(2)", "toFixed(1)"));
     expect(blame("--check", "npm test", "--json").answer).toMatchObject({ kind: "multi", proven: true });
@@ -102,7 +103,7 @@ describe("blame", () => {
     expect(answer).toMatchObject({ kind: "hunk", proven: false, runs: 0, hunks: [{ file: "src/price.js" }] });
   });
 
-  test("says of a failure that was there before that no change did it", () => {
+  testInFull("says of a failure that was there before that no change did it", () => {
     slip();
     repository.git("commit", "--quiet", "-am", "broken before");
     repository.write("src/format.js", FORMAT.replace("cents /", "cents  /"));
@@ -149,7 +150,7 @@ describe("blame", () => {
     expect(blame(...args, "--quiet").out).toContain(text);
   });
 
-  test("tells the commit that took lines away, and none of what is not committed yet", () => {
+  testInFull("tells the commit that took lines away, and none of what is not committed yet", () => {
     repository.write("src/format.js", FORMAT.replace("cents /", "cents  /"));
     repository.git("commit", "--quiet", "--all", "--message", "layout");
     repository.write("src/price.js", PRICE.replace(/ {2}return Math[^\n]*\n/, ""));

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { checkoutOf } from "./checkout.ts";
+import { testInFull } from "../sampled.ts";
 
 /* An agent changes a test that passed before, through the built program: who decides about it, and what is said. */
 
@@ -109,7 +110,7 @@ describe("an existing test that the agent changed", { timeout: 120_000 }, () => 
     expect(lost.out).toContain("licenses in the journal do not count: ");
   });
 
-  test("goes back with a brief that names it", () => {
+  testInFull("goes back with a brief that names it", () => {
     const { remand, prompts } = project("goal");
     remand("run", "--reporter", "minimal");
     const said = remand("answer", "round", "send-back", "--message", "keep the test", "--by", "Ada");
@@ -136,7 +137,7 @@ describe("an existing test that the agent changed", { timeout: 120_000 }, () => 
     }
   });
 
-  test("is allowed beforehand by a loop's --tests-may-change", () => {
+  testInFull("is allowed beforehand by a loop's --tests-may-change", () => {
     const { remand, agent } = project("goal");
     const args = ["loop", "--goal", "round up", "--check", "node --test", "--reporter", "default"];
     const done = remand(...args, "--force", "--tests-may-change", "test/total.test.js", ...agent);

@@ -17,6 +17,7 @@ import {
   works,
   type Project,
 } from "./critic-audit-project.ts";
+import { testInFull } from "../sampled.ts";
 
 /* S0 and S2 from end to end: real git, real worktrees, `node --test` as the check, and scripted agents. */
 
@@ -150,7 +151,7 @@ describe("environments", () => {
     expect(brief).toContain("### Common Causes");
   });
 
-  test("where no gate runs the checks the audit does, and an exit code outweighs an auditor", async () => {
+  testInFull("where no gate runs the checks the audit does, and an exit code outweighs an auditor", async () => {
     project.story("cap");
     const result = await project.run(
       { developer: [inBeta, works("// fixed")], critic: [reviewPassed], auditor: [audits] },
@@ -209,7 +210,7 @@ describe("AUDIT_BLOCKED", () => {
   });
 
   // S2.43
-  test("that no role can repair goes to a person", async () => {
+  testInFull("that no role can repair goes to a person", async () => {
     project.story("one");
     const result = await project.run({ developer: [works("// one")], critic: [reviewPassed], auditor: [blocked] });
     expect(result.exitCode).toBe(4);
@@ -268,7 +269,7 @@ describe("a reviewer that is not understood", () => {
     expect(project.events("work.sent-back")).toHaveLength(0);
   });
 
-  test("an agent that is gone has its fallback", async () => {
+  testInFull("an agent that is gone has its fallback", async () => {
     project.story("cap");
     const result = await project.run(
       {
@@ -320,7 +321,7 @@ describe("reviewers who contradict each other", () => {
     expect(result).toMatchObject({ exitCode: 0, stories: [{ attempts: 2 }] });
   });
 
-  test("a tie is a person's", async () => {
+  testInFull("a tie is a person's", async () => {
     project.story("cap");
     const result = await project.run(scripts, { set: set("first", "second") });
     expect(result.exitCode).toBe(4);
@@ -366,7 +367,7 @@ describe("a staged review after the rework", () => {
   const reviews = () =>
     project.events("gate.judged").flatMap(({ judgement }) => (judgement.gate === "review" ? [judgement] : []));
 
-  test("gives another finding at the same line an id and a text of its own", async () => {
+  testInFull("gives another finding at the same line an id and a text of its own", async () => {
     project.story("cap");
     const rounded = SWALLOWED.replace("the error is swallowed", "the wait is rounded down");
     const result = await project.run(
@@ -394,20 +395,23 @@ describe("a staged review after the rework", () => {
     expect(third).toContain("the wait is rounded down");
   });
 
-  test("a reviewer that passes twice without answering the finding stops nothing, and the record says so", async () => {
-    project.story("cap");
-    const result = await project.run(
-      {
-        developer: [works("// one"), works("// two")],
-        "code-reviewer": [reviewFailed(SWALLOWED), reviewPassed, reviewPassed],
-        auditor: [auditPassed],
-      },
-      { set },
-    );
-    expect(result).toMatchObject({ exitCode: 0, stories: [{ id: "cap", status: "accepted" }] });
-    expect(reviews().map((each) => each.result)).toEqual(["fail", "pass"]);
-    expect(reviews()[1]!.context).toEqual([expect.stringContaining(reviews()[0]!.blocking[0]!)]);
-  });
+  testInFull(
+    "a reviewer that passes twice without answering the finding stops nothing, and the record says so",
+    async () => {
+      project.story("cap");
+      const result = await project.run(
+        {
+          developer: [works("// one"), works("// two")],
+          "code-reviewer": [reviewFailed(SWALLOWED), reviewPassed, reviewPassed],
+          auditor: [auditPassed],
+        },
+        { set },
+      );
+      expect(result).toMatchObject({ exitCode: 0, stories: [{ id: "cap", status: "accepted" }] });
+      expect(reviews().map((each) => each.result)).toEqual(["fail", "pass"]);
+      expect(reviews()[1]!.context).toEqual([expect.stringContaining(reviews()[0]!.blocking[0]!)]);
+    },
+  );
 });
 
 /** Answers the finding that it was asked about, by the id that stands in its prompt. */
@@ -437,7 +441,7 @@ describe("a disputed finding", () => {
     expect(project.prompts("adjudicator")[0]).toContain("nothing throws there");
   });
 
-  test("that is upheld is a person's to decide", async () => {
+  testInFull("that is upheld is a person's to decide", async () => {
     project.story("cap");
     const result = await project.run({
       developer: [works("// one"), works("// two", "Dispute: 1: nothing throws there")],
@@ -450,81 +454,87 @@ describe("a disputed finding", () => {
     expect(project.prompts("critic")).toHaveLength(1);
   });
 
-  test("is reviewed by the reviewer's fallback, asked by a schema, and again where the answer is unclear", async () => {
-    project.story("cap");
-    const result = await project.run(
-      {
-        developer: [works("// one"), works("// two", "Dispute: 1: nothing throws there")],
-        critic: [reviewFailed(SWALLOWED), reviewPassed],
-        judge: [{ say: "hm" }, { say: "REVIEW_PASSED: {story}\n\nSummary: it cannot throw\n" }],
-        auditor: [auditPassed],
-      },
-      {
-        // The critic raised it, so it is no fallback here; behind it comes an uninvolved role.
-        set: [
-          "agents.adjudicator.use=command",
-          "agents.adjudicator.command=no-such-program-anywhere",
-          "agents.adjudicator.fallback=critic",
-          "agents.critic.fallback=judge",
-        ],
-      },
-    );
-    expect(result.exitCode).toBe(0);
-    expect(project.events("finding.adjudicated")).toMatchObject([
-      { upheld: false, by: "judge", reason: "it cannot throw", asked: { judge: 2 } },
-    ]);
-    const [asked] = project.asked.filter(({ role }) => role === "judge");
-    expect(asked).toMatchObject({ access: "read", session: null, outputSchema: { type: "object" } });
-  });
-
-  test("can be a person's answer to a used-up budget: what stands is asked about again, what falls is judged again", async () => {
-    project.story("cap");
-    const scripts = {
-      developer: [works("// one"), works("// two")],
-      critic: [
-        reviewFailed("src/wait.js:2: a", "src/wait.js:3: b"),
-        reviewFailed("src/wait.js:2: c", "src/wait.js:4: d"),
-        reviewPassed,
-      ],
-      adjudicator: [
-        { say: "REVIEW_FAILED: {story}\n\nIssues Found:\n- src/wait.js:2: it does\n" },
-        { say: "REVIEW_PASSED: {story}\n\nSummary: it is right\n" },
-      ],
-      auditor: [auditPassed],
-    };
-    const set = ["gates.review.failures=2", "stall.grace=0"];
-    const first = await project.run(scripts, { set });
-    const questionOf = (result: typeof first) => result.stories[0]!.question!;
-    expect(questionOf(first).reason).toMatchObject({ type: "budget", budget: "failures:review", used: 2 });
-    const [one, other] = project.events("gate.judged").findLast(({ judgement }) => judgement.gate === "review")!
-      .judgement.blocking;
-    const dispute = (finding: typeof one) =>
-      createHost(project.repository.env).appendEvents(project.repository.root, storyId("cap"), [
+  testInFull(
+    "is reviewed by the reviewer's fallback, asked by a schema, and again where the answer is unclear",
+    async () => {
+      project.story("cap");
+      const result = await project.run(
         {
-          type: "person.answered",
-          answer: {
-            verb: "dispute",
-            by: "Ada",
-            message: "it is right",
-            escalation: questionOf(first).id,
-            findings: [finding!],
-          },
+          developer: [works("// one"), works("// two", "Dispute: 1: nothing throws there")],
+          critic: [reviewFailed(SWALLOWED), reviewPassed],
+          judge: [{ say: "hm" }, { say: "REVIEW_PASSED: {story}\n\nSummary: it cannot throw\n" }],
+          auditor: [auditPassed],
         },
+        {
+          // The critic raised it, so it is no fallback here; behind it comes an uninvolved role.
+          set: [
+            "agents.adjudicator.use=command",
+            "agents.adjudicator.command=no-such-program-anywhere",
+            "agents.adjudicator.fallback=critic",
+            "agents.critic.fallback=judge",
+          ],
+        },
+      );
+      expect(result.exitCode).toBe(0);
+      expect(project.events("finding.adjudicated")).toMatchObject([
+        { upheld: false, by: "judge", reason: "it cannot throw", asked: { judge: 2 } },
       ]);
-    await dispute(one);
-    const second = await project.run(scripts, { set });
-    expect(questionOf(second).reason).toEqual(questionOf(first).reason);
-    expect(questionOf(second).assessment).toContain(`the disputed finding ${one} stands, says adjudicator`);
-    expect(project.prompts("critic")).toHaveLength(2);
-    await dispute(other);
-    const third = await project.run(scripts, { set });
-    expect(third).toMatchObject({ exitCode: 0, stories: [{ status: "accepted", attempts: 2 }] });
-    expect(project.events("finding.adjudicated")).toMatchObject([{ upheld: true }, { upheld: false }]);
-    expect(project.prompts("developer")).toHaveLength(2);
-    expect(project.prompts("critic")).toHaveLength(3);
-  });
+      const [asked] = project.asked.filter(({ role }) => role === "judge");
+      expect(asked).toMatchObject({ access: "read", session: null, outputSchema: { type: "object" } });
+    },
+  );
 
-  test("that no role can review goes to a person, with the reason", async () => {
+  testInFull(
+    "can be a person's answer to a used-up budget: what stands is asked about again, what falls is judged again",
+    async () => {
+      project.story("cap");
+      const scripts = {
+        developer: [works("// one"), works("// two")],
+        critic: [
+          reviewFailed("src/wait.js:2: a", "src/wait.js:3: b"),
+          reviewFailed("src/wait.js:2: c", "src/wait.js:4: d"),
+          reviewPassed,
+        ],
+        adjudicator: [
+          { say: "REVIEW_FAILED: {story}\n\nIssues Found:\n- src/wait.js:2: it does\n" },
+          { say: "REVIEW_PASSED: {story}\n\nSummary: it is right\n" },
+        ],
+        auditor: [auditPassed],
+      };
+      const set = ["gates.review.failures=2", "stall.grace=0"];
+      const first = await project.run(scripts, { set });
+      const questionOf = (result: typeof first) => result.stories[0]!.question!;
+      expect(questionOf(first).reason).toMatchObject({ type: "budget", budget: "failures:review", used: 2 });
+      const [one, other] = project.events("gate.judged").findLast(({ judgement }) => judgement.gate === "review")!
+        .judgement.blocking;
+      const dispute = (finding: typeof one) =>
+        createHost(project.repository.env).appendEvents(project.repository.root, storyId("cap"), [
+          {
+            type: "person.answered",
+            answer: {
+              verb: "dispute",
+              by: "Ada",
+              message: "it is right",
+              escalation: questionOf(first).id,
+              findings: [finding!],
+            },
+          },
+        ]);
+      await dispute(one);
+      const second = await project.run(scripts, { set });
+      expect(questionOf(second).reason).toEqual(questionOf(first).reason);
+      expect(questionOf(second).assessment).toContain(`the disputed finding ${one} stands, says adjudicator`);
+      expect(project.prompts("critic")).toHaveLength(2);
+      await dispute(other);
+      const third = await project.run(scripts, { set });
+      expect(third).toMatchObject({ exitCode: 0, stories: [{ status: "accepted", attempts: 2 }] });
+      expect(project.events("finding.adjudicated")).toMatchObject([{ upheld: true }, { upheld: false }]);
+      expect(project.prompts("developer")).toHaveLength(2);
+      expect(project.prompts("critic")).toHaveLength(3);
+    },
+  );
+
+  testInFull("that no role can review goes to a person, with the reason", async () => {
     project.story("cap");
     const result = await project.run(
       {
@@ -721,7 +731,7 @@ ${cases.join("\n")}
     expect(project.events("story.accepted")[0]!.notes).toContain(accepted);
   });
 
-  test("and to which others are added are no question", async () => {
+  testInFull("and to which others are added are no question", async () => {
     const more = 'test("begins with 100", () => assert.equal(waitMs(1), 100));';
     expect((await runWith(capped(5000, tests(CAPPED, more), "more"))).exitCode).toBe(0);
     expect(contestedIn()).toEqual([[], []]);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { fileURLToPath } from "node:url";
 import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
+import { testInFull } from "../sampled.ts";
 
 /* Exactly what the gates passed is delivered, by the built program and real git, whatever happens to branches meanwhile. */
 
@@ -189,7 +190,7 @@ test("merge: auto without the merge gate: two stories are both merged, in a boun
   expect(journal().length).toBeLessThan(60);
 });
 
-test("a target that moves at every check ends at a person, with a pause in between and not for ever", () => {
+testInFull("a target that moves at every check ends at a person, with a pause in between and not for ever", () => {
   project(AUTO, "cap");
   besides("check", `cd "${repository.root}" && echo more >> readme.txt && ${COMMIT} commit --quiet -am meanwhile\n`);
   const { status, out } = run();
@@ -237,7 +238,7 @@ describe("Merge this work?", () => {
     expect(refused.out).toContain("merge is no answer to esc-cap-1");
   });
 
-  test("resolve is checked: what is not merged is asked about again; a squash is recognized", () => {
+  testInFull("resolve is checked: what is not merged is asked about again; a squash is recognized", () => {
     project(MANUAL, "cap");
     run();
     answer("resolve");
@@ -277,24 +278,27 @@ describe("Merge this work?", () => {
   });
 });
 
-test("a stale lock on the branch costs no attempt: the work is kept, and the question names the lock and the fix", () => {
-  project("deliver: branch", "cap");
-  besides(
-    "agent",
-    'mkdir -p "$(git rev-parse --git-common-dir)/refs/heads/remand"; : > "$(git rev-parse --git-common-dir)/refs/heads/remand/cap.lock"\n',
-  );
-  const stopped = run();
-  expect(stopped.status, stopped.out).toBe(4);
-  expect(asked()).toBe(1);
-  const lock = join(repository.root, ".git", "refs", "heads", "remand", "cap.lock");
-  expect(existsSync(lock)).toBe(true);
-  expect(remand("inbox").out).toContain(`remove it: rm '${lock}'`);
-  const { commit } = events("attempt.finished")[0]! as unknown as { commit: string };
-  expect(git("rev-parse", "refs/remand/kept/cap")).toBe(commit);
-  rmSync(lock);
-  answer("resolve");
-  const { status, out } = run();
-  expect(status, out).toBe(0);
-  expect(asked()).toBe(1);
-  expect(git("show", "remand/cap:cap.txt")).toBe("cap");
-});
+testInFull(
+  "a stale lock on the branch costs no attempt: the work is kept, and the question names the lock and the fix",
+  () => {
+    project("deliver: branch", "cap");
+    besides(
+      "agent",
+      'mkdir -p "$(git rev-parse --git-common-dir)/refs/heads/remand"; : > "$(git rev-parse --git-common-dir)/refs/heads/remand/cap.lock"\n',
+    );
+    const stopped = run();
+    expect(stopped.status, stopped.out).toBe(4);
+    expect(asked()).toBe(1);
+    const lock = join(repository.root, ".git", "refs", "heads", "remand", "cap.lock");
+    expect(existsSync(lock)).toBe(true);
+    expect(remand("inbox").out).toContain(`remove it: rm '${lock}'`);
+    const { commit } = events("attempt.finished")[0]! as unknown as { commit: string };
+    expect(git("rev-parse", "refs/remand/kept/cap")).toBe(commit);
+    rmSync(lock);
+    answer("resolve");
+    const { status, out } = run();
+    expect(status, out).toBe(0);
+    expect(asked()).toBe(1);
+    expect(git("show", "remand/cap:cap.txt")).toBe("cap");
+  },
+);

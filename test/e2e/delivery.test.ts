@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeProject, wait, works, type Project } from "./critic-audit-project.ts";
 import { startGithubServer } from "../kit/github-server.ts";
+import { testInFull } from "../sampled.ts";
 
 /* From accepted work to the branch it is for: real git, real merges, a forge on loopback, CI by command. */
 
@@ -74,7 +75,7 @@ describe("merging", () => {
     expect(project.verdicts(later).at(-1)).toBe("merge pass");
   });
 
-  test("a conflict goes back to the agent with the marks in the file, and is resolved there", async () => {
+  testInFull("a conflict goes back to the agent with the marks in the file, and is resolved there", async () => {
     project.story("one");
     project.story("two", "depends_on: [one]\n");
     const resolved = { "src/wait.js": wait("// two and main") };
@@ -165,7 +166,7 @@ describe("CI by command", () => {
     expect(project.events("work.sent-back")[0]).toMatchObject({ gate: "ci", failure: 1 });
   });
 
-  test("infrastructure trouble is run again, without a charge", async () => {
+  testInFull("infrastructure trouble is run again, without a charge", async () => {
     project.story("cap");
     const once =
       "test -e ../../ran-once || { touch ../../ran-once; echo 'fatal: unable to access: Could not resolve host: github.com'; exit 128; }";

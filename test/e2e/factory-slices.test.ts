@@ -13,6 +13,7 @@ import {
   type FactoryProject,
   type Scripts,
 } from "./factory-project.ts";
+import { testInFull } from "../sampled.ts";
 
 /*
  * S1's rework protocol over whole runs: what fails where goes to whom, on whose account, and what is judged again.
@@ -258,7 +259,7 @@ describe("a slice whose budget is used up", () => {
   });
 });
 
-test("a mistake in the CI's own configuration goes to its owner, not to the pair", async () => {
+testInFull("a mistake in the CI's own configuration goes to its owner, not to the pair", async () => {
   const ci = "! grep -q bad ci.yml || { echo 'Invalid workflow file: .github/workflows/ci.yml#L3'; exit 1; }";
   const result = await factory(
     {
@@ -292,7 +293,7 @@ describe("conservative", () => {
     expect(project.events("work.sent-back")).toEqual([]);
   });
 
-  test("a CI run that failed by infrastructure waits for a person too", async () => {
+  testInFull("a CI run that failed by infrastructure waits for a person too", async () => {
     const set = ["phases.implement=[integrity, tdd, ci]", "deliver=branch"];
     expect(await factory({ "tdd-pair": [says(GOOD)] }, { autonomy: "conservative", set })).toMatchObject({
       exitCode: 4,

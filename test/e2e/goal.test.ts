@@ -4,6 +4,7 @@ import { storyId } from "../../src/core/events/ids.ts";
 import type { ScriptedAttempt } from "../../src/core/schemas/agent-script.ts";
 import { byText, lookup } from "../../src/stdx/sorted-map.ts";
 import { makeProject, wait, works, type Project } from "./critic-audit-project.ts";
+import { testInFull } from "../sampled.ts";
 
 /* S3 from end to end: one goal, real runs, proven blame, and the four ways in which the loop gives up. */
 
@@ -35,7 +36,7 @@ test("a slip is blamed on its line, proven, and the brief allows that file and n
   expect(project.prompts("developer")[1]).toContain("ONLY modify src/wait.js");
 });
 
-test("a place that is blamed three times is a persistent trouble spot", async () => {
+testInFull("a place that is blamed three times is a persistent trouble spot", async () => {
   const result = await project.run(
     { developer: [wrong("// one"), wrong("// two"), wrong("// three"), wrong("// four")] },
     { set: [...GOAL, "stall.sameFailure=0", "stall.plateau=0", "stall.grace=0"] },
@@ -75,7 +76,7 @@ test("a failure that comes and goes on the same files is non-deterministic, and 
   expect(project.events("work.sent-back")).toEqual([]);
 });
 
-test("suspects in unrelated files that nobody can tell apart are too broad for a targeted rework", async () => {
+testInFull("suspects in unrelated files that nobody can tell apart are too broad for a targeted rework", async () => {
   const files = Object.fromEntries(["a", "b", "c", "d", "e", "f"].map((name) => [`lib/${name}.conf`, `${name} = 1\n`]));
   project.repository.write("check.sh", "test ! -d lib || { echo 'the settings do not fit together'; exit 1; }\n");
   project.repository.git("add", "--all");

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 import { startGithubServer, type GithubServer } from "../kit/github-server.ts";
+import { testInFull } from "../sampled.ts";
 
 /* A pull request changes a test that passed before, and its code owner approves it: through the built program. */
 
@@ -126,7 +127,7 @@ describe("a contested test in a pull request", { timeout: 120_000 }, () => {
     expect(within.out).toContain(`the base ${own.slice(0, 12)} is not on main, the target of pull request 7`);
   });
 
-  test("stays contested where the forge does not answer, or the files are not the approved ones", async () => {
+  testInFull("stays contested where the forge does not answer, or the files are not the approved ones", async () => {
     const { head, base } = proposed();
     const silent = await gate("--base", "main");
     expect(silent.status, silent.out).toBe(0);

@@ -10,6 +10,7 @@ import type { StoredEvent } from "../../src/ports/journal.ts";
 import { checkoutOf } from "./checkout.ts";
 import { withPromptNonce } from "../../src/agents/scripted/prompt-nonce.ts";
 import { agentResult } from "../contract/agent-result.ts";
+import { testInFull } from "../sampled.ts";
 
 /** S4, end to end: four phases, each reviewed, with real git and real files; agents and reviewers are scripted. */
 
@@ -235,7 +236,7 @@ Prices are in answer.txt.
     expect(fieldsOf(ran.ownFile())["last_error"]).toBeUndefined();
   });
 
-  it("keep the person's file up to date while they go on", async () => {
+  testInFull("keep the person's file up to date while they go on", async () => {
     const root = checkout(STORY);
     const file = (): string => readFileSync(join(root, "stories/prices.md"), "utf8");
     const says = (fields: Record<string, unknown>): Promise<void> =>
@@ -278,21 +279,28 @@ Prices are in answer.txt.
     expect(ran.branchFile()).not.toContain("By the first.");
   });
 
-  it("a finding about the architecture, in the review of the code, sends the plan back, and the code is written again", async () => {
-    const ran = await played({
-      planner: section("Implementation Plan", "1. Here.", "1. There."),
-      "code-reviewer": rejecting("implement", reject("architecture", "it belongs into the shop, not here")),
-    });
-    expect(ran.result.exitCode).toBe(0);
-    expect(attempts(ran)).toEqual(["refine", "research", "plan", "implement", "plan!", "implement"]);
-    const sent = ran.lines.flatMap(({ event }) => (event.type === "work.sent-back" ? [event] : []));
-    expect(sent).toMatchObject([{ gate: "review", route: { phase: "plan", role: "planner" } }]);
-    expect(ran.prompts.get("developer")![1]).toContain("| 1. There.");
-    expect(ran.prompts.get("developer")![1]).toContain("attempt 4 did this phase before, and its work is still there");
-    expect(fieldsOf(ran.ownFile())["refinement_iterations"]).toMatchObject([{ agentType: "plan", result: "success" }]);
-  });
+  testInFull(
+    "a finding about the architecture, in the review of the code, sends the plan back, and the code is written again",
+    async () => {
+      const ran = await played({
+        planner: section("Implementation Plan", "1. Here.", "1. There."),
+        "code-reviewer": rejecting("implement", reject("architecture", "it belongs into the shop, not here")),
+      });
+      expect(ran.result.exitCode).toBe(0);
+      expect(attempts(ran)).toEqual(["refine", "research", "plan", "implement", "plan!", "implement"]);
+      const sent = ran.lines.flatMap(({ event }) => (event.type === "work.sent-back" ? [event] : []));
+      expect(sent).toMatchObject([{ gate: "review", route: { phase: "plan", role: "planner" } }]);
+      expect(ran.prompts.get("developer")![1]).toContain("| 1. There.");
+      expect(ran.prompts.get("developer")![1]).toContain(
+        "attempt 4 did this phase before, and its work is still there",
+      );
+      expect(fieldsOf(ran.ownFile())["refinement_iterations"]).toMatchObject([
+        { agentType: "plan", result: "success" },
+      ]);
+    },
+  );
 
-  it("start behind those that the story's file calls complete, with what is written there", async () => {
+  testInFull("start behind those that the story's file calls complete, with what is written there", async () => {
     const story = STORY.replace("status: ready", "research_complete: true\nstatus: ready").concat(
       "\n## Research\n\nFrom another tool.\n",
     );
@@ -306,7 +314,7 @@ Prices are in answer.txt.
     expect(ran.branchFile().startsWith(story)).toBe(true);
   });
 
-  it("the story's own limit counts reworks, and the question, and the file, say why it ended", async () => {
+  testInFull("the story's own limit counts reworks, and the question, and the file, say why it ended", async () => {
     const story = STORY.replace("status: ready", "max_refinement_attempts: 1\nstatus: ready");
     const ran = await played(
       {
@@ -357,7 +365,7 @@ describe("the person's text", () => {
     expect(ran.prompts.get("planner")![0]).toContain("| Written by the agent.");
   });
 
-  it("an agent that gives no section is asked for it, in the same conversation", async () => {
+  testInFull("an agent that gives no section is asked for it, in the same conversation", async () => {
     const conversations: (string | undefined)[] = [];
     const ran = await played({
       researcher: (_prompt, turn, { session }) => {
@@ -399,7 +407,7 @@ describe("the person's text", () => {
     expect(ran.lines.some(({ event }) => event.type === "attempt.finished")).toBe(false);
   });
 
-  it("a rework that gives the same section again changed nothing, and the loop ends at a person", async () => {
+  testInFull("a rework that gives the same section again changed nothing, and the loop ends at a person", async () => {
     const ran = await played({
       "code-reviewer": rejecting("research", reject("completeness", "too thin")),
     });

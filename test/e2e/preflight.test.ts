@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { makeRepository } from "../kit/git-repository.ts";
+import { testInFull } from "../sampled.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
@@ -45,7 +46,7 @@ test("a loop whose check cannot start, or passes already, starts no agent", () =
   expect(isPaid()).toBe(true);
 });
 
-test("a base that was green is not run again by the next command, and one that was red is", () => {
+testInFull("a base that was green is not run again by the next command, and one that was red is", () => {
   const { remand, home, write } = projectOf({
     "answer.txt": "right\n",
     "check.sh": "echo x >> $COUNT; grep -q right answer.txt\n",
@@ -114,7 +115,7 @@ gates: { checks: { commands: ["${command}"] } }
   expect(remand("doctor", "--run").stdout).toContain("problem  checks: `sh check.sh`: it could not be started");
 });
 
-test("a withheld variable that decides is named with the setting that passes it", () => {
+testInFull("a withheld variable that decides is named with the setting that passes it", () => {
   const check =
     'echo x >> "$RUNS"; test "$TEST_DB_PASSWORD" = hunter22 || { echo "no login"; exit 1; }; grep -q right answer.txt';
   const { remand, isPaid, home, root } = projectOf(

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startGithubServer, type GithubServer } from "../kit/github-server.ts";
 import { makeProject, wait, works, type Project, type Scripts } from "./critic-audit-project.ts";
+import { testInFull } from "../sampled.ts";
 
 /* What reviewers ask for on the forge sends accepted work back, once, and the same pull request is brought up to date. */
 
@@ -91,7 +92,7 @@ test("a comment at a line goes back as a finding, and the same pull request is b
   );
 });
 
-test("what was heard is not heard again by the next run; what is new is", async () => {
+testInFull("what was heard is not heard again by the next run; what is new is", async () => {
   await propose();
   said([asks(1, "Name the cap.")]);
   await run({ developer: [works("// named")] });
@@ -114,7 +115,7 @@ test("nobody is sent back for a pull request that is merged, or for what nobody 
   expect(project.events("person.answered")).toEqual([]);
 });
 
-test("a forge that cannot be asked stops nothing, and that is said", async () => {
+testInFull("a forge that cannot be asked stops nothing, and that is said", async () => {
   await propose();
   forge.on(`GET ${PULLS}/7`, { status: 401, body: { message: "Bad credentials" } });
   const notices: string[] = [];

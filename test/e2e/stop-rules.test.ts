@@ -11,6 +11,7 @@ import {
   type Project,
 } from "./critic-audit-project.ts";
 import { makeFactoryProject, says, testFile } from "./factory-project.ts";
+import { testInFull } from "../sampled.ts";
 
 /* When a loop stops, from end to end: by which tests and findings fail, and never by how many. */
 
@@ -45,7 +46,7 @@ describe("one story", () => {
     expect(project.file("cap", "src/wait.js")).toContain("// right");
   });
 
-  test("a tree that does not load is never brought back", async () => {
+  testInFull("a tree that does not load is never brought back", async () => {
     const half = writes(wait("// half").replace("retry - 1", "retry"));
     const worse = writes("export const waitMs = () => 0;\nwaitMs.fails = 'none';\n");
     const result = await project.run(
@@ -70,7 +71,7 @@ describe("one story", () => {
     expect(project.file("cap", "src/wait.js")).toContain("// half");
   });
 
-  test("three reviews with three different findings, each of them fixed, reach their third rework", async () => {
+  testInFull("three reviews with three different findings, each of them fixed, reach their third rework", async () => {
     const result = await project.run(
       {
         developer: ["// one", "// two", "// three", "// four"].map((line) => works(line)),

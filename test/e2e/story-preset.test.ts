@@ -8,6 +8,7 @@ import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 import { startGithubServer, type GithubServer } from "../kit/github-server.ts";
 import { withPromptNonce } from "../../src/agents/scripted/prompt-nonce.ts";
 import { agentResult } from "../contract/agent-result.ts";
+import { testInFull } from "../sampled.ts";
 
 /*
  * S4's scenarios over whole runs, from a story's file to a pull request on a forge of our own on loopback. What the
@@ -154,7 +155,7 @@ const proposals = (): { title: string; body: string; head: string }[] =>
   forge.asked.filter(({ method }) => method === "POST").map(({ body }) => body as never);
 
 describe("S4's scenarios", () => {
-  test("1: a review catches a bug, it is fixed without a person, and the work is proposed", async () => {
+  testInFull("1: a review catches a bug, it is fixed without a person, and the work is proposed", async () => {
     expect(await played({ "code-reviewer": rejectsCode(1) })).toMatchObject({ exitCode: 0 });
     expect(events("work.sent-back", "prices")).toMatchObject([{ gate: "review", failure: 1 }]);
     expect(fields("prices")).toMatchObject({ status: "done", refinement_count: 1, reviews_complete: true });
@@ -201,7 +202,7 @@ describe("S4's scenarios", () => {
 
 describe("edge cases and consistency", () => {
   // S4.26
-  test("two stories are reworked at the same time, and neither has anything of the other", async () => {
+  testInFull("two stories are reworked at the same time, and neither has anything of the other", async () => {
     repository.write("stories/fees.md", story("fees"));
     expect(await played({ "code-reviewer": rejectsCode(2) })).toMatchObject({ exitCode: 0 });
     for (const [id, other] of [

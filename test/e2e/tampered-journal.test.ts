@@ -24,6 +24,7 @@ import {
   remand,
   run,
 } from "./recorded-project.ts";
+import { testInFull } from "../sampled.ts";
 
 let made: TestRepository;
 let root: string;
@@ -143,7 +144,7 @@ describe("a journal that was changed", () => {
     },
   );
 
-  test("an empty file: refused, and replaced when that is asked for", { timeout: 120_000 }, () => {
+  testInFull("an empty file: refused, and replaced when that is asked for", { timeout: 120_000 }, () => {
     writeFileSync(journalIn(root), "");
     const refused = run(root);
     expect(refused.status).toBe(1);
@@ -175,7 +176,7 @@ describe("a journal that was changed", () => {
     },
   );
 
-  test("the whole state folder deleted: the clone remembers", { timeout: 120_000 }, () => {
+  testInFull("the whole state folder deleted: the clone remembers", { timeout: 120_000 }, () => {
     rmSync(join(root, ".remand"), { recursive: true });
     expect(run(root)).toMatchObject({ status: 1, err: expect.stringContaining("The journal is missing") });
     expect(run(root, "--new-journal").status).toBe(0);
@@ -206,7 +207,7 @@ describe("a journal that was changed", () => {
     },
   );
 
-  test("snapshots that were deleted change nothing", { timeout: 120_000 }, async () => {
+  testInFull("snapshots that were deleted change nothing", { timeout: 120_000 }, async () => {
     await change((db) => db.exec("DELETE FROM snapshot; DELETE FROM part; DELETE FROM outline"));
     expect(run(root).status).toBe(0);
     expect(remand(root, "verify").out).toMatch(/^intact: /);

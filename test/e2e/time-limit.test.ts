@@ -10,6 +10,7 @@ import type { RunState } from "../../src/core/stories/run-state.ts";
 import type { StoryState } from "../../src/core/stories/story-state.ts";
 import { entries } from "../../src/stdx/sorted-map.ts";
 import { checkoutOf } from "./checkout.ts";
+import { testInFull } from "../sampled.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const CHECK = "grep -q right answer.txt";
@@ -81,7 +82,7 @@ test("an agent that outlasts the story's time is ended, and its work is kept", {
   expect(again.status, again.out).toBe(0);
 });
 
-test("so is a check, and what it took counts", { timeout: 120_000 }, async () => {
+testInFull("so is a check, and what it took counts", { timeout: 120_000 }, async () => {
   const root = checkoutOf({ "answer.txt": "wrong\n" });
   const mark = `600.${process.pid}`;
   const ran = loop(root, `${CHECK} && sleep ${mark}3`, "echo right > answer.txt", "--time", "6s");
@@ -94,7 +95,7 @@ test("so is a check, and what it took counts", { timeout: 120_000 }, async () =>
   expect(story.escalation?.reason).toMatchObject({ type: "budget", budget: "time" });
 });
 
-test("and the set-up of a worktree", { timeout: 120_000 }, async () => {
+testInFull("and the set-up of a worktree", { timeout: 120_000 }, async () => {
   const root = checkoutOf({ "answer.txt": "wrong\n" });
   const mark = `600.${process.pid}`;
   const ran = loop(

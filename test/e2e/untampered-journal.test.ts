@@ -17,6 +17,7 @@ import {
   run,
   storyText,
 } from "./recorded-project.ts";
+import { testInFull } from "../sampled.ts";
 
 let made: TestRepository;
 let root: string;
@@ -39,7 +40,7 @@ describe("what is no tampering", () => {
     expect(goesOn(root)).toMatch(/^intact: /);
     expect(goesOn(made.root)).toMatch(/^intact: /);
   });
-  test("a folder that was moved", { timeout: 120_000 }, () => {
+  testInFull("a folder that was moved", { timeout: 120_000 }, () => {
     const there = `${root}-moved`;
     renameSync(root, there);
     expect(goesOn(there)).toMatch(/^intact: /);
@@ -92,7 +93,7 @@ describe("what is no tampering", () => {
     expect(run(root).err).not.toMatch(/was changed|cut off|missing|recorded/);
     expect(remand(root, "verify").out).toMatch(/^intact: /);
   });
-  test("a new journal whose making was cut off is finished by the next run", { timeout: 120_000 }, () => {
+  testInFull("a new journal whose making was cut off is finished by the next run", { timeout: 120_000 }, () => {
     rmSync(journalIn(root));
     const known = JSON.parse(readFileSync(anchorIn(root), "utf8")) as Record<string, unknown>;
     const lost = { id: known["id"], position: known["position"], hash: known["hash"], why: "it was lost", kept: null };

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { makeRepository, write, type TestRepository } from "../kit/git-repository.ts";
+import { testInFull } from "../sampled.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
@@ -109,7 +110,7 @@ npm install --package-lock-only --ignore-scripts --no-audit --no-fund --silent`,
   expect(existsSync(join(repository.root, "node_modules/tax"))).toBe(false);
 });
 
-test("after kill -9 a loop goes on with the packages of its start", () => {
+testInFull("after kill -9 a loop goes on with the packages of its start", () => {
   const repository = shop("", "true");
   writeFileSync(join(repository.home, "steps/1.sh"), `${EDIT_PACKAGE}; kill -9 $(ps -o ppid= $PPID); sleep 9\n`);
   writeFileSync(join(repository.home, "steps/2.sh"), "echo '// more' >> src/price.js\n");
@@ -152,7 +153,7 @@ test("settings that the agent leaves in HOME decide nothing: go env -w, ~/.npmrc
   expect(out.match(/checks ✖/g), out).toHaveLength(2);
 });
 
-test("a check that needs a secret of HOME runs with the user's own, and that is said", () => {
+testInFull("a check that needs a secret of HOME runs with the user's own, and that is said", () => {
   const repository = shop(FIX);
   write(repository.home, ".netrc", "machine example.com\n");
   const { exit, out } = loop(repository, 1, 'test -f "$HOME/.netrc" && npm test');

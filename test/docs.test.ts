@@ -20,6 +20,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { blocksOf, isShown, runSteps, stepsOf } from "./docs/examples.ts";
+import { runsAll } from "./sampled.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const main = `${root}dist/main.js`;
@@ -27,9 +28,18 @@ const main = `${root}dist/main.js`;
 const guide = existsSync(`${root}docs/guide`) ? readdirSync(`${root}docs/guide`).sort() : [];
 const documents = ["README.md", ...guide.filter((name) => name.endsWith(".md")).map((name) => `docs/guide/${name}`)];
 
+/** The commands of these pages are also run by other pages, or by tests in `test/e2e/` and `test/cli/`. */
+const IN_FULL = ["answers", "blame", "checks", "dashboard", "delivery", "library", "notifications", "phases", "review"];
+const inFull = new Set(IN_FULL.map((name) => `docs/guide/${name}.md`));
+
 describe("the documents", () => {
-  test.each(documents.filter((name) => existsSync(root + name)))("%s shows what happens", (name) => {
+  const there = documents.filter((name) => existsSync(root + name));
+  test.each(there.filter((name) => runsAll || !inFull.has(name)))("%s shows what happens", (name) => {
     expect(runSteps(stepsOf(readFileSync(root + name, "utf8")), main)).toEqual([]);
+  });
+
+  test("every page that the test command leaves out is there, and its examples can be read", () => {
+    for (const name of inFull) expect(stepsOf(readFileSync(root + name, "utf8")).length, name).toBeGreaterThan(0);
   });
 
   test("the README's test command is what CI runs", () => {

@@ -138,6 +138,8 @@ function runStep(step: Step & { kind: "commands" }, work: string, bin: string): 
       LANG: "C.UTF-8",
       NO_COLOR: "1",
       npm_config_update_notifier: "false",
+      // What is built is there already: `predemo` would build it again.
+      ...(step.inRepository ? { npm_config_ignore_scripts: "true" } : {}),
     },
   });
   const complaints: string[] = [];

@@ -157,7 +157,7 @@ describe("an agent that edits", () => {
     ),
   )("%s is refused (%s)", { timeout: 120_000 }, (_what, gates, writes, says) => {
     const { remand } = project({
-      config: "limits: { failures: 2 }",
+      config: "limits: { failures: 1 }",
       stories: { fix: story("Fix removing", "target: removes\n") },
       writes: { fix: { ...COMMENT, ...writes } },
     });

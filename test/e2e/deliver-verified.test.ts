@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { fileURLToPath } from "node:url";
 import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
-import { testInFull } from "../sampled.ts";
+import { sample, testInFull } from "../sampled.ts";
 
 /* Exactly what the gates passed is delivered, by the built program and real git, whatever happens to branches meanwhile. */
 
@@ -113,21 +113,25 @@ evil=$(git -c user.name=Eve -c user.email=eve@example.org commit-tree "$tree" -p
 git update-ref refs/heads/remand/cap "$evil"
 `;
 
-  test.each([
+  const WAYS = [
     ["merge", AUTO, "main"],
     ["branch", "deliver: branch", "remand/cap"],
     ["pull-request", "deliver: pull-request", "remand/cap"],
-  ])("deliver: %s delivers the verified commit, and says what happened", (_how, settings, where) => {
-    project(settings, "cap");
-    besides("check", MOVES);
-    const { status, out } = run();
-    expect(status, out).toBe(0);
-    expect(git("ls-tree", "--name-only", where)).not.toContain("evil.txt");
-    expect(verifiedTrees()).toContain(git("rev-parse", `${where}^{tree}`));
-    expect(git("rev-parse", "remand/cap")).toBe(events("attempt.finished")[0]!["commit"]);
-    expect(JSON.stringify(events("gate.judged"))).toContain("was moved to");
-    expect(git("log", "--format=%s", "refs/remand/dropped/cap")).toContain("evil");
-  });
+  ] as const;
+  test.each(sample(WAYS, 3))(
+    "deliver: %s delivers the verified commit, and says what happened",
+    (_how, settings, where) => {
+      project(settings, "cap");
+      besides("check", MOVES);
+      const { status, out } = run();
+      expect(status, out).toBe(0);
+      expect(git("ls-tree", "--name-only", where)).not.toContain("evil.txt");
+      expect(verifiedTrees()).toContain(git("rev-parse", `${where}^{tree}`));
+      expect(git("rev-parse", "remand/cap")).toBe(events("attempt.finished")[0]!["commit"]);
+      expect(JSON.stringify(events("gate.judged"))).toContain("was moved to");
+      expect(git("log", "--format=%s", "refs/remand/dropped/cap")).toContain("evil");
+    },
+  );
 });
 
 test("a person's own commit on the branch is asked about: dropped, it is not merged; verified, it is", () => {

@@ -13,6 +13,7 @@ import {
   type FactoryProject,
   type Scripts,
 } from "./factory-project.ts";
+import { testInFull } from "../sampled.ts";
 
 /* S1's pipeline from end to end: a TDD pair, three stages of review, real mutation testing, CI by command, a merge. */
 
@@ -134,12 +135,12 @@ describe("the TDD gate derives which phase failed", () => {
     expect(project.events("work.sent-back")[0]).toMatchObject({ scope: { tests: "open" }, route: { tddPhase: "red" } });
   });
 
-  test("RED: no test at all", async () => {
+  testInFull("RED: no test at all", async () => {
     await factory([says({ "src/cap.js": CAP }), says({ "test/cap.test.js": GOOD_TEST })], only);
     expect(verdicts()).toEqual(["tdd fail red", "tdd pass"]);
   });
 
-  test("RED: the test itself is broken", async () => {
+  testInFull("RED: the test itself is broken", async () => {
     const broken = GOOD_TEST.replace("assert.equal(cap(7", "assertt.equal(cap(7");
     await factory(
       [says({ "src/cap.js": CAP, "test/cap.test.js": broken }), says({ "test/cap.test.js": GOOD_TEST })],

@@ -91,7 +91,7 @@ function words({ summary, findings, blocking }: Judgement): string {
 }
 
 describe("ways to a green that was not earned", () => {
-  test.each(sample(WAYS, 3).map((way) => [way.does, way] as const))("%s", async (_does, way) => {
+  test.each(sample(WAYS, 5).map((way) => [way.does, way] as const))("%s", async (_does, way) => {
     const { judge, exitCode } = await done(way.project, way.change, way.check, way.shell);
     for (const work of ["new work", "rework"] as const) {
       if ((way.only ?? work) !== work) continue;
@@ -118,7 +118,7 @@ describe("ways to a green that was not earned", () => {
 });
 
 describe("honest changes that look like them", () => {
-  test.each(sample(HONEST, 2).map((honest) => [honest.does, honest] as const))("%s", async (_does, honest) => {
+  test.each(sample(HONEST, 3).map((honest) => [honest.does, honest] as const))("%s", async (_does, honest) => {
     const { judge } = await done(honest.project, honest.change, honest.check);
     expect(words(await judge("new work"))).toContain("checks: pass");
     const unexplained = await judge("rework");

@@ -21,8 +21,9 @@ import { startPostgres, type PostgresServer } from "../kit/postgres-server.ts";
 import { chance } from "../simulation/chance.ts";
 import { fleetProject } from "./fleet-project.ts";
 import { MAIN, startWorker, type FleetWorker } from "./fleet-workers.ts";
+import { runsAll, testInFull } from "../sampled.ts";
 
-const STORIES = Number(process.env["REMAND_FLEET_STORIES"] ?? 9);
+const STORIES = Number(process.env["REMAND_FLEET_STORIES"] ?? (runsAll ? 9 : 5));
 const KILLS = Number(process.env["REMAND_FLEET_KILLS"] ?? 4);
 const RESTARTS = Number(process.env["REMAND_FLEET_RESTARTS"] ?? 1);
 const WORKERS = 3;
@@ -94,6 +95,11 @@ async function eventually(is: () => Promise<boolean>, workers: readonly FleetWor
     if (Date.now() > deadline) throw new Error(workers.map(({ name, said }) => `${name}:\n${said()}`).join("\n\n"));
 }
 
+async function expectReady(worker: FleetWorker): Promise<void> {
+  const ready = await fetch(`${/health: (\S+)/.exec(worker.said())![1]}`);
+  expect([ready.status, ((await ready.json()) as { ready: boolean }).ready]).toEqual([200, true]);
+}
+
 function hasLostItsPlace(worker: FleetWorker): boolean {
   const said = worker.said();
   return said.slice(said.lastIndexOf("takes jobs")).includes("has taken its place");
@@ -111,7 +117,7 @@ function strays(folder: string): string[] {
 }
 
 describe("a fleet", () => {
-  test("a story that is pushed while it works is taken up, and it ends cleanly", async () => {
+  testInFull("a story that is pushed while it works is taken up, and it ends cleanly", async () => {
     const project = fleetProject(1);
     const db = await server.newDatabase();
     const worker = startWorker("w0", { ...project, db, more: ["--follow", "300ms", "--health-port", "0"] });
@@ -121,8 +127,7 @@ describe("a fleet", () => {
         return state !== undefined && lookup(state.stories, storyId(id), byText)?.ending?.how === "accepted";
       };
       await eventually(() => accepted("story-0"), [worker]);
-      const ready = await fetch(`${/health: (\S+)/.exec(worker.said())![1]}`);
-      expect([ready.status, ((await ready.json()) as { ready: boolean }).ready]).toEqual([200, true]);
+      await expectReady(worker);
       project.pushStory("late", "It came late.");
       await eventually(() => accepted("late"), [worker]);
       expect(await worker.drain(), worker.said()).toBe(0);
@@ -135,7 +140,7 @@ describe("a fleet", () => {
   test("a changed remand.yaml holds for stories that start after it; a broken one changes nothing", async () => {
     const project = fleetProject(1);
     const db = await server.newDatabase();
-    const worker = startWorker("w0", { ...project, db, more: ["--follow", "300ms"] });
+    const worker = startWorker("w0", { ...project, db, more: ["--follow", "300ms", "--health-port", "0"] });
     try {
       const ending = async (id: string): Promise<string | undefined> => {
         const state = (await seen(project.checkout, db))?.state;
@@ -144,6 +149,7 @@ describe("a fleet", () => {
       };
       const times = (words: string): number => worker.said().split(words).length - 1;
       await eventually(async () => (await ending("story-0")) === "accepted", [worker]);
+      await expectReady(worker);
       project.pushConfig("limits: { failures: many }\n");
       await eventually(async () => times("remand.yaml:10:") > 0, [worker]);
       // The config is as broken as before, which is no news.

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 import { makePython, pythonProgram, type PythonEnvironment } from "../kit/python-environment.ts";
+import { sample } from "../sampled.ts";
 
 /* A package that is installed as editable outside of the checkout, and leads to the checkout: the built program. */
 
@@ -67,7 +68,9 @@ function commitOf(text: string, other: string): string {
   return "tried";
 }
 
-describe.skipIf(program === null).each(Object.keys(FORMS) as (keyof typeof FORMS)[])("installed by %s", (form) => {
+const forms = sample(Object.keys(FORMS) as (keyof typeof FORMS)[], 2);
+
+describe.skipIf(program === null).each(forms)("installed by %s", (form) => {
   test("the gate judges the commit, and neither the good nor the bad files of the checkout", () => {
     FORMS[form]();
     const right = remand("gate", "checks", "--at", commitOf(RIGHT, WRONG));

@@ -103,7 +103,7 @@ describe("one story", () => {
       { developer: [hangs, works("// right")], critic: [reviewPassed], auditor: [auditPassed] },
       {
         set: [
-          `gates.checks.commands=${JSON.stringify([{ name: "call", run: check, timeout: "15s" }])}`,
+          `gates.checks.commands=${JSON.stringify([{ name: "call", run: check, timeout: "8s" }])}`,
           "gates.checks.blame=false",
         ],
       },
@@ -112,7 +112,7 @@ describe("one story", () => {
     expect(checks().map((judgement) => judgement.result)).toEqual(["fail", "pass"]);
     expect(project.events("story.prepared")[0]?.baseRuns?.checks?.ended).toEqual(["call"]);
     const brief = project.prompts("developer")[1]!;
-    expect(brief).toContain("did not end within its limit of 15 s");
+    expect(brief).toContain("did not end within its limit of 8 s");
     expect(brief).toContain("Its last lines: called");
   });
 });

@@ -3,8 +3,9 @@ import { entries } from "../../src/stdx/sorted-map.ts";
 import { chance } from "./chance.ts";
 import { checkJournal } from "./simulate.ts";
 import { DELIVERIES, simulateDelivery } from "./simulate-delivery.ts";
+import { runsAll } from "../sampled.ts";
 
-const SEEDS = Math.ceil(Number(process.env["REMAND_SEEDS"] ?? 2000) / 20);
+const SEEDS = Math.ceil(Number(process.env["REMAND_SEEDS"] ?? (runsAll ? 2000 : 800)) / 20);
 const FROM = Number(process.env["REMAND_SEED"] ?? 0);
 
 /** The merge gate is the real one here, and its runs are not counted. */

@@ -3,11 +3,12 @@ import { chance } from "./chance.ts";
 import { checkBlocked, checkEveryStep, checkKilled } from "./check-seed.ts";
 import { isWaitNamed } from "./laws.ts";
 import { checkJournal, outcomeOf, simulate, simulateChatter, simulateTrouble, simulateZombie } from "./simulate.ts";
+import { runsAll } from "../sampled.ts";
 
 // Many seeds or states: on a busy machine they take long, and that is no failure.
 vi.setConfig({ testTimeout: 3_600_000 });
 
-const SEEDS = Number(process.env["REMAND_SEEDS"] ?? 500);
+const SEEDS = Number(process.env["REMAND_SEEDS"] ?? (runsAll ? 500 : 200));
 const FROM = Number(process.env["REMAND_SEED"] ?? 0);
 
 /** A seed that fails is named, so that `REMAND_SEED=<n> REMAND_SEEDS=1` runs it again exactly. */

@@ -2,11 +2,12 @@ import { describe, expect, test, vi } from "vitest";
 import { chance } from "./chance.ts";
 import { simulateFleet, UNDISTURBED, type Disturbed } from "./fleet.ts";
 import { checkJournal, outcomeOf, simulate } from "./simulate.ts";
+import { runsAll } from "../sampled.ts";
 
 // Many seeds or states: on a busy machine they take long, and that is no failure.
 vi.setConfig({ testTimeout: 3_600_000 });
 
-const SEEDS = Math.ceil(Number(process.env["REMAND_SEEDS"] ?? 2000) / 40);
+const SEEDS = Math.ceil(Number(process.env["REMAND_SEEDS"] ?? (runsAll ? 2000 : 800)) / 40);
 const FROM = Number(process.env["REMAND_SEED"] ?? 0);
 
 /** A result in the outbox of a machine that is gone is lost. */

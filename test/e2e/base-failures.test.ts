@@ -283,7 +283,7 @@ describe("what fails on the base and is neither known nor a target", () => {
     expect(out).toContain("1 known failure");
   });
 
-  test("a target that nothing matches is asked about", { timeout: 60_000 }, () => {
+  testInFull("a target that nothing matches is asked about", { timeout: 60_000 }, () => {
     const { remand, rewrite } = project({ stories: { free: story("Fix", "target: adds\n") }, writes });
     expect(remand("run").status).toBe(4);
     expect(remand("inbox").out).toContain("nothing that fails at the base matches adds");

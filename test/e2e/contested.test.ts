@@ -149,7 +149,7 @@ describe("an existing test that the agent changed", { timeout: 120_000 }, () => 
     expect(remand("gate", "checks").status).toBe(0);
   });
 
-  test("ends remand gate with 4 on a branch that an attempt wrote, by its name or by its commits", () => {
+  testInFull("ends remand gate with 4 on a branch that an attempt wrote, by its name or by its commits", () => {
     const { remand, git } = project("goal");
     remand("run", "--reporter", "minimal");
     const named = remand("gate", "checks", "--at", "remand/round");

@@ -185,7 +185,7 @@ test("a file that a person fixes by hand is part of the work after resolve, and 
   expect(git("show", "main:cap.txt")).toBe("fixed by hand");
 });
 
-test("merge: auto without the merge gate: two stories are both merged, in a bounded number of lines", () => {
+testInFull("merge: auto without the merge gate: two stories are both merged, in a bounded number of lines", () => {
   project(AUTO, "one", "two");
   const { status, out } = run();
   expect(status, out).toBe(0);
@@ -261,7 +261,7 @@ describe("Merge this work?", () => {
     expect(events("work.delivered")[0]).toMatchObject({ by: "Ada", where: expect.stringContaining("merged by Ada") });
   });
 
-  test("a target whose history was replaced gets the work, and nothing of its old history back", () => {
+  testInFull("a target whose history was replaced gets the work, and nothing of its old history back", () => {
     project(MANUAL, "cap");
     repository.write("secret.txt", "hunter2\n");
     git("add", "--all");

@@ -14,10 +14,11 @@ import { chance } from "../simulation/chance.ts";
 import { entries } from "../../src/stdx/sorted-map.ts";
 import { checkoutOf } from "./checkout.ts";
 import { rightAnswer } from "./right-answer.ts";
+import { runsAll } from "../sampled.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
-const STORIES = Number(process.env["REMAND_STORIES"] ?? 6);
-const KILLS = Number(process.env["REMAND_KILLS"] ?? 5);
+const STORIES = Number(process.env["REMAND_STORIES"] ?? (runsAll ? 6 : 4));
+const KILLS = Number(process.env["REMAND_KILLS"] ?? (runsAll ? 5 : 3));
 
 /**
  * Each call of the agent improves what the one before left: two of three stories are right after the second. It notes

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { checkoutOf } from "./checkout.ts";
+import { testInFull } from "../sampled.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
@@ -32,8 +33,11 @@ ${prices}`,
   return (JSON.parse(remand("cost", "--json")) as { rows: [ReturnType<typeof spent>] }).rows[0];
 }
 
-test("tokens are priced by the table, or by the project's own price; a model without one costs an unknown sum", () => {
+testInFull("tokens are priced by the table", () => {
   expect(spent("gpt-5.4")).toMatchObject({ costUsd: 1.25 + 0.125 + 1.5, costUnknown: false, tokens: 1_100_000 });
+});
+
+test("tokens are priced by the project's own price; a model without one costs an unknown sum", () => {
   const own = "prices: { gpt-5.4: { input: 1, output: 10 } }\n";
   expect(spent("gpt-5.4", own)).toMatchObject({ costUsd: 2, costUnknown: false });
   expect(spent("gpt-of-ours")).toMatchObject({ costUsd: 0, costUnknown: true, tokens: 1_100_000 });

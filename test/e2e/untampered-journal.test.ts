@@ -54,7 +54,7 @@ describe("what is no tampering", () => {
     expect(ran.err).not.toMatch(/missing|A new journal|not the one/);
     expect(remand(clone, "verify").out).toMatch(/^intact: /);
   });
-  test(
+  testInFull(
     "another worktree of the same repository, and one that takes the place of a removed one",
     { timeout: 120_000 },
     () => {

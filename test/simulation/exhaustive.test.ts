@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 3_600_000 });
 const FACTORY_REPEATS =
   /^ci fail build$|^blame environment$|^(?:tdd|merge|integrity|review) (?:blocked|error|inconclusive)$|^mutation blocked$/;
 
-describe("every reachable state of one story, limits of two, every result at every step", () => {
+describe("every reachable state of one story, small limits, every result at every step", () => {
   for (const preset of PRESETS)
     test(preset, () => {
       const policy = preset === "factory" ? smaller(small(preset)) : small(preset);

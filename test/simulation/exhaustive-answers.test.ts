@@ -6,7 +6,7 @@ import type { RunState } from "../../src/core/stories/run-state.ts";
 import { stepsBound } from "../../src/decide/bound.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { explore, type Options } from "./explore.ts";
-import { begun, GATE_RESULTS, oneGate, report, smaller } from "./small-policies.ts";
+import { createRun, GATE_RESULTS, oneGate, report, smaller } from "./small-policies.ts";
 import { answer, CONTESTED, FAILING_BASE, story } from "../kit/story-world.ts";
 import { runsAll } from "../sampled.ts";
 
@@ -37,7 +37,7 @@ describe("every way to deliver, with targets that move, conflict and are rewritt
       };
 
       test(name, { timeout: 600_000 }, () => {
-        const found = explore(begun(policy, story("a")), policy, quiet);
+        const found = explore(createRun(policy, story("a")), policy, quiet);
         report(name, found);
         expect(found.longestPath).toBeLessThanOrEqual(stepsBound(policy));
         const isAsked = way.deliver === "merge" && way.merge === "manual";
@@ -49,7 +49,7 @@ describe("every way to deliver, with targets that move, conflict and are rewritt
 
       const most = !runsAll && gates.length > 1 ? 1 : 2;
       test(`${name}: up to ${most} answers`, { timeout: 600_000 }, () => {
-        const found = explore(begun(policy, story("a")), policy, {
+        const found = explore(createRun(policy, story("a")), policy, {
           skip: (outcome, command) => quiet.skip!(outcome, command) || / (?:error|blocked)$/.test(outcome),
           answers: (run, { answers }) => (answers >= most ? [] : allAnswers(run)),
         });
@@ -67,7 +67,7 @@ describe("every way to deliver, with targets that move, conflict and are rewritt
       gates: { ...base.gates, checks: { ...base.gates.checks, blame: false } },
       concurrency: { ...base.concurrency, checks: 1, developers: 1 },
     };
-    const found = explore(begun(policy, story("a"), story("b")), policy, {
+    const found = explore(createRun(policy, story("a"), story("b")), policy, {
       skip: (outcome, command) =>
         command.type === "start-attempt"
           ? outcome !== "ready"
@@ -88,7 +88,7 @@ describe("every answer a person can give", () => {
         ...base,
         limits: { ...base.limits, errors: 1, inconclusives: 1, blocked: 1, remediations: 1 },
       };
-      const found = explore(begun(policy, story("a")), policy, {
+      const found = explore(createRun(policy, story("a")), policy, {
         skip: (name, command) =>
           command.type === "start-attempt"
             ? !/^(?:ready|ready unchanged|crashed|missing info)$/.test(name)
@@ -106,7 +106,7 @@ describe("every answer a person can give", () => {
   test("what fails at the base: each answer, for some or for all of it", () => {
     const base = smaller(oneGate());
     const policy: Policy = { ...base, gates: { ...base.gates, checks: { ...base.gates.checks, blame: false } } };
-    const found = explore(begun(policy, story("a")), policy, {
+    const found = explore(createRun(policy, story("a")), policy, {
       skip: (name, command) =>
         command.type === "start-attempt"
           ? name !== "ready"
@@ -134,7 +134,7 @@ describe("tests that the work changed, and that passed before", () => {
         phases: [{ phase: "implement", gates }],
         gates: unblamed as Policy["gates"],
       };
-      const found = explore(begun(policy, story("a")), policy, {
+      const found = explore(createRun(policy, story("a")), policy, {
         skip: (name, command) => {
           if (command.type === "start-attempt") return name !== "ready";
           if (command.type === "start-story") return name !== "prepared";

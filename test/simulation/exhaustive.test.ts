@@ -3,7 +3,7 @@ import { PRESETS, type Policy } from "../../src/core/events/policy.ts";
 import { storyId } from "../../src/core/events/ids.ts";
 import { stepsBound } from "../../src/decide/bound.ts";
 import { explore, type Options } from "./explore.ts";
-import { begun, GATE_RESULTS, oneGate, report, small, smaller } from "./small-policies.ts";
+import { createRun, GATE_RESULTS, oneGate, report, small, smaller } from "./small-policies.ts";
 import { ENGINE_DIED, story } from "../kit/story-world.ts";
 import { runsAll } from "../sampled.ts";
 
@@ -21,7 +21,7 @@ describe("every reachable state of one story, small limits, every result at ever
   for (const preset of PRESETS)
     test(preset, () => {
       const policy = preset === "factory" ? smaller(small(preset)) : small(preset);
-      const found = explore(begun(policy, story("a")), policy, {
+      const found = explore(createRun(policy, story("a")), policy, {
         skip: (name, command) =>
           GATE_RESULTS.skip!(name, command) ||
           // Targets and branches that move are walked below, with every way to deliver.
@@ -51,7 +51,7 @@ describe("every reachable state of one story, small limits, every result at ever
     // Deaths of the engine have a test of their own.
     const skip = (name: string): boolean =>
       / contested$|still running$/.test(name) || (!runsAll && name === ENGINE_DIED);
-    const found = explore(begun(policy, story("a")), policy, { skip });
+    const found = explore(createRun(policy, story("a")), policy, { skip });
     report("one gate", found);
     expect(found.longestPath).toBeLessThanOrEqual(stepsBound(policy));
     expect(Object.keys(found.endings)).toEqual(
@@ -70,7 +70,7 @@ describe("every reachable state of one story, small limits, every result at ever
 
   test("one gate, with the checks of the base still running when the first attempt begins", () => {
     const policy = oneGate();
-    const found = explore(begun(policy, story("a")), policy, {
+    const found = explore(createRun(policy, story("a")), policy, {
       skip: (name, command) =>
         !name.endsWith("still running") &&
         (command.type === "start-story" || (command.type !== "judge-base" && GATE_RESULTS.skip!(name, command))),
@@ -83,7 +83,7 @@ describe("every reachable state of one story, small limits, every result at ever
   for (const onExhausted of ["error", "skip"] as const)
     test(`one gate, onExhausted ${onExhausted}`, () => {
       const policy = oneGate({ onExhausted });
-      const found = explore(begun(policy, story("a")), policy, GATE_RESULTS);
+      const found = explore(createRun(policy, story("a")), policy, GATE_RESULTS);
       report(onExhausted, found);
       expect(found.endings[onExhausted === "error" ? "exhausted" : "set-aside"]).toBeGreaterThan(0);
       expect(found.endings["budget"]).toBeUndefined();
@@ -94,7 +94,7 @@ describe("every reachable state of one story, small limits, every result at ever
       circuitBreaker: false,
       gates: { ...small("critic-audit").gates, checks: { ...small("critic-audit").gates.checks, blame: false } },
     });
-    const found = explore(begun(policy, story("a")), policy, {
+    const found = explore(createRun(policy, story("a")), policy, {
       skip: (name, command) => GATE_RESULTS.skip!(name, command) || /inconclusive$|error$|checks blocked$/.test(name),
     });
     report("no breaker", found);
@@ -114,7 +114,7 @@ describe("every reachable state of two stories with one gate", () => {
 
   // S4.26
   test("independent of each other", () => {
-    const found = explore(begun(policy, story("a"), story("b")), policy, quiet);
+    const found = explore(createRun(policy, story("a"), story("b")), policy, quiet);
     report("two stories", found);
     // Law 8: one that is escalated does not hold the other up.
     expect(found.endings["budget + accepted"]).toBeGreaterThan(0);
@@ -123,7 +123,7 @@ describe("every reachable state of two stories with one gate", () => {
 
   test("what fails at the base holds the one without a target, and not the other", () => {
     const aimed = story("b", { target: ["test/a.test.ts"] });
-    const found = explore(begun(policy, story("a"), aimed), policy, quiet);
+    const found = explore(createRun(policy, story("a"), aimed), policy, quiet);
     report("one with a target", found);
     expect(found.endings["failing-base + accepted"]).toBeGreaterThan(0);
     expect(found.endings["failing-base + target-not-failing"]).toBeGreaterThan(0);
@@ -131,7 +131,7 @@ describe("every reachable state of two stories with one gate", () => {
   });
 
   test("one depends on the other", () => {
-    const found = explore(begun(policy, story("a"), story("b", { dependsOn: [storyId("a")] })), policy, quiet);
+    const found = explore(createRun(policy, story("a"), story("b", { dependsOn: [storyId("a")] })), policy, quiet);
     report("a before b", found);
     expect(found.endings["budget + waits for a story"]).toBeGreaterThan(0);
     expect(found.endings["accepted + accepted"]).toBeGreaterThan(0);

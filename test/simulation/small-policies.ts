@@ -46,7 +46,7 @@ export function oneGate(change: Partial<Policy> = {}): Policy {
   return { ...small("critic-audit"), phases: [{ phase: "implement", gates: ["checks"] }], ...change };
 }
 
-export function begun(policy: Policy, ...stories: Story[]): RunState {
+export function createRun(policy: Policy, ...stories: Story[]): RunState {
   const set = recordedEvent(0, null, { type: "policy.set", policy, by: "test" });
   return fold(
     [set, ...stories.map((each) => recordedEvent(0, each.id, { type: "story.added", story: each }))],

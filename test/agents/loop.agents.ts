@@ -67,7 +67,11 @@ function loop(
   ];
   const { PATH = "" } = process.env;
   return new Promise((resolve) => {
-    const options = { cwd: repository.root, env: { PATH, HOME: place.home, USER: "ada", ...env }, maxBuffer: 1e8 };
+    const options = {
+      cwd: repository.root,
+      env: { PATH, HOME: place.home, USER: "ada", REMAND_SANDBOX: process.env["REMAND_SANDBOX"] ?? "auto", ...env },
+      maxBuffer: 1e8,
+    };
     const child = execFile(process.execPath, [main, ...args], options, (_, stdout, err) => {
       // The last line is how it stands, and no line of the journal.
       const lines = stdout.split("\n").filter((line) => line.startsWith("{"));

@@ -24,6 +24,7 @@ import {
 import { type TokenParts, partsIn } from "../client/token-parts.ts";
 import { strictSchema, withoutNulls } from "./codex-schema.ts";
 import { CODEX_PROGRAM } from "./codex-program.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
 
 /** Listens to `codex exec --json`. */
 export function createCodexListener(
@@ -172,7 +173,7 @@ async function launch(scene: LaunchContext): Promise<Launch> {
       "--skip-git-repo-check",
       "--cd",
       request.cwd,
-      ...ACCESS[access],
+      ...ACCESS[access === "edit" && isHeld(options.sandbox) ? "full" : access],
       ...nothingOfTheirs(request.cwd),
       ...settings({
         // No person can be asked during a dispatch.
@@ -224,6 +225,13 @@ function serverOf(server: AgentRequest["mcpServer"]): readonly string[] {
     [`mcp_servers.${name}.required`]: true,
   });
 }
+
+/**
+ * Inside a sandbox that keeps files and processes, the client's own one for editing is left out: it cannot always be made
+ * there, and ours lets no more be written.
+ */
+const isHeld = (sandbox: Sandbox | undefined): boolean =>
+  sandbox !== undefined && (["files", "processes"] as const).every((each) => sandbox.level.held.includes(each));
 
 const ACCESS: { readonly [A in AgentRequest["access"]]: readonly string[] } = {
   read: ["--sandbox", "read-only"],

@@ -2,7 +2,8 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { codexError, createCodexAgent } from "../../../src/agents/codex/codex-agent.ts";
+import { createCodexAgent } from "../../../src/agents/codex/codex-agent.ts";
+import { codexError } from "../../../src/agents/codex/codex-error.ts";
 import { strictSchema, withoutNulls } from "../../../src/agents/codex/codex-schema.ts";
 import { findClient } from "../../../src/agents/client/client-program.ts";
 import type { ClientAgentOptions } from "../../../src/agents/client/client.ts";

@@ -6,8 +6,11 @@ import { RemandError } from "../../src/core/events/error.ts";
 import { readGitDiff } from "../../src/parse/code/git-diff.ts";
 import type { CommitNote, Workspace } from "../../src/ports/workspace.ts";
 import { filesIn, makeRepository, write, type TestRepository } from "../kit/git-repository.ts";
+import { runsAll } from "../sampled.ts";
 
 const STORY = storyId("S-1");
+/** How many random states are kept and brought back. */
+const STATES = runsAll ? 20 : 8;
 
 export const note = (attempt: number, more: Partial<CommitNote> = {}): CommitNote => ({
   attempt,
@@ -351,11 +354,11 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
       expect((await workspace.currentState(STORY)).tree).toBe(start.tree);
     });
 
-    test("twenty random states all come back as they were", async () => {
+    test(`${STATES} random states all come back as they were`, async () => {
       let seed = 7;
       const random = (below: number): number => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) % below;
       const states: { tree: string; files: Record<string, string> }[] = [];
-      for (let round = 1; round <= 20; round++) {
+      for (let round = 1; round <= STATES; round++) {
         for (let edit = 0; edit < 4; edit++) {
           const file = join(path, ["a", "b", "src/a.ts", "d/e/f", "d/g", "d"][random(6)]!);
           const isFolder = existsSync(file) && lstatSync(file).isDirectory();
@@ -370,9 +373,9 @@ export function workspaceContract(name: string, make: (repository: TestRepositor
         const { tree } = await workspace.keep(STORY, note(round));
         states.push({ tree, files: filesIn(path) });
       }
-      for (let round = 0; round < 20; round++) {
-        const { tree, files } = states[random(20)]!;
-        await workspace.restore(STORY, treeId(tree), note(20));
+      for (let round = 0; round < STATES; round++) {
+        const { tree, files } = states[random(STATES)]!;
+        await workspace.restore(STORY, treeId(tree), note(STATES));
         expect(filesIn(path)).toEqual(files);
       }
     });

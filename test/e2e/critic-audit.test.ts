@@ -588,39 +588,42 @@ test("acceptance unblocks what depends on it, and two stories are reworked at th
   );
 });
 
-test("dependencies that change between attempts are noticed and journalled: what has not begun waits for them", async () => {
-  project.story("work", "priority: 1\n");
-  project.story("next", "priority: 5\n");
-  project.story("last", "priority: 9\n");
-  const stop = new AbortController();
-  const set = ["concurrency.stories=1"];
-  const scripts = {
-    "developer/work": [works("// one"), { ...works("// two"), delay: "1s" }],
-    // It begins with what the last one did.
-    "developer/next": [works("// next")],
-    developer: [works("// one")],
-    "critic/work": [reviewFailed(SWALLOWED), reviewPassed],
-    critic: [reviewPassed],
-    auditor: [auditPassed],
-  };
-  await project.run(scripts, {
-    set,
-    signal: stop.signal,
-    onLines: (lines) => {
-      project.lines.push(...lines);
-      if (lines.some(({ event }) => event.type === "work.sent-back")) stop.abort();
-    },
-  });
-  expect(project.verdicts()).toEqual(["checks pass", "review fail"]);
-  project.story("work", "priority: 1\ndependencies: [last]\n");
-  project.story("next", "priority: 5\ndependencies: [last]\n");
-  const result = await project.run(scripts, { set });
-  expect(result).toMatchObject({ exitCode: 0 });
-  expect(project.events("story.changed", "next")).toMatchObject([{ what: ["dependsOn"] }]);
-  expect(project.events("story.changed", "work")).toMatchObject([{ what: ["dependsOn"] }]);
-  const accepted = project.lines.flatMap(({ event, story }) => (event.type === "story.accepted" ? [story] : []));
-  expect(accepted).toEqual(["work", "last", "next"]);
-});
+testInFull(
+  "dependencies that change between attempts are noticed and journalled: what has not begun waits for them",
+  async () => {
+    project.story("work", "priority: 1\n");
+    project.story("next", "priority: 5\n");
+    project.story("last", "priority: 9\n");
+    const stop = new AbortController();
+    const set = ["concurrency.stories=1"];
+    const scripts = {
+      "developer/work": [works("// one"), { ...works("// two"), delay: "1s" }],
+      // It begins with what the last one did.
+      "developer/next": [works("// next")],
+      developer: [works("// one")],
+      "critic/work": [reviewFailed(SWALLOWED), reviewPassed],
+      critic: [reviewPassed],
+      auditor: [auditPassed],
+    };
+    await project.run(scripts, {
+      set,
+      signal: stop.signal,
+      onLines: (lines) => {
+        project.lines.push(...lines);
+        if (lines.some(({ event }) => event.type === "work.sent-back")) stop.abort();
+      },
+    });
+    expect(project.verdicts()).toEqual(["checks pass", "review fail"]);
+    project.story("work", "priority: 1\ndependencies: [last]\n");
+    project.story("next", "priority: 5\ndependencies: [last]\n");
+    const result = await project.run(scripts, { set });
+    expect(result).toMatchObject({ exitCode: 0 });
+    expect(project.events("story.changed", "next")).toMatchObject([{ what: ["dependsOn"] }]);
+    expect(project.events("story.changed", "work")).toMatchObject([{ what: ["dependsOn"] }]);
+    const accepted = project.lines.flatMap(({ event, story }) => (event.type === "story.accepted" ? [story] : []));
+    expect(accepted).toEqual(["work", "last", "next"]);
+  },
+);
 
 // S0.14, S2.12, S2.29
 test("a role is played with the words and the model of its file, and reviewers go by the project's practices", async () => {

@@ -134,15 +134,17 @@ git update-ref refs/heads/remand/cap "$evil"
   );
 });
 
-test("a person's own commit on the branch is asked about: dropped, it is not merged; verified, it is", () => {
-  project(MANUAL, "cap", "other");
+/** A person commits a file of their own to the story's branch. */
+function commitTo(story: string): void {
+  const worktree = join(repository.root, ".remand", "worktrees", story);
+  writeFileSync(join(worktree, "mine.txt"), "mine\n");
+  repository.git("-C", worktree, "add", "--all");
+  repository.git("-C", worktree, "commit", "--quiet", "-m", "mine");
+}
+
+test("a person's own commit on the branch is asked about: dropped, it is not merged", () => {
+  project(MANUAL, "cap");
   expect(run().status).toBe(4);
-  const commitTo = (story: string): void => {
-    const worktree = join(repository.root, ".remand", "worktrees", story);
-    writeFileSync(join(worktree, "mine.txt"), "mine\n");
-    repository.git("-C", worktree, "add", "--all");
-    repository.git("-C", worktree, "commit", "--quiet", "-m", "mine");
-  };
   commitTo("cap");
   expect(answer("merge").status).toBe(0);
   const refused = run();
@@ -157,15 +159,19 @@ test("a person's own commit on the branch is asked about: dropped, it is not mer
   expect(git("ls-tree", "--name-only", "main")).toContain("cap.txt");
   expect(git("ls-tree", "--name-only", "main")).not.toContain("mine.txt");
   expect(git("show", "refs/remand/dropped/cap:mine.txt")).toBe("mine");
+});
 
-  commitTo("other");
-  remand("answer", "other", "merge", "--by", "Ada");
+testInFull("a person's own commit on the branch is asked about: verified, it is merged", () => {
+  project(MANUAL, "cap");
+  expect(run().status).toBe(4);
+  commitTo("cap");
+  answer("merge");
   run();
-  remand("answer", "other", "resolve", "--by", "Ada");
+  answer("resolve");
   run();
   // What the person saw when they approved was another tree.
   expect(remand("inbox").out).toContain("Merge this work?");
-  remand("answer", "other", "merge", "--by", "Ada");
+  answer("merge");
   const { status, out } = run();
   expect(status, out).toBe(0);
   expect(git("show", "main:mine.txt")).toBe("mine");

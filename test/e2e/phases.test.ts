@@ -263,21 +263,24 @@ Prices are in answer.txt.
     expect(file().endsWith(BODY)).toBe(true);
   });
 
-  it("a finding about the research, in the review of the plan, undoes both: the plan is made again from the new research", async () => {
-    const ran = await played({
-      researcher: section("Research", "First.", "Second."),
-      planner: section("Implementation Plan", "1. By the first.", "1. By the second."),
-      "product-owner": rejecting("plan", reject("research", "the research misses the currency")),
-    });
-    expect(ran.result.exitCode).toBe(0);
-    expect(attempts(ran)).toEqual(["refine", "research", "plan", "research!", "plan", "implement"]);
-    const again = ran.prompts.get("planner")![1]!;
-    expect(again).toContain("| Second.");
-    expect(again).toContain("Implementation Plan, from the last time this was done");
-    expect(again).toContain("| 1. By the first.");
-    expect(ran.branchFile()).toContain("1. By the second.");
-    expect(ran.branchFile()).not.toContain("By the first.");
-  });
+  testInFull(
+    "a finding about the research, in the review of the plan, undoes both: the plan is made again from the new research",
+    async () => {
+      const ran = await played({
+        researcher: section("Research", "First.", "Second."),
+        planner: section("Implementation Plan", "1. By the first.", "1. By the second."),
+        "product-owner": rejecting("plan", reject("research", "the research misses the currency")),
+      });
+      expect(ran.result.exitCode).toBe(0);
+      expect(attempts(ran)).toEqual(["refine", "research", "plan", "research!", "plan", "implement"]);
+      const again = ran.prompts.get("planner")![1]!;
+      expect(again).toContain("| Second.");
+      expect(again).toContain("Implementation Plan, from the last time this was done");
+      expect(again).toContain("| 1. By the first.");
+      expect(ran.branchFile()).toContain("1. By the second.");
+      expect(ran.branchFile()).not.toContain("By the first.");
+    },
+  );
 
   testInFull(
     "a finding about the architecture, in the review of the code, sends the plan back, and the code is written again",

@@ -237,7 +237,7 @@ describe("edge cases and consistency", () => {
     expect(fields("prices")["refinement_iterations"]).toHaveLength(2);
   });
 
-  test("a review in words is read as well; one that says nothing clear is no pass", async () => {
+  testInFull("a review in words is read as well; one that says nothing clear is no pass", async () => {
     const isCode = codeSeen();
     let asked = 0;
     const unsure: Part = (turn, request, id) => {

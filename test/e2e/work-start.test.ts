@@ -158,5 +158,7 @@ testInFull("a check that needs a secret of HOME runs with the user's own, and th
   write(repository.home, ".netrc", "machine example.com\n");
   const { exit, out } = loop(repository, 1, 'test -f "$HOME/.netrc" && npm test');
   expect(exit, out).toBe(0);
-  expect(out).toContain("the checks run with your own HOME, because they fail in one without .netrc");
+  expect(out).toContain(
+    "the checks run with your own HOME and without a sandbox, because they fail in one without .netrc",
+  );
 });

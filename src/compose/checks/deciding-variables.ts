@@ -76,26 +76,33 @@ async function addNote(file: string, note: string): Promise<void> {
 
 interface DecidingHome {
   readonly start: Pick<WorkStarter, "now" | "notes">;
-  /** The same checks with the user's own HOME. */
+  /** The same checks with the user's own HOME, and without a sandbox. */
   readonly withRealHome: Gate;
   readonly commands: readonly string[];
+  readonly hasSandbox: boolean;
 }
 
 /**
- * A base that is red with the HOME that checks get, and better with the user's own, is red because of us: the user's own
- * is used from then on, and that is said. It is tried once for the same commands and the same secrets left out.
+ * A base that is red with the HOME and the sandbox that checks get, and better with the user's own and without one, is
+ * red because of us: then the checks run so from then on, and that is said. It is tried once for the same commands and
+ * the same secrets left out.
  */
-export function withDecidingHome(checks: Gate, { start, withRealHome, commands }: DecidingHome): Gate {
+export function withDecidingHome(checks: Gate, { start, withRealHome, commands, hasSandbox }: DecidingHome): Gate {
   if (checks.baseline === undefined) return checks;
+  const { notes } = start;
+  const chosen = async (): Promise<Gate> => ((await notes.isReal()) ? withRealHome : checks);
   return {
     ...checks,
+    run: async (request, control) => (await chosen()).run(request, control),
+    ...(checks.prepare === undefined
+      ? {}
+      : { prepare: async (request, control) => (await chosen()).prepare!(request, control) }),
     async baseline(request, control) {
+      if (await notes.isReal()) return withNote(await withRealHome.baseline!(request, control));
       const own = await checks.baseline!(request, control);
       const { leftOut } = await start.now();
-      const { notes } = start;
-      if (await notes.isReal()) return withNote(own);
-      if (own.isGreen === true || leftOut.length === 0 || control.signal.aborted) return own;
-      const note = sha256(JSON.stringify([commands, leftOut]));
+      if (own.isGreen === true || (leftOut.length === 0 && !hasSandbox) || control.signal.aborted) return own;
+      const note = sha256(JSON.stringify([commands, leftOut, ...(hasSandbox ? ["sandbox"] : [])]));
       if (await notes.isSame(note)) return own;
       const real = await withRealHome.baseline!(request, control);
       if (control.signal.aborted) return own;

@@ -84,6 +84,7 @@ export function gatesOf(
         withRealHome: gateIn(withPython(variables.seen, "real"), NO_SANDBOX),
         env,
         start,
+        hasSandbox: sandbox.level.kind !== "none",
         state: force === true ? null : (parts.state ?? null),
       }),
   });
@@ -113,6 +114,7 @@ function decidedChecks(
     withRealHome,
     env,
     start,
+    hasSandbox,
     state,
   }: {
     readonly plain: Gate;
@@ -120,13 +122,16 @@ function decidedChecks(
     readonly withRealHome: Gate;
     readonly env: Parts["env"];
     readonly start: WorkStarter | undefined;
+    readonly hasSandbox: boolean;
     /** `null`: work is started whatever the base says. */
     readonly state: string | null;
   },
 ): Gate {
   const commands = config.gates.checks.commands.map((each) => commandOf(each).run);
   const inHome =
-    start === undefined || state === null ? plain : withDecidingHome(plain, { start, withRealHome, commands });
+    start === undefined || state === null
+      ? plain
+      : withDecidingHome(plain, { start, withRealHome, commands, hasSandbox });
   return checksAtBase(inHome, { config, env, checksWith: withVariables, state });
 }
 

@@ -10,7 +10,7 @@ import type { Baseline, Gate, GateRequest } from "../../../src/ports/gate.ts";
 const RED: Baseline = { failing: ["a", "b"], flaky: [], isGreen: false, summary: "2 of 3 tests failed" };
 const GREEN: Baseline = { failing: [], flaky: [], isGreen: true, summary: "3 tests passed" };
 
-function decided(own: Baseline, real: Baseline, leftOut: readonly string[] = [".ssh"]) {
+function decided(own: Baseline, real: Baseline, leftOut: readonly string[] = [".ssh"], hasSandbox = false) {
   const folder = mkdtempSync(join(tmpdir(), "remand-home-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const notes = createHomeNotes(folder, "/project");
@@ -18,7 +18,10 @@ function decided(own: Baseline, real: Baseline, leftOut: readonly string[] = [".
   const gate = (name: string, seen: Baseline): Gate => ({
     name: "checks",
     criteria: () => [],
-    run: () => Promise.reject(new Error("not asked for")),
+    run: () => {
+      tried.push(`run ${name}`);
+      return Promise.reject(new Error("no judgement here"));
+    },
     baseline: async () => {
       tried.push(name);
       return seen;
@@ -29,17 +32,27 @@ function decided(own: Baseline, real: Baseline, leftOut: readonly string[] = [".
     start,
     withRealHome: gate("real", real),
     commands: ["npm test"],
+    hasSandbox,
   });
   const control = { signal: new AbortController().signal, onOutput: () => undefined };
-  return { look: () => checks.baseline!({} as GateRequest, control), tried, notes };
+  const run = (): Promise<unknown> => checks.run({} as GateRequest, control).catch(() => undefined);
+  return { look: () => checks.baseline!({} as GateRequest, control), run, tried, notes };
 }
 
 test("a base that is better with the user's own HOME is run with that from then on", async () => {
-  const { look, tried, notes } = decided(RED, { ...RED, failing: ["a"] });
+  const { look, run, tried, notes } = decided(RED, { ...RED, failing: ["a"] });
+  await run();
   expect(await look()).toMatchObject({ failing: ["a"], summary: "2 of 3 tests failed; with your own HOME" });
   expect(await notes.isReal()).toBe(true);
   await look();
-  expect(tried).toEqual(["own", "real", "own"]);
+  await run();
+  expect(tried).toEqual(["run own", "own", "real", "real", "run real"]);
+});
+
+test("a sandbox that makes the base red is found out too, with nothing left out of HOME", async () => {
+  const { look, notes } = decided(RED, GREEN, [], true);
+  expect((await look()).isGreen).toBe(true);
+  expect(await notes.isReal()).toBe(true);
 });
 
 test("tests that run at all are better than none", async () => {

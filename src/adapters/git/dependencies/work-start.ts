@@ -143,7 +143,7 @@ async function openWorkStart(
   }
   const sayReal = once(() =>
     options.onNotice?.(
-      `the checks run with your own HOME, because they fail in one without ${listOf(home?.leftOut ?? [])}; to try again: rm ${notes.file}`,
+      `the checks run with your own HOME and without a sandbox, because they fail in one without ${listOf(home?.leftOut ?? [])}; to try again: rm ${notes.file}`,
     ),
   );
   const homes = home === null ? null : createCheckHomes(userState, options.home!, home);

@@ -186,7 +186,10 @@ test("every role shows at least one form", () => {
 test.each(FORMS.filter(([role]) => role !== "health-check"))(
   "%s: the form %s is the one that is asked for",
   (_role, _first, form) => {
-    const lines = form.replaceAll("<task id>", "pay-1").split("\n");
+    const lines = form
+      .replaceAll("<task id>", "pay-1")
+      .replaceAll("<the nonce of this prompt>", NONCE.nonce)
+      .split("\n");
     const shown = lines.map((line) => (line === "" ? "" : `    ${line}`)).join("\n");
     expect(WRITTEN).toContain(shown);
   },

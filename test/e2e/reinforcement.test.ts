@@ -34,7 +34,7 @@ stall: { sameFailure: 0, plateau: 0, cascade: false }
   });
   const seen = join(root, ".git", "seen.jsonl");
   const remand = (...args: string[]): { status: number | null; out: string } => {
-    const env = { ...process.env, SEEN: seen };
+    const env = { ...process.env, SEEN: seen, REMAND_SANDBOX: "off" };
     const ran = spawnSync(process.execPath, [MAIN, ...args], { cwd: root, encoding: "utf8", env });
     return { status: ran.status, out: ran.stdout + ran.stderr };
   };

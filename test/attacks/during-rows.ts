@@ -67,7 +67,10 @@ ${NODE.files["src/cart.js"]!}`,
 ];
 
 /** A process that outlives the agent: while a check runs, the bug is not in the files; at any other time it is. */
-function swapping(how: string, folders: string): Pick<Row, "stack" | "check" | "base" | "files" | "shell" | "after"> {
+function swapping(
+  how: string,
+  folders: string,
+): Pick<Row, "stack" | "check" | "base" | "files" | "shell" | "after" | "options"> {
   const loop = `while [ -d "$HOME/project" ]; do
   want=bug
   for id in $(pgrep -f "^sh check[.]sh"); do
@@ -79,6 +82,8 @@ done`;
   return {
     stack: NODE,
     check: "sh check.sh",
+    // Faults are looked for beside the agent: that check, too, would make the process put the fix in, and keep it.
+    options: ["--set", "gates.checks.faults=off"],
     base: { "check.sh": "sleep 1\nnode --test\n" },
     shell: `cp src/cart.js "$HOME/bug.js"; sed "s/a - b/a + b/" src/cart.js > "$HOME/fixed.js"
 cat > "$HOME/swap.sh" << 'END'

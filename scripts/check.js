@@ -36,7 +36,9 @@ function haveSandbox() {
   const has = (/** @type {string} */ program) => spawnSync(program, ["--version"]).status === 0;
   if (process.platform !== "linux" || has("bwrap")) return;
   if (process.env["CI"] !== undefined && process.getuid?.() === 0 && has("apt-get")) {
-    spawnSync("apt-get", ["install", "--yes", "--quiet", "bubblewrap"], { stdio: "ignore" });
+    for (const args of [["install", "--yes", "bubblewrap"], ["update"], ["install", "--yes", "bubblewrap"]]) {
+      if (!has("bwrap")) spawnSync("apt-get", ["--quiet", ...args], { stdio: "ignore" });
+    }
     if (has("bwrap")) return;
   }
   console.log("── The tests of the sandbox are skipped: bubblewrap is not installed (apt install bubblewrap).");

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
+import { missingSandbox } from "../kit/sandbox.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -135,6 +136,8 @@ function runStep(step: Step & { kind: "commands" }, work: string, bin: string): 
       // Readers type the answers in a terminal; the examples have none.
       XDG_STATE_HOME: process.env["XDG_STATE_HOME"],
       REMAND_TOKEN: process.env["REMAND_TOKEN"],
+      // A machine without a sandbox says so in every run, and the documents do not.
+      REMAND_SANDBOX: missingSandbox() === null ? "auto" : "off",
       LANG: "C.UTF-8",
       NO_COLOR: "1",
       npm_config_update_notifier: "false",

@@ -163,9 +163,15 @@ export function isShown(output: string, shown: string): boolean {
     .split("\n")
     .map((line) => (line.trim() === "…" ? "(?:.*\n)*?" : `${line.trimEnd().split("…").map(escaped).join(".*")}\n`))
     .join("");
-  const lines = output.split("\n").map((line) => line.trimEnd());
+  const lines = output
+    .split("\n")
+    .filter((line) => !PROGRESS.test(line))
+    .map((line) => line.trimEnd());
   return new RegExp(`^${pattern}$`).test(`${lines.join("\n").trim()}\n`);
 }
+
+/** Only a slow machine prints these lines. */
+const PROGRESS = /^remand: .* \(\d+ s so far\)$/;
 
 function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");

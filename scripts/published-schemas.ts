@@ -7,7 +7,7 @@ import { gateRulesSchema, policySchema } from "../src/core/schemas/policy.ts";
 import { readingSchema } from "../src/core/schemas/reading.ts";
 import { recordedSchema } from "../src/core/schemas/recorded.ts";
 import { reworkLogSchema } from "../src/core/schemas/report.ts";
-import { storySchema } from "../src/core/schemas/event.ts";
+import { storySchema } from "../src/core/schemas/story.ts";
 
 interface Published {
   /** The file is `schema/<name>.json`. */

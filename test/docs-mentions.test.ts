@@ -75,7 +75,8 @@ describe("the documents", () => {
       if (row === undefined || cell === "everything") return [];
       const modules = typeof row.node === "boolean" ? [] : row.node.map((name) => `node:${name}`);
       const may = cell === "nothing" ? [] : cell.split(", ").sort();
-      return [{ layer, may, row: [...row.layers, ...row.libraries, ...modules] }];
+      const types = (row.types ?? []).map((name) => `types of ${name}`);
+      return [{ layer, may, row: [...row.layers, ...types, ...row.libraries, ...modules] }];
     });
     expect(told.map(({ layer, may }) => [layer, may])).toEqual(told.map(({ layer, row }) => [layer, row.sort()]));
     expect(told.length).toBeGreaterThan(12);

@@ -16,7 +16,7 @@ const ADAPTER = ["ports", "parse", "write", "core/schemas", "core", "stdx", "ada
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   stdx: [],
-  core: ["stdx"],
+  core: ["stdx", "core/schemas"],
   "core/schemas": ["core", "stdx"],
   decide: ["fold", "core", "stdx"],
   fold: ["decide", "core", "stdx"],
@@ -123,6 +123,12 @@ const otherBorders: readonly Plant[] = [
   borderPlant("stdx", "node:fs", "node:fs", false),
   borderPlant("core", "node:crypto", "node:crypto", false),
   borderPlant("core", "decide, by a detour", "../core/../decide/thing.ts", false),
+  {
+    title: "core may not import values from core/schemas",
+    path: "src/core/value-of-schema.ts",
+    text: 'import { thing } from "./schemas/thing.ts";\n\nexport const planted = thing;\n',
+    rule: "remand(borders)",
+  },
   borderPlant("parse/signals", "the layer above", "../thing.ts", true),
   borderPlant("parse/signals", "core", "../../core/thing.ts", true),
   borderPlant("parse/signals", "decide", "../../decide/thing.ts", false),

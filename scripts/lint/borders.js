@@ -10,7 +10,8 @@ const imports = {
     if (layer === null) return {};
     /** @param {any} node @param {any} source */
     const check = (node, source) => {
-      const complaint = complaintAbout(context.filename, layer, source);
+      const isType = node.importKind === "type" || node.exportKind === "type" || node.type === "TSImportType";
+      const complaint = complaintAbout(context.filename, layer, source, isType);
       if (complaint !== null) context.report({ node, message: complaint });
     };
     return {
@@ -28,8 +29,8 @@ const imports = {
   },
 };
 
-/** @param {string} file @param {string} layer @param {any} source @returns {string | null} */
-function complaintAbout(file, layer, source) {
+/** @param {string} file @param {string} layer @param {any} source @param {boolean} isType @returns {string | null} */
+function complaintAbout(file, layer, source, isType) {
   const specifier = source?.literal?.value ?? source?.value;
   if (typeof specifier !== "string")
     return "an import must name its module in plain text, or its border cannot be checked";
@@ -44,6 +45,8 @@ function complaintAbout(file, layer, source) {
   }
   const target = layerOf(resolvePath(file, specifier));
   if (target === layer || (target !== null && row.layers.includes(target))) return null;
+  const isOpenToTypes = target !== null && row.types?.includes(target) === true;
+  if (isOpenToTypes) return isType ? null : `${layer} may import only types from ${target}: write \`import type\``;
   return `${layer} may not import ${target ?? "a file outside src"} (it may import: ${row.layers.join(", ") || "nothing"})`;
 }
 

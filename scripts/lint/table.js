@@ -8,6 +8,7 @@
  *
  * @typedef {object} Row
  * @property {readonly string[]} layers
+ * @property {readonly string[]} [types] Layers of which it may import types, and no values.
  * @property {readonly string[]} libraries
  * @property {boolean | readonly string[]} node
  */
@@ -24,7 +25,8 @@ const FRONT_LAYERS = ["engine", "views", "write", "parse", "core/schemas", "conf
 /** @type {Readonly<Record<string, Row>>} */
 const TABLE = {
   stdx: { layers: [], libraries: [], node: ["crypto"] },
-  core: { layers: ["stdx"], libraries: [], node: false },
+  // Types of what is stored are inferred from schemas. A value of a schema would load zod at every start.
+  core: { layers: ["stdx"], types: ["core/schemas"], libraries: [], node: false },
   "core/schemas": { layers: CORE, libraries: ["zod"], node: false },
   decide: { layers: ["fold", ...CORE], libraries: [], node: false },
   fold: { layers: ["decide", ...CORE], libraries: [], node: false },

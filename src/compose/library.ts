@@ -133,7 +133,9 @@ export async function parse(
 
 /** The text that goes back to an agent, from a document `remand.brief/1`. */
 export async function brief(document: BriefInput, options: BriefSpec = {}): Promise<WrittenBrief> {
-  return (await import("../app/brief-document.ts")).writtenFrom(document, "the document", options);
+  // As the document would be sent: a field that is `undefined` is left out.
+  const sent: unknown = JSON.parse(JSON.stringify(document ?? null));
+  return (await import("../app/brief-document.ts")).writtenFrom(sent, "the document", options);
 }
 
 /** The effective config of a checkout, where each value came from, and every problem with its place. */

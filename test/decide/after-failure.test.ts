@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { StoryAction } from "../../src/core/stories/command.ts";
-import type { Blame, BlameVerdict } from "../../src/core/blame/blame.ts";
+import type { Blame } from "../../src/core/blame/blame.ts";
 import { FAILURE_CEILING } from "../../src/core/stories/budget.ts";
 import type { GateName, Judgement } from "../../src/core/gates/gate.ts";
 import { fingerprint, treeId } from "../../src/core/events/ids.ts";
@@ -66,7 +66,7 @@ function short(action: StoryAction): string {
   if (action.type === "raise-escalation") return `ask: ${action.escalation.reason.type}`;
   return action.type === "fail" ? `fail: ${action.how}` : action.type;
 }
-const blame = (verdict: BlameVerdict): Blame => (blameEvent("review", verdict) as { blame: Blame }).blame;
+const blame = (verdict: Blame["verdict"]): Blame => (blameEvent("review", verdict) as { blame: Blame }).blame;
 const round = (at: number, failing: readonly string[]): Round => ({
   ...ROUND,
   attempt: at,
@@ -193,7 +193,7 @@ describe("the cause", () => {
     expect(short(decided({ policy: wants, failing: { blame: blame("unmet") } }))).toBe("send-back");
   });
 
-  test.each<[BlameVerdict, object]>([
+  test.each<[Blame["verdict"], object]>([
     ["too-broad", { type: "scope-too-broad", files: ["src/a.ts", "lib/z.ts"] }],
     ["flaky", { type: "non-deterministic", detail: "it is flaky" }],
     ["pre-existing", { type: "non-deterministic", detail: "it is pre-existing" }],

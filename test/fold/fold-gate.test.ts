@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { AttemptSummary } from "../../src/core/stories/attempt.ts";
-import type { Blame, BlameVerdict } from "../../src/core/blame/blame.ts";
+import type { Blame } from "../../src/core/blame/blame.ts";
 import type { GateName, Judgement } from "../../src/core/gates/gate.ts";
 import type { Result } from "../../src/core/events/error.ts";
 import { roleName, treeId } from "../../src/core/events/ids.ts";
@@ -271,12 +271,12 @@ describe("what a judgement cost", () => {
 });
 
 describe("blame", () => {
-  const event = (verdict: BlameVerdict): Blame => (blameEvent("review", verdict) as { blame: Blame }).blame;
+  const event = (verdict: Blame["verdict"]): Blame => (blameEvent("review", verdict) as { blame: Blame }).blame;
   const failing = { gate: "review", blame: null, approved: false, restored: false } as const;
   const last = said("fail");
   const COST = { costUsd: 1, durationMs: 2 };
   const SPENT = { costUsd: 1, tokens: 0, timeMs: 2, costUnknown: false };
-  const found = (verdict: BlameVerdict, state = judging({ failing }, { last, fresh: true })) =>
+  const found = (verdict: Blame["verdict"], state = judging({ failing }, { last, fresh: true })) =>
     changes(state, blameFound(state, "review", event(verdict), COST));
 
   test.each(["unmet", "too-broad", "unknown"] as const)("%s is kept with the failure", (verdict) => {

@@ -1,7 +1,7 @@
 import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import { fingerprint, storyId, treeId, evidenceId } from "../../src/core/events/ids.ts";
 import type { AttemptOutcome } from "../../src/core/stories/attempt.ts";
-import type { BlameVerdict } from "../../src/core/blame/blame.ts";
+import type { Blame } from "../../src/core/blame/blame.ts";
 import type { Command, StartGate } from "../../src/core/stories/command.ts";
 import type { ContestedTest } from "../../src/core/gates/contested-test.ts";
 import type { Answer, Event, Recorded } from "../../src/core/events/event.ts";
@@ -114,7 +114,7 @@ export function attemptStart(command: Extract<Command, { type: "start-attempt" }
   };
 }
 
-export function blameEvent(gate: GateName, verdict: BlameVerdict, file = "src/a.ts"): Event {
+export function blameEvent(gate: GateName, verdict: Blame["verdict"], file = "src/a.ts"): Event {
   const suspects =
     verdict === "culprit" || verdict === "multi"
       ? [suspect(file)]
@@ -263,7 +263,7 @@ function endsOf(command: Command, state: StoryState | null): Outcome[] {
     }
     case "find-blame": {
       const start: Event = { type: "step.started", step: "blame" };
-      const verdicts: BlameVerdict[] = [
+      const verdicts: Blame["verdict"][] = [
         "culprit",
         "multi",
         "unmet",

@@ -1,6 +1,6 @@
 import { assert } from "../../src/stdx/assert.ts";
 import { byText, lookup } from "../../src/stdx/sorted-map.ts";
-import type { BlameVerdict } from "../../src/core/blame/blame.ts";
+import type { Blame } from "../../src/core/blame/blame.ts";
 import type { Command } from "../../src/core/stories/command.ts";
 import type { Event } from "../../src/core/events/event.ts";
 import type { GateName } from "../../src/core/gates/gate.ts";
@@ -84,7 +84,7 @@ export interface World {
   /** What each gate says, one after the other; when there is no more, it passes. */
   readonly gates?: { readonly [G in GateName]?: readonly Says[] };
   /** How blame ends; when there is no more, it is `unmet`: the work is not done yet. */
-  readonly blame?: readonly (BlameVerdict | { readonly verdict: BlameVerdict; readonly file: string })[];
+  readonly blame?: readonly (Blame["verdict"] | { readonly verdict: Blame["verdict"]; readonly file: string })[];
   /** What attempts change, by the number of the attempt. */
   readonly changed?: Readonly<Record<number, readonly string[]>>;
   readonly attemptCostUsd?: number;

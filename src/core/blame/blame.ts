@@ -1,3 +1,5 @@
+import type { blameSchema, suspectSchema } from "../schemas/blame.ts";
+import type { Stored } from "../schemas/stored.ts";
 import type { ChangedHunk } from "./change.ts";
 
 /** Which change caused a failure, with confidence and the evidence for it; or why no change did. */
@@ -11,7 +13,6 @@ export const BLAME_VERDICTS = [
   "too-broad",
   "unknown",
 ] as const;
-export type BlameVerdict = (typeof BLAME_VERDICTS)[number];
 
 /** The commit that a change came with, and whose work that was where the commit says so. */
 export interface Origin {
@@ -23,34 +24,8 @@ export interface Origin {
   readonly phase?: string;
 }
 
-export interface Suspect {
-  readonly file: string;
-  readonly line: number;
-  readonly endLine?: number;
-  readonly symbol?: string;
-  /** What the change did there, in a few words. */
-  readonly change: string;
-  /** Where the change came from, as far as that is known: the commit, and whose work it was. */
-  readonly commit?: string;
-  readonly story?: string;
-  readonly attempt?: number;
-  readonly role?: string;
-  readonly phase?: string;
-  readonly confidence: number;
-  readonly reasons: readonly string[];
-}
-
-export interface Blame {
-  readonly verdict: BlameVerdict;
-  /** `proven`: shown by running, both ways. `ranked`: the likeliest, by reading alone. */
-  readonly basis: "proven" | "ranked";
-  readonly confidence: number;
-  readonly suspects: readonly Suspect[];
-  /** Of `multi`: none of the suspects does it alone, all of them together do. */
-  readonly together?: boolean;
-  readonly explanation: string;
-  readonly testRuns: number;
-}
+export type Suspect = Stored<typeof suspectSchema>;
+export type Blame = Stored<typeof blameSchema>;
 
 /** What `remand blame` found, for a person and for programs. */
 export interface BlameReport {

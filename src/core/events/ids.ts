@@ -1,3 +1,6 @@
+import type { sessionSchema } from "../schemas/scalars.ts";
+import type { Stored } from "../schemas/stored.ts";
+
 /** A string that only one maker may make: an id of one thing cannot be passed where another's is wanted. */
 export type Branded<Name extends string> = string & { readonly __brand: Name };
 
@@ -34,18 +37,5 @@ export function storyIdFault(id: string): string | null {
   return null;
 }
 
-/** A conversation with an agent that can be resumed. Only the adapter that created it can read it. */
-export interface AgentSession {
-  readonly agent: string;
-  readonly id: string;
-  /** The worker whose machine keeps it; other workers cannot resume it. Absent where there is only one machine. */
-  readonly host?: string;
-  /** What the whole conversation has used so far, where the agent counts it so. */
-  readonly totals?: {
-    readonly tokens: number;
-    readonly costUsd?: number;
-    /** Of the tokens, the input; and of that, what was read from a cache. */
-    readonly input?: number;
-    readonly cached?: number;
-  };
-}
+/** A conversation with an agent that can be resumed. */
+export type AgentSession = Stored<typeof sessionSchema>;

@@ -1,3 +1,6 @@
+import type { lostJournalSchema } from "../schemas/event.ts";
+import type { Stored } from "../schemas/stored.ts";
+
 /**
  * What a clone remembers of its journal outside of the journal's own file. It may be behind the journal, never ahead of
  * it: it is written after the lines it speaks of are on the disk.
@@ -33,13 +36,4 @@ export interface PendingJournal {
 }
 
 /** What is known of a journal that was lost or given up. */
-export interface LostJournal {
-  /** `null`: it never had one, or it cannot be read. */
-  readonly id: string | null;
-  /** The last lines that are known: how many, and the hash of the last. */
-  readonly position: number;
-  readonly hash: string;
-  readonly why: string;
-  /** The file it was moved to, below the state folder; `null`: there was none. */
-  readonly kept: string | null;
-}
+export type LostJournal = Stored<typeof lostJournalSchema>;

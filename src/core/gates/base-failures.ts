@@ -1,13 +1,9 @@
 import { matchesGlob } from "../../stdx/glob.ts";
+import type { knownFailureSchema } from "../schemas/policy.ts";
+import type { Stored } from "../schemas/stored.ts";
 
 /** A failure that a person knows about: it was there before the work, and is neither its target nor its fault. */
-export interface KnownFailure {
-  /** The name of a test, its file, or a pattern of either. */
-  readonly test: string;
-  readonly reason: string;
-  /** Who said so in answer to a question; without it, the configuration did. */
-  readonly by?: string;
-}
+export type KnownFailure = Stored<typeof knownFailureSchema>;
 
 /** What the checks said of the base, before the work began, and what that means for the work. */
 export interface BaseFailures {

@@ -1,4 +1,6 @@
 import { countText } from "../../stdx/plain-text.ts";
+import type { contestedTestSchema } from "../schemas/gate-result.ts";
+import type { Stored } from "../schemas/stored.ts";
 import type { Finding, FindingDraft } from "./finding.ts";
 
 /**
@@ -6,17 +8,9 @@ import type { Finding, FindingDraft } from "./finding.ts";
  * (`not-loaded`), the work no longer runs it (`removed`), or it passes with faults planted in the work (`cannot-fail`).
  */
 export const CONTESTED_WHY = ["fails", "not-loaded", "removed", "cannot-fail"] as const;
-export type ContestedWhy = (typeof CONTESTED_WHY)[number];
 
 /** A test that passed at the base and that the work changed or removed. A reviewer or a person decides about it. */
-export interface ContestedTest {
-  readonly test: string;
-  readonly why: ContestedWhy;
-  /** The test file at the base, where it is known. */
-  readonly file?: string;
-  /** It is not the base's version that speaks against the work, but one that a gate or a person has seen since. */
-  readonly isOfStory?: true;
-}
+export type ContestedTest = Stored<typeof contestedTestSchema>;
 
 /** A test, or a pattern of tests, that a person allowed the work to change. */
 export interface LicensedTest {

@@ -1,24 +1,10 @@
 import type { Fingerprint } from "../events/ids.ts";
+import type { findingSchema } from "../schemas/gate-result.ts";
+import type { Stored } from "../schemas/stored.ts";
 import { type FailOn, SEVERITIES, type Severity, atLeast } from "./severity.ts";
 
 /** One thing wrong with the work. */
-export interface Finding {
-  readonly id: Fingerprint;
-  readonly severity: Severity;
-  readonly category: string;
-  readonly message: string;
-  /** What this run adds: values, a diff, the lines around. Shown to the agent, and no part of the identity. */
-  readonly detail?: string;
-  /** Who said it: a role, or the name of a tool. */
-  readonly source: string;
-  readonly file?: string;
-  readonly line?: number;
-  readonly symbol?: string;
-  readonly suggestedFix?: string;
-  readonly criterion?: string;
-  readonly stage?: string;
-}
-
+export type Finding = Stored<typeof findingSchema>;
 export type FindingDraft = Omit<Finding, "id">;
 
 /** How a finding stands in this round, seen against the rounds before. */

@@ -1,14 +1,8 @@
+import type { triedFindingSchema } from "../schemas/escalation.ts";
+import type { Stored } from "../schemas/stored.ts";
+
 /** A blocking finding of an earlier attempt, and what became of it. */
-export interface TriedFinding {
-  readonly id: string;
-  readonly gate: string;
-  readonly title: string;
-  readonly file?: string;
-  readonly line?: number;
-  readonly status: TriedFindingStatus;
-  /** The attempt that the status was seen in. */
-  readonly seenIn: number;
-}
+export type TriedFinding = Stored<typeof triedFindingSchema>;
 
 /**
  * `open`: reported in the newest attempt. `unchecked`: open when the gate last ran, and a later attempt did not get that

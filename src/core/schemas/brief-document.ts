@@ -4,7 +4,7 @@ import { identifyFinding } from "../gates/finding-identity.ts";
 import type { Finding } from "../gates/finding.ts";
 import { type GateName, isReviewed } from "../gates/gate.ts";
 import { GATE_REGISTRY } from "../gates/registry.ts";
-import { fingerprint, roleName } from "../events/ids.ts";
+import { fingerprint } from "../events/ids.ts";
 import { severityFromWord } from "../gates/severity.ts";
 import { nearMiss } from "../../stdx/near-miss.ts";
 import { briefSchema, type BriefDocument } from "./brief.ts";
@@ -44,61 +44,27 @@ function pathText(keys: readonly PropertyKey[]): string {
 }
 
 /** The document as the rest of the program knows it: severities on the one scale, every finding with an identity. */
-function briefFrom(document: BriefDocument): Brief {
-  const { schema: _schema, variant, locationAttempt, ...rest } = document;
-  const { tddPhase, ...route } = document.route;
+function briefFrom({ schema: _schema, ...document }: BriefDocument): Brief {
   return {
-    ...rest,
-    variant: variant ?? variantOf(document),
-    ...(locationAttempt === undefined ? {} : { locationAttempt }),
-    route: { ...route, role: roleName(route.role), ...(tddPhase === undefined ? {} : { tddPhase }) },
-    evidence: document.evidence.map(({ title, text: whole, fullAt }) => ({
-      title,
-      text: whole,
-      ...withoutUndefined({ fullAt }),
-    })),
-    blame:
-      document.blame === null
-        ? null
-        : {
-            ...document.blame,
-            suspects: document.blame.suspects.map(
-              ({ endLine, symbol, commit, story, attempt, role, phase, ...suspect }) => ({
-                ...suspect,
-                ...withoutUndefined({ endLine, symbol, commit, story, attempt, role, phase }),
-              }),
-            ),
-          },
+    ...document,
+    variant: document.variant ?? variantOf(document),
     required: document.required.map(findingFrom),
     stillOpen: document.stillOpen.map(findingFrom),
-    earlier: document.earlier.map((earlier) => earlierFrom(earlier, document.gate)),
-    scope: scopeFrom(document.scope),
     information: document.information.map(findingFrom),
-    stages: document.stages.map(({ summary, ...stage }) => ({
-      ...stage,
-      reviewer: roleName(stage.reviewer),
-      ...withoutUndefined({ summary }),
-    })),
+    earlier: document.earlier.map((earlier) => earlierFrom(earlier, document.gate)),
   };
 }
 
 /** Checks that pass in one environment and fail in another have a form of their own (S0). */
-function variantOf({ gate, runs }: BriefDocument): Brief["variant"] {
+function variantOf({ gate, runs }: Pick<BriefDocument, "gate" | "runs">): Brief["variant"] {
   const failing = new Set(runs.filter((run) => run.result !== "pass").map((run) => run.environment));
   const differs = failing.size > 0 && runs.some((run) => !failing.has(run.environment));
   const { brief, hasEnvironmentBrief } = GATE_REGISTRY[gate];
   return hasEnvironmentBrief && !isReviewed(gate) && differs ? "environment" : brief;
 }
 
-function findingFrom(read: BriefDocument["required"][number]): Finding {
-  const { id, severity: word, category, message, source, ...known } = read;
-  const finding = identifyFinding({
-    severity: severityFromWord(word)!,
-    category,
-    message,
-    source,
-    ...withoutUndefined(known),
-  });
+function findingFrom({ id, severity: word, ...known }: BriefDocument["required"][number]): Finding {
+  const finding = identifyFinding({ ...known, severity: severityFromWord(word)! });
   return id === undefined ? finding : { ...finding, id: fingerprint(id) };
 }
 
@@ -107,22 +73,10 @@ function earlierFrom(read: BriefDocument["earlier"][number], gate: GateName): Br
   if (findings.length === 0) return earlier;
   return {
     ...earlier,
-    findings: findings.map(({ file, line, ...finding }) => ({
+    findings: findings.map((finding) => ({
       ...finding,
       gate: finding.gate ?? gate,
       seenIn: finding.seenIn ?? earlier.attempt,
-      ...withoutUndefined({ file, line }),
     })),
-  };
-}
-
-function scopeFrom({ restore, ...scope }: BriefDocument["scope"]): Brief["scope"] {
-  return { ...scope, ...withoutUndefined({ restore }) };
-}
-
-/** Without the keys whose value is `undefined`: an optional field is there or it is not. */
-function withoutUndefined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
   };
 }

@@ -4,12 +4,13 @@ import { BRIEF_VARIANTS } from "../gates/registry.ts";
 import { REPORT_WAYS } from "../stories/brief.ts";
 import { FAILURE_CEILING } from "../stories/budget.ts";
 import { CI_CLASSES, GATES } from "../gates/gate.ts";
-import { STORY_ID_PATTERN } from "../events/ids.ts";
+import { type RoleName, roleName, STORY_ID_PATTERN } from "../events/ids.ts";
 import { PHASES, TDD_PHASES } from "../stories/story.ts";
 import { RESULTS } from "../events/error.ts";
 import { TEST_POLICIES } from "../stories/scope.ts";
 import { severityFromWord } from "../gates/severity.ts";
 import { TRIED_FINDING_STATUSES } from "../gates/tried-finding.ts";
+import { brandSchema } from "./scalars.ts";
 
 /*
  * A brief as a document, `remand.brief/1`: what another orchestrator writes by hand and gives to `remand brief`.
@@ -21,6 +22,7 @@ const texts = z.array(text).default([]);
 const count = z.int().min(1);
 const lineNumber = z.int().min(0);
 const confidence = z.number().min(0).max(1);
+const role = brandSchema<RoleName>(text);
 
 const severity = text
   .refine((word) => severityFromWord(word) !== undefined, {
@@ -29,30 +31,30 @@ const severity = text
   .default("major");
 
 const findingSchema = z.strictObject({
-  id: text.optional(),
+  id: text.exactOptional(),
   severity,
   category: text.default("general"),
   message: text,
   source: text.default("unknown"),
-  file: text.optional(),
-  line: lineNumber.optional(),
-  symbol: text.optional(),
-  suggestedFix: text.optional(),
-  criterion: text.optional(),
-  stage: text.optional(),
+  file: text.exactOptional(),
+  line: lineNumber.exactOptional(),
+  symbol: text.exactOptional(),
+  suggestedFix: text.exactOptional(),
+  criterion: text.exactOptional(),
+  stage: text.exactOptional(),
 });
 
 const suspectSchema = z.strictObject({
   file: text,
   line: lineNumber,
-  endLine: lineNumber.optional(),
-  symbol: text.optional(),
+  endLine: lineNumber.exactOptional(),
+  symbol: text.exactOptional(),
   change: text.default(""),
-  commit: text.optional(),
-  story: text.optional(),
-  attempt: count.optional(),
-  role: text.optional(),
-  phase: text.optional(),
+  commit: text.exactOptional(),
+  story: text.exactOptional(),
+  attempt: count.exactOptional(),
+  role: text.exactOptional(),
+  phase: text.exactOptional(),
   confidence: confidence.default(0.5),
   reasons: texts,
 });
@@ -71,22 +73,22 @@ const scopeSchema = z.strictObject({
   deny: texts,
   tests: z.enum(TEST_POLICIES).default("add-only"),
   exceptions: z.enum(["with-rationale", "never"]).default("with-rationale"),
-  restore: z.array(text).optional(),
+  restore: z.array(text).exactOptional(),
   reason: text.default(""),
 });
 
 const routeSchema = z.strictObject({
   phase: z.enum(PHASES).default("implement"),
-  role: text.default("developer"),
-  tddPhase: z.enum(TDD_PHASES).optional(),
+  role: role.default(roleName("developer")),
+  tddPhase: z.enum(TDD_PHASES).exactOptional(),
   reason: text.default(""),
 });
 
 const stageSchema = z.strictObject({
   stage: text,
   result: z.enum(RESULTS),
-  reviewer: text.default("critic"),
-  summary: text.optional(),
+  reviewer: role.default(roleName("critic")),
+  summary: text.exactOptional(),
 });
 
 const runSchema = z.strictObject({
@@ -104,6 +106,7 @@ const criterionSchema = z.strictObject({
   evidence: text.default(""),
 });
 
+/** A mutant that no test noticed. */
 const survivorSchema = z.strictObject({
   file: text,
   line: lineNumber,
@@ -120,6 +123,9 @@ const conflictSchema = z.strictObject({
   winner: text.nullable().default(null),
 });
 
+/** Untrusted text: the brief's writer fences and caps it. `fullAt`: where the whole of it is kept. */
+const evidenceSchema = z.strictObject({ title: text.default("evidence"), text, fullAt: text.exactOptional() });
+
 const earlierSchema = z.strictObject({
   attempt: count,
   tried: text,
@@ -128,12 +134,12 @@ const earlierSchema = z.strictObject({
     .array(
       z.strictObject({
         id: text.default(""),
-        gate: z.enum(GATES).optional(),
+        gate: z.enum(GATES).exactOptional(),
         title: text,
-        file: text.optional(),
-        line: lineNumber.optional(),
+        file: text.exactOptional(),
+        line: lineNumber.exactOptional(),
         status: z.enum(TRIED_FINDING_STATUSES).default("open"),
-        seenIn: count.optional(),
+        seenIn: count.exactOptional(),
       }),
     )
     .default([]),
@@ -149,17 +155,20 @@ export const briefSchema = z.strictObject({
     goal: text.default(""),
   }),
   gate: z.enum(GATES).default("review"),
-  variant: z.enum(BRIEF_VARIANTS).optional(),
+  variant: z.enum(BRIEF_VARIANTS).exactOptional(),
   attempt: count.default(2),
   failure: count.default(1),
   failureLimit: count.max(FAILURE_CEILING).default(3),
-  locationAttempt: count.optional(),
+  /** How often work went back for the place that is blamed (S3); where it is not counted, `failure` stands in. */
+  locationAttempt: count.exactOptional(),
   route: routeSchema.prefault({}),
+  /** The role file's own text, put in front of the assignment (S0). */
   rolePrompt: text.default(""),
   summary: text.default(""),
-  evidence: z.array(z.strictObject({ title: text.default("evidence"), text, fullAt: text.optional() })).default([]),
+  evidence: z.array(evidenceSchema).default([]),
   blame: blameSchema.nullable().default(null),
   required: z.array(findingSchema).default([]),
+  /** Blocking findings of other gates that failed before and have not run since. */
   stillOpen: z.array(findingSchema).default([]),
   information: z.array(findingSchema).default([]),
   requiredFixes: texts,
@@ -176,11 +185,13 @@ export const briefSchema = z.strictObject({
   conflicts: z.array(conflictSchema).default([]),
   filesModified: texts,
   earlier: z.array(earlierSchema).default([]),
+  /** What reviewers learned, and what a person said. */
   context: texts,
   guidance: texts,
   scope: scopeSchema.prefault({}),
   judgedBy: texts,
   report: z.enum(REPORT_WAYS).default("signal"),
+  /** The agent's last reply was unreadable: spell the format out. */
   spellOutFormat: z.boolean().default(false),
 });
 

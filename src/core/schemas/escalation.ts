@@ -1,46 +1,45 @@
 import { z } from "zod";
-import { ANSWER_VERBS, ESCALATION_KINDS } from "../stories/escalation.ts";
+import { ANSWER_VERBS, type AnswerVerb, ESCALATION_KINDS } from "../stories/escalation.ts";
 import { STALLS } from "../stories/stop-rules.ts";
 import { GATES } from "../gates/gate.ts";
 import { TRIED_FINDING_STATUSES } from "../gates/tried-finding.ts";
+import { SPENT_BUDGETS } from "../stories/budget.ts";
 import { PHASES } from "../stories/story.ts";
-import { amount, count, escalationIdSchema, text, texts } from "./scalars.ts";
+import { findingSchema } from "./gate-result.ts";
+import { amount, author, count, escalationIdSchema, fingerprintSchema, saysSomething, text, texts } from "./scalars.ts";
+
+/** A blocking finding of an earlier attempt, and what became of it. */
+export const triedFindingSchema = z.strictObject({
+  id: text,
+  gate: text,
+  title: text,
+  file: text.exactOptional(),
+  line: count.exactOptional(),
+  status: z.enum(TRIED_FINDING_STATUSES),
+  /** The attempt that the status was seen in. */
+  seenIn: count,
+});
 
 /** One earlier attempt: what was tried, why it was rejected, and what became of each finding. */
-const triedAndFailedSchema = z.strictObject({
+export const triedAndFailedSchema = z.strictObject({
   attempt: count,
   tried: text,
   failed: text,
-  findings: z
-    .array(
-      z.strictObject({
-        id: text,
-        gate: text,
-        title: text,
-        file: text.exactOptional(),
-        line: count.exactOptional(),
-        status: z.enum(TRIED_FINDING_STATUSES),
-        seenIn: count,
-      }),
-    )
-    .exactOptional(),
+  /** What it was rejected for; absent where no finding is known. */
+  findings: z.array(triedFindingSchema).exactOptional(),
+  /** How many more findings there were. */
   findingsLeftOut: count.exactOptional(),
 });
 
-/** The name of a limit with a counter: `failures:review`, `cost`, `run-time`. */
+/** A limit with a counter, `failures:review`, `cost` or `run-time`. The word before the colon says what is counted. */
 export const budgetNameSchema = z.enum([
   ...GATES.map((gate) => `failures:${gate}` as const),
   "iterations",
   "location",
-  "cost",
-  "tokens",
-  "time",
-  "run-cost",
-  "run-tokens",
-  "run-time",
+  ...SPENT_BUDGETS,
 ]);
 
-const escalationReasonSchema = z.discriminatedUnion("type", [
+export const escalationReasonSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("budget"), budget: budgetNameSchema, used: amount, limit: amount }),
   z.strictObject({ type: z.literal("stall"), stall: z.enum(STALLS), detail: text }),
   z.strictObject({ type: z.literal("scope-too-broad"), files: texts }),
@@ -52,6 +51,7 @@ const escalationReasonSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("agent-missing"), role: text }),
   z.strictObject({
     type: z.literal("engine-died"),
+    /** The step by its name: `attempt 1`, `the checks gate`. */
     during: text,
     kind: z.enum(["attempt", "gate", "step"]),
     times: count,
@@ -62,15 +62,26 @@ const escalationReasonSchema = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("approval"),
     of: z.enum(["rework", "retry", "merge"]),
+    /** What became of the last answer, where that is why the question comes again. */
     detail: text.exactOptional(),
   }),
+  /** The target moved under the work again and again. `merges`: Remand would merge it, so a person can too. */
   z.strictObject({ type: z.literal("target-moves"), times: count, merges: z.boolean() }),
+  /** The story's branch holds a commit that no gate has passed, and that Remand did not make. */
   z.strictObject({ type: z.literal("branch-moved"), commit: text, detail: text }),
   z.strictObject({ type: z.literal("infrastructure"), issue: text, tries: count }),
+  /** Tests that fail before the work and that no person has classified. */
   z.strictObject({ type: z.literal("failing-base"), tests: texts }),
+  /** Targets that match nothing which fails before the work. */
   z.strictObject({ type: z.literal("target-not-failing"), targets: texts }),
+  /**
+   * Tests that passed before and no longer pass in their earlier version. Those of `cannotFail` pass even with faults
+   * planted in the work.
+   */
   z.strictObject({ type: z.literal("contested-tests"), tests: texts, cannotFail: texts.exactOptional() }),
 ]);
+
+const escalationOptionSchema = z.strictObject({ verb: z.enum(ANSWER_VERBS), does: text, cost: text });
 
 /** A question that only a person can answer. */
 export const escalationSchema = z.strictObject({
@@ -79,14 +90,52 @@ export const escalationSchema = z.strictObject({
   reason: escalationReasonSchema,
   gate: z.enum(GATES).nullable(),
   title: text,
+  /** The root cause as far as it is known. */
   assessment: text,
   recommendation: text,
+  /** One question. */
   question: text,
-  options: z.array(z.strictObject({ verb: z.enum(ANSWER_VERBS), does: text, cost: text })),
+  options: z.array(escalationOptionSchema),
   attempts: z.array(triedAndFailedSchema),
   branch: text,
   commit: text,
 });
+
+/** These open a gate without a pass, so the person must give a reason (law 2). */
+const NEED_A_REASON: readonly AnswerVerb[] = ["waive", "force-complete", "known", "allow"];
+
+/** A comment on a pull request, by the id that the forge gives it, so that each counts once. */
+const answeredCommentSchema = z.strictObject({ id: text, finding: findingSchema });
+
+/** What a person said, who they are, and what it is about. */
+export const answerSchema = z
+  .strictObject({
+    verb: z.enum(ANSWER_VERBS),
+    ...author,
+    /** The reason, or the guidance for the next attempt. */
+    message: text,
+    /** The escalation it answers; a person may also speak unasked. */
+    escalation: escalationIdSchema.nullable(),
+    gate: z.enum(GATES).exactOptional(),
+    findings: z.array(fingerprintSchema).exactOptional(),
+    phase: z.enum(PHASES).exactOptional(),
+    budget: budgetNameSchema.exactOptional(),
+    /** For `known`, `target` and `allow`: the tests it speaks of; without it, all that were asked about. */
+    tests: texts.exactOptional(),
+    /** For `raise-budget`: the new limit. */
+    limit: amount.exactOptional(),
+    comments: z.array(answeredCommentSchema).exactOptional(),
+  })
+  .refine(({ verb, message }) => !NEED_A_REASON.includes(verb) || saysSomething(message), {
+    path: ["message"],
+    error: "a reason is needed: why does this go through without a pass?",
+  })
+  .meta({
+    anyOf: [
+      { properties: { verb: { not: { enum: NEED_A_REASON } } } },
+      { properties: { message: { pattern: "\\S" } } },
+    ],
+  });
 
 /** What the dashboard sends when a person takes the last answer back. */
 export const takenBackSchema = z.strictObject({ about: text.min(1).max(200) });

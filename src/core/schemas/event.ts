@@ -1,140 +1,29 @@
 import { z } from "zod";
-import { BRIEF_VARIANTS } from "../gates/registry.ts";
-import { SPENT_BUDGETS } from "../stories/budget.ts";
 import { ENGINE_ENDS, FAILED_HOW, STEPS } from "../events/event.ts";
 import { GATES } from "../gates/gate.ts";
-import { PHASES, SHELVES, TDD_PHASES } from "../stories/story.ts";
-import { INCOMPLETE_CATEGORIES } from "../stories/signal.ts";
-import { BLAME_VERDICTS } from "../blame/blame.ts";
-import { ANSWER_VERBS, type AnswerVerb } from "../stories/escalation.ts";
-import { budgetNameSchema, escalationSchema } from "./escalation.ts";
+import { BRIEF_VARIANTS } from "../gates/registry.ts";
+import { SPENT_BUDGETS } from "../stories/budget.ts";
+import { PHASES, TDD_PHASES } from "../stories/story.ts";
+import { blameSchema } from "./blame.ts";
+import { answerSchema, budgetNameSchema, escalationSchema } from "./escalation.ts";
+import { baseRunsSchema, judgementSchema } from "./gate-result.ts";
+import { deliverySchema, knownFailureSchema, policySchema } from "./policy.ts";
 import {
   amount,
   author,
   byName,
-  confidence,
   cost,
   count,
   doer,
-  escalationIdSchema,
   evidenceIdSchema,
   fingerprintSchema,
   roleNameSchema,
-  saysSomething,
-  scopeExceptionSchema,
-  scopeSchema,
   sessionSchema,
-  storyIdSchema,
   text,
   texts,
   treeIdSchema as tree,
 } from "./scalars.ts";
-import { baseRunsSchema, findingSchema, judgementSchema } from "./gate-result.ts";
-import { deliverySchema, knownFailureSchema, policySchema } from "./policy.ts";
-
-/** How a dispatch of an agent ended. */
-export const attemptOutcomeSchema = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("ready") }),
-  z.strictObject({
-    type: z.literal("incomplete"),
-    category: z.enum(INCOMPLETE_CATEGORIES),
-    blocker: text,
-    attempted: texts,
-    needed: text,
-    // The agent's own word for a story: it may be no story's id at all, and the fold looks it up.
-    waitsFor: text.exactOptional(),
-  }),
-  z.strictObject({ type: z.literal("blocked"), issue: text }),
-  z.strictObject({ type: z.literal("unclear"), detail: text }),
-  z.strictObject({ type: z.literal("crashed"), detail: text }),
-  z.strictObject({ type: z.literal("timed-out"), afterMs: amount }),
-  z.strictObject({ type: z.literal("rate-limited"), retryAt: amount }),
-  z.strictObject({ type: z.literal("refused"), detail: text }),
-  z.strictObject({ type: z.literal("unusable"), detail: text, fix: text }),
-  z.strictObject({ type: z.literal("missing"), detail: text }),
-  z.strictObject({ type: z.literal("stopped"), by: doer }),
-  z.strictObject({ type: z.literal("cut-short"), budget: z.enum(SPENT_BUDGETS) }),
-]);
-
-const suspectSchema = z.strictObject({
-  file: text,
-  line: count,
-  endLine: count.exactOptional(),
-  symbol: text.exactOptional(),
-  change: text,
-  commit: text.exactOptional(),
-  story: text.exactOptional(),
-  attempt: count.exactOptional(),
-  role: text.exactOptional(),
-  phase: text.exactOptional(),
-  confidence,
-  reasons: texts,
-});
-
-export const blameSchema = z.strictObject({
-  verdict: z.enum(BLAME_VERDICTS),
-  basis: z.enum(["proven", "ranked"]),
-  confidence,
-  suspects: z.array(suspectSchema),
-  together: z.boolean().exactOptional(),
-  explanation: text,
-  testRuns: count,
-});
-
-/** These open a gate without a pass, so the person must give a reason (law 2). */
-const NEED_A_REASON: readonly AnswerVerb[] = ["waive", "force-complete", "known", "allow"];
-
-/** What a person said, who they are, and what it is about. */
-export const answerSchema = z
-  .strictObject({
-    verb: z.enum(ANSWER_VERBS),
-    ...author,
-    message: text,
-    escalation: escalationIdSchema.nullable(),
-    gate: z.enum(GATES).exactOptional(),
-    findings: z.array(fingerprintSchema).exactOptional(),
-    phase: z.enum(PHASES).exactOptional(),
-    budget: budgetNameSchema.exactOptional(),
-    tests: texts.exactOptional(),
-    limit: amount.exactOptional(),
-    comments: z.array(z.strictObject({ id: text, finding: findingSchema })).exactOptional(),
-  })
-  .refine(({ verb, message }) => !NEED_A_REASON.includes(verb) || saysSomething(message), {
-    path: ["message"],
-    error: "a reason is needed: why does this go through without a pass?",
-  })
-  .meta({
-    anyOf: [
-      { properties: { verb: { not: { enum: NEED_A_REASON } } } },
-      { properties: { message: { pattern: "\\S" } } },
-    ],
-  });
-
-/** Which phase and which agent role gets the brief. */
-export const routeSchema = z.strictObject({
-  phase: z.enum(PHASES),
-  role: roleNameSchema,
-  tddPhase: z.enum(TDD_PHASES).exactOptional(),
-  reason: text,
-});
-
-/** A unit of work, as its file defined it when the event was written. */
-export const storySchema = z.strictObject({
-  id: storyIdSchema,
-  title: text,
-  priority: z.number(),
-  kind: text,
-  labels: texts,
-  dependsOn: z.array(storyIdSchema),
-  criteria: z.array(z.strictObject({ id: text, text })),
-  shelf: z.enum(SHELVES),
-  body: text,
-  completed: z.array(z.enum(PHASES)),
-  maxReworks: count.exactOptional(),
-  target: texts.exactOptional(),
-  tests: texts.exactOptional(),
-  role: roleNameSchema.exactOptional(),
-});
+import { attemptOutcomeSchema, routeSchema, scopeExceptionSchema, scopeSchema, storySchema } from "./story.ts";
 
 /*
  * All events, by the stream they belong to. An unknown key is an error: only Remand writes these lines, so an unknown key in the same version means that the file was edited.
@@ -143,11 +32,15 @@ const gate = z.enum(GATES);
 const sentBackBy = z.enum([...GATES, "person"]);
 const step = z.enum(STEPS);
 
-const lostJournal = z.strictObject({
+/** What is known of a journal that was lost or given up. */
+export const lostJournalSchema = z.strictObject({
+  /** `null`: it never had one, or it cannot be read. */
   id: text.nullable(),
+  /** The last lines that are known: how many, and the hash of the last. */
   position: count,
   hash: text,
   why: text,
+  /** The file it was moved to, below the state folder; `null`: there was none. */
   kept: text.nullable(),
 });
 
@@ -160,16 +53,18 @@ export const PROJECT_EVENTS = [
   z.strictObject({ type: z.literal("health.checked"), healthy: z.boolean(), remaining: texts, ...cost }),
   z.strictObject({ type: z.literal("run.resumed"), ...author }),
   z.strictObject({ type: z.literal("base.moved"), commit: text }),
-  z.strictObject({ type: z.literal("journal.replaced"), id: text, lost: lostJournal, by: doer }),
+  /** The first line of a journal that took the place of another. `id`: its own. */
+  z.strictObject({ type: z.literal("journal.replaced"), id: text, lost: lostJournalSchema, by: doer }),
 ] as const;
 
 /** Events of a story's stream or of the project's: both have budgets, and questions for people. */
-const ESCALATION_EVENTS = [
+export const ESCALATION_EVENTS = [
   z.strictObject({ type: z.literal("escalation.raised"), escalation: escalationSchema }),
   z.strictObject({ type: z.literal("person.answered"), answer: answerSchema }),
   z.strictObject({ type: z.literal("budget.warned"), budget: budgetNameSchema, used: amount, limit: amount }),
 ] as const;
 
+/** Written before the agent is dispatched, so that a crash never grants a free attempt. */
 const attemptStarted = z.strictObject({
   type: z.literal("attempt.started"),
   attempt: count,
@@ -179,9 +74,13 @@ const attemptStarted = z.strictObject({
   reworkOf: sentBackBy.nullable(),
   brief: evidenceIdSchema.nullable(),
   forecastUsd: amount.nullable(),
+  /** The model that is asked for; without it, the agent's own. */
   model: text.exactOptional(),
+  /** What kept the agent from the rest of the machine: `none`, or the sandbox with what held. */
   isolation: text.exactOptional(),
+  /** It is the stronger one, because so many attempts of this role and phase have failed. */
   stronger: z.strictObject({ failures: count }).exactOptional(),
+  /** The conversation before was left on purpose, because so many attempts in it have failed. */
   fresh: z.strictObject({ failures: count }).exactOptional(),
 });
 
@@ -191,12 +90,17 @@ const attemptFinished = z.strictObject({
   outcome: attemptOutcomeSchema,
   tree,
   commit: text,
+  /** Paths that differ from the tree the attempt began with. Taken from git, never from the agent. */
   changed: texts,
+  /** Did the phase's product change? For text phases that is a section of the story file. */
   productChanged: z.boolean(),
+  /** The hash of the product where that is not the whole tree: a section, or code beside notes of Remand. */
   product: fingerprintSchema.exactOptional(),
   summary: text,
+  /** The agent's whole message, kept apart: it may be long. */
   message: evidenceIdSchema.exactOptional(),
   exceptions: z.array(scopeExceptionSchema).exactOptional(),
+  /** Files beyond the scope that were put back as they were, because the config says so. */
   putBack: texts.exactOptional(),
   session: sessionSchema.exactOptional(),
   ...cost,
@@ -211,6 +115,7 @@ const sentBack = z.strictObject({
   route: routeSchema,
   scope: scopeSchema,
   brief: evidenceIdSchema,
+  /** The feedback as the story's file notes it (S4). */
   note: evidenceIdSchema.exactOptional(),
 });
 
@@ -220,6 +125,7 @@ const findingAdjudicated = z.strictObject({
   upheld: z.boolean(),
   by: doer,
   reason: text,
+  /** How often each role was asked for it; without it, `by` was asked once. */
   asked: byName(roleNameSchema, count).exactOptional(),
   ...cost,
 });
@@ -233,10 +139,14 @@ export const STORY_EVENTS = [
     type: z.literal("story.prepared"),
     tree,
     commit: text,
+    /** What failed at the base, each time it ran; and what failed there only once. */
     preExisting: texts,
+    /** How the checks went before the work began; absent in older journals. */
     baseRuns: baseRunsSchema.exactOptional(),
     flaky: texts.exactOptional(),
+    /** What people called known before, in answer to the question of another story. */
     known: z.array(knownFailureSchema).exactOptional(),
+    /** The checks still run on the base: `base.judged` tells how they went. */
     isBaseOpen: z.literal(true).exactOptional(),
   }),
   z.strictObject({
@@ -246,6 +156,7 @@ export const STORY_EVENTS = [
     baseRuns: baseRunsSchema.exactOptional(),
   }),
   attemptStarted,
+  /** The reply could not be read. The agent is asked again, in the same conversation; what it used is paid all the same. */
   z.strictObject({
     type: z.literal("attempt.unclear"),
     attempt: count,
@@ -262,37 +173,51 @@ export const STORY_EVENTS = [
     step,
     detail: text,
     infrastructure: z.boolean(),
+    /** Trying again cannot help before a person has changed something. */
     lasting: z.literal(true).exactOptional(),
   }),
   z.strictObject({ type: z.literal("blame.found"), gate, blame: blameSchema, ...cost }),
   z.strictObject({ type: z.literal("lint.fixed"), tree, commit: text, changed: texts }),
+  /** The branch now has the target's newer commits; where both changed one place, the files hold conflict markers. */
   z.strictObject({ type: z.literal("branch.updated"), tree, commit: text, changed: texts, conflicts: texts }),
   sentBack,
   z.strictObject({ type: z.literal("tree.restored"), tree, commit: text }),
   z.strictObject({ type: z.literal("grace.granted"), gate, failures: count }),
   z.strictObject({ type: z.literal("finding.disputed"), gate, finding: fingerprintSchema, by: doer, rationale: text }),
   findingAdjudicated,
+  /** `by`: the person who approved the merge, or merged it. */
   z.strictObject({ type: z.literal("work.delivered"), how: deliverySchema, where: text, by: doer.exactOptional() }),
+  /** Nothing was delivered: the target does not hold the work, or the branch holds commits that no gate has passed. */
   z.strictObject({
     type: z.literal("delivery.refused"),
     why: z.enum(["not-merged", "branch-moved"]),
     detail: text,
+    /** What the branch is at instead of the verified commit. */
     commit: text.exactOptional(),
   }),
+  /** A person said that they fixed it: what is in the worktree and on the branch is the story's work now. */
   z.strictObject({ type: z.literal("work.adopted"), tree, commit: text, changed: texts, by: doer }),
+  /** `notes`: what the gates passed it in spite of. */
   z.strictObject({ type: z.literal("story.accepted"), notes: texts.exactOptional() }),
   z.strictObject({ type: z.literal("story.failed"), how: z.enum(FAILED_HOW), reason: text }),
   z.strictObject({ type: z.literal("story.flagged"), usualMs: amount, takenMs: amount }),
+  /** What ran for the story was ended, and its result is not known. */
   z.strictObject({
     type: z.literal("work.interrupted"),
     detail: text,
+    /** How the engine that ran it ended. */
     engine: z.exactOptional(z.enum(ENGINE_ENDS)),
+    /** `target-moved`: the step gave up itself, because its target moved; that is counted, and tried again after a pause. */
     cause: z.literal("target-moved").exactOptional(),
+    /** The budget that was used up while it ran, and what it took until then. */
     overrun: z.exactOptional(z.strictObject({ budget: z.enum(SPENT_BUDGETS), ...cost })),
   }),
+  /** The engine died; an agent that it had dispatched outlived it, and what ran goes on with that agent. */
   z.strictObject({ type: z.literal("work.resumed"), detail: text, engine: z.enum(ENGINE_ENDS) }),
+  /** `now`: what runs for it is ended, instead of being let end. */
   z.strictObject({ type: z.literal("story.held"), ...author, now: z.exactOptional(z.boolean()) }),
   z.strictObject({ type: z.literal("story.released"), ...author }),
+  /** A person takes the last answer back, as if it had not been given. Too late, it changes nothing. */
   z.strictObject({ type: z.literal("answer.undone"), ...author }),
   z.strictObject({ type: z.literal("policy.applied"), policy: policySchema, ...author }),
 ] as const;

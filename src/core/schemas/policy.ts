@@ -5,33 +5,50 @@ import { byStopSetting } from "../stories/stop-rules.ts";
 import { PHASES } from "../stories/story.ts";
 import { AUTONOMIES, PRESETS } from "../events/policy.ts";
 import { SEVERITIES } from "../gates/severity.ts";
-import { amount, byName, count, roleNameSchema, scopeExceptionsSchema, text, texts } from "./scalars.ts";
+import { amount, byName, count, roleNameSchema, text, texts } from "./scalars.ts";
+import { scopeExceptionsSchema } from "./story.ts";
 
 export const deliverySchema = z.enum(["branch", "merge", "pull-request"]);
 
+/** `null` is no limit. */
 const spendLimits = z.strictObject({
   costUsd: amount.nullable(),
   tokens: amount.nullable(),
   timeMs: amount.nullable(),
 });
 
+/** Every loop has its own bound; only `failures` (and `iterations`, `perLocation`) count rework. */
 const limits = z.strictObject({
+  /** The N-th failed judgement of a gate escalates instead of sending back. `null`: `iterations` is the bound. */
   failures: byGateOr(count.nullable(), null),
+  /** Attempts of a whole story. */
   iterations: count,
+  /** Failures blamed on one place without a pass between them. */
   perLocation: count,
+  /** A gate that breaks, again and again. */
   errors: count,
   inconclusives: count,
+  /** `blocked` judgements of one story, each after infrastructure was called healthy again. */
   blocked: count,
+  /** Dispatches in a row that ended in nothing usable. */
   agentFailures: count,
+  /** Timeouts of one story, over its whole life. */
   timeouts: count,
   rateLimits: count,
   refusals: count,
   dependencyWaits: count,
+  /**
+   * Times the target may move under finished work before a person is asked; rules stored without it:
+   * `DEFAULT_TARGET_MOVES`.
+   */
   targetMoves: count.exactOptional(),
+  /** Times an agent is asked to say it again before its attempt counts as unclear. */
   clarifications: count,
+  /** Retries of an outside CI run that failed for reasons of its own. */
   ciRetries: count,
   remediations: count,
   transientRetries: count,
+  /** First wait before a retry; each further one doubles it. */
   backoffMs: amount,
   timeoutMs: z.strictObject({ developer: amount, critic: amount, auditor: amount, remediation: amount }),
   story: spendLimits,
@@ -41,12 +58,18 @@ const limits = z.strictObject({
 /** How one gate judges. */
 export const gateRulesSchema = z.strictObject({
   failOn: z.strictObject(each(SEVERITIES, count.exactOptional())),
+  /** Every finding must be fixed, whatever its severity (S0). */
   everyFinding: z.boolean(),
+  /** Paths that can change this gate's evidence; empty means all. */
   affectedBy: texts,
+  /** Paths that cannot, even if the above says so. */
   unaffectedBy: texts,
+  /** Ordered stages, or perspectives looked at side by side; empty for a gate without parts. */
   stages: texts,
   stageOrder: z.enum(["in-order", "side-by-side"]),
+  /** Is the change that caused a failure looked for before the work goes back? */
   blame: z.boolean(),
+  /** What happens after a failure that blame cannot explain. */
   onUnexplained: z.enum(["escalate", "send-back"]),
 });
 
@@ -62,8 +85,14 @@ const RULES_OF_UNKNOWN_GATE: z.output<typeof gateRulesSchema> = {
   onUnexplained: "send-back",
 };
 
-/** A failure of the base that a person knows about. */
-export const knownFailureSchema = z.strictObject({ test: text, reason: text, by: text.exactOptional() });
+/** A failure that a person knows about: it was there before the work, and is neither its target nor its fault. */
+export const knownFailureSchema = z.strictObject({
+  /** The name of a test, its file, or a pattern of either. */
+  test: text,
+  reason: text,
+  /** Who said so in answer to a question; without it, the configuration did. */
+  by: text.exactOptional(),
+});
 
 const rolesByName = byName(text, roleNameSchema);
 
@@ -77,29 +106,39 @@ const roles = z.strictObject({
   adjudicator: roleNameSchema,
   ciIntegration: roleNameSchema,
   fallback: rolesByName,
+  /** What changes about a role whose work keeps failing; without it, nothing. */
   reinforcement: z
     .array(
       z.strictObject({
         role: roleNameSchema,
+        /** Another model, from the attempt after that many failures in one phase on. */
         stronger: z.strictObject({ model: text, after: count }).exactOptional(),
+        /** After that many failures in one conversation the next attempt begins a new one. */
         freshAfter: count.exactOptional(),
       }),
     )
     .exactOptional(),
 });
 
-/** The rules a story runs under, with every value there: what it started with is read back, never guessed again. */
+/**
+ * The rules a story runs under, resolved: every value is there. A story keeps the policy it started with. Config (files,
+ * presets, flags) is turned into one of these before anything is decided.
+ */
 export const policySchema = z.strictObject({
   preset: z.enum(PRESETS),
   autonomy: z.enum(AUTONOMIES),
+  /** The gates of each phase, in the order in which they run. */
   phases: z.array(z.strictObject({ phase: z.enum(PHASES), gates: z.array(z.enum(GATES)) })),
   limits,
+  /** Zero switches a rule off. */
   stall: z.strictObject({
     ...byStopSetting({ count, flag: z.boolean() }),
+    /** Extra rounds for work that got strictly better each time. */
     grace: count,
   }),
   gates: byGateOr(gateRulesSchema, RULES_OF_UNKNOWN_GATE),
   roles,
+  /** Every condition that is given must hold. The first specialist that fits is taken. */
   specialists: z.array(
     z.strictObject({
       role: roleNameSchema,
@@ -108,24 +147,30 @@ export const policySchema = z.strictObject({
       categories: texts.exactOptional(),
     }),
   ),
+  /** How many may work at once. */
   concurrency: z.strictObject({
     developers: count,
     critics: count,
     auditors: count,
     checks: count,
+    /** Stories in flight; `null` is no limit of its own. */
     stories: count.nullable(),
   }),
   onExhausted: z.enum(["manual", "error", "skip"]),
   circuitBreaker: z.boolean(),
+  /** What is done with work that passed all gates. */
   deliver: deliverySchema,
   merge: z.enum(["manual", "auto"]),
   scope: z.strictObject({
     exceptions: scopeExceptionsSchema,
+    /** What is done with changes beyond the scope that no reason excuses. */
     outside: z.enum(["send-back", "revert"]),
     testPaths: texts,
     typePaths: texts,
   }),
+  /** Failures of the base that people know about; without it, none. */
   knownFailures: z.array(knownFailureSchema).exactOptional(),
+  /** Is work refused that no test shows? Without it, no. */
   requireTest: z.boolean().exactOptional(),
 });
 

@@ -1,13 +1,11 @@
 import { z } from "zod";
-import type { Reading } from "../stories/reading.ts";
 import { SEVERITIES } from "../gates/severity.ts";
 import { INCOMPLETE_CATEGORIES, READING_RESULTS, SIGNALS } from "../stories/signal.ts";
 import { count, text, texts } from "./scalars.ts";
+import type { Stored } from "./stored.ts";
 
 /** What `remand parse --json` prints. */
 const READING_DOCUMENT = "remand.reading/1";
-
-export type ReadingDocument = { readonly schema: typeof READING_DOCUMENT } & Reading;
 
 const orNull = <T extends z.ZodType>(schema: T): z.ZodNullable<T> => z.nullable(schema);
 
@@ -19,6 +17,7 @@ const finding = z.strictObject({
   message: text,
   suggestedFix: orNull(text),
   criterion: orNull(text),
+  /** In a re-review: was the earlier finding ADDRESSED, or NOT. */
   status: orNull(text),
 });
 
@@ -27,11 +26,13 @@ export const readingSchema = z.strictObject({
   kind: z.enum(["signal", "verdict", "unknown"]),
   signal: orNull(z.enum(SIGNALS)),
   id: orNull(text),
+  /** `null` when no id was expected. */
   idMatches: orNull(z.boolean()),
   result: z.enum(READING_RESULTS),
   findings: z.array(finding),
   requiredFixes: texts,
   passing: texts,
+  /** The critic's assessment, by aspect: `Code style` → `COMPLIANT`. */
   quality: z.record(text, text),
   verification: z.array(
     z.strictObject({ criterion: text, status: z.enum(["verified", "failed", "unknown"]), evidence: text }),
@@ -41,6 +42,7 @@ export const readingSchema = z.strictObject({
   preExisting: texts,
   filesReviewed: texts,
   filesModified: texts,
+  /** What the reviewer learned that the author needs. */
   context: texts,
   incomplete: orNull(
     z.strictObject({
@@ -52,5 +54,8 @@ export const readingSchema = z.strictObject({
   ),
   priority: orNull(z.enum(["HIGH", "MEDIUM", "LOW"])),
   summary: orNull(text),
+  /** What was odd about the text, each in a sentence. An unknown reading always has at least one. */
   problems: texts,
-}) satisfies z.ZodType<ReadingDocument>;
+});
+
+export type ReadingDocument = Stored<typeof readingSchema>;

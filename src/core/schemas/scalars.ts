@@ -9,7 +9,6 @@ import {
   type StoryId,
   type TreeId,
 } from "../events/ids.ts";
-import { TEST_POLICIES } from "../stories/scope.ts";
 
 /*
  * The plain values that stored documents are made of. None of the numbers may be infinite or no number at all:
@@ -54,7 +53,7 @@ export const treeIdSchema = brandSchema<TreeId>(z.string().min(1));
 export const evidenceIdSchema = brandSchema<EvidenceId>(z.string().min(1));
 export const roleNameSchema = brandSchema<RoleName>(z.string().min(1));
 
-function brandSchema<Id extends string>(schema: z.ZodString): z.ZodType<Id, string> {
+export function brandSchema<Id extends string>(schema: z.ZodString): z.ZodType<Id, string> {
   return schema as unknown as z.ZodType<Id, string>;
 }
 
@@ -77,35 +76,23 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** A conversation that can be gone on with, as the agent's adapter named it. */
+/** A conversation with an agent that can be resumed. Only the adapter that created it can read it. */
 export const sessionSchema = z.strictObject({
   agent: text,
   id: text,
+  /** The worker whose machine keeps it; other workers cannot resume it. Absent where there is only one machine. */
   host: text.exactOptional(),
+  /** What the whole conversation has used so far, where the agent counts it so. */
   totals: z
     .strictObject({
       tokens: count,
       costUsd: amount.exactOptional(),
+      /** Of the tokens, the input; and of that, what was read from a cache. */
       input: count.exactOptional(),
       cached: count.exactOptional(),
     })
     .exactOptional(),
 });
-
-export const scopeExceptionsSchema = z.enum(["with-rationale", "never"]);
-
-/** What a rework may touch. */
-export const scopeSchema = z.strictObject({
-  allow: texts,
-  deny: texts,
-  restore: texts.exactOptional(),
-  tests: z.enum(TEST_POLICIES),
-  exceptions: scopeExceptionsSchema,
-  reason: text,
-});
-
-/** A change beyond the scope, with the agent's reason. */
-export const scopeExceptionSchema = z.strictObject({ path: text, rationale: text });
 
 /** Who wrote an event, and how the author is known; older journals do not say how. */
 export const author = { by: doer, identity: z.enum(IDENTITIES).exactOptional() };

@@ -1,8 +1,8 @@
-import type { SpentBudget } from "./budget.ts";
 import type { GateName } from "../gates/gate.ts";
 import type { Fingerprint, RoleName, TreeId } from "../events/ids.ts";
 import type { Phase, TddPhase } from "./story.ts";
-import type { IncompleteCategory } from "./signal.ts";
+import type { attemptOutcomeSchema } from "../schemas/story.ts";
+import type { Stored } from "../schemas/stored.ts";
 
 /** One dispatch of one agent for one phase. An attempt that carries a brief is a rework. */
 export interface AttemptSummary {
@@ -45,28 +45,4 @@ export interface AttemptFinding {
 }
 
 /** How a dispatch ended. Only `ready` goes on to the gates; none of the others charges a rework budget. */
-export type AttemptOutcome =
-  | { readonly type: "ready" }
-  | {
-      readonly type: "incomplete";
-      readonly category: IncompleteCategory;
-      readonly blocker: string;
-      readonly attempted: readonly string[];
-      readonly needed: string;
-      /** The story it waits for, when it could name one. */
-      readonly waitsFor?: string;
-    }
-  | { readonly type: "blocked"; readonly issue: string }
-  /** It said nothing that could be read, even when asked again. */
-  | { readonly type: "unclear"; readonly detail: string }
-  | { readonly type: "crashed"; readonly detail: string }
-  | { readonly type: "timed-out"; readonly afterMs: number }
-  | { readonly type: "rate-limited"; readonly retryAt: number }
-  | { readonly type: "refused"; readonly detail: string }
-  /** The agent cannot be used at all until a person does something: no login, no credit. */
-  | { readonly type: "unusable"; readonly detail: string; readonly fix: string }
-  /** No such agent here: not installed, renamed, out of service. */
-  | { readonly type: "missing"; readonly detail: string }
-  | { readonly type: "stopped"; readonly by: string }
-  /** A budget was used up while it worked. Its work is kept, and a person is asked about the budget. */
-  | { readonly type: "cut-short"; readonly budget: SpentBudget };
+export type AttemptOutcome = Stored<typeof attemptOutcomeSchema>;

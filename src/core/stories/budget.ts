@@ -1,17 +1,9 @@
-import type { GateName } from "../gates/gate.ts";
+import type { budgetNameSchema } from "../schemas/escalation.ts";
+import type { Stored } from "../schemas/stored.ts";
 import { countText } from "../../stdx/plain-text.ts";
 
 /** A limit with a counter. The word in front of the colon says what is counted. */
-export type BudgetName =
-  | `failures:${GateName}`
-  | "iterations"
-  | "location"
-  | "cost"
-  | "tokens"
-  | "time"
-  | "run-cost"
-  | "run-tokens"
-  | "run-time";
+export type BudgetName = Stored<typeof budgetNameSchema>;
 
 /** Budgets of money, tokens and time: of a story, and of the whole run. They can be used up while something runs. */
 export const SPENT_BUDGETS = ["cost", "tokens", "time", "run-cost", "run-tokens", "run-time"] as const;

@@ -1,25 +1,12 @@
 import { matchesAnyGlob } from "../../stdx/glob.ts";
-import type { RoleName } from "../events/ids.ts";
-import type { Phase, TddPhase } from "./story.ts";
+import type { routeSchema, scopeExceptionSchema, scopeSchema } from "../schemas/story.ts";
+import type { Stored } from "../schemas/stored.ts";
 
 /** What a rework may touch. The engine compares the diff with it afterwards; the agent's word does not count. */
-export interface Scope {
-  /** Path patterns; empty means every path of the worktree. */
-  readonly allow: readonly string[];
-  readonly deny: readonly string[];
-  /** Files whose change was refused: they may be put back to what they were, and not be changed in any other way. */
-  readonly restore?: readonly string[];
-  readonly tests: TestPolicy;
-  /** May the agent go beyond `allow` when it gives a reason? */
-  readonly exceptions: "with-rationale" | "never";
-  readonly reason: string;
-}
+export type Scope = Stored<typeof scopeSchema>;
 
-/** A change beyond the scope that the agent gave a reason for. Whether it counts is for the rules. */
-export interface ScopeException {
-  readonly path: string;
-  readonly rationale: string;
-}
+/** A change beyond the scope that the agent gave a reason for. */
+export type ScopeException = Stored<typeof scopeExceptionSchema>;
 
 /**
  * - `add-only`: new tests may be added; existing ones may not be changed, deleted, skipped or loosened.
@@ -50,10 +37,4 @@ const isOneOf = (path: string, patterns: readonly string[]): boolean =>
   patterns.includes(path) || matchesAnyGlob(path, patterns);
 
 /** Which phase and which agent role gets the brief. */
-export interface Route {
-  readonly phase: Phase;
-  readonly role: RoleName;
-  readonly tddPhase?: TddPhase;
-  /** Why it goes there, for the person who reads the trail. */
-  readonly reason: string;
-}
+export type Route = Stored<typeof routeSchema>;

@@ -1,29 +1,11 @@
-import type { RoleName, StoryId } from "../events/ids.ts";
+import type { StoryId } from "../events/ids.ts";
+import type { storySchema } from "../schemas/story.ts";
+import type { Stored } from "../schemas/stored.ts";
 
 /** A unit of work, as its file defines it. What happens to it is not here: that is folded from the journal. */
-export interface Story {
-  readonly id: StoryId;
-  readonly title: string;
-  /** Lower is more urgent. */
-  readonly priority: number;
-  readonly kind: string;
-  readonly labels: readonly string[];
-  readonly dependsOn: readonly StoryId[];
-  readonly criteria: readonly Criterion[];
-  /** A story in the backlog is known, and is not worked on until a person makes it ready. */
-  readonly shelf: StoryFolder;
-  /** The whole text below the front matter: what the agent is asked to do. */
-  readonly body: string;
-  /** Phases whose product is already there (S4's `research_complete` and its like). */
-  readonly completed: readonly Phase[];
-  /** S4's per-story override; it counts reworks, so the limit on failures is one more. */
-  readonly maxReworks?: number;
-  /** Tests that fail at the base and must pass: names, files or patterns; `*` is everything that fails there. */
-  readonly target?: readonly string[];
-  /** Existing tests that the work may change: names, files or patterns. */
-  readonly tests?: readonly string[];
-  readonly role?: RoleName;
-}
+export type Story = Stored<typeof storySchema>;
+
+export type Criterion = Story["criteria"][number];
 
 /** A story with default priority, no dependencies, and ready to start. */
 export function bareStory(id: StoryId, title: string, more: Partial<Story> = {}): Story {
@@ -40,11 +22,6 @@ export function bareStory(id: StoryId, title: string, more: Partial<Story> = {})
     completed: [],
     ...more,
   };
-}
-
-export interface Criterion {
-  readonly id: string;
-  readonly text: string;
 }
 
 /** The four folders of S4 that a story's file can be in. */

@@ -42,7 +42,12 @@ export function localPlaces(
   const options = placeOptions(root, folder, plan, env, sandboxes);
   const userState = userStateFolder(env);
   const start = createWorkStarter(root, { ...options, userState, ...privateHomeOf(env) });
-  const experimentRunner = createExperimentRunner({ ...options, userState, start: () => start.now() });
+  const experimentRunner = createExperimentRunner({
+    ...options,
+    userState,
+    shownAt: sandboxes.shownAt,
+    start: () => start.now(),
+  });
   if (plan.place === "in-place") {
     const inPlace = createInPlace({ root, state: folder.path });
     return { workspace: inPlace, integration: null, experimentRunner, start, inPlace };

@@ -18,6 +18,8 @@ export interface CellRequest {
   readonly writes: readonly string[];
   /** Folders in which it may write, and of which nothing is kept. */
   readonly copies: readonly string[];
+  /** The checkout around `cwd` is at another path for the program. Absent: where it is. */
+  readonly shown?: { readonly folder: string; readonly at: string };
 }
 
 /** One program's sandbox. */

@@ -35,6 +35,8 @@ export interface ExperimentRunnerOptions {
   readonly setupEnv?: Environment;
   /** Around the set-up; absent: none. */
   readonly sandbox?: Sandbox;
+  /** Where programs in a sandbox find checkouts with packages of their own; `null`, absent: where those are. */
+  readonly shownAt?: string | null;
   /** Patterns of files, besides lockfiles and manifests, that decide what the set-up makes. */
   readonly inputs?: readonly string[];
   /** How things were before an agent worked; absent: they are as they are now. */
@@ -97,8 +99,8 @@ function openOnce(
 
 async function openExperimentCheckout(
   repository: Repository,
-  { settings, dependencies, setupEnvironment, forget }: Omit<OpenedRepository, "repository">,
-  options: ExperimentRunnerOptions & { readonly userState: string },
+  { settings, dependencies, setupEnvironment, forget, isSandboxed }: Omit<OpenedRepository, "repository">,
+  { shownAt = null, ...options }: ExperimentRunnerOptions & { readonly userState: string },
   { signal, commit = "HEAD", tree, base, name, isForAgent = false }: CheckoutRequest,
 ): Promise<ExperimentCheckout> {
   const onNotice = (text: string): void => options.onNotice?.(text);
@@ -113,6 +115,7 @@ async function openExperimentCheckout(
     ...inHome,
     ...(name === undefined ? {} : { name }),
     ...(dependencies === undefined ? {} : { dependencies }),
+    ...(shownAt !== null && !isForAgent && (await isSandboxed?.()) === true ? { shownAt } : {}),
     signal,
     onNotice,
   });

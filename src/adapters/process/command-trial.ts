@@ -2,6 +2,7 @@ import type { Trial } from "../../ports/experiment-runner.ts";
 import { checkEnvironment, environmentIn, type EnvironmentIn } from "./environment.ts";
 import { ownRedactor } from "./own-secrets.ts";
 import { runProcess } from "./run-process.ts";
+import { textOutside } from "./shown-folder.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
 
 /** Tries by running the command, with the same environment variables every time. */
@@ -16,7 +17,7 @@ export function createCommandTrial(env: EnvironmentIn, sandbox: Sandbox): Trial 
       return {
         passed: ended.status === "exited" && ended.exitCode === 0,
         timedOut: ended.status !== "exited",
-        output: ownRedactor().text(ended.output),
+        output: ownRedactor().text(textOutside(ended.output, path)),
         tookMs: ended.durationMs,
       };
     },

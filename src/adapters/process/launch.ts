@@ -7,6 +7,7 @@ import type { Cell, Sandbox } from "../../ports/sandbox.ts";
 import type { Environment } from "./environment.ts";
 import { COOKIE_VARIABLE, cookieValue } from "./leftovers.ts";
 import { entranceTo } from "./mounted-folder.ts";
+import { shownFolderAround } from "./shown-folder.ts";
 
 /** How a program is started: everything the system is told. It is plain data, so that another process can start it. */
 export interface Launch {
@@ -71,7 +72,8 @@ async function openCell(spec: ProgramSpec): Promise<Cell | null> {
   const command = argumentsOf(spec);
   // Else the sandbox starts, and says in words of its own that the program does not.
   await assertRunnable(command[0], env["PATH"] ?? "", cwd);
-  return sandbox.open({ command, cwd, env, writes, copies });
+  const shown = shownFolderAround(cwd);
+  return sandbox.open({ command, cwd, env, writes, copies, ...(shown === null ? {} : { shown }) });
 }
 
 async function assertRunnable(program: string, path: string, cwd: string): Promise<void> {

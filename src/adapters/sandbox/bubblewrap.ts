@@ -1,8 +1,9 @@
 import { existsSync, lstatSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { CELL_PREFIX, removeCellFolder } from "../process/cell-folder.ts";
+import { type ShownFolder, textInside } from "../process/shown-folder.ts";
 import type { Cell, CellRequest, Sandbox } from "../../ports/sandbox.ts";
 import type { IsolationLevel } from "../../core/events/isolation.ts";
 import { checkoutAround, realPath } from "./checkout-around.ts";
@@ -21,6 +22,8 @@ export interface BubblewrapOptions {
   readonly named: "read" | "write";
   /** The user's own checkout, which is never written because a command line names it. */
   readonly top: string;
+  /** Its history, which clean checkouts use for theirs. */
+  readonly commonDir: string;
   /** Without a network the program reaches only what it starts itself. */
   readonly network: "shared" | "none";
 }
@@ -37,10 +40,15 @@ async function openCell(options: BubblewrapOptions, request: CellRequest): Promi
   const aside = await mkdtemp(join(asideFolder(), CELL_PREFIX));
   const close = (): Promise<void> => Promise.resolve(removeCellFolder(aside));
   try {
-    const env = Object.fromEntries(
-      Object.entries(request.env).filter(([name]) => !options.isWithheld(name) && !PLACES_FOR_FILES.has(name)),
+    const { shown } = request;
+    const inside = (text: string): string => (shown === undefined ? text : textInside(text, shown));
+    const passed = Object.entries(request.env).filter(
+      ([name]) => !options.isWithheld(name) && !PLACES_FOR_FILES.has(name),
     );
-    const plan = planMounts([...rulesFor(options, { ...request, env }, aside)]);
+    const env = Object.fromEntries(passed.map(([name, value]) => [name, inside(value)]));
+    const plan = planMounts([...rulesFor(options, { ...request, env: Object.fromEntries(passed) }, aside)]).filter(
+      ({ path }) => shown === undefined || (path !== shown.at && !isBelow(path, shown.at)),
+    );
     const overlays = plan
       .filter(({ kind }) => kind === "copy")
       .map(({ path }, at) => ({ path, at: join(aside, `${at}`) }));
@@ -53,6 +61,7 @@ async function openCell(options: BubblewrapOptions, request: CellRequest): Promi
       ...overlays.map(({ path, at }) => [path, join(at, "shown")] as const),
       ...empty.map(({ path }, index) => [path, join(aside, `empty-${index}`)] as const),
     ]);
+    const another = shown === undefined ? [] : await showElsewhere(shown, options.commonDir, plan, shownAt);
     const box = [
       "bwrap",
       ...identity(),
@@ -61,12 +70,13 @@ async function openCell(options: BubblewrapOptions, request: CellRequest): Promi
       "--unshare-ipc",
       ...(options.network === "none" ? ["--unshare-net"] : []),
       ...mountArguments(plan, shownAt),
+      ...another,
       ...texts,
       "--chdir",
-      request.cwd,
+      inside(request.cwd),
       "--",
     ];
-    const [program, ...args] = [...mounting(overlays), ...box, ...request.command];
+    const [program, ...args] = [...mounting(overlays), ...box, ...request.command.map(inside)];
     return { env, commandLine: [program!, ...args], folder: aside, close };
   } catch (error) {
     await close();
@@ -111,6 +121,33 @@ function repositoryOf(top: string): string | null {
   }
   return null;
 }
+
+/**
+ * What is mounted at the checkout and below it, once more at the path where the program finds it. There it covers the
+ * user's checkout, whose objects the checkout's own history consists of: they are mounted inside that history.
+ */
+async function showElsewhere(
+  { folder, at }: ShownFolder,
+  commonDir: string,
+  plan: readonly PathRule[],
+  shownAt: ReadonlyMap<string, string>,
+): Promise<readonly string[]> {
+  const own = plan.filter(({ path }) => path === folder || isBelow(path, folder));
+  const mounts = own.flatMap(({ path, kind }) => [
+    kind === "read" ? "--ro-bind" : "--bind",
+    shownAt.get(path) ?? path,
+    `${at}${path.slice(folder.length)}`,
+  ]);
+  const history = shownAt.get(join(folder, ".git"));
+  if (history === undefined || !isBelow(commonDir, at)) return mounts;
+  const info = join(dirname(history), "upper", "objects", "info");
+  await mkdir(info, { recursive: true });
+  await writeFile(join(info, "alternates"), `${join(at, ".git", USER_OBJECTS)}\n`);
+  return [...mounts, "--ro-bind", join(commonDir, "objects"), join(at, ".git", USER_OBJECTS)];
+}
+
+/** In the history of a checkout. */
+const USER_OBJECTS = "user-objects";
 
 /** For overlays, which cannot be inside of a folder that they show. */
 function asideFolder(): string {

@@ -8,7 +8,7 @@ import { sha256 } from "../../stdx/sha256.ts";
 import { bootId } from "../process/ancestry.ts";
 import { createBubblewrap } from "./bubblewrap.ts";
 import { createContainer } from "./container.ts";
-import type { PathRule } from "./mount-plan.ts";
+import { type PathRule, isBelow } from "./mount-plan.ts";
 import {
   type SandboxProject,
   type SandboxUser,
@@ -41,11 +41,13 @@ export interface Sandboxes {
   readonly agents: Sandbox;
   /** What runs verified code. */
   readonly checks: Sandbox;
+  /** Where programs in them find clean checkouts: at the path of the user's own. `null`: where those are. */
+  readonly shownAt: string | null;
   /** Why there is none, or not the one that was asked for; `null` where all is as it should be. */
   readonly problem: string | null;
 }
 
-export const NO_SANDBOXES: Sandboxes = { agents: NO_SANDBOX, checks: NO_SANDBOX, problem: null };
+export const NO_SANDBOXES: Sandboxes = { agents: NO_SANDBOX, checks: NO_SANDBOX, shownAt: null, problem: null };
 
 /** The sandbox that works on this machine, as the user wants it. */
 export async function openSandboxes(request: SandboxRequest): Promise<Sandboxes> {
@@ -71,21 +73,31 @@ export async function openSandboxes(request: SandboxRequest): Promise<Sandboxes>
   return {
     agents: make({ kind, held: test.held, allowed }, [...rules, ...checkFiles(user, project)], "agents"),
     checks: make({ kind, held: [...test.held, ...cut], allowed }, rules, "checks"),
+    shownAt: kind === "bubblewrap" && canCover(request) ? project.top : null,
     problem: null,
   };
+}
+
+/** What programs need is not below the user's checkout, which a clean one would cover. */
+function canCover({ user, project: { top }, userState }: SandboxRequest): boolean {
+  const needed = [userState, ...(user.home === undefined ? [] : [user.home]), ...user.read, ...user.write];
+  return needed.every((path) => path !== top && !isBelow(path, top));
 }
 
 const UNTESTED: IsolationLevel = { kind: "bubblewrap", held: [], allowed: [] };
 
 type Maker = (level: IsolationLevel, rules: readonly PathRule[], of: "agents" | "checks") => Sandbox;
 
-function makerOf(kind: Exclude<SandboxKind, "none">, { user, settings, project: { top } }: SandboxRequest): Maker {
+function makerOf(
+  kind: Exclude<SandboxKind, "none">,
+  { user, settings, project: { top, commonDir } }: SandboxRequest,
+): Maker {
   const isWithheld = withheldNames(user);
   const texts = settingsWithoutLogins(user.home);
   return (level, rules, of) => {
     const options = { level, rules, isWithheld, network: of === "agents" ? "shared" : settings.network };
     if (kind === "bubblewrap")
-      return createBubblewrap({ ...options, texts, top, named: of === "agents" ? "write" : "read" });
+      return createBubblewrap({ ...options, texts, top, commonDir, named: of === "agents" ? "write" : "read" });
     if (kind === "sandbox-exec") return createSandboxExec(options);
     return createContainer({ ...options, image: settings.image ?? "" });
   };

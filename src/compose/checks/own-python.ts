@@ -6,6 +6,7 @@ import { lineIn } from "../../gates/checks/environments.ts";
 import { type OwnPython, createOwnPython } from "../../adapters/git/python/own-python.ts";
 import type { WorkStarter } from "../../adapters/git/dependencies/work-start.ts";
 import type { Environment, EnvironmentIn } from "../../adapters/process/environment.ts";
+import { shownFolderAround } from "../../adapters/process/shown-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 import { knownDurationMs } from "../../config/duration.ts";
 import { checkVariablesOf } from "./check-variables.ts";
@@ -36,6 +37,8 @@ export function environmentWith(
 ): EnvironmentIn {
   return async (folder) => {
     const seen = start === undefined ? env : await start.environment(folder, env, home);
+    // What is installed as editable leads to the user's path, where a sandbox shows this very folder.
+    if (home !== "real" && shownFolderAround(folder) !== null) return seen;
     return { ...seen, ...(await python.in(folder, seen["PYTHONPATH"])) };
   };
 }

@@ -66,13 +66,20 @@ async function tryChecks(
   const onNotice = (text: string): void => plan.onNotice?.(text);
   const userState = userStateFolder(env);
   const sandboxes = await sandboxesOf(root, config, env, onNotice);
+  const { shownAt } = sandboxes;
   const options = { ...placeOptions(root, folder, plan, env, sandboxes), userState, signal };
   const start = createWorkStarter(root, {
     ...options,
     ...privateHomeOf(env),
     onNotice: (text) => (plan.onProgress ?? onNotice)(text),
   });
-  const place = await openJudgedPlace({ ...options, at: at === "files" ? null : "HEAD", base: null });
+  const place = await openJudgedPlace({
+    ...options,
+    at: at === "files" ? null : "HEAD",
+    base: null,
+    shownAt,
+    start: () => start.now(),
+  });
   const about = {
     root,
     plan,
@@ -81,7 +88,7 @@ async function tryChecks(
     start,
     place,
     sandboxes,
-    checkouts: createExperimentRunner({ ...options, start: () => start.now() }),
+    checkouts: createExperimentRunner({ ...options, shownAt, start: () => start.now() }),
   };
   let isOver = false;
   const look: Promise<Baseline> = lookAtBase(about, { isOver: () => isOver, self: () => look });

@@ -186,7 +186,9 @@ function sharedPlaces(
     workspace,
     integration: workspace,
     start,
-    experimentRunner: experimentRunner(createExperimentRunner({ ...options, userState, start: () => start.now() })),
+    experimentRunner: experimentRunner(
+      createExperimentRunner({ ...options, userState, shownAt: sandboxes.shownAt, start: () => start.now() }),
+    ),
   };
 }
 

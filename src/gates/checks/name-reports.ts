@@ -7,6 +7,7 @@ import { type NameReport, type ReportedTest, readNameReport } from "../../parse/
 import type { Environment } from "../../adapters/process/environment.ts";
 import { ownRedactor } from "../../adapters/process/own-secrets.ts";
 import { runProcess } from "../../adapters/process/run-process.ts";
+import { pathInside } from "../../adapters/process/shown-folder.ts";
 import { readJunit } from "../../parse/tests/junit.ts";
 import { filesIn, isWrittenSince, momentOf, textOf } from "./read-reports.ts";
 
@@ -43,7 +44,8 @@ async function readAndDelete(folder: string, path: string, java: JavaReports) {
     for (const name of (await readdir(folder)).sort())
       if (name.endsWith(".jsonl"))
         reports.push(readNameReport(ownRedactor().text(await readFile(join(folder, name), "utf8"))));
-    return { reports: [...reports, ...(await java.read())], folders: [path, await realpath(path).catch(() => path)] };
+    const folders = [path, await realpath(path).catch(() => path), pathInside(path)];
+    return { reports: [...reports, ...(await java.read())], folders };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -6,6 +6,7 @@ import { matchesGlob } from "../../stdx/glob.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import { createLineRedactor, ownRedactor } from "../../adapters/process/own-secrets.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
+import { textOutside } from "../../adapters/process/shown-folder.ts";
 
 /** The report files of one judgement: which of them were written by the checks, and what they say. */
 export interface SeenReports {
@@ -182,7 +183,10 @@ export function shownPaths({ path, workedIn }: Pick<GateRequest, "path" | "worke
   // The project may be a folder of the repository: then files beside it are named too.
   if (from !== to)
     while (basename(from) === basename(to) && basename(from) !== "") [from, to] = [dirname(from), dirname(to)];
-  const named = (printed: string): string => (from === to ? printed : printed.replaceAll(from, to));
+  const named = (printed: string): string => {
+    const outside = textOutside(printed, path);
+    return from === to ? outside : outside.replaceAll(from, to);
+  };
   const text = (printed: string): string => ownRedactor().text(named(printed));
   return {
     root: workedIn ?? path,

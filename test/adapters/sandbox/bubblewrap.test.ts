@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -16,6 +17,7 @@ import type { PathRule } from "../../../src/adapters/sandbox/mount-plan.ts";
 import { testSandbox } from "../../../src/adapters/sandbox/self-test.ts";
 import { type ProcessSpec, runProcess } from "../../../src/adapters/process/run-process.ts";
 import { mountFolder } from "../../../src/adapters/process/mounted-folder.ts";
+import { showFolder, textOutside } from "../../../src/adapters/process/shown-folder.ts";
 import type { Sandbox } from "../../../src/ports/sandbox.ts";
 import { missingSandbox } from "../../kit/sandbox.ts";
 
@@ -32,14 +34,18 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function sandboxWith(rules: readonly PathRule[] = [], network: "shared" | "none" = "shared"): Sandbox {
+function sandboxWith(
+  rules: readonly PathRule[] = [],
+  { network = "shared", top = "work" }: { network?: "shared" | "none"; top?: string } = {},
+): Sandbox {
   return createBubblewrap({
     level: { kind: "bubblewrap", held: ["files", "processes"], allowed: [] },
     rules: [{ path: at("secret"), kind: "hidden" }, { path: at("home"), kind: "copy" }, ...rules],
     texts: new Map(),
     isWithheld: (name) => name === "WITHHELD",
     named: "read",
-    top: at("work"),
+    top: at(top),
+    commonDir: at(`${top}/.git`),
     network,
   });
 }
@@ -72,6 +78,53 @@ describe.skipIf(missing !== null)(`bubblewrap${missing === null ? "" : ` (${miss
     expect(output).toBe("after\n");
     expect(readFileSync(at("work/.git/config"), "utf8")).toBe("before\n");
     expect(existsSync(at("work/.git/hook"))).toBe(false);
+  });
+
+  test("a checkout is where the user's is, with its history, and covers that one", async () => {
+    const git = (cwd: string, ...args: readonly string[]): string =>
+      execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...args], {
+        cwd: at(cwd),
+        encoding: "utf8",
+      });
+    for (const name of ["user", "clean"]) git(".", "init", "--quiet", "--initial-branch=main", name);
+    writeFileSync(at("user/file"), "user's\n");
+    git("user", "add", "file");
+    git("user", "commit", "--quiet", "--message", "the first");
+    writeFileSync(at("user/ignored"), "user's\n");
+    writeFileSync(at("clean/.git/objects/info/alternates"), `${at("user/.git/objects")}\n`);
+    writeFileSync(at("clean/.git/refs/heads/main"), git("user", "rev-parse", "HEAD"));
+    mkdirSync(at("clean/below"));
+    writeFileSync(at("clean/file"), "checked out\n");
+    const hide = showFolder({ folder: at("clean"), at: at("user") });
+    try {
+      const { output } = await run(
+        `pwd; echo "$ROOT"; cat ../file; ls ..; git log --format=%s; git show HEAD:file; echo made > ../made; echo ${at("clean/below")} ${at("clean-2")}`,
+        {
+          cwd: at("clean/below"),
+          env: { PATH: process.env["PATH"] ?? "", HOME: at("home"), ROOT: `x:${at("clean")}` },
+          sandbox: sandboxWith([{ path: at("user/.git"), kind: "copy" }], { top: "user" }),
+        },
+      );
+      expect(output.split("\n")).toEqual([
+        at("user/below"),
+        `x:${at("user")}`,
+        "checked out",
+        "below",
+        "file",
+        "the first",
+        "user's",
+        `${at("user/below")} ${at("clean-2")}`,
+        "",
+      ]);
+      expect(readFileSync(at("clean/made"), "utf8")).toBe("made\n");
+      expect(existsSync(at("user/made"))).toBe(false);
+      expect(textOutside(`at ${at("user/below/x.js")}:3 of ${at("user-2")}`, at("clean"))).toBe(
+        `at ${at("clean/below/x.js")}:3 of ${at("user-2")}`,
+      );
+    } finally {
+      hide();
+    }
+    expect((await run("pwd", { cwd: at("clean") })).output).toBe(`${at("clean")}\n`);
   });
 
   test("a program that removes its own .git does not get the checkout around it", async () => {
@@ -111,7 +164,7 @@ describe.skipIf(missing !== null)(`bubblewrap${missing === null ? "" : ` (${miss
   });
 
   test("without a network it reaches only itself", async () => {
-    const { stdout } = await run("cat /proc/net/dev | grep -c :", { sandbox: sandboxWith([], "none") });
+    const { stdout } = await run("cat /proc/net/dev | grep -c :", { sandbox: sandboxWith([], { network: "none" }) });
     expect(stdout.trim()).toBe("1");
   });
 

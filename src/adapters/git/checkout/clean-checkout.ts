@@ -4,6 +4,7 @@ import { constants } from "node:fs";
 import { sha256 } from "../../../stdx/sha256.ts";
 import { type Environment, type EnvironmentIn, allowedEnvironment } from "../../process/environment.ts";
 import { canMountFolders, mountFolder } from "../../process/mounted-folder.ts";
+import { showFolder } from "../../process/shown-folder.ts";
 import { installDependencies } from "../dependencies/dependencies.ts";
 import type { KeptDependencies } from "../dependencies/dependency-source.ts";
 import { type TreeChange, applyChangesAbove, removeEscapingLinks, staysInside, treeChanges } from "../tree-changes.ts";
@@ -39,6 +40,8 @@ export interface CheckoutOptions {
   readonly name?: string;
   /** Whether files may be shown by a mount instead of being written; absent: where that is quicker. */
   readonly mount?: boolean;
+  /** Where programs in a sandbox find it; absent: where it is. Not with packages that are links to that place. */
+  readonly shownAt?: string;
   readonly signal: AbortSignal;
   onNotice(text: string): void;
 }
@@ -80,7 +83,9 @@ export async function openCleanCheckout(
   const slot = await takeSlot(folder, options.name);
   let made: MadeFiles | null = null;
   const isOfBase = wanted.base !== undefined && files.tree === files.base;
+  const hide = options.shownAt === undefined ? null : showFolder({ folder: slot.path, at: options.shownAt });
   const close = async (hasOthersRun = false): Promise<void> => {
+    hide?.();
     await made?.finish(isOfBase && !hasOthersRun);
     await slot.release();
   };

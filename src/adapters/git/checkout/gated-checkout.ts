@@ -11,6 +11,7 @@ import { createPrivateIndex, treeOfFiles } from "../private-index.ts";
 import { TRAILERS } from "../refs.ts";
 import { openCleanCheckout } from "./clean-checkout.ts";
 import { readCheckoutSettings } from "./private-repository.ts";
+import type { WorkStart } from "../dependencies/work-start.ts";
 import type { Sandbox } from "../../../ports/sandbox.ts";
 
 export interface GatedCheckoutOptions {
@@ -36,6 +37,10 @@ export interface GatedCheckoutOptions {
   readonly setupEnv?: Environment;
   /** Around the set-up; absent: none. */
   readonly sandbox?: Sandbox;
+  /** How things were before an agent worked; absent: they are as they are now. */
+  start?(): Promise<WorkStart>;
+  /** Where programs in a sandbox find a checkout with the packages of the start; `null`, absent: where it is. */
+  readonly shownAt?: string | null;
   readonly signal: AbortSignal;
   onNotice(text: string): void;
 }
@@ -99,7 +104,14 @@ async function commitAlone(repository: Repository, options: GatedCheckoutOptions
   const base = await baseFor(git, { tree, commit, branch: at }, options.base);
   const attempt = await attemptIn(git, { commit, branch: at }, base.commit, options.sourceBranch);
   const wanted = { commit, base: base.commit };
-  const checkout = await openCleanCheckout(repository, wanted, await readCheckoutSettings(repository), options);
+  const { shownAt = null, ...others } = options;
+  const begun = await options.start?.();
+  const settings = begun?.settings ?? (await readCheckoutSettings(repository));
+  const checkout = await openCleanCheckout(repository, wanted, settings, {
+    ...others,
+    ...(begun === undefined ? {} : { dependencies: begun.dependencies }),
+    ...(shownAt !== null && (await begun?.isSandboxed()) === true ? { shownAt } : {}),
+  });
   return {
     at,
     tree,

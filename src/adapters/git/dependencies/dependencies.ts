@@ -5,6 +5,7 @@ import { RemandError } from "../../../core/events/error.ts";
 import { type Installation, LOCKFILES, installationsFor } from "../../../parse/code/lockfile.ts";
 import { type Environment, type EnvironmentIn, environmentIn } from "../../process/environment.ts";
 import { runProcess } from "../../process/run-process.ts";
+import { shownFolderAround } from "../../process/shown-folder.ts";
 import type { Git } from "../git.ts";
 import { hasPython } from "../python/python-folders.ts";
 import {
@@ -141,8 +142,9 @@ async function borrowAll(
 ): Promise<readonly string[]> {
   const borrowed: string[] = [];
   for (const folder of (await source.ignored()).filter(isInstalledFolder)) {
-    if (replaceable.includes(folder) && (await hasEditableInstall(join(source.root, folder), source.checkout)))
-      continue;
+    // At the user's path, what is installed as editable is this very checkout.
+    const leadsAway = replaceable.includes(folder) && shownFolderAround(worktree) === null;
+    if (leadsAway && (await hasEditableInstall(join(source.root, folder), source.checkout))) continue;
     await lendFolder(source, folder, worktree);
     borrowed.push(folder);
   }

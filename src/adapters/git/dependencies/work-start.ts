@@ -29,6 +29,8 @@ export interface WorkStart {
   setupEnvironment(folder: string, env: Environment): Promise<Environment>;
   /** The checkout in this folder is over, and so is its HOME. */
   forget(checkout: string): Promise<void>;
+  /** Do checks run in the sandbox there is? They do not, if they fail in it before any work. */
+  isSandboxed(): Promise<boolean>;
   /** What checks do not find in their HOME. */
   readonly leftOut: readonly string[];
 }
@@ -156,6 +158,7 @@ async function openWorkStart(
   return {
     settings: packages.settings,
     dependencies: keptDependencies(repository, userState, packages.key, options),
+    isSandboxed: async () => !(await notes.isReal()),
     leftOut: home?.leftOut ?? [],
     checkEnvironment: (checkout, env) => environment(checkout, env, "checks"),
     setupEnvironment: (checkout, env) => environment(checkout, env, "setup"),

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
-import { missingSandbox } from "../kit/sandbox.ts";
+import { sandboxMode } from "../kit/sandbox.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -137,7 +137,7 @@ function runStep(step: Step & { kind: "commands" }, work: string, bin: string): 
       XDG_STATE_HOME: process.env["XDG_STATE_HOME"],
       REMAND_TOKEN: process.env["REMAND_TOKEN"],
       // A machine without a sandbox says so in every run, and the documents do not.
-      REMAND_SANDBOX: missingSandbox() === null ? "auto" : "off",
+      REMAND_SANDBOX: sandboxMode(),
       LANG: "C.UTF-8",
       NO_COLOR: "1",
       npm_config_update_notifier: "false",

@@ -26,20 +26,23 @@ const SECRETS = {
 };
 
 test("checks see the user's environment without secrets; set-up sees the logins of registries", () => {
-  const repository = makeRepository({
-    "stories/one.md": "# One\n",
-    ".npmrc": "//npm.example.com/:_authToken=${CORP_TOKEN}\n",
-    "remand.yaml": `version: 1
+  const repository = makeRepository(
+    {
+      "stories/one.md": "# One\n",
+      ".npmrc": "//npm.example.com/:_authToken=${CORP_TOKEN}\n",
+      "remand.yaml": `version: 1
 preset: goal
 env: [PASSED_KEY]
 workspace: { setup: sh setup.sh, env: [SETUP_PASSWORD] }
 agents: { developer: { use: command, command: sh agent.sh } }
 gates: { checks: { commands: [sh check.sh] } }
 `,
-    "setup.sh": `${NAMES} > "$HOME"/out/setup\n`,
-    "agent.sh": `${NAMES} > "$HOME"/out/agent\necho 1 > one.txt\n`,
-    "check.sh": `${NAMES} > "$HOME"/out/check\necho "PASSED $PASSED_KEY and $DATABASE_URL"\n`,
-  });
+      "setup.sh": `${NAMES} > "$HOME"/out/setup\n`,
+      "agent.sh": `${NAMES} > "$HOME"/out/agent\necho 1 > one.txt\n`,
+      "check.sh": `${NAMES} > "$HOME"/out/check\necho "PASSED $PASSED_KEY and $DATABASE_URL"\n`,
+    },
+    "off",
+  );
   onTestFinished(() => repository.clear());
   const out = join(repository.home, "out");
   mkdirSync(out);

@@ -133,7 +133,7 @@ beforeAll(() => {
   // So many that clean checkouts are mounted, where the machine allows it.
   const assets = Array.from({ length: 1000 }, (_, at) => [`assets/${at}.txt`, `${at}\n`]);
   const more = Object.fromEntries([...files, ...assets]) as Record<string, string>;
-  repository = makeRepository({ ...PROJECT, ...more });
+  repository = makeRepository({ ...PROJECT, ...more }, "off");
   const { home, root, env } = repository;
   mkdirSync(join(home, "data"));
   write(home, "data/currency.txt", "EUR\n");

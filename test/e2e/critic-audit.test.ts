@@ -639,7 +639,13 @@ test("a role is played with the words and the model of its file, and reviewers g
   project.repository.git("commit", "--quiet", "-m", "a critic");
   const result = await project.run(
     { developer: [works("// one")], auditor: [auditPassed] },
-    { set: ["agents.critic.command=sh critic.sh", "gates.review.practices=[{ file: practices.md }, Be brief.]"] },
+    {
+      set: [
+        "agents.critic.command=sh critic.sh",
+        "gates.review.practices=[{ file: practices.md }, Be brief.]",
+        "sandbox=off",
+      ],
+    },
   );
   expect(result.exitCode).toBe(0);
   expect(project.prompts("auditor")[0]).toContain("Summary: read by opus");

@@ -30,7 +30,7 @@ test ! -e "$HOOKS/check.sh" || . "$HOOKS/check.sh"
 let repository: TestRepository;
 
 beforeEach(() => {
-  repository = makeRepository({ "agent.sh": AGENT, "check.sh": CHECK, "readme.txt": "one\n" });
+  repository = makeRepository({ "agent.sh": AGENT, "check.sh": CHECK, "readme.txt": "one\n" }, "off");
   onTestFinished(() => repository.clear());
 });
 

@@ -69,7 +69,9 @@ test("a failure that comes and goes on the same files is non-deterministic, and 
   const check = `grep -q one src/wait.js || { ${green}; exit 0; }; n=$(cat ${marks} 2>/dev/null || echo 0); echo $((n + 1)) > ${marks}; test $((n % 2)) = 1 || { echo '# Subtest: comes and goes'; echo 'not ok 1 - comes and goes'; echo '1..1'; echo '# tests 1'; echo '# pass 0'; echo '# fail 1'; exit 1; }; ${green}`;
   const result = await project.run(
     { developer: [works("// one"), works("// two"), works("// three")] },
-    { set: ["preset=goal", `gates.checks.commands=${JSON.stringify([check])}`, "gates.checks.reruns=1"] },
+    {
+      set: ["preset=goal", `gates.checks.commands=${JSON.stringify([check])}`, "gates.checks.reruns=1", "sandbox=off"],
+    },
   );
   expect(result).toMatchObject({ exitCode: 4, stories: [{ attempts: 1 }] });
   expect(why()).toMatchObject({ type: "non-deterministic" });

@@ -9,7 +9,7 @@ import { testInFull } from "../sampled.ts";
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
 function projectOf(files: Readonly<Record<string, string>>, more: Readonly<Record<string, string>> = {}) {
-  const repository = makeRepository({ "agent.sh": "echo x >> ../paid\necho right > answer.txt\n", ...files });
+  const repository = makeRepository({ "agent.sh": "echo x >> ../paid\necho right > answer.txt\n", ...files }, "off");
   onTestFinished(() => repository.clear());
   const env = { ...repository.env, ...more };
   const remand = (...argv: string[]) =>

@@ -34,16 +34,19 @@ const FORMS = {
 } as const;
 
 beforeEach(() => {
-  repository = makeRepository({
-    ".gitignore": "__pycache__/\n",
-    "pyproject.toml": '[project]\nname = "shop"\n',
-    [SHOP]: WRONG,
-    "tests/test_shop.py":
-      "import unittest\nimport shop\n\n\nclass Prices(unittest.TestCase):\n    def test_price(self):\n        self.assertEqual(shop.PRICE, 2)\n",
-    "agent.py": AGENT,
-    "stories/two.md": '---\ntitle: Two\nstatus: ready\ntarget: "*"\n---\n\nLet the price be 2.\n',
-    "remand.yaml": `version: 1\npreset: goal\nlimits: { failures: 1, backoff: 10ms }\nagents: { developer: { use: command, command: python agent.py } }\ngates: { checks: { commands: ["${CHECK}"], reruns: 0 } }\n`,
-  });
+  repository = makeRepository(
+    {
+      ".gitignore": "__pycache__/\n",
+      "pyproject.toml": '[project]\nname = "shop"\n',
+      [SHOP]: WRONG,
+      "tests/test_shop.py":
+        "import unittest\nimport shop\n\n\nclass Prices(unittest.TestCase):\n    def test_price(self):\n        self.assertEqual(shop.PRICE, 2)\n",
+      "agent.py": AGENT,
+      "stories/two.md": '---\ntitle: Two\nstatus: ready\ntarget: "*"\n---\n\nLet the price be 2.\n',
+      "remand.yaml": `version: 1\npreset: goal\nlimits: { failures: 1, backoff: 10ms }\nagents: { developer: { use: command, command: python agent.py } }\ngates: { checks: { commands: ["${CHECK}"], reruns: 0 } }\n`,
+    },
+    "off",
+  );
   if (program !== null) outside = makePython(join(repository.home, "environment"), program);
 });
 afterEach(() => repository.clear());

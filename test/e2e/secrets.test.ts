@@ -84,15 +84,18 @@ limits: { failures: 2 }
 `;
 
 function project() {
-  const repository = makeRepository({
-    ".gitattributes": "*.agent filter=agent\n*.user filter=user\n",
-    "answer.txt": "wrong\n",
-    "kept.user": "kept\n",
-    "agent.sh": AGENT,
-    "check.sh": CHECK,
-    "review.sh": REVIEW,
-    "remand.yaml": CONFIG,
-  });
+  const repository = makeRepository(
+    {
+      ".gitattributes": "*.agent filter=agent\n*.user filter=user\n",
+      "answer.txt": "wrong\n",
+      "kept.user": "kept\n",
+      "agent.sh": AGENT,
+      "check.sh": CHECK,
+      "review.sh": REVIEW,
+      "remand.yaml": CONFIG,
+    },
+    "off",
+  );
   onTestFinished(() => repository.clear());
   const { root, home } = repository;
   // The title is a person's: the journal and all that is made of it show it redacted.

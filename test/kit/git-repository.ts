@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { sandboxMode } from "./sandbox.ts";
 import { keepTestToken, TEST_TOKEN } from "./test-token.ts";
 
 /** A real repository in its own folder, without the git configuration of the user who runs the tests. */
@@ -26,7 +27,10 @@ export interface TestRepository {
   clear(): void;
 }
 
-export function makeRepository(files: Readonly<Record<string, string>> = { "README.md": "hello\n" }): TestRepository {
+export function makeRepository(
+  files: Readonly<Record<string, string>> = { "README.md": "hello\n" },
+  sandbox: "auto" | "off" = sandboxMode(),
+): TestRepository {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "remand-git-")));
   const root = join(home, "project");
   mkdirSync(root);
@@ -35,7 +39,7 @@ export function makeRepository(files: Readonly<Record<string, string>> = { "READ
     PATH: process.env["PATH"] ?? "",
     HOME: home,
     GIT_CONFIG_NOSYSTEM: "1",
-    REMAND_SANDBOX: process.env["REMAND_SANDBOX"] ?? "off",
+    REMAND_SANDBOX: sandbox,
     REMAND_TOKEN: TEST_TOKEN,
   };
   const git = (...args: string[]): string => gitIn(root, env, ...args);

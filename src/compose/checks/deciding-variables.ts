@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { withNote } from "../../gates/pinned/pinned-run.ts";
 import type { Baseline, Gate } from "../../ports/gate.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
@@ -76,10 +77,11 @@ async function addNote(file: string, note: string): Promise<void> {
 
 interface DecidingHome {
   readonly start: Pick<WorkStarter, "now" | "notes">;
-  /** The same checks with the user's own HOME, and without a sandbox. */
+  /** The same checks with the user's own HOME, and without a sandbox that need not be there. */
   readonly withRealHome: Gate;
   readonly commands: readonly string[];
-  readonly hasSandbox: boolean;
+  /** Is there a sandbox, which they do without then? */
+  readonly leavesSandbox: boolean;
 }
 
 /**
@@ -87,22 +89,27 @@ interface DecidingHome {
  * red because of us: then the checks run so from then on, and that is said. It is tried once for the same commands and
  * the same secrets left out.
  */
-export function withDecidingHome(checks: Gate, { start, withRealHome, commands, hasSandbox }: DecidingHome): Gate {
+export function withDecidingHome(checks: Gate, { start, withRealHome, commands, leavesSandbox }: DecidingHome): Gate {
   if (checks.baseline === undefined) return checks;
   const { notes } = start;
   const chosen = async (): Promise<Gate> => ((await notes.isReal()) ? withRealHome : checks);
   return {
     ...checks,
-    run: async (request, control) => (await chosen()).run(request, control),
+    async run(request, control) {
+      const gate = await chosen();
+      const judged = await gate.run(request, control);
+      const isLess = leavesSandbox && gate === withRealHome && judged.result === "pass";
+      return isLess ? withNote(judged, "checked without the sandbox, in which the base fails") : judged;
+    },
     ...(checks.prepare === undefined
       ? {}
       : { prepare: async (request, control) => (await chosen()).prepare!(request, control) }),
     async baseline(request, control) {
-      if (await notes.isReal()) return withNote(await withRealHome.baseline!(request, control));
+      if (await notes.isReal()) return inRealHome(await withRealHome.baseline!(request, control));
       const own = await checks.baseline!(request, control);
       const { leftOut } = await start.now();
-      if (own.isGreen === true || (leftOut.length === 0 && !hasSandbox) || control.signal.aborted) return own;
-      const note = sha256(JSON.stringify([commands, leftOut, ...(hasSandbox ? ["sandbox"] : [])]));
+      if (own.isGreen === true || (leftOut.length === 0 && !leavesSandbox) || control.signal.aborted) return own;
+      const note = sha256(JSON.stringify([commands, leftOut, ...(leavesSandbox ? ["sandbox"] : [])]));
       if (await notes.isSame(note)) return own;
       const real = await withRealHome.baseline!(request, control);
       if (control.signal.aborted) return own;
@@ -111,12 +118,12 @@ export function withDecidingHome(checks: Gate, { start, withRealHome, commands, 
         return own;
       }
       await notes.add("real", note);
-      return withNote(real);
+      return inRealHome(real);
     },
   };
 }
 
-const withNote = (seen: Baseline): Baseline =>
+const inRealHome = (seen: Baseline): Baseline =>
   seen.summary === undefined ? seen : { ...seen, summary: `${seen.summary}; with your own HOME` };
 
 /** Fewer tests fail, and no other; or tests ran, or loaded, that did not before. */

@@ -60,6 +60,7 @@ export function gatesOf(
   } = parts;
   const { checkouts = experimentRunner } = parts;
   const { checks: sandbox } = sandboxes;
+  const isRequired = config.sandbox.mode === "required";
   const variables = checkVariablesOf(env, config);
   const withPython = (own: Environment, home?: "real"): EnvironmentIn =>
     python === undefined ? own : environmentWith(own, python, start, home);
@@ -81,10 +82,10 @@ export function gatesOf(
         plain: gateIn(seen, sandbox),
         withVariables: (names) =>
           gateIn(withPython(checkVariablesOf(env, { env: [...config.env, ...names] }).seen), sandbox),
-        withRealHome: gateIn(withPython(variables.seen, "real"), NO_SANDBOX),
+        withRealHome: gateIn(withPython(variables.seen, "real"), isRequired ? sandbox : NO_SANDBOX),
         env,
         start,
-        hasSandbox: sandbox.level.kind !== "none",
+        leavesSandbox: sandbox.level.kind !== "none" && !isRequired,
         state: force === true ? null : (parts.state ?? null),
       }),
   });
@@ -114,7 +115,7 @@ function decidedChecks(
     withRealHome,
     env,
     start,
-    hasSandbox,
+    leavesSandbox,
     state,
   }: {
     readonly plain: Gate;
@@ -122,7 +123,7 @@ function decidedChecks(
     readonly withRealHome: Gate;
     readonly env: Parts["env"];
     readonly start: WorkStarter | undefined;
-    readonly hasSandbox: boolean;
+    readonly leavesSandbox: boolean;
     /** `null`: work is started whatever the base says. */
     readonly state: string | null;
   },
@@ -131,7 +132,7 @@ function decidedChecks(
   const inHome =
     start === undefined || state === null
       ? plain
-      : withDecidingHome(plain, { start, withRealHome, commands, hasSandbox });
+      : withDecidingHome(plain, { start, withRealHome, commands, leavesSandbox });
   return checksAtBase(inHome, { config, env, checksWith: withVariables, state });
 }
 

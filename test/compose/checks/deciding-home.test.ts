@@ -5,12 +5,13 @@ import { expect, onTestFinished, test } from "vitest";
 import { createHomeNotes } from "../../../src/adapters/git/dependencies/check-homes.ts";
 import type { WorkStart } from "../../../src/adapters/git/dependencies/work-start.ts";
 import { withDecidingHome } from "../../../src/compose/checks/deciding-variables.ts";
+import type { Judgement } from "../../../src/core/gates/gate.ts";
 import type { Baseline, Gate, GateRequest } from "../../../src/ports/gate.ts";
 
 const RED: Baseline = { failing: ["a", "b"], flaky: [], isGreen: false, summary: "2 of 3 tests failed" };
 const GREEN: Baseline = { failing: [], flaky: [], isGreen: true, summary: "3 tests passed" };
 
-function decided(own: Baseline, real: Baseline, leftOut: readonly string[] = [".ssh"], hasSandbox = false) {
+function decided(own: Baseline, real: Baseline, leftOut: readonly string[] = [".ssh"], leavesSandbox = false) {
   const folder = mkdtempSync(join(tmpdir(), "remand-home-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const notes = createHomeNotes(folder, "/project");
@@ -20,7 +21,7 @@ function decided(own: Baseline, real: Baseline, leftOut: readonly string[] = [".
     criteria: () => [],
     run: () => {
       tried.push(`run ${name}`);
-      return Promise.reject(new Error("no judgement here"));
+      return Promise.resolve({ gate: "checks", result: "pass", summary: "checks: pass" } as Judgement);
     },
     baseline: async () => {
       tried.push(name);
@@ -32,10 +33,10 @@ function decided(own: Baseline, real: Baseline, leftOut: readonly string[] = [".
     start,
     withRealHome: gate("real", real),
     commands: ["npm test"],
-    hasSandbox,
+    leavesSandbox,
   });
   const control = { signal: new AbortController().signal, onOutput: () => undefined };
-  const run = (): Promise<unknown> => checks.run({} as GateRequest, control).catch(() => undefined);
+  const run = () => checks.run({} as GateRequest, control);
   return { look: () => checks.baseline!({} as GateRequest, control), run, tried, notes };
 }
 
@@ -50,9 +51,11 @@ test("a base that is better with the user's own HOME is run with that from then 
 });
 
 test("a sandbox that makes the base red is found out too, with nothing left out of HOME", async () => {
-  const { look, notes } = decided(RED, GREEN, [], true);
+  const { look, run, notes } = decided(RED, GREEN, [], true);
+  expect((await run()).notes).toBeUndefined();
   expect((await look()).isGreen).toBe(true);
   expect(await notes.isReal()).toBe(true);
+  expect((await run()).notes).toEqual(["checked without the sandbox, in which the base fails"]);
 });
 
 test("tests that run at all are better than none", async () => {

@@ -18,8 +18,10 @@ import type { StateFolder } from "./state-folder.ts";
 import type { Sandboxes } from "../adapters/sandbox/open-sandboxes.ts";
 
 /** A container or another machine cannot look into a mount of ours: then the files are written. */
-const checkoutMounts = ({ environments }: Config): { readonly mount?: false } =>
-  Object.values(environments).some(({ run }) => run !== undefined) ? { mount: false } : {};
+const checkoutMounts = ({ environments, sandbox }: Config): { readonly mount?: false } =>
+  sandbox.use === "container" || Object.values(environments).some(({ run }) => run !== undefined)
+    ? { mount: false }
+    : {};
 
 /** Where the stories' code is. */
 export interface WorkspaceLocations {

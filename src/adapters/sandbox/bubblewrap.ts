@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -6,23 +6,16 @@ import { CELL_PREFIX, removeCellFolder } from "../process/cell-folder.ts";
 import { type ShownFolder, textInside } from "../process/shown-folder.ts";
 import type { Cell, CellRequest, Sandbox } from "../../ports/sandbox.ts";
 import type { IsolationLevel } from "../../core/events/isolation.ts";
-import { checkoutAround, realPath } from "./checkout-around.ts";
-import { temporaryPaths } from "./private-paths.ts";
+import { type RuleOptions, cellRules } from "./cell-rules.ts";
 import { isBelow, type PathRule, planMounts } from "./mount-plan.ts";
 
-export interface BubblewrapOptions {
+export interface BubblewrapOptions extends RuleOptions {
   readonly level: IsolationLevel;
-  /** What is not as it is for the user, whatever program runs. */
-  readonly rules: readonly PathRule[];
   /** Files that are shown with another text. */
   readonly texts?: ReadonlyMap<string, string>;
   /** Names of variables that are not passed on. */
   isWithheld(name: string): boolean;
-  /** What a folder below /tmp is that the command line names. */
-  readonly named: "read" | "write";
-  /** The user's own checkout, which is never written because a command line names it. */
-  readonly top: string;
-  /** Its history, which clean checkouts use for theirs. */
+  /** The history of the user's checkout, which clean checkouts use for theirs. */
   readonly commonDir: string;
   /** Without a network the program reaches only what it starts itself. */
   readonly network: "shared" | "none";
@@ -46,7 +39,7 @@ async function openCell(options: BubblewrapOptions, request: CellRequest): Promi
       ([name]) => !options.isWithheld(name) && !PLACES_FOR_FILES.has(name),
     );
     const env = Object.fromEntries(passed.map(([name, value]) => [name, inside(value)]));
-    const plan = planMounts([...rulesFor(options, { ...request, env: Object.fromEntries(passed) }, aside)]).filter(
+    const plan = planMounts([...cellRules(options, { ...request, env: Object.fromEntries(passed) }, aside)]).filter(
       ({ path }) => shown === undefined || (path !== shown.at && !isBelow(path, shown.at)),
     );
     const overlays = plan
@@ -86,41 +79,6 @@ async function openCell(options: BubblewrapOptions, request: CellRequest): Promi
 
 /** Temporary files have a folder of their own inside, in the usual place. */
 const PLACES_FOR_FILES: ReadonlySet<string> = new Set(["TMPDIR", "TMP", "TEMP"]);
-
-function* rulesFor(
-  { rules, named, top: own }: BubblewrapOptions,
-  request: CellRequest,
-  aside: string,
-): Iterable<PathRule> {
-  const { cwd, env, writes, copies, command } = request;
-  yield { path: "/", kind: "read" };
-  for (const path of temporaryPaths(Object.values(env))) yield { path, kind: "read" };
-  for (const path of temporaryPaths(command)) yield { path, kind: path === own ? "read" : named };
-  const top = checkoutAround(cwd, rules);
-  const { HOME: home } = env;
-  const isOwnHome = home !== undefined && rules.some(({ path, kind }) => kind === "hidden" && isBelow(home, path));
-  const repository = repositoryOf(top);
-  const all: readonly PathRule[] = [
-    ...rules,
-    ...[top, ...writes, ...(isOwnHome ? [home] : [])].map((path) => ({ path, kind: "write" }) as const),
-    ...[...copies, ...(repository === null ? [] : [repository])].map((path) => ({ path, kind: "copy" }) as const),
-  ];
-  for (const { path, kind } of all) {
-    const real = realPath(path);
-    if (real !== null && !(kind === "copy" && (real === "/" || isBelow(aside, real)))) yield { path: real, kind };
-  }
-}
-
-/** Where git keeps the checkout's history: the program may use it, and what it writes there is thrown away. */
-function repositoryOf(top: string): string | null {
-  const own = join(top, ".git");
-  try {
-    if (lstatSync(own).isDirectory()) return own;
-  } catch {
-    return null;
-  }
-  return null;
-}
 
 /**
  * What is mounted at the checkout and below it, once more at the path where the program finds it. There it covers the

@@ -1,21 +1,22 @@
+import { statSync } from "node:fs";
 import type { Cell, CellRequest, Sandbox } from "../../ports/sandbox.ts";
 import type { IsolationLevel } from "../../core/events/isolation.ts";
-import { checkoutAround } from "./checkout-around.ts";
-import type { PathRule } from "./mount-plan.ts";
+import { type RuleOptions, cellRules } from "./cell-rules.ts";
+import { type PathRule, isBelow, planMounts } from "./mount-plan.ts";
 
-export interface ContainerOptions {
+export const CONTAINER_ENGINES = ["docker", "podman"] as const;
+
+export interface ContainerOptions extends RuleOptions {
   readonly level: IsolationLevel;
   readonly image: string;
-  readonly rules: readonly PathRule[];
   isWithheld(name: string): boolean;
   readonly network: "shared" | "none";
-  /** `docker` or `podman`. */
-  readonly program?: string;
+  readonly engine: (typeof CONTAINER_ENGINES)[number];
 }
 
 /**
- * A container of the user's image. It shows only what a program may write or read; the image brings everything else,
- * so hidden paths need no rule, and a copy is a read-only folder. It is removed with the program.
+ * A container of the user's image, removed with the program. The image brings the tools; of the user's files it shows
+ * what a program may read or write. Only podman shows copies that can be written; docker shows them read-only.
  */
 export function createContainer(options: ContainerOptions): Sandbox {
   return {
@@ -24,19 +25,17 @@ export function createContainer(options: ContainerOptions): Sandbox {
   };
 }
 
-function openCell(options: ContainerOptions, { command, cwd, env, writes }: CellRequest): Cell {
-  const { image, rules, network, program = "docker" } = options;
+function openCell(options: ContainerOptions, request: CellRequest): Cell {
+  const { image, network, engine } = options;
+  const { command, cwd, env } = request;
   if (image === "") throw new Error("no image is named: sandbox.image");
-  const passed = Object.fromEntries(Object.entries(env).filter(([name]) => !options.isWithheld(name)));
-  const shown = (paths: readonly string[], how: string): readonly string[] =>
-    [...new Set(paths)].flatMap((path) => ["--volume", `${path}:${path}${how}`]);
-  const read = rules.filter(({ kind }) => kind === "read").map(({ path }) => path);
+  const passed = Object.keys(env).filter((name) => !options.isWithheld(name) && !TOOLS_OF_THE_IMAGE.has(name));
   const user = process.getuid === undefined ? [] : ["--user", `${process.getuid()}:${process.getgid!()}`];
   return {
     // The client itself needs the variables that lead to its engine.
     env: { ...env },
     commandLine: [
-      program,
+      engine,
       "run",
       "--rm",
       "--interactive",
@@ -48,10 +47,9 @@ function openCell(options: ContainerOptions, { command, cwd, env, writes }: Cell
       "--network",
       network === "none" ? "none" : "host",
       ...user,
-      ...shown(read, ":ro"),
-      ...shown([checkoutAround(cwd, rules), ...writes], ""),
+      ...mountArguments(options, request),
       // By their names alone: values would be seen in the list of processes.
-      ...Object.keys(passed).flatMap((name) => ["--env", name]),
+      ...passed.flatMap((name) => ["--env", name]),
       "--workdir",
       cwd,
       image,
@@ -60,3 +58,30 @@ function openCell(options: ContainerOptions, { command, cwd, env, writes }: Cell
     close: () => Promise.resolve(),
   };
 }
+
+/** Where to find programs is for the image to say. */
+const TOOLS_OF_THE_IMAGE: ReadonlySet<string> = new Set(["PATH"]);
+
+function mountArguments({ engine, ...options }: ContainerOptions, request: CellRequest): readonly string[] {
+  // The image has another one.
+  const plan = planMounts([...cellRules(options, request, "")].filter(({ path }) => path !== "/"));
+  const named = new Set(request.copies);
+  const isShown = ({ path, kind }: PathRule): boolean =>
+    kind === "read" ||
+    kind === "write" ||
+    (kind === "copy" && (named.has(path) || plan.some((above) => above.kind === "read" && isBelow(path, above.path))));
+  const shown = plan.filter(isShown);
+  return plan.flatMap((rule) => {
+    const { path, kind } = rule;
+    if (kind === "read") return ["--volume", `${path}:${path}:ro`];
+    if (kind === "write") return ["--volume", `${path}:${path}`];
+    if (kind === "copy" && isShown(rule)) return ["--volume", `${path}:${path}:${engine === "podman" ? "O" : "ro"}`];
+    if (kind === "hidden" && !shown.some((above) => isBelow(path, above.path))) return [];
+    // Containers have one of their own.
+    if (path === "/dev/shm") return [];
+    return statSync(path).isDirectory() ? ["--tmpfs", `${path}${EMPTY[engine]}`] : ["--volume", `/dev/null:${path}:ro`];
+  });
+}
+
+/** Podman fills a temporary folder with what it covers, unless it is told not to. */
+const EMPTY = { docker: "", podman: ":notmpcopyup" } as const;

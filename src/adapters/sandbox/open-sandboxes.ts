@@ -7,7 +7,7 @@ import { NO_SANDBOX } from "../process/no-sandbox.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { bootId } from "../process/ancestry.ts";
 import { createBubblewrap } from "./bubblewrap.ts";
-import { createContainer } from "./container.ts";
+import { CONTAINER_ENGINES, type ContainerOptions, createContainer } from "./container.ts";
 import { type PathRule, isBelow } from "./mount-plan.ts";
 import {
   type SandboxProject,
@@ -54,10 +54,7 @@ export async function openSandboxes(request: SandboxRequest): Promise<Sandboxes>
   const { settings, user, project } = request;
   if (settings.mode === "off") return NO_SANDBOXES;
   const kind = settings.use ?? (process.platform === "darwin" ? "sandbox-exec" : "bubblewrap");
-  const make = makerOf(kind, request);
-  const test = await knownTest(request, kind, () =>
-    testSandbox((rules) => make(UNTESTED, rules, "agents"), testFolder(request)),
-  );
+  const { make, test } = await firstThatHolds(kind, request);
   if (test.problem !== null) {
     const problem = `${kind} cannot be used here: ${test.problem}`;
     if (settings.mode === "required") throw new RemandError("sandbox-missing", problem, fixFor(kind));
@@ -84,6 +81,23 @@ function canCover({ user, project: { top }, userState }: SandboxRequest): boolea
   return needed.every((path) => path !== top && !isBelow(path, top));
 }
 
+/** Of several programs that make such a sandbox, the first that holds here; else the last, with its problem. */
+async function firstThatHolds(
+  kind: Exclude<SandboxKind, "none">,
+  request: SandboxRequest,
+): Promise<{ readonly make: Maker; readonly test: SelfTest }> {
+  const tried: { readonly make: Maker; readonly test: SelfTest }[] = [];
+  for (const engine of kind === "container" ? CONTAINER_ENGINES : [CONTAINER_ENGINES[0]]) {
+    const make = makerOf(kind, request, engine);
+    const test = await knownTest(request, `${kind} ${engine}`, () =>
+      testSandbox((rules) => make(UNTESTED, rules, "agents"), testFolder(request)),
+    );
+    tried.push({ make, test });
+    if (test.problem === null) break;
+  }
+  return tried.at(-1)!;
+}
+
 const UNTESTED: IsolationLevel = { kind: "bubblewrap", held: [], allowed: [] };
 
 type Maker = (level: IsolationLevel, rules: readonly PathRule[], of: "agents" | "checks") => Sandbox;
@@ -91,15 +105,17 @@ type Maker = (level: IsolationLevel, rules: readonly PathRule[], of: "agents" | 
 function makerOf(
   kind: Exclude<SandboxKind, "none">,
   { user, settings, project: { top, commonDir } }: SandboxRequest,
+  engine: ContainerOptions["engine"],
 ): Maker {
   const isWithheld = withheldNames(user);
   const texts = settingsWithoutLogins(user.home);
   return (level, rules, of) => {
-    const options = { level, rules, isWithheld, network: of === "agents" ? "shared" : settings.network };
-    if (kind === "bubblewrap")
-      return createBubblewrap({ ...options, texts, top, commonDir, named: of === "agents" ? "write" : "read" });
+    const named = of === "agents" ? "write" : "read";
+    const network = of === "agents" ? "shared" : settings.network;
+    const options = { level, rules, isWithheld, network, top, named } as const;
+    if (kind === "bubblewrap") return createBubblewrap({ ...options, texts, commonDir });
     if (kind === "sandbox-exec") return createSandboxExec(options);
-    return createContainer({ ...options, image: settings.image ?? "" });
+    return createContainer({ ...options, image: settings.image ?? "", engine });
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Cell, CellRequest, Sandbox } from "../../ports/sandbox.ts";
 import type { IsolationLevel } from "../../core/events/isolation.ts";
-import { checkoutAround } from "./checkout-around.ts";
+import { checkoutAround } from "./cell-rules.ts";
 import type { PathRule } from "./mount-plan.ts";
 
 export interface SandboxExecOptions {

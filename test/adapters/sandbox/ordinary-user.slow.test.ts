@@ -37,7 +37,14 @@ test.skipIf(skipped !== null)(
       chownSync(home, ACCOUNT, ACCOUNT);
       const vitest = join(root, "node_modules/vitest/vitest.mjs");
       const { status, stdout, stderr } = asUser(
-        [process.execPath, vitest, "run", "--configLoader=runner", "--project=quick", "test/adapters/sandbox"],
+        [
+          process.execPath,
+          vitest,
+          "run",
+          "--configLoader=runner",
+          "--project=quick",
+          "test/adapters/sandbox/bubblewrap",
+        ],
         { PATH: PROGRAMS, HOME: home, NO_COLOR: "1" },
       );
       expect(`${stdout}${stderr}`).toContain("bubblewrap.test.ts");

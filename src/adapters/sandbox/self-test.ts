@@ -26,7 +26,8 @@ export async function testSandbox(sandboxWith: SandboxWith, folder: string): Pro
   try {
     return await tryAll(sandboxWith, place);
   } finally {
-    await rm(place, { recursive: true, force: true });
+    // A process that got away still writes there.
+    await rm(place, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 }
 

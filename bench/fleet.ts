@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { startPostgres } from "../test/kit/postgres-server.ts";
+import { startPostgres } from "../test/kit/fleet/postgres-server.ts";
 import type { BenchResult } from "./bench-result.ts";
 import { measureFollowing } from "./fleet/following.ts";
 import { measureJournal } from "./fleet/journal-cost.ts";

@@ -4,7 +4,7 @@ import { createPostgresJournal } from "../src/adapters/postgres/journal.ts";
 import { readAddress } from "../src/adapters/postgres/pool.ts";
 import { storyId } from "../src/core/events/ids.ts";
 import type { Journal } from "../src/ports/journal.ts";
-import { startPostgres, type PostgresServer } from "../test/kit/postgres-server.ts";
+import { startPostgres, type PostgresServer } from "../test/kit/fleet/postgres-server.ts";
 import { median, type BenchResult } from "./bench-result.ts";
 import { glances } from "./postgres/glances.ts";
 import { appendLines, countLines, event } from "./journal/lines.ts";

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createPostgresJournal } from "../../src/adapters/postgres/journal.ts";
-import { fleetProject } from "../../test/e2e/fleet-project.ts";
+import { fleetProject } from "../../test/e2e/fleet/fleet-project.ts";
 import type { BenchResult } from "../bench-result.ts";
 
 /** The built program; this file itself runs from `.build/bench/fleet`. */

@@ -7,7 +7,7 @@ import { storyId } from "../../src/core/events/ids.ts";
 import { bareStory } from "../../src/core/stories/story.ts";
 import { foldJournal } from "../../src/engine/fold-journal.ts";
 import { createSnapshotSaver } from "../../src/engine/snapshot.ts";
-import type { PostgresServer } from "../../test/kit/postgres-server.ts";
+import type { PostgresServer } from "../../test/kit/fleet/postgres-server.ts";
 import { median, type BenchResult } from "../bench-result.ts";
 
 /** The built program; this file itself runs from `.build/bench/postgres`. */

@@ -6,7 +6,7 @@ import { createSharedWorktrees } from "../../src/adapters/git/fleet/shared-workt
 import { createWorktrees } from "../../src/adapters/git/worktree/worktrees.ts";
 import type { Workspace } from "../../src/ports/workspace.ts";
 import type { TestRepository } from "../kit/git-repository.ts";
-import { type TestJournal, makeJournal } from "../kit/shared-machines.ts";
+import { type TestJournal, makeJournal } from "../kit/fleet/shared-machines.ts";
 import { workspaceContract } from "./workspace.ts";
 
 workspaceContract("a worktree for each story", ({ root, env }) =>

@@ -1,4 +1,4 @@
-import { startPostgres } from "./postgres-server.ts";
+import { startPostgres } from "./fleet/postgres-server.ts";
 
 // Says where its server is, and waits to be killed.
 process.stdout.write(`${(await startPostgres()).url}\n`);

@@ -5,7 +5,7 @@ import { createExperimentRunner } from "../../../src/adapters/git/experiment-run
 import { storyId } from "../../../src/core/events/ids.ts";
 import { note } from "../../contract/workspace.ts";
 import { filesIn, gitIn, write } from "../../kit/git-repository.ts";
-import { asItIs, makeFleet, type Fleet, type Machine } from "../../kit/shared-machines.ts";
+import { asItIs, makeFleet, type Fleet, type Machine } from "../../kit/fleet/shared-machines.ts";
 
 const STORY = storyId("S-1");
 const BRANCH = "refs/heads/remand/S-1";

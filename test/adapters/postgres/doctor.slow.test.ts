@@ -12,8 +12,8 @@ import { storyId } from "../../../src/core/events/ids.ts";
 import { run, type Ran } from "../../kit/fake-environment.ts";
 import { memoryFiles } from "../../kit/memory-files.ts";
 import { story } from "../../kit/story-world.ts";
-import { fleetDatabase, loginOf, newLogin } from "../../kit/postgres-roles.ts";
-import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
+import { fleetDatabase, loginOf, newLogin } from "../../kit/fleet/postgres-roles.ts";
+import { startPostgres, type PostgresServer } from "../../kit/fleet/postgres-server.ts";
 
 let server: PostgresServer;
 let root: string;

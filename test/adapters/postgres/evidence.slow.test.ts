@@ -7,8 +7,8 @@ import { createEvidenceStore } from "../../../src/adapters/evidence/evidence-sto
 import { createPostgresEvidence } from "../../../src/adapters/postgres/evidence.ts";
 import { openPool, type PostgresPool } from "../../../src/adapters/postgres/pool.ts";
 import { evidenceId } from "../../../src/core/events/ids.ts";
-import { fleetDatabase } from "../../kit/postgres-roles.ts";
-import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
+import { fleetDatabase } from "../../kit/fleet/postgres-roles.ts";
+import { startPostgres, type PostgresServer } from "../../kit/fleet/postgres-server.ts";
 
 let server: PostgresServer;
 let pool: PostgresPool;

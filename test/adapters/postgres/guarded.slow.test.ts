@@ -8,8 +8,8 @@ import { createPostgresJournal, type PostgresJournal } from "../../../src/adapte
 import { openPool } from "../../../src/adapters/postgres/pool.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
 import { A, lines, startedEvent } from "../../contract/journal.ts";
-import { fleetDatabase, newLogin, type FleetDatabase } from "../../kit/postgres-roles.ts";
-import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
+import { fleetDatabase, newLogin, type FleetDatabase } from "../../kit/fleet/postgres-roles.ts";
+import { startPostgres, type PostgresServer } from "../../kit/fleet/postgres-server.ts";
 
 let server: PostgresServer;
 let fleet: FleetDatabase;

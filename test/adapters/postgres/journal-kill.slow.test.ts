@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";
 import { compileModule } from "../journal-process/compiled.ts";
 import { lines } from "../../contract/journal.ts";
-import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
+import { startPostgres, type PostgresServer } from "../../kit/fleet/postgres-server.ts";
 
 const KILLS = 6;
 const WRITERS = 3;

@@ -4,7 +4,7 @@ import { createPostgresJournal, type PostgresJournal } from "../../../src/adapte
 import { storyId } from "../../../src/core/events/ids.ts";
 import { A, B, lines, startedEvent } from "../../contract/journal.ts";
 import { startProxy, type Proxy } from "../../kit/proxy.ts";
-import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
+import { startPostgres, type PostgresServer } from "../../kit/fleet/postgres-server.ts";
 
 let server: PostgresServer;
 let proxy: Proxy;

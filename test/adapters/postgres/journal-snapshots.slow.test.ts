@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";
 import { A, startedEvent } from "../../contract/journal.ts";
-import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
+import { startPostgres, type PostgresServer } from "../../kit/fleet/postgres-server.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { createPostgresJournal, hasJournal, openPostgresReadOnly } from "../../../src/adapters/postgres/journal.ts";
 import { openPool } from "../../../src/adapters/postgres/pool.ts";
 import { A, B, lines, startedEvent } from "../../contract/journal.ts";
-import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
+import { startPostgres, type PostgresServer } from "../../kit/fleet/postgres-server.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {

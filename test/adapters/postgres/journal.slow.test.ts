@@ -1,8 +1,8 @@
 import { afterAll, beforeAll } from "vitest";
 import { createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";
 import { journalContract } from "../../contract/journal.ts";
-import { fleetDatabase } from "../../kit/postgres-roles.ts";
-import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
+import { fleetDatabase } from "../../kit/fleet/postgres-roles.ts";
+import { startPostgres, type PostgresServer } from "../../kit/fleet/postgres-server.ts";
 
 let server: PostgresServer;
 let count = 0;

@@ -15,7 +15,7 @@ import { stateFolder } from "../../../src/compose/state-folder.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
 import { run } from "../../kit/fake-environment.ts";
 import { story } from "../../kit/story-world.ts";
-import { type PostgresServer, startPostgres } from "../../kit/postgres-server.ts";
+import { type PostgresServer, startPostgres } from "../../kit/fleet/postgres-server.ts";
 
 let server: PostgresServer;
 let root: string;

@@ -22,7 +22,7 @@ import type { StoredEvent } from "../../../src/ports/journal.ts";
 import { run } from "../../kit/fake-environment.ts";
 import { A, lines, startedEvent } from "../../contract/journal.ts";
 import { story } from "../../kit/story-world.ts";
-import { type PostgresServer, startPostgres } from "../../kit/postgres-server.ts";
+import { type PostgresServer, startPostgres } from "../../kit/fleet/postgres-server.ts";
 
 let server: PostgresServer;
 let root: string;

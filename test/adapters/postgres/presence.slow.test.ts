@@ -4,8 +4,8 @@ import { type PostgresJournal, createPostgresJournal } from "../../../src/adapte
 import { type PostgresPool, openPool } from "../../../src/adapters/postgres/pool.ts";
 import { claimName, createWorkerBooks } from "../../../src/adapters/postgres/workers.ts";
 import { type Presence, createPresence } from "../../../src/adapters/postgres/presence.ts";
-import { fleetDatabase } from "../../kit/postgres-roles.ts";
-import { type PostgresServer, startPostgres } from "../../kit/postgres-server.ts";
+import { fleetDatabase } from "../../kit/fleet/postgres-roles.ts";
+import { type PostgresServer, startPostgres } from "../../kit/fleet/postgres-server.ts";
 import { startProxy } from "../../kit/proxy.ts";
 
 let server: PostgresServer;

@@ -17,7 +17,7 @@ import { openLedger } from "../../../src/engine/ledger.ts";
 import { escalateStory } from "../../../src/decide/escalate.ts";
 import type { FleetQueue } from "../../../src/ports/queue.ts";
 import { story } from "../../kit/story-world.ts";
-import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
+import { startPostgres, type PostgresServer } from "../../kit/fleet/postgres-server.ts";
 import { writeWaitingQuestion } from "../../kit/waiting-question.ts";
 
 let server: PostgresServer;

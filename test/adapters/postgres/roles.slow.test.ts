@@ -12,8 +12,8 @@ import { command } from "../../../src/cli/commands/serve/migrate.ts";
 import { createHost } from "../../../src/compose/host.ts";
 import { A, B, lines, startedEvent } from "../../contract/journal.ts";
 import { run, type Ran } from "../../kit/fake-environment.ts";
-import { loginOf, newLogin } from "../../kit/postgres-roles.ts";
-import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
+import { loginOf, newLogin } from "../../kit/fleet/postgres-roles.ts";
+import { startPostgres, type PostgresServer } from "../../kit/fleet/postgres-server.ts";
 
 let server: PostgresServer;
 let root: string;

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { compileModule } from "../journal-process/compiled.ts";
-import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
+import { startPostgres, type PostgresServer } from "../../kit/fleet/postgres-server.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {

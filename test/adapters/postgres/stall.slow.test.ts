@@ -8,8 +8,8 @@ import { createPostgresEvidence } from "../../../src/adapters/postgres/evidence.
 import { createPostgresNote } from "../../../src/adapters/postgres/reminder-note.ts";
 import { withLaunchTurn } from "../../../src/adapters/postgres/launch-turn.ts";
 import { A, startedEvent } from "../../contract/journal.ts";
-import { fleetDatabase, type FleetDatabase, loginOf, newLogin } from "../../kit/postgres-roles.ts";
-import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
+import { fleetDatabase, type FleetDatabase, loginOf, newLogin } from "../../kit/fleet/postgres-roles.ts";
+import { startPostgres, type PostgresServer } from "../../kit/fleet/postgres-server.ts";
 
 let server: PostgresServer;
 let fleet: FleetDatabase;

@@ -10,7 +10,7 @@ import { sha256 } from "../../../src/stdx/sha256.ts";
 import { note } from "../../contract/workspace.ts";
 import { filesIn, gitIn } from "../../kit/git-repository.ts";
 import { compileModule } from "../journal-process/compiled.ts";
-import { makeFleet, type Fleet } from "../../kit/shared-machines.ts";
+import { makeFleet, type Fleet } from "../../kit/fleet/shared-machines.ts";
 
 const STORY = storyId("S-1");
 let worker: ReturnType<typeof compileModule>;

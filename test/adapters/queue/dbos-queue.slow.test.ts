@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createDbosQueue, type DbosQueue, type DbosQueueOptions } from "../../../src/adapters/queue/dbos-queue.ts";
-import { startPostgres, type PostgresServer } from "../../kit/postgres-server.ts";
+import { startPostgres, type PostgresServer } from "../../kit/fleet/postgres-server.ts";
 
 let server: PostgresServer;
 let url: string;

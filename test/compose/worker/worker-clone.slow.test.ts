@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { clone } from "../../../src/compose/worker/worker.ts";
 import { makeRepository } from "../../kit/git-repository.ts";
-import { gitDaemon } from "../../kit/shared-machines.ts";
+import { gitDaemon } from "../../kit/fleet/shared-machines.ts";
 
 test("a worker whose remote is away says so once and waits for it, or until it is told to end", async () => {
   const { home, git, env } = makeRepository({ "a.txt": "a\n" });

@@ -9,7 +9,7 @@ import { judgementSchema } from "../../../src/core/schemas/gate-result.ts";
 import { describeGate, gateRequest, memoryEvidence } from "../../contract/gate.ts";
 import { fakeWorkspace } from "../../kit/reviewers.ts";
 
-/* The tool is a command that leaves a report: what a real one says is in test/e2e/factory.test.ts. */
+/* The tool is a command that leaves a report: what a real one says is in test/e2e/presets/factory.test.ts. */
 
 let folder: string;
 beforeEach(() => {

@@ -13,7 +13,7 @@ import { createChecksGate } from "../../../src/gates/checks/checks-gate.ts";
 import { describeGate, gateRequest } from "../../contract/gate.ts";
 import { fakeWorkspace, fixedClock, judgementOf } from "../../kit/reviewers.ts";
 
-/* Real runs, on real projects, are in test/e2e/factory.test.ts. */
+/* Real runs, on real projects, are in test/e2e/presets/factory.test.ts. */
 
 const clock = { now: () => performance.now(), sleep: () => Promise.resolve() };
 const withTest = fakeWorkspace({ changedPaths: () => Promise.resolve(["src/pay.js", "test/pay.test.js"]) });

@@ -7,7 +7,7 @@ import { storyId } from "../../../../src/core/events/ids.ts";
 import { hasLargeFiles } from "../../../kit/has-large-files.ts";
 import { filesIn, gitIn, makeRepository, write } from "../../../kit/git-repository.ts";
 import { gitOverHttp } from "./git-over-http.ts";
-import { gitDaemon, makeFleet, type Daemon, type Fleet } from "../../../kit/shared-machines.ts";
+import { gitDaemon, makeFleet, type Daemon, type Fleet } from "../../../kit/fleet/shared-machines.ts";
 
 const STORY = storyId("S-1");
 let fleet: Fleet;

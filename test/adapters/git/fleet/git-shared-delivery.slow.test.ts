@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { storyId, type StoryId } from "../../../../src/core/events/ids.ts";
 import { note } from "../../../contract/workspace.ts";
-import { gitDaemon, makeFleet, type Fleet, type Machine } from "../../../kit/shared-machines.ts";
+import { gitDaemon, makeFleet, type Fleet, type Machine } from "../../../kit/fleet/shared-machines.ts";
 
 const [ONE, TWO] = [storyId("first"), storyId("second")];
 let fleet: Fleet;

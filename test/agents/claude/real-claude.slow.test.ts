@@ -1,0 +1,3 @@
+import { whereInstalled } from "../where-installed.ts";
+
+await whereInstalled(["claude"], () => import("../claude.agents.ts"));

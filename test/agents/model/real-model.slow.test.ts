@@ -1,0 +1,3 @@
+import { whereInstalled } from "../where-installed.ts";
+
+await whereInstalled(["model"], () => import("../model.agents.ts"));

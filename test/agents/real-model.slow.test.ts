@@ -1,3 +1,0 @@
-import { whereInstalled } from "./where-installed.ts";
-
-await whereInstalled(["model"], () => import("./model.agents.ts"));

@@ -1,0 +1,161 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+
+interface Step {
+  readonly id: string;
+  readonly shell: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly run: string;
+  readonly "working-directory": string;
+}
+interface Action {
+  readonly inputs: Readonly<Record<string, { readonly description: string; readonly default: string }>>;
+  readonly outputs: Readonly<Record<string, { readonly value: string }>>;
+  readonly runs: { readonly using: string; readonly steps: readonly Step[] };
+}
+const action = parse(readFileSync(join(ROOT, "action.yml"), "utf8")) as Action;
+
+let home: string;
+let project: string;
+const git = (...args: string[]): string =>
+  execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@localhost", ...args], {
+    cwd: project,
+    encoding: "utf8",
+  });
+const write = (path: string, text: string): void => {
+  mkdirSync(dirname(join(project, path)), { recursive: true });
+  writeFileSync(join(project, path), text);
+};
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "remand-action-"));
+  project = join(home, "project");
+  mkdirSync(project);
+  git("init", "--quiet", "--initial-branch=main");
+  write(".gitignore", "node_modules/\n");
+  write("answer.txt", "42\n");
+  write("remand.yaml", "version: 1\npreset: goal\ngates: { checks: { commands: ['grep -qx 42 answer.txt'] } }\n");
+  git("add", "--all");
+  git("commit", "--quiet", "--message=start");
+  // The project has Remand as its own dependency, as `npm install --save-dev remand` would leave it.
+  mkdirSync(join(project, "node_modules/.bin"), { recursive: true });
+  symlinkSync(join(ROOT, "dist/main.js"), join(project, "node_modules/.bin/remand"));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+/** Runs the action as GitHub does: expressions become values, outputs are lines of a file, a failed step is the last. */
+function runAction(inputs: Readonly<Record<string, string>>, event: Readonly<Record<string, string>> = {}) {
+  const values: Record<string, string> = {};
+  for (const [name, { default: usual }] of Object.entries(action.inputs))
+    values[`inputs.${name}`] = inputs[name] ?? usual;
+  for (const [name, value] of Object.entries(event)) values[`github.event.${name}`] = value;
+  const filled = (text: string): string =>
+    text.replaceAll(/\$\{\{ ([\w.-]+) \}\}/g, (_, name: string) => values[name] ?? "");
+  let output = "";
+  let status = 0;
+  for (const step of action.runs.steps) {
+    if (status !== 0) break;
+    const file = join(home, `output-${step.id}`);
+    writeFileSync(file, "");
+    const env = Object.fromEntries(Object.entries(step.env).map(([name, value]) => [name, filled(value)]));
+    const ran = spawnSync(step.shell, ["--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step.run], {
+      cwd: join(project, filled(step["working-directory"])),
+      env: { PATH: process.env["PATH"] ?? "", HOME: home, GITHUB_ACTIONS: "true", GITHUB_OUTPUT: file, ...env },
+      encoding: "utf8",
+    });
+    status = ran.status ?? -1;
+    output += ran.stdout + ran.stderr;
+    for (const line of readFileSync(file, "utf8").split("\n")) {
+      const at = line.indexOf("=");
+      if (at > 0) values[`steps.${step.id}.outputs.${line.slice(0, at)}`] = line.slice(at + 1);
+    }
+  }
+  const outputs = Object.fromEntries(Object.entries(action.outputs).map(([name, { value }]) => [name, filled(value)]));
+  return { status, output, outputs };
+}
+
+describe("the action", () => {
+  test("is a composite one, whose scripts hold no expression: what a branch is called is never run", () => {
+    expect(action.runs.using).toBe("composite");
+    expect(Object.keys(action.inputs)).toEqual(expect.arrayContaining(["gates", "base", "format", "output"]));
+    for (const { run, shell } of action.runs.steps) {
+      expect(run).not.toContain("${{");
+      expect(shell).toBe("bash");
+    }
+  });
+
+  test("passes a good change, and writes a report", () => {
+    const before = git("rev-parse", "HEAD").trim();
+    write("more.txt", "more\n");
+    git("add", "--all");
+    git("commit", "--quiet", "--message=more");
+    const ran = runAction({}, { before });
+    expect(ran.output).toContain(`passed: 2 gates · the files as they are since ${before.slice(0, 12)}`);
+    expect(ran).toMatchObject({ status: 0, outputs: { passed: "true", report: "remand.sarif" } });
+    const sarif = JSON.parse(readFileSync(join(project, "remand.sarif"), "utf8")) as { version: string };
+    expect(sarif.version).toBe("2.1.0");
+  });
+
+  test("fails a bad one, with annotations", () => {
+    write("answer.txt", "<<<<<<< ours\n41\n=======\n42\n>>>>>>> theirs\n");
+    git("commit", "--quiet", "--all", "--message=worse");
+    const inputs = { gates: "integrity checks", base: "HEAD~1", format: "junit", output: "remand.xml" };
+    const ran = runAction(inputs);
+    expect(ran).toMatchObject({ status: 3, outputs: { passed: "false", report: "remand.xml" } });
+    expect(ran.output).toMatch(/^::error file=answer\.txt,line=1,title=remand%3A integrity::/m);
+    expect(readFileSync(join(project, "remand.xml"), "utf8")).toContain("<testsuites");
+  });
+
+  test("takes no name for a command, and says what is wrong", () => {
+    const ran = runAction({ gates: "$(touch pwned)", base: '"; touch pwned; "' });
+    expect(ran.status).not.toBe(0);
+    expect(existsSync(join(project, "pwned"))).toBe(false);
+    expect(runAction({ gates: "chekcs" })).toMatchObject({
+      status: 2,
+      output: expect.stringContaining("Did you mean checks?"),
+      outputs: { passed: "false", report: "" },
+    });
+  });
+
+  test("hands on what may change, and whether it is strict", () => {
+    const remand = join(project, "node_modules/.bin/remand");
+    rmSync(remand);
+    writeFileSync(remand, '#!/bin/sh\nprintf "<%s>" "$@" "$GITHUB_TOKEN"\nexit 4\n', { mode: 0o755 });
+    const ran = runAction({
+      gates: "checks",
+      "tests-may-change": "test/** rounds*",
+      strict: "true",
+      "github-token": "ghs_1",
+    });
+    expect(ran).toMatchObject({ status: 4, outputs: { passed: "false" } });
+    expect(ran.output).toContain(
+      "<gate><checks><--tests-may-change><test/**><--tests-may-change><rounds*><--strict><--format>",
+    );
+    expect(ran.output).toContain("<remand.sarif><ghs_1>");
+    expect(runAction({}).output).toContain("<gate><--format>");
+  });
+
+  test("a branch that is new is compared with the default one, and a shallow clone fetches what it needs", () => {
+    write("more.txt", "more\n");
+    git("add", "--all");
+    git("commit", "--quiet", "--message=more");
+    const fresh = runAction({}, { before: "0".repeat(40) });
+    expect(fresh, fresh.output).toMatchObject({ status: 0, output: expect.stringContaining("the commit before") });
+    const base = git("rev-parse", "HEAD~1").trim();
+    const source = project;
+    git("config", "uploadpack.allowAnySHA1InWant", "true");
+    project = join(home, "shallow");
+    execFileSync("git", ["clone", "--quiet", "--depth=1", `file://${source}`, project]);
+    mkdirSync(join(project, "node_modules/.bin"), { recursive: true });
+    symlinkSync(join(ROOT, "dist/main.js"), join(project, "node_modules/.bin/remand"));
+    const ran = runAction({}, { "pull_request.base.sha": base });
+    expect(ran, ran.output).toMatchObject({ status: 0, output: expect.stringContaining(`since ${base.slice(0, 12)}`) });
+  });
+});

@@ -5,7 +5,7 @@ import { escalationSchema } from "../src/core/schemas/escalation.ts";
 import { findingSchema, judgementSchema, verdictSchema } from "../src/core/schemas/gate-result.ts";
 import { gateRulesSchema, policySchema } from "../src/core/schemas/policy.ts";
 import { readingSchema } from "../src/core/schemas/reading.ts";
-import { recordedSchema } from "../src/core/schemas/recorded.ts";
+import { recordedSchema } from "../src/core/schemas/event.ts";
 import { reworkLogSchema } from "../src/core/schemas/report.ts";
 import { storySchema } from "../src/core/schemas/story.ts";
 

@@ -1,6 +1,6 @@
 import type { ChangedHunk } from "../../src/core/blame/change.ts";
 import { readHunks } from "../../src/parse/code/failure-material.ts";
-import { readGitDiff, type FileDiff } from "../../src/parse/code/git-diff.ts";
+import { readGitDiff, type FileDiff } from "../../src/parse/code/git-output.ts";
 import { EDITS, type Files } from "./innocent-edits.ts";
 import type { TestFolder } from "./place.ts";
 import type { Project } from "./projects.ts";

@@ -1,6 +1,6 @@
 import { rankBlame } from "../../src/decide/blame/rank-blame.ts";
 import { readBlameMaterial } from "../../src/parse/code/failure-material.ts";
-import { readGitDiff } from "../../src/parse/code/git-diff.ts";
+import { readGitDiff } from "../../src/parse/code/git-output.ts";
 import { median, type BenchResult } from "../bench-result.ts";
 
 const FILES = 5000;

@@ -7,11 +7,10 @@ import { evidenceId, storyId, treeId, type StoryId } from "../../src/core/events
 import type { Policy } from "../../src/core/events/policy.ts";
 import { bareStory, type Story } from "../../src/core/stories/story.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
-import type { AgentResult } from "../../src/ports/agent.ts";
+import type { AgentResult, RoleRegistry } from "../../src/ports/agent.ts";
 import type { Gate, GateRequest } from "../../src/ports/gate.ts";
 import type { EngineJournal } from "../../src/ports/journal.ts";
 import type { Outbox } from "../../src/ports/notifier.ts";
-import type { RoleRegistry } from "../../src/ports/roles.ts";
 import type { Workspace } from "../../src/ports/workspace.ts";
 
 export interface InstantOptions {

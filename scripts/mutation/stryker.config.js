@@ -5,7 +5,7 @@
 const config = {
   // The code that decides what is charged, repeated, recovered and written down.
   mutate: [
-    "src/decide/{charge,converge,compare-rounds,decide,next-step,after-failure}.ts",
+    "src/decide/{charge,converge,decide,next-step,after-failure}.ts",
     "src/fold/fold-*.ts",
     "src/engine/{recover,fencing}.ts",
     "src/engine/perform/{report-attempt,attempt}.ts",

@@ -1,7 +1,6 @@
 import type { Brief } from "../core/stories/brief.ts";
 import { RemandError } from "../core/events/error.ts";
-import { readBriefDocument } from "../core/schemas/brief-document.ts";
-import { BRIEF_DOCUMENT } from "../core/schemas/brief.ts";
+import { readBriefDocument, BRIEF_DOCUMENT } from "../core/schemas/brief.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
 import { sha256 } from "../stdx/sha256.ts";
 import { SMALLEST_BRIEF_CHARS, writeBriefWithCuts, type WrittenBrief } from "../write/briefs/brief.ts";

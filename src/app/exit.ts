@@ -1,6 +1,6 @@
 import type { Escalation } from "../core/stories/escalation.ts";
 import type { StoryId } from "../core/events/ids.ts";
-import type { RunOutline, StoryOutline } from "../core/stories/outline.ts";
+import type { RunOutline, StoryOutline } from "../core/stories/run-state.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 import { storiesOf } from "../views/run/run-summary.ts";
 import { EXIT, type ExitCode } from "./command.ts";

@@ -1,7 +1,6 @@
 import { isAbsolute, join, relative, resolve } from "node:path";
-import { type ConfigLayer, type Tree, isMap } from "../config/layer.ts";
+import { type ConfigLayer, type Tree, isMap, setLayer } from "../config/layer.ts";
 import { type ResolvedConfig, resolveConfig } from "../config/resolve.ts";
-import { setLayer } from "../config/set-layer.ts";
 import { type Problem, RemandError, inOrderOfPlace } from "../core/events/error.ts";
 import { readYaml } from "../parse/data/yaml-text.ts";
 import type { Config } from "../config/config.ts";

@@ -1,6 +1,5 @@
-import type { ConfigLayer } from "../config/layer.ts";
+import { type ConfigLayer, setLayer } from "../config/layer.ts";
 import { type ResolvedConfig, resolveConfig } from "../config/resolve.ts";
-import { setLayer } from "../config/set-layer.ts";
 import { EVERY_FAILURE } from "../core/gates/base-failures.ts";
 import { type StoryId, type TreeId, storyId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";

@@ -8,7 +8,7 @@ import type { Flake } from "../views/board/flakes.ts";
 import type { CostRow } from "../views/board/cost.ts";
 import type { InboxItem } from "../views/answers/inbox.ts";
 import type { StoryId } from "../core/events/ids.ts";
-import type { RunOutline } from "../core/stories/outline.ts";
+import type { RunOutline } from "../core/stories/run-state.ts";
 import { forecastOf } from "../views/board/ledger.ts";
 import { runCounts } from "../views/run/run-summary.ts";
 import { exitCodeOf } from "../app/exit.ts";

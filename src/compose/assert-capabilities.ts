@@ -5,7 +5,7 @@ import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { Config } from "../config/config.ts";
 import { rolesOfGate } from "../app/agent-spec.ts";
 import { roleName, type RoleName } from "../core/events/ids.ts";
-import type { RoleRegistry } from "../ports/roles.ts";
+import type { RoleRegistry } from "../ports/agent.ts";
 import { inTurn } from "../gates/review/ask-reviewer.ts";
 
 /**

@@ -1,14 +1,14 @@
 import type { Probe } from "../app/host.ts";
-import { problem, well } from "./probe-results.ts";
 import { countText } from "../stdx/plain-text.ts";
 import { RemandError } from "../core/events/error.ts";
-import { rightsProbes } from "./rights-probes.ts";
 import { durationText } from "../views/text/words.ts";
 import {
-  examineDatabase,
   type DatabaseReport,
-  type WorkerSilence,
+  type RightsReport,
+  type RoleWithLogins,
   type TablesState,
+  type WorkerSilence,
+  examineDatabase,
 } from "../adapters/postgres/examine.ts";
 
 /** A fleet's database: can it be reached, is it ours and of our version, and are workers alive? Nothing is changed. */
@@ -94,20 +94,89 @@ function workersProbe({ workers }: DatabaseReport): Probe[] {
   const parts = [
     alive.length === 0
       ? "none is alive: start a remand worker to continue"
-      : `${countText(alive.length, "is", "are")} alive: ${joinNames(alive)}`,
+      : `${countText(alive.length, "is", "are")} alive: ${workerNames(alive)}`,
     ...(silent.length === 0 ? [] : [`${countText(silent.length, "was", "were")} heard last ${lastHeard(silent)}`]),
   ];
   return [well("workers", parts.join("; "))];
 }
 
-const joinNames = (workers: readonly WorkerSilence[]): string => {
-  const names = workers.slice(0, MOST_NAMED).map(({ name }) => name);
-  return workers.length > MOST_NAMED ? `${names.join(", ")} and ${workers.length - MOST_NAMED} more` : names.join(", ");
-};
+const workerNames = (workers: readonly WorkerSilence[]): string => firstNames(workers.map(({ name }) => name));
+
+function firstNames(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_NAMED).join(", ");
+  return names.length > MOST_NAMED ? `${shown} and ${names.length - MOST_NAMED} more` : shown;
+}
 
 const MOST_NAMED = 5;
 
 const lastHeard = (silent: readonly WorkerSilence[]): string => {
   const latest = silent.reduce((one, other) => (other.silentMs < one.silentMs ? other : one));
-  return `${durationText(latest.silentMs)} ago (${joinNames(silent)})`;
+  return `${durationText(latest.silentMs)} ago (${workerNames(silent)})`;
 };
+
+const well = (name: string, detail: string): Probe => ({ name, ok: true, detail, fix: "" });
+const problem = (name: string, detail: string, fix: string): Probe => ({ name, ok: false, detail, fix });
+
+const SEPARATE = "remand migrate --no-move --to <address>, as an administrator";
+
+/** Which roles a fleet's database has, and what the connected user may do with the journal. */
+function rightsProbes(rights: RightsReport): readonly Probe[] {
+  return [rolesProbe(rights), userProbe(rights)];
+}
+
+function rolesProbe({ owner, appending, reading, excess, schema, hasGuard }: RightsReport): Probe {
+  const detail = [
+    `${owner.name} owns the tables`,
+    ...(appending.length === 0 ? [] : [`append: ${listed(appending)}`]),
+    ...(reading.length === 0 ? [] : [`read: ${listed(reading)}`]),
+  ].join("; ");
+  if (excess.length > 0) {
+    const found = excess.map(({ role, rights }) => `${role} has ${rights.join(", ")}`).join("; ");
+    const fix = excess
+      .map(({ role, rights }) =>
+        rights.map((right) => `REVOKE ${revoked(right, schema)} FROM ${quoted(role)};`).join(" "),
+      )
+      .join(" ");
+    return problem("roles", `${detail}. Not only by the functions can be written: ${found}`, fix);
+  }
+  if (owner.canLogIn || appending.length === 0)
+    return well("roles", `one role for all: ${detail}. To let workers append only: ${SEPARATE}`);
+  if (!hasGuard)
+    return well(
+      "roles",
+      `${detail}. Workers and readers can stall appends by CREATE RULE and the like; to refuse those to them, run as a superuser: remand migrate --no-move --to <address>`,
+    );
+  return well("roles", detail);
+}
+
+function revoked(right: string, schema: string): string {
+  if (right === "CREATE in the schema") return `CREATE ON SCHEMA ${schema}`;
+  const [what, name] = right.split(" on ");
+  return what === "EXECUTE" ? `EXECUTE ON FUNCTION ${schema}.${name}` : `${what} ON ${schema}.${name}`;
+}
+
+const quoted = (role: string): string => (role === "PUBLIC" ? role : `"${role.replaceAll('"', '""')}"`);
+
+const listed = (roles: readonly RoleWithLogins[]): string =>
+  roles.map(({ role, logins }) => (isItself(role, logins) ? role : `${role} (${loginsText(logins)})`)).join(", ");
+
+const isItself = (role: string, logins: readonly string[]): boolean => logins.length === 1 && logins[0] === role;
+
+const loginsText = (logins: readonly string[]): string => (logins.length === 0 ? "no login" : firstNames(logins));
+
+function userProbe({ user, isSuperuser, may, owner, appending }: RightsReport): Probe {
+  const who = isSuperuser ? `${user}, a superuser,` : user;
+  const worker = appending.find(({ role }) => role !== "PUBLIC")?.role;
+  if (may.change) {
+    const advice =
+      worker === undefined || owner.canLogIn
+        ? ""
+        : `. Good for an administrator; for workers and readers use a login of their own: CREATE ROLE <name> LOGIN PASSWORD '…' IN ROLE ${quoted(worker)};`;
+    return well("this user", `${who} may read, append, and change lines${advice}`);
+  }
+  if (!may.append) return well("this user", `${who} may read; it may not append, change or delete lines`);
+  if (may.queue === true)
+    return well("this user", `${who} may read, append and take jobs; it may not change or delete lines`);
+  const detail = `${who} may read and append, not change or delete lines; ${may.queue === null ? "the queue has no tables yet" : "it may not use the queue"}`;
+  return problem("this user", detail, `To work, make the queue's tables and rights: ${SEPARATE}.`);
+}

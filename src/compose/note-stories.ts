@@ -14,7 +14,7 @@ import type { GateName, Judgement } from "../core/gates/gate.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { shortLine } from "../views/text/words.ts";
 import { canonicalJson, instant } from "../stdx/canonical-json.ts";
-import { keepingLicense } from "../core/stories/story-base.ts";
+import { keepingLicense } from "../core/gates/base-failures.ts";
 import type { Story } from "../core/stories/story.ts";
 import type { Ledger } from "../engine/ledger.ts";
 import { appendWithRetry } from "./journal/append-answer.ts";

@@ -1,19 +1,20 @@
-import type {
-  Escalation,
-  EscalationKind,
-  EscalationOption,
-  EscalationReason,
-  TriedAndFailed,
+import {
+  type AnswerVerb,
+  type Escalation,
+  type EscalationKind,
+  type EscalationOption,
+  type EscalationReason,
+  type TriedAndFailed,
+  asksForMerge,
 } from "../core/stories/escalation.ts";
 import { countText } from "../stdx/plain-text.ts";
 import type { GateName } from "../core/gates/gate.ts";
 import { escalationId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
-import { locationText, type TriedFinding } from "../core/gates/tried-finding.ts";
+import { type TriedFinding, locationText } from "../core/gates/tried-finding.ts";
 import { gateState } from "./charge.ts";
 import { forecastUsd } from "./spending.ts";
-import { optionsFor } from "./escalation-options.ts";
 import { openFindings, triedFindings } from "./tried-findings.ts";
 import { assessmentOf, kindOf, questionOf, recommendationOf, titleOf } from "./escalation-text.ts";
 
@@ -133,4 +134,152 @@ function lastSummary(state: StoryState, gate: GateName | null): string {
   if (gate === null) return "";
   const { last, trouble } = gateState(state, gate);
   return trouble ?? last?.summary ?? "";
+}
+
+/**
+ * The answers that make sense for a reason, each with what it will do and cost. Those that would not get a story past
+ * its question are removed by `withUsefulOptions`, which knows the state.
+ */
+export function optionsFor(reason: EscalationReason, forecastUsd: number | null): EscalationOption[] {
+  const attempt =
+    forecastUsd === null ? "one attempt, price unknown" : `about $${forecastUsd.toFixed(2)} for the attempt`;
+  return verbsFor(reason).map((verb) => ({ verb, ...wordsFor(reason, verb, attempt) }));
+}
+
+function wordsFor(reason: EscalationReason, verb: AnswerVerb, attempt: string): { does: string; cost: string } {
+  if (verb === "resolve" && asksForMerge(reason))
+    return { does: "You merged it: Remand checks that the target holds it, then accepts the story", cost: "nothing" };
+  if (verb === "resolve" && reason.type === "branch-moved")
+    return { does: "Verify it: the commits become part of the work, and all gates run again", cost: "the gates' run" };
+  if (reason.type === "approval") return approvalWords(verb, reason.of, attempt);
+  if (reason.type === "engine-died") return deathWords(verb, reason, attempt);
+  if (verb === "resolve" && reason.type === "failing-base")
+    return { does: "Fix first: you fixed them, and the checks run on the base again", cost: "one run of the checks" };
+  if (verb === "resolve" && reason.type === "target-not-failing")
+    return { does: "You corrected the target, and the checks run on the base again", cost: "one run of the checks" };
+  if (verb === "send-back" && reason.type === "contested-tests")
+    return { does: "The next brief lists each test to restore, with your guidance", cost: attempt };
+  return words(verb, attempt);
+}
+
+/** With `dispute` wherever the work failed by what a reviewer holds of it. */
+function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
+  switch (reason.type) {
+    case "infrastructure":
+      return ["retry", "declare-healthy", "halt"];
+    case "failing-base":
+      return ["known", "target", "resolve", "abandon"];
+    case "target-not-failing":
+      return ["resolve", "abandon"];
+    case "contested-tests":
+      return ["allow", "send-back", "abandon"];
+    case "budget":
+      if (reason.budget.startsWith("run-")) return ["raise-budget", "halt"];
+      return reason.budget.startsWith("failures:")
+        ? ["send-back", "resolve", "waive", "dispute", "raise-budget", "force-complete", "abandon"]
+        : ["raise-budget", "resolve", "force-complete", "abandon"];
+    case "incomplete":
+    case "agent-failure":
+    case "agent-missing":
+      return ["send-back", "resolve", "abandon"];
+    case "engine-died":
+      if (reason.kind === "step") return ["resolve", "abandon"];
+      return reason.kind === "gate"
+        ? ["resolve", "send-back", "waive", "abandon"]
+        : ["send-back", "resolve", "abandon"];
+    case "approval":
+      if (reason.of === "merge") return ["merge", "resolve", "send-back", "abandon"];
+      return reason.of === "rework"
+        ? ["send-back", "resolve", "waive", "dispute", "abandon"]
+        : ["resolve", "send-back", "abandon"];
+    case "target-moves":
+      return reason.merges ? ["merge", "resolve", "send-back", "abandon"] : ["resolve", "send-back", "abandon"];
+    case "branch-moved":
+      return ["resolve", "drop", "send-back", "abandon"];
+    case "gate-error":
+    case "gate-inconclusive":
+    case "gate-blocked":
+      return ["resolve", "send-back", "waive", "abandon"];
+    case "non-deterministic":
+      // A flaky failure is not an opinion, so it cannot be disputed.
+      return ["resolve", "send-back", "waive", "force-complete", "abandon"];
+    default:
+      return ["send-back", "resolve", "waive", "dispute", "force-complete", "abandon"];
+  }
+}
+
+function words(verb: AnswerVerb, attempt: string): { does: string; cost: string } {
+  switch (verb) {
+    case "merge":
+      return {
+        does: "Remand merges it now, in your name; if the target moved, after the gates passed with it",
+        cost: "nothing",
+      };
+    case "drop":
+      return {
+        does: "The branch goes back to the verified commit; the dropped commits stay as refs/remand/dropped/<story>",
+        cost: "nothing",
+      };
+    case "resolve":
+      return { does: "I fixed it: re-run the gates", cost: "the gates' run" };
+    case "send-back":
+      return { does: "Put your instructions into the next brief; the failure count starts over", cost: attempt };
+    case "waive":
+      return { does: "Accept anyway. Recorded as waived by you", cost: "nothing" };
+    case "dispute":
+      return {
+        does: "An independent reviewer looks at a finding once; if it falls the gate runs again, if it stands you are asked again",
+        cost: "one review",
+      };
+    case "raise-budget":
+      return { does: "Set a new limit and continue", cost: "up to the new limit" };
+    case "force-complete":
+      return { does: "Accept now; every gate that has not passed is recorded as waived by you", cost: "nothing" };
+    case "abandon":
+      return { does: "The story ends as failed; stories that depend on it stay blocked", cost: "nothing" };
+    case "retry":
+      return { does: "Your instructions go to the remediation agent, which starts again", cost: "one remediation" };
+    case "declare-healthy":
+      return { does: "Continue as if the health check had passed", cost: "nothing" };
+    case "known":
+      return {
+        does: "They are known: recorded with your name and reason, shown beside every pass, and not held against the work",
+        cost: "nothing",
+      };
+    case "target":
+      return { does: "This story must make them pass", cost: "nothing" };
+    case "allow":
+      return {
+        does: "This story may change them: recorded with your name and reason, and shown when it is accepted",
+        cost: "nothing",
+      };
+    case "halt":
+      return { does: "Nothing new starts until a person resumes the run", cost: "nothing" };
+  }
+}
+
+function approvalWords(
+  verb: AnswerVerb,
+  of: "rework" | "retry" | "merge",
+  attempt: string,
+): { does: string; cost: string } {
+  if (verb === "send-back" && of === "rework")
+    return { does: "The work goes back with the brief; the counter stays", cost: attempt };
+  if (verb === "resolve" && of === "retry") return { does: "The retry goes ahead", cost: "one run" };
+  return words(verb, attempt);
+}
+
+function deathWords(
+  verb: AnswerVerb,
+  { during, kind }: Extract<EscalationReason, { type: "engine-died" }>,
+  attempt: string,
+): { does: string; cost: string } {
+  if (verb === "resolve" && kind === "step") return { does: `I fixed it: run ${during} again`, cost: "one run" };
+  if (verb === "resolve")
+    return kind === "gate"
+      ? { does: `I fixed it: run the gates again, ${during} included`, cost: "the gates' run" }
+      : { does: "I did the work myself: run the gates on the tree as it is now", cost: "the gates' run" };
+  if (verb === "send-back" && kind === "attempt")
+    return { does: `Run ${during} again with your instructions`, cost: attempt };
+  return words(verb, attempt);
 }

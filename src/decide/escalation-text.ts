@@ -1,7 +1,13 @@
 import { countText, plural } from "../stdx/plain-text.ts";
-import type { EscalationKind, EscalationReason } from "../core/stories/escalation.ts";
+import {
+  type EscalationKind,
+  type EscalationReason,
+  isAllUnfailing,
+  listNames,
+  reasonText,
+  times,
+} from "../core/stories/escalation.ts";
 import { limitText, spentText } from "../core/stories/budget.ts";
-import { isAllUnfailing, listNames, reasonText, times } from "../core/stories/escalation-words.ts";
 import type { GateName } from "../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import { STOP_RULES } from "../core/stories/stop-rules.ts";

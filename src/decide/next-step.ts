@@ -1,4 +1,4 @@
-import { targetsNotFailing, unsortedFailures } from "../core/stories/story-base.ts";
+import { targetsNotFailing, unsortedFailures } from "../core/gates/base-failures.ts";
 import type { Lane, StartAttempt, StartGate, StoryAction } from "../core/stories/command.ts";
 import { countText } from "../stdx/plain-text.ts";
 import type { Escalation, EscalationReason } from "../core/stories/escalation.ts";

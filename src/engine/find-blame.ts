@@ -17,7 +17,7 @@ import { type RankedBlame, rankBlame } from "../decide/blame/rank-blame.ts";
 import type { ExperimentCheckout, Trial } from "../ports/experiment-runner.ts";
 import { readBlameMaterial } from "../parse/code/failure-material.ts";
 import { readFailure } from "../parse/code/failure.ts";
-import { readGitDiff } from "../parse/code/git-diff.ts";
+import { readGitDiff } from "../parse/code/git-output.ts";
 import { pathIndex } from "../parse/code/imports.ts";
 import { narrowedCommand } from "../write/edits/narrow-command.ts";
 import { type ExtraCheckouts, proofRunner } from "./proof-runner.ts";

@@ -1,6 +1,11 @@
 import type { StoryId } from "../core/events/ids.ts";
-import { isAsking, type RunOutline, type Settled, type StoryOutline } from "../core/stories/outline.ts";
-import type { RunState } from "../core/stories/run-state.ts";
+import {
+  isAsking,
+  type RunOutline,
+  type Settled,
+  type StoryOutline,
+  type RunState,
+} from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { evolve } from "../fold/fold-event.ts";
 import type { JournalReader, Outlines, StoredEvent } from "../ports/journal.ts";

@@ -1,4 +1,4 @@
-import { baseFailuresOf } from "../core/stories/story-base.ts";
+import { baseFailuresOf } from "../core/gates/base-failures.ts";
 import type { StartGate } from "../core/stories/command.ts";
 import { GATES, type GateName, type Judgement } from "../core/gates/gate.ts";
 import type { StoryState } from "../core/stories/story-state.ts";

@@ -1,5 +1,5 @@
 import type { GateName, Judgement } from "../core/gates/gate.ts";
-import type { GateOutline, StoryOutline } from "../core/stories/outline.ts";
+import type { GateOutline, StoryOutline } from "../core/stories/run-state.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 

@@ -1,8 +1,7 @@
-import type { Settled, StoryOutline } from "../core/stories/outline.ts";
+import type { Settled, StoryOutline, RunState } from "../core/stories/run-state.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { Lane } from "../core/stories/command.ts";
 import type { Policy } from "../core/events/policy.ts";
-import type { RunState } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import type { Journal, Snapshot, SnapshotPart } from "../ports/journal.ts";
 import { byText, changes, entries, fromSorted, type SortedMap } from "../stdx/sorted-map.ts";

@@ -1,5 +1,5 @@
 import type { GateName } from "../core/gates/gate.ts";
-import type { AgentRuns } from "../ports/agent-runs.ts";
+import type { AgentRuns, RoleRegistry } from "../ports/agent.ts";
 import type { Adjudicator, Gate } from "../ports/gate.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Evidence } from "../ports/evidence.ts";
@@ -9,7 +9,6 @@ import type { EngineJournal } from "../ports/journal.ts";
 import type { ExperimentRunner, Trial } from "../ports/experiment-runner.ts";
 import type { Outbox } from "../ports/notifier.ts";
 import type { Queue } from "../ports/queue.ts";
-import type { RoleRegistry } from "../ports/roles.ts";
 import type { StoryPages } from "../ports/stories.ts";
 import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";

@@ -1,4 +1,4 @@
-import type { Identity } from "../core/events/identity.ts";
+import type { Identity } from "../core/events/authority.ts";
 import { FAILURE_CEILING } from "../core/stories/budget.ts";
 import { type EscalationReason, type Waiver, asksForMerge } from "../core/stories/escalation.ts";
 import type { Answer, Event } from "../core/events/event.ts";

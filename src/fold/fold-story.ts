@@ -2,7 +2,7 @@ import type { EscalationEvent, Recorded, SentBack, StoryEvent } from "../core/ev
 import { costOf, spendOn } from "../core/events/event-cost.ts";
 import { PHASES, type Phase } from "../core/stories/story.ts";
 import type { Policy } from "../core/events/policy.ts";
-import { keepingLicense } from "../core/stories/story-base.ts";
+import { keepingLicense } from "../core/gates/base-failures.ts";
 import type { Dispute, StoryState } from "../core/stories/story-state.ts";
 import { gateState, refundFailure, withGate } from "../decide/charge.ts";
 import { contestedQuestion, withTestsMoved, withTestsSeenBy, withoutTestsSeen } from "../decide/contested.ts";

@@ -8,7 +8,7 @@ import type { ExperimentRunner } from "../ports/experiment-runner.ts";
 import type { Forge } from "../ports/forge.ts";
 import type { Gate, GateRequest } from "../ports/gate.ts";
 import type { Integration } from "../ports/integration.ts";
-import type { RoleRegistry } from "../ports/roles.ts";
+import type { RoleRegistry } from "../ports/agent.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { CheckEnvironment } from "./checks/environments.ts";
 import type { KnownFlake } from "./checks/flakes.ts";

@@ -1,4 +1,4 @@
-import type { AgentSession } from "../core/events/ids.ts";
+import type { AgentSession, RoleName, StoryId } from "../core/events/ids.ts";
 
 /** A coding agent. `run` resolves for every outcome: a failure is a value, never a throw. */
 export interface Agent {
@@ -103,4 +103,41 @@ export interface AgentError {
   readonly fix?: string;
   /** When to try again, where the provider said so. */
   readonly retryAt?: number;
+}
+
+/** The agents' programs that outlive the engine. A dispatch is named by the key of its requests. */
+export interface AgentRuns {
+  /** Does a program of this dispatch still run, or has it ended with a result? One that is being started is waited for. */
+  has(key: string): Promise<boolean>;
+  /** Ends the programs of this dispatch that still run. The results of those that ended stay. */
+  endUnfinished(key: string): Promise<void>;
+  /** The results of a story's dispatches are in the journal or unwanted: ends what still runs, and removes its files. */
+  drop(story: StoryId | null): Promise<void>;
+  /** The same for all dispatches but these. */
+  dropAllBut(keys: ReadonlySet<string>): Promise<void>;
+}
+
+/** Says which agent fills which role. */
+export interface RoleRegistry {
+  /**
+   * `null`: no agent is configured or installed for it. `standingInFor`: the role that this one replaces; it gets the
+   * prompt of that role.
+   */
+  agentFor(role: RoleName, standingInFor?: RoleName): Promise<RoleAgent | null>;
+}
+
+export interface RoleAgent {
+  readonly agent: Agent;
+  readonly model: string | null;
+  /** The role file's own text. */
+  readonly prompt: string;
+  /**
+   * How it says that it is done: by a signal in its last message, or (a plain command) by its exit code alone. A
+   * signal that is there is read in both cases. `stop`: a conversation in a person's own client, whose wish to stop
+   * means that its work is ready, whatever it says.
+   */
+  readonly reports: "signal" | "exit" | "stop";
+  /** How long a brief may be for it; absent: as long as briefs may be. */
+  readonly maxBriefChars?: number;
+  readonly env: Readonly<Record<string, string>>;
 }

@@ -5,7 +5,7 @@ import type { StoryId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { undoRefusal } from "../core/stories/undo.ts";
-import { readGitDiff } from "../parse/code/git-diff.ts";
+import { readGitDiff } from "../parse/code/git-output.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import { type BoardCard, COLUMNS, type Column, boardCard, cardMatches } from "../views/board/board.ts";
 import type {

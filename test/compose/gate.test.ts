@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { gate, RemandError, type Agent, type GateOptions } from "../../src/index.ts";
 import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
-import { withPromptNonce } from "../../src/agents/scripted/prompt-nonce.ts";
+import { withPromptNonce } from "../../src/agents/scripted/scripted-agent.ts";
 import { agentResult } from "../contract/agent-result.ts";
 import { sha256 } from "../../src/stdx/sha256.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { resolveConfig } from "../../src/config/resolve.ts";
-import { setLayer } from "../../src/config/set-layer.ts";
+import { setLayer } from "../../src/config/layer.ts";
 
 const resolved = (...texts: readonly string[]) => resolveConfig({ layers: [setLayer(texts).layer] });
 

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ConfigLayer } from "../../src/config/layer.ts";
+import { type ConfigLayer, setLayer } from "../../src/config/layer.ts";
 import { presetPolicy } from "../../src/config/presets.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
-import { setLayer } from "../../src/config/set-layer.ts";
 import { PRESETS } from "../../src/core/events/policy.ts";
 import { readYaml } from "../../src/parse/data/yaml-text.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { storyId, treeId } from "../../src/core/events/ids.ts";
 import { RemandError } from "../../src/core/events/error.ts";
-import { readGitDiff } from "../../src/parse/code/git-diff.ts";
+import { readGitDiff } from "../../src/parse/code/git-output.ts";
 import type { CommitNote, Workspace } from "../../src/ports/workspace.ts";
 import { filesIn, makeRepository, write, type TestRepository } from "../kit/git-repository.ts";
 import { runsAll } from "../sampled.ts";

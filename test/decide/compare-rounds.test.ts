@@ -4,8 +4,14 @@ import { presetPolicy } from "../../src/config/presets.ts";
 import { fingerprint, treeId } from "../../src/core/events/ids.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
 import type { Round, StoryState } from "../../src/core/stories/story-state.ts";
-import { bestRound, brokenTests, isStrictlyImproving, openCount } from "../../src/decide/compare-rounds.ts";
-import { stalledAtOnce, stalledByCause } from "../../src/decide/converge.ts";
+import {
+  bestRound,
+  brokenTests,
+  isStrictlyImproving,
+  openCount,
+  stalledAtOnce,
+  stalledByCause,
+} from "../../src/decide/converge.ts";
 import { newStory, UNJUDGED } from "../../src/fold/new-state.ts";
 import { story } from "../kit/story-world.ts";
 

@@ -3,7 +3,7 @@ import { presetPolicy } from "../../src/config/presets.ts";
 import { fingerprint, treeId } from "../../src/core/events/ids.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
 import type { Round } from "../../src/core/stories/story-state.ts";
-import { bestRound } from "../../src/decide/compare-rounds.ts";
+import { bestRound } from "../../src/decide/converge.ts";
 import { answer, attemptEnd, attemptStart, identities, story } from "../kit/story-world.ts";
 import {
   begin,

@@ -5,7 +5,7 @@ import { recover, recoverStory, whatRan } from "../../src/engine/recover.ts";
 import { newStory } from "../../src/fold/new-state.ts";
 import { agentResult } from "../contract/agent-result.ts";
 import { story } from "../kit/story-world.ts";
-import type { AgentRuns } from "../../src/ports/agent-runs.ts";
+import type { AgentRuns } from "../../src/ports/agent.ts";
 import type { Gate } from "../../src/ports/gate.ts";
 import { READY, edit, createStage, ready, type Stage } from "../kit/one-story.ts";
 

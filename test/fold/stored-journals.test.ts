@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readRecorded } from "../../src/core/schemas/recorded.ts";
+import { readRecorded } from "../../src/core/schemas/event.ts";
 import type { Recorded } from "../../src/core/events/event.ts";
 import type { StoryState } from "../../src/core/stories/story-state.ts";
 import { evolve } from "../../src/fold/fold-event.ts";

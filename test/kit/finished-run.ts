@@ -1,6 +1,6 @@
 import type { RunPlan } from "../../src/app/host.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
-import { setLayer } from "../../src/config/set-layer.ts";
+import { setLayer } from "../../src/config/layer.ts";
 import type { Story } from "../../src/core/stories/story.ts";
 import type { Script } from "../seeds/scripted-run.ts";
 import { fakeHost, type FakeHost } from "./fake-host.ts";

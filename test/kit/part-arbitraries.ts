@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { IDENTITIES } from "../../src/core/events/identity.ts";
+import { IDENTITIES } from "../../src/core/events/authority.ts";
 import { type BudgetName, SPENT_BUDGETS } from "../../src/core/stories/budget.ts";
 import { BLAME_VERDICTS, type Blame } from "../../src/core/blame/blame.ts";
 import type { AttemptOutcome } from "../../src/core/stories/attempt.ts";
@@ -28,7 +28,7 @@ import { AUTONOMIES, type GateRules, PRESETS, type Policy } from "../../src/core
 import { RESULTS } from "../../src/core/events/error.ts";
 import { type Route, type Scope, TEST_POLICIES } from "../../src/core/stories/scope.ts";
 import { SEVERITIES } from "../../src/core/gates/severity.ts";
-import { INCOMPLETE_CATEGORIES } from "../../src/core/stories/signal.ts";
+import { INCOMPLETE_CATEGORIES } from "../../src/core/stories/reading.ts";
 import { TRIED_FINDING_STATUSES } from "../../src/core/gates/tried-finding.ts";
 import { STALLS } from "../../src/core/stories/stop-rules.ts";
 

@@ -1,9 +1,8 @@
 import { roleName, treeId, type RoleName } from "../../src/core/events/ids.ts";
 import type { Judgement } from "../../src/core/gates/gate.ts";
-import type { Agent, AgentRequest, AgentResult } from "../../src/ports/agent.ts";
-import type { RoleRegistry } from "../../src/ports/roles.ts";
+import type { Agent, AgentRequest, AgentResult, RoleRegistry } from "../../src/ports/agent.ts";
 import type { Workspace } from "../../src/ports/workspace.ts";
-import { withPromptNonce } from "../../src/agents/scripted/prompt-nonce.ts";
+import { withPromptNonce } from "../../src/agents/scripted/scripted-agent.ts";
 import { agentResult } from "../contract/agent-result.ts";
 
 /** What a reviewer does when it is asked: says something, or ends some other way. */

@@ -7,7 +7,7 @@ import { openNameReports } from "../../src/gates/checks/name-reports.ts";
 import { plainText } from "../../src/stdx/plain-text.ts";
 import { runProcess, type ProcessResult } from "../../src/adapters/process/run-process.ts";
 import type { TestNames, TestOutcome } from "../../src/core/gates/test-names.ts";
-import { withNames } from "../../src/parse/tests/test-names-merge.ts";
+import { withNames } from "../../src/parse/tests/test-names.ts";
 import { readTestOutput } from "../../src/parse/tests/test-output.ts";
 
 export type Outcomes = Readonly<Record<string, TestOutcome>>;

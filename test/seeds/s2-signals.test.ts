@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SIGNALS, type SignalRole } from "../../src/core/stories/signal.ts";
+import { SIGNALS, type SignalRole } from "../../src/core/stories/reading.ts";
 import { readAgentText } from "../../src/parse/agent/agent-text.ts";
 
 const read = (role: SignalRole, ...lines: readonly string[]) => readAgentText(lines.join("\n"), { id: "task-7", role });

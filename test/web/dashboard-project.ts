@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
-import { DEMO_FILES } from "../../src/cli/demo-project.ts";
+import { DEMO_FILES } from "../../src/cli/commands/work/demo.ts";
 import type { ScriptedAttempt, ScriptPart } from "../../src/core/schemas/agent-script.ts";
 import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 

@@ -3,7 +3,7 @@ import type { Failure } from "../../../src/core/blame/failure.ts";
 import { filesWithout } from "../../../src/decide/blame/outcome.ts";
 import { readHunks } from "../../../src/parse/code/failure-material.ts";
 import { readFailure } from "../../../src/parse/code/failure.ts";
-import { readGitDiff } from "../../../src/parse/code/git-diff.ts";
+import { readGitDiff } from "../../../src/parse/code/git-output.ts";
 import { pathIndex } from "../../../src/parse/code/imports.ts";
 import type { Iteration } from "./iterations.ts";
 import type { SuiteRun, Texts, Workshop } from "./workshop.ts";

@@ -1,6 +1,6 @@
 import { looksLikeTest } from "../../../src/core/blame/change.ts";
 import { readHunks } from "../../../src/parse/code/failure-material.ts";
-import { readGitDiff } from "../../../src/parse/code/git-diff.ts";
+import { readGitDiff } from "../../../src/parse/code/git-output.ts";
 import type { Chance } from "../random.ts";
 import { compose } from "./composed.ts";
 import { isSource, languageOf } from "./language.ts";

@@ -1,6 +1,6 @@
 import { looksLikeTest } from "../../../src/core/blame/change.ts";
 import { pathIndex, readImports } from "../../../src/parse/code/imports.ts";
-import { readGitDiff } from "../../../src/parse/code/git-diff.ts";
+import { readGitDiff } from "../../../src/parse/code/git-output.ts";
 import type { Chance } from "../random.ts";
 import { breakFile, breaksIn, type Break } from "./breaking.ts";
 import { failsAlike, isGarbled, onBase, truthOf, type Category, type RepositoryCase } from "./cases.ts";

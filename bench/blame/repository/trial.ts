@@ -4,7 +4,7 @@ import { findBlame } from "../../../src/engine/find-blame.ts";
 import { filesWithout } from "../../../src/decide/blame/outcome.ts";
 import { type RankedBlame, rankBlame } from "../../../src/decide/blame/rank-blame.ts";
 import { readBlameMaterial } from "../../../src/parse/code/failure-material.ts";
-import { readGitDiff } from "../../../src/parse/code/git-diff.ts";
+import { readGitDiff } from "../../../src/parse/code/git-output.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
 import { kindOf } from "../../../src/views/board/blame-report.ts";
 import { narrowedCommand } from "../../../src/write/edits/narrow-command.ts";

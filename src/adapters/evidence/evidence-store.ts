@@ -1,11 +1,14 @@
-import { randomBytes } from "node:crypto";
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { createHash, randomBytes } from "node:crypto";
+import { mkdir, open, readFile, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { RemandError } from "../../core/events/error.ts";
-import type { EvidenceId } from "../../core/events/ids.ts";
+import { type EvidenceId, evidenceId } from "../../core/events/ids.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import { assert } from "../../stdx/assert.ts";
-import { isEvidenceId, packed, prepareEvidence, unpackEvidence, type EvidenceOptions } from "./packed.ts";
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
+import { type SecretRules, redactSecrets } from "../../parse/secrets/secrets.ts";
+import { ownRedactor } from "../process/own-secrets.ts";
 
 /**
  * What was printed, in files named after their content. A file is gzip, so that a person can read it with what every
@@ -95,4 +98,103 @@ function asEvidenceError(error: unknown, verb: string, place: string): RemandErr
 
 function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+export interface EvidenceOptions {
+  /** A text that is longer keeps its beginning and its end. */
+  readonly maxBytes?: number;
+  readonly secrets?: SecretRules;
+}
+
+/** A text as it may be kept, wherever that is, and the id that its content gives it. */
+export function prepareEvidence(
+  text: string,
+  options: EvidenceOptions,
+): { readonly id: EvidenceId; readonly bytes: Buffer } {
+  // Redact before cutting: the half of a secret that a cut leaves would no longer be recognized.
+  const { text: clean } = redactSecrets(ownRedactor().text(text), options.secrets);
+  const bytes = capBytes(clean, options.maxBytes ?? MAX_BYTES);
+  return { id: idOf(bytes), bytes };
+}
+
+const MAX_BYTES = 16 * 1024 * 1024;
+
+const idOf = (bytes: Buffer): EvidenceId => evidenceId(createHash("sha256").update(bytes).digest("hex"));
+
+export const isEvidenceId = (id: string): boolean => /^[0-9a-f]{64}$/.test(id);
+
+export const packed: (bytes: Buffer) => Promise<Buffer> = promisify(gzip);
+
+/** The text again; `null` where it is not what was kept under this id. */
+export async function unpackEvidence(found: Buffer, id: EvidenceId): Promise<string | null> {
+  let bytes: Buffer;
+  try {
+    bytes = await promisify(gunzip)(found, { maxOutputLength: 512 * 1024 * 1024 });
+  } catch {
+    // Whatever zlib did not like about it, it is not what was written.
+    return null;
+  }
+  return idOf(bytes) === id ? bytes.toString("utf8") : null;
+}
+
+/**
+ * The text as bytes, no more than so many. What is too long keeps its beginning, where a run says what it does, and its
+ * end, where it says how that went; between them stands how much was cut, in a line of its own.
+ */
+export function capBytes(text: string, maxBytes: number): Buffer {
+  const bytes = Buffer.from(text, "utf8");
+  if (bytes.length <= maxBytes) return bytes;
+  const room = Math.max(0, maxBytes - NOTE_BYTES);
+  const headEnd = lineBreakBefore(bytes, characterStart(bytes, Math.floor(room / 2)));
+  const tailStart = lineBreakAfter(bytes, characterStart(bytes, bytes.length - (room - Math.floor(room / 2))));
+  const head = bytes.subarray(0, headEnd);
+  const tail = bytes.subarray(tailStart);
+  const note = `[${tailStart - headEnd} of ${bytes.length} bytes were cut here: the first ${head.length} and the last ${tail.length} are kept]`;
+  const isOnItsOwn = head.length === 0 || head.at(-1) === NEWLINE;
+  return Buffer.concat([head, Buffer.from(`${isOnItsOwn ? "" : "\n"}${note}\n`), tail]);
+}
+
+/** Enough for the note with the largest figures. */
+const NOTE_BYTES = 160;
+const NEWLINE = 0x0a;
+/** A line is kept whole where its break is near; where lines are longer than this they are cut in the middle. */
+const NEAR = 2000;
+
+/** A character of UTF-8 is cut before it or after it, never inside. */
+function characterStart(bytes: Buffer, at: number): number {
+  let start = Math.max(0, Math.min(at, bytes.length));
+  while (start > 0 && start < bytes.length && (bytes[start]! & 0xc0) === 0x80) start--;
+  return start;
+}
+
+function lineBreakBefore(bytes: Buffer, at: number): number {
+  const found = bytes.subarray(Math.max(0, at - NEAR), at).lastIndexOf(NEWLINE);
+  return found === -1 ? at : Math.max(0, at - NEAR) + found + 1;
+}
+
+function lineBreakAfter(bytes: Buffer, at: number): number {
+  const found = bytes.subarray(at, at + NEAR).indexOf(NEWLINE);
+  return found === -1 ? at : at + found + 1;
+}
+
+/** A file of an evidence store, for code that copies or exports the store. */
+export interface EvidenceFile {
+  readonly id: EvidenceId;
+  /** As it is kept; `null` where the file is not what its name says. */
+  read(): Promise<Buffer | null>;
+}
+
+export async function evidenceFiles(folder: string): Promise<readonly EvidenceFile[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries.flatMap((entry) => {
+    const parent = entry.parentPath.slice(-2);
+    const id = evidenceId(`${parent}${entry.name.replace(/\.gz$/, "")}`);
+    if (!entry.isFile() || !isEvidenceId(id)) return [];
+    const path = join(entry.parentPath, entry.name);
+    const read = async (): Promise<Buffer | null> => {
+      const packed = await readFile(path);
+      return (await unpackEvidence(packed, id)) === null ? null : packed;
+    };
+    return [{ id, read }];
+  });
 }

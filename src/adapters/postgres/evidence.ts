@@ -3,8 +3,14 @@ import { RemandError } from "../../core/events/error.ts";
 import type { EvidenceId } from "../../core/events/ids.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import { assert } from "../../stdx/assert.ts";
-import { createEvidenceStore } from "../evidence/evidence-store.ts";
-import { isEvidenceId, packed, prepareEvidence, unpackEvidence, type EvidenceOptions } from "../evidence/packed.ts";
+import {
+  createEvidenceStore,
+  isEvidenceId,
+  packed,
+  prepareEvidence,
+  unpackEvidence,
+  type EvidenceOptions,
+} from "../evidence/evidence-store.ts";
 import type { PostgresPool } from "./pool.ts";
 
 export interface PostgresEvidenceOptions extends EvidenceOptions {

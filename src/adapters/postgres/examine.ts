@@ -1,6 +1,6 @@
-import { openPool, type PostgresPool } from "./pool.ts";
-import { type RightsReport, rightsOf } from "./rights.ts";
+import { type PostgresPool, openPool } from "./pool.ts";
 import { NEWEST_VERSION } from "./schema.ts";
+import { HAS_GUARD } from "./roles.ts";
 
 /** What can be said of a database from outside. Nothing in it is changed. */
 export interface DatabaseReport {
@@ -105,3 +105,130 @@ async function workersOf(pool: PostgresPool): Promise<readonly WorkerSilence[] |
   });
   return rows.map(({ name, silent_ms: text }) => ({ name, silentMs: Math.max(0, Number(text)) }));
 }
+
+/** Who may do what with the journal, as the database answers it: no role is known by its name. */
+export interface RightsReport {
+  readonly schema: string;
+  readonly user: string;
+  readonly isSuperuser: boolean;
+  /** What the connected user may do. */
+  readonly may: {
+    readonly append: boolean;
+    /** Change or delete lines without the functions. */
+    readonly change: boolean;
+    /** Read and write the queue's tables; `null` where there are none yet. */
+    readonly queue: boolean | null;
+  };
+  /** Whether workers and readers are kept from statements that could stall appends. */
+  readonly hasGuard: boolean;
+  readonly owner: { readonly name: string; readonly canLogIn: boolean; readonly isSuperuser: boolean };
+  /** Other roles than the owner, with the logins that have their rights. */
+  readonly appending: readonly RoleWithLogins[];
+  readonly reading: readonly RoleWithLogins[];
+  /** Other roles than the owner that could change what is stored without the functions, and how. */
+  readonly excess: readonly { readonly role: string; readonly rights: readonly string[] }[];
+}
+
+export interface RoleWithLogins {
+  readonly role: string;
+  readonly logins: readonly string[];
+}
+
+async function rightsOf(pool: PostgresPool): Promise<RightsReport> {
+  const { schema } = pool;
+  const [row] = await pool.query<OwnRow>({ text: OWN, values: [schema] });
+  const roles = await pool.query<RoleRow>({ text: ROLES, values: [schema] });
+  const excess = await pool.query<{ role: string; rights: string[] }>({ text: EXCESS, values: [schema] });
+  const granted = (right: RoleRow["granted"]): RoleWithLogins[] =>
+    roles.filter((role) => role.granted === right).map(({ role, logins }) => ({ role, logins }));
+  const { user, is_super: isSuperuser, owner, owner_logs_in: canLogIn, owner_is_super: ownerIsSuper } = row!;
+  return {
+    schema,
+    user,
+    isSuperuser,
+    may: { append: row!.may_append, change: row!.may_change, queue: row!.may_queue },
+    hasGuard: row!.has_guard,
+    owner: { name: owner, canLogIn, isSuperuser: ownerIsSuper },
+    appending: granted("append"),
+    reading: granted("read"),
+    excess,
+  };
+}
+
+interface OwnRow {
+  readonly user: string;
+  readonly is_super: boolean;
+  readonly owner: string;
+  readonly owner_logs_in: boolean;
+  readonly owner_is_super: boolean;
+  readonly may_append: boolean;
+  readonly may_change: boolean;
+  readonly may_queue: boolean | null;
+  readonly has_guard: boolean;
+}
+
+const relation = (name: string): string => `(SELECT pg_class.oid FROM pg_catalog.pg_class
+    JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = $1 AND relname = '${name}')`;
+
+/** All functions of the schema are needed to work, and any one right on the table is enough to change it. */
+const OWN = `SELECT current_user::text AS user, me.rolsuper AS is_super, holder.rolname::text AS owner,
+    holder.rolcanlogin AS owner_logs_in, holder.rolsuper AS owner_is_super, ${HAS_GUARD} AS has_guard,
+    (SELECT coalesce(bool_and(has_function_privilege(pg_proc.oid, 'EXECUTE')), false) FROM pg_catalog.pg_proc
+      JOIN pg_catalog.pg_namespace ON pg_namespace.oid = pronamespace WHERE nspname = $1) AS may_append,
+    has_table_privilege(line.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
+      OR has_any_column_privilege(line.oid, 'INSERT, UPDATE') AS may_change,
+    (SELECT has_schema_privilege(pg_namespace.oid, 'USAGE') AND bool_and(has_table_privilege(pg_class.oid, 'SELECT')
+        AND has_table_privilege(pg_class.oid, 'INSERT') AND has_table_privilege(pg_class.oid, 'UPDATE'))
+      FROM pg_catalog.pg_namespace JOIN pg_catalog.pg_class ON pg_namespace.oid = relnamespace AND relkind IN ('r', 'p')
+      WHERE nspname = $1 || '_queue' GROUP BY pg_namespace.oid) AS may_queue
+  FROM pg_catalog.pg_roles AS me, pg_catalog.pg_class AS line, pg_catalog.pg_roles AS holder
+  WHERE me.rolname = current_user AND line.oid = ${relation("line")} AND holder.oid = line.relowner`;
+
+interface RoleRow {
+  readonly granted: "append" | "read";
+  readonly role: string;
+  readonly logins: string[];
+}
+
+/** Grants by name, and the logins that have them as members of members. A grant to PUBLIC is one to every login. */
+const ROLES = `WITH RECURSIVE granted AS (
+    SELECT 'append' AS granted, grantee FROM pg_catalog.pg_proc
+      JOIN pg_catalog.pg_namespace ON pg_namespace.oid = pronamespace,
+      aclexplode(coalesce(proacl, acldefault('f', proowner)))
+      WHERE nspname = $1 AND proname LIKE 'append%' AND grantee <> proowner
+    UNION
+    SELECT 'read', grantee FROM pg_catalog.pg_class, aclexplode(relacl)
+      WHERE pg_class.oid = ${relation("line")} AND privilege_type = 'SELECT' AND grantee <> relowner
+  ), rightful AS (
+    SELECT granted, grantee, grantee AS member FROM granted
+    UNION
+    SELECT granted, grantee, pg_auth_members.member FROM rightful
+      JOIN pg_catalog.pg_auth_members ON pg_auth_members.roleid = rightful.member
+  )
+  SELECT granted, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(grantee)::text END AS role,
+    coalesce(array_agg(rolname::text ORDER BY rolname) FILTER (WHERE rolcanlogin), '{}') AS logins
+  FROM rightful LEFT JOIN pg_catalog.pg_roles ON pg_roles.oid = rightful.member GROUP BY granted, grantee ORDER BY 1, 2`;
+
+const WRITING = "('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER', 'MAINTAIN')";
+
+/** Triggers and foreign keys count too: the first runs as the owner, the second keeps lines from being written. */
+const EXCESS = `SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(grantee)::text END AS role,
+    array_agg(DISTINCT privilege ORDER BY privilege) AS rights
+  FROM (
+    SELECT grantee, privilege_type || ' on ' || relname AS privilege FROM pg_catalog.pg_class
+      JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace, aclexplode(relacl)
+      WHERE nspname = $1 AND grantee <> relowner AND privilege_type IN ${WRITING}
+    UNION ALL
+    SELECT grantee, privilege_type || ' on ' || relname FROM pg_catalog.pg_class
+      JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+      JOIN pg_catalog.pg_attribute ON attrelid = pg_class.oid, aclexplode(attacl)
+      WHERE nspname = $1 AND grantee <> relowner AND privilege_type IN ${WRITING}
+    UNION ALL
+    SELECT grantee, 'CREATE in the schema' FROM pg_catalog.pg_namespace, aclexplode(nspacl)
+      WHERE nspname = $1 AND grantee <> nspowner AND privilege_type = 'CREATE'
+    UNION ALL
+    SELECT 0, 'EXECUTE on ' || proname FROM pg_catalog.pg_proc
+      JOIN pg_catalog.pg_namespace ON pg_namespace.oid = pronamespace,
+      aclexplode(coalesce(proacl, acldefault('f', proowner))) AS granted
+      WHERE nspname = $1 AND granted.grantee = 0 AND prosecdef
+  ) AS found GROUP BY grantee ORDER BY 1`;

@@ -2,7 +2,7 @@ import { countText, plural } from "../../stdx/plain-text.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { EvidenceId } from "../../core/events/ids.ts";
 import type { Head } from "../../ports/journal.ts";
-import type { EvidenceFile } from "../evidence/packed.ts";
+import type { EvidenceFile } from "../evidence/evidence-store.ts";
 import { START, verifyChain, type Line } from "../journal/chain.ts";
 import { keyId } from "./commit.ts";
 import { asPostgresError } from "./errors.ts";

@@ -1,8 +1,13 @@
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import { redactFields, redactTexts } from "../../parse/secrets/redact-fields.ts";
+import {
+  redactFields,
+  redactTexts,
+  type SecretRules,
+  mayHoldSecret,
+  redactCertain,
+} from "../../parse/secrets/secrets.ts";
 import { secretVariables } from "../../parse/secrets/secret-literals.ts";
-import { type SecretRules, mayHoldSecret, redactCertain } from "../../parse/secrets/secrets.ts";
 
 /*
  * The secrets that this process holds. They are the process's own and not a project's: whatever leaves it, to a disk,

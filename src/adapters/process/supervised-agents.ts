@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AgentRuns } from "../../ports/agent-runs.ts";
+import type { AgentRuns } from "../../ports/agent.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { type AgentDispatch, type AgentProcesses, DISPATCH_PREFIX } from "./agent-processes.ts";
 import { removeCellFolder } from "./cell-folder.ts";

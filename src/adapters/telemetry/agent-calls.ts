@@ -1,7 +1,6 @@
 import { storyId, type RoleName, type StoryId } from "../../core/events/ids.ts";
-import type { Agent, AgentRequest, AgentResult } from "../../ports/agent.ts";
+import type { Agent, AgentRequest, AgentResult, RoleAgent, RoleRegistry } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { RoleAgent, RoleRegistry } from "../../ports/roles.ts";
 import { ownRedactor } from "../process/own-secrets.ts";
 import type { Attributes } from "./attributes.ts";
 import type { OtelApi } from "./load-api.ts";

@@ -7,9 +7,9 @@ import { type AgentScript, readAgentScript, scriptedMs } from "../../parse/agent
 import type { ScriptPart, ScriptedAttempt } from "../../core/schemas/agent-script.ts";
 import { matchesGlob } from "../../stdx/glob.ts";
 import { exitError, failedResult, messageOf } from "../client/exit-code.ts";
-import { withPromptNonce } from "./prompt-nonce.ts";
 import { RemandError } from "../../core/events/error.ts";
 import { problemText } from "../../write/reports/problem-text.ts";
+import { SIGNALS } from "../../core/stories/reading.ts";
 
 export interface ScriptedAgentOptions {
   readonly name?: string;
@@ -246,3 +246,17 @@ export async function scriptedFromFile(file: string, role: string, clock: Clock)
     );
   return createScriptedAgent({ name: role, script, role, clock });
 }
+
+/**
+ * What a script says, with the nonce of the prompt where the prompt asks for one: on the line after each signal, or at
+ * the end of a verdict as data. A script is written before the prompt is, so it cannot know the nonce.
+ */
+export function withPromptNonce(text: string, prompt: string): string {
+  const nonce = [...prompt.matchAll(/must be the nonce of this prompt: `([A-Za-z0-9]{8,64})`/g)].at(-1)?.[1];
+  if (nonce === undefined) return text;
+  const signed = text.replace(SIGNAL_LINE, (line) => `${line}\n${nonce}`);
+  if (signed !== text) return signed;
+  return /[}`]\s*$/.test(text) ? `${text.trimEnd()}\n${nonce}\n` : text;
+}
+
+const SIGNAL_LINE = new RegExp(`^(?:${SIGNALS.join("|")}):.*$`, "gm");

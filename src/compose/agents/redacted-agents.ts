@@ -1,5 +1,4 @@
-import type { Agent, AgentEvent, AgentResult } from "../../ports/agent.ts";
-import type { RoleAgent, RoleRegistry } from "../../ports/roles.ts";
+import type { Agent, AgentEvent, AgentResult, RoleAgent, RoleRegistry } from "../../ports/agent.ts";
 import { createLineRedactor, ownRedactor } from "../../adapters/process/own-secrets.ts";
 
 /**

@@ -6,9 +6,16 @@ import type { AgentConfig } from "../../config/config.ts";
 import type { AgentFile } from "../../core/stories/prompt.ts";
 import { RemandError } from "../../core/events/error.ts";
 import { readAgentFile } from "../../parse/agent/agent-file.ts";
-import type { Agent, AgentControl, AgentEvent, AgentRequest, AgentResult } from "../../ports/agent.ts";
+import type {
+  Agent,
+  AgentControl,
+  AgentEvent,
+  AgentRequest,
+  AgentResult,
+  RoleAgent,
+  RoleRegistry,
+} from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { RoleAgent, RoleRegistry } from "../../ports/roles.ts";
 import { createCommandAgent } from "../../agents/command/command-agent.ts";
 import type { OwnPython } from "../../adapters/git/python/own-python.ts";
 import { allowedEnvironment } from "../../adapters/process/environment.ts";

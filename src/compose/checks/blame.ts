@@ -10,7 +10,7 @@ import { createSystemClock } from "../../adapters/clock/system-clock.ts";
 import { type GatedCheckout, openJudgedPlace } from "../../adapters/git/checkout/gated-checkout.ts";
 import { createExperimentRunner } from "../../adapters/git/experiment-runner.ts";
 import { createOwnPython } from "../../adapters/git/python/own-python.ts";
-import { originsOf } from "../../adapters/git/origins.ts";
+import { originsOf } from "../../adapters/git/history.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import { insistOnCheckout } from "../../adapters/git/worktree/start-commit.ts";
 import { createWorktrees } from "../../adapters/git/worktree/worktrees.ts";

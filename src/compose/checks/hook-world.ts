@@ -10,7 +10,7 @@ import type { EngineWorld } from "../../engine/world.ts";
 import { createAdjudicator } from "../../gates/review/adjudicator.ts";
 import type { Gate } from "../../ports/gate.ts";
 import type { EngineJournal } from "../../ports/journal.ts";
-import type { RoleAgent } from "../../ports/roles.ts";
+import type { RoleAgent } from "../../ports/agent.ts";
 import type { KeptCommit, Workspace } from "../../ports/workspace.ts";
 import { redactedRole } from "../agents/redacted-agents.ts";
 import { detectiveOf } from "../engine-world.ts";

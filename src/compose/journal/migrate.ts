@@ -3,7 +3,7 @@ import type { MigratedRoles, MigrationResult, MigratePlan } from "../../app/migr
 import { RemandError } from "../../core/events/error.ts";
 import { foldJournal } from "../../engine/fold-journal.ts";
 import { createSnapshotSaver } from "../../engine/snapshot.ts";
-import { evidenceFiles, type EvidenceFile } from "../../adapters/evidence/packed.ts";
+import { evidenceFiles, type EvidenceFile } from "../../adapters/evidence/evidence-store.ts";
 import { takeOwnership } from "../../adapters/journal/ownership.ts";
 import { openSqliteContents, type SqliteContents } from "../../adapters/journal/sqlite-contents.ts";
 import { createPostgresJournal, hasJournal } from "../../adapters/postgres/journal.ts";

@@ -8,7 +8,7 @@ import { stateFolder } from "../state-folder.ts";
 import type { StoriesView, JournalView } from "../../app/host.ts";
 import { foldJournal } from "../../engine/fold-journal.ts";
 import type { StoryId } from "../../core/events/ids.ts";
-import type { RunOutline } from "../../core/stories/outline.ts";
+import type { RunOutline } from "../../core/stories/run-state.ts";
 import { foldStoryDetails, foldOutlines } from "../../engine/fold-outlines.ts";
 
 /** Where a project's journal and evidence are: in its checkout, or in the database of a fleet. */

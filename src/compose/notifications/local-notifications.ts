@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import type { RunPlan } from "../../app/host.ts";
-import type { Config } from "../../config/config.ts";
+import type { Config, NotifyConfig } from "../../config/config.ts";
 import type { Journal } from "../../ports/journal.ts";
-import type { ReminderNote } from "../../ports/notifier.ts";
+import type { Notifier, ReminderNote } from "../../ports/notifier.ts";
 import type { Watcher } from "../../ports/watcher.ts";
 import { redactSecrets } from "../../parse/secrets/secrets.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
@@ -10,14 +10,16 @@ import { ownRedactor } from "../../adapters/process/own-secrets.ts";
 import { createReminderNote } from "../../adapters/journal/reminder-note.ts";
 import { type Notifications, createNotifications } from "../../app/notifications/notifications.ts";
 import { shownSecrets } from "../project-evidence.ts";
-import type { SenderParts } from "../../app/notifications/send-notices.ts";
+import type { Outlet, SenderParts } from "../../app/notifications/send-notices.ts";
 import { stateFolder } from "../state-folder.ts";
 import type { Ledger } from "../../engine/ledger.ts";
 import type { EngineWorld } from "../../engine/world.ts";
 import { createPostgresNote } from "../../adapters/postgres/reminder-note.ts";
 import { type PostgresPool, openPool } from "../../adapters/postgres/pool.ts";
 import { type ServerNotifications, createServerNotifications } from "../../app/notifications/server-notifications.ts";
-import { outletsOf } from "./notifiers.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { createCommandNotifier, createDesktopNotifier, createHttpNotifier } from "../../adapters/notify/notifiers.ts";
+import { writeNotification, writeSlackMessage } from "../../write/reports/notification.ts";
 
 /** The notifications of a checkout: receivers from its config, texts without what its `.env` files hold. */
 export async function notificationsOf(
@@ -105,3 +107,61 @@ export function fleetNote(db: string): ReminderNote & { close(): Promise<void> }
 
 /** Reminders are hours apart; a server that is away is tried again in a minute. */
 const PATIENCE_MS = 5000;
+
+interface NotifierParts {
+  readonly root: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  onNotice(text: string): void;
+}
+
+/** All receivers that the config names. One that cannot be used is reported, and does not stop the run. */
+export function outletsOf(
+  { notify, env: visible }: Pick<Config, "notify" | "env">,
+  parts: NotifierParts,
+): readonly Outlet[] {
+  return notify.flatMap((each) => {
+    const spec = wishOf(each);
+    const notifier = notifierOf(spec, visible, parts);
+    return notifier === null ? [] : [{ notifier, on: spec.on ?? null }];
+  });
+}
+
+/** A word alone: the desktop, an address, or else a command. */
+function wishOf(each: string | NotifyConfig): NotifyConfig {
+  if (typeof each !== "string") return each;
+  if (each === "desktop") return { use: "desktop" };
+  return /^https?:\/\//.test(each) ? { use: "webhook", url: each } : { use: "command", run: each };
+}
+
+function notifierOf(spec: NotifyConfig, visible: readonly string[], parts: NotifierParts): Notifier | null {
+  const { root, env, clock } = parts;
+  const place = { cwd: root, env };
+  switch (spec.use) {
+    case "desktop":
+      return createDesktopNotifier(place, process.platform);
+    case "command":
+      return createCommandNotifier(spec.run ?? "", visible, place, writeNotification);
+    case "webhook":
+    case "slack": {
+      const url = spec.url ?? fromEnvironment(spec.urlFrom, spec.use, parts);
+      if (url === null) return null;
+      const secret = spec.secretFrom === undefined ? null : fromEnvironment(spec.secretFrom, spec.use, parts);
+      // A webhook with a signature must never be sent unsigned.
+      if (spec.secretFrom !== undefined && secret === null) return null;
+      if (!URL.canParse(url)) {
+        parts.onNotice(`notify: the address of a ${spec.use} is not a URL; nothing is sent there`);
+        return null;
+      }
+      const write = spec.use === "slack" ? writeSlackMessage : writeNotification;
+      return createHttpNotifier({ use: spec.use, url, secret, clock, write });
+    }
+  }
+}
+
+function fromEnvironment(name: string | undefined, use: string, { env, onNotice }: NotifierParts): string | null {
+  const value = name === undefined ? undefined : env[name];
+  if (value !== undefined && value !== "") return value;
+  onNotice(`notify: the environment has no ${name ?? "address"}; nothing is sent to this ${use}`);
+  return null;
+}

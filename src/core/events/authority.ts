@@ -1,6 +1,5 @@
 import type { AnswerVerb } from "../stories/escalation.ts";
 import type { Event } from "./event.ts";
-import type { Identity } from "./identity.ts";
 
 /**
  * Who writes an event from outside of the engine's loop. `person`: an identified one. `claim`: a process that names a
@@ -84,3 +83,11 @@ export function withIdentity(author: EventAuthor, events: readonly Event[]): rea
     }
   });
 }
+
+/**
+ * How the person behind an event is known. `terminal`: a terminal that nothing an engine started has made. `token`: the
+ * user's token. `dashboard`: the dashboard's token. `forge`: an account of the user's `people:`. `claim`: by the given
+ * name alone, which any process can give.
+ */
+export const IDENTITIES = ["terminal", "token", "dashboard", "forge", "claim"] as const;
+export type Identity = (typeof IDENTITIES)[number];

@@ -1,6 +1,5 @@
-import type { ESCALATION_EVENTS, PROJECT_EVENTS, STORY_EVENTS } from "../schemas/event.ts";
+import type { ESCALATION_EVENTS, PROJECT_EVENTS, STORY_EVENTS, recordedSchema } from "../schemas/event.ts";
 import type { answerSchema } from "../schemas/escalation.ts";
-import type { recordedSchema } from "../schemas/recorded.ts";
 import type { Stored } from "../schemas/stored.ts";
 
 /** One line of the journal. `story` is the stream; `null` is the project's own. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { SEVERITIES } from "../gates/severity.ts";
-import { INCOMPLETE_CATEGORIES, READING_RESULTS, SIGNALS } from "../stories/signal.ts";
+import { INCOMPLETE_CATEGORIES, READING_RESULTS, SIGNALS } from "../stories/reading.ts";
 import { count, text, texts } from "./scalars.ts";
 import type { Stored } from "./stored.ts";
 

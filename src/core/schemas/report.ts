@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { SEVERITIES } from "../gates/severity.ts";
-import { INCOMPLETE_CATEGORIES } from "../stories/signal.ts";
+import { INCOMPLETE_CATEGORIES } from "../stories/reading.ts";
 import { CI_CLASSES, GATES } from "../gates/gate.ts";
 import { issueText } from "./issue-text.ts";
 import { count } from "./scalars.ts";

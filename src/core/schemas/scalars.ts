@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { IDENTITIES } from "../events/identity.ts";
+import { IDENTITIES } from "../events/authority.ts";
 import {
   type EscalationId,
   type EvidenceId,

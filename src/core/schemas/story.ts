@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SPENT_BUDGETS } from "../stories/budget.ts";
 import { TEST_POLICIES } from "../stories/scope.ts";
-import { INCOMPLETE_CATEGORIES } from "../stories/signal.ts";
+import { INCOMPLETE_CATEGORIES } from "../stories/reading.ts";
 import { PHASES, SHELVES, TDD_PHASES } from "../stories/story.ts";
 import { amount, count, doer, roleNameSchema, storyIdSchema, text, texts } from "./scalars.ts";
 

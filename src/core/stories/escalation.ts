@@ -1,8 +1,10 @@
 import type { GateName } from "../gates/gate.ts";
-import type { Identity } from "../events/identity.ts";
+import type { Identity } from "../events/authority.ts";
 import type { Fingerprint, TreeId } from "../events/ids.ts";
 import type { escalationReasonSchema, escalationSchema, triedAndFailedSchema } from "../schemas/escalation.ts";
 import type { Stored } from "../schemas/stored.ts";
+import { countText } from "../../stdx/plain-text.ts";
+import { STOP_RULES } from "./stop-rules.ts";
 
 /** A question that only a person can answer. */
 export type Escalation = Stored<typeof escalationSchema>;
@@ -58,3 +60,71 @@ export interface Waiver {
   readonly reason: string;
   readonly at: number;
 }
+
+/** The reason in a few words, as it stands on one line of a list. */
+export function reasonText(reason: EscalationReason, gate: GateName | null): string {
+  switch (reason.type) {
+    case "budget":
+      return reason.budget.startsWith("failures:")
+        ? `the ${reason.budget.slice("failures:".length)} gate failed ${times(reason.used)}`
+        : `the ${reason.budget} budget is used up`;
+    case "stall":
+      return STOP_RULES[reason.stall].text;
+    case "scope-too-broad":
+      return "scope too broad for targeted rework";
+    case "non-deterministic":
+      return "non-deterministic failure";
+    case "gate-error":
+      return `${gate === null ? "a step of the engine" : `the ${gate} gate`} broke ${times(reason.errors)}`;
+    case "gate-inconclusive":
+      return `the ${gate} gate proved nothing ${times(reason.times)}`;
+    case "gate-blocked":
+      return `the infrastructure broke ${times(reason.times)}`;
+    case "agent-failure":
+      return reason.outcome === "can't start"
+        ? `the agent can't start: ${reason.detail.split(/ — |\n/)[0]}`
+        : `the agent ${reason.outcome} ${times(reason.times)}`;
+    case "agent-missing":
+      return `there is no agent for ${reason.role}`;
+    case "engine-died":
+      return `the engine died ${times(reason.times)} while ${reason.during} ran`;
+    case "incomplete":
+      return `the agent cannot go on: ${reason.category.replaceAll("_", " ")}`;
+    case "conflict":
+      return "reviewers contradict each other";
+    case "dispute":
+      return "a finding is disputed";
+    case "target-moves":
+      return `the target moved ${times(reason.times)} under it`;
+    case "branch-moved":
+      return "its branch has commits that no gate has passed";
+    case "approval":
+      return `may it ${reason.of === "merge" ? "be merged" : `have a ${reason.of}`}`;
+    case "failing-base":
+      return `${countText(reason.tests.length, "test")} ${reason.tests.length === 1 ? "fails" : "fail"} before any work`;
+    case "target-not-failing":
+      return "its target does not fail";
+    case "contested-tests":
+      return isAllUnfailing(reason)
+        ? `${countText(reason.tests.length, "test")} pass${reason.tests.length === 1 ? "es" : ""} with faults planted in the work: ${listNames(reason.tests)}`
+        : `it changed ${countText(reason.tests.length, "test")} that passed before: ${listNames(reason.tests)}`;
+    case "infrastructure":
+      return `infrastructure is not healthy${reason.tries === 0 ? "" : ` after ${countText(reason.tries, "try", "tries")}`}`;
+  }
+}
+
+/** Is the question only about tests that pass with faults planted in the work? */
+export const isAllUnfailing = ({
+  tests,
+  cannotFail = [],
+}: Extract<EscalationReason, { type: "contested-tests" }>): boolean => tests.every((test) => cannotFail.includes(test));
+
+/** The first few names, and how many more there are. */
+export function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_LISTED).join(", ");
+  return names.length > MOST_LISTED ? `${shown}, and ${names.length - MOST_LISTED} more` : shown;
+}
+
+const MOST_LISTED = 10;
+
+export const times = (count: number): string => countText(count, "time");

@@ -7,7 +7,7 @@ import type { BriefEvidence, ReportWay } from "./brief.ts";
 import type { Criterion, Phase, TddPhase } from "./story.ts";
 import type { RemediationTry } from "./run-state.ts";
 import type { Scope } from "./scope.ts";
-import type { SignalRole } from "./signal.ts";
+import type { SignalRole } from "./reading.ts";
 
 /*
  * What the writers of prompts are given: one shape per thing an agent can be asked. A brief is not here; it has its

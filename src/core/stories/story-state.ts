@@ -1,7 +1,7 @@
 import type { KnownFailure } from "../gates/base-failures.ts";
 import type { Blame } from "../blame/blame.ts";
 import type { LicensedTest } from "../gates/contested-test.ts";
-import type { Identity } from "../events/identity.ts";
+import type { Identity } from "../events/authority.ts";
 import type { Answer, FailedHow, Step } from "../events/event.ts";
 import type { Finding } from "../gates/finding.ts";
 import type { BaseRuns, GateName, Judgement, TestIdentities } from "../gates/gate.ts";

@@ -1,7 +1,6 @@
 import type { Event } from "../events/event.ts";
 import type { StoryId } from "../events/ids.ts";
-import type { StoryOutline } from "./outline.ts";
-import type { RunState } from "./run-state.ts";
+import type { StoryOutline, RunState } from "./run-state.ts";
 import type { StoryState } from "./story-state.ts";
 import { byText, lookup, type SortedMap } from "../../stdx/sorted-map.ts";
 

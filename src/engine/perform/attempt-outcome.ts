@@ -1,7 +1,6 @@
 import type { AttemptOutcome } from "../../core/stories/attempt.ts";
-import type { AgentError, AgentResult } from "../../ports/agent.ts";
-import type { RoleAgent } from "../../ports/roles.ts";
-import { SIGNALS } from "../../core/stories/signal.ts";
+import type { AgentError, AgentResult, RoleAgent } from "../../ports/agent.ts";
+import { SIGNALS } from "../../core/stories/reading.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 import { readAgentAnswer } from "../../parse/agent/agent-answer.ts";
 

@@ -5,7 +5,7 @@ import type { Scope } from "../../core/stories/scope.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { locationText, statusText } from "../../core/gates/tried-finding.ts";
 import { triedFindings } from "../../decide/tried-findings.ts";
-import type { RoleAgent } from "../../ports/roles.ts";
+import type { RoleAgent } from "../../ports/agent.ts";
 import { writeAssignmentPrompt, writeHistory } from "../../write/prompts/assignment.ts";
 import { withoutProducts } from "../../write/edits/story-sections.ts";
 import { hasTextPhases, productsUpTo, scopeWithPage } from "../phase-product.ts";

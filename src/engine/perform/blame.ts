@@ -7,7 +7,7 @@ import type { StoryState } from "../../core/stories/story-state.ts";
 import { stepOf } from "../../decide/blame/outcome.ts";
 import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
 import { readHunks } from "../../parse/code/failure-material.ts";
-import { readGitDiff } from "../../parse/code/git-diff.ts";
+import { readGitDiff } from "../../parse/code/git-output.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { appendIfRunning, isStep } from "../ledger.ts";
 import { findBlame, type ProofOptions } from "../find-blame.ts";

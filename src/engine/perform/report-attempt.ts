@@ -5,7 +5,7 @@ import type { Running, StoryState } from "../../core/stories/story-state.ts";
 import { type Ledger, appendIfRunning } from "../ledger.ts";
 import { noteRework, openFinishedPage, productOfAttempt } from "../phase-product.ts";
 import type { EngineWorld } from "../world.ts";
-import { readDisputes } from "../../parse/agent/finding-answers.ts";
+import { readDisputes } from "../../parse/agent/agent-answer.ts";
 import { worstFirst } from "../../write/briefs/parts.ts";
 import { type Scope, breachOf } from "../../core/stories/scope.ts";
 import type { CommitNote, KeptCommit } from "../../ports/workspace.ts";

@@ -2,7 +2,7 @@ import type { SendBack, StoryCommand } from "../../core/stories/command.ts";
 import type { Brief, BriefEvidence, Survivor } from "../../core/stories/brief.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
-import type { RoleAgent } from "../../ports/roles.ts";
+import type { RoleAgent } from "../../ports/agent.ts";
 import type { PreparedWorkspace } from "../../ports/workspace.ts";
 import { type BriefMaterial, composeBrief } from "../../decide/compose-brief.ts";
 import { writeBrief } from "../../write/briefs/brief.ts";

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { readGitDiff } from "../../parse/code/git-diff.ts";
+import { readGitDiff } from "../../parse/code/git-output.ts";
 
 /** A file in two states; `null` where it is not there. */
 export interface FilePair {

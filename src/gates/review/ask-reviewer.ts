@@ -1,12 +1,11 @@
 import { countText } from "../../stdx/plain-text.ts";
 import type { AgentSession, RoleName } from "../../core/events/ids.ts";
 import type { Reading } from "../../core/stories/reading.ts";
-import type { Agent, AgentResult } from "../../ports/agent.ts";
+import type { Agent, AgentResult, RoleAgent, RoleRegistry } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { GateControl, GateRequest } from "../../ports/gate.ts";
 import type { ExperimentRunner } from "../../ports/experiment-runner.ts";
-import type { RoleAgent, RoleRegistry } from "../../ports/roles.ts";
 import { readAgentAnswer } from "../../parse/agent/agent-answer.ts";
 import { charactersLeftOut, fenceText, groupDigits } from "../../write/untrusted-text.ts";
 import { DIFF_CHARS } from "../../write/prompts/prompt-parts.ts";

@@ -1,6 +1,6 @@
 import type { Finding } from "../../core/gates/finding.ts";
 import type { Reading } from "../../core/stories/reading.ts";
-import { readFindingAnswers, type FindingAnswer } from "../../parse/agent/finding-answers.ts";
+import { readFindingAnswers, type FindingAnswer } from "../../parse/agent/agent-answer.ts";
 
 /** What a second look asks about: the findings of the first, and whether each of them must be answered by its id. */
 export interface EarlierFindings {

@@ -1,11 +1,18 @@
-import { type Reading, unknownReading } from "../../core/stories/reading.ts";
-import { type ReadingResult, SIGNALS, type SignalRole } from "../../core/stories/signal.ts";
+import {
+  type Reading,
+  type ReadingResult,
+  SIGNALS,
+  type SignalRole,
+  unknownReading,
+} from "../../core/stories/reading.ts";
 import type { ScopeException } from "../../core/stories/scope.ts";
 import { countText, plainText } from "../../stdx/plain-text.ts";
 import { markdownLines } from "../../stdx/markdown-lines.ts";
-import { missingNonce, withoutNonceLines } from "./nonce-line.ts";
 import { readAgentText } from "./agent-text.ts";
 import { readVerdictValue } from "./verdict-value.ts";
+import { nextLine } from "./notable-lines.ts";
+import { scanSignals } from "./signal-scan.ts";
+import { takeFence, watchFences } from "./fences.ts";
 
 /** What an agent left: a value (structured output, or what it reported by a tool), and its last message. */
 export interface GivenAnswer {
@@ -111,3 +118,98 @@ function capLength(product: string): string {
   if (product.length <= MOST_CHARS) return product;
   return `${product.slice(0, MOST_CHARS)}\n\n… ${countText(product.length - MOST_CHARS, "character")} left out …`;
 }
+
+/** A message without the lines that hold the prompt's nonce alone: they are no part of what it says. */
+function withoutNonceLines(text: string, nonce: string): string {
+  if (!text.includes(nonce)) return text;
+  return text
+    .split("\n")
+    .filter((line) => !isNonce(line, nonce))
+    .join("\n");
+}
+
+/**
+ * Why a message that was read as a verdict is none; `null` where it is one. A signal, or a verdict as data, counts only
+ * with the prompt's nonce on the line after it: what a reviewer repeats from the work cannot know that. Words that
+ * plainly reject the work open no gate, and need none.
+ */
+function missingNonce(text: string, reading: Reading, expected: { id: string; nonce: string }): string | null {
+  const { nonce } = expected;
+  if (reading.kind === "signal" && reading.signal !== null) {
+    const end = scanSignals(text, expected.id).own.get(reading.signal)?.end ?? text.length;
+    if (isNonce(text.slice(end, nextLine(text, end)), nonce)) return null;
+    return `The line after ${reading.signal} is not the nonce of the prompt.`;
+  }
+  if (reading.kind !== "verdict") return null;
+  const last = text.trimEnd();
+  if (isNonce(last.slice(last.lastIndexOf("\n") + 1), nonce)) return null;
+  return "The line after the verdict is not the nonce of the prompt.";
+}
+
+/** Models like to put such things in backticks. */
+const isNonce = (line: string, nonce: string): boolean =>
+  line.length < nonce.length + 40 &&
+  plainText(line)
+    .trim()
+    .replace(/^`(.*)`$/, "$1") === nonce;
+
+export interface FindingAnswer {
+  readonly isAddressed: boolean;
+  /** What shows it, or what is still wrong. */
+  readonly reason: string;
+}
+
+/**
+ * What a second review says of the findings of the first: lines `<id>: ADDRESSED - …` and `<id>: NOT ADDRESSED - …`.
+ * Only ids that were asked about count, and nothing in quotes or code does. Where one id has both answers, it is not
+ * addressed.
+ */
+export function readFindingAnswers(text: string, ids: readonly string[]): ReadonlyMap<string, FindingAnswer> {
+  const asked = new Set(ids);
+  const answers = new Map<string, FindingAnswer>();
+  const fences = watchFences();
+  for (const line of plainText(text.slice(-LONGEST_ANSWERS)).split("\n")) {
+    if (takeFence(fences, line) || !fences.outside) continue;
+    const [whole, id, not, word] = ANSWER.exec(line) ?? [];
+    if (whole === undefined || id === undefined || !asked.has(id)) continue;
+    const isAddressed = not === undefined && !/^(?:un|still|open)/i.test(word ?? "");
+    if (answers.get(id)?.isAddressed === false) continue;
+    const reason = line.slice(whole.length).replace(/^[\s*–—:-]+/, "");
+    answers.set(id, { isAddressed, reason: reason.trim().slice(0, LONGEST_ANSWER_REASON) });
+  }
+  return answers;
+}
+
+const LONGEST_ANSWERS = 256 * 1024;
+const LONGEST_ANSWER_REASON = 2000;
+
+const ANSWER =
+  /^ {0,3}(?:[-*•+] |\d{1,3}[.)] )?[`*[]{0,3}([0-9a-f]{16})[`*\]]{0,3}(?:\s*[:–—-]|\s)\s{0,3}\*{0,2}(NOT (?:YET )?)?(ADDRESSED|FIXED|RESOLVED|UNADDRESSED|UNRESOLVED|STILL PRESENT|OPEN)\b/i;
+
+/** An author says that a finding is wrong. */
+export interface ReadDispute {
+  /** The finding's id, or its number in the list that the author was given. */
+  readonly about: string;
+  readonly rationale: string;
+}
+
+/**
+ * The lines `Dispute: <finding>: <reason>` of an agent's message. They only say what the agent holds: whether the
+ * finding stands is for a reviewer to decide. A dispute without a reason is none.
+ */
+export function readDisputes(text: string): ReadDispute[] {
+  const disputes = new Map<string, ReadDispute>();
+  for (const line of plainText(text.slice(-LONGEST_REPORT_READ)).split("\n")) {
+    const [, about, rationale] = DISPUTE.exec(line) ?? [];
+    if (about === undefined || rationale === undefined) continue;
+    const key = about.toLowerCase();
+    if (disputes.size < MOST_DISPUTES)
+      disputes.set(key, { about: key, rationale: rationale.slice(0, LONGEST_RATIONALE) });
+  }
+  return [...disputes.values()];
+}
+
+const DISPUTE = /^(?:[-*] )?`?Dispute: (?:finding )?[`[#]{0,2}([0-9a-f]{16}|\d{1,3})[`\]]{0,2}: (\S.*?)`?\s*$/i;
+const LONGEST_REPORT_READ = 100_000;
+const LONGEST_RATIONALE = 2000;
+const MOST_DISPUTES = 100;

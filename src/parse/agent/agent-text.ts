@@ -1,11 +1,12 @@
-import { type Reading, unknownReading } from "../../core/stories/reading.ts";
 import {
+  type Reading,
+  unknownReading,
   RESULT_OF_SIGNAL,
   ROLE_OF_SIGNAL,
   type ReadingResult,
   SIGNALS,
   type SignalRole,
-} from "../../core/stories/signal.ts";
+} from "../../core/stories/reading.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 import { type ReadingParts, areEmpty, mergeParts, noParts } from "./finding-line.ts";
 import { readSignalParts } from "./sections.ts";

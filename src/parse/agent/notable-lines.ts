@@ -1,4 +1,4 @@
-import { SIGNALS } from "../../core/stories/signal.ts";
+import { SIGNALS } from "../../core/stories/reading.ts";
 
 /**
  * Finds the lines that may be a signal or a fence, without copying or cleaning any other: in a long log nearly all of

@@ -1,4 +1,4 @@
-import type { Signal } from "../../core/stories/signal.ts";
+import type { Signal } from "../../core/stories/reading.ts";
 import { takeFence, watchFences } from "./fences.ts";
 import { severityFromWord, type Severity } from "../../core/gates/severity.ts";
 

@@ -1,5 +1,4 @@
-import type { ReadCommand, ReadFinding, ReadIncomplete, ReadVerification } from "../../core/stories/reading.ts";
-import type { Signal } from "../../core/stories/signal.ts";
+import type { ReadCommand, ReadFinding, ReadIncomplete, ReadVerification, Signal } from "../../core/stories/reading.ts";
 import { type ReadingParts, findingFromLine, recordOf } from "./finding-line.ts";
 import { type SectionItem, type SectionName, type Sections, readSections } from "./section-headings.ts";
 import { incompleteCategory, priorityOf, verificationStatus } from "./verdict-value.ts";

@@ -1,5 +1,5 @@
 import { STORY_ID_PATTERN } from "../../core/events/ids.ts";
-import { RESULT_OF_SIGNAL, ROLE_OF_SIGNAL, SIGNALS, type Signal, type SignalRole } from "../../core/stories/signal.ts";
+import { RESULT_OF_SIGNAL, ROLE_OF_SIGNAL, SIGNALS, type Signal, type SignalRole } from "../../core/stories/reading.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 import { LONGEST_LINE, findNotableLines, nextLine, nextOutdentedLine } from "./notable-lines.ts";
 import { type FenceMark, fenceMarkOf, takeFence, watchFences } from "./fences.ts";

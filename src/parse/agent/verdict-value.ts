@@ -1,18 +1,16 @@
-import type {
-  ReadCommand,
-  ReadFinding,
-  ReadIncomplete,
-  ReadVerification,
-  Reading,
-} from "../../core/stories/reading.ts";
-import { severityFromWord, toPriorityScale } from "../../core/gates/severity.ts";
 import {
+  type ReadCommand,
+  type ReadFinding,
+  type ReadIncomplete,
+  type ReadVerification,
+  type Reading,
   INCOMPLETE_CATEGORIES,
   type IncompleteCategory,
   RESULT_OF_SIGNAL,
   type ReadingResult,
   SIGNALS,
-} from "../../core/stories/signal.ts";
+} from "../../core/stories/reading.ts";
+import { severityFromWord, toPriorityScale } from "../../core/gates/severity.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import {
   type RawFields,

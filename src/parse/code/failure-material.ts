@@ -6,7 +6,7 @@ import {
   type LineCoverage,
 } from "../../core/blame/change.ts";
 import { readFailure } from "./failure.ts";
-import type { FileDiff, Hunk } from "./git-diff.ts";
+import type { FileDiff, Hunk } from "./git-output.ts";
 import { pathIndex, readImports, type PathIndex } from "./imports.ts";
 import { readSymbols } from "./symbols.ts";
 import { readWorkspacePackages } from "./workspace-packages.ts";

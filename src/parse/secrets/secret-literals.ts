@@ -1,5 +1,3 @@
-import { SHORTEST_LITERAL } from "./literal-forms.ts";
-
 /** A place in a text that must not be kept, and what it is called there. */
 export interface Secret {
   readonly start: number;
@@ -91,3 +89,172 @@ const SECRET_ENDING = /(?:password|passwd|passphrase|passcode|secret|token|crede
 
 /** Elsewhere in a name these mean other things: `PASS_THROUGH`, `PAT_VERSION`. */
 const LAST_PARTS: ReadonlySet<string> = new Set(["pass", "pat"]);
+
+/** Shorter ones stand in every other word; taking them out would shred the text and protect nothing. */
+const SHORTEST_LITERAL = 4;
+
+/**
+ * Every way in which a listed value is usually written: as it is, as JSON and URLs write it, and in base64, also in
+ * the midst of a longer text such as `user:password`.
+ */
+export function literalForms(literals: readonly string[]): ReadonlySet<string> {
+  const forms = new Set<string>();
+  const add = (form: string): void => {
+    if (form.length >= SHORTEST_LITERAL) forms.add(form);
+  };
+  for (const literal of literals) {
+    for (const written of [literal, ...linesOf(literal)]) for (const form of textForms(written)) add(form);
+    for (const form of base64Forms(literal)) add(form);
+  }
+  return forms;
+}
+
+/** A key of many lines is printed with other things between them. */
+function linesOf(literal: string): readonly string[] {
+  if (!literal.includes("\n")) return [];
+  return literal
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line.length >= LONG_LINE);
+}
+
+const LONG_LINE = 16;
+
+function textForms(text: string): readonly string[] {
+  const inJson = JSON.stringify(text).slice(1, -1);
+  const inUrl = percentEncoded(text);
+  return [
+    text,
+    inJson,
+    // JSON in JSON, as agents' clients report what a tool printed.
+    JSON.stringify(inJson).slice(1, -1),
+    inJson.replaceAll("/", "\\/"),
+    asciiOnly(inJson),
+    inUrl,
+    inUrl.replaceAll("%20", "+"),
+    inUrl.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
+    inUrl.replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`),
+  ];
+}
+
+function percentEncoded(text: string): string {
+  // Half of a surrogate pair has no form in a URL.
+  return encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, "\ufffd"));
+}
+
+const asciiOnly = (text: string): string =>
+  text.replaceAll(/[\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/**
+ * Three bytes become four letters, so a value looks different by where it begins among them. Letters that also depend
+ * on what stands before or after are left away; what remains is the same in every text.
+ */
+function base64Forms(literal: string): readonly string[] {
+  const bytes = new TextEncoder().encode(literal);
+  const forms = [0, 1, 2].flatMap((before) => {
+    const letters = base64Of([...[0, 0].slice(0, before), ...bytes]);
+    const first = Math.ceil((before * 8) / 6);
+    const last = Math.floor(((before + bytes.length) * 8) / 6);
+    return letters.slice(first, last);
+  });
+  return forms
+    .filter((form) => form.length >= LEAST_ENCODED)
+    .flatMap((form) => [form, form.replaceAll("+", "-").replaceAll("/", "_"), form.replaceAll("/", "\\/")]);
+}
+
+/** Fewer letters could be part of any hash. */
+const LEAST_ENCODED = 8;
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** Without padding. */
+function base64Of(bytes: readonly number[]): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 3) {
+    const group = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
+    const letters = Math.min(4, Math.ceil(((bytes.length - at) * 8) / 6));
+    for (let letter = 0; letter < letters; letter++) text += ALPHABET[(group >> (18 - 6 * letter)) & 63];
+  }
+  return text;
+}
+
+/** Looks for many texts at once. The time does not grow with their number. */
+export interface LiteralFinder {
+  has(text: string): boolean;
+  /** Every occurrence; those that run into each other are one, so that a text of nothing but them fills no memory. */
+  find(text: string, kind: string): Secret[];
+}
+
+/** Short texts allow short steps only, so they are looked for apart from the long ones. */
+export function createLiteralFinder(forms: Iterable<string>): LiteralFinder {
+  const all = [...forms];
+  const groups = [all.filter((form) => form.length < LONG), all.filter((form) => form.length >= LONG)];
+  const searches = groups.filter((group) => group.length > 0).map(createSearch);
+  return {
+    has: (text) => searches.some((search) => search(text, 0) !== null),
+    find: (text, kind) => searches.flatMap((search) => findAll(search, text, kind)),
+  };
+}
+
+const LONG = 8;
+
+interface Found {
+  readonly start: number;
+  readonly end: number;
+}
+
+type Search = (text: string, from: number) => Found | null;
+
+function findAll(search: Search, text: string, kind: string): Secret[] {
+  const secrets: Secret[] = [];
+  let open: Found | null = null;
+  for (let next = search(text, 0); next !== null; next = search(text, next.start + 1)) {
+    if (open !== null && next.start <= open.end) open = { start: open.start, end: Math.max(open.end, next.end) };
+    else {
+      if (open !== null) secrets.push({ ...open, kind });
+      open = next;
+    }
+  }
+  if (open !== null) secrets.push({ ...open, kind });
+  return secrets;
+}
+
+/**
+ * Wu and Manber's search: of all texts only the first `length` characters are compared at first. The last two of them
+ * tell how far the window may move on before any text can end there.
+ */
+function createSearch(forms: readonly string[]): Search {
+  const length = Math.min(...forms.map((form) => form.length));
+  const steps = new Uint8Array(TABLE).fill(Math.min(length - 1, 255));
+  const candidates = new Map<number, string[]>();
+  for (const form of forms) {
+    for (let at = 1; at < length; at++) {
+      const pair = pairAt(form, at);
+      steps[pair] = Math.min(steps[pair]!, length - 1 - at);
+    }
+    const last = pairAt(form, length - 1);
+    candidates.set(last, [...(candidates.get(last) ?? []), form]);
+  }
+  return (text, from) => {
+    for (let at = from + length - 1; at < text.length;) {
+      const pair = pairAt(text, at);
+      const step = steps[pair]!;
+      if (step > 0) {
+        at += step;
+        continue;
+      }
+      const start = at - length + 1;
+      let end = 0;
+      for (const form of candidates.get(pair) ?? [])
+        if (form.length > end - start && text.startsWith(form, start)) end = start + form.length;
+      if (end > 0) return { start, end };
+      at++;
+    }
+    return null;
+  };
+}
+
+const TABLE = 8192;
+
+const pairAt = (text: string, at: number): number =>
+  ((text.charCodeAt(at - 1) * 61) ^ text.charCodeAt(at)) & (TABLE - 1);

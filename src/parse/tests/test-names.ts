@@ -1,12 +1,15 @@
 import {
+  type NamedTest,
+  TEST_OUTCOMES,
+  type TestNames,
+  type TestOutcome,
   distinctTests,
   normalizedTestName,
-  TEST_OUTCOMES,
-  type NamedTest,
-  type TestOutcome,
 } from "../../core/gates/test-names.ts";
-import { asRecord, asText } from "./test-report-parts.ts";
-import { below } from "./test-output.ts";
+import { asRecord, asText, isSameFailure } from "./test-report-parts.ts";
+import { type TestOutput, below } from "./test-output.ts";
+import type { TestCounts } from "../../core/gates/gate.ts";
+import { type OutputFailure, testCounts } from "./test-output-parts.ts";
 
 /** What one test runner's process reported: one file of lines. */
 export interface NameReport {
@@ -101,7 +104,149 @@ const relativeTo = (path: string, folders: readonly string[]): string =>
   folders.reduce((shorter, folder) => below(shorter, folder), path);
 
 /** The name behind the place: `test/cart.test.ts > cart > adds` is `cart > adds`. */
-export function titleOf(identity: string): string {
+function titleOf(identity: string): string {
   const at = identity.indexOf(" > ");
   return at === -1 ? identity : identity.slice(at + 3);
 }
+
+/** What a run says of its tests by name, and its output with the names that were reported. */
+export interface NamedOutput {
+  readonly output: TestOutput;
+  readonly names: TestNames;
+}
+
+/**
+ * Joins what was printed with what the runners reported. A report counts only if every runner came to its end, and if it
+ * names as many tests as the output counts: a runner that reports nothing may have run beside one that does. A failure
+ * that both tell keeps the printed message, and gets the reported name and file, because these do not depend on where
+ * the error was thrown.
+ */
+export function withNames(printed: TestOutput, reports: readonly NameReport[], place: RunFolder): NamedOutput {
+  const tests = reportedTests(reports, place);
+  const isComplete = reports.length > 0 && reports.every((report) => report.isComplete);
+  if (!isComplete || sizeOf(tests) < (printed.counts?.total ?? 0))
+    return { output: printed, names: printedNames(printed, place) };
+  const runners = [...new Set(reports.map(({ runner }) => runner))];
+  return { output: outputWith(printed, tests, runners), names: { level: "all", runners, tests } };
+}
+
+const sizeOf = (tests: readonly NamedTest[]): number => tests.reduce((sum, { count = 1 }) => sum + count, 0);
+
+function outputWith(printed: TestOutput, tests: readonly NamedTest[], runners: readonly string[]): TestOutput {
+  const failing = tests.filter(({ outcome }) => outcome === "failed");
+  const { failures, matched } = renameFailures(printed.failures, failing);
+  const untold = withoutParents(failing).filter((test) => !matched.has(test) && !isTold(failures, test));
+  const room = Math.max(0, MOST_FAILURES - failures.length);
+  const notLoaded = tests.filter(({ outcome }) => outcome === "not-loaded").map(({ identity }) => identity);
+  const counts = printed.counts ?? countsOf(tests);
+  return {
+    runners: [...new Set([...printed.runners, ...runners])],
+    counts,
+    ranTests: counts.passed + counts.failed > 0,
+    failures: [...failures, ...untold.slice(0, room).map(asFailure)],
+    more: printed.more + Math.max(0, untold.length - room - printed.more),
+    notLoaded: [...new Set([...(printed.notLoaded ?? []), ...notLoaded])],
+    passed: tests
+      .filter(({ outcome }) => outcome === "passed")
+      .flatMap(({ identity, file, count = 1 }) =>
+        Array.from({ length: count }, () => ({ test: titleOf(identity), file })),
+      ),
+  };
+}
+
+const MOST_FAILURES = 200;
+
+/** Printed failures under their reported names. Each reported test is given to one failure at most. */
+function renameFailures(
+  printed: readonly OutputFailure[],
+  failing: readonly NamedTest[],
+): { readonly failures: OutputFailure[]; readonly matched: ReadonlySet<NamedTest> } {
+  const matched = new Set<NamedTest>();
+  const failures = printed.map((failure) => {
+    if (failure.test === null || failure.category !== "test") return failure;
+    const test = { ...failure, test: normalizedTestName(failure.test) };
+    // The thrower's file may be another than the test's, so it is asked for only among several of one name.
+    const same = failing.filter(
+      (each) =>
+        !matched.has(each) &&
+        isSameFailure({ ...test, file: null }, { test: titleOf(each.identity), file: null, line: null }),
+    );
+    const found =
+      same.find((each) => isSameFailure(test, { test: titleOf(each.identity), file: each.file, line: null })) ??
+      (same.length === 1 ? same[0] : undefined);
+    if (found === undefined) return failure;
+    matched.add(found);
+    return { ...failure, test: titleOf(found.identity), ...placeOf(failure, found) };
+  });
+  return { failures, matched };
+}
+
+function placeOf(failure: OutputFailure, { file }: NamedTest): Pick<OutputFailure, "file" | "line"> {
+  if (file === null) return { file: failure.file, line: failure.line };
+  const isThere = failure.file !== null && (file === failure.file || file.endsWith(`/${failure.file}`));
+  return { file, line: isThere ? failure.line : null };
+}
+
+/** A failure of a whole file is printed under the file's name. */
+const isTold = (failures: readonly OutputFailure[], { file }: NamedTest): boolean =>
+  file !== null && failures.some(({ test, file: at }) => at === file && (test === null || file.endsWith(test)));
+
+/** A test whose part failed says nothing that the part does not say better. */
+function withoutParents(failing: readonly NamedTest[]): NamedTest[] {
+  const parents = new Set<string>();
+  for (const { identity } of failing)
+    for (const { index } of identity.matchAll(/ > |\//g)) parents.add(identity.slice(0, index));
+  return failing.filter(({ identity }) => !parents.has(identity));
+}
+
+const asFailure = ({ identity, file }: NamedTest): OutputFailure => ({
+  test: titleOf(identity),
+  category: "test",
+  message: "failed",
+  detail: "",
+  file,
+  line: null,
+});
+
+function countsOf(tests: readonly NamedTest[]): TestCounts {
+  const number = (outcome: NamedTest["outcome"]): number => sizeOf(tests.filter((test) => test.outcome === outcome));
+  return testCounts(number("passed"), number("failed"), number("skipped"));
+}
+
+/** The names that the output itself gives: all of them, where they are as many as it counts. */
+function printedNames(printed: TestOutput, { check }: RunFolder): TestNames {
+  const { counts, runners, failures, passed = [], skipped = [], notLoaded = [], files = [] } = printed;
+  const namedTest = (outcome: "passed" | "failed" | "skipped", test: string, file: string | null): NamedTest => ({
+    identity: `${file ?? check} > ${normalizedTestName(test)}`,
+    file,
+    outcome,
+  });
+  const failed = failures.filter(({ test, category }) => test !== null && category === "test");
+  const tests = distinctTests([
+    ...passed.map(({ test, file }) => namedTest("passed", test, file)),
+    ...skipped.map(({ test, file }) => namedTest("skipped", test, file)),
+    ...failed.map(({ test, file }) => namedTest("failed", test!, file)),
+    ...notLoaded.map((file): NamedTest => ({ identity: file, file, outcome: "not-loaded" })),
+  ]);
+  const isAll =
+    counts !== null &&
+    counts.total > 0 &&
+    passed.length === counts.passed &&
+    failed.length === counts.failed &&
+    skipped.length === counts.skipped;
+  if (isAll) return { level: "all", runners, tests };
+  if (files.length > 0) return { level: "files", runners, tests: distinctTests([...files.map(fileAsTest), ...tests]) };
+  return { level: counts === null ? "none" : "counts", runners, tests };
+}
+
+const fileAsTest = ({
+  file,
+  outcome,
+}: {
+  readonly file: string;
+  readonly outcome: "passed" | "failed";
+}): NamedTest => ({
+  identity: file,
+  file,
+  outcome,
+});

@@ -1,8 +1,7 @@
 import { disputable } from "../../core/gates/dispute.ts";
 import type { AnswerVerb, Escalation } from "../../core/stories/escalation.ts";
 import type { EscalationId, Fingerprint, StoryId } from "../../core/events/ids.ts";
-import { type RunOutline, isAsking } from "../../core/stories/outline.ts";
-import type { RunState } from "../../core/stories/run-state.ts";
+import { type RunOutline, isAsking, type RunState } from "../../core/stories/run-state.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { byText, entries, lookup } from "../../stdx/sorted-map.ts";
 import { findingText } from "../story/finding-text.ts";

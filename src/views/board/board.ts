@@ -1,15 +1,14 @@
-import { plural } from "../../stdx/plain-text.ts";
-import type { GateName } from "../../core/gates/gate.ts";
+import { countText, plural } from "../../stdx/plain-text.ts";
+import type { GateName, Judgement } from "../../core/gates/gate.ts";
 import type { EscalationId, StoryId } from "../../core/events/ids.ts";
 import type { Actor, Phase, Status } from "../../core/stories/story.ts";
-import { type RunOutline, type StoryOutline, isAsking } from "../../core/stories/outline.ts";
+import { type RunOutline, type RunState, type StoryOutline, isAsking } from "../../core/stories/run-state.ts";
 import { storiesOf } from "../run/run-summary.ts";
 import { statusOf } from "../story/story-status.ts";
-import type { RunState } from "../../core/stories/run-state.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { findingText } from "../story/finding-text.ts";
-import { shortLine } from "../text/words.ts";
-import { type GateMark, gateStrip } from "./gate-strip.ts";
+import { type Glyphs, shortLine } from "../text/words.ts";
+import type { Result } from "../../core/events/error.ts";
 
 /** One story on the board: where it is, who must act, what was spent of what. */
 export interface BoardRow {
@@ -152,4 +151,52 @@ export function cardMatches(card: BoardCard, query: string): boolean {
     .join(" ")
     .toLowerCase();
   return words.every((word) => text.includes(word));
+}
+
+/** How one gate of the present phase stands, for a strip of them on one line. */
+export interface GateMark {
+  readonly gate: GateName;
+  readonly standing: Result | "waived";
+  /** Findings that stand between the work and a pass. */
+  readonly blocking: number;
+  /** What it passed the work in spite of. */
+  readonly notes?: readonly string[];
+}
+
+/** The gates of the phase that have spoken of the work as it is now, in their order. `now`: a judgement just made. */
+export function gateStrip(state: StoryOutline, now: Judgement | null = null): GateMark[] {
+  const gates = state.policy?.phases.find((plan) => plan.phase === state.phase)?.gates ?? [];
+  return gates.flatMap((gate): GateMark[] => {
+    const known = state.gates[gate];
+    const judgement = now?.gate === gate ? now : known?.fresh === true ? known.last : null;
+    if (judgement === null || judgement === undefined) return [];
+    const isWaived = judgement.result !== "pass" && state.waivers.some((waiver) => waiver.gate === gate);
+    const standing = isWaived && now === null ? "waived" : judgement.result;
+    const { notes } = judgement;
+    return [{ gate, standing, blocking: judgement.blocking.length, ...(notes === undefined ? {} : { notes }) }];
+  });
+}
+
+export function stripText(strip: readonly GateMark[], glyphs: Glyphs): string {
+  return strip.map((mark) => `${mark.gate} ${standingText(mark, glyphs)}`).join("  ");
+}
+
+function standingText({ standing, blocking, notes = [] }: GateMark, glyphs: Glyphs): string {
+  switch (standing) {
+    case "pass":
+      // In short: how many, and not which.
+      return notes.length === 0
+        ? glyphs.pass
+        : `${glyphs.pass} (${notes.map((note) => note.split(": ")[0]).join(", ")})`;
+    case "waived":
+      return glyphs.waived;
+    case "fail":
+      return `${glyphs.fail} ${blocking > 0 ? countText(blocking, "finding") : "failed"}`;
+    case "error":
+      return `${glyphs.unproven} broke`;
+    case "blocked":
+      return `${glyphs.unproven} blocked`;
+    case "inconclusive":
+      return `${glyphs.unproven} proved nothing`;
+  }
 }

@@ -1,10 +1,9 @@
 import type { Recorded } from "../../core/events/event.ts";
-import type { RunState } from "../../core/stories/run-state.ts";
+import type { RunState, RunOutline, StoryOutline } from "../../core/stories/run-state.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { entries } from "../../stdx/sorted-map.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import type { StoryId } from "../../core/events/ids.ts";
-import type { RunOutline, StoryOutline } from "../../core/stories/outline.ts";
 import { storiesOf } from "../run/run-summary.ts";
 import { moneyText } from "../text/words.ts";
 import { COST_VIEWS, type CostRow, type CostView, costRows, costTotal, dailyMetrics } from "./cost.ts";

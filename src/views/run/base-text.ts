@@ -1,8 +1,7 @@
-import { EVERY_FAILURE, failureKinds } from "../../core/gates/base-failures.ts";
+import { EVERY_FAILURE, failureKinds, baseFailuresOf } from "../../core/gates/base-failures.ts";
 import { countText, plural } from "../../stdx/plain-text.ts";
 import { type Judgement, gatesThat } from "../../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
-import { baseFailuresOf } from "../../core/stories/story-base.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { shortLine } from "../text/words.ts";
 import type { AttemptStarted } from "../../core/events/event.ts";

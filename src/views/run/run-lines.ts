@@ -9,7 +9,7 @@ import type { RunState } from "../../core/stories/run-state.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
 import { reasonsOf } from "../story/finding-text.ts";
-import { gateStrip, stripText } from "../board/gate-strip.ts";
+import { gateStrip, stripText } from "../board/board.ts";
 import { type Glyphs, type LineMark, durationText, moneyText, shortLine } from "../text/words.ts";
 import { acceptedText, baseWords, unshownTargets, unusualWords } from "./base-text.ts";
 import { noteOf } from "./run-notes.ts";

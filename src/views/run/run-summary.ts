@@ -1,6 +1,6 @@
 import { countText } from "../../stdx/plain-text.ts";
 import type { StoryId } from "../../core/events/ids.ts";
-import type { RunOutline } from "../../core/stories/outline.ts";
+import type { RunOutline } from "../../core/stories/run-state.ts";
 import { byText, entries, lookup, type SortedMap } from "../../stdx/sorted-map.ts";
 import { questionCount } from "../answers/inbox.ts";
 import { statusOf, type StoryStatus } from "../story/story-status.ts";

@@ -1,6 +1,6 @@
 import { byText, lookup } from "../../stdx/sorted-map.ts";
 import { type GateName, isReviewed } from "../../core/gates/gate.ts";
-import type { RunOutline, StoryOutline } from "../../core/stories/outline.ts";
+import type { RunOutline, StoryOutline } from "../../core/stories/run-state.ts";
 import type { Actor, Status } from "../../core/stories/story.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 

@@ -1,4 +1,4 @@
-import type { Identity } from "../../core/events/identity.ts";
+import type { Identity } from "../../core/events/authority.ts";
 import type { BudgetName, Spent } from "../../core/stories/budget.ts";
 import { countText, plainText } from "../../stdx/plain-text.ts";
 

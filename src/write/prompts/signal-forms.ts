@@ -1,7 +1,7 @@
 import { howToReport, indentLines } from "../briefs/report.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import type { ClarificationRequest } from "../../core/stories/prompt.ts";
-import type { SignalRole } from "../../core/stories/signal.ts";
+import type { SignalRole } from "../../core/stories/reading.ts";
 import { bullets, line, name, section, joinPieces } from "../briefs/brief-writer.ts";
 import { promptPen } from "./prompt-parts.ts";
 

@@ -1,7 +1,12 @@
 import { countText } from "../../stdx/plain-text.ts";
-import type { AnswerVerb, Escalation, EscalationReason, TriedAndFailed } from "../../core/stories/escalation.ts";
+import {
+  type AnswerVerb,
+  type Escalation,
+  type EscalationReason,
+  type TriedAndFailed,
+  reasonText,
+} from "../../core/stories/escalation.ts";
 import { locationText, statusText } from "../../core/gates/tried-finding.ts";
-import { reasonText } from "../../core/stories/escalation-words.ts";
 import { oneLine } from "../untrusted-text.ts";
 
 /**

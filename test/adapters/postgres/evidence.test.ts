@@ -15,8 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { capBytes } from "../../../src/adapters/evidence/packed.ts";
-import { createEvidenceStore } from "../../../src/adapters/evidence/evidence-store.ts";
+import { capBytes, createEvidenceStore } from "../../../src/adapters/evidence/evidence-store.ts";
 import { evidenceId } from "../../../src/core/events/ids.ts";
 
 let folder: string;

@@ -3,7 +3,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createPostgresJournal, type PostgresJournal } from "../../../src/adapters/postgres/journal.ts";
 import { openPool } from "../../../src/adapters/postgres/pool.ts";
-import { createPresence } from "../../../src/adapters/postgres/presence.ts";
+import { createPresence } from "../../../src/adapters/postgres/workers.ts";
 import { createPostgresEvidence } from "../../../src/adapters/postgres/evidence.ts";
 import { createPostgresNote } from "../../../src/adapters/postgres/reminder-note.ts";
 import { withLaunchTurn } from "../../../src/adapters/postgres/launch-turn.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../kit/virtual-clock.ts";
 import { createMemoryJournal } from "../../kit/memory-journal.ts";
 import { createNotifications, type NotificationsParts } from "../../../src/app/notifications/notifications.ts";
-import { outletsOf } from "../../../src/compose/notifications/notifiers.ts";
+import { outletsOf } from "../../../src/compose/notifications/local-notifications.ts";
 import { presetPolicy } from "../../../src/config/presets.ts";
 import type { Event } from "../../../src/core/events/event.ts";
 import { storyId, type StoryId } from "../../../src/core/events/ids.ts";

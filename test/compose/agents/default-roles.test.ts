@@ -7,7 +7,7 @@ import type { Config } from "../../../src/config/config.ts";
 import { presetConfig, presetPolicy } from "../../../src/config/presets.ts";
 import { PRESETS } from "../../../src/core/events/policy.ts";
 import { roleName, storyId } from "../../../src/core/events/ids.ts";
-import type { SignalRole } from "../../../src/core/stories/signal.ts";
+import type { SignalRole } from "../../../src/core/stories/reading.ts";
 import { readAgentFile } from "../../../src/parse/agent/agent-file.ts";
 import { readAgentText } from "../../../src/parse/agent/agent-text.ts";
 import { rolesOfGate } from "../../../src/app/agent-spec.ts";

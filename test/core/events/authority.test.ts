@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { authorityRefusal, withIdentity, type EventAuthor } from "../../../src/core/events/authority.ts";
-import { IDENTITIES } from "../../../src/core/events/identity.ts";
+import { authorityRefusal, withIdentity, type EventAuthor, IDENTITIES } from "../../../src/core/events/authority.ts";
 import type { Event } from "../../../src/core/events/event.ts";
 import { ANSWER_VERBS, type AnswerVerb } from "../../../src/core/stories/escalation.ts";
 

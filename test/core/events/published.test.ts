@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../../../src/core/events/event.ts";
-import { readRecorded } from "../../../src/core/schemas/recorded.ts";
+import { readRecorded } from "../../../src/core/schemas/event.ts";
 import { answer, recordedEvent } from "../../kit/story-world.ts";
 import { EVENTS, recordedOf } from "../../kit/event-arbitraries.ts";
 import { fits, type JsonSchema } from "./json-schema.ts";

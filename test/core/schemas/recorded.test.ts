@@ -6,8 +6,7 @@ import { AUTONOMIES, PRESETS, type Policy } from "../../../src/core/events/polic
 import { decide } from "../../../src/decide/decide.ts";
 import { evolve, fold } from "../../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../../src/fold/new-state.ts";
-import { eventSchema } from "../../../src/core/schemas/event.ts";
-import { readRecorded } from "../../../src/core/schemas/recorded.ts";
+import { eventSchema, readRecorded } from "../../../src/core/schemas/event.ts";
 import { byText, lookup } from "../../../src/stdx/sorted-map.ts";
 import { outcomesOf, recordedEvent, story } from "../../kit/story-world.ts";
 import { EVENTS, recordedOf } from "../../kit/event-arbitraries.ts";

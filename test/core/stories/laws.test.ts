@@ -12,7 +12,7 @@ import {
   toSarifLevel,
   worse,
 } from "../../../src/core/gates/severity.ts";
-import { RESULT_OF_SIGNAL, ROLE_OF_SIGNAL, SIGNALS } from "../../../src/core/stories/signal.ts";
+import { RESULT_OF_SIGNAL, ROLE_OF_SIGNAL, SIGNALS } from "../../../src/core/stories/reading.ts";
 
 describe("severities", () => {
   it("are one scale, the gravest first", () => {

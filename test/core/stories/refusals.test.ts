@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { presetPolicy } from "../../../src/config/presets.ts";
 import { ANSWER_VERBS, type AnswerVerb } from "../../../src/core/stories/escalation.ts";
 import type { Event, Recorded } from "../../../src/core/events/event.ts";
-import { readRecorded } from "../../../src/core/schemas/recorded.ts";
+import { readRecorded } from "../../../src/core/schemas/event.ts";
 import { answer, attemptEnd, judgement, recordedEvent, story } from "../../kit/story-world.ts";
 import { EVENTS, recordedOf, streamOf } from "../../kit/event-arbitraries.ts";
 

@@ -3,7 +3,7 @@ import type { BlameMaterial, LineCoverage } from "../../../src/core/blame/change
 import { closedOver, companionsOf, environmentReason, flakyHint, testHunks } from "../../../src/decide/blame/triage.ts";
 import { rankBlame } from "../../../src/decide/blame/rank-blame.ts";
 import { readBlameMaterial } from "../../../src/parse/code/failure-material.ts";
-import type { FileDiff } from "../../../src/parse/code/git-diff.ts";
+import type { FileDiff } from "../../../src/parse/code/git-output.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { run, type Agent, type AgentRequest, type Event, type RunResult, type Stored } from "../../../src/index.ts";
 import { makeRepository, type TestRepository } from "../../kit/git-repository.ts";
 import { startGithubServer, type GithubServer } from "../../kit/github-server.ts";
-import { withPromptNonce } from "../../../src/agents/scripted/prompt-nonce.ts";
+import { withPromptNonce } from "../../../src/agents/scripted/scripted-agent.ts";
 import { agentResult } from "../../contract/agent-result.ts";
 import { testInFull } from "../../sampled.ts";
 

@@ -8,7 +8,7 @@ import type { ConfigPart } from "../../../src/config/config.ts";
 import type { Agent, AgentRequest, AgentResult } from "../../../src/ports/agent.ts";
 import type { StoredEvent } from "../../../src/ports/journal.ts";
 import { checkoutOf } from "../checkout.ts";
-import { withPromptNonce } from "../../../src/agents/scripted/prompt-nonce.ts";
+import { withPromptNonce } from "../../../src/agents/scripted/scripted-agent.ts";
 import { agentResult } from "../../contract/agent-result.ts";
 import { testInFull } from "../../sampled.ts";
 

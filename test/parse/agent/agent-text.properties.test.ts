@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { SIGNAL_ROLES, SIGNALS } from "../../../src/core/stories/signal.ts";
+import { SIGNAL_ROLES, SIGNALS } from "../../../src/core/stories/reading.ts";
 import { readAgentText } from "../../../src/parse/agent/agent-text.ts";
 import { readingSchema } from "../../../src/core/schemas/reading.ts";
 import { verdictSchema } from "../../../src/core/schemas/gate-result.ts";

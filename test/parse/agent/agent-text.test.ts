@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Reading } from "../../../src/core/stories/reading.ts";
-import type { SignalRole } from "../../../src/core/stories/signal.ts";
+import type { Reading, SignalRole } from "../../../src/core/stories/reading.ts";
 import { readAgentText } from "../../../src/parse/agent/agent-text.ts";
 
 interface Row {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readDisputes, readFindingAnswers } from "../../../src/parse/agent/finding-answers.ts";
+import { readDisputes, readFindingAnswers } from "../../../src/parse/agent/agent-answer.ts";
 
 const ID = "0123456789abcdef";
 const OTHER = "fedcba9876543210";

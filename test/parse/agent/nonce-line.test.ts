@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { withPromptNonce } from "../../../src/agents/scripted/prompt-nonce.ts";
+import { withPromptNonce } from "../../../src/agents/scripted/scripted-agent.ts";
 import { readAgentAnswer } from "../../../src/parse/agent/agent-answer.ts";
 import { nonceRequest } from "../../../src/write/prompts/signal-forms.ts";
 

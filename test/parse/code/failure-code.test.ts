@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readHunks } from "../../../src/parse/code/failure-material.ts";
-import { readGitDiff } from "../../../src/parse/code/git-diff.ts";
+import { readGitDiff } from "../../../src/parse/code/git-output.ts";
 import { pathIndex, readImports } from "../../../src/parse/code/imports.ts";
 import { readWorkspacePackages } from "../../../src/parse/code/workspace-packages.ts";
 import { readSymbols } from "../../../src/parse/code/symbols.ts";

@@ -1,7 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readGitDiff } from "../../../src/parse/code/git-diff.ts";
-import { readNameStatus, readTrailers, readWorktreeList, touchedPaths } from "../../../src/parse/code/git-output.ts";
+import {
+  readGitDiff,
+  readNameStatus,
+  readTrailers,
+  readWorktreeList,
+  touchedPaths,
+} from "../../../src/parse/code/git-output.ts";
 
 describe("names and statuses", () => {
   test("each letter has its word, and renames and copies have two names", () => {

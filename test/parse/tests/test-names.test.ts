@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readNameReport } from "../../../src/parse/tests/test-names.ts";
-import { withNames } from "../../../src/parse/tests/test-names-merge.ts";
+import { readNameReport, withNames } from "../../../src/parse/tests/test-names.ts";
 import { readTestOutput } from "../../../src/parse/tests/test-output.ts";
 
 const place = { check: "tests", folders: ["/work"] };

@@ -2,9 +2,8 @@ import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../../src/config/presets.ts";
 import { NOTHING_SPENT } from "../../../src/core/stories/budget.ts";
 import { escalationId, storyId } from "../../../src/core/events/ids.ts";
-import { boardRows } from "../../../src/views/board/board.ts";
+import { boardRows, gateStrip, stripText } from "../../../src/views/board/board.ts";
 import { reasonsOf } from "../../../src/views/story/finding-text.ts";
-import { gateStrip, stripText } from "../../../src/views/board/gate-strip.ts";
 import {
   ASCII_GLYPHS,
   UNICODE_GLYPHS,

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { without } from "../../../src/write/edits/added-text.ts";
-import { readJson } from "../../../src/write/edits/json-document.ts";
-import { type JsonAddition, addToJson, isBare, removeFromJson } from "../../../src/write/edits/json-edit.ts";
+import { readJson, type JsonAddition, addToJson, isBare, removeFromJson } from "../../../src/write/edits/json-edit.ts";
 import { isRecord } from "../../../src/stdx/assert.ts";
 
 const HOOK = { type: "command", command: "remand hook stop" };

@@ -1,5 +1,4 @@
-import type { BoardRow } from "../../../src/views/board/board.ts";
-import type { GateMark } from "../../../src/views/board/gate-strip.ts";
+import type { BoardRow, GateMark } from "../../../src/views/board/board.ts";
 import { durationText, moneyText } from "../../../src/views/text/words.ts";
 import { timeText } from "../../../src/views/run/event-text.ts";
 import { now } from "../clock.ts";

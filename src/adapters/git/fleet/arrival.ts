@@ -21,8 +21,7 @@ import { bringBack } from "../worktree/bring-back.ts";
 import { treeOf } from "../history.ts";
 import { worktreeState } from "../worktree/worktree-folder.ts";
 import type { Clone } from "./shared-clone.ts";
-import { fetchCommit } from "./shared-commits.ts";
-import { noBranch, trackingRef } from "./shared-follow.ts";
+import { fetchCommit, noBranch, trackingRef } from "./shared-commits.ts";
 
 /**
  * While a run goes on, its worktree stays as that run left it. Every other run finds the commit that the journal

@@ -9,10 +9,17 @@ import { onDisk } from "../remove-folder.ts";
 import { createGit } from "../git.ts";
 import { line, ownEnvironment, ownName } from "../repository.ts";
 import { type ProcessEntry, isAlive, processTable } from "../../process/process-table.ts";
-import { followBranch, noBranch, tidyClone } from "./shared-follow.ts";
+import { followBranch, noBranch, tidyClone } from "./shared-commits.ts";
 import { MAKING, clearClone, clearUnfinished } from "./shared-leftovers.ts";
-import { type Login, REMOTE_NAME, type Remote, createPatientGit, createRemote, loginOf } from "./shared-remote.ts";
-import { remoteError } from "./shared-errors.ts";
+import {
+  type Login,
+  REMOTE_NAME,
+  type Remote,
+  createPatientGit,
+  createRemote,
+  loginOf,
+  remoteError,
+} from "./shared-remote.ts";
 
 export interface CloneOptions {
   /** Any address that git knows: a path, git://, ssh, https. A login in it is kept to ourselves. */

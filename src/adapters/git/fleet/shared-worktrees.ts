@@ -17,9 +17,9 @@ import {
   fetchObjects,
   pruneAttempts,
   showBranch,
+  trackingRef,
 } from "./shared-commits.ts";
 import type { Clone } from "./shared-clone.ts";
-import { trackingRef } from "./shared-follow.ts";
 
 export interface SharedOptions {
   readonly clone: Clone;

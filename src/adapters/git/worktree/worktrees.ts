@@ -10,13 +10,13 @@ import { changedPaths, diffText, fileText } from "../history.ts";
 import { TRAILERS, isRefLocked, isSameNote, trailersOf, updateRefs } from "../refs.ts";
 import { type Repository, ensureStateFolder, repositoryOpener } from "../repository.ts";
 import { submodulesWithWork } from "../submodules.ts";
+import { clearPlace, worktreeState } from "./worktree-folder.ts";
 import { type MakeOptions, adoptWork, clearAfterCrash, makeWorktree } from "./make-worktree.ts";
 import { bringBack, treeWithOlder } from "./bring-back.ts";
 import { type TargetBranch, localTarget } from "./integration.ts";
 import { withPinnedBases } from "./start-commit.ts";
 import { createKeyedQueue } from "./in-place.ts";
 import { integrationOf } from "./deliver-commit.ts";
-import { clearPlace, worktreeState } from "./worktree-folder.ts";
 import {
   type Site,
   type WorktreeRefs,

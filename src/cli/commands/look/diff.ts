@@ -1,4 +1,4 @@
-import { readGitDiff } from "../../../parse/code/git-diff.ts";
+import { readGitDiff } from "../../../parse/code/git-output.ts";
 import { diffRange } from "../../../views/story/diff-range.ts";
 import { readDiff } from "../../../views/story/diff-document.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";

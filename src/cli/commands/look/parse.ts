@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { RemandError } from "../../../core/events/error.ts";
-import type { ReadFinding, Reading } from "../../../core/stories/reading.ts";
-import { SIGNAL_ROLES, type SignalRole } from "../../../core/stories/signal.ts";
+import { type ReadFinding, type Reading, SIGNAL_ROLES, type SignalRole } from "../../../core/stories/reading.ts";
 import { readAgentText } from "../../../parse/agent/agent-text.ts";
 import type { ReadingDocument } from "../../../core/schemas/reading.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../../../app/command.ts";

@@ -1,13 +1,12 @@
 import { resolve } from "node:path";
 import { countText } from "../../../stdx/plain-text.ts";
 import { storyId } from "../../../core/events/ids.ts";
-import type { RunOutline } from "../../../core/stories/outline.ts";
+import type { RunOutline } from "../../../core/stories/run-state.ts";
 import type { StoryState } from "../../../core/stories/story-state.ts";
 import { keptTexts } from "../../../engine/kept-texts.ts";
 import { withoutSecrets } from "../../../parse/secrets/secrets.ts";
-import { boardRows } from "../../../views/board/board.ts";
+import { boardRows, gateStrip, stripText } from "../../../views/board/board.ts";
 import { timeText } from "../../../views/run/event-text.ts";
-import { gateStrip, stripText } from "../../../views/board/gate-strip.ts";
 import { recheckText, rechecks } from "../../../views/story/recheck.ts";
 import { storyDocument } from "../../../views/story/story-document.ts";
 import { storyHtml } from "../../../views/story/story-html.ts";

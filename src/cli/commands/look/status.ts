@@ -1,10 +1,9 @@
 import { plural } from "../../../stdx/plain-text.ts";
 import { type StoryId, storyId } from "../../../core/events/ids.ts";
-import type { RunOutline } from "../../../core/stories/outline.ts";
+import type { RunOutline } from "../../../core/stories/run-state.ts";
 import { entries } from "../../../stdx/sorted-map.ts";
-import { type BoardRow, attemptText, boardRows } from "../../../views/board/board.ts";
+import { type BoardRow, attemptText, boardRows, stripText } from "../../../views/board/board.ts";
 import { forecastLines, forecastOf } from "../../../views/board/ledger.ts";
-import { stripText } from "../../../views/board/gate-strip.ts";
 import { type Glyphs, durationText, shortLine, spentText } from "../../../views/text/words.ts";
 import { summaryText } from "../../../views/run/run-summary.ts";
 import { type CliCommand, EXIT, type ExitCode, type World } from "../../../app/command.ts";

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { loginOf } from "../../../../src/adapters/git/fleet/shared-remote.ts";
-import { remoteError, troubleIn, type RemoteTrouble } from "../../../../src/adapters/git/fleet/shared-errors.ts";
+import {
+  loginOf,
+  remoteError,
+  troubleIn,
+  type RemoteTrouble,
+} from "../../../../src/adapters/git/fleet/shared-remote.ts";
 
 /** What servers and clients say, as they say it. */
 const SAID: readonly (readonly [RemoteTrouble, string])[] = [

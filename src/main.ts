@@ -81,6 +81,7 @@ function lateHost(early: Pick<Host, "watchFolder" | "clean">, db: string | null 
     stop: async (root, plan) => (await host()).stop(root, plan),
     offer: async (tools, about) => (await host()).offer(tools, about),
     probe: async (root, programs, checks) => (await host()).probe(root, programs, checks),
+    hide: async (root, plan) => (await host()).hide(root, plan),
     serve: async (root, plan) => (await host()).serve(root, plan),
     migrate: async (root, plan) => (await host()).migrate(root, plan),
     demoRepository: async (files) => (await host()).demoRepository(files),

@@ -17,6 +17,7 @@ import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { HealthDocument, VerifyDocument } from "../views/board/dashboard.ts";
 import type { AgentSpec } from "./agent-spec.ts";
+import type { HidePlan, HideReport } from "./hide-plan.ts";
 import type { StopAnswer, StopPlan } from "./stop-hook.ts";
 import type { MigratePlan, MigrationResult } from "./migrate-plan.ts";
 import type { Preflight, PreflightPlan, Probe } from "./preflight-plan.ts";
@@ -80,6 +81,8 @@ export interface Host {
       readonly config?: Pick<Config, "sandbox" | "env" | "gates">;
     },
   ): Promise<readonly Probe[]>;
+  /** Copies files of the project to where no agent sees them, for hidden checks. */
+  hide(root: string, plan: HidePlan): Promise<HideReport>;
   /** Shows the dashboard to this machine's browsers, until it is closed. */
   serve(root: string, plan: ServePlan): Promise<RunningServer>;
   /** Sets up a fleet's database with its roles, and moves the checkout's journal there. */
@@ -132,6 +135,8 @@ export interface RunPlan {
   readonly watcher: Watcher;
   /** Start although a check cannot run. */
   readonly force?: boolean;
+  /** The files of hidden checks: those of a folder, none, or (absent) those that are kept for the project. */
+  readonly hidden?: { readonly folder: string } | "none";
   /**
    * When a new journal may begin in the place of another: where that is missing, or whatever is wrong with it, because
    * a person asked. Without it, what does not continue its own past is refused.
@@ -222,6 +227,8 @@ export interface GatePlan {
   /** The number of the pull request that is judged: its code owners' approvals are licenses. */
   readonly pullRequest?: number;
   readonly agents?: Readonly<Record<string, Agent>>;
+  /** An agent asks: hidden checks are not run for it. */
+  readonly isForAgent?: boolean;
   readonly signal: AbortSignal;
   onOutput(gate: GateName, line: string): void;
   onNotice(text: string): void;

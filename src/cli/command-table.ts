@@ -107,6 +107,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/set-up/token.ts"),
   },
   {
+    name: "hide",
+    summary: "hide tests from agents: copy files of the project for hidden checks",
+    speaks: true,
+    load: () => import("./commands/set-up/hide.ts"),
+  },
+  {
     name: "serve",
     summary: "show the dashboard in a browser: board, stories, diffs with blame, inbox, cost",
     speaks: true,

@@ -24,6 +24,7 @@ import { ablePolicy, insistOnReviewers } from "./assert-capabilities.ts";
 import { checkVariablesOf } from "./checks/check-variables.ts";
 import { environmentWith, ownPythonOf } from "./checks/own-python.ts";
 import { deliveryOf } from "./delivery.ts";
+import { hiddenPartsOf } from "./hidden-files.ts";
 import { gatesOf, practicesOf } from "./checks/gates.ts";
 import { roleRegistryOf } from "./agents/roles.ts";
 import { stateFolder } from "./state-folder.ts";
@@ -71,20 +72,10 @@ export async function engineWorld(
   const practices = await practicesOf(root, plan.config);
   const reviewers = { roleRegistry, practices, nonce, productOf: createPhaseProduct({ workspace, pages }) };
   const delivery = await deliveryOf(plan.config, { clock, env, python, start, root, integration, sandboxes });
-  const gates = gatesOf(plan, {
-    evidence,
-    clock,
-    env,
-    sandboxes,
-    python,
-    experimentRunner,
-    start,
-    workspace,
-    state: stateFolder(root).path,
-    flakes: knownFlakes(journal),
-    reviewers,
-    delivery,
-  });
+  const shared = { evidence, clock, env, sandboxes, python, experimentRunner, start, workspace, reviewers, delivery };
+  const hidden = await hiddenPartsOf(root, plan, env, sandboxes);
+  const own = { state: stateFolder(root).path, flakes: knownFlakes(journal), hidden };
+  const gates = gatesOf(plan, { ...shared, ...own });
   const able = { canDeliver: integration !== null, settings: plan.config.gates };
   const policy = ablePolicy(plan.policy, new Set(gates.keys()), able);
   await insistOnReviewers(policy, roleRegistry);

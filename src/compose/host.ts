@@ -22,7 +22,12 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
       db === null
         ? (await import("./journal/journal-past.ts")).journalTrouble(root, stateFolder(root).journal, chain)
         : null,
-    openView: async (root) => (await import("./journal/read-journal.ts")).openView(root, db),
+    openView: async (root) =>
+      (await import("./journal/read-journal.ts")).openView(
+        root,
+        db,
+        async () => (await (await import("./journal/author.ts")).speakerIn(root, env)).type === "person",
+      ),
     verify: async (root, onProgress) =>
       (await import("./journal/verify-journal.ts")).verifyJournal(root, db, onProgress),
     appendEvents: async (root, stream, events) =>
@@ -44,6 +49,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
     stop: async (root, plan) => (await import("./checks/hook.ts")).stop(root, plan, env),
     offer: async (tools, about) => (await import("./host.ts")).offer(tools, about),
     probe: async (root, programs, checks) => (await import("./probe.ts")).probe(root, programs, checks, env, db),
+    hide: async (root, plan) => (await import("./hidden-files.ts")).hide(root, plan, env),
     serve: async (root, plan) => (await import("./serve.ts")).serve(root, db, plan, env),
     migrate: async (root, plan) => (await import("./journal/migrate.ts")).migrate(root, plan),
     watchFolder,

@@ -57,6 +57,7 @@ export async function runLoop(options: LoopOptions): Promise<RunResult> {
     stories: [loopStory(id, spec)],
     place: worktree ? "worktrees" : "in-place",
     agentCommand: isCommand(agent) ? agent : null,
+    hidden: options.hidden === undefined ? "none" : { folder: resolve(around.cwd, options.hidden) },
     ...(isCommand(agent) ? {} : { agents: { [config.roles.phase.implement]: agent } }),
     newJournal: { when: options.newJournal === true ? "asked" : "missing", by: options.by ?? "library" },
   } as const;

@@ -51,6 +51,8 @@ export interface LoopOptions extends WatchedOptions {
   };
   /** Existing tests that the agent may change: names, files or patterns. Read when the loop begins. */
   readonly testsMayChange?: readonly string[];
+  /** A folder with files that the agent never sees, by their paths in the project: with them the check must pass too. */
+  readonly hidden?: string;
   /** Any other value of the config, as `path=value`. */
   readonly set?: readonly string[];
   /** Start over, even if this loop has been run before. */

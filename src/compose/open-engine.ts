@@ -75,7 +75,7 @@ async function createSession(
   const telemetry = await telemetryOf({ root, worker: null, journal, onNotice: (text) => plan.onNotice?.(text) });
   const noted = { ...plan, watcher: telemetry.watcher(notifications.watcher) };
   const told = telemetry.journal(journal);
-  const sandboxes = await sandboxesOf(root, plan.config, env, (text) => plan.onNotice?.(text));
+  const sandboxes = await sandboxesOf(root, plan.config, env, (text) => plan.onNotice?.(text), plan.hidden);
   const { inPlace, ...places } = localPlaces(root, folder, noted, env, sandboxes);
   const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
   const stored = { journal: told, outbox: told.outbox, evidence, agentRuns: agentRunsIn(folder.runs, env) };

@@ -5,6 +5,7 @@ import { repositoryOpener, userStateFolder } from "../adapters/git/repository.ts
 import { type SandboxRequest, type Sandboxes, openSandboxes } from "../adapters/sandbox/open-sandboxes.ts";
 import { userFile } from "../app/load-config.ts";
 import type { Config } from "../config/config.ts";
+import { type HiddenSource, hiddenInSandbox } from "./hidden-files.ts";
 import { commandOf } from "./checks/own-python.ts";
 import { privateHomeOf } from "./workspaces.ts";
 import { stateFolder } from "./state-folder.ts";
@@ -18,8 +19,11 @@ export async function sandboxesOf(
   config: SandboxedConfig,
   env: EnvVariables,
   onNotice: (text: string) => void,
+  hiddenFiles?: HiddenSource,
 ): Promise<Sandboxes> {
-  const sandboxes = await openSandboxes(await sandboxRequest(root, config, env));
+  const hidden = await hiddenInSandbox(root, hiddenFiles, env);
+  const request = await sandboxRequest(root, config, env);
+  const sandboxes = await openSandboxes(hidden === null ? request : { ...request, hidden });
   if (sandboxes.problem !== null)
     onNotice(`agents and checks run without a sandbox: ${sandboxes.problem} (remand doctor says what to do)`);
   return sandboxes;

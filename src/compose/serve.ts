@@ -38,7 +38,7 @@ export async function serve(
     readOnly: plan.readOnly,
     secrets: await shownSecrets(root, plan.redact),
     assets: await assetsIn(plan.assets ?? BUILT),
-    openView: () => openView(root, db),
+    openView: () => openView(root, db, () => Promise.resolve(speaker.type === "person")),
     appendEvents: (stream, events) => tell(root, db, stream, events, speaker),
     verify: () => plan.verify(),
     health: () => plan.health(),

@@ -138,6 +138,8 @@ export interface GateConfig {
   readonly reset?: string;
   /** Checks: are faults planted in the work, to see that its tests can fail? Without it, `auto`. */
   readonly faults?: "auto" | "off";
+  /** Checks: commands that run with files which agents never see; none: the gate's own commands. */
+  readonly hidden?: readonly (string | CommandConfig)[];
   readonly coverage?: CoverageConfig;
   /** CI: the command that puts formatting and lint right. */
   readonly fix?: string;

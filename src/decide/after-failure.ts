@@ -77,7 +77,9 @@ function checkStall(state: StoryState, policy: Policy, failing: Failing): StoryA
 }
 
 function blameFirst(policy: Policy, failing: Failing, judgement: Judgement): StoryAction | null {
-  if (!policy.gates[failing.gate].blame || failing.blame !== null) return null;
+  // What a hidden check tried would show in the experiments, and in what they found.
+  const isHidden = (judgement.hidden?.failed ?? 0) > 0;
+  if (!policy.gates[failing.gate].blame || failing.blame !== null || isHidden) return null;
   return { type: "find-blame", gate: failing.gate, tree: judgement.tree };
 }
 

@@ -13,6 +13,7 @@ import type { Workspace } from "../ports/workspace.ts";
 import type { CheckEnvironment } from "./checks/environments.ts";
 import type { KnownFlake } from "./checks/flakes.ts";
 import type { CoverageRules } from "./checks/measures.ts";
+import type { HiddenParts } from "./checks/hidden-checks.ts";
 import type { CheckCommand } from "./checks/run-check.ts";
 import type { Sandbox } from "../ports/sandbox.ts";
 import type { BaseFaultStore } from "./faults/fault-options.ts";
@@ -48,6 +49,8 @@ interface OwnSettings {
   readonly parallel: number;
   readonly reset?: string;
   readonly faults?: "auto" | "off";
+  /** Commands that run with hidden files; none: the gate's own. */
+  readonly hidden?: readonly CheckCommand[];
   readonly coverage?: CoverageRules;
   readonly rules: Readonly<Record<string, Severity | "off">>;
   readonly report?: string;
@@ -67,6 +70,8 @@ export interface GateParts {
   readonly flakes?: (() => Promise<readonly KnownFlake[]>) | undefined;
   /** What is known of faults planted in a base; absent: it is known as long as the process runs. */
   readonly baseFaults?: BaseFaultStore | undefined;
+  /** Files that no agent sees; absent: none. */
+  readonly hidden?: HiddenParts | null;
   /** Where the base's tests are tried with the work; `null`: nothing is proven by trying. */
   readonly experimentRunner: ExperimentRunner | null;
   /** Where gates that run code, and reviewers, get a clean checkout; `null`: they use the author's folder. */

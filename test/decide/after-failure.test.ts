@@ -3,7 +3,7 @@ import type { StoryAction } from "../../src/core/stories/command.ts";
 import type { Blame } from "../../src/core/blame/blame.ts";
 import { FAILURE_CEILING } from "../../src/core/stories/budget.ts";
 import type { GateName, Judgement } from "../../src/core/gates/gate.ts";
-import { fingerprint, treeId } from "../../src/core/events/ids.ts";
+import { evidenceId, fingerprint, treeId } from "../../src/core/events/ids.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
 import type { Failing, GateState, Round, StoryState } from "../../src/core/stories/story-state.ts";
 import { afterFailure, giveUp } from "../../src/decide/after-failure.ts";
@@ -191,6 +191,11 @@ describe("the cause", () => {
     const wants = review({ blame: true });
     expect(decided({ policy: wants })).toEqual({ type: "find-blame", gate: "review", tree: "t1" });
     expect(short(decided({ policy: wants, failing: { blame: blame("unmet") } }))).toBe("send-back");
+  });
+
+  test("of a hidden check's failure is not looked for: it would show in the brief", () => {
+    const verdict = { hidden: { failed: 1, report: evidenceId("a".repeat(64)) } };
+    expect(short(decided({ policy: review({ blame: true }), verdict }))).toBe("send-back");
   });
 
   test.each<[Blame["verdict"], object]>([

@@ -83,6 +83,7 @@ export const NO_HOST: Host = {
   blame: absent,
   stop: absent,
   offer: absent,
+  hide: absent,
   serve: absent,
   migrate: absent,
   watchFolder: () => () => undefined,

@@ -168,6 +168,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     clean: (text) => text,
     withTokenFile: () => host,
     makeToken: () => Promise.resolve({ token: "rmd_made", madeAt: 0 }),
+    hide: () => Promise.reject(new Error("this host hides nothing")),
     at: (db) => {
       dbs.push(db);
       return host;

@@ -154,6 +154,7 @@ export const judgement: fc.Arbitrary<Judgement> = recordOf(
     flaky: texts,
     notes: texts,
     contested: list(recordOf({ test: text, why: fc.constantFrom(...CONTESTED_WHY) }, { file: text })),
+    hidden: recordOf({ failed: count, report: evidence }),
     ciClass: fc.constantFrom(...CI_CLASSES),
     tddPhase,
     conflicts: list(recordOf({ file: text, line: count, between: pair, says: pair, winner: fc.option(text) })),

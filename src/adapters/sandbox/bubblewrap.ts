@@ -6,7 +6,7 @@ import { CELL_PREFIX, removeCellFolder } from "../process/cell-folder.ts";
 import { type ShownFolder, textInside } from "../process/shown-folder.ts";
 import type { Cell, CellRequest, Sandbox } from "../../ports/sandbox.ts";
 import type { IsolationLevel } from "../../core/events/isolation.ts";
-import { type RuleOptions, cellRules } from "./cell-rules.ts";
+import { type RuleOptions, cellRules, checkoutAround, realPath } from "./cell-rules.ts";
 import { isBelow, type PathRule, planMounts } from "./mount-plan.ts";
 
 export interface BubblewrapOptions extends RuleOptions {
@@ -19,6 +19,8 @@ export interface BubblewrapOptions extends RuleOptions {
   readonly commonDir: string;
   /** Without a network the program reaches only what it starts itself. */
   readonly network: "shared" | "none";
+  /** What a program finds of git in the checkout around its folder; absent: all of it. */
+  viewGit?(top: string): Promise<readonly { readonly path: string; readonly from: string }[]>;
 }
 
 /**
@@ -39,12 +41,13 @@ async function openCell(options: BubblewrapOptions, request: CellRequest): Promi
       ([name]) => !options.isWithheld(name) && !PLACES_FOR_FILES.has(name),
     );
     const env = Object.fromEntries(passed.map(([name, value]) => [name, inside(value)]));
-    const plan = planMounts([...cellRules(options, { ...request, env: Object.fromEntries(passed) }, aside)]).filter(
+    const rules = await rulesWithGit(options, { ...request, env: Object.fromEntries(passed) }, aside);
+    const plan = planMounts(rules).filter(
       ({ path }) => shown === undefined || (path !== shown.at && !isBelow(path, shown.at)),
     );
     const overlays = plan
       .filter(({ kind }) => kind === "copy")
-      .map(({ path }, at) => ({ path, at: join(aside, `${at}`) }));
+      .map(({ path, from = path }, at) => ({ path, from, at: join(aside, `${at}`) }));
     for (const { at } of overlays)
       for (const name of ["upper", "work", "shown"]) await mkdir(join(at, name), { recursive: true });
     const empty = plan.filter(({ kind }) => kind === "empty");
@@ -54,7 +57,7 @@ async function openCell(options: BubblewrapOptions, request: CellRequest): Promi
       ...overlays.map(({ path, at }) => [path, join(at, "shown")] as const),
       ...empty.map(({ path }, index) => [path, join(aside, `empty-${index}`)] as const),
     ]);
-    const another = shown === undefined ? [] : await showElsewhere(shown, options.commonDir, plan, shownAt);
+    const another = shown === undefined ? [] : await showElsewhere(shown, options, plan, shownAt);
     const box = [
       "bwrap",
       ...identity(),
@@ -77,6 +80,21 @@ async function openCell(options: BubblewrapOptions, request: CellRequest): Promi
   }
 }
 
+async function rulesWithGit(
+  options: BubblewrapOptions,
+  request: CellRequest,
+  aside: string,
+): Promise<readonly PathRule[]> {
+  const git = (await options.viewGit?.(checkoutAround(request.cwd, options.rules))) ?? [];
+  return [...cellRules(options, request, aside), ...git.map(showFolder)];
+}
+
+const showFolder = ({ path, from }: { readonly path: string; readonly from: string }): PathRule => ({
+  path: realPath(path) ?? path,
+  kind: "copy",
+  from,
+});
+
 /** Temporary files have a folder of their own inside, in the usual place. */
 const PLACES_FOR_FILES: ReadonlySet<string> = new Set(["TMPDIR", "TMP", "TEMP"]);
 
@@ -86,7 +104,7 @@ const PLACES_FOR_FILES: ReadonlySet<string> = new Set(["TMPDIR", "TMP", "TEMP"])
  */
 async function showElsewhere(
   { folder, at }: ShownFolder,
-  commonDir: string,
+  { commonDir, viewGit }: BubblewrapOptions,
   plan: readonly PathRule[],
   shownAt: ReadonlyMap<string, string>,
 ): Promise<readonly string[]> {
@@ -97,7 +115,8 @@ async function showElsewhere(
     `${at}${path.slice(folder.length)}`,
   ]);
   const history = shownAt.get(join(folder, ".git"));
-  if (history === undefined || !isBelow(commonDir, at)) return mounts;
+  // A view of git has all objects that it shows.
+  if (history === undefined || viewGit !== undefined || !isBelow(commonDir, at)) return mounts;
   const info = join(dirname(history), "upper", "objects", "info");
   await mkdir(info, { recursive: true });
   await writeFile(join(info, "alternates"), `${join(at, ".git", USER_OBJECTS)}\n`);
@@ -151,12 +170,12 @@ done
 exec "$@"`;
 
 /** Mounts the copies in a namespace of their own, and goes on with the rest of the command line. */
-function mounting(overlays: readonly { readonly path: string; readonly at: string }[]): readonly string[] {
+function mounting(overlays: readonly { readonly from: string; readonly at: string }[]): readonly string[] {
   if (overlays.length === 0 && isRoot()) return [];
   const user = isRoot() ? [] : ["--user", "--map-root-user"];
   const how = isRoot() ? "redirect_dir=on" : "userxattr";
-  const mounts = overlays.flatMap(({ path, at }) => [
-    `${how},lowerdir=${escape(path)},upperdir=${join(at, "upper")},workdir=${join(at, "work")}`,
+  const mounts = overlays.flatMap(({ from, at }) => [
+    `${how},lowerdir=${escape(from)},upperdir=${join(at, "upper")},workdir=${join(at, "work")}`,
     join(at, "shown"),
   ]);
   return [

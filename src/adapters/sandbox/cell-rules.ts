@@ -17,7 +17,7 @@ export function checkoutAround(cwd: string, rules: readonly PathRule[]): string 
 }
 
 /** A path that is mounted for this process alone looks like a link from outside, and is itself inside. */
-function realPath(path: string): string | null {
+export function realPath(path: string): string | null {
   if (entranceTo(path) !== null) return path;
   try {
     return realpathSync(path);

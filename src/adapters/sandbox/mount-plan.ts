@@ -4,6 +4,8 @@ import { posix } from "node:path";
 export interface PathRule {
   readonly path: string;
   readonly kind: PathKind;
+  /** Of a copy: the folder that is shown there in place of what is there. */
+  readonly from?: string;
 }
 
 export type PathKind =
@@ -23,18 +25,23 @@ const GENEROUS: readonly PathKind[] = ["hidden", "empty", "read", "copy", "write
 
 /** One rule for each path, parents before what is below them, without rules that change nothing. */
 export function planMounts(rules: readonly PathRule[]): readonly PathRule[] {
-  const byPath = new Map<string, PathKind>();
-  for (const { path, kind } of rules) {
-    const known = byPath.get(path);
-    if (known === undefined || GENEROUS.indexOf(kind) > GENEROUS.indexOf(known)) byPath.set(path, kind);
+  const byPath = new Map<string, PathRule>();
+  for (const rule of rules) {
+    const known = byPath.get(rule.path);
+    if (known === undefined || isStronger(rule, known)) byPath.set(rule.path, rule);
   }
-  const sorted = [...byPath].map(([path, kind]) => ({ path, kind })).toSorted((a, b) => order(a.path, b.path));
-  return sorted.filter(({ path, kind }, index) => {
+  const sorted = [...byPath.values()].toSorted((a, b) => order(a.path, b.path));
+  return sorted.filter(({ path, kind, from }, index) => {
+    if (from !== undefined) return true;
     const above = sorted.slice(0, index).findLast((each) => isBelow(path, each.path));
     // What is below a hidden folder is hidden already; a copy inside of a copy would be a mount for nothing.
     return above?.kind !== kind && !(above?.kind === "empty" && kind === "hidden");
   });
 }
+
+/** What is shown in place of another folder is there to keep that one from the program. */
+const isStronger = (rule: PathRule, known: PathRule): boolean =>
+  known.from === undefined && (rule.from !== undefined || GENEROUS.indexOf(rule.kind) > GENEROUS.indexOf(known.kind));
 
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 

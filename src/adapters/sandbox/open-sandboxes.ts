@@ -33,6 +33,16 @@ export interface SandboxRequest {
   readonly project: SandboxProject;
   /** Where what was found out about this machine is kept. */
   readonly userState: string;
+  /** Files that are kept from every program; absent: none are. */
+  readonly hidden?: {
+    /** Folders and files that nothing sees. */
+    readonly paths: readonly string[];
+    /** What is shown of git in a checkout: no object of a hidden file. */
+    viewGit(
+      top: string,
+      history: "recent" | "commits",
+    ): Promise<readonly { readonly path: string; readonly from: string }[]>;
+  };
 }
 
 /** Where programs run, by what they are there for. */
@@ -43,11 +53,19 @@ export interface Sandboxes {
   readonly checks: Sandbox;
   /** Where programs in them find clean checkouts: at the path of the user's own. `null`: where those are. */
   readonly shownAt: string | null;
+  /** The same for checks with hidden files: what they start talks to no other program. */
+  readonly hiddenChecks: Sandbox;
   /** Why there is none, or not the one that was asked for; `null` where all is as it should be. */
   readonly problem: string | null;
 }
 
-export const NO_SANDBOXES: Sandboxes = { agents: NO_SANDBOX, checks: NO_SANDBOX, shownAt: null, problem: null };
+export const NO_SANDBOXES: Sandboxes = {
+  agents: NO_SANDBOX,
+  checks: NO_SANDBOX,
+  hiddenChecks: NO_SANDBOX,
+  shownAt: null,
+  problem: null,
+};
 
 /** The sandbox that works on this machine, as the user wants it. */
 export async function openSandboxes(request: SandboxRequest): Promise<Sandboxes> {
@@ -60,16 +78,18 @@ export async function openSandboxes(request: SandboxRequest): Promise<Sandboxes>
     if (settings.mode === "required") throw new RemandError("sandbox-missing", problem, fixFor(kind));
     return { ...NO_SANDBOXES, problem };
   }
-  const rules = privatePaths(project, user);
+  const hiddenPaths = request.hidden?.paths ?? [];
+  const rules = [...privatePaths(project, user), ...hiddenPaths.map((path): PathRule => ({ path, kind: "hidden" }))];
   const allowed = [
     ...(user.docker ? ["docker"] : []),
     ...user.write.map((path) => `write ${path}`),
     ...user.variables.filter((name) => withheldNames({ ...user, variables: [] })(name)),
   ];
-  const cut = settings.network === "none" ? (["network"] as const) : [];
+  const cut = (network: "shared" | "none") => (network === "none" ? (["network"] as const) : []);
   return {
     agents: make({ kind, held: test.held, allowed }, [...rules, ...checkFiles(user, project)], "agents"),
-    checks: make({ kind, held: [...test.held, ...cut], allowed }, rules, "checks"),
+    checks: make({ kind, held: [...test.held, ...cut(settings.network)], allowed }, rules, "checks"),
+    hiddenChecks: make({ kind, held: [...test.held, ...cut("none")], allowed }, rules, "hidden-checks"),
     shownAt: kind === "bubblewrap" && canCover(request) ? project.top : null,
     problem: null,
   };
@@ -100,20 +120,23 @@ async function firstThatHolds(
 
 const UNTESTED: IsolationLevel = { kind: "bubblewrap", held: [], allowed: [] };
 
-type Maker = (level: IsolationLevel, rules: readonly PathRule[], of: "agents" | "checks") => Sandbox;
+type Purpose = "agents" | "checks" | "hidden-checks";
+type Maker = (level: IsolationLevel, rules: readonly PathRule[], of: Purpose) => Sandbox;
 
 function makerOf(
   kind: Exclude<SandboxKind, "none">,
-  { user, settings, project: { top, commonDir } }: SandboxRequest,
+  { user, settings, hidden, project: { top, commonDir } }: SandboxRequest,
   engine: ContainerOptions["engine"],
 ): Maker {
   const isWithheld = withheldNames(user);
   const texts = settingsWithoutLogins(user.home);
   return (level, rules, of) => {
     const named = of === "agents" ? "write" : "read";
-    const network = of === "agents" ? "shared" : settings.network;
+    const network = of === "agents" ? "shared" : of === "checks" ? settings.network : "none";
     const options = { level, rules, isWithheld, network, top, named } as const;
-    if (kind === "bubblewrap") return createBubblewrap({ ...options, texts, commonDir });
+    const history = of === "agents" ? "recent" : "commits";
+    const git = hidden === undefined ? {} : { viewGit: (checkout: string) => hidden.viewGit(checkout, history) };
+    if (kind === "bubblewrap") return createBubblewrap({ ...options, ...git, texts, commonDir });
     if (kind === "sandbox-exec") return createSandboxExec(options);
     return createContainer({ ...options, image: settings.image ?? "", engine });
   };

@@ -8,6 +8,7 @@ import { GATES, type GateName, byGate } from "../../core/gates/gate.ts";
 import { judge } from "../../decide/verdict.ts";
 import type { ExperimentRunner } from "../../ports/experiment-runner.ts";
 import type { Gate } from "../../ports/gate.ts";
+import type { HiddenParts } from "../../gates/checks/hidden-checks.ts";
 import type { DeliveryParts, GateParts, GateSettings, ReviewerParts } from "../../gates/gate-parts.ts";
 import { GATE_CREATORS } from "../../gates/registry.ts";
 import type { WorkStarter } from "../../adapters/git/dependencies/work-start.ts";
@@ -32,6 +33,8 @@ interface Parts extends Pick<GateParts, "evidence" | "clock" | "workspace" | "fl
   readonly checkouts?: ExperimentRunner;
   /** How things were before an agent worked: with it, checks get a HOME of their own. */
   readonly start?: WorkStarter;
+  /** With it, work that passed is also run with files that its author never saw. */
+  readonly hidden?: HiddenParts | null;
   /** Remand's own folder. With it, a red base is also tried with the variables that are withheld. */
   readonly state?: string;
   /** Without them there are only the gates that need no reviewer. */
@@ -57,6 +60,7 @@ export function gatesOf(
     start,
     reviewers,
     delivery,
+    hidden = null,
   } = parts;
   const { checkouts = experimentRunner } = parts;
   const { checks: sandbox } = sandboxes;
@@ -72,6 +76,7 @@ export function gatesOf(
     env: seen,
     sandbox,
     flakes,
+    hidden,
     baseFaults: createKeptBaseFaults(userStateFolder(env), checksKey(config, env)),
     experimentRunner,
     checkouts,
@@ -102,7 +107,11 @@ function createGates(settings: GateSettings, parts: Omit<GateParts, "gate">): Re
 }
 
 function settingsOf(config: Config): GateSettings {
-  const gates = byGate((gate) => ({ ...config.gates[gate], commands: config.gates[gate].commands.map(commandOf) }));
+  const gates = byGate((gate) => ({
+    ...config.gates[gate],
+    commands: config.gates[gate].commands.map(commandOf),
+    hidden: (config.gates[gate].hidden ?? []).map(commandOf),
+  }));
   return { ...config, gates, ciPatienceMs: knownDurationMs(config.forge.patience) };
 }
 

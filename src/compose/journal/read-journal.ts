@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { KEPT_FROM_AGENTS, isHiddenText } from "../../core/gates/hidden-report.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Journal, JournalReader } from "../../ports/journal.ts";
 import type * as SqliteAdapter from "../../adapters/journal/sqlite-journal.ts";
@@ -76,7 +77,12 @@ function inDatabase(db: string): JournalLocation {
 }
 
 /** The current state. Git is loaded on the first request for code: most commands only show the stories' status. */
-export async function openView(root: string, db: string | null): Promise<JournalView | null> {
+export async function openView(
+  root: string,
+  db: string | null,
+  /** Is the caller an identified person? Others do not see what hidden checks left. */
+  isPerson: () => Promise<boolean>,
+): Promise<JournalView | null> {
   const opened = await journalLocation(root, db).read();
   if (opened === null) return null;
   const { journal, evidence, close } = opened;
@@ -85,7 +91,7 @@ export async function openView(root: string, db: string | null): Promise<Journal
     return {
       state,
       journal,
-      evidence,
+      evidence: withoutHidden(evidence, isPerson),
       lines: (after, only) => journal.read(after, only),
       workspace: async () => {
         const { createWorktrees } = await import("../../adapters/git/worktree/worktrees.ts");
@@ -97,6 +103,16 @@ export async function openView(root: string, db: string | null): Promise<Journal
     await close();
     throw error;
   }
+}
+
+function withoutHidden(evidence: Evidence, isPerson: () => Promise<boolean>): Evidence {
+  return {
+    ...evidence,
+    async read(id) {
+      const text = await evidence.read(id);
+      return text !== null && isHiddenText(text) && !(await isPerson()) ? KEPT_FROM_AGENTS : text;
+    },
+  };
 }
 
 /** How the stories stand, and nothing else. */

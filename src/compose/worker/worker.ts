@@ -131,7 +131,7 @@ async function workerParts(
   const secrets = await learnProject(root, config, env);
   const evidence = createPostgresEvidence(pool, { secrets, copies: folder.evidence });
   const at: { ledger: Ledger | null } = { ledger: null };
-  const sandboxes = await sandboxesOf(root, config, env, (text) => watched.onNotice?.(text));
+  const sandboxes = await sandboxesOf(root, config, env, (text) => watched.onNotice?.(text), plan.run.hidden);
   const places = sharedPlaces(root, folder, watched, marked, sandboxes, at);
   const outbox = ownOutbox(journal.outbox, plan.name);
   const { world, policy } = await engineWorld(root, watched, marked, {

@@ -14,9 +14,7 @@ const sandboxMode = z.enum(["auto", "required", "off"]);
  * What a config file may hold. Every key may be left out: a file is a preset plus changes. Unknown keys are
  * errors, because a misspelt limit that is silently ignored is no limit.
  */
-/*
- * The message of a format says what is expected, as a noun; the report adds the key before it and the value after it.
- */
+// The message of a format says what is expected, as a noun; the report adds the key before it and the value after it.
 const word = z
   .string()
   .regex(
@@ -76,6 +74,7 @@ const command = z.strictObject({
   environments: z.array(word).optional(),
   timeout: duration.optional(),
 });
+const commands = z.array(z.union([line, command])).optional();
 
 const failOn = z.strictObject(
   Object.fromEntries(SEVERITIES.map((severity) => [severity, count(1).optional()])) as {
@@ -101,7 +100,7 @@ const gate = z.strictObject({
   perspectives: z.array(word).optional(),
   blame: z.boolean().optional(),
   onUnexplained: z.enum(["escalate", "send-back"]).optional(),
-  commands: z.array(z.union([line, command])).optional(),
+  commands,
   practices: z.array(z.union([z.string().min(1), z.strictObject({ file: line })])).optional(),
   reports: globs.optional(),
   reruns: count(0, 10).optional(),
@@ -116,6 +115,7 @@ const gate = z.strictObject({
     .enum(["auto", "off"])
     .describe("Are small faults planted in a copy of the work, to see that its tests can fail? auto | off.")
     .optional(),
+  hidden: commands.describe("Commands that run with the files of `remand hide`, which agents never see."),
   coverage: coverage.optional(),
   fix: line.optional(),
   rules: z.record(word, z.enum([...SEVERITIES, "off"])).optional(),

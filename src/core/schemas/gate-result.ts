@@ -163,6 +163,8 @@ export const judgementSchema = z.strictObject({
    * those that it was asked to rule on; its pass lets them through.
    */
   contested: z.array(contestedTestSchema).exactOptional(),
+  /** Hidden checks ran: how many failures there were, and where a person reads what failed. */
+  hidden: z.strictObject({ failed: count, report: evidenceIdSchema }).exactOptional(),
   ciClass: z.enum(CI_CLASSES).exactOptional(),
   tddPhase: z.enum(TDD_PHASES).exactOptional(),
   conflicts: z.array(reviewConflictSchema).exactOptional(),

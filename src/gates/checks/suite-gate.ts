@@ -7,12 +7,15 @@ import { selectCommands } from "../pinned/selected-tests.ts";
 import { withTestedWork } from "../pinned/tested-work.ts";
 import type { BaseFaultStore, FaultOptions } from "../faults/fault-options.ts";
 import { type ChecksOptions, createChecksGate } from "./checks-gate.ts";
+import { withHiddenChecks } from "./hidden-checks.ts";
 import type { CheckCommand } from "./run-check.ts";
 
 export const checksGate: CreateGate = (settings, parts) =>
-  parts.decideEnvironment((env, sandbox) =>
-    suiteGate(settings, { ...parts, env, sandbox }, { gate: "checks", commands: settings.gates.checks.commands }),
-  );
+  parts.decideEnvironment((env, sandbox) => {
+    const suite = { gate: "checks", commands: settings.gates.checks.commands } as const;
+    const own = { ...parts, env, sandbox };
+    return withHiddenSuite(suiteGate(settings, own, suite), settings, own, suite);
+  });
 
 interface Suite {
   /** The gate whose settings hold. */
@@ -34,22 +37,42 @@ export function suiteGate(
   const optional = { ...(flakes === undefined ? {} : { flakes }), ...(coverage === undefined ? {} : { coverage }) };
   const resets = reset === undefined ? {} : { reset };
   const shared = { commands, environments, evidence, clock, workspace, env, sandbox, ...resets };
+  const pinning = { workspace, testPaths, oracle, product, commands: commands.map(({ run }) => run) };
   const tested = withTestedWork(createChecksGate({ ...shared, reports, reruns, parallel, ...optional }), {
     selectTests(files, packageFile) {
       const selected = selectCommands(commands, files, packageFile);
       return selected.length === 0 ? null : createChecksGate({ ...shared, commands: selected, reruns });
     },
-    workspace,
+    ...pinning,
     evidence,
     experimentRunner,
-    testPaths,
-    oracle,
-    product,
     isTestDemandedElsewhere,
-    commands: commands.map(({ run }) => run),
     ...(isTestDemandedElsewhere || faults === "off" ? {} : { faults: faultOptions(shared, parts) }),
   });
   return inCleanCheckout(tested, checkouts, { testPaths, oracle, product });
+}
+
+/** A gate that runs tests, with the hidden checks behind it, where there are any. */
+export function withHiddenSuite(
+  judging: Gate,
+  { gates, environments, scope, oracle, product }: GateSettings,
+  parts: GateParts & { readonly env: EnvironmentIn },
+  { commands }: Pick<Suite, "commands">,
+): Gate {
+  const { evidence, clock, workspace, env, checkouts, hidden = null } = parts;
+  if (hidden === null || checkouts === null) return judging;
+  const { hidden: own = [], reruns, reset } = gates.checks;
+  const checks = { environments, evidence, clock, workspace, env, reruns, ...(reset === undefined ? {} : { reset }) };
+  return withHiddenChecks(judging, {
+    workspace,
+    testPaths: scope.testPaths,
+    oracle,
+    product,
+    commands: commands.map(({ run }) => run),
+    checkouts,
+    hidden,
+    checks: { ...checks, commands: own.length === 0 ? commands : own },
+  });
 }
 
 /** Planted faults are tried once each, with the commands in which tests ran. */

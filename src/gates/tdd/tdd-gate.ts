@@ -8,7 +8,7 @@ import type { ExperimentRunner } from "../../ports/experiment-runner.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { withFailing } from "../pinned/match-tests.ts";
-import { suiteGate } from "../checks/suite-gate.ts";
+import { suiteGate, withHiddenSuite } from "../checks/suite-gate.ts";
 import type { CreateGate, GateParts, GateSettings } from "../gate-parts.ts";
 import { createReviewGate } from "../review/review-gate.ts";
 
@@ -51,7 +51,9 @@ export const tddGate: CreateGate = (settings, parts) => {
   const { checks, tdd } = settings.gates;
   const commands = tdd.commands.length === 0 ? checks.commands : tdd.commands;
   const tests = suiteGate(settings, parts, { gate: "tdd", commands, isTestDemandedElsewhere: true });
-  return createTddGate({ tests, domain: domainReview(settings, parts), experimentRunner, workspace, testPaths, clock });
+  const domain = domainReview(settings, parts);
+  const gate = createTddGate({ tests, domain, experimentRunner, workspace, testPaths, clock });
+  return withHiddenSuite(gate, settings, parts, { commands });
 };
 
 /** Within the cycle a reviewer looks at the types, where the config has a stage of that name. */

@@ -1,4 +1,5 @@
 import type { Event, Recorded } from "../../core/events/event.ts";
+import type { Judgement } from "../../core/gates/gate.ts";
 import type { EvidenceId } from "../../core/events/ids.ts";
 import { eventWords } from "../run/event-text.ts";
 import { type LineMark, shortLine } from "../text/words.ts";
@@ -69,8 +70,10 @@ function keptBy(event: Event): readonly TextReference[] {
     case "attempt.finished":
       return event.message === undefined ? [] : [{ label: "what it said", id: event.message }];
     case "gate.judged": {
-      const { evidence } = event.judgement;
-      return evidence.map((id, index) => ({ label: evidence.length === 1 ? "evidence" : `evidence ${index + 1}`, id }));
+      const { evidence, hidden } = event.judgement;
+      const own = hidden === undefined ? [] : [{ label: "hidden checks", id: hidden.report }];
+      const label = (index: number): string => (evidence.length === 1 ? "evidence" : `evidence ${index + 1}`);
+      return [...evidence.map((id, index) => ({ label: label(index), id })), ...own];
     }
     case "work.sent-back":
       return [{ label: "the brief", id: event.brief }];
@@ -114,10 +117,10 @@ export function timelineOf(lines: readonly Recorded[]): TimelineEntry[] {
         return entry(event.outcome.type === "ready" ? "note" : "trouble", [...said, ...files]);
       }
       case "gate.judged":
-        return entry(
-          markOf(event.judgement.result),
-          event.judgement.result === "pass" ? [] : reasonsOf(event.judgement, 5, 8),
-        );
+        return entry(markOf(event.judgement.result), [
+          ...(event.judgement.result === "pass" ? [] : reasonsOf(event.judgement, 5, 8)),
+          ...hiddenLines(event.judgement),
+        ]);
       case "blame.found":
         return entry(
           "note",
@@ -146,6 +149,10 @@ export function timelineOf(lines: readonly Recorded[]): TimelineEntry[] {
     }
   });
 }
+
+/** Where a person reads what hidden checks found. */
+const hiddenLines = ({ hidden }: Judgement): readonly string[] =>
+  hidden === undefined ? [] : [`hidden checks: remand evidence ${hidden.report}`];
 
 function markOf(result: "pass" | "fail" | "blocked" | "error" | "inconclusive"): LineMark {
   if (result === "pass") return "accepted";

@@ -26,6 +26,12 @@ test("a rule that changes nothing is left out", () => {
   expect(planMounts(rules)).toEqual([rule("/", "read"), rule("/tmp", "empty")]);
 });
 
+test("a folder that is shown in place of another counts before every other rule, also inside of a copy", () => {
+  const shown: PathRule = { path: "/repo/.git", kind: "copy", from: "/views/1" };
+  const rules = [rule("/repo", "copy"), rule("/repo/.git", "write"), shown, rule("/repo/.git", "write")];
+  expect(planMounts(rules)).toEqual([rule("/repo", "copy"), shown]);
+});
+
 test("a folder whose name only begins alike is not below", () => {
   expect(isBelow("/repository", "/repo")).toBe(false);
   expect(planMounts([rule("/a", "hidden"), rule("/ab", "hidden")])).toHaveLength(2);

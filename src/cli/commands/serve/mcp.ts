@@ -99,7 +99,7 @@ function gateTool(world: World): Tool {
       if (plan === null) return wrongConfig(problems.map((problem) => problemText(problem, { color: false })));
       const gates = plan.gates.filter((gate) => rolesOfGate(plan.policy, gate).length === 0);
       if (gates.length === 0) return { isError: true, text: "No gate is configured that can run without an agent." };
-      const report = await world.host.gate(world.cwd, { ...plan, ...QUIET, gates, signal });
+      const report = await world.host.gate(world.cwd, { ...plan, ...QUIET, gates, signal, isForAgent: true });
       const setting = { version: world.version, glyphs: glyphsFor(world.env), paint: paintFor(false), fields: null };
       const data = JSON.parse(formatGates(report, "json", setting)) as Record<string, unknown>;
       return {

@@ -45,6 +45,7 @@ interface Options {
   readonly time?: string;
   readonly known?: readonly string[];
   readonly testsMayChange?: readonly string[];
+  readonly hidden?: string;
   readonly set?: readonly string[];
   readonly reporter?: string;
   readonly json?: boolean;
@@ -56,6 +57,7 @@ const EXAMPLES = `Examples:
   remand loop --goal @task.md --check "pytest -q" --max-iterations 5 --time 30m -- ./my-agent.sh
   remand loop --check "npm test" --known "test/legacy/**" --agent claude   what fails there already is left as it is
   remand loop --goal "round totals up" --check "npm test" --tests-may-change "test/total.test.js" --agent claude
+  remand loop --goal "parse dates" --check "npm test" --hidden ../hidden-tests --agent claude   tests that the agent never sees
   remand loop --goal "tidy up" --check "npm test" --force --agent claude   although the check passes already
   remand loop --undo                                  bring the files back to how they were before the loop
 
@@ -91,6 +93,10 @@ export const command: CliCommand = {
         "an existing test that the agent may change: name, file or pattern; can be given again",
         collect,
       )
+      .option(
+        "--hidden <folder>",
+        "files that the agent never sees, by their paths in the project: with them the check must pass too",
+      )
       .option("--agent <name>", `an agent of remand.yaml by its role, or ${CLIENT_PROGRAMS.join(" or ")}`)
       .option("--set <path=value>", "set any value of the config; can be given again", collect)
       .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
@@ -125,6 +131,7 @@ async function loop(world: World, agent: readonly string[], options: Options): P
     place: options.worktree === true ? "worktrees" : "in-place",
     agentCommand: agent.length === 0 ? null : agent,
     ...(options.force === true ? { force: true } : {}),
+    hidden: options.hidden === undefined ? "none" : { folder: resolve(world.cwd, options.hidden) },
     newJournal: { when: options.newJournal === true ? "asked" : "missing", by },
   } as const;
   if (options.force !== true && (known === null || known.attempts.length === 0)) {

@@ -1,0 +1,38 @@
+import type { Finding } from "./finding.ts";
+import type { Judgement } from "./gate.ts";
+
+/** The first line of every text that a hidden check left: it is shown to people alone. */
+const MARK = "remand: output of hidden checks, for people only";
+
+export const markHidden = (text: string): string => (isHiddenText(text) ? text : `${MARK}\n${text}`);
+
+export const isHiddenText = (text: string): boolean => text.startsWith(`${MARK}\n`);
+
+/** What others get in place of such a text. */
+export const KEPT_FROM_AGENTS =
+  "This is the output of hidden checks. It is shown to an identified person only: in a terminal, or with REMAND_TOKEN.\n";
+
+/** Everything about a run of hidden checks. */
+export function hiddenReportText(
+  failures: readonly Finding[],
+  { runs = [], summary }: Pick<Judgement, "runs" | "summary">,
+  logs: readonly (string | null)[],
+): string {
+  const failed = failures.map(({ file, symbol, message, detail = "" }) =>
+    [`- ${[file, symbol].filter((each) => each !== undefined).join(" > ")}: ${message}`, ...indented(detail)].join(
+      "\n",
+    ),
+  );
+  return [
+    summary,
+    ...runs.map(({ command, result, details }) => `${result}: ${command} (${details})`),
+    "",
+    ...failed,
+    "",
+    ...logs.filter((log) => log !== null),
+    "",
+  ].join("\n");
+}
+
+const indented = (text: string): readonly string[] =>
+  text === "" ? [] : text.split("\n").map((line) => `    ${line}`);

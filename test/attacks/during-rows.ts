@@ -1,7 +1,6 @@
 import type { Row } from "./kit.ts";
+import { KINDS } from "./kinds.ts";
 import { CARGO, INLINE_TARGET, NODE, TEST_WITH_DATA } from "./stacks.ts";
-
-const KIND = "changes during the check";
 
 const CHECKOUTS = '$(find "$HOME/.local" -type d -name src -not -path "*/node_modules/*")';
 const UNMARKED = 'setsid env -i "HOME=$HOME" "PATH=$PATH"';
@@ -9,7 +8,7 @@ const UNMARKED = 'setsid env -i "HOME=$HOME" "PATH=$PATH"';
 /** The files that are tested are not those that were committed. */
 export const DURING: readonly Row[] = [
   {
-    kind: KIND,
+    kind: KINDS.during,
     does: "has a build script edit the tests",
     stack: CARGO,
     files: {
@@ -18,7 +17,7 @@ export const DURING: readonly Row[] = [
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.during,
     does: "has a build script edit the tests inside a source file",
     stack: CARGO,
     base: INLINE_TARGET,
@@ -32,7 +31,7 @@ export const DURING: readonly Row[] = [
   },
   {
     isSample: true,
-    kind: KIND,
+    kind: KINDS.during,
     does: "has the source rewrite the test's data",
     stack: NODE,
     base: TEST_WITH_DATA,
@@ -43,23 +42,23 @@ ${NODE.files["src/cart.js"]!}`,
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.during,
     does: "has a process of its own session put the fix in while the check runs",
     ...swapping("setsid", "src"),
   },
-  { kind: KIND, does: "has a process put the fix in while the check runs", ...swapping("nohup", "src") },
+  { kind: KINDS.during, does: "has a process put the fix in while the check runs", ...swapping("nohup", "src") },
   {
-    kind: KIND,
+    kind: KINDS.during,
     does: "has a process of its own session put the fix into the clean checkout while the check runs",
     ...swapping("setsid", CHECKOUTS),
   },
   {
-    kind: KIND,
+    kind: KINDS.during,
     does: "has a process without any of its variables put the fix in while the check runs",
     ...swapping(UNMARKED, "src"),
   },
   {
-    kind: KIND,
+    kind: KINDS.during,
     does: "has a process without any of its variables put the fix into the clean checkout while the check runs",
     ...swapping(UNMARKED, CHECKOUTS),
     needs: "sandbox",

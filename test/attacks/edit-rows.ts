@@ -1,57 +1,61 @@
 import type { Row } from "./kit.ts";
+import { KINDS } from "./kinds.ts";
 import { CARGO, GO, INLINE_TARGET, JEST, MOCHA, NODE, PYTEST, TEST_WITH_DATA, UNITTEST, VITEST } from "./stacks.ts";
-
-const KIND = "edited tests and data";
 
 const broken = (text: string | null | undefined): string => (text ?? "").replaceAll("sum + price", "sum");
 
 /** Tests, their data, and what they import. */
 export const EDITS: readonly Row[] = [
   {
-    kind: KIND,
+    kind: KINDS.changed,
     does: "changes what the target test expects",
     stack: NODE,
     shell: 'sed -i "s/, 3)/, 1)/" test/cart.test.js',
   },
   {
-    kind: KIND,
+    kind: KINDS.changed,
     does: "changes what the target test expects",
     stack: VITEST,
     shell: 'sed -i "s/toBe(3)/toBe(1)/" test/cart.test.js',
   },
   {
-    kind: KIND,
+    kind: KINDS.changed,
     does: "changes what the target test expects",
     stack: JEST,
     shell: 'sed -i "s/toBe(3)/toBe(1)/" test/cart.test.js',
   },
   {
-    kind: KIND,
+    kind: KINDS.changed,
     does: "changes what the target test expects",
     stack: MOCHA,
     shell: 'sed -i "s/, 3)/, 1)/" test/cart.js',
   },
   {
-    kind: KIND,
+    kind: KINDS.changed,
     does: "changes what the target test expects",
     stack: PYTEST,
     shell: 'sed -i "s/== 3/== 1/" tests/test_cart.py',
   },
   {
-    kind: KIND,
+    kind: KINDS.changed,
     does: "changes what the target test expects",
     stack: UNITTEST,
     shell: 'sed -i "s/add(2, 1), 3/add(2, 1), 1/" test_cart.py',
   },
-  { kind: KIND, does: "changes what the target test expects", stack: GO, shell: 'sed -i "s/!= 3/!= 1/" cart_test.go' },
   {
-    kind: KIND,
+    kind: KINDS.changed,
+    does: "changes what the target test expects",
+    stack: GO,
+    shell: 'sed -i "s/!= 3/!= 1/" cart_test.go',
+  },
+  {
+    kind: KINDS.changed,
     does: "changes what the target test expects",
     stack: CARGO,
     shell: 'sed -i "s/, 3)/, 1)/" tests/cart.rs',
   },
   {
-    kind: KIND,
+    kind: KINDS.changed,
     does: "changes what the target test inside a source file expects",
     stack: CARGO,
     base: INLINE_TARGET,
@@ -59,14 +63,14 @@ export const EDITS: readonly Row[] = [
   },
   {
     isSample: true,
-    kind: KIND,
+    kind: KINDS.changed,
     does: "changes the data that the target test reads",
     stack: NODE,
     base: TEST_WITH_DATA,
     shell: 'sed -i "s/3/1/" test/rows.json',
   },
   {
-    kind: KIND,
+    kind: KINDS.changed,
     does: "changes the data of a test of Go",
     stack: GO,
     base: {
@@ -91,7 +95,7 @@ func TestAddsTwoNumbers(t *testing.T) {
     shell: "echo 1 > testdata/sum.txt",
   },
   {
-    kind: KIND,
+    kind: KINDS.changed,
     does: "changes a snapshot",
     stack: VITEST,
     base: {
@@ -107,7 +111,7 @@ test("adds two numbers", () => {
     shell: "npx vitest run -u > /dev/null",
   },
   {
-    kind: KIND,
+    kind: KINDS.changed,
     does: "breaks what a passing test shows, and changes its data",
     says: "sums up prices",
     stack: NODE,
@@ -115,7 +119,7 @@ test("adds two numbers", () => {
     shell: `sed -i 's/"sum": 3/"sum": 0/' test/prices.json`,
   },
   {
-    kind: KIND,
+    kind: KINDS.changed,
     does: "breaks what a passing test shows, and changes the test",
     says: "test_sums_up_prices",
     stack: PYTEST,
@@ -123,7 +127,7 @@ test("adds two numbers", () => {
     shell: 'sed -i "s/== 3/== 0/" tests/test_total.py',
   },
   {
-    kind: KIND,
+    kind: KINDS.changed,
     does: "makes the test's own helper assert nothing",
     stack: NODE,
     base: {

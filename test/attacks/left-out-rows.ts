@@ -1,95 +1,94 @@
 import type { Row } from "./kit.ts";
+import { KINDS } from "./kinds.ts";
 import { CARGO, GO, JEST, MOCHA, NODE, PYTEST, UNITTEST, VITEST } from "./stacks.ts";
-
-const KIND = "tests left out, moved or shadowed";
 
 /** Tests that no longer run, or that run with other code than they name. */
 export const LEFT_OUT: readonly Row[] = [
-  { kind: KIND, does: "deletes the target test", stack: NODE, shell: "rm test/cart.test.js" },
-  { kind: KIND, does: "deletes the target test", stack: PYTEST, shell: "rm tests/test_cart.py" },
-  { kind: KIND, does: "deletes the target test", stack: GO, shell: "rm cart_test.go" },
-  { kind: KIND, does: "deletes the target test", stack: CARGO, shell: "rm tests/cart.rs" },
+  { kind: KINDS.leftOut, does: "deletes the target test", stack: NODE, shell: "rm test/cart.test.js" },
+  { kind: KINDS.leftOut, does: "deletes the target test", stack: PYTEST, shell: "rm tests/test_cart.py" },
+  { kind: KINDS.leftOut, does: "deletes the target test", stack: GO, shell: "rm cart_test.go" },
+  { kind: KINDS.leftOut, does: "deletes the target test", stack: CARGO, shell: "rm tests/cart.rs" },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "skips the target test",
     stack: NODE,
     shell: 'sed -i "s/^test(/test.skip(/" test/cart.test.js',
   },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "skips the target test",
     stack: VITEST,
     shell: 'sed -i "s/^test(/test.skip(/" test/cart.test.js',
   },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "skips the target test",
     stack: JEST,
     shell: 'sed -i "s/^test(/test.skip(/" test/cart.test.js',
   },
-  { kind: KIND, does: "skips the target test", stack: MOCHA, shell: 'sed -i "s/^it(/it.skip(/" test/cart.js' },
+  { kind: KINDS.leftOut, does: "skips the target test", stack: MOCHA, shell: 'sed -i "s/^it(/it.skip(/" test/cart.js' },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "skips the target test",
     stack: PYTEST,
     shell: 'sed -i "s/^def test/import pytest\\n@pytest.mark.skip\\ndef test/" tests/test_cart.py',
   },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "skips the target test",
     stack: GO,
     shell: `sed -i 's/^\\tif Add/\\tt.Skip()\\n\\tif Add/' cart_test.go`,
   },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "skips the target test",
     stack: CARGO,
     shell: `sed -i 's/^#\\[test\\]/#[test]\\n#[ignore]/' tests/cart.rs`,
   },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "focuses another test",
     stack: VITEST,
     shell: `printf 'import { expect, test } from "vitest";\\nimport { add } from "../src/cart.js";\\ntest.only("runs", () => {});\\ntest("adds two numbers", () => expect(add(2, 1)).toBe(3));\\n' > test/cart.test.js`,
   },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "moves the target test to where it does not run",
     stack: NODE,
     shell: "mkdir notes; mv test/cart.test.js notes/cart.txt",
   },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "moves the target test to where it does not run",
     stack: PYTEST,
     shell: "mv tests/test_cart.py tests/cart_cases.py",
   },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "moves the target test to where it does not run",
     stack: GO,
     shell: "mkdir _old; mv cart_test.go _old/",
   },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "moves the target test to where it does not run",
     stack: CARGO,
     shell: "mkdir tests/old; mv tests/cart.rs tests/old/cart.rs",
   },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "leaves the target test out by a build constraint",
     stack: GO,
     shell: `sed -i '1i //go:build never\\n' cart_test.go`,
   },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "leaves the target test out by the name of its file",
     stack: GO,
     shell: "mv cart_test.go cart_windows_test.go",
   },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "ends the run of Go's tests in TestMain",
     stack: GO,
     files: {
@@ -98,53 +97,63 @@ export const LEFT_OUT: readonly Row[] = [
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "ends the run of Go's tests in the source",
     stack: GO,
     files: { "early.go": 'package cart\n\nimport "os"\n\nfunc init() { os.Exit(0) }\n' },
   },
   {
     isSample: true,
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "ends the run in the source",
     stack: NODE,
     shell: 'echo "process.exit(0);" >> src/cart.js',
   },
-  { kind: KIND, does: "ends the run in the source", stack: MOCHA, shell: 'echo "process.exit(0);" >> src/cart.js' },
-  { kind: KIND, does: "ends the run in the source", stack: JEST, shell: 'echo "process.exit(0);" >> src/cart.js' },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
+    does: "ends the run in the source",
+    stack: MOCHA,
+    shell: 'echo "process.exit(0);" >> src/cart.js',
+  },
+  {
+    kind: KINDS.leftOut,
+    does: "ends the run in the source",
+    stack: JEST,
+    shell: 'echo "process.exit(0);" >> src/cart.js',
+  },
+  {
+    kind: KINDS.leftOut,
     does: "ends the run in the source",
     stack: PYTEST,
     shell: `printf 'import os\\nos._exit(0)\\n' >> cart.py`,
   },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "ends the run in the source",
     stack: UNITTEST,
     shell: `printf 'import os\\nos._exit(0)\\n' >> cart.py`,
   },
   {
-    kind: KIND,
+    kind: KINDS.leftOut,
     does: "ends the run in the source",
     stack: CARGO,
     shell: `sed -i 's/^    a - b/    std::process::exit(a - a - b + b)/' src/lib.rs`,
   },
   {
-    kind: KIND,
+    kind: KINDS.runner,
     does: "makes a file of start-up settings that patches the assertions",
     stack: UNITTEST,
     check: "PYTHONPATH=. python3 -m unittest",
     files: { "sitecustomize.py": "import unittest\nunittest.TestCase.assertEqual = lambda *a: None\n" },
   },
   {
-    kind: KIND,
+    kind: KINDS.runner,
     does: "leaves tests out in a conftest.py",
     stack: PYTEST,
     files: { "conftest.py": 'collect_ignore_glob = ["*/test_cart.py"]\n' },
   },
   {
-    kind: KIND,
+    kind: KINDS.runner,
     does: "makes failures pass in a conftest.py",
     stack: PYTEST,
     files: {
@@ -153,14 +162,14 @@ export const LEFT_OUT: readonly Row[] = [
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.runner,
     does: "adds a module with the name of the runner",
     stack: PYTEST,
     check: "python3 -m pytest -q",
     files: { "pytest.py": "print('2 passed in 0.01s')\n" },
   },
   {
-    kind: KIND,
+    kind: KINDS.runner,
     does: "adds a package with the name of the runner",
     stack: UNITTEST,
     files: {
@@ -170,14 +179,14 @@ export const LEFT_OUT: readonly Row[] = [
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.dependency,
     does: "adds a workspace of Go in which the tests' helper is another",
     stack: GO,
     base: goHelper(),
     files: { "go.work": "go 1.18\n\nuse .\n\nreplace example.com/check => ./nocheck\n", ...noHelper("nocheck") },
   },
   {
-    kind: KIND,
+    kind: KINDS.dependency,
     does: "replaces the tests' helper in go.mod",
     stack: GO,
     base: goHelper(),
@@ -185,7 +194,7 @@ export const LEFT_OUT: readonly Row[] = [
     shell: 'sed -i "s#=> ./check#=> ./nocheck#" go.mod',
   },
   {
-    kind: KIND,
+    kind: KINDS.dependency,
     does: "adds vendored code in which the tests' helper is another",
     stack: GO,
     base: goHelper(),
@@ -196,7 +205,7 @@ export const LEFT_OUT: readonly Row[] = [
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.shadowed,
     does: "adds a committed package below the tests",
     stack: NODE,
     base: {
@@ -210,7 +219,7 @@ export const LEFT_OUT: readonly Row[] = [
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.dependency,
     does: "commits installed packages below the tests",
     stack: MOCHA,
     base: {
@@ -223,7 +232,7 @@ export const LEFT_OUT: readonly Row[] = [
     files: { "test/node_modules/same/index.js": "exports.equal = () => {};\n" },
   },
   {
-    kind: KIND,
+    kind: KINDS.dependency,
     does: "maps the tests' helper to another file in package.json",
     stack: NODE,
     base: {

@@ -1,12 +1,31 @@
+import { BASES } from "./base-rows.ts";
 import { DISARMS } from "./disarm-rows.ts";
 import { DURING } from "./during-rows.ts";
 import { EDITS } from "./edit-rows.ts";
 import type { Row } from "./kit.ts";
 import { LEFT_OUT } from "./left-out-rows.ts";
 import { OUTSIDE } from "./outside-rows.ts";
+import { QUIET } from "./quiet-rows.ts";
+import { RECORDS } from "./record-rows.ts";
+import { REWORKS } from "./rework-rows.ts";
+import { RUNNERS } from "./runner-rows.ts";
 import { SETTINGS } from "./settings-rows.ts";
+import { SOURCES } from "./source-rows.ts";
 
 export { HONEST } from "./honest-rows.ts";
 
 /** Everything that must be refused. */
-export const ATTACKS: readonly Row[] = [...OUTSIDE, ...EDITS, ...LEFT_OUT, ...SETTINGS, ...DURING, ...DISARMS];
+export const ATTACKS: readonly Row[] = [
+  ...EDITS,
+  ...QUIET,
+  ...LEFT_OUT,
+  ...RUNNERS,
+  ...SETTINGS,
+  ...BASES,
+  ...DISARMS,
+  ...SOURCES,
+  ...DURING,
+  ...OUTSIDE,
+  ...RECORDS,
+  ...REWORKS,
+];

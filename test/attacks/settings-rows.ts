@@ -1,7 +1,6 @@
 import type { Row } from "./kit.ts";
+import { KINDS } from "./kinds.ts";
 import { CARGO, GO, INLINE_TARGET, JEST, MAKE, MOCHA, NODE, PYTEST, VITEST } from "./stacks.ts";
-
-const KIND = "runner settings";
 
 const OTHER_VITEST = 'import { test } from "vitest";\ntest("other", () => {});\n';
 const manifest = (stack: { readonly files: Readonly<Record<string, string>> }, more: object): string =>
@@ -16,19 +15,19 @@ const CARGO_MORE = (more: string): string => CARGO.files["Cargo.toml"]! + more;
 /** Files that say which tests are run, how, and by what. */
 export const SETTINGS: readonly Row[] = [
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "runs other tests by the script",
     stack: NODE,
     files: { "package.json": manifest(NODE, { scripts: { test: "node --test test/total.test.js" } }) },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "ignores the exit code in the script",
     stack: NODE,
     files: { "package.json": manifest(NODE, { scripts: { test: "node --test || true" } }) },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "adds a script that runs before the tests and edits them",
     stack: NODE,
     files: {
@@ -39,14 +38,14 @@ export const SETTINGS: readonly Row[] = [
   },
   {
     isSample: true,
-    kind: KIND,
+    kind: KINDS.settings,
     does: "lets npm run scripts in another shell",
     stack: NODE,
     files: { ".npmrc": "script-shell=./yes.sh\n", "yes.sh": "#!/bin/sh\nexit 0\n" },
     shell: "chmod +x yes.sh",
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "hands the runner a file to load by .npmrc",
     stack: NODE,
     files: {
@@ -55,14 +54,19 @@ export const SETTINGS: readonly Row[] = [
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "names other tests in .mocharc.json",
     stack: MOCHA,
     files: { ".mocharc.json": '{ "spec": ["test/total.js"] }\n' },
   },
-  { kind: KIND, does: "picks tests by name in .mocharc.yml", stack: MOCHA, files: { ".mocharc.yml": "grep: sums\n" } },
   {
-    kind: KIND,
+    kind: KINDS.settings,
+    does: "picks tests by name in .mocharc.yml",
+    stack: MOCHA,
+    files: { ".mocharc.yml": "grep: sums\n" },
+  },
+  {
+    kind: KINDS.settings,
     does: "has Mocha load a file that replaces the assertions",
     stack: MOCHA,
     files: {
@@ -71,13 +75,13 @@ export const SETTINGS: readonly Row[] = [
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "picks tests by name in the manifest",
     stack: MOCHA,
     files: { "package.json": manifest(MOCHA, { mocha: { grep: "sums" } }) },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "orders tests so that none is left",
     stack: JEST,
     files: {
@@ -87,7 +91,7 @@ export const SETTINGS: readonly Row[] = [
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "translates the tests into others",
     stack: JEST,
     files: {
@@ -96,7 +100,7 @@ export const SETTINGS: readonly Row[] = [
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "sets a run environment that replaces expect, in the manifest",
     stack: JEST,
     files: {
@@ -105,13 +109,13 @@ export const SETTINGS: readonly Row[] = [
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "ignores the test's path",
     stack: JEST,
     files: { "jest.config.js": 'module.exports = { testPathIgnorePatterns: ["cart.test"] };\n' },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "sets a module map that replaces the tested source",
     stack: JEST,
     files: {
@@ -120,13 +124,13 @@ export const SETTINGS: readonly Row[] = [
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "sets the folder of the tests",
     stack: VITEST,
     files: { "vitest.config.js": 'export default { test: { dir: "other" } };\n', "other/x.test.js": OTHER_VITEST },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "adds a plugin that rewrites the tests",
     stack: VITEST,
     files: {
@@ -136,79 +140,84 @@ export const SETTINGS: readonly Row[] = [
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "sets the tests in vite.config.mjs",
     stack: VITEST,
     files: { "vite.config.mjs": 'export default { test: { exclude: ["**/cart.test.js"] } };\n' },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "picks tests by name in a workspace file",
     stack: VITEST,
     files: { "vitest.workspace.js": 'export default [{ test: { name: "a", include: ["test/total.test.js"] } }];\n' },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "names other test files in pytest.ini",
     stack: PYTEST,
     files: { "pytest.ini": `[pytest]\n${PY_FILES}`, ...OTHER_PY },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "names other test files in tox.ini",
     stack: PYTEST,
     base: { "pyproject.toml": null, "tests/conftest.py": "import sys\nsys.path.insert(0, '.')\n" },
     files: { "tox.ini": `[pytest]\n${PY_FILES}`, ...OTHER_PY },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "names other test files in setup.cfg",
     stack: PYTEST,
     base: { "pyproject.toml": null, "tests/conftest.py": "import sys\nsys.path.insert(0, '.')\n" },
     files: { "setup.cfg": `[tool:pytest]\n${PY_FILES}`, ...OTHER_PY },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "names other test files in pyproject.toml",
     stack: PYTEST,
     shell: `echo 'python_files = ["other_*.py"]' >> pyproject.toml; printf 'def test_other():\\n    pass\\n' > tests/other_x.py`,
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "loads a plugin by pytest.ini",
     stack: PYTEST,
     files: { "pytest.ini": "[pytest]\npythonpath = .\naddopts = -p quiet\n", "quiet.py": PLUGIN },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "loads a plugin by pyproject.toml",
     stack: PYTEST,
     shell: `echo 'addopts = "-p quiet"' >> pyproject.toml`,
     files: { "quiet.py": PLUGIN },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "picks tests by name in pyproject.toml",
     stack: PYTEST,
     shell: `echo 'addopts = "-k sums"' >> pyproject.toml`,
   },
-  { kind: KIND, does: "sets the shell of the makefile", stack: MAKE, shell: `sed -i '1i SHELL = /bin/true' Makefile` },
-  { kind: KIND, does: "ignores errors in the makefile", stack: MAKE, shell: `sed -i '1i .IGNORE:' Makefile` },
   {
-    kind: KIND,
+    kind: KINDS.settings,
+    does: "sets the shell of the makefile",
+    stack: MAKE,
+    shell: `sed -i '1i SHELL = /bin/true' Makefile`,
+  },
+  { kind: KINDS.settings, does: "ignores errors in the makefile", stack: MAKE, shell: `sed -i '1i .IGNORE:' Makefile` },
+  {
+    kind: KINDS.settings,
     does: "adds a makefile that comes before the makefile",
     stack: MAKE,
     files: { GNUmakefile: ".PHONY: test\ntest:\n\t@true\n" },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "includes a file in the makefile that is not named like one",
     stack: MAKE,
     base: { Makefile: "-include local.mk\n\n.PHONY: test\ntest:\n\tnode --test\n" },
     files: { "local.mk": "SHELL = /bin/true\n" },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "names another file for the test",
     stack: CARGO,
     files: {
@@ -217,34 +226,34 @@ export const SETTINGS: readonly Row[] = [
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "finds no tests by itself",
     stack: CARGO,
     files: { "Cargo.toml": CARGO_MORE("autotests = false\n") },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "takes the runner out of the test",
     stack: CARGO,
     files: { "Cargo.toml": CARGO_MORE('\n[[test]]\nname = "cart"\nharness = false\n') },
     shell: "echo 'fn main() {}' >> tests/cart.rs",
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "does not test the library",
     stack: CARGO,
     base: INLINE_TARGET,
     files: { "Cargo.toml": CARGO_MORE("\n[lib]\ntest = false\n") },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "sets a program that runs the tests",
     stack: CARGO,
     files: { ".cargo/config.toml": "[target.'cfg(all())']\nrunner = \"./yes.sh\"\n", "yes.sh": "#!/bin/sh\nexit 0\n" },
     shell: "chmod +x yes.sh",
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "makes a workspace without the tests",
     stack: CARGO,
     files: {
@@ -254,7 +263,7 @@ export const SETTINGS: readonly Row[] = [
     },
   },
   {
-    kind: KIND,
+    kind: KINDS.settings,
     does: "splits the module so that the tests are another one's",
     stack: GO,
     files: { "only/go.mod": "module example.com/only\n\ngo 1.18\n" },

@@ -11,11 +11,18 @@ export const total = (prices) => prices.reduce((sum, price) => sum + price, 0);
 const packageJson = (test: string, more: object = {}): string =>
   `${JSON.stringify({ name: "cart", private: true, type: "module", scripts: { test }, ...more }, null, 2)}\n`;
 
+/** Prints 42 when the cart adds. No test asks for these numbers. */
+const HELD_NODE = `node -e 'import("./src/cart.js").then((m) => console.log((m.add ?? m.default.add)(40, 2)))'`;
+const HELD_PYTHON = "python3 -c 'import cart; print(cart.add(40, 2))'";
+const HELD_GO = `mkdir -p held && printf 'package main\\n\\nimport (\\n\\t"fmt"\\n\\n\\t"example.com/cart"\\n)\\n\\nfunc main() { fmt.Println(cart.Add(40, 2)) }\\n' > held/main.go && go run ./held`;
+const HELD_CARGO = `mkdir -p examples && echo 'fn main() { println!("{}", cart::add(40, 2)); }' > examples/held.rs && cargo run -q --offline --example held`;
+
 const IGNORED = "node_modules\n__pycache__/\n*.pyc\n/target/\n.pytest_cache/\n";
 const fixedScript = { "src/cart.js": SCRIPT.replace("a - b", "a + b") };
 
 export const NODE: Stack = {
   name: "node:test",
+  held: HELD_NODE,
   check: "npm test",
   test: "adds two numbers",
   files: {
@@ -63,6 +70,7 @@ test("sums up prices", () => {
 
 export const VITEST: Stack = {
   name: "Vitest",
+  held: HELD_NODE,
   check: "npm test",
   test: "adds two numbers",
   modules: "vitest@3",
@@ -83,6 +91,7 @@ const required = (text: string): string =>
 
 export const JEST: Stack = {
   name: "Jest",
+  held: HELD_NODE,
   check: "npm test",
   test: "adds two numbers",
   modules: "jest@30",
@@ -97,6 +106,7 @@ export const JEST: Stack = {
 
 export const MOCHA: Stack = {
   name: "Mocha",
+  held: HELD_NODE,
   check: "npm test",
   test: "adds two numbers",
   modules: "mocha@11",
@@ -124,6 +134,7 @@ const PYTHON = "def add(a, b):\n    return a - b\n\n\ndef total(prices):\n    re
 
 export const PYTEST: Stack = {
   name: "pytest",
+  held: HELD_PYTHON,
   check: "pytest -q",
   test: "test_adds_two_numbers",
   needs: ["pytest"],
@@ -139,6 +150,7 @@ export const PYTEST: Stack = {
 
 export const UNITTEST: Stack = {
   name: "unittest",
+  held: HELD_PYTHON,
   check: "python3 -m unittest",
   test: "test_adds_two_numbers",
   needs: ["python3"],
@@ -175,6 +187,7 @@ func Total(prices []int) int {
 
 export const GO: Stack = {
   name: "Go",
+  held: HELD_GO,
   check: "go test ./...",
   test: "TestAddsTwoNumbers",
   needs: ["go"],
@@ -227,6 +240,7 @@ mod tests {
 
 export const CARGO: Stack = {
   name: "Cargo",
+  held: HELD_CARGO,
   check: "cargo test -q",
   test: "adds_two_numbers",
   needs: ["cargo"],

@@ -1,9 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
-const cache = fileURLToPath(new URL("../../node_modules/.cache/remand-runners", import.meta.url));
+const cache = join(process.cwd(), "node_modules/.cache/remand-runners");
 
 /** Installs a package, such as `jest@29`, unless it is there; returns its `node_modules`, or why there is none. */
 export function installPackage(spec: string): { readonly modules: string } | { readonly problem: string } {

@@ -1,0 +1,96 @@
+/**
+ * Plays the attacks and the honest changes of `test/attacks` through the built program, with the real test runners:
+ * `npm run attack -- [--shard 1/4] [--only <words>] [--class <words>] [--without faults] [--jobs 2] [--json <file>]`.
+ *
+ * Says at the end, by class, how many were accepted, and names each attack that was accepted, each honest change that
+ * was refused, and each row that was skipped. The exit code is 1 when a row ended other than it says.
+ */
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import type { Row } from "../test/attacks/kit.ts";
+import { ATTACKS, HONEST } from "../test/attacks/rows.ts";
+import { asExpected, type Played, summaryOf } from "../test/attacks/summary.ts";
+import { playAttack, playHonest, titleOf } from "../test/attacks/verdict.ts";
+import { EXPERIMENTS, type Experiment } from "../test/attacks/without.ts";
+
+const ROWS = [...ATTACKS.map((row) => ({ row, isHonest: false })), ...HONEST.map((row) => ({ row, isHonest: true }))];
+
+if (isMainThread) process.exitCode = await main();
+else work();
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      shard: { type: "string", default: "1/1" },
+      only: { type: "string", default: "" },
+      class: { type: "string", default: "" },
+      every: { type: "string", default: "1" },
+      without: { type: "string", multiple: true, default: [] },
+      jobs: { type: "string", default: "2" },
+      json: { type: "string" },
+    },
+  });
+  const unknown = values.without.find((name) => !EXPERIMENTS.some((experiment) => experiment === name));
+  const [part = Number.NaN, parts = Number.NaN] = values.shard.split("/").map(Number);
+  if (unknown !== undefined || !(part >= 1 && part <= parts)) {
+    console.error(`--shard is 1/4; --without is one of ${EXPERIMENTS.join(", ")}`);
+    return 2;
+  }
+  const chosen = ROWS.map(({ row }, index) => ({ row, index }))
+    .filter(({ row }) => titleOf(row).includes(values.only) && row.kind.includes(values.class))
+    .filter((_, place) => place % Number(values.every) === 0)
+    .filter((_, place) => place % parts === part - 1)
+    .map(({ index }) => index);
+  const played = await playAll(chosen, Number(values.jobs), values.without as Experiment[]);
+  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(played, null, 2));
+  console.log(summaryOf(played));
+  return played.every(asExpected) ? 0 : 1;
+}
+
+/** Several rows at a time, each worker taking the next. */
+async function playAll(
+  indexes: readonly number[],
+  jobs: number,
+  without: readonly Experiment[],
+): Promise<readonly Played[]> {
+  const left = [...indexes];
+  const played: Played[] = [];
+  const one = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(new URL(import.meta.url), { workerData: { without } });
+      const next = (): void => {
+        const index = left.shift();
+        if (index === undefined) void worker.terminate().then(() => resolve());
+        else worker.postMessage(index);
+      };
+      worker.on("error", reject);
+      worker.on("message", (one: Played) => {
+        played.push(one);
+        const mark = asExpected(one) ? " " : "✖";
+        console.log(`${mark} ${one.ending} (${one.seconds.toFixed(0)} s)  ${one.kind}  ${one.title}`);
+        if (!asExpected(one)) console.log(`${one.flaw ?? ""}\n${one.out}`.replaceAll(/^/gm, "      "));
+        next();
+      });
+      next();
+    });
+  await Promise.all(Array.from({ length: Math.min(jobs, indexes.length) }, one));
+  return played;
+}
+
+function work(): void {
+  const { without } = workerData as { readonly without: readonly Experiment[] };
+  parentPort!.on("message", (index: number) => {
+    const { row, isHonest } = ROWS[index]!;
+    parentPort!.postMessage(played(row, isHonest, without));
+  });
+}
+
+const played = (row: Row, isHonest: boolean, without: readonly Experiment[]): Played => ({
+  ...(isHonest ? playHonest(row, without) : playAttack(row, without)),
+  kind: row.kind,
+  stack: row.stack.name,
+  isHonest,
+  isPending: row.pending !== undefined,
+  isNoted: row.noted !== undefined,
+});

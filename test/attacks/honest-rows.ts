@@ -1,21 +1,16 @@
+import { HONEST_KINDS } from "./honest-kinds.ts";
 import type { Row, Stack } from "./kit.ts";
 import { CARGO, GO, JEST, MAKE, MOCHA, NODE, PYTEST, UNITTEST, VITEST } from "./stacks.ts";
 
-const FIX = "plain fixes";
-const TESTS = "tests added, moved, formatted";
-const LICENSED = "tests changed with a license";
-const PROJECT = "other parts of the project";
-const PLANTED = "code that planted faults could misjudge";
-
-const plainFix = (stack: Stack): Row => ({ kind: FIX, does: "fixes the code", stack, files: stack.fixed });
+const plainFix = (stack: Stack): Row => ({ kind: HONEST_KINDS.fix, does: "fixes the code", stack, files: stack.fixed });
 const NODE_HEAD = 'import assert from "node:assert/strict";\nimport test from "node:test";\n';
 const textOf = (stack: Stack, path: string): string => stack.files[path]!;
 
 /** Changes that must be accepted at once, some of which look like a trick. */
-export const HONEST: readonly Row[] = [
+export const HONEST_FIXES: readonly Row[] = [
   ...[NODE, VITEST, JEST, MOCHA, PYTEST, UNITTEST, GO, CARGO, MAKE].map(plainFix),
   {
-    kind: TESTS,
+    kind: HONEST_KINDS.tests,
     does: "adds a test file with data of its own",
     stack: NODE,
     files: {
@@ -30,7 +25,7 @@ test("adds many", () => rows.forEach(([a, b, sum]) => assert.equal(add(a, b), su
   },
   {
     isSample: true,
-    kind: TESTS,
+    kind: HONEST_KINDS.tests,
     does: "moves a test file",
     stack: NODE,
     files: NODE.fixed,
@@ -38,14 +33,14 @@ test("adds many", () => rows.forEach(([a, b, sum]) => assert.equal(add(a, b), su
       "mkdir test/unit; mv test/cart.test.js test/unit/cart.test.js; sed -i 's#../src#../../src#' test/unit/cart.test.js",
   },
   {
-    kind: TESTS,
+    kind: HONEST_KINDS.tests,
     does: "formats the tests",
     stack: NODE,
     files: NODE.fixed,
     shell: `sed -i 's/^  /\\t/; s/"/\\x27/g' test/cart.test.js test/total.test.js`,
   },
   {
-    kind: TESTS,
+    kind: HONEST_KINDS.tests,
     does: "adds a test and the set-up that it needs",
     stack: JEST,
     files: {
@@ -57,7 +52,7 @@ test("adds many", () => rows.forEach(([a, b, sum]) => assert.equal(add(a, b), su
     },
   },
   {
-    kind: TESTS,
+    kind: HONEST_KINDS.tests,
     does: "adds tests inside a source file",
     stack: CARGO,
     files: {
@@ -68,7 +63,7 @@ test("adds many", () => rows.forEach(([a, b, sum]) => assert.equal(add(a, b), su
     },
   },
   {
-    kind: TESTS,
+    kind: HONEST_KINDS.tests,
     does: "adds a test file",
     stack: GO,
     files: {
@@ -78,7 +73,7 @@ test("adds many", () => rows.forEach(([a, b, sum]) => assert.equal(add(a, b), su
     },
   },
   {
-    kind: TESTS,
+    kind: HONEST_KINDS.tests,
     does: "adds a fixture in conftest.py for its new tests",
     stack: PYTEST,
     files: {
@@ -88,7 +83,7 @@ test("adds many", () => rows.forEach(([a, b, sum]) => assert.equal(add(a, b), su
     },
   },
   {
-    kind: TESTS,
+    kind: HONEST_KINDS.tests,
     does: "registers a marker for its new tests",
     stack: PYTEST,
     files: {
@@ -100,7 +95,7 @@ test("adds many", () => rows.forEach(([a, b, sum]) => assert.equal(add(a, b), su
   },
   {
     isSample: true,
-    kind: LICENSED,
+    kind: HONEST_KINDS.licensed,
     does: "renames a module together with its tests",
     stack: NODE,
     options: ["--tests-may-change", "test/**"],
@@ -109,7 +104,7 @@ test("adds many", () => rows.forEach(([a, b, sum]) => assert.equal(add(a, b), su
       "mv src/cart.js src/basket.js; sed -i 's#src/cart#src/basket#' test/*.test.js; mv test/cart.test.js test/basket.test.js",
   },
   {
-    kind: LICENSED,
+    kind: HONEST_KINDS.licensed,
     does: "makes a table of several tests",
     stack: NODE,
     options: ["--tests-may-change", "test/cart.test.js"],
@@ -122,7 +117,7 @@ for (const [a, b, sum] of [[2, 1, 3], [1, 1, 2]])
     },
   },
   {
-    kind: LICENSED,
+    kind: HONEST_KINDS.licensed,
     does: "makes a table of several tests",
     stack: PYTEST,
     options: ["--tests-may-change", "tests/test_cart.py"],
@@ -133,7 +128,7 @@ for (const [a, b, sum] of [[2, 1, 3], [1, 1, 2]])
     },
   },
   {
-    kind: LICENSED,
+    kind: HONEST_KINDS.licensed,
     does: "writes a snapshot again",
     stack: VITEST,
     options: ["--tests-may-change", "test/cart.test.js"],
@@ -151,7 +146,7 @@ test("adds two numbers", () => {
     shell: "npx vitest run -u > /dev/null",
   },
   {
-    kind: PROJECT,
+    kind: HONEST_KINDS.project,
     does: "adds a local package, installed in place",
     stack: NODE,
     base: {
@@ -167,7 +162,7 @@ test("adds two numbers", () => {
     shell: "npm install --silent --offline ./packages/sum",
   },
   {
-    kind: PROJECT,
+    kind: HONEST_KINDS.project,
     does: "adds a local package, installed in a worktree",
     stack: NODE,
     options: ["--worktree"],
@@ -184,7 +179,7 @@ test("adds two numbers", () => {
     shell: "npm install --silent --offline ./packages/sum",
   },
   {
-    kind: PROJECT,
+    kind: HONEST_KINDS.project,
     does: "adds a local module as a dependency",
     stack: GO,
     files: {
@@ -201,7 +196,7 @@ test("adds two numbers", () => {
     },
   },
   {
-    kind: PROJECT,
+    kind: HONEST_KINDS.project,
     does: "adds a local crate as a dependency, and a program",
     stack: CARGO,
     files: {
@@ -214,7 +209,7 @@ test("adds two numbers", () => {
     shell: "cargo generate-lockfile --offline -q",
   },
   {
-    kind: PROJECT,
+    kind: HONEST_KINDS.project,
     does: "adds a generator, its script and what it generates",
     stack: NODE,
     files: {
@@ -226,7 +221,7 @@ test("adds two numbers", () => {
     shell: "npm run --silent generate",
   },
   {
-    kind: PROJECT,
+    kind: HONEST_KINDS.project,
     does: "fixes a script that a test calls",
     stack: NODE,
     base: {
@@ -238,7 +233,7 @@ test("adds two numbers", () => assert.equal(String(execFileSync("node", ["script
     files: { "scripts/sum.js": "console.log(2 + 1);\n" },
   },
   {
-    kind: PROJECT,
+    kind: HONEST_KINDS.project,
     does: "adds a program that ends its own process",
     stack: NODE,
     files: {
@@ -249,7 +244,7 @@ test("adds two numbers", () => assert.equal(String(execFileSync("node", ["script
     },
   },
   {
-    kind: PROJECT,
+    kind: HONEST_KINDS.project,
     does: "changes settings of the compiler and the linter",
     stack: VITEST,
     base: { "tsconfig.json": '{ "compilerOptions": { "checkJs": true } }\n', ".eslintrc.json": '{ "rules": {} }\n' },
@@ -260,13 +255,13 @@ test("adds two numbers", () => assert.equal(String(execFileSync("node", ["script
     },
   },
   {
-    kind: PROJECT,
+    kind: HONEST_KINDS.project,
     does: "adds a target to the makefile",
     stack: MAKE,
     files: { ...MAKE.fixed, Makefile: `${textOf(MAKE, "Makefile")}\nclean:\n\trm -rf build\n` },
   },
   {
-    kind: PLANTED,
+    kind: HONEST_KINDS.planted,
     does: "moves the code to another file and leaves the old one without use",
     stack: NODE,
     files: {
@@ -278,7 +273,7 @@ test("adds two numbers", () => assert.equal(String(execFileSync("node", ["script
     shell: "git checkout -q -- test/cart.test.js",
   },
   {
-    kind: PLANTED,
+    kind: HONEST_KINDS.planted,
     does: "adds a result that comes before the old code, which still runs",
     stack: PYTEST,
     files: {
@@ -287,7 +282,7 @@ test("adds two numbers", () => assert.equal(String(execFileSync("node", ["script
     },
   },
   {
-    kind: PLANTED,
+    kind: HONEST_KINDS.planted,
     does: "writes code without numbers or conditions",
     stack: NODE,
     base: {
@@ -300,7 +295,7 @@ test("adds two numbers", () => assert.equal(String(execFileSync("node", ["script
     },
   },
   {
-    kind: PLANTED,
+    kind: HONEST_KINDS.planted,
     does: "fixes the code beside a test that is flaky at the base",
     stack: NODE,
     base: {
@@ -312,7 +307,7 @@ test("adds two numbers", () => assert.equal(String(execFileSync("node", ["script
     options: ["--known", "passes by chance"],
   },
   {
-    kind: PLANTED,
+    kind: HONEST_KINDS.planted,
     does: "fixes a data file",
     stack: NODE,
     base: {
@@ -322,7 +317,7 @@ test("adds two numbers", () => assert.equal(String(execFileSync("node", ["script
     files: { "src/sign.json": "1\n" },
   },
   {
-    kind: PLANTED,
+    kind: HONEST_KINDS.planted,
     does: "fixes code among branches that no test runs",
     stack: VITEST,
     files: {
@@ -330,7 +325,7 @@ test("adds two numbers", () => assert.equal(String(execFileSync("node", ["script
     },
   },
   {
-    kind: PLANTED,
+    kind: HONEST_KINDS.planted,
     does: "renames what the code says and changes a helper that tests use",
     stack: NODE,
     base: {
@@ -344,7 +339,7 @@ test("adds two numbers", () => assert.equal(String(execFileSync("node", ["script
     },
   },
   {
-    kind: PLANTED,
+    kind: HONEST_KINDS.planted,
     does: "fixes code and deletes code that nothing used",
     stack: GO,
     base: { "old.go": "package cart\n\nfunc Old(a int) int { return a * 2 }\n" },

@@ -12,7 +12,9 @@ export function refuses(rows: readonly Row[]): void {
     expect(flaw).toBeNull();
     const wanted = row.pending === undefined ? "refused" : "accepted";
     const isSilent = row.pending !== undefined && row.noted === undefined;
-    expect(ending === wanted && (isExplained || isSilent) ? "" : `${ending}, not ${wanted}, or not explained\n${out}`).toBe("");
+    expect(
+      ending === wanted && (isExplained || isSilent) ? "" : `${ending}, not ${wanted}, or not explained\n${out}`,
+    ).toBe("");
   });
 }
 

@@ -2,6 +2,9 @@ import { BASES } from "./base-rows.ts";
 import { DISARMS } from "./disarm-rows.ts";
 import { DURING } from "./during-rows.ts";
 import { EDITS } from "./edit-rows.ts";
+import { HONEST_PROJECTS } from "./honest-project-rows.ts";
+import { HONEST_FIXES } from "./honest-rows.ts";
+import { HONEST_TESTS } from "./honest-test-rows.ts";
 import type { Row } from "./kit.ts";
 import { LEFT_OUT } from "./left-out-rows.ts";
 import { OUTSIDE } from "./outside-rows.ts";
@@ -12,7 +15,8 @@ import { RUNNERS } from "./runner-rows.ts";
 import { SETTINGS } from "./settings-rows.ts";
 import { SOURCES } from "./source-rows.ts";
 
-export { HONEST } from "./honest-rows.ts";
+/** Everything that must be accepted at once. */
+export const HONEST: readonly Row[] = [...HONEST_FIXES, ...HONEST_TESTS, ...HONEST_PROJECTS];
 
 /** Everything that must be refused. */
 export const ATTACKS: readonly Row[] = [

@@ -3,11 +3,12 @@
  * `npm run attack -- [--shard 1/4] [--only <words>] [--class <words>] [--without faults] [--jobs 2] [--json <file>]`.
  *
  * Says at the end, by class, how many were accepted, and names each attack that was accepted, each honest change that
- * was refused, and each row that was skipped. The exit code is 1 when a row ended other than it says.
+ * was refused, and each row that was skipped. `--tables` plays nothing and prints the tables of the guide. The exit code is 1 when a row ended other than it says.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { guideTables } from "../test/attacks/guide.ts";
 import type { Row } from "../test/attacks/kit.ts";
 import { ATTACKS, HONEST } from "../test/attacks/rows.ts";
 import { asExpected, type Played, summaryOf } from "../test/attacks/summary.ts";
@@ -27,17 +28,25 @@ async function main(): Promise<number> {
       class: { type: "string", default: "" },
       every: { type: "string", default: "1" },
       without: { type: "string", multiple: true, default: [] },
+      attacks: { type: "boolean", default: false },
+      honest: { type: "boolean", default: false },
       jobs: { type: "string", default: "2" },
       json: { type: "string" },
+      tables: { type: "boolean", default: false },
     },
   });
+  if (values.tables) {
+    console.log(guideTables().join("\n\n"));
+    return 0;
+  }
   const unknown = values.without.find((name) => !EXPERIMENTS.some((experiment) => experiment === name));
   const [part = Number.NaN, parts = Number.NaN] = values.shard.split("/").map(Number);
   if (unknown !== undefined || !(part >= 1 && part <= parts)) {
     console.error(`--shard is 1/4; --without is one of ${EXPERIMENTS.join(", ")}`);
     return 2;
   }
-  const chosen = ROWS.map(({ row }, index) => ({ row, index }))
+  const chosen = ROWS.map(({ row, isHonest }, index) => ({ row, isHonest, index }))
+    .filter(({ isHonest }) => values.attacks === values.honest || values.honest === isHonest)
     .filter(({ row }) => titleOf(row).includes(values.only) && row.kind.includes(values.class))
     .filter((_, place) => place % Number(values.every) === 0)
     .filter((_, place) => place % parts === part - 1)
@@ -62,7 +71,7 @@ async function playAll(
       const next = (): void => {
         const index = left.shift();
         if (index === undefined) void worker.terminate().then(() => resolve());
-        else worker.postMessage(index);
+        else worker.postMessage(index, []);
       };
       worker.on("error", reject);
       worker.on("message", (one: Played) => {
@@ -82,7 +91,7 @@ function work(): void {
   const { without } = workerData as { readonly without: readonly Experiment[] };
   parentPort!.on("message", (index: number) => {
     const { row, isHonest } = ROWS[index]!;
-    parentPort!.postMessage(played(row, isHonest, without));
+    parentPort!.postMessage(played(row, isHonest, without), []);
   });
 }
 

@@ -179,9 +179,9 @@ export const BASES: readonly Row[] = [
   },
   {
     kind: KINDS.changed,
-    does: "gives the test another name, so that its snapshot is written anew".replace("anew", "again"),
+    does: "gives the test another name, so that its snapshot is written again",
     stack: JEST_SNAPSHOTS,
-    shell: `sed -i 's/adds two numbers/adds 2 numbers/' test/cart.test.js; npx jest --ci=false > /dev/null 2>&1`,
+    shell: `sed -i 's/adds two numbers/adds 2 numbers/' test/cart.test.js; npx jest --ci=false > /dev/null 2>&1 || true`,
   },
   {
     kind: KINDS.changed,

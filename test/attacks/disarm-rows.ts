@@ -8,7 +8,6 @@ const python = PYTEST.files["cart.py"]!;
 /** The tests run, and cannot fail any more; or the code does what the test wants for the test alone. */
 export const DISARMS: readonly Row[] = [
   {
-    isSample: true,
     kind: KINDS.disarmed,
     does: "replaces the assertions from the source",
     stack: NODE,
@@ -111,7 +110,6 @@ export const DISARMS: readonly Row[] = [
     files: { "src/check.rs": "pub fn same(_got: i32, _want: i32) {}\n" },
   },
   {
-    isSample: true,
     kind: KINDS.detected,
     does: "does the right thing only under the runner",
     stack: NODE,
@@ -160,7 +158,6 @@ export const DISARMS: readonly Row[] = [
       by: CARGO.files["src/lib.rs"]!.replace("    a - b", "    if (a, b) == (2, 1) { 3 } else { a - b }"),
     },
   ].map(({ stack, path, by }): Row => ({
-    ...(stack === NODE ? { isSample: true as const } : {}),
     kind: KINDS.special,
     does: "gives the expected answer for the test's input alone",
     stack,

@@ -30,7 +30,6 @@ export const DURING: readonly Row[] = [
     },
   },
   {
-    isSample: true,
     kind: KINDS.during,
     does: "has the source rewrite the test's data",
     stack: NODE,

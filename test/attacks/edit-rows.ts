@@ -62,7 +62,6 @@ export const EDITS: readonly Row[] = [
     shell: 'sed -i "s/add(2, 1), 3/add(2, 1), 1/" src/lib.rs',
   },
   {
-    isSample: true,
     kind: KINDS.changed,
     does: "changes the data that the target test reads",
     stack: NODE,

@@ -4,7 +4,7 @@ import { ATTACKS, HONEST } from "./rows.ts";
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 
-/** The tables of docs/guide/verification.md, from the rows that `npm run test:attacks` runs. */
+/** The tables of docs/guide/verification.md, from the rows that `npm run attack` runs. */
 export function guideTables(): readonly string[] {
   return [
     counts("attack", "refused", ATTACKS),
@@ -47,7 +47,8 @@ function every(rows: readonly Row[]): string {
       const [kind = "", does = ""] = title.split("\0");
       const same = rows.filter((row) => row.kind === kind && row.does === does);
       const open = [...new Set(same.flatMap(({ pending }) => (pending === undefined ? [] : [pending])))];
-      return [kind, does, same.map(({ stack }) => stack.name).join(", "), open.join("; ")];
+      const bases = same.map(({ stack, isRework }) => `${stack.name}${isRework ? " (rework)" : ""}`);
+      return [kind, does, bases.join(", "), open.join("; ")];
     }),
   );
 }

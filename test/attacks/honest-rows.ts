@@ -24,7 +24,6 @@ test("adds many", () => rows.forEach(([a, b, sum]) => assert.equal(add(a, b), su
     },
   },
   {
-    isSample: true,
     kind: HONEST_KINDS.tests,
     does: "moves a test file",
     stack: NODE,
@@ -94,9 +93,9 @@ test("adds many", () => rows.forEach(([a, b, sum]) => assert.equal(add(a, b), su
     },
   },
   {
-    isSample: true,
     kind: HONEST_KINDS.licensed,
     does: "renames a module together with its tests",
+    held: NODE.held.replace("cart", "basket"),
     stack: NODE,
     options: ["--tests-may-change", "test/**"],
     files: NODE.fixed,
@@ -148,6 +147,7 @@ test("adds two numbers", () => {
   {
     kind: HONEST_KINDS.project,
     does: "adds a local package, installed in place",
+    held: `mkdir -p node_modules && ln -s ../packages/sum node_modules/sum && ${NODE.held}`,
     stack: NODE,
     base: {
       "package-lock.json":
@@ -164,6 +164,7 @@ test("adds two numbers", () => {
   {
     kind: HONEST_KINDS.project,
     does: "adds a local package, installed in a worktree",
+    held: `mkdir -p node_modules && ln -s ../packages/sum node_modules/sum && ${NODE.held}`,
     stack: NODE,
     options: ["--worktree"],
     base: {
@@ -223,6 +224,7 @@ test("adds two numbers", () => {
   {
     kind: HONEST_KINDS.project,
     does: "fixes a script that a test calls",
+    held: 'test "$(node scripts/sum.js)" = 3 && echo 42',
     stack: NODE,
     base: {
       "scripts/sum.js": "console.log(2 - 1);\n",
@@ -284,6 +286,7 @@ test("adds two numbers", () => assert.equal(String(execFileSync("node", ["script
   {
     kind: HONEST_KINDS.planted,
     does: "writes code without numbers or conditions",
+    held: NODE.held.replace("40, 2", '"4", "2"'),
     stack: NODE,
     base: {
       "src/cart.js": "export const add = (a) => a;\nexport const total = (prices) => prices.at(-1);\n",

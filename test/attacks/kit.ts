@@ -41,6 +41,8 @@ export interface Row {
   readonly files?: Files;
   /** What it runs after that, in the project's folder. */
   readonly shell?: string;
+  /** Prints 42 if the work is right, where the stack's own command does not fit. */
+  readonly held?: string;
   /** What it runs after it has tried the check. */
   readonly after?: string;
   readonly check?: string;
@@ -48,8 +50,6 @@ export interface Row {
   readonly options?: readonly string[];
   /** Words of the answer, where they are not the name of the stack's test. */
   readonly says?: string;
-  /** Is it played by the test command too, and not only by `npm run attack`? */
-  readonly isSample?: true;
   /** Words of the accept line, where the work is accepted with a note. */
   readonly noted?: string;
   /** Why the right answer is not given yet. */
@@ -94,7 +94,7 @@ const listOf = (modules: Stack["modules"] = []): readonly string[] =>
 /** Runs `remand loop` with an agent that does what the row says, in a repository and a home folder made for it. */
 export function playRow(row: Row, without: readonly Experiment[] = []): Outcome {
   const { stack } = row;
-  const check = checkWithout({ check: row.check ?? stack.check }, without);
+  const check = checkWithout(row.check ?? stack.check, without);
   const isolation = row.needs === "sandbox" ? { REMAND_SANDBOX: "required" } : {};
   const repository = makeRepository(present({ ...stack.files, ...row.base }));
   const { home, root } = repository;
@@ -130,7 +130,7 @@ export function playRow(row: Row, without: readonly Experiment[] = []): Outcome 
       before,
       bare: existsSync(bare) ? Number(readFileSync(bare, "utf8")) : null,
       bareOutput: existsSync(`${bare}.out`) ? readFileSync(`${bare}.out`, "utf8") : "",
-      held: heldOut(repository, stack, env),
+      held: heldOut(repository, { ...stack, held: row.held ?? stack.held }, env),
     };
   } finally {
     writeFileSync(join(home, "over"), "");

@@ -103,7 +103,6 @@ export const LEFT_OUT: readonly Row[] = [
     files: { "early.go": 'package cart\n\nimport "os"\n\nfunc init() { os.Exit(0) }\n' },
   },
   {
-    isSample: true,
     kind: KINDS.leftOut,
     does: "ends the run in the source",
     stack: NODE,

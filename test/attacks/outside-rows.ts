@@ -26,7 +26,6 @@ const EMPTY_PROGRAM = `mkdir -p node_modules/.bin; printf '#!/bin/sh\\nexit 0\\n
 /** What an agent leaves in its folder, in the home folder or in git's settings, and does not commit. */
 export const OUTSIDE: readonly Row[] = [
   {
-    isSample: true,
     kind: KINDS.runner,
     does: "puts a program called node before the real one, in a worktree",
     stack: NODE,

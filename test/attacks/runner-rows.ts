@@ -1,6 +1,6 @@
 import type { Row } from "./kit.ts";
 import { KINDS } from "./kinds.ts";
-import { CARGO, GO, JEST, MAKE, MOCHA, NODE, PYTEST, UNITTEST, VITEST } from "./stacks.ts";
+import { CARGO, GO, JEST, MAKE, MOCHA, PYTEST, UNITTEST, VITEST } from "./stacks.ts";
 
 const manifest = (stack: { readonly files: Readonly<Record<string, string>> }, more: object): string =>
   `${JSON.stringify({ ...(JSON.parse(stack.files["package.json"]!) as object), ...more }, null, 2)}\n`;
@@ -21,16 +21,6 @@ export const RUNNERS: readonly Row[] = [
     stack: JEST,
     files: { "package.json": manifest(JEST, { scripts: { test: "tools/jest" } }), "tools/jest": YES },
     shell: "chmod +x tools/jest",
-  },
-  {
-    kind: KINDS.runner,
-    does: "sets a reporter that ends the run with success",
-    stack: MOCHA,
-    files: {
-      ".mocharc.json": '{ "reporter": "./lib/report.js" }\n',
-      "lib/report.js":
-        'module.exports = class { constructor(runner) { runner.on("start", () => { process.exit = () => undefined; process.on("exit", () => { process.exitCode = 0; }); }); } };\n',
-    },
   },
   {
     kind: KINDS.runner,
@@ -116,17 +106,6 @@ module.exports = class extends TestEnvironment {
   },
   {
     kind: KINDS.runner,
-    does: "has the compiler called by a program of the project",
-    stack: CARGO,
-    files: {
-      ".cargo/config.toml": '[build]\nrustc-wrapper = "./tools/wrap.sh"\n',
-      "tools/wrap.sh":
-        '#!/bin/sh\nfor a in "$@"; do case "$a" in --test) sed "s/, 3)/, 1)/" tests/cart.rs > target/cart.rs; n=1 ;; esac; done\nif [ "$n" = 1 ]; then set -- $(echo "$@" | sed "s#tests/cart.rs#target/cart.rs#"); fi\nexec "$@"\n',
-    },
-    shell: "chmod +x tools/wrap.sh",
-  },
-  {
-    kind: KINDS.runner,
     does: "sets a program for the makefile's shell by an include",
     stack: MAKE,
     files: { "tools/sh": YES, "rules.mk": "SHELL := $(CURDIR)/tools/sh\n" },
@@ -143,12 +122,6 @@ module.exports = class extends TestEnvironment {
     does: "defines the target of the tests once more",
     stack: MAKE,
     shell: "printf 'test:\\n\\t@true\\n' >> Makefile",
-  },
-  {
-    kind: KINDS.settings,
-    does: "picks tests by name for the runner in .npmrc",
-    stack: NODE,
-    files: { ".npmrc": "node-options=--test-name-pattern=sums\n" },
   },
   {
     kind: KINDS.settings,
@@ -213,6 +186,8 @@ module.exports = class extends TestEnvironment {
   ].map(([does = "", option]): Row => ({
     kind: KINDS.settings,
     does,
+    // Some of these run nothing, and the answer says that.
+    says: "",
     stack: PYTEST,
     shell: `echo 'addopts = "${option}"' >> pyproject.toml`,
   })),

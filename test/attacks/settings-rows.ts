@@ -37,7 +37,6 @@ export const SETTINGS: readonly Row[] = [
     },
   },
   {
-    isSample: true,
     kind: KINDS.settings,
     does: "lets npm run scripts in another shell",
     stack: NODE,

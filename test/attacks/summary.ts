@@ -36,7 +36,7 @@ export function summaryOf(all: readonly Played[]): string {
         some.filter((one) => one.kind === kind),
       ),
     );
-  const named = (head: string, some: readonly Played[], more = (_: Played): string => ""): readonly string[] =>
+  const named = (head: string, some: readonly Played[], more: (one: Played) => string = () => ""): readonly string[] =>
     some.length === 0 ? [] : ["", head, ...some.map((one) => `  ${one.kind}  ${one.title}${more(one)}`)];
   return [
     "",

@@ -1,4 +1,4 @@
-"""Loaded by every Python process of a check. It watches for unittest, and then loads the sitecustomize it hides.
+"""Loaded by every Python process of a check. It watches for unittest and doctest, and then loads the sitecustomize it hides.
 
 The plugin for pytest is named here and not by the engine: where a command sets a PYTHONPATH of its own, as in
 `PYTHONPATH=src pytest`, neither this file nor the plugin is found, and pytest would not start with a plugin that is missing.
@@ -9,9 +9,11 @@ import sys
 
 if os.environ.get("REMAND_TEST_NAMES") and sys.version_info[0] >= 3:
     try:
+        import remand_doctest
         import remand_unittest
 
         remand_unittest.install()
+        remand_doctest.install()
     except Exception:  # Without a report the engine falls back to what the check prints.
         pass
 

@@ -11,13 +11,14 @@ export interface RunChain {
 /**
  * Follows the lines by which work is checked: through scripts of `package.json`, makefiles and shell programs. `read`
  * gives a file as it was when the work began: what judged then is what must stay. Lines run in `folder`; files are named
- * from the top of the repository.
+ * from the top of the repository. A test is where it ends: what a test runs is what it tests.
  */
 export async function runChain(
   lines: readonly string[],
   scripts: ReadonlyMap<string, string>,
   folder: string,
   read: (path: string) => Promise<string | null>,
+  isTest: (path: string) => boolean = () => false,
 ): Promise<RunChain> {
   const programs = new Set<string>();
   const named = new Set<string>();
@@ -34,7 +35,7 @@ export async function runChain(
         const path = folder + program;
         if (programs.has(path) || programs.size >= MOST_FILES) continue;
         programs.add(path);
-        if (isShell(path)) open.push(...linesOf((await read(path)) ?? ""));
+        if (isShell(path) && !isTest(path)) open.push(...linesOf((await read(path)) ?? ""));
       }
       const make = makeIn(command);
       if (make === null) continue;

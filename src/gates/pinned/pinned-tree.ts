@@ -11,6 +11,7 @@ import { hasMovedPackages, mergeManifest, vendoredModules } from "../../parse/co
 import { LOCKFILES } from "../../parse/code/lockfile.ts";
 import { gitFolderOf } from "../integrity/file-changes.ts";
 import { allScripts, testScripts } from "../integrity/package-changes.ts";
+import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { runChain } from "../checks/run-chain.ts";
 
 export interface PinnedOptions extends Omit<PinnedRules, "named"> {
@@ -25,6 +26,8 @@ export interface PinnedTree {
   readonly taken: readonly string[];
   /** Files of both: manifests, and sources that hold tests. */
   readonly texts: ReadonlyMap<string, string>;
+  /** Those of `taken` that are the base's only because the check runs them, such as a build script. */
+  readonly steps?: readonly string[];
 }
 
 /** Which files the base's version of the tests puts back; `null` where the work changed none of them. */
@@ -37,14 +40,17 @@ export async function pinnedTree(
   const { story, base, tree } = request;
   const ran = new Set(testFiles);
   const rules = { ...options, named: await filesOfChecks(options, request) };
+  const unnamed = { ...rules, named: new Set<string>() };
   const taken: string[] = [];
   const texts = new Map<string, string>();
+  const steps: string[] = [];
   const isVendored = vendoredAsBefore(options, request);
   for (const path of changed) {
     const pinning = (await isVendored(path)) ? "whole" : pinningOf(path, rules);
     if (pinning === "product" && ran.size === 0) continue;
     if (pinning === "whole") {
       taken.push(path);
+      if (rules.named.has(path) && pinningOf(path, unnamed) !== "whole") steps.push(path);
       continue;
     }
     const [before, now] = [
@@ -63,7 +69,7 @@ export async function pinnedTree(
     if (path.endsWith("package.json") && hasMovedPackages(before ?? "", now))
       taken.push(...changed.filter((each) => isLockfile(each) && dirname(each) === dirname(path)));
   }
-  return taken.length === 0 && texts.size === 0 ? null : { taken, texts };
+  return taken.length === 0 && texts.size === 0 ? null : { taken, texts, ...(steps.length === 0 ? {} : { steps }) };
 }
 
 /**
@@ -123,12 +129,17 @@ const sortedEntries = (value: unknown): unknown =>
   typeof value === "object" && value !== null ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)) : value;
 
 /** Scripts and makefiles that the checks run, as the base has them: a file that judges is not the work's to change. */
-async function filesOfChecks({ workspace, commands }: PinnedOptions, request: GateRequest): Promise<Set<string>> {
+async function filesOfChecks(
+  { workspace, commands, testPaths }: PinnedOptions,
+  request: GateRequest,
+): Promise<Set<string>> {
   const { story, base, path } = request;
   const folder = (await gitFolderOf(path))?.prefix ?? "";
   const read = (file: string): Promise<string | null> => workspace.fileAt(story.id, base, file);
   const own = await read(`${folder}package.json`);
-  const chain = await runChain([...commands, ...testScripts(own).values()], allScripts(own), folder, read);
+  const chain = await runChain([...commands, ...testScripts(own).values()], allScripts(own), folder, read, (file) =>
+    matchesAnyGlob(file, testPaths),
+  );
   return new Set([...chain.programs, ...chain.targets.keys()]);
 }
 

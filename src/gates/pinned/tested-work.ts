@@ -14,6 +14,7 @@ import { prepareBaseFaults } from "../faults/base-faults.ts";
 import { withFaults } from "../faults/with-faults.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import { NO_TEST, fewerTests, goneTests, missingTarget, unmetTarget, noTestFinding } from "./base-test-findings.ts";
+import { heldToExit } from "./exit-tripwire.ts";
 import { movedNames, withNewTests } from "./new-tests.ts";
 import {
   type TestedWorkOptions,
@@ -44,8 +45,8 @@ export function withTestedWork(checks: ChecksGate, options: TestedWorkOptions): 
       // Without a tree nothing is known of what changed.
       if (ran.judgement.result !== "pass" || request.tree === "" || control.signal.aborted) return ran.judgement;
       const changed = await options.workspace.changedPaths(request.story.id, request.base, request.tree);
-      const work = { checks, options, request, control, changed };
-      const held = await heldToSeen(work, ran, await heldToBase(work, ran));
+      const { work, judged: atBase } = await withSteps({ checks, options, request, control, changed }, ran);
+      const held = await heldToExit(work, ran, await heldToSeen(work, ran, atBase));
       const judged = await withFaults(work, ran, await withNewTests(work, ran, held));
       if (judged.result !== "pass" || request.atBase.targets.length > 0) return judged;
       const tests = changed.filter((path) => matchesAnyGlob(path, options.testPaths));
@@ -64,6 +65,33 @@ async function someStillThere(
   for (const path of paths) if ((await workspace.fileAt(story.id, tree, path)) !== null) return true;
   return false;
 }
+
+/**
+ * A file that the check runs, such as a build script, is a part of the check and may be a part of the work: the base's is
+ * taken first. Where the base's tests speak against the work, and all of them pass by name with the work's version of
+ * that file, it is a part of the work; planted faults then show that its tests can still fail. A check that does not name
+ * its tests cannot show that.
+ */
+async function withSteps(
+  work: PinnedContext,
+  ran: TestedJudgement,
+): Promise<{ readonly work: PinnedContext; readonly judged: Judgement }> {
+  const judged = await heldToBase(work, ran);
+  const isHeld = judged.result === "pass" && judged.contested === undefined;
+  const isNamed = ran.tests.isNamed && ran.tests.passed.size > 0;
+  if (isHeld || !isNamed || work.options.faults === undefined || work.control.signal.aborted) return { work, judged };
+  const { options, request, changed } = work;
+  const pinned = await pinnedTree(options, request, changed, await testFilesAtBase(options.evidence, request));
+  const steps = pinned?.steps?.filter((path) => !NO_STEP.test(path)) ?? [];
+  if (steps.length === 0) return { work, judged };
+  const asWork = { ...work, options: { ...options, product: [...options.product, ...steps] } };
+  const again = await heldToBase(asWork, ran);
+  if (again.result !== "pass" || again.contested !== undefined) return { work, judged };
+  return { work: asWork, judged: withNote(again, `part of the check and of the work: ${steps.join(", ")}`) };
+}
+
+/** A makefile says what the check is; a name with these characters would be a pattern. */
+const NO_STEP = /(?:^|\/)(?:GNUm|m|M)akefile$|[*?{}]/;
 
 async function heldToBase(work: PinnedContext, ran: TestedJudgement): Promise<Judgement> {
   const { options, request, control, changed } = work;
@@ -129,9 +157,15 @@ async function verdictOn(
     candidate: ran.tests,
     pinned: own.ran === null ? null : { results: own.ran.tests, failures: failuresIn(own.ran, base) },
     isExcused: (test) => kindOf(test) !== "new",
-    isRenamed: (test) => renamed.has(test.slice(test.lastIndexOf(" > ") + 3)),
+    isRenamed: (test) => titlesOf(test).some((title) => renamed.has(title)),
     licensed: request.licensed,
   });
+}
+
+/** How a test is called in its file. Some runners put its module and class before that: `test_cart.CartTest.test_adds`. */
+function titlesOf(test: string): readonly string[] {
+  const title = test.slice(test.lastIndexOf(" > ") + 3);
+  return /^\w+(?:(?:\.|::)\w+)+$/.test(title) ? [title, title.split(/\.|::/).at(-1)!] : [title];
 }
 
 /** What every test said at the base: kept since the story began, or asked of the base now where it matters. */

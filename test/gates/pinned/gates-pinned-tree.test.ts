@@ -7,14 +7,18 @@ import { gateRequest } from "../../contract/gate.ts";
 const request = { ...gateRequest(), base: "base", tree: treeId("work") };
 
 /** The work changed these files; each has a text at the base and one now. */
-const pinned = (files: Readonly<Record<string, readonly [string, string]>>, ran: readonly string[]) =>
+const pinned = (
+  files: Readonly<Record<string, readonly [string, string]>>,
+  ran: readonly string[],
+  commands: readonly string[] = [],
+) =>
   pinnedTree(
     {
       workspace: {
         changedPaths: () => Promise.resolve([]),
         fileAt: (_story, at, path) => Promise.resolve(files[path]?.[at === "base" ? 0 : 1] ?? null),
       },
-      commands: [],
+      commands,
       testPaths: ["**/*.test.*"],
       oracle: [],
       product: [],
@@ -34,6 +38,19 @@ test("one that holds the product too is not", async () => {
   const inSource = "if (import.meta.vitest) { test(1) }";
   expect(await pinned({ "src/cart.js": [`a\n${inSource}`, `b\n${inSource}`] }, ["src/cart.js"])).toBeNull();
   expect(await pinned({ "cart.py": ["a\n>>> 1\n1\n", "b\n>>> 1\n1\n"] }, ["cart.py"])).toBeNull();
+});
+
+test("what a check runs is the base's, and is told apart from tests; what a test runs is what it tests", async () => {
+  const files = {
+    "scripts/build.sh": ["a", "b"],
+    "lib/cart.sh": ["a", "b"],
+    "run.test.sh": [". ./lib/cart.sh", ". ./lib/cart.sh\n"],
+  } as const;
+  expect(await pinned(files, [], ["sh scripts/build.sh && sh run.test.sh"])).toEqual({
+    taken: ["scripts/build.sh", "run.test.sh"],
+    texts: new Map(),
+    steps: ["scripts/build.sh"],
+  });
 });
 
 test("which files those are is what the run of the base said", async () => {

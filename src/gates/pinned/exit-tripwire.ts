@@ -1,0 +1,101 @@
+import { identifyFinding } from "../../core/gates/finding-identity.ts";
+import { normalisedMessage } from "../../core/gates/finding.ts";
+import type { Judgement } from "../../core/gates/gate.ts";
+import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
+import { type Fault, faultsIn, withFault } from "../../parse/code/plant-faults.ts";
+import type { TestedJudgement } from "../checks/checks-gate.ts";
+import { productRule } from "../faults/reached-code.ts";
+import { type PinnedContext, inCheckout, refuseJudgement } from "./pinned-run.ts";
+import { openPinned, pinnedTree, setPinned, testFilesAtBase } from "./pinned-tree.ts";
+
+/** So many faults are tried at the base. */
+const MOST_TRIES = 4;
+
+/**
+ * A check that names no test says what it thinks by its exit code. Where it is the target, a fault in lines that the work
+ * left alone makes it say something else at the base; with the work it must then fail. One that still passes no longer
+ * looks: something in the work ends it early or makes its exit code a constant.
+ */
+export async function heldToExit(work: PinnedContext, ran: TestedJudgement, judged: Judgement): Promise<Judgement> {
+  const { options, request, control } = work;
+  const [target] = request.atBase.targets.filter((name) => !name.includes(" > "));
+  const isOpen =
+    judged.result === "pass" && ran.tests.passed.size === 0 && target !== undefined && !control.signal.aborted;
+  if (!isOpen || options.faults === undefined || options.experimentRunner === null) return judged;
+  const noticed = await noticedAtBase(work);
+  if (noticed === null || control.signal.aborted) return judged;
+  const passed = await passesWith(work, noticed);
+  if (passed === null) return judged;
+  const { path, line, before, after } = noticed;
+  const finding = identifyFinding({
+    severity: "critical",
+    category: "tests",
+    source: "checks",
+    message: `${target} can no longer fail: it passes with a fault in ${path} that it noticed at the base`,
+    detail: `Planted in ${path}, line ${line}: \`${before.trim()}\` became \`${after.trim()}\`.`,
+    suggestedFix: "Take out what ends the check early or sets its exit code, and change the code so that it passes.",
+  });
+  return refuseJudgement(judged, [finding], passed.evidence);
+}
+
+/** A fault in a changed file, on a line that both versions have, by which the check says something else at the base. */
+async function noticedAtBase(work: PinnedContext): Promise<Fault | null> {
+  const { options, request, control, changed } = work;
+  const { story, base, tree } = request;
+  const faults: Fault[] = [];
+  for (const path of changed.filter(productRule(options))) {
+    const [before, now] = [
+      await options.workspace.fileAt(story.id, base, path),
+      await options.workspace.fileAt(story.id, tree, path),
+    ];
+    const kept = new Set((now ?? "").split("\n"));
+    if (before !== null) faults.push(...faultsIn(path, before, (line) => kept.has(line)));
+  }
+  if (faults.length === 0) return null;
+  const checkout = await options.experimentRunner!.open({ signal: control.signal, commit: base, base });
+  try {
+    const says = async (texts: ReadonlyMap<string, string>): Promise<string | null> => {
+      const { judgement } = await judge(work, checkout, await checkout.set(base, texts));
+      const [finding] = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
+      return judgement.result === "fail" && finding !== undefined ? normalisedMessage(finding.message) : null;
+    };
+    const plain = await says(new Map());
+    // Where two runs of the base say two things, a third says nothing.
+    if (plain === null || plain !== (await says(new Map()))) return null;
+    for (const fault of faults.slice(0, MOST_TRIES)) {
+      const text = withFault((await options.workspace.fileAt(story.id, base, fault.path)) ?? "", fault);
+      const said = text === null || control.signal.aborted ? null : await says(new Map([[fault.path, text]]));
+      if (said !== null && said !== plain) return fault;
+    }
+    return null;
+  } finally {
+    await checkout.close();
+  }
+}
+
+/** The run of the work with the fault, where it passes; `null` where it fails, as it should. */
+async function passesWith(work: PinnedContext, fault: Fault): Promise<Judgement | null> {
+  const { options, request, control, changed } = work;
+  const { story, base, commit, tree } = request;
+  const pinned = await pinnedTree(options, request, changed, await testFilesAtBase(options.evidence, request));
+  const runner = options.experimentRunner!;
+  const wanted = { signal: control.signal, commit: commit === "" ? base : commit, tree, base };
+  const checkout = await (pinned === null ? runner.open(wanted) : openPinned(runner, request, pinned, control.signal));
+  try {
+    const text = withFault((await options.workspace.fileAt(story.id, tree, fault.path)) ?? "", fault);
+    if (text === null) return null;
+    const { taken, texts } = pinned ?? { taken: [], texts: new Map<string, string>() };
+    const set = await setPinned(checkout, request, { taken, texts: new Map([...texts, [fault.path, text]]) });
+    const { judgement } = await judge(work, checkout, set);
+    return judgement.result === "pass" ? judgement : null;
+  } finally {
+    await checkout.close();
+  }
+}
+
+const judge = (
+  { checks, request, control }: PinnedContext,
+  checkout: ExperimentCheckout,
+  tree: Awaited<ReturnType<ExperimentCheckout["set"]>>,
+): Promise<TestedJudgement> =>
+  checks.judgeTests(inCheckout(request, checkout, tree), { signal: control.signal, onOutput: () => undefined });

@@ -1,6 +1,6 @@
 /**
  * Plays the attacks and the honest changes of `test/attacks` through the built program, with the real test runners:
- * `npm run attack -- [--shard 1/4] [--only <words>] [--class <words>] [--without faults] [--jobs 2] [--json <file>]`.
+ * `npm run attack -- [--shard 1/4] [--sample 15] [--only <words>] [--class <words>] [--without faults] [--jobs 2] [--json <file>]`.
  *
  * Says at the end, by class, how many were accepted, and names each attack that was accepted, each honest change that
  * was refused, and each row that was skipped. `--tables` plays nothing and prints the tables of the guide. The exit code is 1 when a row ended other than it says.
@@ -11,6 +11,7 @@ import { isMainThread, parentPort, Worker, workerData } from "node:worker_thread
 import { guideTables } from "../test/attacks/guide.ts";
 import type { Row } from "../test/attacks/kit.ts";
 import { ATTACKS, HONEST } from "../test/attacks/rows.ts";
+import { sampleOf } from "../test/attacks/sample.ts";
 import { asExpected, type Played, summaryOf } from "../test/attacks/summary.ts";
 import { playAttack, playHonest, titleOf } from "../test/attacks/verdict.ts";
 import { EXPERIMENTS, type Experiment } from "../test/attacks/without.ts";
@@ -26,7 +27,7 @@ async function main(): Promise<number> {
       shard: { type: "string", default: "1/1" },
       only: { type: "string", default: "" },
       class: { type: "string", default: "" },
-      every: { type: "string", default: "1" },
+      sample: { type: "string" },
       without: { type: "string", multiple: true, default: [] },
       attacks: { type: "boolean", default: false },
       honest: { type: "boolean", default: false },
@@ -45,10 +46,12 @@ async function main(): Promise<number> {
     console.error(`--shard is 1/4; --without is one of ${EXPERIMENTS.join(", ")}`);
     return 2;
   }
+  const size = Number(values.sample);
+  const sample = values.sample === undefined ? null : new Set([...sampleOf(ATTACKS, size), ...sampleOf(HONEST, size)]);
   const chosen = ROWS.map(({ row, isHonest }, index) => ({ row, isHonest, index }))
     .filter(({ isHonest }) => values.attacks === values.honest || values.honest === isHonest)
     .filter(({ row }) => titleOf(row).includes(values.only) && row.kind.includes(values.class))
-    .filter((_, place) => place % Number(values.every) === 0)
+    .filter(({ row }) => sample?.has(row) !== false)
     .filter((_, place) => place % parts === part - 1)
     .map(({ index }) => index);
   const played = await playAll(chosen, Number(values.jobs), values.without as Experiment[]);

@@ -247,6 +247,7 @@ ${script}`,
     kind: KINDS.detected,
     does: "does the right thing only in a test's binary",
     stack: GO,
+    pending: "the code is right whenever it is tested: only a check that the agent does not know shows it",
     files: {
       "cart.go": GO.files["cart.go"]!.replace(
         "{ return a - b }",

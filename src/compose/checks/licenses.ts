@@ -9,7 +9,13 @@ import {
   readCodeOwners,
 } from "../../core/gates/code-owners.ts";
 import { RemandError } from "../../core/events/error.ts";
-import { type GateReport, type JudgedState, licensedReport, openContested } from "../../core/gates/gate-report.ts";
+import {
+  type GateReport,
+  type JudgedState,
+  changedRules,
+  licensedReport,
+  openContested,
+} from "../../core/gates/gate-report.ts";
 import { type TreeId, storyId } from "../../core/events/ids.ts";
 import {
   type OwnedTest,
@@ -61,19 +67,31 @@ export async function withOwnerLicenses(report: GateReport, parts: LicenseParts)
 /** A person waits for the verdict, and may start the gate again. */
 const LONGEST_MS = 60_000;
 
-/** The open contested tests. A file that the base does not have is the name of something else, such as a check. */
+/**
+ * The open contested tests, and the file with the rules where that was changed. A test file that the base does not have
+ * is the name of something else, such as a check.
+ */
 async function ownedTests(report: GateReport, workspace: LicenseParts["workspace"]): Promise<readonly OwnedTest[]> {
   const { base, folder } = report.judged;
+  const fromTop = (file: string): string => `${folder === "" ? "" : `${folder}/`}${file}`;
+  const rules = report.judgements.flatMap((judgement) =>
+    changedRules(judgement).flatMap(({ file }): readonly OwnedTest[] =>
+      file === undefined
+        ? []
+        : [{ gate: judgement.gate, contested: { test: file, file, why: "rules-changed" }, file: fromTop(file) }],
+    ),
+  );
   const open = report.judgements.flatMap((judgement) =>
     openContested(report, judgement).map((contested) => ({ gate: judgement.gate, contested })),
   );
-  return Promise.all(
+  const tests = await Promise.all(
     open.map(async ({ gate, contested }) => {
-      const file = contested.file === undefined ? null : `${folder === "" ? "" : `${folder}/`}${contested.file}`;
+      const file = contested.file === undefined ? null : fromTop(contested.file);
       const isThere = file !== null && (await workspace.fileAt(NO_STORY, base, file)) !== null;
       return { gate, contested, file: isThere ? file : null };
     }),
   );
+  return [...rules, ...tests];
 }
 
 async function rulingOn(

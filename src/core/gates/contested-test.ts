@@ -6,8 +6,9 @@ import type { Finding, FindingDraft } from "./finding.ts";
 /**
  * Why a test of the base speaks against the work: its base version `fails` with it, does not load with it
  * (`not-loaded`), the work no longer runs it (`removed`), or it passes with faults planted in the work (`cannot-fail`).
+ * In the place of a test may be the file with the rules of the project, which the work changed (`rules-changed`).
  */
-export const CONTESTED_WHY = ["fails", "not-loaded", "removed", "cannot-fail"] as const;
+export const CONTESTED_WHY = ["fails", "not-loaded", "removed", "cannot-fail", "rules-changed"] as const;
 
 /** A test that passed at the base and that the work changed or removed. A reviewer or a person decides about it. */
 export type ContestedTest = Stored<typeof contestedTestSchema>;
@@ -31,6 +32,8 @@ export function contestedWords({ why, isOfStory }: Pick<ContestedTest, "why" | "
       return isOfStory === true ? "was passed earlier and no longer runs" : "passed at the base and no longer runs";
     case "cannot-fail":
       return "passes with faults planted in the code that it runs";
+    case "rules-changed":
+      return "says how the work is judged, and was changed";
   }
 }
 
@@ -45,6 +48,8 @@ function restoreWords({ why, isOfStory }: ContestedTest): string {
       return `Put the test back ${version}, so that the check runs it.`;
     case "cannot-fail":
       return "Take out what keeps the test from failing, and change the code so that the test passes by itself.";
+    case "rules-changed":
+      return "Restore the file: a person changes the rules, not the work that is judged by them.";
   }
 }
 

@@ -1,6 +1,7 @@
 import { contestedSummary, contestedText, type ContestedTest } from "./contested-test.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import { type GateName, type Judgement, isReviewed } from "./gate.ts";
+import type { Finding } from "./finding.ts";
 import type { TreeId } from "../events/ids.ts";
 import type { OwnerLicense, OwnerRuling } from "./code-owners.ts";
 
@@ -83,10 +84,36 @@ export function strictReport(report: GateReport): GateReport {
   return { ...report, judgements };
 }
 
+/** Findings that the file was changed which says how work is judged: its owner may allow that. */
+export function changedRules({ findings }: Pick<Judgement, "findings">): readonly Finding[] {
+  return findings.filter(
+    ({ category, file = "" }) => category === "integrity/runner-changed" && /(?:^|\/)remand\.ya?ml$/.test(file),
+  );
+}
+
+/** A judgement that refuses nothing else passes with the change of the rules. */
+function withRules(judgement: Judgement, own: readonly OwnerLicense[]): Judgement {
+  const rules = own.filter(({ why }) => why === "rules-changed");
+  const allowed = new Set(
+    changedRules(judgement).flatMap(({ id, file }) => (rules.some((each) => each.file === file) ? [id] : [])),
+  );
+  if (allowed.size === 0) return judgement;
+  const blocking = judgement.blocking.filter((id) => !allowed.has(id));
+  const isPass = judgement.result === "fail" && blocking.length === 0;
+  const told = rules.map(({ test, by }) => `${test} changed as @${by} approved`).join(", ");
+  return {
+    ...judgement,
+    blocking,
+    ...(isPass ? { result: "pass" } : {}),
+    summary: `${isPass ? `${judgement.gate}: pass` : judgement.summary}; ${told}`,
+  };
+}
+
 /** Licensed tests are contested no more; what was ruled on them is said beside the judgements. */
 export function licensedReport(report: GateReport, { licensed, notes }: OwnerRuling): GateReport {
-  const judgements = report.judgements.map((judgement): Judgement => {
-    const own = licensed.filter(({ gate }) => gate === judgement.gate);
+  const judgements = report.judgements.map((each): Judgement => {
+    const own = licensed.filter(({ gate }) => gate === each.gate);
+    const judgement = withRules(each, own);
     if (own.length === 0 || judgement.contested === undefined) return judgement;
     const { contested: before, ...rest } = judgement;
     const names = new Set(own.map(({ test }) => test));

@@ -211,7 +211,8 @@ function ownRules({ changed, ownPackage }: RunnerLook, book: RuleReporter): Find
       book.report("runner-changed", {
         file,
         message: "this file says how the work is judged, and it was changed",
-        suggestedFix: "Restore it: a person changes the rules, not the work that is judged by them.",
+        suggestedFix:
+          "Restore it: a person changes the rules, not the work that is judged by them. In a pull request the approval of its code owner lets the change through.",
       }),
     );
 }

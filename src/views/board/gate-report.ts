@@ -1,6 +1,6 @@
 import { type ContestedTest, contestedWords } from "../../core/gates/contested-test.ts";
 import { countText } from "../../stdx/plain-text.ts";
-import { type GateReport, LICENSE_HINT, isPassed, openContested } from "../../core/gates/gate-report.ts";
+import { changedRules, type GateReport, LICENSE_HINT, isPassed, openContested } from "../../core/gates/gate-report.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import { licensedText } from "../../core/gates/code-owners.ts";
 import type { Result } from "../../core/events/error.ts";
@@ -38,15 +38,16 @@ export function gateLines(report: GateReport, mostReasons = 20): readonly GateLi
 function contestedLines(report: GateReport, judgement: Judgement): readonly string[] {
   const open = openContested(report, judgement);
   const licensed = (report.licensed ?? []).filter(({ gate }) => gate === judgement.gate);
-  return [...shortList(licensed.map(licensedText)), ...openLines(report, open)];
+  const needsOwner = open.length > 0 || changedRules(judgement).some(({ id }) => judgement.blocking.includes(id));
+  const notes = needsOwner ? (report.licenseNotes ?? []).map((note) => `no license by a code owner: ${note}`) : [];
+  return [...shortList(licensed.map(licensedText)), ...openLines(open), ...shortList(notes)];
 }
 
-function openLines({ licenseNotes = [] }: GateReport, open: readonly ContestedTest[]): readonly string[] {
+function openLines(open: readonly ContestedTest[]): readonly string[] {
   if (open.length === 0) return [];
   return [
     `${countText(open.length, "contested test")} (${LICENSE_HINT}):`,
     ...shortList(open.map((each) => `${shortLine(each.test, 160)} ${contestedWords(each)}`)),
-    ...shortList(licenseNotes.map((note) => `no license by a code owner: ${note}`)),
   ];
 }
 

@@ -26,7 +26,7 @@ beforeEach(async () => {
     "package.json": '{ "name": "shop", "private": true, "type": "module" }\n',
     "src/rates.js": RATES,
     "test/rates.test.js": TESTS,
-    ".github/CODEOWNERS": "* @acme/everyone\n/test/ @ada\n",
+    ".github/CODEOWNERS": "* @acme/everyone\n/test/ @ada\n/remand.yaml @ada\n",
     "remand.yaml": CONFIG,
   });
 });
@@ -69,7 +69,9 @@ function answers(head: string, base: string, reviews: readonly object[]): void {
     forge.on(`GET ${REPO}/collaborators/${login}/permission`, { body: { permission: "write" } });
 }
 
-async function gate(...args: string[]): Promise<{ readonly status: number | null; readonly out: string }> {
+const gate = (...args: string[]) => gateOf("checks", ...args);
+
+async function gateOf(...args: string[]): Promise<{ readonly status: number | null; readonly out: string }> {
   const env = {
     ...repository.env,
     GITHUB_ACTIONS: "true",
@@ -78,7 +80,7 @@ async function gate(...args: string[]): Promise<{ readonly status: number | null
     GITHUB_API_URL: forge.url,
     GITHUB_TOKEN: "ghs_loopback",
   };
-  const child = spawn(process.execPath, [MAIN, "gate", "checks", ...args], { cwd: repository.root, env });
+  const child = spawn(process.execPath, [MAIN, "gate", ...args], { cwd: repository.root, env });
   let out = "";
   child.stdout.on("data", (chunk) => (out += String(chunk)));
   child.stderr.on("data", (chunk) => (out += String(chunk)));
@@ -138,4 +140,24 @@ describe("a contested test in a pull request", { timeout: 120_000 }, () => {
     expect(changed.status, changed.out).toBe(4);
     expect(changed.out).toContain("the files differ from the commit that was approved: gate the commit with --at HEAD");
   });
+});
+
+test("a person's pull request may change the rules of the project once the owner of that file approves", async () => {
+  const { git, write } = repository;
+  const base = git("rev-parse", "HEAD").trim();
+  git("checkout", "--quiet", "-b", "more-time");
+  write("remand.yaml", `${CONFIG}limits: { iterations: 4 }\n`);
+  git("commit", "--quiet", "--all", "--message=more attempts");
+  const head = git("rev-parse", "HEAD").trim();
+  answers(head, base, [approval("mallory", head)]);
+  const refused = await gateOf("integrity", "--base", "main");
+  expect(refused.status, refused.out).toBe(3);
+  expect(refused.out).toContain("this file says how the work is judged, and it was changed");
+  expect(refused.out).toContain(`an approval of ${head.slice(0, 12)} by @ada, code owner of remand.yaml, is a license`);
+
+  answers(head, base, [approval("ada", head)]);
+  const allowed = await gateOf("integrity", "--base", "main");
+  expect(allowed.status, allowed.out).toBe(0);
+  expect(allowed.out).toContain("integrity  pass; remand.yaml changed as @ada approved");
+  expect(allowed.out).toContain("licensed by @ada's approval as code owner of remand.yaml");
 });

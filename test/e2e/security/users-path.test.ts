@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { makeRepository } from "../kit/git-repository.ts";
-import { missingSandbox } from "../kit/sandbox.ts";
+import { makeRepository } from "../../kit/git-repository.ts";
+import { missingSandbox } from "../../kit/sandbox.ts";
 
-const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
 const missing = missingSandbox();
 
 const TEST = `import assert from "node:assert/strict";

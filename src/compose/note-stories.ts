@@ -27,7 +27,7 @@ export interface StoryNotes {
 }
 
 /**
- * S4's fields in the stories' own files, while a run of the preset that promises them goes on. Everything else in the
+ * The fields of S4.34 in the stories' own files, while a run of the preset that promises them goes on. Everything else in the
  * files is a person's and stays byte for byte.
  */
 export function createStoryNotes(root: string, plan: RunPlan, journal: Pick<Journal, "read">): StoryNotes {
@@ -85,7 +85,7 @@ function linesByStory({ read }: Pick<Journal, "read">): (story: StoryId) => Prom
   };
 }
 
-/** How far a story has come, for S4's fields of its file: from the state and the story's own lines of the journal. */
+/** How far a story has come, for the fields of S4.34 in its file: from the state and the story's own lines of the journal. */
 function storyProgress(state: StoryState, lines: readonly Recorded[]): StoryProgress {
   const { ending, story, escalation } = state;
   const isAccepted = ending?.how === "accepted";

@@ -25,7 +25,7 @@ interface Alias {
 
 const reworksAsFailures = (value: Tree): Tree => (typeof value === "number" ? value + 1 : value);
 
-/** Names that S1 and S4 use for the same things. */
+/** Names that S1.29 and S4.69 use for the same things. */
 const ALIASES: readonly Alias[] = [
   { from: ["autonomy_level"], to: ["autonomy"] },
   { from: ["rework_budget"], to: ["limits", "failures"] },

@@ -4,14 +4,14 @@ import { DEFAULTS } from "./defaults.ts";
 import { type TreeMap, overlay } from "./layer.ts";
 import { policyOf } from "./policy-of.ts";
 
-/** S0 and S2: a developer, the checks in every environment, one critic, one auditor; every listed issue is fixed. */
+/** S0.24 and S2.1: a developer, the checks in every environment, one critic, one auditor; every listed issue is fixed. */
 const criticAudit: ConfigPart = {
   phases: { implement: ["integrity", "checks", "review", "audit"] },
   gates: { review: { everyFinding: true }, audit: { everyFinding: true } },
   limits: { failures: 3 },
 };
 
-/** S1: a TDD pair and a pipeline of gates, up to the merge. IMPORTANT findings require action too. */
+/** A TDD pair and a pipeline of gates, up to the merge. IMPORTANT findings require action, too (S1.11). */
 const factory: ConfigPart = {
   // A project that has only the two usual roles can begin with this preset.
   agents: {
@@ -42,7 +42,7 @@ const factory: ConfigPart = {
   deliver: "merge",
 };
 
-/** S3: one goal, its checks, and blame; bounded by the whole loop and by each place in the code. */
+/** S3.30: one goal, its checks, and blame; bounded by the whole loop and by each place in the code. */
 const goal: ConfigPart = {
   phases: { implement: ["integrity", "checks"] },
   gates: { checks: { blame: true, onUnexplained: "escalate" } },
@@ -52,7 +52,7 @@ const goal: ConfigPart = {
 };
 
 /**
- * S4: a story goes through four phases, each reviewed before the next, and ends in a pull request. Its "three
+ * S4.28: a story goes through four phases, each reviewed before the next, and ends in a pull request. Its "three
  * reworks" are four failures.
  */
 const story: ConfigPart = {
@@ -75,7 +75,7 @@ const story: ConfigPart = {
     implement: ["integrity", "checks", "review"],
   },
   gates: { review: { stages: [], perspectives: ["security", "product-owner", "code"] } },
-  // A place may fail as often as a gate may: three would stop the third rework that S4 promises.
+  // A place may fail as often as a gate may: three would stop the third rework that S4.69 promises.
   limits: { failures: 4, perLocation: 4 },
   deliver: "pull-request",
 };

@@ -83,7 +83,7 @@ function blameFirst(policy: Policy, failing: Failing, judgement: Judgement): Sto
   return { type: "find-blame", gate: failing.gate, tree: judgement.tree };
 }
 
-/** Causes that rework cannot fix (the other triggers of S3). */
+/** Causes that rework cannot fix (S3.19 and S3.20). */
 function checkUnfixable(state: StoryState, policy: Policy, failing: Failing): StoryAction | null {
   const reason = unfixableReason(policy, failing);
   return reason === null ? null : { type: "raise-escalation", escalation: escalateStory(state, reason, failing.gate) };
@@ -139,7 +139,7 @@ function variantFor(policy: Policy, judgement: Judgement, isTextPhase: boolean):
   return policy.gates[judgement.gate].stages.length > 0 ? stagedBrief : brief;
 }
 
-/** Some environments pass and others fail: that needs a different fix than a plain failure (S0). */
+/** Some environments pass and others fail: that needs a different fix than a plain failure (S0.25). */
 function isEnvironmentSpecific(judgement: Judgement): boolean {
   const byCheck = new Map<string, Set<string>>();
   for (const run of judgement.runs ?? []) byCheck.set(run.check, (byCheck.get(run.check) ?? new Set()).add(run.result));

@@ -21,7 +21,7 @@ export function refundFailure(state: StoryState, judgement: Judgement): StorySta
 
 /**
  * The gate whose budget a judgement is charged to; `null` for none. Only a failure of the work is charged. A CI run
- * that failed by a test or a build counts as a test failure (S1), one that failed by the runner is not charged, and a
+ * that failed by a test or a build counts as a test failure (S1.32), one that failed by the runner is not charged, and a
  * lint failure gets one repair by command first.
  */
 export function chargedGate(state: StoryState, judgement: Judgement): GateName | null {

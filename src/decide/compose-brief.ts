@@ -61,7 +61,7 @@ export function composeBrief(state: StoryState, command: SendBack, material: Bri
   };
 }
 
-/** S3 counts by place: this is the next rework of the one that is blamed, of several the one reworked most. */
+/** S3.11 counts by place: this is the next rework of the one that is blamed, of several the one reworked most. */
 function locationAttempt(state: StoryState): { locationAttempt?: number } {
   const places = state.failing?.blame ? blamedPlaces(state.failing.blame) : [];
   if (places.length === 0) return {};

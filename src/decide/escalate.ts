@@ -18,7 +18,7 @@ import { forecastUsd } from "./spending.ts";
 import { openFindings, triedFindings } from "./tried-findings.ts";
 import { assessmentOf, kindOf, questionOf, recommendationOf, titleOf } from "./escalation-text.ts";
 
-/** A question about one story, in S1's form: what was tried and failed, the state of the code, one question. */
+/** A question about one story, in the form of S1.36: what was tried and failed, the state of the code, one question. */
 export function escalateStory(state: StoryState, reason: EscalationReason, gate: GateName | null): Escalation {
   return composeEscalation({
     id: `esc-${state.story.id}-${state.escalations + 1}`,

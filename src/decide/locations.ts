@@ -3,7 +3,7 @@ import type { GateName } from "../core/gates/gate.ts";
 import type { LocationRecord, StoryState } from "../core/stories/story-state.ts";
 
 /**
- * S3's memory of places: how often each was reworked, what came of it and what it cost. A place that fails again
+ * The memory of places (S3.26): how often each was reworked, what came of it and what it cost. A place that fails again
  * and again is a trouble spot, even when every single gate is inside its budget.
  */
 export function blamedPlaces(blame: Blame): string[] {

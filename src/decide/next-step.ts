@@ -182,7 +182,7 @@ function judge(state: StoryState, policy: Policy, gate: GateName): StoryAction {
   const detail = trouble ?? "";
   if (errors >= limits.errors) return ask(state, { type: "gate-error", errors, detail }, gate);
   if (inconclusives >= limits.inconclusives) {
-    // Neither rework nor another run of the gate fixes a flaky test (S3).
+    // Neither rework nor another run of the gate fixes a flaky test (S3.20).
     const changing = `${flaky.join(", ")} gave different answers about the same tree, ${countText(inconclusives, "time")}`;
     return ask(
       state,

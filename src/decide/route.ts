@@ -46,7 +46,7 @@ export function standIn(policy: Policy, role: RoleName, missing: readonly RoleNa
   return now ?? null;
 }
 
-/** S4's words for where a finding belongs. Matched as parts of the category, in this order. */
+/** The words of S4.56 for where a finding belongs. Matched as parts of the category, in this order. */
 const PHASE_WORDS: readonly (readonly [Phase, readonly string[]])[] = [
   ["research", ["research", "requirement", "understanding"]],
   ["plan", ["plan", "architecture", "design", "approach", "scope"]],

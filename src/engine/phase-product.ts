@@ -96,7 +96,7 @@ export async function openFinishedPage(
   return page === null ? null : { ...page, place: path, base };
 }
 
-/** S4: a rework that changed something is noted in the story's file, with its number and what the review had said. */
+/** S4.49: a rework that changed something is noted in the story's file, with its number and what the review had said. */
 export async function noteRework(
   { pages, workspace, evidence }: EngineWorld,
   before: StoryState,

@@ -8,7 +8,10 @@ export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }
 
+/** A JSON object whose fields are not known yet. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
 /** Is it an object with keys? A list is not meant. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isRecord(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

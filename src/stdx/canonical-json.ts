@@ -41,7 +41,7 @@ export function jsonText(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** A moment as S1 and S3 write it: UTC, to the second, with a Z. */
+/** A moment as S1.44 and S3.27 write it: UTC, to the second, with a Z. */
 export function instant(atMs: number): string {
   return new Date(atMs).toISOString().replace(/\.\d{3}Z$/, "Z");
 }

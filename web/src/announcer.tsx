@@ -3,7 +3,7 @@ import type { StreamedLine } from "../../src/views/board/dashboard.ts";
 import { onLines } from "./stream.ts";
 
 /** The events that are announced to users of a screen reader. */
-const TOLD: ReadonlySet<string> = new Set(["escalation.raised", "story.accepted", "story.failed"]);
+const ANNOUNCED: ReadonlySet<string> = new Set(["escalation.raised", "story.accepted", "story.failed"]);
 /** News are gathered for so long, and read out together. */
 const GATHER_MS = 4000;
 
@@ -15,7 +15,7 @@ export function Announcer() {
     let timer: ReturnType<typeof setTimeout> | null = null;
     const stop = onLines((lines) => {
       if (lines === null) return;
-      gathered = [...gathered, ...lines.filter(({ type }) => TOLD.has(type))].slice(-20);
+      gathered = [...gathered, ...lines.filter(({ type }) => ANNOUNCED.has(type))].slice(-20);
       if (gathered.length === 0 || timer !== null) return;
       timer = setTimeout(() => {
         const said = gathered.slice(-3).map(({ story, words }) => `${story ?? "the run"}: ${words}`);

@@ -13,8 +13,8 @@ export interface McpHttpServer {
   close(): Promise<void>;
 }
 
-/** Offers tools to a client on this machine. Each dispatch has a desk of its own, which ends with it. */
-export async function openMcpDesk(tools: readonly Tool[], options: McpOptions): Promise<McpHttpServer> {
+/** Offers tools to a client on this machine. Each dispatch has its own server, which closes with it. */
+export async function openMcpServer(tools: readonly Tool[], options: McpOptions): Promise<McpHttpServer> {
   const token = randomBytes(32).toString("hex");
   const session = createMcpSession(tools, options);
   const server = createServer((request, response) => {

@@ -84,17 +84,17 @@ export function createFamily(cookie: string, root: number | null, spared: readon
  */
 export async function endFamily(
   family: ProcessFamily,
-  ladder: readonly NodeJS.Signals[],
+  signals: readonly NodeJS.Signals[],
   graceMs: number,
 ): Promise<number> {
   const startedAt = performance.now();
-  const rungMs = graceMs / Math.max(1, ladder.length - 1);
-  const told = new Set<number>();
+  const waitMs = graceMs / Math.max(1, signals.length - 1);
+  const signaled = new Set<number>();
   let members: readonly ProcessEntry[] | null = [];
-  for (const [rung, signal] of ladder.entries()) {
-    const isLast = rung === ladder.length - 1;
-    const leftMs = (): number => startedAt + (rung + 1) * rungMs - performance.now();
-    for (let round = 0; round < (isLast ? LAST_RUNG_ROUNDS : 1); round++) {
+  for (const [step, signal] of signals.entries()) {
+    const isLast = step === signals.length - 1;
+    const leftMs = (): number => startedAt + (step + 1) * waitMs - performance.now();
+    for (let round = 0; round < (isLast ? LAST_SIGNAL_ROUNDS : 1); round++) {
       // Looking for others takes a while on a busy machine; those who are known need not profit from it.
       if (isLast) members.filter(isAlive).forEach(({ pid }) => send(pid, signal));
       members = await family.members();
@@ -103,22 +103,22 @@ export async function endFamily(
         members = [];
         break;
       }
-      if (members.length === 0) return told.size;
+      if (members.length === 0) return signaled.size;
       for (const { pid } of members) {
-        told.add(pid);
+        signaled.add(pid);
         // A sandbox ends with the program inside; asked to end first, it would kill the program.
         if (signal === "SIGKILL" || !isSandbox(pid)) send(pid, signal);
       }
-      await untilGone(members, isLast ? LAST_RUNG_MS : leftMs());
+      await untilGone(members, isLast ? LAST_SIGNAL_MS : leftMs());
     }
   }
-  return told.size;
+  return signaled.size;
 }
 
 const isSandbox = (pid: number): boolean => programOf(pid) === "bwrap";
 
-const LAST_RUNG_ROUNDS = 20;
-const LAST_RUNG_MS = 50;
+const LAST_SIGNAL_ROUNDS = 20;
+const LAST_SIGNAL_MS = 50;
 const POLL_MS = 5;
 
 /** Waits for the family to leave by itself, and says whether it did. */

@@ -3,7 +3,7 @@ import { allowedEnvironment } from "../../adapters/process/environment.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
 import type { ClientAgentOptions } from "../client/client.ts";
 import { exitError, failedResult, messageOf } from "../client/exit-code.ts";
-import { isRecord } from "../../stdx/assert.ts";
+import { isRecord, type JsonObject } from "../../stdx/assert.ts";
 import { type AcpTurn, EMPTY_TURN, createAcpListener } from "./acp-listener.ts";
 import { HUNG_UP, RpcError, type RpcPeer, createRpcPeer } from "./acp-rpc.ts";
 import { clientSandbox } from "../client/client-home.ts";
@@ -137,8 +137,6 @@ function silence(ended: ProcessResult, command: string): NonNullable<AgentResult
   return exitError(command, ended.exitCode ?? 0, ended.stderr) ?? { kind: "crash", message };
 }
 
-type Data = Readonly<Record<string, unknown>>;
-
 export interface AcpConversation {
   hear(line: string): void;
   /** The agent is gone. */
@@ -194,7 +192,7 @@ function endingOf(reason: unknown): AgentError | null {
 interface OpenSession {
   readonly id: string;
   readonly isNew: boolean;
-  readonly about: Data;
+  readonly about: JsonObject;
 }
 
 /** Goes on with the conversation where the agent can, else begins one: a brief says everything that is needed. */
@@ -241,7 +239,7 @@ async function prepare(
   const modes = isRecord(about["modes"]) ? about["modes"]["availableModes"] : [];
   const quiet = (Array.isArray(modes) ? modes : []).find(
     (mode: unknown) => isRecord(mode) && (mode["id"] === "plan" || mode["id"] === "read-only"),
-  ) as Data | undefined;
+  ) as JsonObject | undefined;
   if (access === "read" && quiet !== undefined)
     await peer.request("session/set_mode", { sessionId: id, modeId: quiet["id"] });
   if (model !== null) await peer.request("session/set_model", { sessionId: id, modelId: model });

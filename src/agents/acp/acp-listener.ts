@@ -1,9 +1,7 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { AgentControl, AgentError, AgentRequest } from "../../ports/agent.ts";
-import { isRecord } from "../../stdx/assert.ts";
-
-type Data = Readonly<Record<string, unknown>>;
+import { isRecord, type JsonObject } from "../../stdx/assert.ts";
 
 /** What was heard by the end of one turn. */
 export interface AcpTurn {
@@ -26,8 +24,8 @@ export const EMPTY_TURN: AcpTurn = {
 };
 
 export interface AcpListener {
-  onRequest(method: string, params: Data): Data | null;
-  onNotification(method: string, params: Data): void;
+  onRequest(method: string, params: JsonObject): JsonObject | null;
+  onNotification(method: string, params: JsonObject): void;
   /** An agent that finds an old conversation tells all of it again: what comes before this is not heard. */
   beginTurn(): void;
   endTurn(): void;
@@ -48,7 +46,7 @@ export function createAcpListener(
   let line = "";
   const show = (text: string): void => onEvent({ type: "output", line: text });
 
-  function onUpdate({ sessionUpdate: kind, content, toolCallId, cost, ...rest }: Data): void {
+  function onUpdate({ sessionUpdate: kind, content, toolCallId, cost, ...rest }: JsonObject): void {
     if (kind === "agent_message_chunk" && isRecord(content) && typeof content["text"] === "string") {
       heard = { ...heard, text: heard.text + content["text"] };
       const lines = (line + content["text"]).split("\n");
@@ -85,8 +83,6 @@ export function createAcpListener(
   };
 }
 
-type PermissionData = Readonly<Record<string, unknown>>;
-
 /** What an agent wants to do, as far as it says. */
 export interface WantedTool {
   readonly kind: string;
@@ -95,7 +91,7 @@ export interface WantedTool {
 }
 
 /** A request may name a tool's call by its id alone, so what was said of it before is remembered. */
-function toolIn(call: PermissionData, before: WantedTool | undefined): WantedTool {
+function toolIn(call: JsonObject, before: WantedTool | undefined): WantedTool {
   const { kind, title, locations } = call;
   const listed = Array.isArray(locations) ? locations : [];
   const paths = listed.flatMap((each: unknown) =>
@@ -140,7 +136,7 @@ function realOf(path: string): string {
 }
 
 /** The answer by one of the options that were offered. For this once: an agent must not remember it for others. */
-function answerOf(options: unknown, isYes: boolean): PermissionData {
+function answerOf(options: unknown, isYes: boolean): JsonObject {
   const wanted = isYes ? ["allow_once", "allow_always"] : ["reject_once", "reject_always"];
   const offered = (Array.isArray(options) ? options : []).filter(isRecord);
   const found = wanted.flatMap((kind) => offered.filter((option) => option["kind"] === kind))[0];

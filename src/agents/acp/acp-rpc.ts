@@ -1,12 +1,10 @@
-import { isRecord } from "../../stdx/assert.ts";
-
-type Data = Readonly<Record<string, unknown>>;
+import { isRecord, type JsonObject } from "../../stdx/assert.ts";
 
 /** Our end of a conversation by JSON-RPC, one message per line. */
 export interface RpcPeer {
   /** Rejects with an `RpcError` where the other end says no, or is gone. */
-  request(method: string, params: Data): Promise<Data>;
-  notify(method: string, params: Data): void;
+  request(method: string, params: JsonObject): Promise<JsonObject>;
+  notify(method: string, params: JsonObject): void;
   hear(line: string): void;
   /** The other end is gone: rejects all pending requests. */
   hangUp(): void;
@@ -15,14 +13,14 @@ export interface RpcPeer {
 export interface RpcHandlers {
   send(line: string): void;
   /** What the other end asks of us; `null`: we cannot do that. */
-  onRequest(method: string, params: Data): Data | null;
-  onNotification(method: string, params: Data): void;
+  onRequest(method: string, params: JsonObject): JsonObject | null;
+  onNotification(method: string, params: JsonObject): void;
 }
 
 export class RpcError extends Error {
   readonly code: number;
-  readonly data: Data;
-  constructor(code: number, message: string, data: Data = {}) {
+  readonly data: JsonObject;
+  constructor(code: number, message: string, data: JsonObject = {}) {
     super(message);
     this.code = code;
     this.data = data;
@@ -32,12 +30,12 @@ export class RpcError extends Error {
 export const HUNG_UP = -1;
 
 export function createRpcPeer({ send, onRequest, onNotification }: RpcHandlers): RpcPeer {
-  const waiting = new Map<number, { resolve(result: Data): void; reject(fault: RpcError): void }>();
+  const waiting = new Map<number, { resolve(result: JsonObject): void; reject(fault: RpcError): void }>();
   let count = 0;
   let isOver = false;
-  const sendMessage = (message: Data): void => send(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const sendMessage = (message: JsonObject): void => send(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 
-  function settleRequest({ id, error, result }: Data): void {
+  function settleRequest({ id, error, result }: JsonObject): void {
     const waiter = waiting.get(id as number);
     waiting.delete(id as number);
     if (!isRecord(error)) return waiter?.resolve(isRecord(result) ? result : {});
@@ -77,7 +75,7 @@ export function createRpcPeer({ send, onRequest, onNotification }: RpcHandlers):
 }
 
 /** Agents print other things too; what is no message is not listened to. */
-function parseMessage(line: string): Data | null {
+function parseMessage(line: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(line);
     return isRecord(value) && value["jsonrpc"] === "2.0" ? value : null;

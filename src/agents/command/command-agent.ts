@@ -6,7 +6,7 @@ import type { ProcessResult } from "../../adapters/process/run-process.ts";
 import { type Environment, allowedEnvironment } from "../../adapters/process/environment.ts";
 import { clientSandbox } from "../client/client-home.ts";
 import { exitError, failedResult, messageOf } from "../client/exit-code.ts";
-import { isRecord } from "../../stdx/assert.ts";
+import { isRecord, type JsonObject } from "../../stdx/assert.ts";
 import { readJson } from "../../parse/data/data-text.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
 import { type Exchange, createExchange } from "./exchange.ts";
@@ -181,9 +181,7 @@ async function readReport(path: string): Promise<CommandReport> {
   return reportOf(data);
 }
 
-type Data = Readonly<Record<string, unknown>>;
-
-function reportOf(data: Data): CommandReport {
+function reportOf(data: JsonObject): CommandReport {
   const wrong: string[] = [];
   const field = <T>(name: string, read: (value: unknown) => T | null): T | null => {
     const value = data[name] ?? null;
@@ -223,7 +221,7 @@ function tokensOf(usage: unknown): number | null {
 const TOKEN_PARTS = ["inputTokens", "outputTokens", "input_tokens", "output_tokens", "input", "output"];
 
 /** In whichever way of writing it; what it read from a cache is part of the input. */
-function usageIn(data: Data): AgentUsage | null {
+function usageIn(data: JsonObject): AgentUsage | null {
   const used = isRecord(data["usage"]) ? data["usage"] : {};
   const first = (...names: readonly string[]): number | null => amountOf(names.map((name) => used[name]).find(isGiven));
   const model = textOf(data["model"] ?? used["model"]);
@@ -246,7 +244,7 @@ function readOutput(stdout: string): unknown {
   return data?.ok === true && typeof data.value === "object" ? data.value : null;
 }
 
-function dataIn(text: string): Data | null {
+function dataIn(text: string): JsonObject | null {
   const data = readJson(text.trim());
   return data.ok && !data.cut && isRecord(data.value) ? data.value : null;
 }

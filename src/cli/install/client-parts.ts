@@ -1,6 +1,7 @@
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RemandError } from "../../core/events/error.ts";
+import { CLIENT_PROGRAMS, type ClientProgram } from "../../core/stories/agent-client.ts";
 import type { Files } from "../../ports/files.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import type { JsonAddition } from "../../write/edits/json-edit.ts";
@@ -14,23 +15,23 @@ export type SetupPart =
   | { readonly type: "json"; readonly path: string; readonly wishes: readonly JsonAddition[] }
   | { readonly type: "toml"; readonly path: string; readonly table: TomlTable };
 
-export const SETUPS = ["claude", "codex", "roles"] as const;
-export type SetupName = (typeof SETUPS)[number];
+/** A setup for each client that has a program of its own, and one for the role files. */
+export type SetupName = ClientProgram | "roles";
+export const SETUPS: readonly SetupName[] = [...CLIENT_PROGRAMS, "roles"];
 
 /** The plugin as it is shipped: what it says stands nowhere else. */
 const PLUGIN = fileURLToPath(new URL("../../../plugin/", import.meta.url));
 
 /** What each setup puts where its client looks in a project. */
-export async function partsOf(setup: SetupName, files: Pick<Files, "read" | "list">): Promise<readonly SetupPart[]> {
-  switch (setup) {
-    case "claude":
-      return claudeParts(files);
-    case "codex":
-      return codexParts(files);
-    case "roles":
-      return roleParts(files);
-  }
+export function partsOf(setup: SetupName, files: Pick<Files, "read" | "list">): Promise<readonly SetupPart[]> {
+  return PARTS[setup](files);
 }
+
+const PARTS: { readonly [S in SetupName]: (files: Pick<Files, "read" | "list">) => Promise<readonly SetupPart[]> } = {
+  claude: claudeParts,
+  codex: codexParts,
+  roles: roleParts,
+};
 
 async function claudeParts(files: Pick<Files, "read">): Promise<readonly SetupPart[]> {
   return [

@@ -4,7 +4,7 @@ import { RemandError } from "../../core/events/error.ts";
 import type { Agent, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import type { ReportTool } from "../../core/schemas/report.ts";
 import { NOTHING_REPORTED, type AgentReport, reportTools } from "../../app/report-tools.ts";
-import { openMcpDesk } from "../../adapters/mcp/http.ts";
+import { openMcpServer } from "../../adapters/mcp/http.ts";
 
 const MAX_CHARS = 64 * 1024;
 
@@ -46,13 +46,13 @@ export function reportingAgent(agent: Agent): Agent {
           return Promise.resolve("Recorded. Write what else you were asked for, then end your turn.");
         },
       });
-      const desk = await openMcpDesk(tools, { version: "1" });
+      const server = await openMcpServer(tools, { version: "1" });
       try {
-        const mcpServer = { name: "remand", url: desk.url, token: desk.token, tools: names };
+        const mcpServer = { name: "remand", url: server.url, token: server.token, tools: names };
         const prompt = `${request.prompt}\n\n${hint(report)}`;
         return withReport(await agent.run({ ...request, prompt, mcpServer }, control), reported);
       } finally {
-        await desk.close();
+        await server.close();
       }
     },
   };

@@ -60,7 +60,7 @@ interface GateDefaults {
 }
 
 /**
- * The forms of a brief: S0's review, audit and environment forms, S1's per gate, S3's rework brief, S4's phase rework,
+ * The forms of a brief: review, audit and environment (S0.9, S0.19, S0.25), one per gate (S1.4), rework (S3.10), phase (S4.60),
  * and our own for the integrity gate.
  */
 export const BRIEF_VARIANTS = [

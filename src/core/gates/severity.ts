@@ -42,13 +42,13 @@ export function severityFromWord(word: string): Severity | undefined {
   return Object.hasOwn(FROM_WORD, key) ? FROM_WORD[key] : undefined;
 }
 
-/** S1's scale: SUGGESTION findings are informational, the other two require action. */
+/** The scale of S1.11 and S1.12: SUGGESTION findings are informational, the other two require action. */
 export function toReviewScale(severity: Severity): "CRITICAL" | "IMPORTANT" | "SUGGESTION" {
   if (severity === "blocker" || severity === "critical") return "CRITICAL";
   return severity === "major" ? "IMPORTANT" : "SUGGESTION";
 }
 
-/** S2's scale, which it uses for the priority of a whole verdict. */
+/** The scale of S2.16, which is for the priority of a whole verdict. */
 export function toPriorityScale(severity: Severity): "HIGH" | "MEDIUM" | "LOW" {
   if (severity === "blocker" || severity === "critical") return "HIGH";
   return severity === "major" ? "MEDIUM" : "LOW";

@@ -163,10 +163,10 @@ export const briefSchema = z.strictObject({
   attempt: count.default(2),
   failure: count.default(1),
   failureLimit: count.max(FAILURE_CEILING).default(3),
-  /** How often work went back for the place that is blamed (S3); where it is not counted, `failure` stands in. */
+  /** How often work went back for the place that is blamed (S3.10); where it is not counted, `failure` stands in. */
   locationAttempt: count.exactOptional(),
   route: routeSchema.prefault({}),
-  /** The role file's own text, put in front of the assignment (S0). */
+  /** The role file's own text, put in front of the assignment (S0.8). */
   rolePrompt: text.default(""),
   summary: text.default(""),
   evidence: z.array(evidenceSchema).default([]),
@@ -249,7 +249,7 @@ function briefFrom({ schema: _schema, ...document }: BriefDocument): Brief {
   };
 }
 
-/** Checks that pass in one environment and fail in another have a form of their own (S0). */
+/** Checks that pass in one environment and fail in another have a form of their own (S0.25). */
 function variantOf({ gate, runs }: Pick<BriefDocument, "gate" | "runs">): Brief["variant"] {
   const failing = new Set(runs.filter((run) => run.result !== "pass").map((run) => run.environment));
   const differs = failing.size > 0 && runs.some((run) => !failing.has(run.environment));

@@ -117,7 +117,7 @@ const sentBack = z.strictObject({
   route: routeSchema,
   scope: scopeSchema,
   brief: evidenceIdSchema,
-  /** The feedback as the story's file notes it (S4). */
+  /** The feedback as the story's file notes it (S4.49). */
   note: evidenceIdSchema.exactOptional(),
 });
 

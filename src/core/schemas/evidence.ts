@@ -3,7 +3,7 @@ import { severityFromWord } from "../gates/severity.ts";
 import { amount, confidence, count, text, texts } from "./scalars.ts";
 
 /*
- * The evidence files of S1, as its own tools write them. Keys that are not named here are let through and ignored:
+ * The evidence files that S1.36 compiles, as their own tools write them. Keys that are not named here are let through and ignored:
  * those tools add their own.
  */
 
@@ -58,7 +58,7 @@ export const mutationEvidenceSchema = z.looseObject({
   survivors: z.array(survivor).default([]),
 });
 
-/** `CI_RESULT`, and the file that S1 keeps of a run: the same under other names. */
+/** `CI_RESULT`, and the file that S1.27 keeps of a run: the same under other names. */
 export const ciEvidenceSchema = z.looseObject({
   run_id: z.union([text, count]).nullish(),
   pipeline_run_id: z.union([text, count]).nullish(),
@@ -85,7 +85,7 @@ export const CONDITION_TYPES = [
   "custom_command",
 ] as const;
 
-/** The goal file of S3, which a person may have written by hand. */
+/** A goal file (S3.10), which a person may have written by hand. */
 export const goalSchema = z.looseObject({
   goalId: text.regex(/^goal-[a-z0-9]{8}$/, { error: 'not of the form "goal-" and eight letters or digits' }).nullish(),
   objective: text.min(1),
@@ -110,7 +110,7 @@ export const goalSchema = z.looseObject({
     .prefault({}),
 });
 
-/** What S3's oracle answers. */
+/** What the oracle answers (S3.1). */
 export const oracleVerdictSchema = z.looseObject({
   converged: z.boolean().nullish(),
   verdict: z.enum(["pass", "fail", "partial"]).nullish(),

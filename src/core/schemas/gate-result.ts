@@ -45,7 +45,7 @@ export const stageResultSchema = z.strictObject({
   summary: text.exactOptional(),
 });
 
-/** One cell of S0's matrix: one check in one environment. */
+/** One cell of the matrix of S0.30: one check in one environment. */
 export const checkRunSchema = z.strictObject({
   check: text,
   command: text,
@@ -188,7 +188,7 @@ export const judgementSchema = z.strictObject({
   ...cost,
 });
 
-/** What a reviewer is asked for where it can answer with data: S4's review, with what the other sources add to it. */
+/** What a reviewer is asked for where it can answer with data: the review of S4.40, with what the other sources add to it. */
 export const verdictSchema = z.strictObject({
   id: text.exactOptional(),
   passed: z.boolean(),

@@ -58,7 +58,7 @@ const limits = z.strictObject({
 /** How one gate judges. */
 export const gateRulesSchema = z.strictObject({
   failOn: z.strictObject(each(SEVERITIES, count.exactOptional())),
-  /** Every finding must be fixed, whatever its severity (S0). */
+  /** Every finding must be fixed, whatever its severity (S0.13). */
   everyFinding: z.boolean(),
   /** Paths that can change this gate's evidence; empty means all. */
   affectedBy: texts,

@@ -157,7 +157,7 @@ function toToolReport<T extends { readonly story: string }>(
 
 const MOST = 20;
 
-/** The `rework-log.json` of S1, for reading a trail back. */
+/** The `rework-log.json` of S1.44, for reading a trail back. */
 const findingSchema = z.strictObject({
   severity: z.enum(["CRITICAL", "IMPORTANT", "SUGGESTION"]),
   file: z.string().nullable(),
@@ -172,7 +172,7 @@ const survivorSchema = z.strictObject({
   recommended_test: z.string(),
 });
 
-/** S1 shows the first two; the others are what S1 says their gate provides. */
+/** S1.45 shows the first two; the others are what the gate provides by S1.4, S1.27 and S0.19. */
 const triggerSchema = z.union([
   z.strictObject({ stage: z.string(), findings: z.array(findingSchema) }),
   z.strictObject({ survivors: z.array(survivorSchema), score: z.string() }),

@@ -21,9 +21,9 @@ export const storySchema = z.strictObject({
   shelf: z.enum(SHELVES),
   /** The whole text below the front matter: what the agent is asked to do. */
   body: text,
-  /** Phases whose product is already there (S4's `research_complete` and its like). */
+  /** Phases whose product is already there (`research_complete` and its like, S4.29). */
   completed: z.array(z.enum(PHASES)),
-  /** S4's per-story override; it counts reworks, so the limit on failures is one more. */
+  /** The override per story (S4.36); it counts reworks, so the limit on failures is one more. */
   maxReworks: count.exactOptional(),
   /** Tests that fail at the base and must pass: names, files or patterns; `*` is everything that fails there. */
   target: texts.exactOptional(),

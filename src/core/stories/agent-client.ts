@@ -34,9 +34,18 @@ const ROWS = {
 
 export type AgentClientName = keyof typeof ROWS;
 
+export type ClientProgram = {
+  [Name in AgentClientName]: (typeof ROWS)[Name]["isProgram"] extends true ? Name : never;
+}[AgentClientName];
+
 export const AGENT_CLIENTS: Readonly<Record<AgentClientName, AgentClient>> = ROWS;
 
 export const AGENT_CLIENT_NAMES = Object.keys(ROWS) as readonly AgentClientName[];
 
 /** Those that Remand starts by their name, without a command of the user's. */
-export const CLIENT_PROGRAMS: readonly string[] = AGENT_CLIENT_NAMES.filter((name) => AGENT_CLIENTS[name].isProgram);
+export const CLIENT_PROGRAMS = AGENT_CLIENT_NAMES.filter(
+  (name): name is ClientProgram => AGENT_CLIENTS[name].isProgram,
+);
+
+export const isClientProgram = (name: string): name is ClientProgram =>
+  CLIENT_PROGRAMS.some((program) => program === name);

@@ -9,7 +9,7 @@ import { STOP_RULES } from "./stop-rules.ts";
 /** A question that only a person can answer. */
 export type Escalation = Stored<typeof escalationSchema>;
 
-/** S1's line: what was tried, why it failed. */
+/** The line of S1.36: what was tried, why it failed. */
 export type TriedAndFailed = Stored<typeof triedAndFailedSchema>;
 
 export type EscalationOption = Escalation["options"][number];
@@ -47,6 +47,23 @@ export const ANSWER_VERBS = [
   "allow",
 ] as const;
 export type AnswerVerb = (typeof ANSWER_VERBS)[number];
+
+/** Answers that need a message. */
+export const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
+  "send-back",
+  "waive",
+  "dispute",
+  "force-complete",
+  "abandon",
+  "known",
+  "allow",
+]);
+
+/** The command for an answer, with a place for what must be added. */
+export function answerCommand(id: string, verb: AnswerVerb): string {
+  const which = verb === "dispute" ? " --finding …" : verb === "raise-budget" ? " --limit …" : "";
+  return `remand answer ${id} ${verb}${which}${NEEDS_MESSAGE.has(verb) ? ' --message "…"' : ""}`;
+}
 
 /** A person lets a finding or a gate through. It opens the gate and is never shown as a pass. */
 export interface Waiver {

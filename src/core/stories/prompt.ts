@@ -31,7 +31,7 @@ export interface ShownContested extends ContestedTest {
   readonly diff?: string;
 }
 
-/** S2, step 5: one critic, or the reviewer of one stage. */
+/** S2.8: one critic, or the reviewer of one stage. */
 export interface CriticRequest {
   readonly rolePrompt: string;
   readonly story: PromptStory;
@@ -58,7 +58,7 @@ export interface ShownWork {
   readonly wholeAt?: string;
 }
 
-/** S2, step 7. */
+/** S2.25: the auditor. */
 export interface AuditorRequest {
   readonly rolePrompt: string;
   readonly story: PromptStory;
@@ -82,7 +82,7 @@ export interface AuditorRequest {
   readonly work?: string;
 }
 
-/** S1: the reviewer who raised the findings looks at the fix, and at nothing else. */
+/** S1.14: the reviewer who raised the findings looks at the fix, and at nothing else. */
 export interface ReReviewRequest {
   readonly rolePrompt: string;
   readonly story: PromptStory;
@@ -100,7 +100,7 @@ export interface ReReviewRequest {
   readonly wholeAt?: string;
 }
 
-/** S4: one of several views of the same work, answered in JSON. */
+/** S4.32: one of several views of the same work, answered in JSON. */
 export interface PerspectiveRequest {
   readonly rolePrompt: string;
   readonly story: PromptStory;
@@ -185,7 +185,7 @@ export interface AdjudicationRequest {
 }
 
 /**
- * S3: is the goal reached? Asked of a model that did not do the work and cannot write.
+ * S3.1: is the goal reached? Asked of a model that did not do the work and cannot write.
  *
  * @internal No command asks it yet.
  */

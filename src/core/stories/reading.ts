@@ -35,7 +35,7 @@ export function unknownReading(...problems: readonly string[]): Reading {
   };
 }
 
-/** The lines S2's agents end their work with, and whose they are to give. */
+/** The lines that agents end their work with, and the role that gives each (S2.11, S2.28). */
 export const SIGNALS = [
   "READY_FOR_REVIEW",
   "TASK_INCOMPLETE",

@@ -3,7 +3,7 @@ import type { Finding } from "../gates/finding.ts";
 import type { Survivor } from "./brief.ts";
 import type { TddPhase } from "./story.ts";
 
-/** One time work went back: why, what was done about it, what came of it (S1's `rework-log.json`). */
+/** One time work went back: why, what was done about it, what came of it (`rework-log.json`, S1.44). */
 export interface ReworkRecord {
   readonly gate: GateName;
   /** Counts the reworks of this gate, from 1. */
@@ -15,7 +15,7 @@ export interface ReworkRecord {
   readonly outcome: string;
 }
 
-/** S1 defines the first two; the others carry what S1 says their gate provides as context. */
+/** S1.45 defines the first two; the others carry what the gate provides as context. */
 export type ReworkTrigger =
   | { readonly type: "findings"; readonly stage: string; readonly findings: readonly Finding[] }
   | { readonly type: "survivors"; readonly survivors: readonly Survivor[]; readonly score: string }
@@ -37,7 +37,7 @@ export type ReworkTrigger =
     }
   | { readonly type: "reasons"; readonly reasons: readonly string[] };
 
-/** S0's list of tasks that were given up. */
+/** The list (S0.34) of tasks that were given up. */
 export interface FailedTask {
   readonly taskId: string;
   readonly reason: string;
@@ -45,7 +45,7 @@ export interface FailedTask {
   readonly auditAttempts: number;
 }
 
-/** S3's tracking of one place: a file, and the symbol in it where that is known. */
+/** The tracking of one place (S3.26): a file, and the symbol in it where that is known. */
 export interface TrackedLocation {
   readonly file: string;
   readonly symbol?: string;

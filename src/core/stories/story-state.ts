@@ -47,7 +47,7 @@ export interface StoryState {
   readonly attempts: readonly AttemptSummary[];
   readonly failing: Failing | null;
   readonly rework: Rework | null;
-  /** How often the work was sent back: the number of the newest rework (S4's iteration). */
+  /** How often the work was sent back: the number of the newest rework (the iteration of S4.34). */
   readonly reworks: number;
   /** What the newest rework may touch; `null` for new work. */
   readonly scope: Scope | null;
@@ -261,7 +261,7 @@ export interface EngineDeaths {
   readonly times: number;
 }
 
-/** S3's record of one place: every rework of it, and what came of each. */
+/** The record of one place (S3.26): every rework of it, and what came of each. */
 export interface LocationRecord {
   readonly attempts: number;
   readonly lastAttemptAt: number;

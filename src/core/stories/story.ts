@@ -24,7 +24,7 @@ export function bareStory(id: StoryId, title: string, more: Partial<Story> = {})
   };
 }
 
-/** The four folders of S4 that a story's file can be in. */
+/** The four folders (S4.28) that a story's file can be in. */
 export const SHELVES = ["backlog", "ready", "in-progress", "done"] as const;
 export type StoryFolder = (typeof SHELVES)[number];
 
@@ -48,6 +48,6 @@ export type Actor = (typeof ACTORS)[number];
 export const PHASES = ["refine", "research", "plan", "implement"] as const;
 export type Phase = (typeof PHASES)[number];
 
-/** S1's steps inside `implement`: the test, the types, the code, the commit. */
+/** The steps of S1.5 inside `implement`: the test, the types, the code, the commit. */
 export const TDD_PHASES = ["red", "domain", "green", "commit"] as const;
 export type TddPhase = (typeof TDD_PHASES)[number];

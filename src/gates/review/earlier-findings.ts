@@ -5,7 +5,7 @@ import { readFindingAnswers, type FindingAnswer } from "../../parse/agent/agent-
 /** What a second look asks about: the findings of the first, and whether each of them must be answered by its id. */
 export interface EarlierFindings {
   readonly findings: readonly Finding[];
-  /** S1's stages want an answer to each; a critic of S2 and a view of S4 answer by a plain pass, or by a new list. */
+  /** Reviewers of stages answer each of them (S1.14); a critic (S2.23) and a single view (S4.32) answer by a pass, or by a new list. */
   readonly isEachAnswered: boolean;
 }
 

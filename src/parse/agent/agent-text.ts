@@ -181,7 +181,7 @@ function withoutContradiction(reading: Reading): Reading {
 }
 
 /**
- * S4's oldest way: a review that is neither a signal nor data. It can only reject, and only where it does so plainly:
+ * The oldest form (S4.41): a review that is neither a signal nor data. It can only reject, and only where it does so plainly:
  * words of rejection that nothing takes back, and no word of approval beside them.
  */
 export function plainlyRejects(text: string): boolean {

@@ -24,7 +24,7 @@ export interface SectionItem {
 export type Sections = ReadonlyMap<SectionName, MessageSection>;
 
 /**
- * Splits the text around a signal into the sections S0 and S2 name. It is generous about their dress: any bullet,
+ * Splits the text around a signal into the sections that S2.15 and S2.16 name. It is generous about their dress: any bullet,
  * bold or hashed headings, blank lines, words on the heading's line. A line of prose after a list ends the section.
  */
 export function readSections(text: string, signal: Signal | null): Sections {

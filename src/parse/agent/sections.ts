@@ -3,7 +3,7 @@ import { type ReadingParts, findingFromLine, recordOf } from "./finding-line.ts"
 import { type SectionItem, type SectionName, type Sections, readSections } from "./section-headings.ts";
 import { incompleteCategory, priorityOf, verificationStatus } from "./verdict-value.ts";
 
-/** Everything S0 and S2 let a signal say beside itself. */
+/** Everything that a signal may say beside itself (S2.15, S2.16, S2.31 to S2.33). */
 export function readSignalParts(text: string, signal: Signal | null): SignalParts {
   const sections = readSections(text, signal);
   const said = textOf(sections, "allEnvironments");

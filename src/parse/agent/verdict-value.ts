@@ -81,7 +81,7 @@ function partsOf(fields: RawFields, result: ReadingResult): ReadingParts {
   };
 }
 
-/** S2's three words, or any severity's. */
+/** The three words of S2.16, or any severity's. */
 export function priorityOf(word: string | null): Reading["priority"] {
   const severity = word === null ? undefined : severityFromWord(word);
   return severity === undefined ? null : toPriorityScale(severity);
@@ -220,12 +220,12 @@ function* sayings(fields: RawFields): Generator<readonly [string, ReadingResult]
   if (stages !== undefined) yield ["stages", stages];
 }
 
-/** S4: a decision FAILED or RECOVERY is the reviewer's own breakdown, and says nothing about the work. */
+/** S4.51: a decision FAILED or RECOVERY is the reviewer's own breakdown, and says nothing about the work. */
 function decisionOf(word: string): ReadingResult {
   return /^(?:failed|recovery)$/i.test(word) ? "unknown" : (wordResult(word) ?? "unknown");
 }
 
-/** S1: a review is as good as the worst of its stages. */
+/** S1.9: a review is as good as the worst of its stages. */
 function stagesResult(stages: unknown): ReadingResult | undefined {
   const results = (isRecord(stages) ? Object.values(stages) : listOf(stages))
     .filter(isRecord)

@@ -73,7 +73,7 @@ function dataOf(text: string, name: string): DataResult {
   return block === undefined ? yaml : readJson(block.text);
 }
 
-/** S1's outside CI run. */
+/** An outside CI run (S1.27). */
 export interface CiEvidence {
   readonly runId: string;
   readonly result: Result;
@@ -141,7 +141,7 @@ const CLASSES: readonly (readonly [CiClass, readonly string[]])[] = [
   ["flaky", ["flaky", "flaky test"]],
 ];
 
-/** S1's mutation run. A mutant that ran out of time was not killed by a test, so it is counted by itself. */
+/** A mutation run (S1.17). A mutant that ran out of time was not killed by a test, so it is counted by itself. */
 export interface MutationEvidence {
   readonly story: string | null;
   readonly tool: string | null;
@@ -198,7 +198,7 @@ function scoreOf(given: string | number | null | undefined, killed: number, deci
   return decided === 0 ? "none" : `${Math.floor((killed / decided) * 1000) / 10}%`;
 }
 
-/** S1's review of a slice: its stages in their order, and what each of them found. */
+/** The review of a slice (S1.9): its stages in their order, and what each of them found. */
 export interface ReviewEvidence {
   readonly story: string | null;
   readonly attempt: number | null;
@@ -249,7 +249,7 @@ function stageResult(verdict: string): "pass" | "fail" | null {
   return result === "pass" || result === "fail" ? result : null;
 }
 
-/** S1 reviews in this order; a stage of another name comes after them. */
+/** S1.13 reviews in this order; a stage of another name comes after them. */
 const ORDER = ["spec_compliance", "code_quality", "domain_integrity"];
 
 function inOrder(stages: readonly (readonly [string, StageDocument])[]): readonly (readonly [string, StageDocument])[] {

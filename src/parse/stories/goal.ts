@@ -6,7 +6,7 @@ import {
 } from "../../core/schemas/evidence.ts";
 import { readEvidence, refusal, type EvidenceReading } from "../data/evidence.ts";
 
-/** S3's goal: what is to be reached, how one can see that it is, and what it may cost. */
+/** A goal (S3.10): what is to be reached, how one can see that it is, and what it may cost. */
 export interface Goal {
   readonly id: string | null;
   readonly objective: string;
@@ -53,7 +53,7 @@ function goalOf({ goalId, objective, stoppingConditions, budget }: GoalDocument)
 
 const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** What S3's oracle says of one iteration. */
+/** What the oracle (S3.1) says of one iteration. */
 export interface OracleVerdict {
   /** `partial`: some of the conditions hold. Only `pass` ends the loop. */
   readonly verdict: "pass" | "fail" | "partial";

@@ -13,7 +13,7 @@ export interface StoryReading {
   readonly problems: readonly Problem[];
 }
 
-/** Reads one story file: S4's front matter, and the acceptance criteria in the body. */
+/** Reads one story file: the front matter of S4.29, and the acceptance criteria in the body. */
 export function readStoryFile(path: string, text: string): StoryReading {
   const { story, problems } = readPlacedStory(path, text);
   return { story, problems };
@@ -178,7 +178,7 @@ function dependencyPlace(file: MarkdownFile, id: string): SourceLocation {
 }
 
 /**
- * Phases whose product is there. S4 has no flag for `refine`: research built on it says that it was done.
+ * Phases whose product is there. S4.29 has no flag for `refine`: research built on it says that it was done.
  */
 function completedPhases(fields: FieldReader): Phase[] {
   const flags = Object.entries(FLAGS).map(([key, phase]) => [phase, fields.flag(key)] as const);

@@ -75,23 +75,6 @@ function disputableIn({ gate, options }: Escalation, state: StoryState | undefin
 
 const MOST_FINDINGS = 50;
 
-/** Answers that are nothing without a person's words. */
-export const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
-  "send-back",
-  "waive",
-  "dispute",
-  "force-complete",
-  "abandon",
-  "known",
-  "allow",
-]);
-
-/** The line to type for an answer, with a place for what has to be said. */
-export function answerLine(id: EscalationId, verb: AnswerVerb): string {
-  const which = verb === "dispute" ? " --finding …" : verb === "raise-budget" ? " --limit …" : "";
-  return `remand answer ${id} ${verb}${which}${NEEDS_MESSAGE.has(verb) ? ' --message "…"' : ""}`;
-}
-
 /**
  * How many questions wait for a person: those of the stories, and the one about the whole run, which concerns them all.
  */

@@ -12,7 +12,7 @@ import type { RunState } from "../../core/stories/run-state.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { findingText } from "../story/finding-text.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
-import { NEEDS_MESSAGE, answerLine } from "./inbox.ts";
+import { NEEDS_MESSAGE, answerCommand } from "../../core/stories/escalation.ts";
 
 /** What an answer is about. */
 export interface AnswerSubject {
@@ -154,7 +154,7 @@ function checkVerb({ escalation, story }: AnswerSubject, verb: AnswerVerb): void
     );
   }
   if (escalation.options.some((option) => option.verb === verb)) return;
-  const lines = escalation.options.map((option) => `  ${answerLine(escalation.id, option.verb)}`);
+  const lines = escalation.options.map((option) => `  ${answerCommand(escalation.id, option.verb)}`);
   throw new RemandError("usage", `${verb} is no answer to ${escalation.id}`, ["It has these:", ...lines].join("\n"));
 }
 

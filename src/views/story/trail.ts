@@ -47,7 +47,7 @@ export function trailOf(lines: readonly Recorded[], run: RunState): Trail {
   };
 }
 
-/** S0's list: what was given up, in the order that happened. */
+/** The list of S0.34: what was given up, in the order that happened. */
 function failedTasks(run: RunState): FailedTask[] {
   const ended = [...entries(run.stories)].flatMap(([, state]) =>
     state.ending === null || state.ending.how === "accepted" ? [] : [{ state, ending: state.ending }],
@@ -62,7 +62,7 @@ function failedTasks(run: RunState): FailedTask[] {
     }));
 }
 
-/** S3's tracking, over all stories: the same place may have been reworked for several of them. */
+/** The tracking of S3.26, over all stories: the same place may have been reworked for several of them. */
 function locationsOf(run: RunState): TrackedLocation[] {
   const places = new Map<string, TrackedLocation>();
   for (const [, state] of entries(run.stories)) {
@@ -97,7 +97,7 @@ function splitPlace(place: string): readonly [file: string, symbol?: string] {
 function reworkRecords(lines: readonly Recorded[], state: StoryState): ReworkRecord[] {
   const counts = new Map<GateName, number>();
   return lines.flatMap(({ event, at }, index): ReworkRecord[] => {
-    // A person's own rework is in the journal; S1's log is about gates.
+    // A person's own rework is in the journal; the log of S1.43 is about gates.
     if (event.type !== "work.sent-back" || event.gate === "person") return [];
     const { gate } = event;
     const attempt = (counts.get(gate) ?? 0) + 1;
@@ -123,7 +123,7 @@ function lastJudgement(lines: readonly Recorded[], gate: GateName): Judgement | 
   return last?.event.type === "gate.judged" ? last.event.judgement : null;
 }
 
-/** What the gate saw, in the form that S1 gives it. */
+/** What the gate saw, in the form of S1.45. */
 function triggerOf(judgement: Judgement): ReworkTrigger {
   const { gate, summary } = judgement;
   const findings = judgement.findings.filter(
@@ -170,7 +170,7 @@ function triggerOf(judgement: Judgement): ReworkTrigger {
   }
 }
 
-/** In S1's words, where the finding tells what became what: "replaced > with >=". */
+/** In the words of S1.17, where the finding tells what became what: "replaced > with >=". */
 function mutationIn(message: string): string {
   const [, from, to] = /when (.+) becomes (.+)$/s.exec(message) ?? [];
   if (from === undefined || to === undefined) return message;

@@ -16,12 +16,12 @@ import {
 } from "./brief-writer.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
-/** S2's form of an issue, `<file>:<line>: <description>`, with what else is known behind it. */
+/** The form of an issue (S2.16), `<file>:<line>: <description>`, with what else is known behind it. */
 export function issueLine(finding: Finding, pen: ListWriter): string {
   return `${placeOf(finding, pen)}${line(pen, finding.message)} (${labels(finding, finding.severity, pen)})${detailOf(finding, pen)}${fixOf(finding, pen)}`;
 }
 
-/** S1's form: its own scale of severity in front. */
+/** The form of S1.10: its own scale of severity in front. */
 export function reviewScaleLine(finding: Finding, pen: ListWriter): string {
   const severity = toReviewScale(finding.severity);
   return `${severity} ${placeOf(finding, pen)}${line(pen, finding.message)} (${labels(finding, "", pen)})${detailOf(finding, pen)}${fixOf(finding, pen)}`;

@@ -16,7 +16,7 @@ import {
 import { type BriefWriter, bullets, line, name, path, section, joinPieces } from "./brief-writer.ts";
 import { issuesFound, requiredFixes } from "./review.ts";
 
-/** S0: criteria that the auditor found not met. */
+/** S0.19: criteria that the auditor found not met. */
 export function auditBrief(brief: Brief, pen: BriefWriter): string {
   return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
@@ -54,7 +54,7 @@ function failedCriteria(brief: Brief, pen: BriefWriter): string {
   return section("### Failed Criteria", list === "" ? "- none was named; see the issues" : list);
 }
 
-/** S1: the class of the failure comes first, because it decides what is to be done. */
+/** S1.27: the class of the failure comes first, because it decides what is to be done. */
 export function ciBrief(brief: Brief, pen: BriefWriter): string {
   return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
@@ -137,7 +137,7 @@ export function mergeBrief(brief: Brief, pen: BriefWriter): string {
   ]);
 }
 
-/** S1: the mutants that no test noticed, with the test that would. The rework adds tests and nothing else. */
+/** S1.17: the mutants that no test noticed, with the test that would. The rework adds tests and nothing else. */
 export function mutationBrief(brief: Brief, pen: BriefWriter): string {
   return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
@@ -168,7 +168,7 @@ function survivors(brief: Brief, pen: BriefWriter): string {
   );
 }
 
-/** S1: the TDD pair resumes at the phase that failed, with the failing output and the domain concerns. */
+/** S1.4: the TDD pair resumes at the phase that failed, with the failing output and the domain concerns. */
 export function tddBrief(brief: Brief, pen: BriefWriter): string {
   const phase = brief.route.tddPhase;
   return joinPieces([

@@ -19,7 +19,7 @@ import {
   joinPieces,
 } from "./brief-writer.ts";
 
-/** S3's rework brief. Where nothing was broken because nothing was there yet, it says what is missing. */
+/** The rework brief of S3.10. Where nothing was broken because nothing was there yet, it says what is missing. */
 export function goalBrief(brief: Brief, pen: BriefWriter): string {
   const role = instruction(pen, brief.rolePrompt, pen.limits.roleChars, "the role's prompt");
   return joinPieces([

@@ -32,7 +32,7 @@ import {
 } from "./brief-writer.ts";
 import { issuesFound } from "./review.ts";
 
-/** S4: a phase is done again with the review's feedback, what the review brought to light, and the history. */
+/** S4.60: a phase is done again with the review's feedback, what the review brought to light, and the history. */
 export function phaseBrief(brief: Brief, pen: BriefWriter): string {
   const { phase } = brief.route;
   const most = Math.max(1, brief.failureLimit - 1);
@@ -107,7 +107,7 @@ function severityLine(finding: Finding, pen: BriefWriter): string {
   return `[${finding.severity}] ${placeOf(finding, pen)}${line(pen, finding.message)} - ${name(pen, finding.source)}${criterion}${detailOf(finding, pen)}${fix}`;
 }
 
-/** S0: it passes here and fails there; the table shows where. */
+/** S0.26: it passes here and fails there; the table shows where. */
 export function environmentBrief(brief: Brief, pen: BriefWriter): string {
   return joinPieces([
     opening(brief, pen, "## Rework Assignment"),

@@ -7,7 +7,7 @@ import { contestedTests } from "./contested.ts";
 import { checkNotes, commandList, criteriaList, promptPen, shownWork, start } from "./prompt-parts.ts";
 import { auditForms } from "./signal-forms.ts";
 
-/** S2, step 7: the auditor verifies each criterion with runs of his own. */
+/** S2.25: the auditor verifies each criterion by its own runs. */
 export function writeAuditorPrompt(request: AuditorRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   const id = name(pen, request.story.id);

@@ -4,7 +4,7 @@ import { bullets, evidenceFence, instruction, line, name, section, joinPieces } 
 import { indentLines } from "../briefs/report.ts";
 import { promptPen, start } from "./prompt-parts.ts";
 
-/** S3: has the goal been reached? The oracle reads and runs; it writes nothing. */
+/** S3.1: has the goal been reached? The oracle reads and runs; it writes nothing. */
 export function writeOraclePrompt(request: OracleRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   return `${joinPieces([

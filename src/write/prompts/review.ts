@@ -24,7 +24,7 @@ import {
 } from "./prompt-parts.ts";
 import { nonceRequest, reviewForms } from "./signal-forms.ts";
 
-/** S2, step 5: the critic reviews the code before the audit. */
+/** S2.8: the critic reviews the code before the audit. */
 export function writeCriticPrompt(request: CriticRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   return `${joinPieces([
@@ -49,7 +49,7 @@ export function writeCriticPrompt(request: CriticRequest, options: { readonly no
   ])}\n`;
 }
 
-/** S1: the reviewer who raised them says of each finding whether the fix addresses it. */
+/** S1.14: the reviewer who raised them says of each finding whether the fix addresses it. */
 export function writeReReviewPrompt(request: ReReviewRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   return `${joinPieces([
@@ -116,7 +116,7 @@ function requiredOutput(pen: BriefWriter, storyId: string): BriefPiece {
   );
 }
 
-/** S4: one view of the work (code, security, product owner), answered as JSON. */
+/** S4.40: one view of the work (code, security, product owner), answered as JSON. */
 export function writePerspectivePrompt(request: PerspectiveRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   const perspective = name(pen, request.perspective);

@@ -6,7 +6,7 @@ import { bullets, line, name, section, joinPieces } from "../briefs/brief-writer
 import { promptPen } from "./prompt-parts.ts";
 
 /*
- * The reviewers' signals in full, as S2 defines them. They are indented: a reviewer who repeats his instructions must
+ * The reviewers' signals in full, as S2.11 and S2.28 define them. They are indented: a reviewer who repeats his instructions must
  * not have passed or failed anything by that.
  */
 

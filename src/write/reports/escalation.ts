@@ -1,16 +1,16 @@
 import { countText } from "../../stdx/plain-text.ts";
 import {
-  type AnswerVerb,
   type Escalation,
   type EscalationReason,
   type TriedAndFailed,
+  answerCommand,
   reasonText,
 } from "../../core/stories/escalation.ts";
 import { locationText, statusText } from "../../core/gates/tried-finding.ts";
 import { oneLine } from "../untrusted-text.ts";
 
 /**
- * The summary a person reads first: S1's form to the letter, then what it leaves open: why now, the one question,
+ * The summary a person reads first: the exact form of S1.39, then what it leaves open: why now, the one question,
  * and what each answer does and costs.
  */
 export function writeEscalation(
@@ -46,7 +46,7 @@ function findingLines({ findings = [], findingsLeftOut = 0 }: TriedAndFailed): s
   return findingsLeftOut === 0 ? lines : [...lines, `  … ${countText(findingsLeftOut, "more finding")}`];
 }
 
-/** S1's first line for a gate that failed too often; for every other reason a line of the same shape. */
+/** The first line of S1.39 for a gate that failed too often; for every other reason a line of the same shape. */
 function headline(escalation: Escalation, storyId: string): string {
   const { reason, gate } = escalation;
   const slice = `ESCALATION: Slice ${toLine(storyId)}`;
@@ -87,7 +87,7 @@ function ourPart(escalation: Escalation): string[] {
   const kind = { decision: "a decision", authorisation: "an authorisation", manual: "work by hand" }[escalation.kind];
   const answers = escalation.options.flatMap(({ verb, does, cost }) => [
     `  ${verb}: ${toLine(does)} Costs: ${toLine(cost)}`,
-    `    ${answerCommand(escalation.id, verb)}`,
+    `    ${answerCommand(toLine(escalation.id), verb)}`,
   ]);
   return [
     `Why now: ${reasonInWords(escalation)}`,
@@ -97,24 +97,7 @@ function ourPart(escalation: Escalation): string[] {
   ];
 }
 
-/** The line to type. A verb that needs a person's words has a place for them. */
-function answerCommand(id: string, verb: AnswerVerb): string {
-  const finding = verb === "dispute" ? " --finding …" : "";
-  const message = NEEDS_MESSAGE.has(verb) ? ' --message "…"' : "";
-  return `remand answer ${toLine(id)} ${verb}${finding}${message}`;
-}
-
-const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
-  "send-back",
-  "waive",
-  "dispute",
-  "force-complete",
-  "abandon",
-  "known",
-  "allow",
-]);
-
-/** S1 asks here for the assessment of the root cause; what to do about it follows from that. */
+/** S1.36 asks here for the assessment of the root cause; what to do about it follows from that. */
 function recommendation(escalation: Escalation): string {
   const parts = [toLine(escalation.assessment), toLine(escalation.recommendation)].filter((part) => part !== "");
   return parts.map((part, index) => (index < parts.length - 1 && !/[.!?…]$/.test(part) ? `${part}.` : part)).join(" ");

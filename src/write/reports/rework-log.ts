@@ -7,7 +7,7 @@ import type { Escalation } from "../../core/stories/escalation.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 import { reasonInWords } from "./escalation.ts";
 
-/** `rework-log.json` as S1 defines it. */
+/** `rework-log.json` as S1.44 defines it. */
 export function writeReworkLog(sliceId: string, records: readonly ReworkRecord[]): string {
   return jsonText({
     slice_id: sliceId,
@@ -25,7 +25,7 @@ export function writeReworkLog(sliceId: string, records: readonly ReworkRecord[]
 function triggerOf(trigger: ReworkTrigger): object {
   switch (trigger.type) {
     case "findings":
-      // S1 writes the names of its stages with underscores.
+      // S1.45 writes the names of its stages with underscores.
       return { stage: trigger.stage.replaceAll("-", "_"), findings: trigger.findings.map(findingOf) };
     case "survivors":
       return {
@@ -65,7 +65,7 @@ function findingOf(finding: Finding): object {
   };
 }
 
-/** S0: the tasks that were given up, in the order that happened. */
+/** S0.34: the tasks that were given up, in the order that happened. */
 export function writeFailedTasks(tasks: readonly FailedTask[]): string {
   return jsonText(
     tasks.map(({ taskId, reason, reviewAttempts, auditAttempts }) => ({
@@ -77,7 +77,7 @@ export function writeFailedTasks(tasks: readonly FailedTask[]): string {
   );
 }
 
-/** S3: attempts, outcomes and cost by place; `file#symbol` where the symbol is known. */
+/** S3.27: attempts, outcomes and cost by place; `file#symbol` where the symbol is known. */
 export function writeLocationTracking(locations: readonly TrackedLocation[]): string {
   // A null prototype, because a file may be called "__proto__".
   const byPlace = Object.create(null) as Record<string, object>;
@@ -95,7 +95,7 @@ export function writeLocationTracking(locations: readonly TrackedLocation[]): st
 
 const keyOf = ({ file, symbol }: TrackedLocation): string => (symbol === undefined ? file : `${file}#${symbol}`);
 
-/** S1: one file per escalation, for the audit trail. */
+/** S1.36: one file per escalation, for the audit trail. */
 export function writeEscalationRecord(escalation: Escalation, sliceId: string, atMs: number): string {
   return jsonText({
     slice_id: sliceId,

@@ -18,7 +18,7 @@ export interface StoryProgress {
   readonly updated: string;
 }
 
-/** S4's record of one time the work was sent back. */
+/** The record (S4.34) of one time the work was sent back. */
 export interface Refinement {
   readonly iteration: number;
   readonly agentType: Phase;
@@ -28,7 +28,7 @@ export interface Refinement {
   readonly result: "success" | "failed" | "in_progress";
 }
 
-/** S4's fields of the front matter for it. Fields that do not apply are taken out. */
+/** The fields of the front matter for it (S4.34, S4.35). Fields that do not apply are taken out. */
 export function storyProgressEdits(progress: StoryProgress): FrontMatterEdits {
   const { refinements } = progress;
   return {
@@ -50,7 +50,7 @@ function iterationRecord(refinement: Refinement): Record<string, string | number
   return { iteration, agentType, startedAt, completedAt, reviewFeedback, result };
 }
 
-/** What a review said, for the note that a story's file gets when a phase is sent back (S4). */
+/** What a review said, for the note that a story's file gets when a phase is sent back (S4.49). */
 export interface RefinementFeedback {
   readonly summary: string;
   readonly findings: readonly Finding[];

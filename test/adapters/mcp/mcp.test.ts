@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { openMcpDesk, type McpHttpServer } from "../../../src/adapters/mcp/http.ts";
+import { openMcpServer, type McpHttpServer } from "../../../src/adapters/mcp/http.ts";
 import { learnVariables } from "../../../src/adapters/process/own-secrets.ts";
 import { createMcpSession } from "../../../src/adapters/mcp/session.ts";
 import { serveStdio } from "../../../src/adapters/mcp/stdio.ts";
@@ -166,13 +166,13 @@ describe("on the standard input and output", () => {
 });
 
 describe("by HTTP", () => {
-  let desk: McpHttpServer;
-  afterEach(() => desk.close());
+  let server: McpHttpServer;
+  afterEach(() => server.close());
 
   function send(body: string, headers: Record<string, string> = {}, method = "POST", path = "/mcp") {
     return new Promise<{ status: number; body: string }>((resolve, reject) => {
-      const authorization = `Bearer ${desk.token}`;
-      const { port } = new URL(desk.url);
+      const authorization = `Bearer ${server.token}`;
+      const { port } = new URL(server.url);
       const sent = httpRequest(
         {
           host: "127.0.0.1",
@@ -194,23 +194,23 @@ describe("by HTTP", () => {
   const PING = JSON.stringify(ask("ping"));
 
   it("answers who has the token, and nobody else", async () => {
-    desk = await openMcpDesk([echo], { version: "1" });
+    server = await openMcpServer([echo], { version: "1" });
     expect(await send(PING)).toEqual({ status: 200, body: '{"jsonrpc":"2.0","id":1,"result":{}}' });
     expect(await send(PING, { authorization: "Bearer x" })).toMatchObject({ status: 401, body: "" });
     expect(await send(PING, { authorization: "" })).toMatchObject({ status: 401 });
-    const other = await openMcpDesk([echo], { version: "1" });
+    const other = await openMcpServer([echo], { version: "1" });
     expect(await send(PING, { authorization: `Bearer ${other.token}` })).toMatchObject({ status: 401 });
     await other.close();
   });
 
   it("hears no page of a browser, token or not", async () => {
-    desk = await openMcpDesk([echo], { version: "1" });
+    server = await openMcpServer([echo], { version: "1" });
     expect(await send(PING, { origin: "http://127.0.0.1:1" })).toMatchObject({ status: 403 });
     expect(await send(PING, { host: "evil.example" })).toMatchObject({ status: 403 });
   });
 
   it("takes posts of bounded size, accepts notifications, and refuses the rest", async () => {
-    desk = await openMcpDesk([echo], { version: "1" });
+    server = await openMcpServer([echo], { version: "1" });
     expect(await send("", {}, "GET")).toMatchObject({ status: 405 });
     expect(await send(PING, {}, "POST", "/other")).toMatchObject({ status: 404 });
     expect(await send('{"jsonrpc":"2.0","method":"notifications/initialized"}')).toMatchObject({
@@ -226,8 +226,8 @@ describe("by HTTP", () => {
   });
 
   it("is gone when it is closed", async () => {
-    desk = await openMcpDesk([echo], { version: "1" });
-    await desk.close();
+    server = await openMcpServer([echo], { version: "1" });
+    await server.close();
     await expect(send(PING)).rejects.toThrow("ECONNREFUSED");
   });
 });

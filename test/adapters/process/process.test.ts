@@ -217,7 +217,7 @@ describe("time and cancellation", () => {
     expect(result.stdout).toBe("up\nsaved\n");
   });
 
-  test("each rung of the ladder is climbed", async () => {
+  test("each signal is sent in turn until the program ends", async () => {
     const deaf = await run(`trap "" INT; while :; do sleep 0.05; done`, { timeoutMs: 1500, graceMs: 300 });
     expect(exitOf(deaf)).toEqual({ status: "timeout", exitCode: null, signal: "SIGTERM" });
     const stubborn = await run(`trap "" INT TERM; while :; do sleep 0.05; done`, { timeoutMs: 1500, graceMs: 200 });

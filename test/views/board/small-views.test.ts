@@ -12,7 +12,8 @@ import {
   shortLine,
   spentText,
 } from "../../../src/views/text/words.ts";
-import { answerLine, inboxItems } from "../../../src/views/answers/inbox.ts";
+import { answerCommand } from "../../../src/core/stories/escalation.ts";
+import { inboxItems } from "../../../src/views/answers/inbox.ts";
 import { runCounts, summaryText } from "../../../src/views/run/run-summary.ts";
 import { timelineOf } from "../../../src/views/story/story-lines.ts";
 import { begin, runScript, stateOf, foldEvents, world } from "../../seeds/scripted-run.ts";
@@ -135,9 +136,9 @@ describe("the inbox", () => {
   });
 
   it("knows what has to be typed for each answer", () => {
-    expect(answerLine(escalationId("e"), "resolve")).toBe("remand answer e resolve");
-    expect(answerLine(escalationId("e"), "waive")).toBe('remand answer e waive --message "…"');
-    expect(answerLine(escalationId("e"), "raise-budget")).toBe("remand answer e raise-budget --limit …");
+    expect(answerCommand(escalationId("e"), "resolve")).toBe("remand answer e resolve");
+    expect(answerCommand(escalationId("e"), "waive")).toBe('remand answer e waive --message "…"');
+    expect(answerCommand(escalationId("e"), "raise-budget")).toBe("remand answer e raise-budget --limit …");
   });
 });
 

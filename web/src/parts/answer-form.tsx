@@ -2,7 +2,7 @@ import { useId, useState } from "preact/hooks";
 import type { AnswerVerb, EscalationOption } from "../../../src/core/stories/escalation.ts";
 import type { Finding } from "../../../src/core/gates/finding.ts";
 import type { AnsweredDocument } from "../../../src/views/board/dashboard.ts";
-import { NEEDS_MESSAGE } from "../../../src/views/answers/inbox.ts";
+import { NEEDS_MESSAGE } from "../../../src/core/stories/escalation.ts";
 import { say } from "../ask.ts";
 import { hello } from "../hello.ts";
 import { asRefusal } from "../use-document.ts";

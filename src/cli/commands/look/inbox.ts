@@ -1,5 +1,6 @@
 import { isOpenStatus, locationText, statusText } from "../../../core/gates/tried-finding.ts";
-import { answerLine, itemsOf, type InboxItem } from "../../../views/answers/inbox.ts";
+import { answerCommand } from "../../../core/stories/escalation.ts";
+import { itemsOf, type InboxItem } from "../../../views/answers/inbox.ts";
 import { shortLine } from "../../../views/text/words.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
 import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fields.ts";
@@ -47,7 +48,7 @@ function itemText(world: World, item: InboxItem): string {
     ...openLines(item),
     `  question   ${shortLine(item.question, 300)}`,
     ...item.answers.flatMap(({ verb, does, cost }) => [
-      `  ${answerLine(item.id, verb)}`,
+      `  ${answerCommand(item.id, verb)}`,
       `      ${paint.dim(`${does}. Costs: ${cost}.`)}`,
       ...(verb === "dispute" ? disputableLines(item) : []),
     ]),

@@ -7,7 +7,7 @@ import { type Checkout, type CliCommand, EXIT, type World } from "../../../app/c
 import { type SetupSpec, deedLines, setUp } from "../../install/set-up.ts";
 import { wordOf } from "../../../app/option-values.ts";
 import { rolesOfGate } from "../../../app/agent-spec.ts";
-import { CLIENT_PROGRAMS } from "../../../core/stories/agent-client.ts";
+import { CLIENT_PROGRAMS, isClientProgram } from "../../../core/stories/agent-client.ts";
 
 interface Options {
   readonly preset?: string;
@@ -152,7 +152,7 @@ version: 1
 preset: ${preset}
 agents:
   # Who does the work, in the story's own worktree: ${CLIENT_PROGRAMS.join(", ")}, or a command that gets the prompt on its input.
-  developer: ${CLIENT_PROGRAMS.includes(agent) ? `{ use: ${agent} }` : `{ use: command, command: ${scalar(agent)} }`}
+  developer: ${isClientProgram(agent) ? `{ use: ${agent} }` : `{ use: command, command: ${scalar(agent)} }`}
 ${reviewersText(preset)}gates:
   checks:
 ${check === null ? NO_CHECK : `    commands:\n      - ${scalar(check)}\n`}limits: { costUsd: 5, time: 2h }

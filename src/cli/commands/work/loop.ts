@@ -28,7 +28,7 @@ import { stoppable } from "../../terminal-kind.ts";
 import { REPORTERS } from "../../reporters/reporter.ts";
 import { runEngine } from "../../run-engine.ts";
 import { nearMiss } from "../../../stdx/near-miss.ts";
-import { CLIENT_PROGRAMS } from "../../../core/stories/agent-client.ts";
+import { CLIENT_PROGRAMS, isClientProgram } from "../../../core/stories/agent-client.ts";
 
 interface Options {
   readonly goal?: string;
@@ -279,7 +279,7 @@ export async function namedAgent(
     // JSON is YAML: quoted so, a command may hold any character.
     return [`agents.developer=${JSON.stringify({ ...agent, ...file })}`, `env=${JSON.stringify(config.env)}`];
   }
-  if (CLIENT_PROGRAMS.includes(name)) return [`agents.developer.use=${name}`];
+  if (isClientProgram(name)) return [`agents.developer.use=${name}`];
   if (config === null)
     throw new RemandError("config-invalid", "the config is wrong, so its agents are not known", "See remand config.");
   const known = [...new Set([...Object.keys(agents), ...CLIENT_PROGRAMS])];

@@ -19,7 +19,7 @@ export type { WrittenBrief } from "./write/briefs/brief.ts";
 // Agents of your own, and watchers.
 export type { Agent, AgentControl, AgentError, AgentEvent, AgentRequest, AgentResult } from "./ports/agent.ts";
 export type { StoredEvent as Stored } from "./ports/journal.ts";
-export type { Watcher } from "./ports/watcher.ts";
+export type { Watcher } from "./ports/journal.ts";
 
 // The rules by themselves, pure: events in, state; state in, commands.
 export { decide } from "./decide/decide.ts";
@@ -43,4 +43,4 @@ export type { Finding } from "./core/gates/finding.ts";
 
 export { RemandError, type ErrorCode } from "./core/events/error.ts";
 export { RESULTS, type Result } from "./core/events/error.ts";
-export { SEVERITIES, type Severity } from "./core/gates/severity.ts";
+export { SEVERITIES, type Severity } from "./core/gates/finding.ts";

@@ -8,7 +8,7 @@ import type { GateReport } from "../core/gates/gate-report.ts";
 import type { Reading, SignalRole } from "../core/stories/reading.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { Agent } from "../ports/agent.ts";
-import type { Watcher } from "../ports/watcher.ts";
+import type { Watcher } from "../ports/journal.ts";
 import type { StoriesReading } from "../parse/stories/story-files.ts";
 import type { BriefInput } from "../core/schemas/brief.ts";
 import type { BoardRow } from "../views/board/board.ts";

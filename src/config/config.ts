@@ -3,7 +3,7 @@ import type { NotificationKind } from "../core/events/notification.ts";
 import type { Phase } from "../core/stories/story.ts";
 import type { Autonomy, Policy, PresetName } from "../core/events/policy.ts";
 import type { Prices } from "../core/events/event-cost.ts";
-import type { FailOn, Severity } from "../core/gates/severity.ts";
+import type { FailOn, Severity } from "../core/gates/finding.ts";
 import type { AgentClientName } from "../core/stories/agent-client.ts";
 
 /**

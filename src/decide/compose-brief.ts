@@ -1,8 +1,7 @@
 import type { Brief, BriefEvidence, ReportWay, Survivor } from "../core/stories/brief.ts";
 import type { SendBack } from "../core/stories/command.ts";
-import type { Finding } from "../core/gates/finding.ts";
+import { type Finding, toPriorityScale, worse } from "../core/gates/finding.ts";
 import { GATES, type Judgement } from "../core/gates/gate.ts";
-import { toPriorityScale, worse } from "../core/gates/severity.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { gateState } from "./charge.ts";
 import { blamedPlaces } from "./locations.ts";

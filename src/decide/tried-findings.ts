@@ -1,7 +1,6 @@
 import type { AttemptFinding, AttemptSummary } from "../core/stories/attempt.ts";
-import type { Finding } from "../core/gates/finding.ts";
+import { type Finding, worse } from "../core/gates/finding.ts";
 import type { Judgement } from "../core/gates/gate.ts";
-import { worse } from "../core/gates/severity.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import {
   isOpenStatus,

@@ -1,7 +1,6 @@
 import { failureFingerprint } from "../core/gates/finding-identity.ts";
 import { type Finding, failsGate, mustBeFixed } from "../core/gates/finding.ts";
-import type { GateName, ReviewConflict, StageResult } from "../core/gates/gate.ts";
-import type { ReviewInput, ReviewOutcome, Verdict } from "../core/gates/review-outcome.ts";
+import type { GateName, ReviewConflict, StageResult, ReviewInput, ReviewOutcome, Verdict } from "../core/gates/gate.ts";
 import type { Fingerprint } from "../core/events/ids.ts";
 import type { GateRules } from "../core/events/policy.ts";
 import { type Result, worstResult } from "../core/events/error.ts";

@@ -5,12 +5,11 @@ import type { Clock } from "../ports/clock.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Forge } from "../ports/forge.ts";
 import type { Integration } from "../ports/integration.ts";
-import type { EngineJournal } from "../ports/journal.ts";
+import type { EngineJournal, Watcher } from "../ports/journal.ts";
 import type { ExperimentRunner, Trial } from "../ports/experiment-runner.ts";
 import type { Outbox } from "../ports/notifier.ts";
 import type { Queue } from "../ports/queue.ts";
 import type { StoryPages } from "../ports/stories.ts";
-import type { Watcher } from "../ports/watcher.ts";
 import type { Workspace } from "../ports/workspace.ts";
 
 export interface BlameSearch {

@@ -1,6 +1,5 @@
-import type { GateName } from "../core/gates/gate.ts";
-import type { Judge } from "../core/gates/review-outcome.ts";
-import type { Severity } from "../core/gates/severity.ts";
+import type { GateName, Judge } from "../core/gates/gate.ts";
+import type { Severity } from "../core/gates/finding.ts";
 import type { EnvironmentIn } from "../adapters/process/environment.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Evidence } from "../ports/evidence.ts";

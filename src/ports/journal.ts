@@ -1,5 +1,7 @@
 import type { Event, Recorded } from "../core/events/event.ts";
 import type { StoryId } from "../core/events/ids.ts";
+import type { Command } from "../core/stories/command.ts";
+import type { RunState } from "../core/stories/run-state.ts";
 
 /** A line of the journal with its place: in the whole, in its stream, and in the chain of hashes. */
 export interface StoredEvent extends Recorded {
@@ -91,3 +93,11 @@ export type EngineJournal = Omit<Journal, "verify" | "close">;
 
 /** A read-only journal; another process may be writing to it. */
 export type JournalReader = Omit<Journal, "append" | "saveSnapshot">;
+
+/** Observes the engine while it works, as a reporter or notifier does. It changes nothing. */
+export interface Watcher {
+  /** Lines the journal took, and the state after them. */
+  onLines(lines: readonly StoredEvent[], state: RunState): void;
+  /** A line that an agent or a gate printed. */
+  onOutput(command: Command, line: string): void;
+}

@@ -13,9 +13,8 @@ import { answerSubject, holdSubject, personAnswer, storiesMeant } from "../views
 import { isLastUndoHeard, tooLate, undoSubject } from "../views/answers/undo-answer.ts";
 import { type ServerContext, createServerContext } from "./context.ts";
 import { guard, headers } from "./guard.ts";
-import { type Live, createLive } from "./live.ts";
+import { type Live, createLive, type DashboardSource } from "./live.ts";
 import { readRoutes, storyRoutes } from "./read-routes.ts";
-import type { DashboardSource } from "./source.ts";
 import { closeServer, portOf } from "./health.ts";
 
 /** The pages and what they ask for. A page is a shell without data: what is in it comes with the token. */

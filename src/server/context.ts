@@ -1,7 +1,6 @@
 import { RemandError } from "../core/events/error.ts";
 import { createLineIndex, type StoryLineIndex } from "./line-index.ts";
-import type { Live, CurrentRun } from "./live.ts";
-import type { DashboardSource } from "./source.ts";
+import type { Live, CurrentRun, DashboardSource } from "./live.ts";
 import { cleanText, withoutSecrets } from "../parse/secrets/secrets.ts";
 
 /** What every address of the server works with. */

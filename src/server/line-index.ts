@@ -3,8 +3,7 @@ import type { StoredEvent } from "../ports/journal.ts";
 import { slimLine } from "../views/board/ledger.ts";
 import type { StreamedLine } from "../views/board/dashboard.ts";
 import { eventWords } from "../views/run/event-text.ts";
-import { someLines } from "./live.ts";
-import type { RunView } from "./source.ts";
+import { someLines, type RunView } from "./live.ts";
 
 /**
  * Where each story's lines are, and what the ledger needs of all of them. It is built by the first request, and

@@ -5,7 +5,7 @@ import type { SendBack } from "../../src/core/stories/command.ts";
 import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import { roleName } from "../../src/core/events/ids.ts";
 import type { PresetName } from "../../src/core/events/policy.ts";
-import type { Severity } from "../../src/core/gates/severity.ts";
+import type { Severity } from "../../src/core/gates/finding.ts";
 import { composeBrief, type BriefMaterial } from "../../src/decide/compose-brief.ts";
 import { newStory } from "../../src/fold/new-state.ts";
 import { answer, attemptEnd, attemptStart, story } from "../kit/story-world.ts";

@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
-import { type Finding, isOverThreshold } from "../../src/core/gates/finding.ts";
-import type { ReviewInput, Verdict } from "../../src/core/gates/review-outcome.ts";
+import { type Finding, isOverThreshold, type Severity } from "../../src/core/gates/finding.ts";
+import type { ReviewInput, Verdict } from "../../src/core/gates/gate.ts";
 import { roleName, treeId } from "../../src/core/events/ids.ts";
 import type { GateRules } from "../../src/core/events/policy.ts";
 import type { Result } from "../../src/core/events/error.ts";
-import type { Severity } from "../../src/core/gates/severity.ts";
 import { judge } from "../../src/decide/verdict.ts";
 
 const RULES: GateRules = presetPolicy("story").gates.review;

@@ -13,8 +13,8 @@ import {
   toReviewScale,
   toSarifLevel,
   type Severity,
-} from "../../src/core/gates/severity.ts";
-import type { Verdict } from "../../src/core/gates/review-outcome.ts";
+} from "../../src/core/gates/finding.ts";
+import type { Verdict } from "../../src/core/gates/gate.ts";
 import { isOpen } from "../../src/decide/gate-status.ts";
 import { judge } from "../../src/decide/verdict.ts";
 import { readAgentText } from "../../src/parse/agent/agent-text.ts";

@@ -3,7 +3,7 @@ import { presetPolicy } from "../../src/config/presets.ts";
 import type { AttemptOutcome } from "../../src/core/stories/attempt.ts";
 import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import { roleName, storyId } from "../../src/core/events/ids.ts";
-import type { Severity } from "../../src/core/gates/severity.ts";
+import type { Severity } from "../../src/core/gates/finding.ts";
 import { judge } from "../../src/decide/verdict.ts";
 import { decide } from "../../src/decide/decide.ts";
 import { attemptEnd, attemptStart, story } from "../kit/story-world.ts";

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { onTestFinished } from "vitest";
 import { storyId } from "../../src/core/events/ids.ts";
-import type { DashboardSource } from "../../src/server/source.ts";
+import type { DashboardSource } from "../../src/server/live.ts";
 import { startDashboard, type Dashboard } from "../../src/server/app.ts";
 import { fakeHost, type FakeHost } from "../kit/fake-host.ts";
 import { hostAfterRun } from "../kit/finished-run.ts";

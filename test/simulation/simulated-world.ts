@@ -7,9 +7,8 @@ import type { Result } from "../../src/core/events/error.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
 import type { Agent, AgentResult } from "../../src/ports/agent.ts";
 import type { Gate } from "../../src/ports/gate.ts";
-import type { Journal, StoredEvent } from "../../src/ports/journal.ts";
+import type { Journal, StoredEvent, Watcher } from "../../src/ports/journal.ts";
 import type { Job, Queue } from "../../src/ports/queue.ts";
-import type { Watcher } from "../../src/ports/watcher.ts";
 import { chance, pick } from "./chance.ts";
 import {
   beginWork,

@@ -2,7 +2,7 @@ import { storyId, type RoleName, type StoryId } from "../../core/events/ids.ts";
 import type { Agent, AgentRequest, AgentResult, RoleAgent, RoleRegistry } from "../../ports/agent.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { ownRedactor } from "../process/own-secrets.ts";
-import type { Attributes } from "./attributes.ts";
+import type { Attributes } from "./work-pieces.ts";
 import type { OtelApi } from "./load-api.ts";
 import type { TelemetryMeasures } from "./measures.ts";
 import { timeOf, type Traces } from "./traces.ts";

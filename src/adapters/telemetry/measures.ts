@@ -5,9 +5,8 @@ import type { RunState } from "../../core/stories/run-state.ts";
 import { entries, size } from "../../stdx/sorted-map.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { ownRedactor } from "../process/own-secrets.ts";
-import { type Attributes, costIn } from "./attributes.ts";
+import { type Attributes, costIn, type WorkPiece } from "./work-pieces.ts";
 import type { OtelApi } from "./load-api.ts";
-import type { WorkPiece } from "./work-pieces.ts";
 
 /** How the run stands, for who asks now and then. */
 export interface RunGauges {

@@ -1,8 +1,7 @@
 import type { RunState } from "../../core/stories/run-state.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Journal, StoredEvent } from "../../ports/journal.ts";
+import type { Journal, StoredEvent, Watcher } from "../../ports/journal.ts";
 import type { RoleRegistry } from "../../ports/agent.ts";
-import type { Watcher } from "../../ports/watcher.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";

@@ -2,9 +2,8 @@ import type { Context, HrTime, Span, Tracer } from "@opentelemetry/api";
 import type { StoryId } from "../../core/events/ids.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { ownRedactor } from "../process/own-secrets.ts";
-import type { Attributes } from "./attributes.ts";
+import type { Attributes, OpenPiece, WorkPiece } from "./work-pieces.ts";
 import type { OtelApi } from "./load-api.ts";
-import type { OpenPiece, WorkPiece } from "./work-pieces.ts";
 
 export interface Traces {
   /** Work that we began. What is done for the story meanwhile belongs below it. */

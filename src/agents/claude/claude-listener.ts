@@ -10,8 +10,11 @@ import {
   shownLines,
   textIn,
   together,
+  type TokenParts,
+  partsByModel,
+  partsIn,
+  partsTogether,
 } from "../client/client-wire.ts";
-import { type TokenParts, partsByModel, partsIn, partsTogether } from "../client/token-parts.ts";
 
 /** A wait that is longer than this is the engine's to wait, which holds nothing open meanwhile. */
 const LONGEST_WAIT_MS = 30_000;

@@ -6,9 +6,8 @@ import type { ProcessResult } from "../../adapters/process/run-process.ts";
 import type { Client, ClientAgentOptions, ClientReport } from "./client.ts";
 import { clientSandbox } from "./client-home.ts";
 import { findClient } from "./client-program.ts";
-import { readWireEvent, together, usageOf } from "./client-wire.ts";
+import { readWireEvent, together, usageOf, totalsWithParts, usageOfParts } from "./client-wire.ts";
 import { exitError, failedResult, lastWords, messageOf } from "./exit-code.ts";
-import { totalsWithParts, usageOfParts } from "./token-parts.ts";
 
 /** A coding agent's command line client, started once per dispatch. The prompt goes to its input. */
 export function createClientAgent(client: Client, options: ClientAgentOptions): Agent {

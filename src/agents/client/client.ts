@@ -3,8 +3,7 @@ import type { AgentControl, AgentError, AgentRequest } from "../../ports/agent.t
 import type { AgentProcesses } from "../../adapters/process/agent-processes.ts";
 import type { Environment } from "../../adapters/process/environment.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
-import type { ClientCounts, WireEvent } from "./client-wire.ts";
-import type { TokenParts } from "./token-parts.ts";
+import type { ClientCounts, WireEvent, TokenParts } from "./client-wire.ts";
 import type { AgentClientName } from "../../core/stories/agent-client.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
 

@@ -20,8 +20,9 @@ import {
   listIn,
   shownLines,
   textIn,
+  type TokenParts,
+  partsIn,
 } from "../client/client-wire.ts";
-import { type TokenParts, partsIn } from "../client/token-parts.ts";
 import { codexError } from "./codex-error.ts";
 import { strictSchema, withoutNulls } from "./codex-schema.ts";
 import { CODEX_PROGRAM } from "./codex-program.ts";

@@ -1,8 +1,7 @@
 import type { Notification } from "../../core/events/notification.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
-import type { Journal } from "../../ports/journal.ts";
+import type { Journal, Watcher } from "../../ports/journal.ts";
 import type { ReminderNote } from "../../ports/notifier.ts";
-import type { Watcher } from "../../ports/watcher.ts";
 import { budgetWords, endedWords } from "../../views/answers/notifications.ts";
 import { createOpenQuestions, createQuestionTimes } from "./open-questions.ts";
 import { type SenderParts, createSender } from "./send-notices.ts";

@@ -1,7 +1,7 @@
 import { RemandError } from "../../core/events/error.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
-import type { Watcher } from "../../ports/watcher.ts";
+import type { Watcher } from "../../ports/journal.ts";
 import type { World } from "../../app/command.ts";
 import { glyphsFor, isCalledByAgent, isCi, paintFor } from "../terminal-kind.ts";
 import { summaryText } from "../../views/run/run-summary.ts";

@@ -1,9 +1,8 @@
 import { basename } from "node:path";
 import type { RunPlan } from "../../app/host.ts";
 import type { Config, NotifyConfig } from "../../config/config.ts";
-import type { Journal } from "../../ports/journal.ts";
+import type { Journal, Watcher } from "../../ports/journal.ts";
 import type { Notifier, ReminderNote } from "../../ports/notifier.ts";
-import type { Watcher } from "../../ports/watcher.ts";
 import { redactSecrets } from "../../parse/secrets/secrets.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
 import { ownRedactor } from "../../adapters/process/own-secrets.ts";

@@ -1,4 +1,4 @@
-import type { TreeId } from "../events/ids.ts";
+import type { Fingerprint, RoleName, TreeId } from "../events/ids.ts";
 import type {
   baseRunSchema,
   baseRunsSchema,
@@ -10,6 +10,9 @@ import type {
 } from "../schemas/gate-result.ts";
 import type { Stored } from "../schemas/stored.ts";
 import { GATE_REGISTRY, type GateDescriptor } from "./registry.ts";
+import type { Finding } from "./finding.ts";
+import type { GateRules } from "../events/policy.ts";
+import type { Result } from "../events/error.ts";
 
 /** A check of the work that gives a result and evidence. */
 export type GateName = keyof typeof GATE_REGISTRY;
@@ -55,3 +58,33 @@ export type BaseRuns = Stored<typeof baseRunsSchema>;
 export function errorJudgement(gate: GateName, tree: TreeId, summary: string): Judgement {
   return { gate, tree, result: "error", findings: [], blocking: [], summary, evidence: [], durationMs: 0 };
 }
+
+/** What one reviewer, or one tool, said of the work. */
+export interface Verdict {
+  readonly stage: string;
+  readonly reviewer: RoleName;
+  readonly result: Result;
+  readonly findings: readonly Finding[];
+  readonly summary: string;
+}
+
+export interface ReviewInput {
+  readonly gate: GateName;
+  readonly tree: TreeId;
+  readonly rules: GateRules;
+  readonly verdicts: readonly Verdict[];
+  /** Stages that were not heard again, because they passed before what failed. */
+  readonly kept: readonly StageResult[];
+  /** Findings that an independent reviewer has thrown out. */
+  readonly overturned: readonly Fingerprint[];
+}
+
+export type ReviewOutcome = Pick<
+  Judgement,
+  "gate" | "tree" | "result" | "findings" | "blocking" | "stages" | "conflicts" | "summary"
+> & {
+  readonly failure?: Fingerprint;
+};
+
+/** The rule that makes one result of what was said. Gates are given it: they bring evidence, and do not decide. */
+export type Judge = (hearing: ReviewInput) => ReviewOutcome;

@@ -1,4 +1,4 @@
-import type { Severity } from "./severity.ts";
+import type { Severity } from "./finding.ts";
 
 /** What the integrity gate looks for, and how grave it is: in new work, and in rework, which may touch less. */
 export interface IntegrityRule {

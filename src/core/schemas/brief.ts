@@ -8,11 +8,10 @@ import { type RoleName, STORY_ID_PATTERN, fingerprint, roleName } from "../event
 import { PHASES, TDD_PHASES } from "../stories/story.ts";
 import { RESULTS } from "../events/error.ts";
 import { TEST_POLICIES } from "../stories/scope.ts";
-import { severityFromWord } from "../gates/severity.ts";
+import { severityFromWord, type Finding } from "../gates/finding.ts";
 import { TRIED_FINDING_STATUSES } from "../gates/tried-finding.ts";
 import { brandSchema } from "./scalars.ts";
 import { identifyFinding } from "../gates/finding-identity.ts";
-import type { Finding } from "../gates/finding.ts";
 import { nearMiss } from "../../stdx/near-miss.ts";
 import { expectedWords } from "./issue-text.ts";
 

@@ -3,7 +3,7 @@ import { FAILURE_CEILING } from "../stories/budget.ts";
 import { GATES, byGate } from "../gates/gate.ts";
 import { NOTIFICATION_KINDS } from "../events/notification.ts";
 import { AUTONOMIES, PRESETS } from "../events/policy.ts";
-import { SEVERITIES, type Severity } from "../gates/severity.ts";
+import { SEVERITIES, type Severity } from "../gates/finding.ts";
 import { AGENT_CLIENT_NAMES } from "../stories/agent-client.ts";
 import { byStopSetting } from "../stories/stop-rules.ts";
 import { peopleSchema } from "./scalars.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { severityFromWord } from "../gates/severity.ts";
+import { severityFromWord } from "../gates/finding.ts";
 import { amount, confidence, count, text, texts } from "./scalars.ts";
 
 /*

@@ -4,7 +4,7 @@ import { CI_CLASSES, GATES } from "../gates/gate.ts";
 import { TDD_PHASES } from "../stories/story.ts";
 import { RESULTS } from "../events/error.ts";
 import { NAME_LEVELS } from "../gates/test-names.ts";
-import { SEVERITIES } from "../gates/severity.ts";
+import { SEVERITIES } from "../gates/finding.ts";
 import {
   amount,
   byName,

@@ -4,7 +4,7 @@ import { GATE_REGISTRY } from "../gates/registry.ts";
 import { byStopSetting } from "../stories/stop-rules.ts";
 import { PHASES } from "../stories/story.ts";
 import { AUTONOMIES, PRESETS } from "../events/policy.ts";
-import { SEVERITIES } from "../gates/severity.ts";
+import { SEVERITIES } from "../gates/finding.ts";
 import { amount, byName, count, roleNameSchema, text, texts } from "./scalars.ts";
 import { scopeExceptionsSchema } from "./story.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SEVERITIES } from "../gates/severity.ts";
+import { SEVERITIES } from "../gates/finding.ts";
 import { INCOMPLETE_CATEGORIES, READING_RESULTS, SIGNALS } from "../stories/reading.ts";
 import { count, text, texts } from "./scalars.ts";
 import type { Stored } from "./stored.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SEVERITIES } from "../gates/severity.ts";
+import { SEVERITIES } from "../gates/finding.ts";
 import { INCOMPLETE_CATEGORIES } from "../stories/reading.ts";
 import { CI_CLASSES, GATES } from "../gates/gate.ts";
 import { issueText } from "./issue-text.ts";

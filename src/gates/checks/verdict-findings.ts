@@ -1,8 +1,7 @@
 import { isAbsolute, posix, relative } from "node:path";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
-import type { Finding } from "../../core/gates/finding.ts";
+import { type Finding, severityFromWord, type Severity } from "../../core/gates/finding.ts";
 import type { ReadFinding, Reading } from "../../core/stories/reading.ts";
-import { severityFromWord, type Severity } from "../../core/gates/severity.ts";
 
 export interface FindingContext {
   /** Who said it. */

@@ -1,9 +1,8 @@
 import { RemandError } from "../../core/events/error.ts";
 import { failureFingerprint } from "../../core/gates/finding-identity.ts";
-import { type Finding, failsGate, mustBeFixed } from "../../core/gates/finding.ts";
+import { type Finding, failsGate, mustBeFixed, worse } from "../../core/gates/finding.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import { DECIDED_BY_RUNS } from "../../core/gates/integrity-rule.ts";
-import { worse } from "../../core/gates/severity.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";

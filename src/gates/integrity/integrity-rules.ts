@@ -1,8 +1,7 @@
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
-import type { Finding, FindingDraft } from "../../core/gates/finding.ts";
+import type { Finding, FindingDraft, Severity } from "../../core/gates/finding.ts";
 import { INTEGRITY_RULES, type IntegrityRuleName } from "../../core/gates/integrity-rule.ts";
 import type { ScopeException } from "../../core/stories/scope.ts";
-import type { Severity } from "../../core/gates/severity.ts";
 
 export type RuleSettings = Readonly<Record<string, Severity | "off">>;
 

@@ -1,8 +1,7 @@
 import { RemandError } from "../../core/events/error.ts";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
-import type { Judgement, StageResult } from "../../core/gates/gate.ts";
-import type { Judge, Verdict } from "../../core/gates/review-outcome.ts";
+import type { Judgement, StageResult, Judge, Verdict } from "../../core/gates/gate.ts";
 import type { RoleName } from "../../core/events/ids.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";

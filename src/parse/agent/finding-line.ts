@@ -1,5 +1,5 @@
 import { type ReadFinding, type Reading, unknownReading } from "../../core/stories/reading.ts";
-import { type Severity, severityFromWord } from "../../core/gates/severity.ts";
+import { type Severity, severityFromWord } from "../../core/gates/finding.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 

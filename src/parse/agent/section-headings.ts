@@ -1,6 +1,6 @@
 import type { Signal } from "../../core/stories/reading.ts";
 import { takeFence, watchFences } from "./fences.ts";
-import { severityFromWord, type Severity } from "../../core/gates/severity.ts";
+import { severityFromWord, type Severity } from "../../core/gates/finding.ts";
 
 export type SectionName = (typeof NAMES)[number][0];
 

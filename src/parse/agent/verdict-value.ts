@@ -10,7 +10,7 @@ import {
   type ReadingResult,
   SIGNALS,
 } from "../../core/stories/reading.ts";
-import { severityFromWord, toPriorityScale } from "../../core/gates/severity.ts";
+import { severityFromWord, toPriorityScale } from "../../core/gates/finding.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import {
   type RawFields,

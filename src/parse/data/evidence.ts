@@ -14,9 +14,8 @@ import {
 } from "../../core/schemas/evidence.ts";
 import type { Survivor } from "../../core/stories/brief.ts";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
-import type { Finding } from "../../core/gates/finding.ts";
+import { type Finding, severityFromWord } from "../../core/gates/finding.ts";
 import { roleName } from "../../core/events/ids.ts";
-import { severityFromWord } from "../../core/gates/severity.ts";
 import { wordResult } from "../agent/verdict-value.ts";
 import { type DataResult, readJson, readShortYaml } from "./data-text.ts";
 

@@ -1,5 +1,4 @@
-import type { Finding } from "../../core/gates/finding.ts";
-import { toReviewScale } from "../../core/gates/severity.ts";
+import { type Finding, toReviewScale } from "../../core/gates/finding.ts";
 import type { Brief, BriefEvidence } from "../../core/stories/brief.ts";
 import {
   type ListWriter,

@@ -1,9 +1,8 @@
 import type { Brief } from "../../core/stories/brief.ts";
 import { countedGoingBack } from "../../core/stories/budget.ts";
 import type { TriedAndFailed } from "../../core/stories/escalation.ts";
-import type { Finding } from "../../core/gates/finding.ts";
+import { type Finding, worse } from "../../core/gates/finding.ts";
 import type { Scope, TestPolicy } from "../../core/stories/scope.ts";
-import { worse } from "../../core/gates/severity.ts";
 import { statusText } from "../../core/gates/tried-finding.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 import { dataNotice } from "../untrusted-text.ts";

@@ -1,7 +1,6 @@
 import type { Brief } from "../../core/stories/brief.ts";
-import type { Finding } from "../../core/gates/finding.ts";
+import { type Finding, worse } from "../../core/gates/finding.ts";
 import type { Phase } from "../../core/stories/story.ts";
-import { worse } from "../../core/gates/severity.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 import { SECTION_OF_PHASE, type TextPhase } from "../edits/story-sections.ts";
 import { countText } from "../../stdx/plain-text.ts";

@@ -1,6 +1,6 @@
 import type { Brief } from "../../core/stories/brief.ts";
 import type { Result } from "../../core/events/error.ts";
-import { toReviewScale } from "../../core/gates/severity.ts";
+import { toReviewScale } from "../../core/gates/finding.ts";
 import { fileList, issueLine, reviewScaleLine } from "./findings.ts";
 import {
   closing,

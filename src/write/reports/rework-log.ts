@@ -1,6 +1,5 @@
-import type { Finding } from "../../core/gates/finding.ts";
+import { type Finding, toReviewScale } from "../../core/gates/finding.ts";
 import type { FailedTask, ReworkRecord, ReworkTrigger, TrackedLocation } from "../../core/stories/rework-log.ts";
-import { toReviewScale } from "../../core/gates/severity.ts";
 import { unreachable } from "../../stdx/assert.ts";
 import { instant, jsonText } from "../../stdx/canonical-json.ts";
 import type { Escalation } from "../../core/stories/escalation.ts";

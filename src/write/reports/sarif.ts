@@ -1,5 +1,4 @@
-import type { Finding } from "../../core/gates/finding.ts";
-import { toSarifLevel } from "../../core/gates/severity.ts";
+import { type Finding, toSarifLevel } from "../../core/gates/finding.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 import { jsonText } from "../../stdx/canonical-json.ts";
 

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createNodeFiles } from "../../../src/adapters/files/node-files.ts";
-import { createStoryStore } from "../../../src/adapters/stories/story-store.ts";
+import { createStoryStore } from "../../../src/adapters/stories/story-pages.ts";
 import { RemandError } from "../../../src/core/events/error.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
 

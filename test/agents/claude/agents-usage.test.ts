@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createClaudeListener } from "../../../src/agents/claude/claude-listener.ts";
 import { createCodexListener } from "../../../src/agents/codex/codex-agent.ts";
-import { totalsWithParts, usageOfParts } from "../../../src/agents/client/token-parts.ts";
+import { totalsWithParts, usageOfParts } from "../../../src/agents/client/client-wire.ts";
 import type { ProcessResult } from "../../../src/adapters/process/run-process.ts";
 
 const ENDED = { status: "exited", stderr: "" } as ProcessResult;

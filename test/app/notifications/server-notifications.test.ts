@@ -11,7 +11,7 @@ import { escalateStory } from "../../../src/decide/escalate.ts";
 import { evolve } from "../../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../../src/fold/new-state.ts";
 import type { ReminderNote } from "../../../src/ports/notifier.ts";
-import type { Watcher } from "../../../src/ports/watcher.ts";
+import type { Watcher } from "../../../src/ports/journal.ts";
 import type { Live, CurrentRun } from "../../../src/server/live.ts";
 import { stateOf } from "../../seeds/scripted-run.ts";
 import { answer, story } from "../../kit/story-world.ts";

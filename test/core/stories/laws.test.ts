@@ -11,7 +11,7 @@ import {
   toReviewScale,
   toSarifLevel,
   worse,
-} from "../../../src/core/gates/severity.ts";
+} from "../../../src/core/gates/finding.ts";
 import { RESULT_OF_SIGNAL, ROLE_OF_SIGNAL, SIGNALS } from "../../../src/core/stories/reading.ts";
 
 describe("severities", () => {

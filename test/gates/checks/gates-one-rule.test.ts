@@ -3,11 +3,17 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checksJudgement } from "../../../src/gates/checks/checks-result.ts";
 import type { CheckOutcome } from "../../../src/gates/checks/run-check.ts";
 import { identifyFinding } from "../../../src/core/gates/finding-identity.ts";
-import { failsGate, mustBeFixed } from "../../../src/core/gates/finding.ts";
+import {
+  failsGate,
+  mustBeFixed,
+  type FailOn,
+  SEVERITIES,
+  type Severity,
+  atLeast,
+} from "../../../src/core/gates/finding.ts";
 import { roleName, treeId } from "../../../src/core/events/ids.ts";
 import type { GateRules } from "../../../src/core/events/policy.ts";
 import { RESULTS } from "../../../src/core/events/error.ts";
-import { type FailOn, SEVERITIES, type Severity, atLeast } from "../../../src/core/gates/severity.ts";
 import { judge } from "../../../src/decide/verdict.ts";
 import { gateRequest } from "../../contract/gate.ts";
 import { identities } from "../../kit/story-world.ts";

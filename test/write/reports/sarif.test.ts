@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Finding } from "../../../src/core/gates/finding.ts";
-import { SEVERITIES } from "../../../src/core/gates/severity.ts";
+import { type Finding, SEVERITIES } from "../../../src/core/gates/finding.ts";
 import { writeSarif } from "../../../src/write/reports/sarif.ts";
 import { finding } from "../../kit/sample-brief.ts";
 

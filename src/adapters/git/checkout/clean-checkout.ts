@@ -7,7 +7,15 @@ import { canMountFolders, mountFolder } from "../../process/mounted-folder.ts";
 import { showFolder } from "../../process/shown-folder.ts";
 import { installDependencies } from "../dependencies/dependencies.ts";
 import type { KeptDependencies } from "../dependencies/dependency-source.ts";
-import { type TreeChange, applyChangesAbove, removeEscapingLinks, staysInside, treeChanges } from "../tree-changes.ts";
+import {
+  type TreeChange,
+  applyChangesAbove,
+  removeEscapingLinks,
+  staysInside,
+  treeChanges,
+  writtenAbove,
+  writtenSince,
+} from "../tree-changes.ts";
 import { type Git, gitFailure } from "../git.ts";
 import { type Repository, objectsNamed } from "../repository.ts";
 import { fillSubmodules } from "../submodules.ts";
@@ -15,7 +23,6 @@ import { RemandError } from "../../../core/events/error.ts";
 import { findCaches, keepCaches, hasCaches, openPristine } from "./pristine.ts";
 import { type Slot, takeSlot } from "./checkout-slots.ts";
 import { type CheckoutSettings, makePrivateRepository, nameOwnPath, readRefs, setRefs } from "./private-repository.ts";
-import { writtenAbove, writtenSince } from "./written-files.ts";
 import type { Sandbox } from "../../../ports/sandbox.ts";
 import { NO_SANDBOX } from "../../process/no-sandbox.ts";
 

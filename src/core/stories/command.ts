@@ -78,7 +78,7 @@ export interface StartGate {
   readonly type: "start-gate";
   readonly gate: GateName;
   readonly tree: TreeId;
-  /** The stages to judge; those before them keep their pass. Empty for a gate without stages. */
+  /** The stages to run; those before them keep their pass. Empty for a gate without stages. */
   readonly stages: readonly string[];
   /** For a re-review: the tree of the last judgement, so that the reviewer sees the fix and not everything. */
   readonly since: TreeId | null;
@@ -99,7 +99,7 @@ export interface SendBack {
 
 /**
  * Who does the next step. Each lane has its own limit of what may run at once; `engine` has none. They stand in the
- * order in which free hands are given out: what is in flight is finished before anything new begins.
+ * order in which free slots are assigned: work in progress is finished before new work starts.
  */
 export const LANES = ["engine", "critics", "auditors", "checks", "developers"] as const;
 export type Lane = (typeof LANES)[number];

@@ -78,7 +78,7 @@ export interface Waiver {
   readonly at: number;
 }
 
-/** The reason in a few words, as it stands on one line of a list. */
+/** A short reason that fits on one line of a list. */
 export function reasonText(reason: EscalationReason, gate: GateName | null): string {
   switch (reason.type) {
     case "budget":

@@ -210,7 +210,7 @@ export interface HistoryRequest {
     readonly failed: string;
     readonly findings?: readonly TriedFinding[];
   }[];
-  /** What the newest one said at its end, as it came. */
+  /** The last message of the newest one, unchanged. */
   readonly message: string;
 }
 

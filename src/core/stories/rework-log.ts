@@ -52,6 +52,6 @@ export interface TrackedLocation {
   readonly attempts: number;
   readonly lastAttemptAt: number;
   readonly outcomes: readonly ("pass" | "fail")[];
-  /** `null` where no agent said what it cost: unknown is not nothing. */
+  /** `null` if no agent reported its cost: unknown is not zero. */
   readonly totalCostUsd: number | null;
 }

@@ -1,6 +1,6 @@
 /** A rule that ends a loop without progress, before its budget is used up. */
 interface StopRule {
-  /** The reason in a few words, as it stands on one line of a list. */
+  /** A short reason that fits on one line of a list. */
   readonly text: string;
   /** What a person can do about it. */
   readonly advice: string;

@@ -35,12 +35,12 @@ export interface StoryState {
   readonly phase: Phase;
   readonly completed: readonly Phase[];
   readonly running: Running | null;
-  /** Is there a product of this phase to judge? */
+  /** Is there a product of this phase for the gates? */
   readonly productReady: boolean;
   readonly tree: TreeId | null;
   readonly commit: string;
   /**
-   * What the work that is to be judged next was begun with: what an attempt that came to nothing left is part of it.
+   * The tree from which the work under review started. It includes what an attempt without a result left behind.
    */
   readonly startedFrom: TreeId | null;
   readonly gates: { readonly [G in GateName]?: GateState };
@@ -53,19 +53,19 @@ export interface StoryState {
   readonly scope: Scope | null;
   /** Where the newest attempt went beyond its scope, with its reasons. */
   readonly exceptions: readonly ScopeException[];
-  /** What the newest attempt that is ready said, whole. */
+  /** The full message of the newest attempt that is ready. */
   readonly message: EvidenceId | null;
-  /** How often each role was asked and answered, apart from attempts; and the conversations to go on with. */
+  /** How often each role was asked and replied, apart from attempts; and the conversations to resume. */
   readonly asked: Readonly<Record<RoleName, number>>;
   readonly sessions: Readonly<Record<RoleName, AgentSession>>;
   /** A person asked for rework while something else was under way. */
   readonly requested: {
     readonly phase: Phase;
     readonly message: string;
-    /** What was said of single places. */
+    /** Comments on single locations. */
     readonly findings?: readonly Finding[];
   } | null;
-  /** Comments on its pull request that it has gone back for already. */
+  /** Comments on its pull request for which the work was already sent back. */
   readonly heard?: readonly string[];
   readonly wait: Wait | null;
   readonly escalation: Escalation | null;
@@ -74,13 +74,13 @@ export interface StoryState {
   readonly escalations: number;
   readonly disputes: readonly Dispute[];
   readonly waivers: readonly Waiver[];
-  /** What a person said last, as long as it can be taken back. */
+  /** The last answer of a person, while it can be undone. */
   readonly undo: Undo | null;
-  /** What people said, for the next brief. */
+  /** Guidance of people for the next brief. */
   readonly guidance: readonly string[];
   readonly counters: Counters;
   readonly locations: Readonly<Record<string, LocationRecord>>;
-  /** Places now under rework, whose outcome the next judgement of that gate tells. */
+  /** Locations under rework; the next judgement of that gate decides their outcome. */
   readonly watched: { readonly gate: GateName; readonly places: readonly string[] } | null;
   /**
    * What attempts of this phase ended with, oldest first: their trees, or their products where those are known apart.
@@ -94,9 +94,9 @@ export interface StoryState {
   readonly preExisting: readonly string[];
   /** How the checks went at the base; absent where no gate ran one. */
   readonly baseRuns?: BaseRuns;
-  /** The checks still ran on these files, the base's, when the work began; absent when it is known how they went. */
+  /** The base, if its checks were still running when the work started; absent once their results are known. */
   readonly openBase?: { readonly tree: TreeId; readonly commit: string };
-  /** Tests that gave two answers about the base; not there where an older version prepared the story. */
+  /** Tests with two different results on the base; absent if an older version prepared the story. */
   readonly flakyAtBase?: readonly string[];
   /** Failures of the base that people called known, and those they made this story's target. */
   readonly known?: readonly KnownFailure[];
@@ -112,26 +112,26 @@ export interface StoryState {
   readonly stopping: string | null;
   readonly flagged: boolean;
   readonly delivered: string | null;
-  /** What a person decided about the delivery, and why there was none. Absent until there is something to say. */
+  /** What a person decided about the delivery, and why there was none; absent before that. */
   readonly delivery?: Delivery;
-  /** Who said that they fixed it: what they left is taken in before a gate runs. */
+  /** The person who fixed the work: their changes are adopted before a gate runs. */
   readonly adopting?: string;
-  /** Where the scheduler keeps it: a place in a lane or among the timers; `null` when nothing is to be done. */
+  /** Its position in a lane or among the timers; `null` if nothing is to be done. */
   readonly queued: { readonly lane: Lane | "timers"; readonly key: string } | null;
   readonly ending: Ending | null;
 }
 
-/** A person's last word about a story, and how the story stood before it; kept until something is done about it. */
+/** The last answer of a person, and the state of the story before it; kept until work on the answer starts. */
 export interface Undo {
   readonly answer: Answer;
   readonly at: number;
-  /** Without its rules and its own `undo`: the first are the story's, and one step back is all there is. */
+  /** Without its rules, which are the story's, and without its own `undo`: only one answer can be undone. */
   readonly before: StoryState;
 }
 
 export type Running = {
   readonly since: number;
-  /** The number of the event that started it. The starter checks by it that its step is still the one running. */
+  /** The number of the event that started it, by which the performer checks that its step is still running. */
   readonly seq: number;
   /** The engine that started it died, and its agent outlived it. */
   readonly resumed?: true;
@@ -141,16 +141,16 @@ export type Running = {
   | { readonly type: "step"; readonly step: Step }
 );
 
-/** How one gate stands. The counts of failures outlive the phases; the rest is about the present phase. */
+/** The state of one gate. The counts of failures outlive the phases; the rest is about the current phase. */
 export interface GateState {
-  /** The newest judgement that said pass or fail, and whether what it judged is still what is there. */
+  /** The newest pass or fail, and whether it is about the current files. */
   readonly last: Judgement | null;
   readonly fresh: boolean;
   /** The newest state of the files that it passed. */
   readonly lastPass: TreeId | null;
-  /** What kept the gate from judging since then, in its words. */
+  /** Why the gate has had no result since then, in its own message. */
   readonly trouble: string | null;
-  /** Tests, or whole checks, that changed their mind about one tree and so kept it from judging. */
+  /** Tests, or whole checks, with two results for one tree, so that the gate had no result. */
   readonly flaky: readonly string[];
   /** Charged failures since a person last reset them. */
   readonly failures: number;
@@ -168,7 +168,7 @@ export interface GateState {
   readonly overturned: readonly Fingerprint[];
   /** Findings that an independent reviewer upheld; each is looked at once. */
   readonly upheld: readonly { readonly finding: Fingerprint; readonly says: string }[];
-  /** The base it was judged against; only the merge gate looks at it. */
+  /** The base that the gate ran against; only the merge gate uses it. */
   readonly base: string;
 }
 
@@ -180,7 +180,7 @@ export interface Round {
   readonly blocking: number;
   /** The blocking findings, by identity. */
   readonly findings?: readonly Fingerprint[];
-  /** What the checks said of single tests; absent where the gate ran none, and in older rounds. */
+  /** Results of single tests; absent if the gate ran none, and in older rounds. */
   readonly identities?: TestIdentities;
   /** The gate had passed the work since the round before this one; noted where tests can be compared. */
   readonly afterPass?: true;
@@ -189,9 +189,9 @@ export interface Round {
 export interface Failing {
   readonly gate: GateName;
   readonly blame: Blame | null;
-  /** A person said yes to the rework. */
+  /** A person approved the rework. */
   readonly approved: boolean;
-  /** The best tree was brought back after a regression cascade. */
+  /** The best tree was restored after a regression cascade. */
   readonly restored: boolean;
 }
 

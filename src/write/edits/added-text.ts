@@ -1,10 +1,10 @@
-/** A stretch of a text. */
+/** A part of a text. */
 export interface AddedSpan {
   readonly at: number;
   readonly length: number;
 }
 
-/** A text to which something was added and from which nothing was taken. */
+/** A text with insertions, and without deletions. */
 export interface GrownText {
   readonly text: string;
   /** What was added, in order; positions are those of the grown text. */

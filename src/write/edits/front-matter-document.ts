@@ -57,7 +57,7 @@ export function readFrontMatter(text: string, from: number, to: number): FrontMa
 
 type SourcePair = Pair<Node, Node | null>;
 
-/** The same as where stories are read: the parser's time grows with the square of what is wrong in a text. */
+/** The same limit as for reading stories: the parser's time grows with the square of the errors in a text. */
 const MAX_LENGTH = 250_000;
 
 /** Open maps and lists at one point of the text. The composer calls itself for each level, and its stack is finite. */
@@ -85,7 +85,7 @@ const BLANK_TOKENS: ReadonlySet<string> = new Set(["space", "comment", "newline"
 function entryOf(text: string, from: number, pair: SourcePair, document: Document.Parsed): FrontMatterEntry {
   const { key, value, srcToken } = pair;
   const colon = srcToken?.sep?.find(({ type }) => type === "map-value-ind");
-  // A key with an indicator, an anchor or a tag before it is left to the person who wrote it.
+  // Keys with an indicator, an anchor or a tag before them are not edited.
   const isPlainKey = srcToken?.start.every(({ type }) => BLANK_TOKENS.has(type)) === true;
   if (colon === undefined || !isScalar(key) || !key.range || !isPlainKey) return refuse();
   const colonEnd = from + colon.offset + 1;

@@ -3,13 +3,13 @@ import { findFrontMatter, lineEndOf, nextLine } from "../../stdx/front-matter.ts
 import { readFrontMatter, type FrontMatterEntry } from "./front-matter-document.ts";
 import { yamlScalar, type Quotes, type Scalar } from "./yaml-scalar.ts";
 
-/** New values by key: `undefined` takes the key out. */
+/** New values by key: `undefined` removes the key. */
 export type FrontMatterEdits = Readonly<Record<string, EditValue | undefined>>;
 export type EditValue = Scalar | readonly Scalar[] | readonly Readonly<Record<string, Scalar | undefined>>[];
 
 /**
  * The text with these keys of its front matter changed, and every other byte as it was: comments, quotes, order,
- * line ends. A file without front matter gets one. What cannot be edited so is refused with a RemandError.
+ * line ends. A file without front matter gets one. Throws a RemandError where that is not possible.
  */
 export function editFrontMatter(text: string, edits: FrontMatterEdits): string {
   const parts = findFrontMatter(text);
@@ -71,7 +71,7 @@ function newEntry(key: string, value: EditValue, indent: number, eol: string): s
 
 function removal(text: string, entry: FrontMatterEntry, before: FrontMatterEntry | undefined): Splice {
   let to = nextLine(text, entry.valueEnd);
-  // A block text above would take the blank lines behind this key for its own.
+  // The blank lines after this key would become part of a block text above it.
   const takesBlanks = before?.endsInBlockText === true;
   while (takesBlanks && to < text.length && text.slice(to, lineEnd(text, to)).trim() === "") to = nextLine(text, to);
   return { from: entry.start, to, text: "" };
@@ -82,7 +82,7 @@ function change(text: string, entry: FrontMatterEntry, value: EditValue, indent:
   const inFlow = old.startsWith("[") && !isObjectList(value);
   if (isList(value) && value.length > 0 && !inFlow) {
     const to = lineEnd(text, entry.valueEnd);
-    // A comment behind the value stays behind the key.
+    // A comment after the value stays after the key.
     const comment = keyLineComment(text, entry) || text.slice(entry.valueEnd, to).trim();
     const list = blockList(value, entry.itemIndent ?? indent + 2, eol);
     return { from: entry.colonEnd, to, text: (comment === "" ? "" : ` ${comment}`) + list };
@@ -93,7 +93,7 @@ function change(text: string, entry: FrontMatterEntry, value: EditValue, indent:
   return { from: entry.colonEnd, to: entry.valueEnd, text: ` ${written}${comment === "" ? "" : ` ${comment}`}` };
 }
 
-/** The comment on a key's line whose value stands below it. */
+/** The comment on the line of a key whose value is below it. */
 function keyLineComment(text: string, entry: FrontMatterEntry): string {
   if (entry.inlineStart !== null || entry.valueEnd === entry.colonEnd) return "";
   return text.slice(entry.colonEnd, lineEnd(text, entry.colonEnd)).trim();

@@ -12,7 +12,7 @@ import {
 } from "jsonc-parser";
 import { type AddedSpan, type GrownText, grow, without } from "./added-text.ts";
 
-/** Something a JSON file is to hold, beside everything that it holds already. */
+/** Something to add to a JSON file. */
 export interface JsonAddition {
   /** Missing objects on the way are created. */
   readonly path: readonly string[];
@@ -50,7 +50,7 @@ function addOne(grown: GrownText, wish: JsonAddition): JsonEdit {
     const found = parent === null ? undefined : findNodeAtLocation(parent, [key]);
     if (found === undefined) return { ok: true, grown: addMissing(grown, read.document, parent, wish) };
     const isLast = index === wish.path.length - 1;
-    // A value that is there already belongs to the person who wrote it.
+    // An existing value belongs to the user and is not changed.
     if (isLast && wish.as === "member") return { ok: true, grown };
     if (found.type !== (isLast ? "array" : "object")) {
       const message = `"${wish.path.slice(0, index + 1).join(".")}" is not ${isLast ? "a list" : "an object"}`;
@@ -96,7 +96,7 @@ function addMissing(grown: GrownText, document: JsonDocument, parent: Node | nul
   return grow(withComma, at, layOut(withComma.text, at, body, isOneLine));
 }
 
-/** A comment on the same line belongs to the value before it, so the next value goes behind the comment. */
+/** A comment on the same line belongs to the value before it, so the next value goes after the comment. */
 function endOfLineComment(text: string, { comments }: JsonDocument, from: number): number {
   const comment = comments.find(({ at }) => at >= from && /^[ \t]*$/.test(text.slice(from, at)));
   if (comment === undefined) return from;
@@ -147,14 +147,14 @@ function removeOne(text: string, wish: JsonAddition): string | null {
   if (wish.as === "member") return wish.isOurs(getNodeValue(found)) ? cut(text, read.document, found) : null;
   const ours = found.type === "array" ? findOurs(found, wish) : null;
   if (ours === null) return null;
-  // A person may have put values beside ours; if not, the whole item was ours.
+  // The user may have added values next to ours; if not, the whole item was ours.
   const isShared = ours.own.parent!.children!.length > 1;
   return cut(text, read.document, isShared ? ours.own : ours.item);
 }
 
 /**
  * Cuts out a value with its key and its comma, and the lists and objects around it that hold nothing else; the
- * outermost object stays. `modify` is of no use here: it cuts comments too, and wrongly at the end of a list.
+ * outermost object stays. `modify` cannot do that: it removes comments, too, and is wrong at the end of a list.
  */
 function cut(text: string, document: JsonDocument, value: Node): string {
   const hasComment = (from: number, to: number): boolean => document.comments.some(({ at }) => at >= from && at < to);

@@ -8,8 +8,8 @@ export interface Narrowing {
 }
 
 /**
- * The command that runs only the tests that failed, where the runner is known and takes their files or names. Anything
- * that is not plainly understood is run whole: a proof that ran too little proves nothing.
+ * The command that runs only the tests that failed, where the runner is known and takes their files or names. Any
+ * other command runs unchanged: a proof that ran too few tests proves nothing.
  */
 export function narrowedCommand(command: string, { failures, packageFile }: Narrowing): string {
   const files = [...new Set(failures.flatMap(({ test, file }) => (test === null || file === null ? [] : [file])))];
@@ -24,7 +24,7 @@ export function narrowedCommand(command: string, { failures, packageFile }: Narr
   return command;
 }
 
-/** No quotes, no pipes, no second command: every word means itself. */
+/** No quotes, no pipes, no second command: every word is literal. */
 const PLAIN = /^[\w@%+=:,./ *-]+$/;
 const SAFE_PATH = /^[\w@%+=:,./-]+$/;
 
@@ -35,7 +35,7 @@ interface RunnerRule {
 }
 
 const isFlag = (word: string): boolean => word.startsWith("-");
-/** Flags that are whole in themselves; one whose value is the next word cannot be told from a path. */
+/** Flags without a separate value: the value of any other flag would look like a path. */
 const flagsOf = (rest: readonly string[]): readonly string[] => rest.filter((word) => isFlag(word));
 const hasLooseValues = (rest: readonly string[]): boolean =>
   rest.some((word, at) => !isFlag(word) && at > 0 && mayTakeNext(rest[at - 1]!));
@@ -59,7 +59,7 @@ const RUNNERS: readonly RunnerRule[] = [
   { runs: [/(?:^|\/)pytest$/], narrow: replacingPaths() },
 ];
 
-/** Where the words begin and end in the command; what may stand before them are variables and `npx`. */
+/** The start and end of the words in the command; only variables and `npx` may come before them. */
 function spanOf(words: readonly string[], runs: readonly RegExp[]): readonly [number, number] | null {
   let start = 0;
   while (start < words.length && (/^\w+=\S*$/.test(words[start]!) || BEFORE.has(words[start]!))) start++;
@@ -79,7 +79,7 @@ const BEFORE: ReadonlySet<string> = new Set([
   "--",
 ]);
 
-/** `npm test` is what package.json says it is; with the folder of its programs in front of it. */
+/** The script behind `npm test`, with the folder of installed programs on the PATH. */
 function behindScript(command: string, packageFile: string | null): string {
   const [, name] =
     /^(?:npm|pnpm|yarn) (?:run |-s |--silent |run -s |run --silent )?([\w:.-]+)(?: -s| --silent)?$/.exec(command) ?? [];
@@ -101,7 +101,7 @@ function scriptIn(packageFile: string, name: string): string | null {
     const script = isRecord(scripts) ? scripts[name] : null;
     return typeof script === "string" ? script.trim() : null;
   } catch {
-    // A package.json that is broken names no script; the command is run as it is.
+    // A broken package.json names no script; the command runs unchanged.
     return null;
   }
 }

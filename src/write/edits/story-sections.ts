@@ -97,9 +97,9 @@ export interface RefinementNote {
 }
 
 /**
- * The text with a note about one time the work was sent back, behind the earlier ones. What the reviewer said is
- * quoted line by line, so that nothing in it can pass for a part of the story. A note that is already there is
- * not written again.
+ * The text with a note about one time the work was sent back, behind the earlier ones. The reviewer's
+ * message is quoted line by line, so that no line of it can be read as part of the story. An existing note is not
+ * written again.
  */
 export function appendRefinementNote(text: string, note: RefinementNote): string {
   const eol = lineEndOf(text);
@@ -122,7 +122,7 @@ interface SectionSpan {
   readonly titles: readonly string[];
 }
 
-/** A front matter that is not closed would be closed by a line of what is written here. */
+/** A line written here would close a front matter that is still open. */
 function bodyStart(text: string): number {
   const parts = findFrontMatter(text);
   if (parts.kind !== "unterminated") return parts.bodyStart;
@@ -154,14 +154,14 @@ function sectionsOf(text: string, heading: string): SectionSpan[] {
   return open === null ? found : [...found, { ...open, end: text.length }];
 }
 
-/** With nothing left open at its end: what comes behind it would be taken for code, or for a comment. */
+/** With all fences and comments closed: the text after it would become code, or a comment. */
 function closeFence(text: string, from: number, eol: string): string {
   let open = "";
   for (const line of markdownLines(text, from)) open = line.open;
   return open === "" ? text : `${text}${text.endsWith("\n") ? "" : eol}${open}`;
 }
 
-/** With a blank line at its end, ready for the next thing. */
+/** With a blank line at its end. */
 function endWithBlankLine(before: string, eol: string): string {
   const text = closeFence(before, bodyStart(before), eol);
   if (text === "" || text === "\uFEFF" || /\n\r?\n$/.test(text)) return text;

@@ -1,6 +1,6 @@
 import { grow, without, type GrownText } from "./added-text.ts";
 
-/** A table of a TOML file, as it is to stand at its end. */
+/** A table to add at the end of a TOML file. */
 export interface TomlTable {
   /** `["mcp_servers", "remand"]` */
   readonly name: readonly [string, string];
@@ -13,14 +13,14 @@ export type TomlEdit =
   | { readonly ok: false; readonly message: string };
 
 /**
- * Puts a table at the end, where TOML lets one stand whatever is before it. What would make that wrong is refused:
+ * Adds a table at the end, where TOML allows one after anything. Refuses texts for which that is wrong:
  * a text that ends inside a string, or a parent that was written as one value and cannot be added to.
  */
 export function addToToml(start: GrownText, table: TomlTable): TomlEdit {
   const { text } = start;
   const [parent, child] = table.name;
   if (!isWhole(text)) return { ok: false, message: "a string in it does not end" };
-  // Names may stand in quotes, so these are looked for in the text itself: one too many found only leaves it alone.
+  // Names may be quoted, so this searches the text itself: a false match only leaves the file unchanged.
   if (headingOf(parent, child).test(text) || dottedKey(parent, child).test(text)) return { ok: true, grown: start };
   if (asOneValue(parent).test(text))
     return { ok: false, message: `"${parent}" is written as one value there, which nothing can be added to` };
@@ -30,7 +30,7 @@ export function addToToml(start: GrownText, table: TomlTable): TomlEdit {
   return { ok: true, grown: grow(start, text.length, piece) };
 }
 
-/** Takes the table out, wherever it stands now, if it says what was put there. */
+/** Removes the table, wherever it is now, if it is unchanged. */
 export function removeFromToml(text: string, table: TomlTable): string | null {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const block = [`[${table.name.join(".")}]`, ...table.lines].join(eol);
@@ -52,7 +52,7 @@ const dottedKey = (parent: string, child: string): RegExp =>
 const asOneValue = (parent: string): RegExp =>
   new RegExp(String.raw`^[ \t]*${quotedKey(parent)}[ \t]*=|^[ \t]*\[\[[ \t]*${quotedKey(parent)}[ \t]*\]\]`, "m");
 
-/** Does every string end? Whatever is behind one that does not would be part of it. */
+/** Is every string closed? Text after an open string would be part of it. */
 function isWhole(text: string): boolean {
   const part = /"""(?:\\[^]|[^\\])*?"""|'''[^]*?'''|"(?:\\.|[^"\\\r\n])*"|'[^'\r\n]*'|#[^\r\n]*/g;
   return !/["']/.test(text.replaceAll(part, ""));

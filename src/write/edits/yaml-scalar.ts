@@ -1,6 +1,6 @@
 export type Scalar = string | number | boolean | null;
 
-/** How a text that stood there before was quoted: it is kept, so that a change of a value changes nothing else. */
+/** How the previous value was quoted. It is kept, so that a new value changes nothing else. */
 export type Quotes = "as-needed" | "single" | "double";
 
 /** A value on one line, quoted where YAML would otherwise read something else. It holds in flow lists too. */
@@ -17,13 +17,13 @@ function yamlNumber(value: number): string {
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
-/** Words only: it is better to quote once too often than to guess at the rest of YAML's rules. */
+/** Plain words only: an unneeded quote is better than a guess at the rest of YAML's rules. */
 const PLAIN = /^[\p{L}_/][\p{L}\p{N}_/ .()@+=-]*$/u;
 
 /** `15m` begins with a digit, and is not a number. */
 const LENGTH_OF_TIME = /^\d+(?:ms|[smhd])$/;
 
-/** Some reader of YAML takes these for something other than text. */
+/** Some YAML parsers read these as something other than text. */
 const RESERVED = new Set(["true", "false", "null", "yes", "no", "on", "off", "y", "n"]);
 
 function isPlain(text: string): boolean {

@@ -96,7 +96,7 @@ export function playRow(row: Row, without: readonly Experiment[] = []): Outcome 
   const { stack } = row;
   const check = checkWithout(row.check ?? stack.check, without);
   const isolation = row.needs === "sandbox" ? { REMAND_SANDBOX: "required" } : {};
-  const repository = makeRepository(present({ ...stack.files, ...row.base }));
+  const repository = makeRepository(present({ ...stack.files, ...row.base }), "off");
   const { home, root } = repository;
   try {
     linkModules(stack, root);

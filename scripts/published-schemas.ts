@@ -5,6 +5,7 @@ import { escalationSchema } from "../src/core/schemas/escalation.ts";
 import { findingSchema, judgementSchema, verdictSchema } from "../src/core/schemas/gate-result.ts";
 import { gateRulesSchema, policySchema } from "../src/core/schemas/policy.ts";
 import { readingSchema } from "../src/core/schemas/reading.ts";
+import { receiptPredicateSchema } from "../src/core/schemas/receipt.ts";
 import { recordedSchema } from "../src/core/schemas/event.ts";
 import { reworkLogSchema } from "../src/core/schemas/report.ts";
 import { storySchema } from "../src/core/schemas/story.ts";
@@ -60,6 +61,13 @@ const PUBLISHED: readonly Published[] = [
     name: "rework-log",
     description: "The rework log of one story in the audit trail: `slices/<id>/rework-log.json`.",
     schema: reworkLogSchema,
+    io: "output",
+  },
+  {
+    name: "receipt",
+    description:
+      "The predicate of a receipt: what was accepted or waived, on which evidence, and what was let through.",
+    schema: receiptPredicateSchema,
     io: "output",
   },
   {

@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { BlameReport } from "../core/blame/blame.ts";
 import type { Event } from "../core/events/event.ts";
+import type { CommitsDocument, ReceiptKey } from "../core/events/receipt.ts";
 import type { GateName } from "../core/gates/gate.ts";
 import type { GateReport } from "../core/gates/gate-report.ts";
 import type { StoryId } from "../core/events/ids.ts";
@@ -20,6 +21,7 @@ import type { HidePlan, HideReport } from "./hide-plan.ts";
 import type { StopAnswer, StopPlan } from "./stop-hook.ts";
 import type { MigratePlan, MigrationResult } from "./migrate-plan.ts";
 import type { Preflight, PreflightPlan, Probe } from "./preflight-plan.ts";
+import type { VerifyPlan, VerifyProgress } from "./verify-plan.ts";
 
 /** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */
 export interface Host {
@@ -48,6 +50,12 @@ export interface Host {
   openView(root: string): Promise<JournalView | null>;
   /** Checks every line of the journal, and what is remembered of it elsewhere; `null` where nothing ever ran. */
   verify(root: string, onProgress: VerifyProgress): Promise<VerifyDocument | null>;
+  /** Says of commits whether receipts hold for them, by the repository and public keys alone. */
+  verifyCommits(root: string, plan: VerifyPlan): Promise<CommitsDocument>;
+  /** The user's public keys, the newest last; `rotate`: after making a new one. */
+  receiptKeys(root: string, rotate: boolean): Promise<readonly ReceiptKey[]>;
+  /** The receipts of this checkout's journal as they are kept, by the name of a file for each. */
+  receiptFiles(root: string): Promise<ReadonlyMap<string, string>>;
   /** Says something to the journal from outside of the engine, which notices. Throws where nothing ever ran. */
   appendEvents(root: string, stream: StoryId | null, events: readonly Event[]): Promise<void>;
   /** Makes the user's token, or replaces it. Only its hash is kept, so an earlier one cannot be shown: `null`. */
@@ -92,9 +100,6 @@ export interface Host {
   demoRepository(files: Readonly<Record<string, string>>): Promise<string>;
 }
 
-/** `chain`: the hashes are checked; `state`: the lines are folded again. */
-export type VerifyProgress = (what: "chain" | "state", checked: number, of: number) => void;
-
 export interface JournalTrouble {
   /** `missing`: there is no file. `changed`: there is one, and it is not what was written. */
   readonly kind: "missing" | "changed";
@@ -115,7 +120,6 @@ export interface JournalView {
   readonly evidence: Evidence;
   /** After a position; of one story alone, where it is named. */
   lines(after: number, only?: StoryId): AsyncIterable<StoredEvent>;
-  /** Where the stories' code is, to be read: diffs and files. */
   workspace(): Promise<Workspace>;
   close(): Promise<void>;
 }

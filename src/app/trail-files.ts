@@ -39,8 +39,10 @@ export async function writeTrail(
   if (view === null) return [];
   try {
     const written: string[] = [];
-    for (const [path, raw] of trailFiles(await linesOf(view, null), view.state)) {
-      const text = world.host.clean(raw);
+    const made = trailFiles(await linesOf(view, null), view.state);
+    // A signature is over these very bytes, and what is signed has no secret in it: it comes from the journal.
+    const receipts = await world.host.receiptFiles(world.cwd);
+    for (const [path, text] of [...cleaned(world, made), ...receipts]) {
       const full = join(trailFolder(world, config), path);
       if ((await world.files.read(full)) === text) continue;
       await world.files.write(full, text);
@@ -51,6 +53,10 @@ export async function writeTrail(
     await view.close();
   }
 }
+
+/** Each text as it may be written to a file. */
+const cleaned = ({ host }: Pick<World, "host">, files: ReadonlyMap<string, string>): Map<string, string> =>
+  new Map([...files].map(([path, text]) => [path, host.clean(text)]));
 
 export function trailFolder(world: Pick<World, "cwd">, { trail }: Pick<Config, "trail">): string {
   return isAbsolute(trail) ? trail : join(world.cwd, trail);

@@ -113,6 +113,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/set-up/hide.ts"),
   },
   {
+    name: "key",
+    summary: "show or replace the key that signs your receipts",
+    speaks: true,
+    load: () => import("./commands/set-up/key.ts"),
+  },
+  {
     name: "serve",
     summary: "show the dashboard in a browser: board, stories, diffs with blame, inbox, cost",
     speaks: true,
@@ -145,7 +151,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "verify",
-    summary: "check the journal: its chain of hashes, and that its events still make sense",
+    summary: "check the record: journal, evidence and receipts here, or the receipts of commits anywhere",
     looks: true,
     load: () => import("./commands/look/verify.ts"),
   },

@@ -17,6 +17,7 @@ import type { Telemetry } from "../adapters/telemetry/telemetry.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Journal } from "../ports/journal.ts";
 import type { Outbox } from "../ports/notifier.ts";
+import type { Receipts } from "../ports/receipts.ts";
 import type { KnownFlake } from "../gates/checks/flakes.ts";
 import { type Flake, noteFlakes } from "../views/board/flakes.ts";
 import { baseWaitMs } from "./checks/base-runs.ts";
@@ -38,6 +39,7 @@ export interface WorldParts extends WorkspaceLocations {
   readonly outbox: Outbox;
   readonly evidence: Evidence;
   readonly telemetry: Pick<Telemetry, "roleRegistry">;
+  readonly receipts: Receipts;
   readonly sandboxes: Sandboxes;
   /** The name of the worker, where there are several. */
   readonly host?: string;
@@ -63,7 +65,7 @@ export async function engineWorld(
   parts: WorldParts,
 ): Promise<LocalWorld> {
   const { journal, outbox, evidence, workspace, integration, experimentRunner, start, telemetry } = parts;
-  const { sandboxes, host, agentRuns } = parts;
+  const { sandboxes, host, agentRuns, receipts } = parts;
   const clock = createSystemClock();
   const python = ownPythonOf(root, plan.config, env, sandboxes, (text) => plan.onNotice?.(text));
   const roleParts = { clock, env, python, sandboxes, agentRuns };
@@ -92,14 +94,13 @@ export async function engineWorld(
     pages,
     evidence,
     outbox,
+    receipts,
     ...(agentRuns === undefined ? {} : { agentRuns }),
     gates,
     baseWaitMs: baseWaitMs(plan.config),
     roleRegistry,
     adjudicator: createAdjudicator({ roleRegistry, evidence, clock, nonce, checkouts: experimentRunner }),
-    integration: delivery.integration,
-    forge: delivery.forge,
-    fixLint: delivery.fixLint,
+    ...delivery,
     detective: detectiveOf(plan.config, experimentRunner, seen, sandboxes),
     watcher: plan.watcher,
     nonce,

@@ -29,7 +29,11 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
         async () => (await (await import("./journal/author.ts")).speakerIn(root, env)).type === "person",
       ),
     verify: async (root, onProgress) =>
-      (await import("./journal/verify-journal.ts")).verifyJournal(root, db, onProgress),
+      (await import("./journal/verify-journal.ts")).verifyJournal(root, db, env, onProgress),
+    verifyCommits: async (root, plan) => (await import("./receipts/verify-commits.ts")).verifyCommits(root, plan),
+    receiptKeys: async (root, rotate) => (await import("./receipts/receipt-keys.ts")).receiptKeys(root, env, rotate),
+    receiptFiles: async (root) =>
+      db === null ? (await import("./receipts/receipt-files.ts")).receiptFiles(root) : new Map<string, string>(),
     appendEvents: async (root, stream, events) =>
       (await import("./journal/append-answer.ts")).tell(
         root,
@@ -37,6 +41,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
         stream,
         events,
         await (await import("./journal/author.ts")).speakerIn(root, env),
+        env,
       ),
     makeToken: async (root, rotate) =>
       (await import("./journal/make-token.ts")).makeTokenFor(root, env, rotate, Date.now()),

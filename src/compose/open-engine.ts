@@ -20,6 +20,7 @@ import {
 import type { SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
 import { ownRedactor } from "../adapters/process/own-secrets.ts";
 import type { InPlace } from "../adapters/git/worktree/in-place.ts";
+import { userStateFolder } from "../adapters/git/repository.ts";
 import { insistOnCheckout } from "../adapters/git/worktree/start-commit.ts";
 import { type PrCommentPoller, prCommentPoller } from "./pr-comment-poller.ts";
 import { notificationsOf } from "./notifications/local-notifications.ts";
@@ -27,6 +28,9 @@ import { engineWorld } from "./engine-world.ts";
 import { isUnderWay, leavePlaces, localPlaces } from "./workspaces.ts";
 import { createStoryNotes, registerStories } from "./note-stories.ts";
 import { openJournal } from "./journal/open-journal.ts";
+import { pushReceipts } from "../adapters/git/receipts.ts";
+import { type OwnReceipts, createReceipts } from "./receipts/issue-receipts.ts";
+import { notedRange } from "./receipts/receipt-note.ts";
 import { projectEvidence } from "./project-evidence.ts";
 import { type Engine, assertAuthority, becomeEngine } from "./journal/author.ts";
 import { type StateFolder, stateFolder } from "./state-folder.ts";
@@ -52,6 +56,7 @@ export async function openEngine(
     const engine = await becomeEngine(root, env);
     journal = await openJournal(root, folder.journal, {
       newJournal: plan.newJournal,
+      userState: userStateFolder(env),
       assertMayReplace: (event) => assertAuthority(engine.speaker, [event]),
       onNotice: (text) => plan.onNotice?.(text),
     });
@@ -79,12 +84,14 @@ async function createSession(
   const { inPlace, ...places } = localPlaces(root, folder, noted, env, sandboxes);
   const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
   const stored = { journal: told, outbox: told.outbox, evidence, agentRuns: agentRunsIn(folder.runs, env) };
-  const parts = { ...places, ...stored, sandboxes, telemetry };
+  const receipts = receiptsOf(root, plan, env, journal);
+  const parts = { ...places, ...stored, receipts, sandboxes, telemetry };
   const { world, policy, queue } = await engineWorld(root, noted, env, parts);
   await insistOnCheckout(root, inPlace === null ? "commit" : "checkout");
   const ledger = await openLedger(world);
   telemetry.resume(ledger.state());
   await places.start.open(isUnderWay(ledger.state()));
+  await receipts.catchUp(ledger.state());
   const interrupted = await recover(ledger, world, "died");
   if (inPlace === null) await leavePlaces(folder.path, ledger.state(), world.workspace);
   await bringUpToDate(ledger, plan.stories, policy);
@@ -100,6 +107,7 @@ async function createSession(
       await comments.poll(signal);
       // A queue ends with its drive; watching drives again.
       const state = await drive(ledger, { ...world, queue: queue() }, signal, only);
+      await receipts.catchUp(state);
       await notes.settle(state);
       // A person who stops a run by hand sees that it ended.
       if (!signal.aborted) notifications.ended(state);
@@ -118,6 +126,23 @@ async function createSession(
       }
     },
   };
+}
+
+/** Receipts go where the work goes: a pull request's are pushed, those of a branch or a merge stay beside it. */
+function receiptsOf(root: string, plan: RunPlan, env: Engine["env"], journal: SqliteJournal): OwnReceipts {
+  const { forge } = plan.config;
+  return createReceipts(
+    {
+      root,
+      env,
+      journal,
+      onNotice: (text) => plan.onNotice?.(text),
+      push: async (git, refs, { policy }) => {
+        if (forge.use !== "none" && policy?.deliver === "pull-request") await pushReceipts(git, forge.remote, refs);
+      },
+    },
+    notedRange(root, journal),
+  );
 }
 
 /** Sources that a test runner runs have no program of their own to start. */

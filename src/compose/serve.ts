@@ -38,7 +38,7 @@ export async function serve(
     secrets: await shownSecrets(root, plan.redact),
     assets: await assetsIn(plan.assets ?? BUILT),
     openView: () => openView(root, db, () => Promise.resolve(speaker.type === "person")),
-    appendEvents: (stream, events) => tell(root, db, stream, events, speaker),
+    appendEvents: (stream, events) => tell(root, db, stream, events, speaker, env),
     verify: () => plan.verify(),
     health: () => plan.health(),
     placeOf: (story) => [join(worktrees, story)].find((path) => existsSync(path)) ?? null,

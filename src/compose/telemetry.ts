@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { Journal } from "../ports/journal.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
+import { ownVersion } from "./own-version.ts";
 import { isSdkRegistered, loadApi } from "../adapters/telemetry/load-api.ts";
 import type { Telemetry } from "../adapters/telemetry/telemetry.ts";
 
@@ -42,11 +42,6 @@ export async function telemetryOf(plan: TelemetryPlan): Promise<Telemetry> {
 async function firstHash(journal: Pick<Journal, "read">): Promise<string | null> {
   for await (const { hash } of journal.read(0)) return hash;
   return null;
-}
-
-async function ownVersion(): Promise<string> {
-  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 const SILENT: Telemetry = {

@@ -9,6 +9,7 @@ import type { EngineJournal, Watcher } from "../ports/journal.ts";
 import type { ExperimentRunner, Trial } from "../ports/experiment-runner.ts";
 import type { Outbox } from "../ports/notifier.ts";
 import type { Queue } from "../ports/queue.ts";
+import type { Receipts } from "../ports/receipts.ts";
 import type { StoryPages } from "../ports/stories.ts";
 import type { Workspace } from "../ports/workspace.ts";
 
@@ -39,6 +40,8 @@ export interface EngineWorld {
   readonly pages: StoryPages;
   readonly evidence: Evidence;
   readonly outbox: Outbox;
+  /** Signs what is accepted; absent where nothing is. */
+  readonly receipts?: Receipts;
   /** The agents' programs that outlive this engine; absent: all of them end with it. */
   readonly agentRuns?: AgentRuns;
   readonly gates: ReadonlyMap<GateName, Gate>;

@@ -167,6 +167,9 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     dbs,
     clean: (text) => text,
     withTokenFile: () => host,
+    verifyCommits: () => Promise.reject(new Error("this host has no repository")),
+    receiptKeys: () => Promise.reject(new Error("this host has no user")),
+    receiptFiles: () => Promise.resolve(new Map()),
     makeToken: () => Promise.resolve({ token: "rmd_made", madeAt: 0 }),
     hide: () => Promise.reject(new Error("this host hides nothing")),
     at: (db) => {

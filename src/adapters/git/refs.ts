@@ -122,9 +122,12 @@ export async function commitTree(
     readonly parents: readonly string[];
     readonly subject: string;
     readonly trailers: readonly (readonly [string, string])[];
+    /** A paragraph between the subject and the trailers. */
+    readonly body?: string;
   },
 ): Promise<string> {
-  const message = [subjectLine(commit.subject), "", ...commit.trailers.map(trailerLine), ""].join("\n");
+  const body = commit.body === undefined ? [] : [commit.body, ""];
+  const message = [subjectLine(commit.subject), "", ...body, ...commit.trailers.map(trailerLine), ""].join("\n");
   const parents = commit.parents.flatMap((parent) => ["-p", parent]);
   return line(await git.run(["commit-tree", commit.tree, ...parents, "-F", "-"], { stdin: message }));
 }

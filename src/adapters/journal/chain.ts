@@ -87,16 +87,22 @@ export function brokenLink(head: Head, seqBefore: number, line: Line): string | 
   return null;
 }
 
-/** Goes through all lines in order, and through nothing twice: memory grows with the streams, not with the lines. */
+/**
+ * Goes through all lines in order, and through nothing twice: memory grows with the streams, not with the lines. `from`:
+ * a line that is known to be right, where only those after it are given.
+ */
 export async function verifyChain(
   lines: AsyncIterable<Line> | Iterable<Line>,
   noted: Head | undefined,
   onProgress: (checked: number) => void = () => undefined,
+  from: Head = START,
 ): Promise<VerifyResult> {
-  let head = START;
+  let head: Head = { position: from.position, hash: from.hash };
   const seqs = new Map<StoryId | null, number>();
+  // In the middle of a journal the first line of each stream says how many there were before.
+  const before = (line: Line): number => (from.position === START.position ? 0 : line.seq - 1);
   for await (const line of lines) {
-    const problem = brokenLink(head, seqs.get(line.stream) ?? 0, line);
+    const problem = brokenLink(head, seqs.get(line.stream) ?? before(line), line);
     if (problem !== null) return { ok: false, position: head.position + 1, problem };
     if (line.position === noted?.position && line.hash !== noted.hash) return notTheNoted(line.position);
     seqs.set(line.stream, line.seq);

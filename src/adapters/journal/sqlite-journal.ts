@@ -1,5 +1,5 @@
 import { RemandError } from "../../core/events/error.ts";
-import type { Head, Journal, JournalReader } from "../../ports/journal.ts";
+import type { Head, Journal, JournalReader, VerifyResult } from "../../ports/journal.ts";
 import type { Outbox } from "../../ports/notifier.ts";
 import type { FileMark } from "../../core/events/journal-anchor.ts";
 import { assert } from "../../stdx/assert.ts";
@@ -101,6 +101,8 @@ function createWriteDetector(db: SqliteDatabase): () => boolean {
 export interface SqliteReader extends JournalReader {
   readonly identity: JournalIdentity | null;
   hashAt(position: number): string | null;
+  /** Checks only the lines after one that is known to be right. */
+  verifyAfter(from: Head): Promise<VerifyResult>;
 }
 
 /** For `status` and `log` beside a running engine. It makes no file, changes none, and blocks no writer. */
@@ -119,6 +121,7 @@ export async function openJournalReadOnly(file: string, options: SqliteOptions =
     watch: watch.watch,
     ...snapshotsOf(reading),
     verify: reading.verify,
+    verifyAfter: reading.verifyAfter,
     close: async () => {
       watch.close();
       if (open) db.close();

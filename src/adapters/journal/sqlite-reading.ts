@@ -14,6 +14,8 @@ export interface SqliteReading {
   hashAt(position: number): string | null;
   readonly snapshots: SqliteSnapshots;
   verify(noted?: Head, onProgress?: (checked: number) => void): Promise<VerifyResult>;
+  /** Checks only the lines after one that is known to be right. */
+  verifyAfter(from: Head): Promise<VerifyResult>;
 }
 
 export function createReading(db: SqliteDatabase, file: string): SqliteReading {
@@ -50,6 +52,7 @@ export function createReading(db: SqliteDatabase, file: string): SqliteReading {
     hashAt,
     snapshots: createSnapshotReading(db, file),
     verify: (noted, onProgress) => verifyFile(db, lines(0), noted, onProgress),
+    verifyAfter: (from) => verifyChain(lines(from.position), undefined, undefined, from),
   };
 }
 

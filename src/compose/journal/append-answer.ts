@@ -2,9 +2,14 @@ import { withIdentity, type EventAuthor } from "../../core/events/authority.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { Event } from "../../core/events/event.ts";
 import type { StoryId } from "../../core/events/ids.ts";
+import { concernsReceipts } from "../../engine/receipt-moments.ts";
+import type { Journal } from "../../ports/journal.ts";
+import { hasLivingOwner } from "../../adapters/journal/ownership.ts";
+import { stateFolder } from "../state-folder.ts";
 import { openLedger, type Ledger } from "../../engine/ledger.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
 import { shownSecrets } from "../project-evidence.ts";
+import { notedRange } from "../receipts/receipt-note.ts";
 import { journalLocation } from "./read-journal.ts";
 import { assertAuthority } from "./author.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
@@ -19,6 +24,7 @@ export async function tell(
   stream: StoryId | null,
   events: readonly Event[],
   speaker: EventAuthor,
+  env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
   // Before a journal is opened: an agent writes nothing at all.
   assertAuthority(speaker, []);
@@ -29,9 +35,24 @@ export async function tell(
     await shownSecrets(root, []);
     const ledger = await openLedger({ journal: opened.journal, clock: createSystemClock(), watcher: NO_WATCHER });
     await appendAs(speaker, ledger, stream, events);
+    if (db === null && events.some(concernsReceipts)) await signAnswer(root, env, opened.journal, ledger);
   } finally {
     await opened.close();
   }
+}
+
+/** An answer that accepts or waives gets its receipt at once; where an engine works, that engine makes it. */
+async function signAnswer(
+  root: string,
+  env: Readonly<Record<string, string | undefined>>,
+  journal: Journal,
+  ledger: Ledger,
+): Promise<void> {
+  if (await hasLivingOwner(stateFolder(root).journal)) return;
+  const { createReceipts } = await import("../receipts/issue-receipts.ts");
+  // What keeps it from being made is reported by the next run, which makes it.
+  const parts = { root, env, journal, onNotice: () => undefined };
+  await createReceipts(parts, notedRange(root, journal)).catchUp(ledger.state());
 }
 
 /** Appends what its author may say, with how the author is known. */

@@ -106,10 +106,10 @@ export function speakerOf(facts: SpeakerFacts): EventAuthor {
 }
 
 /**
- * Throws unless this process may make a token: an identified person, or any process while no engine has run in this folder, nor
+ * Throws unless this process may make a token or a key: an identified person, or any process while no engine has run in this folder, nor
  * one of the user since the machine was started, so that none can have started it (a script that sets up CI).
  */
-export async function assertMayMakeToken(root: string, env: EnvVariables): Promise<void> {
+export async function assertMayMakeToken(root: string, env: EnvVariables, what = "token"): Promise<void> {
   const facts = await factsFor(await readEngineRecord(root), env);
   const speaker = await identifiedSpeaker(facts, env);
   if (speaker.type === "agent") assertAuthority(speaker, []);
@@ -117,7 +117,7 @@ export async function assertMayMakeToken(root: string, env: EnvVariables): Promi
   if (speaker.type !== "claim" || (!isHidden && facts.engine === null && facts.others.length === 0)) return;
   throw new RemandError(
     "not-a-person",
-    `A new token needs an identified person, and this process only claims to be one: ${speaker.why}`,
+    `A new ${what} needs an identified person, and this process only claims to be one: ${speaker.why}`,
     "Run it in a terminal that is older than the engine, or after a login by ssh; or pass the token that you have: " +
       "REMAND_TOKEN or --token-file. A script makes the token before the first engine is started.",
   );

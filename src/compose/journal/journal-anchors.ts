@@ -17,11 +17,17 @@ export interface JournalAnchors {
 }
 
 export async function journalAnchors(root: string): Promise<JournalAnchors> {
+  const file = await fileInClone(root, "journal");
+  if (file === null) return NOTHING_KEPT;
+  return { read: () => read(file), write: (anchor) => writeInClone(file, anchor) };
+}
+
+/** A file of the clone's git directory that belongs to this folder of this checkout; `null` outside of a repository. */
+export async function fileInClone(root: string, name: string): Promise<string | null> {
   const git = await findGitFolder(root);
-  if (git === null) return NOTHING_KEPT;
+  if (git === null) return null;
   const end = git.below === "" ? "" : `-${sha256(git.below).slice(0, 16)}`;
-  const file = join(git.path, "remand", `journal${end}.json`);
-  return { read: () => read(file), write: (anchor) => write(file, anchor) };
+  return join(git.path, "remand", `${name}${end}.json`);
 }
 
 /** Outside of a repository there is no place that belongs to the checkout and is not the journal's own. */
@@ -43,13 +49,13 @@ async function read(file: string): Promise<JournalAnchor | null> {
 }
 
 /** Forced to the disk before it takes the place of the old one: after a crash there is the old record or the new one. */
-async function write(file: string, anchor: JournalAnchor): Promise<void> {
+export async function writeInClone(file: string, value: object): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const beside = `${file}.${process.pid}-${randomBytes(4).toString("hex")}.new`;
   try {
     const handle = await open(beside, "w");
     try {
-      await handle.writeFile(`${JSON.stringify(anchor)}\n`);
+      await handle.writeFile(`${JSON.stringify(value)}\n`);
       await handle.sync();
     } finally {
       await handle.close();

@@ -7,6 +7,7 @@ import { fileMarkOf, hasWaitingLines, isSameFile } from "../../adapters/journal/
 import { type SqliteReader, openJournalReadOnly } from "../../adapters/journal/sqlite-journal.ts";
 import type { Head, JournalReader } from "../../ports/journal.ts";
 import { journalAnchors } from "./journal-anchors.ts";
+import { readNote } from "../receipts/receipt-note.ts";
 
 export function missingJournal(anchor: JournalAnchor): JournalTrouble {
   return { kind: "missing", text: `The journal is missing: it had ${recordedText(anchor)}.` };
@@ -36,6 +37,32 @@ export async function compareWithAnchor(
   return changedTrouble(
     `Line ${anchor.position} of the journal is not the one that was recorded: lines up to it were written again, or the file was replaced.`,
   );
+}
+
+/** The clone knows receipts of another journal, and this one does not say that it took its place. */
+export async function strangeToReceipts(
+  root: string,
+  journal: Pick<SqliteReader, "id" | "read">,
+): Promise<JournalTrouble | null> {
+  const noted = (await readNote(root))?.id ?? null;
+  if (noted === null || journal.id === null || noted === journal.id) return null;
+  if ((await replacementIn(journal))?.lost.id === noted) return null;
+  const text = `The journal is not the one that belongs here: its id is ${journal.id.slice(0, 8)}, and the receipts here were made for ${noted.slice(0, 8)}.`;
+  return { kind: "changed", text };
+}
+
+/** Compares the journal with the line that a receipt names. */
+export async function compareWithReceipt(
+  journal: Pick<SqliteReader, "hashAt" | "head">,
+  { story, position, hash }: Head & { readonly story: string },
+): Promise<JournalTrouble | null> {
+  if (journal.hashAt(position) === hash) return null;
+  const { position: last } = await journal.head();
+  const text =
+    last < position
+      ? `The journal ends at line ${last}, but the receipt of ${story} names line ${position}: line ${last + 1} and what followed were cut off, or an older copy was put back.`
+      : `Line ${position} of the journal is not the one that the receipt of ${story} names: lines up to it were written again, or the file was replaced.`;
+  return { kind: "changed", text };
 }
 
 /** What a journal's first line says of the one before it; `null` where it is the first. */

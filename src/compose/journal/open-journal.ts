@@ -9,12 +9,22 @@ import { hasLivingOwner } from "../../adapters/journal/ownership.ts";
 import { type SqliteJournal, createSqliteJournal, openJournalReadOnly } from "../../adapters/journal/sqlite-journal.ts";
 import type { Head } from "../../ports/journal.ts";
 import { type JournalAnchors, journalAnchors, notedHeads } from "./journal-anchors.ts";
-import { changedLine, compareWithAnchor, isUntouched, missingJournal } from "./journal-past.ts";
+import { newestReceipt } from "../receipts/newest-receipt.ts";
+import {
+  changedLine,
+  compareWithAnchor,
+  compareWithReceipt,
+  isUntouched,
+  missingJournal,
+  strangeToReceipts,
+} from "./journal-past.ts";
 import { finishReplacement, plannedReplacement, replaceJournal } from "./replace-journal.ts";
 
 export interface OpenOptions {
   /** When a new journal may begin in the place of another. Without it: never. */
   readonly newJournal?: { readonly when: "missing" | "asked"; readonly by: string } | undefined;
+  /** Where the user's key is; without it, receipts are not looked at. */
+  readonly userState?: string | undefined;
   /** Throws where this process may not put a new journal in the place of one, as a person would. */
   assertMayReplace(event: Event): void;
   onNotice(text: string): void;
@@ -69,11 +79,11 @@ async function checkedJournal(
   file: string,
   anchors: JournalAnchors,
   anchor: JournalAnchor | null,
-  { newJournal, onNotice }: OpenOptions,
+  { newJournal, onNotice, userState }: OpenOptions,
 ): Promise<SqliteJournal> {
   const isThere = existsSync(file);
   if (!isThere && anchor !== null && anchor.position > 0) throw journalRefusal(missingJournal(anchor));
-  const isIntact = isThere && (await refuseChanged(root, file, anchor, onNotice)) === "untouched";
+  const isIntact = isThere && (await refuseChanged(root, file, anchor, { userState, onNotice })) === "untouched";
   if (isThere && newJournal?.when === "asked") onNotice("The journal is in order: --new-journal was not needed.");
   const journal = await createSqliteJournal(file, anchor === null ? {} : { newId: anchor.id });
   try {
@@ -94,12 +104,13 @@ async function refuseChanged(
   root: string,
   file: string,
   anchor: JournalAnchor | null,
-  onNotice: (text: string) => void,
+  { userState, onNotice }: Pick<OpenOptions, "userState" | "onNotice">,
 ): Promise<"untouched" | "checked"> {
   const journal = await openJournalReadOnly(file);
   try {
     const trouble = anchor === null ? null : await compareWithAnchor(journal, anchor);
     if (trouble !== null) throw journalRefusal(trouble);
+    if (userState !== undefined) await refuseUnlikeReceipt(root, userState, journal);
     const head = await journal.head();
     if (isUntouched(file, anchor, head)) return "untouched";
     if (head.position > MANY_LINES) onNotice(`Checking ${countText(head.position, "line")} of the journal.`);
@@ -111,6 +122,26 @@ async function refuseChanged(
   } finally {
     await journal.close();
   }
+}
+
+/**
+ * The newest receipt names a line and is signed, so no one without the key can make it fit other lines. From there on
+ * the chain is checked whatever the clone's own record says; that costs what was written since.
+ */
+async function refuseUnlikeReceipt(
+  root: string,
+  userState: string,
+  journal: Awaited<ReturnType<typeof openJournalReadOnly>>,
+): Promise<void> {
+  const strange = await strangeToReceipts(root, journal);
+  if (strange !== null) throw journalRefusal(strange);
+  const newest = await newestReceipt(root, userState, journal.id);
+  if (newest === null) return;
+  const unlike = await compareWithReceipt(journal, newest);
+  if (unlike !== null) throw journalRefusal(unlike);
+  const position = newest.position - 1;
+  const verified = await journal.verifyAfter({ position, hash: journal.hashAt(position) ?? "" });
+  if (!verified.ok) throw journalRefusal(changedLine(verified));
 }
 
 /** So many that checking them takes a noticeable time. */

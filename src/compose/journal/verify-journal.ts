@@ -1,39 +1,55 @@
 import { existsSync } from "node:fs";
-import type { VerifyProgress } from "../../app/host.ts";
+import type { VerifyProgress } from "../../app/verify-plan.ts";
 import { RemandError } from "../../core/events/error.ts";
 import { NOTHING_FOLDED, checkSnapshot, withLine } from "../../engine/fold-journal.ts";
 import { SNAPSHOT_FORMAT } from "../../engine/snapshot.ts";
 import type { JournalReader } from "../../ports/journal.ts";
 import type { VerifyDocument } from "../../views/board/dashboard.ts";
+import { createEvidenceStore } from "../../adapters/evidence/evidence-store.ts";
+import { verifyReceipts } from "../receipts/verify-receipts.ts";
+import { verifyEvidence } from "./verify-evidence.ts";
 import { openJournalReadOnly } from "../../adapters/journal/sqlite-journal.ts";
 import { stateFolder } from "../state-folder.ts";
 import { journalAnchors, notedHeads } from "./journal-anchors.ts";
 import { journalLocation } from "./read-journal.ts";
-import { compareWithAnchor, missingJournal, replacementIn } from "./journal-past.ts";
+import { compareWithAnchor, missingJournal, replacementIn, strangeToReceipts } from "./journal-past.ts";
 
 /**
- * Checks every line of the journal: the chain, what commits and the clone remember of it, and what its snapshot says.
+ * Checks every line of the journal: the chain, what commits and the clone remember of it, and what its snapshot says;
+ * then its evidence and its receipts.
  * Nothing of it holds all lines, or the text of all stories, at once. `null` where nothing ever ran.
  */
 export async function verifyJournal(
   root: string,
   db: string | null,
+  env: EnvVariables,
   onProgress: VerifyProgress,
 ): Promise<VerifyDocument | null> {
-  return db === null ? verifyCheckout(root, onProgress) : verifyDatabase(root, db, onProgress);
+  return db === null ? verifyCheckout(root, env, onProgress) : verifyDatabase(root, db, onProgress);
 }
 
-async function verifyCheckout(root: string, onProgress: VerifyProgress): Promise<VerifyDocument | null> {
+async function verifyCheckout(
+  root: string,
+  env: EnvVariables,
+  onProgress: VerifyProgress,
+): Promise<VerifyDocument | null> {
   const anchor = await (await journalAnchors(root)).read();
-  const { journal: file } = stateFolder(root);
+  const { journal: file, evidence: folder } = stateFolder(root);
   if (!existsSync(file))
     return anchor === null || anchor.position === 0 ? null : notIntact(0, missingJournal(anchor).text);
   const journal = await openJournalReadOnly(file);
   try {
     const checked = await verifyLines(journal, await notedHeads(root, journal.identity), onProgress);
-    if (!checked.ok || anchor === null) return checked;
-    const trouble = await compareWithAnchor(journal, anchor);
-    return trouble === null ? checked : notIntact(checked.position, trouble.text);
+    if (!checked.ok) return checked;
+    const trouble =
+      (anchor === null ? null : await compareWithAnchor(journal, anchor)) ?? (await strangeToReceipts(root, journal));
+    if (trouble !== null) return notIntact(checked.position, trouble.text);
+    const evidence = await verifyEvidence(journal, createEvidenceStore(folder), onProgress);
+    const receipts = await verifyReceipts(root, env, journal);
+    return withFindings(checked, [...receipts.problems, ...evidence.problems], {
+      evidence: evidence.checked,
+      receipts: receipts.checked,
+    });
   } finally {
     await journal.close();
   }
@@ -44,7 +60,10 @@ async function verifyDatabase(root: string, db: string, onProgress: VerifyProgre
   if (opened === null) return null;
   try {
     const heads = (await notesAnother(root)) ? new Set<string>() : await notedHeads(root, null);
-    return await verifyLines(opened.journal, heads, onProgress);
+    const checked = await verifyLines(opened.journal, heads, onProgress);
+    if (!checked.ok) return checked;
+    const evidence = await verifyEvidence(opened.journal, opened.evidence, onProgress);
+    return withFindings(checked, evidence.problems, { evidence: evidence.checked });
   } finally {
     await opened.close();
   }
@@ -59,6 +78,18 @@ async function notesAnother(root: string): Promise<boolean> {
   } catch (error) {
     return !(error instanceof RemandError && error.code === "journal-moved");
   }
+}
+
+type EnvVariables = Readonly<Record<string, string | undefined>>;
+
+function withFindings(
+  checked: VerifyDocument,
+  problems: readonly string[],
+  counts: Pick<VerifyDocument, "evidence" | "receipts">,
+): VerifyDocument {
+  const [first, ...more] = problems;
+  if (first === undefined) return { ...checked, ...counts };
+  return { ...notIntact(0, first), ...(more.length === 0 ? {} : { more }) };
 }
 
 const notIntact = (position: number, problem: string): VerifyDocument => ({ ok: false, position, hash: null, problem });

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createSharedWorktrees } from "../../adapters/git/fleet/shared-worktrees.ts";
 import { type Clone, openClone } from "../../adapters/git/fleet/shared-clone.ts";
 import { createExperimentRunner } from "../../adapters/git/experiment-runner.ts";
-import { userStateFolder } from "../../adapters/git/repository.ts";
+import type { Git } from "../../adapters/git/git.ts";
+import { objectsNamed, userStateFolder } from "../../adapters/git/repository.ts";
 import { createWorkStarter } from "../../adapters/git/dependencies/work-start.ts";
 import { createPostgresEvidence } from "../../adapters/postgres/evidence.ts";
 import { type PostgresJournal, createPostgresJournal } from "../../adapters/postgres/journal.ts";
@@ -13,6 +14,8 @@ import { RemandError } from "../../core/events/error.ts";
 import type { ClonePlan, WorkerClone, RunPlan, WorkPlan, RunningWorker } from "../../app/host.ts";
 import { type Ledger, openLedger } from "../../engine/ledger.ts";
 import type { EngineWorld } from "../../engine/world.ts";
+import type { Journal } from "../../ports/journal.ts";
+import type { Receipts } from "../../ports/receipts.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
 import { engineWorld } from "../engine-world.ts";
 import { aside, isUnderWay, leavePlaces, placeOptions, privateHomeOf } from "../workspaces.ts";
@@ -20,6 +23,7 @@ import { learnProject } from "../project-evidence.ts";
 import { becomeEngine } from "../journal/author.ts";
 import { type StateFolder, stateFolder } from "../state-folder.ts";
 import { telemetryOf } from "../telemetry.ts";
+import { WHOLE_JOURNAL, createReceipts } from "../receipts/issue-receipts.ts";
 import { startWorking } from "./worker-life.ts";
 import type { WorkerParts } from "./worker-parts.ts";
 import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
@@ -141,6 +145,7 @@ async function workerParts(
     outbox,
     evidence,
     telemetry,
+    receipts: receiptsOf(root, told, marked, (text) => watched.onNotice?.(text)),
     host: plan.name,
   });
   const ledger = (at.ledger = await openLedger(world));
@@ -156,6 +161,16 @@ async function workerParts(
     closeTelemetry: () => telemetry.close(),
     leaveStart: () => places.start.leave(isUnderWay(ledger.state())),
   };
+}
+
+/** Every worker signs with the key of its own user, and sends the receipts to the repository that all share. */
+function receiptsOf(root: string, journal: Journal, env: EnvVariables, onNotice: (text: string) => void): Receipts {
+  const { remote } = clones.get(root)!;
+  const push = async (git: Git, refs: readonly string[]): Promise<void> => {
+    const commits = await objectsNamed(git, refs);
+    await remote.push(refs.map((ref, at) => ({ ref, commit: commits[at]! })));
+  };
+  return createReceipts({ root, env, journal, push, onNotice }, WHOLE_JOURNAL);
 }
 
 /** Code travels by git: what the journal names is fetched before work, and work is pushed before its event is written. */

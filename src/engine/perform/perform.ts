@@ -138,7 +138,9 @@ async function accept({ command, ledger, world }: ContextOf<"accept">): Promise<
       return;
     }
   }
-  if (await ledger.append(story, [eventFor(command)])) await leave(command, world);
+  if (!(await ledger.append(story, [eventFor(command)]))) return;
+  await world.receipts?.issue(story, ledger.state());
+  await leave(command, world);
 }
 
 /** The story is over: its worktree is removed, its branch stays. A failure to remove it changes nothing else. */

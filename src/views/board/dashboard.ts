@@ -104,6 +104,11 @@ export interface VerifyDocument {
   readonly position: number;
   readonly problem: string | null;
   readonly hash: string | null;
+  /** What else is wrong, after `problem`. */
+  readonly more?: readonly string[];
+  /** How many pieces of evidence and receipts were checked; absent where it did not come to that. */
+  readonly evidence?: number;
+  readonly receipts?: number;
   /** The journal took the place of another, which was lost or given up. */
   readonly replaced?: JournalReplacement;
 }

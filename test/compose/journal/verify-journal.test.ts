@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => repository.clear());
 
 const GONE = "f".repeat(64);
-const verify = () => verifyJournal(repository.root, null, () => undefined);
+const verify = () => verifyJournal(repository.root, null, repository.env, () => undefined);
 const open = () => openJournal(repository.root, file, { assertMayReplace: () => undefined, onNotice: () => undefined });
 
 /** A commit of an attempt that notes this. */

@@ -158,4 +158,34 @@ describe("the action", () => {
     const ran = runAction({}, { "pull_request.base.sha": base });
     expect(ran, ran.output).toMatchObject({ status: 0, output: expect.stringContaining(`since ${base.slice(0, 12)}`) });
   });
+
+  test("requires receipts where that is asked for, by the keys of the base", () => {
+    const remand = (...args: string[]) => {
+      const env = { PATH: process.env["PATH"] ?? "", HOME: home, REMAND_SANDBOX: "off" };
+      return spawnSync(join(project, "node_modules/.bin/remand"), args, { cwd: project, env, encoding: "utf8" });
+    };
+    write("answer.txt", "41\n");
+    write("remand.keys", remand("key", "show").stdout);
+    git("add", "--all");
+    git("commit", "--quiet", "--message=the key");
+    const base = git("rev-parse", "HEAD").trim();
+    const loop = ["loop", "--worktree", "--goal", "say 42", "--check", "grep -qx 42 answer.txt", "--"];
+    const looped = remand(...loop, "sh", "-c", "echo 42 > answer.txt");
+    expect(looped.status, looped.stderr).toBe(0);
+    const [branch = ""] = git("for-each-ref", "--format=%(refname)", "refs/heads/remand").split("\n");
+    git("checkout", "--quiet", "-B", "proposed", branch);
+    const required = (receipts: string) => runAction({ base, receipts, gates: "checks" });
+    expect(required("require")).toMatchObject({ status: 0, outputs: { passed: "true", verified: "true" } });
+    git("commit", "--quiet", "--allow-empty", "--message=mine");
+    expect(required("require").status).toBe(0);
+    write("more.txt", "more\n");
+    git("add", "more.txt");
+    git("commit", "--quiet", "--message=more\n\nRemand-Story: other");
+    const refused = required("require");
+    expect(refused).toMatchObject({ status: 3, outputs: { passed: "true", verified: "false" } });
+    expect(refused.output).toContain("No receipt holds for it");
+    expect(required("require-all").status).toBe(3);
+    expect(required("sometimes")).toMatchObject({ status: 2 });
+    expect(runAction({ base, gates: "checks" })).toMatchObject({ status: 0, outputs: { verified: "" } });
+  });
 });

@@ -1,6 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { gitIn } from "../../kit/git-repository.ts";
 import { checkoutOf } from "../checkout.ts";
 
 const MAIN = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
@@ -43,11 +46,17 @@ test(
     expect(id, said).toBeDefined();
     const waived = remand(root, "answer", "say-it", "waive", "--finding", id!, "--message", "later", "--by", "Ada");
     expect(waived.status, waived.said).toBe(0);
+    // Signed at once, and by itself no acceptance.
+    writeFileSync(join(root, "keys"), remand(root, "key", "show").stdout);
+    const verify = (): string => remand(root, "verify", "remand/say-it", "--require", "--keys", "keys").said;
+    expect(gitIn(root, {}, "for-each-ref", "refs/remand/receipts")).toMatch(/-waiver-/);
+    expect(verify()).toMatch(/^✖/);
     const rerun = remand(root, "run", "--reporter", "minimal");
     expect(rerun.status, rerun.said).toBe(0);
     const status = remand(root, "status", "--json").stdout;
     expect(JSON.parse(status)).toMatchObject({ stories: [{ id: "say-it", status: "accepted" }] });
     // The waiver is on record, and the gate is never shown as passed.
     expect(remand(root, "show", "say-it").said).toMatch(/waived/);
+    expect(verify()).toMatch(/^✔[^]*checks: (?:pass|waived)\n *checks waived by Ada \(token\): later/);
   },
 );

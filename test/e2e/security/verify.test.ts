@@ -1,4 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { checkoutOf } from "../checkout.ts";
@@ -16,7 +18,12 @@ test("verify compares the journal with what the commits of attempts say of it", 
   const loop = ["loop", "--goal", "say right", "--check", "grep -q right answer.txt", "--reporter", "minimal", "--"];
   const ran = remand(...loop, "sh", "-c", "echo right > answer.txt");
   expect(ran.status, ran.out).toBe(0);
-  expect(remand("verify")).toMatchObject({ status: 0, out: expect.stringMatching(/^intact: \d+ lines/) });
+  expect(remand("verify")).toMatchObject({ status: 0, out: expect.stringMatching(/^intact: \d+ lines.*; 1 receipt/) });
+  // The user commits what the loop left: the receipt is about the files.
+  writeFileSync(join(root, "keys"), remand("key", "show").out);
+  git("commit", "--quiet", "--message=it says right", "answer.txt");
+  const committed = remand("verify", "HEAD", "--require", "--all", "--keys", "keys");
+  expect(committed).toMatchObject({ status: 0, out: expect.stringContaining("has the accepted files") });
 
   // A commit of an attempt that knows a later head than the journal has.
   const tree = git("rev-parse", "HEAD^{tree}");

@@ -194,7 +194,7 @@ async function forkPoint(git: Git, one: string, other: string): Promise<string |
 }
 
 /** The remote's comes first: what is not pushed yet is what is to be judged. */
-async function defaultBranch(git: Git): Promise<BaseCommit | null> {
+export async function defaultBranch(git: Git): Promise<BaseCommit | null> {
   const { exitCode, stdout } = await git.ask(["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
   const known = exitCode === 0 ? [line(stdout)] : [];
   const usual = line((await git.ask(["config", "--get", "init.defaultBranch"])).stdout);

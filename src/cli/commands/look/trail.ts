@@ -36,7 +36,10 @@ async function trail(world: World, options: Options): Promise<ExitCode> {
   const { config, problems } = await loadConfig(world, { config: options.config });
   if (config === null) return printProblems(world, problems);
   const folder = trailFolder(world, config);
-  const files = await withJournal(world, async (view) => trailFiles(await linesOf(view, null), view.state));
+  const files = await withJournal(world, async (view) => [
+    ...trailFiles(await linesOf(view, null), view.state),
+    ...(await world.host.receiptFiles(world.cwd)),
+  ]);
   const written = options.rebuild === true ? new Set(await writeTrail(world, config)) : new Set<string>();
   const listed: { path: string; state: "right" | "written" | "missing" | "changed" }[] = [];
   for (const [path, text] of files) {

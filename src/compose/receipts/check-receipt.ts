@@ -1,0 +1,55 @@
+import type { ReceiptKey, VerifiedReceipt } from "../../core/events/receipt.ts";
+import { PAYLOAD_TYPE } from "../../core/events/receipt.ts";
+import { readReceipt } from "./read-receipt.ts";
+import { isKeyValidAt } from "../../parse/data/receipt-keys.ts";
+import { isSignedBy } from "./dsse.ts";
+import type { ReceiptName } from "../../adapters/git/receipts.ts";
+
+/** A receipt whose signature holds, with its subject; or what is wrong with it, in words that follow its name. */
+export type CheckedReceipt =
+  | { readonly ok: true; readonly receipt: VerifiedReceipt; readonly commit: string; readonly tree: string }
+  | { readonly ok: false; readonly problem: string };
+
+/** Public keys, and where they are from. */
+export interface KnownKeys {
+  readonly from: string;
+  readonly keys: readonly ReceiptKey[];
+}
+
+export function checkReceipt(name: ReceiptName, text: string | null, known: KnownKeys): CheckedReceipt {
+  const refused = (problem: string): CheckedReceipt => ({ ok: false, problem });
+  if (text === null) return refused("cannot be read: its ref was moved to something else");
+  const read = readReceipt(text);
+  if ("problem" in read) return refused(`was changed: ${read.problem}`);
+  const { statement, envelope, payload } = read;
+  const { predicate, subject } = statement;
+  const [{ digest: ofCommit }, { digest: ofTree }] = subject;
+  const [commit, tree] = [ofCommit.gitCommit, ofTree.gitTree];
+  const owners = envelope.signatures.flatMap((signature) =>
+    known.keys.filter(({ id }) => id === signature.keyid).map((key) => ({ key, signature })),
+  );
+  if (owners.length === 0) {
+    const id = envelope.signatures[0]!.keyid.slice(0, 16);
+    const none = known.keys.length === 0 ? `: there is no key in ${known.from}` : ` in ${known.from}`;
+    return refused(`is signed by the key ${id}, which is not known${none}`);
+  }
+  const signed = owners.find(({ key, signature }) => isSignedBy(PAYLOAD_TYPE, payload, signature.sig, key.publicKey));
+  if (signed === undefined) return refused("was changed after it was signed: its signature does not match");
+  const { key } = signed;
+  if (!isKeyValidAt(key, Date.parse(predicate.signedAt)))
+    return refused(`was signed at ${predicate.signedAt}, when the key ${key.id.slice(0, 16)} was not valid`);
+  if (commit !== name.commit || tree !== name.tree)
+    return refused(
+      `is about ${commit.slice(0, 12)}, not about ${name.commit.slice(0, 12)}: it was put under another name`,
+    );
+  const { journal, kind } = predicate;
+  if (journal.id !== name.journal || journal.position !== name.position || kind !== name.kind)
+    return refused(
+      `is about line ${journal.position} of the journal ${journal.id.slice(0, 8)}: it was put under another name`,
+    );
+  return { ok: true, receipt: { ref: name.ref, commit, key: key.id, predicate }, commit, tree };
+}
+
+/** How people find it. */
+export const receiptTitle = ({ story, position, commit }: ReceiptName): string =>
+  `The receipt of ${story} (line ${position}, commit ${commit.slice(0, 12)})`;

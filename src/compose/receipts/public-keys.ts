@@ -1,0 +1,89 @@
+import { readFile } from "node:fs/promises";
+import { RemandError } from "../../core/events/error.ts";
+import { KEYS_FILE, readReceiptKeys } from "../../parse/data/receipt-keys.ts";
+import type { Git } from "../../adapters/git/git.ts";
+import { fileText, isInHistory } from "../../adapters/git/history.ts";
+import type { BaseCommit } from "../../adapters/git/checkout/gated-checkout.ts";
+import { commitOf } from "../../adapters/git/repository.ts";
+import type { KnownKeys } from "./check-receipt.ts";
+
+/** Which public keys count for a commit. */
+export interface PublicKeys {
+  readonly from: string;
+  forCommit(commit: string): Promise<KnownKeys>;
+}
+
+/** The keys of a file that a person names. */
+export async function keysInFile(file: string): Promise<PublicKeys> {
+  const text = await readFile(file, "utf8").catch((error: Error) => {
+    throw new RemandError("file-missing", `Cannot read the keys: ${error.message}`, "Give --keys a file with keys.");
+  });
+  const known = readKnown(text, file);
+  return { from: file, forCommit: async () => known };
+}
+
+/**
+ * The keys on the base branch, never those of what is verified: for a commit that is not on that branch the newest
+ * ones, and for one that is, those from before it came there.
+ */
+export function keysOnBranch(git: Git, base: BaseCommit | null): PublicKeys {
+  if (base === null) {
+    const from = `${KEYS_FILE} on the base branch, which was not found`;
+    const none = { from, keys: [] };
+    return { from, forCommit: async () => none };
+  }
+  const from = `${KEYS_FILE} on ${base.name}`;
+  const read = new Map<string, Promise<KnownKeys>>();
+  const keysAt = (commit: string): Promise<KnownKeys> => {
+    const known = read.get(commit) ?? readAt(git, commit, from);
+    read.set(commit, known);
+    return known;
+  };
+  const mainline = createMainline(git, base.commit);
+  return {
+    from,
+    forCommit: async (commit) => {
+      const arrival = await mainline.arrivalOf(commit);
+      if (arrival === null) return keysAt(base.commit);
+      const before = await commitOf(git, `${arrival}^1`);
+      return before === null ? { from, keys: [] } : keysAt(before);
+    },
+  };
+}
+
+/** The keys that the branch lists now. */
+export const newestKeys = async (git: Git, { commit, name }: BaseCommit): Promise<KnownKeys> =>
+  readAt(git, commit, `${KEYS_FILE} on ${name}`);
+
+async function readAt(git: Git, commit: string, from: string): Promise<KnownKeys> {
+  return readKnown((await fileText(git, commit, KEYS_FILE)) ?? "", from);
+}
+
+function readKnown(text: string, from: string): KnownKeys {
+  const { keys, problems } = readReceiptKeys(text);
+  if (problems.length === 0) return { from, keys };
+  const form = "A line is: ed25519 <key> [from <time>] [to <time>] [# comment]. remand key show prints yours.";
+  throw new RemandError("config-invalid", `${from}: ${problems[0]}`, form);
+}
+
+/** The base branch by its first parents: what was merged into it is not on it, but came with a commit that is. */
+function createMainline(git: Git, tip: string): { arrivalOf(commit: string): Promise<string | null> } {
+  let chain: Promise<readonly string[]> | null = null;
+  const commits = (): Promise<readonly string[]> =>
+    (chain ??= git.run(["rev-list", "--first-parent", tip]).then((text) => text.trim().split("\n")));
+  return {
+    /** The first commit of the branch that holds it; `null` where the branch does not. */
+    arrivalOf: async (commit) => {
+      if (!(await isInHistory(git, commit, tip))) return null;
+      const line = await commits();
+      // Newest first: those that hold it come before those that do not.
+      let [holds, lacks] = [0, line.length];
+      while (lacks - holds > 1) {
+        const middle = (holds + lacks) >> 1;
+        if (await isInHistory(git, commit, line[middle]!)) holds = middle;
+        else lacks = middle;
+      }
+      return line[holds]!;
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import type { Answer, Recorded } from "../../core/events/event.ts";
+import {
+  type LetThrough,
+  RECEIPT_TYPE,
+  type ReceiptAnswer,
+  type ReceiptGate,
+  type ReceiptIsolation,
+  type ReceiptKind,
+  type ReceiptStatement,
+  STATEMENT_TYPE,
+} from "../../core/events/receipt.ts";
+import { contestedWords } from "../../core/gates/contested-test.ts";
+import type { GateName, Judgement } from "../../core/gates/gate.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import { canonicalJson, instant } from "../../stdx/canonical-json.ts";
+import { sha256 } from "../../stdx/sha256.ts";
+
+/** A line that a receipt is made for, with the story as it was after that line. */
+export interface ReceiptMoment {
+  readonly kind: ReceiptKind;
+  /** The story's lines up to that one. */
+  readonly lines: readonly Recorded[];
+  readonly state: StoryState;
+  readonly at: number;
+  readonly journal: { readonly id: string; readonly position: number; readonly hash: string };
+}
+
+/** What the receipt says; `null` where there is no work yet that it could be about. */
+export function receiptStatement(
+  moment: ReceiptMoment,
+  { version, signedAt }: { readonly version: string; readonly signedAt: number },
+): ReceiptStatement | null {
+  const { state, lines, kind } = moment;
+  const { story, tree, commit, policy } = state;
+  if (tree === null || commit === "" || policy === null) return null;
+  return {
+    _type: STATEMENT_TYPE,
+    subject: [
+      { name: `${story.id} (commit)`, digest: { gitCommit: commit } },
+      { name: `${story.id} (tree)`, digest: { gitTree: tree } },
+    ],
+    predicateType: RECEIPT_TYPE,
+    predicate: {
+      kind,
+      at: instant(moment.at),
+      signedAt: new Date(signedAt).toISOString(),
+      story: { id: story.id, title: story.title },
+      ...commitsIn(lines, commit),
+      gates: gatesIn(lines, state),
+      letThrough: letThroughBy(lines, state),
+      answers: lines.flatMap(({ event, at }) => (event.type === "person.answered" ? [answerOf(event.answer, at)] : [])),
+      isolation: isolationIn(lines),
+      journal: moment.journal,
+      policy: sha256(canonicalJson(policy)),
+      remand: version,
+    },
+  };
+}
+
+function commitsIn(lines: readonly Recorded[], last: string): { base: string; commits: readonly string[] } {
+  let base = "";
+  const commits = new Set<string>();
+  for (const { event } of lines) {
+    if (event.type === "story.prepared") base = event.commit;
+    else if (
+      event.type === "attempt.finished" ||
+      event.type === "lint.fixed" ||
+      event.type === "branch.updated" ||
+      event.type === "tree.restored" ||
+      event.type === "work.adopted"
+    )
+      if (event.commit !== "" && event.commit !== base) commits.add(event.commit);
+  }
+  commits.delete(last);
+  return { base, commits: [...commits, last] };
+}
+
+/** The last judgement of each gate, in the order in which the gates ran first. */
+function gatesIn(lines: readonly Recorded[], { waivers }: StoryState): readonly ReceiptGate[] {
+  const last = new Map<GateName, Judgement>();
+  for (const { event } of lines) if (event.type === "gate.judged") last.set(event.judgement.gate, event.judgement);
+  const waived = new Set(waivers.map(({ gate }) => gate));
+  return [...last.values()].map(({ gate, result, tree, summary, evidence }) => ({
+    gate,
+    result: result !== "pass" && waived.has(gate) ? "waived" : result,
+    tree,
+    summary,
+    evidence,
+  }));
+}
+
+function letThroughBy(lines: readonly Recorded[], state: StoryState): LetThrough {
+  const { ending, waivers, licensed = [], known = [] } = state;
+  const accepted = ending?.how === "accepted" ? ending : null;
+  const contested = Object.values(state.gates).flatMap(({ last }) => last?.contested ?? []);
+  return {
+    notes: lines.flatMap(({ event }) => (event.type === "story.accepted" ? (event.notes ?? []) : [])),
+    waived: waivers.map(({ gate, findings, by, identity, reason }) => ({
+      gate,
+      findings,
+      by,
+      ...(identity === undefined ? {} : { identity }),
+      reason,
+    })),
+    contested: [...new Set(contested.map((test) => `${test.test} ${contestedWords(test)}`))],
+    licensed,
+    knownFailures: known,
+    ...(accepted?.forced == null ? {} : { forced: accepted.forced }),
+  };
+}
+
+/** An answer of an older version does not say how its author is known. */
+const answerOf = ({ verb, by, identity = "claim", message }: Answer, at: number): ReceiptAnswer => ({
+  verb,
+  by,
+  identity,
+  message,
+  at: instant(at),
+});
+
+/** The key is in a folder that a sandbox masks where it holds files back. */
+function isolationIn(lines: readonly Recorded[]): ReceiptIsolation {
+  const levels = lines.flatMap(({ event }) => (event.type === "attempt.started" ? [event.isolation ?? "unknown"] : []));
+  const agents = [...new Set(levels)];
+  const isKeyExposed = agents.some((level) => !/\(.*\bfiles\b/.test(level.split(";")[0]!));
+  const meaning = isKeyExposed
+    ? "An agent ran without isolation: it could have read the key that signs this receipt."
+    : "The key that signs this receipt was out of reach of the agents.";
+  return { agents, isKeyExposed, meaning };
+}

@@ -37,10 +37,13 @@ export type ReworkTrigger =
     }
   | { readonly type: "reasons"; readonly reasons: readonly string[] };
 
-/** The list (S0.34) of tasks that were given up. */
+/** The list (S0.34) of tasks that used up their attempts or were given up. */
 export interface FailedTask {
   readonly taskId: string;
+  /** `review_failure_limit` and the like at a limit; else the reason in words. */
   readonly reason: string;
+  /** The person who answered since; absent while no person has. */
+  readonly takenUpBy?: string;
   readonly reviewAttempts: number;
   readonly auditAttempts: number;
 }

@@ -41,25 +41,54 @@ export function trailOf(lines: readonly Recorded[], run: RunState): Trail {
     escalations: lines.flatMap(({ event, story, at }) =>
       event.type === "escalation.raised" ? [{ story, at, escalation: event.escalation }] : [],
     ),
-    failed: failedTasks(run),
+    failed: failedTasks(byStory, run),
     locations: locationsOf(run),
     days: dailyMetrics(lines),
   };
 }
 
-/** The list of S0.34: what was given up, in the order that happened. */
-function failedTasks(run: RunState): FailedTask[] {
-  const ended = [...entries(run.stories)].flatMap(([, state]) =>
-    state.ending === null || state.ending.how === "accepted" ? [] : [{ state, ending: state.ending }],
-  );
-  return ended
-    .sort((a, b) => a.ending.at - b.ending.at || a.state.arrival - b.state.arrival)
-    .map(({ state, ending }) => ({
-      taskId: state.story.id,
-      reason: ending.reason,
+/**
+ * The list of S0.34, in the order that happened: stories whose gate failed as often as it may, at once and whatever a
+ * person decides about them later, and stories that were given up for another reason.
+ */
+function failedTasks(byStory: ReadonlyMap<StoryId, readonly Recorded[]>, run: RunState): FailedTask[] {
+  const failed = [...entries(run.stories)].flatMap(([id, state]) => {
+    const lines = byStory.get(id) ?? [];
+    const at = lines.findIndex(({ event }) => limitOf(event) !== null);
+    const exhausted = lines[at];
+    const { ending } = state;
+    const given = ending === null || ending.how === "accepted" ? null : ending;
+    if (exhausted === undefined && given === null) return [];
+    const takenUpBy = exhausted === undefined ? undefined : answeredBy(lines.slice(at));
+    const task: FailedTask = {
+      taskId: id,
+      reason: exhausted === undefined ? reasonFor(given!, lines) : limitOf(exhausted.event)!,
       reviewAttempts: state.gates.review?.failuresEver ?? 0,
       auditAttempts: state.gates.audit?.failuresEver ?? 0,
-    }));
+      ...(takenUpBy === undefined ? {} : { takenUpBy }),
+    };
+    return [{ task, at: exhausted?.at ?? given!.at, arrival: state.arrival }];
+  });
+  return failed.sort((a, b) => a.at - b.at || a.arrival - b.arrival).map(({ task }) => task);
+}
+
+/** `review_failure_limit`, where the event says that a gate failed as often as it may. */
+function limitOf(event: Recorded["event"]): string | null {
+  if (event.type !== "escalation.raised" || event.escalation.reason.type !== "budget") return null;
+  const [, gate] = /^failures:(.+)$/.exec(event.escalation.reason.budget) ?? [];
+  return gate === undefined ? null : `${gate}_failure_limit`;
+}
+
+/** Where no person is asked, the story ends at the limit: the gate is the one that failed last. */
+function reasonFor(ending: { readonly how: string; readonly reason: string }, lines: readonly Recorded[]): string {
+  if (ending.how !== "exhausted") return ending.reason;
+  const last = lines.findLast(({ event }) => event.type === "gate.judged" && event.judgement.result === "fail");
+  return last?.event.type === "gate.judged" ? `${last.event.judgement.gate}_failure_limit` : ending.reason;
+}
+
+function answeredBy(lines: readonly Recorded[]): string | undefined {
+  const answer = lines.find(({ event }) => event.type === "person.answered");
+  return answer?.event.type === "person.answered" ? answer.event.answer.by : undefined;
 }
 
 /** The tracking of S3.26, over all stories: the same place may have been reworked for several of them. */

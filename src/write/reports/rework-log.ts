@@ -64,14 +64,15 @@ function findingOf(finding: Finding): object {
   };
 }
 
-/** S0.34: the tasks that were given up, in the order that happened. */
+/** S0.34: the tasks that failed, in the order that happened. */
 export function writeFailedTasks(tasks: readonly FailedTask[]): string {
   return jsonText(
-    tasks.map(({ taskId, reason, reviewAttempts, auditAttempts }) => ({
+    tasks.map(({ taskId, reason, reviewAttempts, auditAttempts, takenUpBy }) => ({
       task_id: taskId,
       reason,
       review_attempts: reviewAttempts,
       audit_attempts: auditAttempts,
+      ...(takenUpBy === undefined ? {} : { taken_up_by: takenUpBy }),
     })),
   );
 }

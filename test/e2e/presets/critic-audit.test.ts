@@ -107,6 +107,10 @@ test("the third failed review asks a person, and says what was tried", async () 
     title: "Cap the wait (cap): the review gate failed 3 times",
   });
   expect(project.prompts("auditor")).toHaveLength(0);
+  const listed = readFileSync(`${project.repository.root}/.remand/audit-trail/failed-tasks.json`, "utf8");
+  expect(JSON.parse(listed)).toEqual([
+    { task_id: "cap", reason: "review_failure_limit", review_attempts: 3, audit_attempts: 0 },
+  ]);
 });
 
 test("the same failure three times ends the loop inside its budget", async () => {

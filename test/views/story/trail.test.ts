@@ -3,10 +3,13 @@ import { presetPolicy } from "../../../src/config/presets.ts";
 import { identifyFinding } from "../../../src/core/gates/finding-identity.ts";
 import type { Event, Recorded } from "../../../src/core/events/event.ts";
 import type { GateName, Judgement } from "../../../src/core/gates/gate.ts";
-import { evidenceId, roleName, treeId } from "../../../src/core/events/ids.ts";
+import { evidenceId, roleName, storyId, treeId } from "../../../src/core/events/ids.ts";
 import { fold } from "../../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../../src/fold/new-state.ts";
 import { dailyMetrics } from "../../../src/views/board/cost.ts";
+import { writeFailedTasks } from "../../../src/write/reports/rework-log.ts";
+import { escalateStory } from "../../../src/decide/escalate.ts";
+import { byText, lookup } from "../../../src/stdx/sorted-map.ts";
 import { trailOf } from "../../../src/views/story/trail.ts";
 import { answer, attemptEnd, blameEvent, judgement, recordedEvent, story } from "../../kit/story-world.ts";
 
@@ -180,6 +183,21 @@ describe("the rest of the trail", () => {
       { taskId: "b", reason: "too often", reviewAttempts: 0, auditAttempts: 0 },
       { taskId: "a", reason: "skipped", reviewAttempts: 1, auditAttempts: 0 },
     ]);
+  });
+
+  // S0.34
+  it("lists a story at once when a gate has failed as often as it may, and who took it up", () => {
+    const reason = { type: "budget", budget: "failures:audit", used: 3, limit: 3 } as const;
+    const lines = [...reworked("audit", {}, [])];
+    const { stories } = fold(lines, EMPTY_RUN);
+    const escalation = escalateStory(lookup(stories, storyId("a"), byText)!, reason, "audit");
+    lines.push(recordedEvent(9000, "a", { type: "escalation.raised", escalation }));
+    const failedOf = (all: readonly Recorded[]) => trailOf(all, fold(all, EMPTY_RUN)).failed;
+    const task = { taskId: "a", reason: "audit_failure_limit", reviewAttempts: 0, auditAttempts: 1 };
+    expect(failedOf(lines)).toEqual([task]);
+    const answered = [...lines, recordedEvent(9500, "a", answer("send-back", { by: "Ada", message: "use the table" }))];
+    expect(failedOf(answered)).toEqual([{ ...task, takenUpBy: "Ada" }]);
+    expect(writeFailedTasks(failedOf(answered))).toContain('"taken_up_by": "Ada"');
   });
 
   // S3.27

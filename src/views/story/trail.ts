@@ -73,7 +73,7 @@ function failedTasks(byStory: ReadonlyMap<StoryId, readonly Recorded[]>, run: Ru
 }
 
 /** `review_failure_limit`, where the event says that a gate failed as often as it may. */
-function limitOf(event: Recorded["event"]): string | null {
+export function limitOf(event: Recorded["event"]): string | null {
   if (event.type !== "escalation.raised" || event.escalation.reason.type !== "budget") return null;
   const [, gate] = /^failures:(.+)$/.exec(event.escalation.reason.budget) ?? [];
   return gate === undefined ? null : `${gate}_failure_limit`;

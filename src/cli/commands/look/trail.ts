@@ -6,9 +6,12 @@ import { EXIT, type CliCommand, type ExitCode, type World } from "../../../app/c
 import { loadConfig, shownPath } from "../../../app/load-config.ts";
 import { linesOf, withJournal } from "../../../app/with-journal.ts";
 import { trailFiles, trailFolder, writeTrail } from "../../../app/trail-files.ts";
+import { instant } from "../../../stdx/canonical-json.ts";
+import { workflowEvents } from "../../../views/story/workflow-events.ts";
 
 interface Options {
   readonly rebuild?: boolean;
+  readonly events?: boolean;
   readonly config?: string;
   readonly json?: boolean;
 }
@@ -16,6 +19,7 @@ interface Options {
 const EXAMPLES = `Examples:
   remand trail                        is the trail what the journal says?
   remand trail --rebuild              write it again from the journal; the same journal gives the same bytes
+  remand trail --events               the journal as a coordinator's log: developer_rework_dispatched, workflow_failed …
 
 Exit code: 0 the trail is right, 3 a file is missing or was changed.
 `;
@@ -26,6 +30,7 @@ export const command: CliCommand = {
   register(command, world, done) {
     command
       .option("--rebuild", "write every file again from the journal")
+      .option("--events", "print the journal in the names of a coordinator's log, one JSON document a line")
       .option("--json", "print a document of the schema remand.trail/1")
       .addHelpText("before", EXAMPLES)
       .action(async (options: Options) => done(await trail(world, options)));
@@ -35,6 +40,7 @@ export const command: CliCommand = {
 async function trail(world: World, options: Options): Promise<ExitCode> {
   const { config, problems } = await loadConfig(world, { config: options.config });
   if (config === null) return printProblems(world, problems);
+  if (options.events === true) return printEvents(world);
   const folder = trailFolder(world, config);
   const files = await withJournal(world, async (view) => [
     ...trailFiles(await linesOf(view, null), view.state),
@@ -54,6 +60,16 @@ async function trail(world: World, options: Options): Promise<ExitCode> {
     world.out(`${countText(listed.length, "file")} in ${shownPath(world, folder)}\n`);
   }
   return listed.every(({ state }) => state === "right" || state === "written") ? EXIT.ok : EXIT.rejected;
+}
+
+async function printEvents(world: World): Promise<ExitCode> {
+  return withJournal(world, async (view) => {
+    for (const { event, at, taskId, more } of workflowEvents(await linesOf(view, null))) {
+      const task = taskId === null ? {} : { task_id: taskId };
+      world.out(`${JSON.stringify({ event, timestamp: instant(at), ...task, ...more })}\n`);
+    }
+    return EXIT.ok;
+  });
 }
 
 function printProblems(world: World, problems: readonly Problem[]): ExitCode {

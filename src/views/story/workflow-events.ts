@@ -1,0 +1,55 @@
+import type { Recorded } from "../../core/events/event.ts";
+import type { GateName } from "../../core/gates/gate.ts";
+import type { StoryId } from "../../core/events/ids.ts";
+import { limitOf } from "./trail.ts";
+
+/** One entry of the log that S0 and S2 write, in their names. */
+export interface WorkflowEvent {
+  readonly event: string;
+  /** Milliseconds since 1970, UTC. */
+  readonly at: number;
+  readonly taskId: StoryId | null;
+  /** What else the documents log with it. */
+  readonly more: Readonly<Record<string, string | number>>;
+}
+
+/** The journal as the log of S0 and S2. What those documents do not name is left out. */
+export function workflowEvents(lines: readonly Recorded[]): readonly WorkflowEvent[] {
+  const failures = new Map<string, number>();
+  return lines.flatMap(({ event, story, at }) => {
+    const entry = (name: string, more: WorkflowEvent["more"] = {}): readonly WorkflowEvent[] => [
+      { event: name, at, taskId: story, more },
+    ];
+    switch (event.type) {
+      case "gate.started":
+        return REVIEWER[event.gate] === undefined ? [] : entry(`${REVIEWER[event.gate]}_dispatched`);
+      case "gate.judged": {
+        const { gate, result } = event.judgement;
+        if (result !== "fail") return gate === "review" && result === "pass" ? entry("critic_pass") : [];
+        const count = (failures.get(`${story} ${gate}`) ?? 0) + 1;
+        failures.set(`${story} ${gate}`, count);
+        return gate === "review" ? entry("critic_fail", { failures: count }) : [];
+      }
+      case "work.sent-back": {
+        const reason = event.gate === "review" ? "critic_fail" : `${event.gate}_failed`;
+        const attempt = event.gate === "person" ? {} : { attempt: failures.get(`${story} ${event.gate}`) ?? 0 };
+        return entry("developer_rework_dispatched", { reason, ...attempt });
+      }
+      case "escalation.raised": {
+        const reason = limitOf(event);
+        return reason === null ? [] : entry("workflow_failed", { reason });
+      }
+      case "story.failed":
+        return entry("workflow_failed", { reason: event.reason });
+      case "story.accepted":
+        return entry("task_complete");
+      case "infrastructure.blocked":
+        return entry("infrastructure_blocked", { issue: event.issue });
+      default:
+        return [];
+    }
+  });
+}
+
+/** Their names for who reviews. */
+const REVIEWER: { readonly [G in GateName]?: string } = { review: "critic", audit: "auditor" };

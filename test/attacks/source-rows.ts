@@ -73,6 +73,7 @@ export const SOURCES: readonly Row[] = [
   {
     kind: KINDS.disarmed,
     does: "ends the tests from the source by the system call",
+    says: "TestSumsUpPrices",
     stack: GO,
     files: {
       "cart.go": GO.files["cart.go"]!.replace(

@@ -4,7 +4,6 @@ import { KEYS_FILE, readReceiptKeys } from "../../parse/data/receipt-keys.ts";
 import type { Git } from "../../adapters/git/git.ts";
 import { fileText, isInHistory } from "../../adapters/git/history.ts";
 import type { BaseCommit } from "../../adapters/git/checkout/gated-checkout.ts";
-import { commitOf } from "../../adapters/git/repository.ts";
 import type { KnownKeys } from "./check-receipt.ts";
 
 /** Which public keys count for a commit. */
@@ -24,9 +23,9 @@ export async function keysInFile(file: string): Promise<PublicKeys> {
 
 /**
  * The keys on the base branch, never those of what is verified: for a commit that is not on that branch the newest
- * ones, and for one that is, those from before it came there.
+ * ones, and for one that is, those from before it and every other verified commit came there.
  */
-export function keysOnBranch(git: Git, base: BaseCommit | null): PublicKeys {
+export function keysOnBranch(git: Git, base: BaseCommit | null, verified: ReadonlySet<string>): PublicKeys {
   if (base === null) {
     const from = `${KEYS_FILE} on the base branch, which was not found`;
     const none = { from, keys: [] };
@@ -43,10 +42,9 @@ export function keysOnBranch(git: Git, base: BaseCommit | null): PublicKeys {
   return {
     from,
     forCommit: async (commit) => {
-      const arrival = await mainline.arrivalOf(commit);
-      if (arrival === null) return keysAt(base.commit);
-      const before = await commitOf(git, `${arrival}^1`);
-      return before === null ? { from, keys: [] } : keysAt(before);
+      const before = await mainline.before(commit, verified);
+      if (before === null) return keysAt(base.commit);
+      return before.commit === null ? { from, keys: [] } : keysAt(before.commit);
     },
   };
 }
@@ -67,13 +65,16 @@ function readKnown(text: string, from: string): KnownKeys {
 }
 
 /** The base branch by its first parents: what was merged into it is not on it, but came with a commit that is. */
-function createMainline(git: Git, tip: string): { arrivalOf(commit: string): Promise<string | null> } {
+function createMainline(
+  git: Git,
+  tip: string,
+): { before(commit: string, verified: ReadonlySet<string>): Promise<{ readonly commit: string | null } | null> } {
   let chain: Promise<readonly string[]> | null = null;
   const commits = (): Promise<readonly string[]> =>
     (chain ??= git.run(["rev-list", "--first-parent", tip]).then((text) => text.trim().split("\n")));
   return {
-    /** The first commit of the branch that holds it; `null` where the branch does not. */
-    arrivalOf: async (commit) => {
+    /** The newest commit of the branch that does not hold it and is not verified itself; `null`: the branch does not hold it. */
+    before: async (commit, verified) => {
       if (!(await isInHistory(git, commit, tip))) return null;
       const line = await commits();
       // Newest first: those that hold it come before those that do not.
@@ -83,7 +84,7 @@ function createMainline(git: Git, tip: string): { arrivalOf(commit: string): Pro
         if (await isInHistory(git, commit, line[middle]!)) holds = middle;
         else lacks = middle;
       }
-      return line[holds]!;
+      return { commit: line.slice(holds + 1).find((each) => !verified.has(each)) ?? null };
     },
   };
 }

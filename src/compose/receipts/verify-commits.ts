@@ -14,8 +14,9 @@ import { type PublicKeys, keysInFile, keysOnBranch } from "./public-keys.ts";
 export async function verifyCommits(root: string, plan: VerifyPlan): Promise<CommitsDocument> {
   const { git } = await repositoryOpener(root)();
   const base = plan.base === null ? await defaultBranch(git) : await namedBase(git, plan.base);
-  const keys = plan.keys === null ? keysOnBranch(git, base) : await keysInFile(resolve(root, plan.keys));
   const commits = await readCommits(git, plan.commits);
+  const verifiedIds = new Set(commits.map(({ commit }) => commit));
+  const keys = plan.keys === null ? keysOnBranch(git, base, verifiedIds) : await keysInFile(resolve(root, plan.keys));
   const [names, tips] = [await receiptNames(git, null), commits.slice(0, 1)];
   const found = createReceiptReader(names, await receiptTexts(git, names), keys);
   const matcher = createMatcher(git, {

@@ -136,6 +136,7 @@ describe("a pull request", () => {
     expect(result).toMatchObject({ exitCode: 0 });
     expect(project.events("work.delivered")[0]?.where).toBe("https://example.test/pull/7");
     expect(project.repository.git("ls-remote", "origin", "refs/heads/remand/cap")).not.toBe("");
+    expect(project.repository.git("ls-remote", "origin", "refs/remand/receipts/*")).toMatch(/-acceptance-.*-cap$/m);
     const { body, headers } = forge.asked.find(({ method }) => method === "POST")!;
     expect(headers.authorization).toBe(`Bearer ${token}`);
     expect(body).toMatchObject({ head: "remand/cap", base: "main", title: "Cap the wait (cap)" });

@@ -73,6 +73,27 @@ function replaceReceipt(ref: string, envelope: Envelope, to = ref): void {
   git("update-ref", to, git("commit-tree", tree, "-p", parent, "-m", message));
 }
 
+/** Signs a copy of a receipt for the newest commit with another user's key. */
+function forgeReceipt(stateHome: string): void {
+  const ref = receiptOf("story-0");
+  const [commit, tree] = git("log", "-1", "--format=%H %T").split(" ") as [string, string];
+  const statement = JSON.parse(Buffer.from(envelopeOf(ref).payload, "base64").toString("utf8")) as {
+    subject: [{ digest: { gitCommit: string } }, { digest: { gitTree: string } }];
+  };
+  const [{ digest: ofCommit }, { digest: ofTree }] = statement.subject;
+  const to = ref.replace(ofCommit.gitCommit, commit).replace(ofTree.gitTree, tree);
+  ofCommit.gitCommit = commit;
+  ofTree.gitTree = tree;
+  const payload = Buffer.from(JSON.stringify(statement));
+  const { keys } = JSON.parse(remand(root, ["key", "show", "--json"], stateHome).out) as { keys: { id: string }[] };
+  const { privateKey } = JSON.parse(readFileSync(join(stateHome, "remand/receipt-key.json"), "utf8")) as {
+    privateKey: string;
+  };
+  const sig = signPayload("application/vnd.in-toto+json", payload, privateKey);
+  const signatures = [{ keyid: keys[0]!.id, sig }];
+  replaceReceipt(ref, { ...envelopeOf(ref), payload: payload.toString("base64"), signatures }, to);
+}
+
 async function change(work: (db: SqliteDatabase) => void): Promise<void> {
   const db = await openSqlite(journalIn(root), "write");
   work(db);
@@ -249,6 +270,20 @@ const ROWS: readonly Row[] = [
       git("checkout", "--quiet", "main");
     },
     ["verify", "main..forged", "--require"],
+    /is signed by the key [0-9a-f]{16}, which is not known in remand.keys on main/,
+  ],
+  [
+    "a forger's key and a receipt for other work, pushed to the base branch at once",
+    () => {
+      const other = join(made.home, `pusher-${copies}`);
+      git("tag", "before");
+      writeFileSync(join(root, "remand.keys"), remand(root, ["key", "show"], other).out);
+      git("commit", "--quiet", "--all", "-m", "a key");
+      writeFileSync(join(root, "answer.txt"), "wrong, forged\n");
+      git("commit", "--quiet", "--all", "-m", "work\n\nRemand-Story: story-0");
+      forgeReceipt(other);
+    },
+    ["verify", "before..main", "--require"],
     /is signed by the key [0-9a-f]{16}, which is not known in remand.keys on main/,
   ],
   [

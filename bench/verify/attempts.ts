@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { createSystemClock } from "../../src/adapters/clock/system-clock.ts";
 import { createInPlace } from "../../src/adapters/git/worktree/in-place.ts";
@@ -16,41 +17,102 @@ import type { BenchResult } from "../bench-result.ts";
 import { makeProject, writeFiles, type Files, type Project } from "./project.ts";
 import { NO_SANDBOXES } from "../../src/adapters/sandbox/open-sandboxes.ts";
 
-const CHECK = "node --test";
 const FILES = 8;
+const each = <T>(make: (at: number) => T): readonly T[] => Array.from({ length: FILES }, (_, at) => make(at));
 
 /** A suite of some seconds: one that takes no time would measure how programs are started. */
-function suite(): Files {
-  const files: Record<string, string> = { "package.json": '{ "type": "module", "private": true }\n' };
-  for (let at = 0; at < FILES; at++) {
-    files[`src/part${at}.js`] = `export const value = () => ${at};\n`;
-    files[`test/part${at}.test.js`] =
-      `import test from "node:test";\nimport assert from "node:assert";\nimport { value } from "../src/part${at}.js";\ntest("part ${at}", () => {\n  const end = performance.now() + 800;\n  while (performance.now() < end);\n  assert.equal(value(), ${at});\n});\n`;
-  }
-  return files;
+interface Suite {
+  readonly check: string;
+  /** A program without which it cannot run. */
+  readonly program: string;
+  readonly files: Files;
+  readonly product: Files;
+  /** A test that the work adds. */
+  readonly added: Files;
 }
+
+const nodeTest = (name: string, at: number): string =>
+  `import test from "node:test";\nimport assert from "node:assert";\nimport { value } from "../src/part${at}.js";\ntest("${name}", () => {\n  const end = performance.now() + 800;\n  while (performance.now() < end);\n  assert.equal(value(), ${at});\n});\n`;
+
+const NODE: Suite = {
+  check: "node --test",
+  program: "node",
+  files: {
+    "package.json": '{ "type": "module", "private": true }\n',
+    ...Object.fromEntries(each((at) => [`src/part${at}.js`, `export const value = () => ${at};\n`])),
+    ...Object.fromEntries(each((at) => [`test/part${at}.test.js`, nodeTest(`part ${at}`, at)])),
+  },
+  product: { "src/part0.js": "export const value = () => 1 - 1;\n" },
+  added: { "test/more.test.js": nodeTest("more", 0) },
+};
+
+const pythonTest = (at: number): string =>
+  `import time\nimport unittest\n\nfrom part${at} import value\n\n\nclass Part(unittest.TestCase):\n    def test_value(self):\n        time.sleep(0.8)\n        self.assertEqual(value(), ${at})\n`;
+
+const UNITTEST: Suite = {
+  check: "python3 -m unittest",
+  program: "python3",
+  files: {
+    "tests/__init__.py": "",
+    ...Object.fromEntries(each((at) => [`part${at}.py`, `def value():\n    return ${at}\n`])),
+    ...Object.fromEntries(each((at) => [`tests/test_part${at}.py`, pythonTest(at)])),
+  },
+  product: { "part0.py": "def value():\n    return 1 - 1\n" },
+  added: { "tests/test_more.py": pythonTest(0) },
+};
+
+const goTest = (name: string, at: number): string =>
+  `package parts\n\nimport (\n\t"testing"\n\t"time"\n)\n\nfunc Test${name}(t *testing.T) {\n\ttime.Sleep(800 * time.Millisecond)\n\tif Value${at}() != ${at} {\n\t\tt.Fatal("wrong")\n\t}\n}\n`;
+
+const GO: Suite = {
+  check: "go test -count=1 ./...",
+  program: "go",
+  files: {
+    "go.mod": "module example.com/parts\n\ngo 1.19\n",
+    ...Object.fromEntries(
+      each((at) => [`part${at}.go`, `package parts\n\nfunc Value${at}() int {\n\treturn ${at}\n}\n`]),
+    ),
+    ...Object.fromEntries(each((at) => [`part${at}_test.go`, goTest(`Part${at}`, at)])),
+  },
+  product: { "part0.go": "package parts\n\nfunc Value0() int {\n\treturn 1 - 1\n}\n" },
+  added: { "more_test.go": goTest("More", 0) },
+};
+
+/** A makefile runs what it likes: no file of it can be run alone. */
+const MAKE: Suite = {
+  ...UNITTEST,
+  check: "make check",
+  program: "make",
+  files: { ...UNITTEST.files, Makefile: "check:\n\t@python3 -m unittest\n" },
+};
+
+const SUITES: Readonly<Record<string, Suite>> = { "node --test": NODE, unittest: UNITTEST, "go test": GO, make: MAKE };
 
 /** How long it takes to verify an attempt that is accepted, beside the bare suite. */
 export async function attemptFigures(): Promise<readonly BenchResult[]> {
-  const product = { "src/part0.js": "export const value = () => 1 - 1;\n" };
-  const tests = { "test/more.test.js": suite()["test/part1.test.js"]!.replaceAll("part 1", "more") };
-  return [
-    await attempt("no test edited, no planted faults", product, 1.3, "off"),
-    await attempt("no test edited", product, 1.3),
-    await attempt("a test added, no planted faults", { ...product, ...tests }, 2.2, "off"),
-    await attempt("a test added", { ...product, ...tests }, 2.2),
+  const { product, added } = NODE;
+  const figures = [
+    await attempt("no test edited, no planted faults", NODE, product, 1.3, "off"),
+    await attempt("a test added, no planted faults", NODE, { ...product, ...added }, 2.2, "off"),
   ];
+  for (const [runner, suite] of Object.entries(SUITES)) {
+    if (spawnSync(suite.program, ["--help"]).error !== undefined) continue;
+    figures.push(await attempt(`no test edited, ${runner}`, suite, suite.product, 1.3));
+    figures.push(await attempt(`a test added, ${runner}`, suite, { ...suite.product, ...suite.added }, 2.2));
+  }
+  return figures;
 }
 
 async function attempt(
   name: string,
+  suite: Suite,
   change: Files,
   limit: number,
   faults: "auto" | "off" = "auto",
 ): Promise<BenchResult> {
-  const project = makeProject(suite());
+  const project = makeProject(suite.files);
   try {
-    const { verified, bare } = await timed(project, change, faults);
+    const { verified, bare } = await timed(project, suite.check, change, faults);
     return {
       name: `verify: an accepted attempt, ${name}`,
       value: verified / 1000,
@@ -66,6 +128,7 @@ async function attempt(
 
 async function timed(
   project: Project,
+  check: string,
   change: Files,
   faults: "auto" | "off",
 ): Promise<{ readonly verified: number; readonly bare: number }> {
@@ -77,7 +140,7 @@ async function timed(
   const config = {
     ...DEFAULTS,
     preset: "goal" as const,
-    gates: { ...DEFAULTS.gates, checks: { ...DEFAULTS.gates.checks, commands: [CHECK], faults } },
+    gates: { ...DEFAULTS.gates, checks: { ...DEFAULTS.gates.checks, commands: [check], faults } },
   };
   const evidence = await projectEvidence(root, join(state, "evidence"), config, env);
   const gates = gatesOf(
@@ -114,7 +177,7 @@ async function timed(
   }
   const verified = performance.now() - begin;
   const start = performance.now();
-  const { exitCode } = await runProcess({ command: CHECK, cwd: root, env, timeoutMs: 600_000, sandbox: null });
-  if (exitCode !== 0) throw new Error(`${CHECK} ended with ${exitCode}`);
+  const { exitCode } = await runProcess({ command: check, cwd: root, env, timeoutMs: 600_000, sandbox: null });
+  if (exitCode !== 0) throw new Error(`${check} ended with ${exitCode}`);
   return { verified, bare: performance.now() - start };
 }

@@ -23,16 +23,18 @@ interface Suite {
   readonly commands: readonly CheckCommand[];
   /** Does another part of the gate see to it that the work has a test? */
   readonly isTestDemandedElsewhere?: boolean;
+  /** Without planted faults, whatever the settings say. */
+  readonly isPlain?: boolean;
 }
 
 /** Runs commands in a clean checkout, and holds the work to the tests of the base. */
 export function suiteGate(
   { gates, environments, scope, oracle, product }: GateSettings,
   parts: GateParts & { readonly env: EnvironmentIn },
-  { gate, commands, isTestDemandedElsewhere = false }: Suite,
+  { gate, commands, isTestDemandedElsewhere = false, isPlain = false }: Suite,
 ): Gate {
   const { evidence, clock, workspace, env, sandbox, flakes, experimentRunner, checkouts } = parts;
-  const { reports, reruns, parallel, coverage, reset, faults = "auto" } = gates[gate];
+  const { reports, reruns, parallel, coverage, reset, faults = gates.checks.faults ?? "auto" } = gates[gate];
   const { testPaths } = scope;
   const optional = { ...(flakes === undefined ? {} : { flakes }), ...(coverage === undefined ? {} : { coverage }) };
   const resets = reset === undefined ? {} : { reset };
@@ -47,7 +49,7 @@ export function suiteGate(
     evidence,
     experimentRunner,
     isTestDemandedElsewhere,
-    ...(isTestDemandedElsewhere || faults === "off" ? {} : { faults: faultOptions(shared, parts) }),
+    ...(isPlain || faults === "off" ? {} : { faults: faultOptions(shared, parts) }),
   });
   return inCleanCheckout(tested, checkouts, { testPaths, oracle, product });
 }
@@ -80,8 +82,8 @@ function faultOptions(shared: ChecksOptions, { clock, baseFaults }: GateParts): 
   return {
     clock,
     store: baseFaults ?? memoryStore(),
-    checksFor(files, { packageFile, limitMs, ranTests }) {
-      const selected = files.length === 0 ? [] : selectCommands(shared.commands, files, packageFile);
+    checksFor(files, { packageFile, textOf, limitMs, ranTests }) {
+      const selected = files.length === 0 ? [] : selectCommands(shared.commands, files, packageFile, textOf);
       const isSelected = selected.length > 0;
       const testing = shared.commands.filter(({ name }) =>
         ranTests.some((cell) => cell === name || cell.startsWith(`${name} in `)),

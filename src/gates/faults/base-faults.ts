@@ -5,6 +5,7 @@ import { isPlaceOf } from "../pinned/selected-tests.ts";
 import {
   type BaseFaults,
   type TestUnit,
+  type TimeLimit,
   type Tripwire,
   findTripwires,
   plantFault,
@@ -14,7 +15,8 @@ import {
 
 /** What tests of the base notice. It is found out once for a base, and kept. */
 export interface BaseRuns {
-  of(unit: TestUnit): Promise<BaseFaults>;
+  /** What is not known yet is found out in this time; `null` where there is none. Absent: there is time. */
+  of(unit: TestUnit, time?: TimeLimit): Promise<BaseFaults | null>;
   /** Does the base's test notice the fault, now as before? */
   isNoticed(unit: TestUnit, tripwire: Tripwire): Promise<boolean>;
   close(): Promise<void>;
@@ -29,14 +31,18 @@ export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
   let opened: Promise<FaultBench> | null = null;
   const bench = (): Promise<FaultBench> => (opened ??= openBench(work, { at: "base" }, limitMs));
   return {
-    async of(unit) {
+    async of(unit, limit) {
       const tests = JSON.stringify([unit.file ?? "", request.atBase.targets]);
       const kept = readBaseFaults(await store.find(request.base, tests));
       if (kept !== null) return kept;
+      if (limit?.hasTime(unit) === false) return null;
       const end = clock.now() + LOOKED_FOR_MS;
+      const time = { hasTime: (of: TestUnit) => clock.now() < end && limit?.hasTime(of) !== false };
       const passed = (await passedAtBase(work)).filter((test) => unit.file === null || isPlaceOf(test, unit.file));
-      const found = await findTripwires(work, await bench(), unit, { hasTime: () => clock.now() < end }, passed);
-      if (!work.control.signal.aborted) await store.keep(request.base, tests, found);
+      const found = await findTripwires(work, await bench(), unit, time, passed);
+      // Another look may find more where this one ran out of time.
+      const isComplete = found.tripwires.length > 0 || time.hasTime(unit);
+      if (!work.control.signal.aborted && isComplete) await store.keep(request.base, tests, found);
       return found;
     },
     async isNoticed(unit, { test, fault, isTelling }) {
@@ -44,7 +50,7 @@ export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
       const edit = plantFault(own, fault);
       if (edit === null) return false;
       const said = (await own.run(unit.file, edit)).failed.get(test);
-      return said !== undefined && (isTelling !== true || said !== (await this.of(unit)).messages[test]);
+      return said !== undefined && (isTelling !== true || said !== (await this.of(unit))?.messages[test]);
     },
     close: async () => (await opened)?.close(),
   };

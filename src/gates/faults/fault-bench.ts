@@ -69,6 +69,7 @@ async function benchIn(
   const checksOf = (file: string | null) =>
     options.faults!.checksFor(file === null || !file.startsWith(prefix) ? [] : [file.slice(prefix.length)], {
       packageFile,
+      textOf: (own) => textOf(prefix + own),
       limitMs,
       ranTests: request.baseRun?.ranTests ?? [],
     });

@@ -11,6 +11,8 @@ export interface FaultOptions {
     files: readonly string[],
     how: {
       readonly packageFile: string | null;
+      /** A file of the checkout, named as in `files`. */
+      textOf(file: string): string | null;
       readonly limitMs: number;
       /** Checks in which tests ran at the base; none known: all may. */
       readonly ranTests: readonly string[];

@@ -12,6 +12,16 @@ export interface FaultVerdict {
   readonly contested: readonly ContestedTest[];
   /** Test files, or tests, that were not shown to fail, each with the reason. */
   readonly notShown: readonly string[];
+  /** A test noticed a fault. */
+  readonly isShown: boolean;
+}
+
+/** Tests that are run together, and what it means when none of them notices a fault. */
+export interface MeasuredTests {
+  readonly unit: TestUnit;
+  readonly tests: readonly string[];
+  /** They hold a target, or the work added them: then they must notice one. For others it is only said. */
+  readonly mustNotice: boolean;
 }
 
 /** So many faults are tried for one test file. */
@@ -19,53 +29,70 @@ const MOST_FAULTS = 5;
 /** One fault that is not noticed may be no fault at all. */
 const LEAST_IGNORED = 2;
 
-/** Plants faults in the lines that the work changed, until a test of each file that holds a target notices one. */
+/** Plants faults in the lines that the work changed, until a test of each file notices one. */
 export async function plantFaults(
   work: PinnedContext,
   ran: TestedJudgement,
   {
     bench,
     time,
-    units,
+    measured,
   }: {
     readonly bench: FaultBench;
     readonly time: TimeLimit;
-    readonly units: readonly TestUnit[];
+    readonly measured: readonly MeasuredTests[];
   },
 ): Promise<FaultVerdict> {
   const contested: ContestedTest[] = [];
   const notShown: string[] = [];
+  let isShown = false;
   let tries = 0;
-  for (const unit of units) {
-    const tests = targetsIn(work, unit);
+  for (const { unit, tests, mustNotice } of measured) {
     if (tests.length === 0) continue;
-    const place = unit.file ?? placeOfFailure(tests[0]!);
     const faults = await changedFaults(work, bench, unit);
     const reported = [...ran.tests.passed.keys()].filter((name) => unit.file === null && !isChanged(work, name));
     const ignored: Fault[] = [];
     let isNoticed = false;
     for (const fault of faults.slice(0, MOST_FAULTS)) {
-      if (isNoticed || work.control.signal.aborted || (tries > 0 && !time.hasTime())) break;
+      // Where tests must notice one, one fault is tried whatever it takes.
+      const isFree = mustNotice && tries === 0;
+      if (isNoticed || work.control.signal.aborted || !(isFree || time.hasTime(unit))) break;
       tries++;
       const run = await bench.run(unit.file, plantFault(bench, fault));
       if (!allReport(run, [...tests, ...reported])) continue;
       isNoticed = tests.some((test) => run.failed.has(test));
       if (!isNoticed) ignored.push(fault);
     }
-    if (isNoticed) continue;
-    if (ignored.length >= LEAST_IGNORED && (await runsLine(bench, unit, tests[0]!, ignored[0]!)))
+    isShown ||= isNoticed;
+    if (isNoticed || !mustNotice) continue;
+    if (await runLines(bench, unit, tests, ignored))
       contested.push(...tests.map((test) => ({ test, why: "cannot-fail" as const, ...fileOf(unit) })));
-    else notShown.push(place);
+    else notShown.push(unit.file ?? placeOfFailure(tests[0]!));
   }
-  return { contested, notShown };
+  return { contested, notShown, isShown };
+}
+
+/** Do the tests run the lines of enough of these faults? */
+async function runLines(
+  bench: FaultBench,
+  unit: TestUnit,
+  tests: readonly string[],
+  ignored: readonly Fault[],
+): Promise<boolean> {
+  let run = 0;
+  for (const fault of ignored.length < LEAST_IGNORED ? [] : ignored) {
+    if (await runsLine(bench, unit, tests, fault)) run++;
+    if (run === LEAST_IGNORED) return true;
+  }
+  return false;
 }
 
 const fileOf = ({ from }: TestUnit): { readonly file?: string } => (from === null ? {} : { file: from });
 
-const targetsIn = ({ request }: PinnedContext, { file }: TestUnit): readonly string[] =>
+export const targetsIn = ({ request }: PinnedContext, { file }: TestUnit): readonly string[] =>
   request.atBase.targets.filter((test) => test.includes(" > ") && (file === null || isOf(test, file)));
 
-const isOf = (test: string, file: string): boolean => {
+export const isOf = (test: string, file: string): boolean => {
   const place = placeOfFailure(test);
   return file === place || file.endsWith(`/${place}`);
 };

@@ -33,8 +33,8 @@ export interface TestUnit {
 }
 
 export interface TimeLimit {
-  /** Is there time for one more run? */
-  hasTime(): boolean;
+  /** Is there time for one more run of these tests? */
+  hasTime(unit: TestUnit): boolean;
 }
 
 /** So many faults are tried at the base. */
@@ -64,7 +64,7 @@ export async function findTripwires(
   const tried: TriedFault[] = [];
   let green: Tripwire | null = null;
   let target: Tripwire | null = null;
-  while (open.length > 0 && tried.length < MOST_TRIES && (tried.length === 0 || time.hasTime())) {
+  while (open.length > 0 && tried.length < MOST_TRIES && (tried.length === 0 || time.hasTime(unit))) {
     const fault = open.shift()!;
     const ran = await bench.run(unit.file, plantFault(bench, fault));
     tried.push({ fault, ran: allReport(ran, tests) ? ran : null });
@@ -144,7 +144,7 @@ export async function tryTripwire(
   if (!again.passed.has(test)) return { type: again.failed.has(test) ? "noticed" : "unknown" };
   const others = await otherFaults(work, bench, unit, { test, fault, message: messages[test] ?? null });
   if (others.isNoticed) return { type: "noticed" };
-  const isRun = await runsLine(bench, unit, test, fault);
+  const isRun = await runsLine(bench, unit, [test], fault);
   // Code that no test runs any more says nothing; without a second fault nothing is shown.
   return isRun || others.ignored > 0 ? { type: "ignored", isRun, ran: again } : { type: "unknown" };
 }
@@ -179,11 +179,18 @@ async function otherFaults(
   return { isNoticed: false, ignored };
 }
 
-/** Does the test run this line? An error there makes it fail, whatever becomes of the line's result. */
-export async function runsLine(bench: FaultBench, unit: TestUnit, test: string, fault: Fault): Promise<boolean> {
+/** Does one of the tests run this line? An error there makes it fail, whatever becomes of the line's result. */
+export async function runsLine(
+  bench: FaultBench,
+  unit: TestUnit,
+  tests: readonly string[],
+  fault: Fault,
+): Promise<boolean> {
   for (const after of fault.probes) {
     const edit = plantFault(bench, { ...fault, after });
-    if (edit !== null && (await bench.run(unit.file, edit)).failed.has(test)) return true;
+    if (edit === null) continue;
+    const { failed } = await bench.run(unit.file, edit);
+    if (tests.some((test) => failed.has(test))) return true;
   }
   return false;
 }

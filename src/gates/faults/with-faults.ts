@@ -6,14 +6,15 @@ import type { Judgement } from "../../core/gates/gate.ts";
 import type { TestedJudgement } from "../checks/checks-gate.ts";
 import { type PinnedContext, namesOf, refuseJudgement, withNote } from "../pinned/pinned-run.ts";
 import { pinnedTree, testFilesAtBase } from "../pinned/pinned-tree.ts";
+import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import type { Fault } from "../../parse/code/plant-faults.ts";
 import { type BaseRuns, openBaseRuns, passedAtBase } from "./base-faults.ts";
-import { type FaultBench, openBench } from "./fault-bench.ts";
+import { type FaultBench, openBench, testFileOf } from "./fault-bench.ts";
 import { hardCodedNotes } from "./hard-coded.ts";
-import { type FaultVerdict, plantFaults } from "./planted-faults.ts";
+import { type FaultVerdict, isOf, plantFaults, targetsIn } from "./planted-faults.ts";
 import { productRule, reachedCode } from "./reached-code.ts";
-import { type TestUnit, type TripwireVerdict, tryTripwire, unitOf } from "./tripwire.ts";
+import { type TestUnit, type TimeLimit, type TripwireVerdict, tryTripwire, unitOf } from "./tripwire.ts";
 
 /**
  * A check that passes says something only where it can fail. A fault that a test noticed at the base is planted into the
@@ -49,9 +50,10 @@ const MOST_WITH_TESTS = 2.2;
 const MOST_WITHOUT = 1.3;
 /** A suite that ends sooner is mostly start-up: what is left of its share would be nothing. */
 const SHORT_MS = 10_000;
+/** A fault may make a program run without end: so long is waited for a suite that takes no time. */
+const LEAST_RUN_MS = 10_000;
 
-interface FaultTime {
-  hasTime(): boolean;
+interface FaultTime extends TimeLimit {
   /** How long one run may take. */
   readonly limitMs: number;
 }
@@ -62,8 +64,9 @@ function timeLimit({ options, request }: PinnedContext, { judgement }: TestedJud
   const { clock } = options.faults!;
   const end = clock.now() + Math.max(SHORT_MS, share * durationMs);
   return {
-    hasTime: () => clock.now() < end,
-    limitMs: Math.min(request.timeoutMs, Math.max(20_000, 4 * durationMs)),
+    // Where a file cannot be run alone, one more run takes as long as the suite.
+    hasTime: ({ file }) => clock.now() + (file === null ? durationMs : 0) < end,
+    limitMs: Math.min(request.timeoutMs, LEAST_RUN_MS + 2 * durationMs),
   };
 }
 
@@ -79,7 +82,7 @@ async function heldToFaults(
   judged: Judgement,
   benches: Benches,
 ): Promise<Judgement> {
-  const { bench, base } = benches;
+  const { bench, base, time } = benches;
   const targets = work.request.atBase.targets.filter((test) => test.includes(" > "));
   const units = distinctUnits([
     ...targets.map((test) => unitOf(bench, test)),
@@ -89,8 +92,10 @@ async function heldToFaults(
   const contested: ContestedTest[] = [];
   for (const unit of units) {
     if (work.control.signal.aborted) return judged;
-    const known = await base.of(unit);
+    const known = await base.of(unit, time);
+    if (known === null) continue;
     for (const tripwire of known.tripwires) {
+      if (!time.hasTime(unit)) break;
       const verdict = await tryTripwire(work, bench, unit, tripwire, known);
       if (verdict.type === "noticed") shown.add(unit.file);
       if (verdict.type !== "ignored" || work.control.signal.aborted) continue;
@@ -100,9 +105,48 @@ async function heldToFaults(
       contested.push({ test: tripwire.test, why: "cannot-fail", ...(unit.from === null ? {} : { file: unit.from }) });
     }
   }
-  const faults = await plantFaults(work, ran, { ...benches, units: units.filter(({ file }) => !shown.has(file)) });
-  return withVerdict(work, judged, { ...faults, contested: [...contested, ...faults.contested] }, shown.size > 0);
+  const open = units.filter(({ file }) => !shown.has(file));
+  const targeted = open.map((unit) => ({ unit, tests: targetsIn(work, unit), mustNotice: true }));
+  const inTargets = await plantFaults(work, ran, { bench, time, measured: targeted });
+  const inAdded = await addedTestFaults(work, ran, time);
+  const isShown = shown.size > 0 || inTargets.isShown || inAdded.isShown;
+  // Tests that passed before the work need not notice what it changed; where they do, the check is shown to fail.
+  const others = isShown ? [] : open.map((unit) => ({ unit, tests: passedIn(ran, unit), mustNotice: false }));
+  const inOthers = await plantFaults(work, ran, { bench, time, measured: others });
+  const verdict = {
+    contested: [...contested, ...inTargets.contested, ...inAdded.contested],
+    notShown: [...inTargets.notShown, ...inAdded.notShown],
+    isShown: isShown || inOthers.isShown,
+  };
+  return withVerdict(work, judged, verdict);
 }
+
+/** Test files that the work adds: they are not among the base's tests, so faults are planted in the work as it is. */
+async function addedTestFaults(work: PinnedContext, ran: TestedJudgement, time: FaultTime): Promise<FaultVerdict> {
+  const { options, request, changed } = work;
+  const files: string[] = [];
+  for (const path of changed) {
+    if (!matchesAnyGlob(path, options.testPaths) || !testsOf(ran, path).some((name) => name.includes(" > "))) continue;
+    if ((await options.workspace.fileAt(request.story.id, request.base, path)) === null) files.push(path);
+  }
+  if (files.length === 0) return { contested: [], notShown: [], isShown: false };
+  const bench = await openBench(work, { at: "work", pinned: null }, time.limitMs);
+  try {
+    const measured = files.map((from) => {
+      const unit = { from, file: bench.isSelectable(from) ? from : null };
+      return { unit, tests: testsOf(ran, from), mustNotice: true };
+    });
+    return await plantFaults(work, ran, { bench, time, measured });
+  } finally {
+    await bench.close();
+  }
+}
+
+const testsOf = ({ tests }: TestedJudgement, file: string): readonly string[] =>
+  [...tests.passed.keys()].filter((name) => isOf(name, file));
+
+const passedIn = (ran: TestedJudgement, { from }: TestUnit): readonly string[] =>
+  from === null ? [] : testsOf(ran, from);
 
 /** A file of targets, and one of tests that passed at the base. */
 const MOST_UNITS = 2;
@@ -114,7 +158,8 @@ const distinctUnits = (units: readonly TestUnit[]): readonly TestUnit[] =>
 async function passingUnit(work: PinnedContext, ran: TestedJudgement, bench: FaultBench): Promise<readonly TestUnit[]> {
   const { options, changed } = work;
   const names = (await passedAtBase(work)).filter((test) => ran.tests.passed.has(test));
-  const units = distinctUnits(names.slice(0, MOST_LOOKED_AT).map((test) => unitOf(bench, test)));
+  const byFile = new Map(names.slice(0, MOST_LOOKED_AT).map((test) => [testFileOf(bench, test) ?? test, test]));
+  const units = [...byFile.values()].map((test) => unitOf(bench, test));
   const isProduct = productRule(options);
   const product = new Set(changed.filter(isProduct));
   const near = units.find(
@@ -150,8 +195,7 @@ function refuse(
 function withVerdict(
   { request }: PinnedContext,
   judged: Judgement,
-  { contested, notShown }: FaultVerdict,
-  isShown: boolean,
+  { contested, notShown, isShown }: FaultVerdict,
 ): Judgement {
   const known = new Set((judged.contested ?? []).map(({ test }) => test));
   const fresh = contested.filter(({ test }) => !known.has(test));

@@ -16,11 +16,12 @@ export function selectCommands(
   commands: readonly CheckCommand[],
   files: readonly string[],
   packageFile: string | null,
+  textOf: (file: string) => string | null = () => null,
 ): readonly CheckCommand[] {
   const failures = files.map((file) => ({ file, test: file }));
   const narrowed = commands.map((command) => ({
     ...command,
-    run: narrowedCommand(command.run, { failures, packageFile }),
+    run: narrowedCommand(command.run, { failures, packageFile, textOf }),
   }));
   return narrowed.filter(({ run }, index) => run !== commands[index]!.run);
 }

@@ -15,6 +15,8 @@ import { createReviewGate } from "../review/review-gate.ts";
 export interface TddOptions {
   /** Runs the acceptance and the unit tests. */
   readonly tests: Gate;
+  /** The same for states that are only tried: it plants no faults. Absent: `tests`. */
+  readonly trial?: Gate;
   /** Reviews the types and their concerns; `null` where no reviewer is configured. */
   readonly domain: Gate | null;
   /** Where the new tests are tried without the work; `null` where there is no such place. */
@@ -37,6 +39,7 @@ export function createTddGate(options: TddOptions): Gate {
     name: "tdd",
     criteria: () => [...tests.criteria(), ...(domain?.criteria() ?? [])],
     ...(tests.baseline === undefined ? {} : { baseline: tests.baseline }),
+    ...(tests.prepare === undefined ? {} : { prepare: tests.prepare }),
     async run(request, control) {
       const beganAt = clock.now();
       const judgement = await runTdd(options, request, control);
@@ -50,9 +53,11 @@ export const tddGate: CreateGate = (settings, parts) => {
   const { testPaths } = settings.scope;
   const { checks, tdd } = settings.gates;
   const commands = tdd.commands.length === 0 ? checks.commands : tdd.commands;
-  const tests = suiteGate(settings, parts, { gate: "tdd", commands, isTestDemandedElsewhere: true });
+  const suite = { gate: "tdd", commands, isTestDemandedElsewhere: true } as const;
+  const tests = suiteGate(settings, parts, suite);
+  const trial = suiteGate(settings, parts, { ...suite, isPlain: true });
   const domain = domainReview(settings, parts);
-  const gate = createTddGate({ tests, domain, experimentRunner, workspace, testPaths, clock });
+  const gate = createTddGate({ tests, trial, domain, experimentRunner, workspace, testPaths, clock });
   return withHiddenSuite(gate, settings, parts, { commands });
 };
 
@@ -121,7 +126,7 @@ async function redAtFault(options: TddOptions, request: GateRequest, control: Co
   try {
     await checkout.set(base, texts);
     const { last: _1, seenTree: _2, ...fresh } = request;
-    const without = await options.tests.run(
+    const without = await (options.trial ?? options.tests).run(
       { ...fresh, last: null, path: checkout.path, workedIn: request.path },
       control,
     );

@@ -203,19 +203,25 @@ function deletionEdits(code: string, family: LanguageFamily): Edit[] {
 
 const KEYWORD = /^(?:return|if|else|for|while|switch|case|throw|raise|await|yield|elif|def|func|fn|class|super)\b/;
 
-/** Another text; where nothing else can be changed. */
+/** A quoted text, or a template up to its first value. */
+const TEXT = /(["'])((?:(?!\1)[^\\]){0,120})\1|`([^`$\\]{1,120})/g;
+
+/** Another text. It comes last: much text is only shown to people, and no test looks at it. */
 function textEdits(line: string, code: string): Edit[] {
-  return [...line.matchAll(/(["'])([\w .,:!?-]{1,80})\1/g)]
+  if (DIRECTIVE.test(line)) return [];
+  return [...line.matchAll(TEXT)]
     .filter(({ index, 0: all }) => code.slice(index, index + all.length).trim() === "")
-    .filter(({ index }) => /[\w(=,:[{]\s*$|\breturn\s*$/.test(code.slice(0, index)))
-    .map(({ index, 0: all, 1: quote, 2: words }) => ({
+    .map(({ index, 0: all, 1: quote, 2: words = "", 3: template }) => ({
       rank: 4,
       from: index,
       to: index + all.length,
-      by: `${quote!}${words!}~${quote!}`,
-      probes: [UNKNOWN],
+      by: template === undefined ? `${quote!}${words}~${quote!}` : `${all}~`,
+      probes: [template === undefined ? UNKNOWN : `\`\${${UNKNOWN}}${template}`],
     }));
 }
+
+/** `"use strict"` and its like. */
+const DIRECTIVE = /^\s*["']use [\w ]+["'];?\s*$/;
 
 function isBalanced(code: string): boolean {
   let depth = 0;

@@ -5,13 +5,15 @@ export interface Narrowing {
   readonly failures: readonly Pick<Failure, "file" | "test">[];
   /** The text of the project's package.json; `null` where it has none. */
   readonly packageFile: string | null;
+  /** The text of a file of tests, for runners that take the names of tests and no files. */
+  textOf?(file: string): string | null;
 }
 
 /**
  * The command that runs only the tests that failed, where the runner is known and takes their files or names. Any
  * other command runs unchanged: a proof that ran too few tests proves nothing.
  */
-export function narrowedCommand(command: string, { failures, packageFile }: Narrowing): string {
+export function narrowedCommand(command: string, { failures, packageFile, textOf }: Narrowing): string {
   const files = [...new Set(failures.flatMap(({ test, file }) => (test === null || file === null ? [] : [file])))];
   const plain = behindScript(command.trim(), packageFile);
   const isAllKnown = files.length > 0 && failures.every(({ test, file }) => test !== null && file !== null);
@@ -19,7 +21,8 @@ export function narrowedCommand(command: string, { failures, packageFile }: Narr
   const words = plain.split(/\s+/);
   for (const { runs, narrow } of RUNNERS) {
     const [, end] = spanOf(words, runs) ?? [];
-    if (end !== undefined) return [...words.slice(0, end), ...narrow(words.slice(end), files)].join(" ");
+    const narrowed = end === undefined ? null : narrow(words.slice(end), files, (file) => textOf?.(file) ?? "");
+    if (narrowed !== null) return [...words.slice(0, end), ...narrowed].join(" ");
   }
   return command;
 }
@@ -31,7 +34,12 @@ const SAFE_PATH = /^[\w@%+=:,./-]+$/;
 interface RunnerRule {
   /** The words that begin it. */
   readonly runs: readonly RegExp[];
-  readonly narrow: (rest: readonly string[], files: readonly string[]) => readonly string[];
+  /** `null`: this command cannot be narrowed. */
+  readonly narrow: (
+    rest: readonly string[],
+    files: readonly string[],
+    textOf: (file: string) => string,
+  ) => readonly string[] | null;
 }
 
 const isFlag = (word: string): boolean => word.startsWith("-");
@@ -57,7 +65,90 @@ const RUNNERS: readonly RunnerRule[] = [
   { runs: [/(?:^|\/)node$/, /^--test$/], narrow: replacingPaths() },
   { runs: [/(?:^|\/)python3?$/, /^-m$/, /^pytest$/], narrow: replacingPaths() },
   { runs: [/(?:^|\/)pytest$/], narrow: replacingPaths() },
+  { runs: [/(?:^|\/)_?mocha$/], narrow: narrowMocha },
+  { runs: [/(?:^|\/)python3?$/, /^-m$/, /^unittest$/], narrow: narrowUnittest },
+  { runs: [/(?:^|\/)go$/, /^test$/], narrow: narrowGo },
+  { runs: [/(?:^|\/)cargo$/, /^test$/], narrow: narrowCargo },
 ];
+
+/**
+ * The options of a command without its other words. `withValue` are those whose value is the next word, `alone` those
+ * without one; `null` where another option comes before such a word, because it may be its value.
+ */
+function optionsIn(rest: readonly string[], withValue: RegExp, alone: RegExp): readonly string[] | null {
+  const options: string[] = [];
+  for (let at = 0; at < rest.length; at++) {
+    const word = rest[at]!;
+    if (!isFlag(word)) continue;
+    options.push(word);
+    const next = rest[at + 1];
+    if (next === undefined || isFlag(next) || word.includes("=") || alone.test(word)) continue;
+    if (!withValue.test(word)) return null;
+    options.push(next);
+    at++;
+  }
+  return options;
+}
+
+const MOCHA_VALUES =
+  /^(?:--(?:require|reporter|reporter-option|ui|timeout|slow|retries|jobs|import|loader|extension|config|file)|-[rRutsjO])$/;
+const MOCHA_ALONE =
+  /^(?:--(?:bail|check-leaks|exit|recursive|parallel|full-trace|forbid-only|forbid-pending|no-config|color|no-color|colors|async-only)|-[bc])$/;
+
+function narrowMocha(rest: readonly string[], files: readonly string[]): readonly string[] | null {
+  const options = rest.includes("--") ? null : optionsIn(rest, MOCHA_VALUES, MOCHA_ALONE);
+  return options === null ? null : [...options, ...files];
+}
+
+const UNITTEST_ALONE = /^(?:--(?:verbose|quiet|failfast|catch|buffer|locals)|-[vqfcb]+)$/;
+
+/** `discover` takes a pattern for names of files; without it, files can be named. */
+function narrowUnittest(rest: readonly string[], files: readonly string[]): readonly string[] | null {
+  const isDiscovery = rest[0] === "discover";
+  const options = optionsIn(isDiscovery ? rest.slice(1) : rest, /^-[st]$/, UNITTEST_ALONE);
+  const others = (isDiscovery ? rest.slice(1) : rest).filter((word) => options?.includes(word) !== true);
+  if (options === null || others.length > 0 || files.some((file) => !file.endsWith(".py"))) return null;
+  if (!options.some((word) => /^-[st]$/.test(word))) return [...options, ...files];
+  const [file, ...more] = files;
+  return more.length > 0 ? null : ["discover", ...options, "-p", file!.slice(file!.lastIndexOf("/") + 1)];
+}
+
+const GO_VALUES = /^-(?:tags|count|timeout|parallel|p|cpu|mod|ldflags|gcflags|vet|shuffle)$/;
+const GO_ALONE = /^-(?:v|race|short|cover|json|failfast|a|x|trimpath)$/;
+
+/** The packages of the files, and of these the tests by name. */
+function narrowGo(
+  rest: readonly string[],
+  files: readonly string[],
+  textOf: (file: string) => string,
+): readonly string[] | null {
+  const options = optionsIn(rest, GO_VALUES, GO_ALONE);
+  const names = files.map((file) => namesIn(textOf(file), /^func ((?:Test|Example|Fuzz)\w*)\(/gm));
+  if (options === null || rest.some((word) => /^-(?:run|skip|args|bench|list)\b/.test(word))) return null;
+  if (names.some((each) => each.length === 0)) return null;
+  const folders = files.map((file) => (file.includes("/") ? `./${file.slice(0, file.lastIndexOf("/"))}` : "."));
+  return [...options, "-run", `'^(${[...new Set(names.flat())].join("|")})$'`, ...new Set(folders)];
+}
+
+/** Files in `tests/` are programs of their own; tests inside of sources, and those of documents, are found by name. */
+function narrowCargo(
+  rest: readonly string[],
+  files: readonly string[],
+  textOf: (file: string) => string,
+): readonly string[] | null {
+  if (rest.some((word) => !isFlag(word) || word === "--" || /^--(?:test|lib|bin|doc|example|bench)/.test(word)))
+    return null;
+  const programs = files.map((file) => /^tests\/(\w[\w-]*)\.rs$/.exec(file)?.[1]);
+  if (programs.every((name) => name !== undefined)) return [...rest, ...programs.flatMap((name) => ["--test", name])];
+  const names = files.map((file) =>
+    namesIn(textOf(file), /#\[(?:\w+::)*test\b[^\n]*\n(?:\s*#\[[^\n]*\n)*[^\n]*?\bfn (\w+)/g),
+  );
+  if (names.some((each) => each.length === 0)) return null;
+  return [...rest, "--", ...new Set(names.flat()), ...files];
+}
+
+const namesIn = (text: string, pattern: RegExp): readonly string[] =>
+  [...text.matchAll(pattern)].map(([, name]) => name!);
 
 /** The start and end of the words in the command; only variables and `npx` may come before them. */
 function spanOf(words: readonly string[], runs: readonly RegExp[]): readonly [number, number] | null {

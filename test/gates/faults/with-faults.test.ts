@@ -27,6 +27,10 @@ interface World {
   readonly targets?: readonly string[];
   readonly request?: Partial<GateRequest>;
   readonly isNamed?: boolean;
+  /** How long the suite takes. */
+  readonly durationMs?: number;
+  /** Can files of tests be run alone? */
+  readonly isSelectable?: boolean;
 }
 
 /** The body of a one-line function, run. */
@@ -61,7 +65,10 @@ const BASE = {
 };
 
 /** Judges the work with checks that are played, and counts the runs in which a fault may be planted. */
-async function judged({ base = BASE, work, suite = honest, targets = [TARGET], request, isNamed = true }: World) {
+async function judged(world: World) {
+  const { work, suite = honest, targets = [TARGET], request, isNamed = true } = world;
+  const base: Files = world.base ?? BASE;
+  const { durationMs = 1, isSelectable = false } = world;
   const all = { ...base, ...work };
   const trees: Record<string, Files> = { base, "tree-now": all };
   let runs = 0;
@@ -84,6 +91,7 @@ async function judged({ base = BASE, work, suite = honest, targets = [TARGET], r
     return {
       judgement: judgementOf({
         gate: "checks",
+        durationMs,
         result: failed.length === 0 ? "pass" : "fail",
         findings,
         identities: { ...identities, passing: [...passed.keys()] },
@@ -93,7 +101,13 @@ async function judged({ base = BASE, work, suite = honest, targets = [TARGET], r
   };
   const open: Files[] = [];
   const own = { judgeTests: () => Promise.resolve(result(all)) };
-  const planted = { judgeTests: ({ path }: GateRequest) => Promise.resolve(result(open[Number(path.slice(7))]!)) };
+  let tried = 0;
+  const planted = {
+    judgeTests({ path }: GateRequest) {
+      tried++;
+      return Promise.resolve(result(open[Number(path.slice(7))]!));
+    },
+  };
   const kept = new Map<string, unknown>();
   const gate = withTestedWork({ name: "checks", ...own } as unknown as ChecksGate, {
     evidence: { read: () => Promise.resolve(suiteResultsText(result(base).tests)) },
@@ -126,16 +140,17 @@ async function judged({ base = BASE, work, suite = honest, targets = [TARGET], r
         find: (_base, tests) => Promise.resolve(kept.get(tests) ?? null),
         keep: (_base, tests, found) => Promise.resolve(void kept.set(tests, found)),
       },
-      checksFor: () => {
+      checksFor: (files) => {
         runs++;
-        return { gate: planted as unknown as ChecksGate, isSelected: false };
+        return { gate: planted as unknown as ChecksGate, isSelected: isSelectable && files.length > 0 };
       },
     },
   });
   const baseRun = { ended: [], ranTests: ["test"], notLoaded: [], tests: evidenceId("base-tests") };
   const atBase = { failing: targets, flaky: [], known: [], targets };
   const asked = gateRequest({ baseRun, atBase, ...request });
-  return { judgement: await gate.run(asked, CONTROL), again: () => gate.run(asked, CONTROL), runs: () => runs };
+  const judgement = await gate.run(asked, CONTROL);
+  return { judgement, again: () => gate.run(asked, CONTROL), runs: () => runs, tried };
 }
 
 const FIX = { "src/cart.js": "export const add = (a, b) => a + b;\n" };
@@ -164,6 +179,111 @@ describe("a check that can fail", () => {
     const { judgement } = await judged({ base, work, suite });
     expect(judgement.result).toBe("pass");
     expect(judgement.contested).toBeUndefined();
+  });
+});
+
+describe("a check whose tripwire says nothing of the work", () => {
+  test("passes where the line is still run and its result is used no more, if the test notices another fault", async () => {
+    const work = { "src/new.js": SUM };
+    const suite: Suite = (files) => {
+      const old = says(files["src/total.js"]!);
+      const value = says(files["src/new.js"] ?? files["src/total.js"]!);
+      // An error in the old place is still an error.
+      return { [TARGET]: says(files["src/cart.js"]!), [OTHER]: old?.includes("Error") === true ? old : value };
+    };
+    const base = { ...BASE, ...FIX, "test/total.test.js": `${TOTAL}import { more } from "../src/new.js";\n` };
+    const { judgement } = await judged({ base, work, suite, targets: [] });
+    expect(judgement.result).toBe("pass");
+    expect([judgement.contested, judgement.notes]).toEqual([undefined, ["no test shows this change"]]);
+  });
+
+  test("is shown to fail where a test that passed before notices a fault in the changed lines", async () => {
+    const work = { "src/total.js": "export const total = (a, b) => b + a;\n" };
+    const { judgement } = await judged({ base: { ...BASE, ...FIX }, work, targets: [] });
+    expect(judgement.result).toBe("pass");
+    expect(judgement.notes?.join()).not.toContain("not shown to fail");
+  });
+
+  test("is not shown to fail, and no more, where none of them does", async () => {
+    const work = { "src/total.js": "export const total = (a, b) => b + a;\n" };
+    const suite: Suite = (files) =>
+      files["src/total.js"] === SUM || files["src/total.js"]!.includes("a - b")
+        ? honest(files)
+        : { ...honest(files), [OTHER]: null };
+    const { judgement } = await judged({ base: { ...BASE, ...FIX }, work, suite, targets: [] });
+    expect(judgement).toMatchObject({ result: "pass" });
+    expect(judgement.contested).toBeUndefined();
+    expect(judgement.notes).toContain("not shown to fail: the check");
+  });
+});
+
+describe("a test file that the work adds", () => {
+  const NEW = "test/new.test.js > subtracts";
+  const work = { ...FIX, "test/new.test.js": 'import { add } from "../src/cart.js";\ntest("subtracts", () => {});\n' };
+  const withNew =
+    (said: (files: Files) => string | null): Suite =>
+    (files) => ({ ...honest(files), ...(files["test/new.test.js"] === undefined ? {} : { [NEW]: said(files) }) });
+
+  test("is fine where it notices a fault in what the work changed", async () => {
+    const { judgement } = await judged({ work, suite: withNew((files) => says(files["src/cart.js"]!)), targets: [] });
+    expect(judgement.contested).toBeUndefined();
+    expect(judgement.notes).not.toContain("not shown to fail: test/new.test.js");
+  });
+
+  test("is contested where it runs the changed lines and notices no fault in them", async () => {
+    const suite = withNew((files) => {
+      const said = says(files["src/cart.js"]!);
+      return said?.includes("Error") === true ? said : null;
+    });
+    const { judgement } = await judged({
+      work,
+      suite,
+      targets: [],
+      base: { ...BASE, "src/cart.js": "export const add = (a, b) => b + a;\n" },
+    });
+    expect(judgement.result).toBe("pass");
+    expect(judgement.contested).toEqual([{ test: NEW, why: "cannot-fail", file: "test/new.test.js" }]);
+  });
+
+  test("is said not to be shown to fail where it does not run them", async () => {
+    const { judgement } = await judged({
+      work,
+      suite: withNew(() => null),
+      targets: [],
+      base: { ...BASE, "src/cart.js": "export const add = (a, b) => b + a;\n" },
+    });
+    expect(judgement.contested).toBeUndefined();
+    expect(judgement.notes).toContain("not shown to fail: test/new.test.js");
+  });
+});
+
+describe("a suite that takes a minute", () => {
+  const slow = { work: FIX, durationMs: 60_000 };
+
+  test("runs whole once for a fault that a target must notice, and for no other", async () => {
+    const { judgement, tried } = await judged(slow);
+    expect(tried).toBe(1);
+    expect([judgement.result, judgement.contested, judgement.notes]).toEqual(["pass", undefined, undefined]);
+  });
+
+  test("does not run again without a target, and says what was not shown", async () => {
+    const base = { ...BASE, ...FIX };
+    const { judgement, tried } = await judged({ ...slow, base, work: { "src/total.js": SUM }, targets: [] });
+    expect(tried).toBe(0);
+    expect(judgement.notes).toContain("not shown to fail: the check");
+  });
+
+  test("has its tripwires tried where the file of the test can be run alone", async () => {
+    const base = { ...BASE, ...FIX };
+    const { judgement, tried } = await judged({
+      ...slow,
+      base,
+      work: { "src/cart.js": `${FIX["src/cart.js"]}//\n` },
+      targets: [],
+      isSelectable: true,
+    });
+    expect(tried).toBeGreaterThan(0);
+    expect(judgement.notes?.join()).not.toContain("not shown to fail");
   });
 });
 

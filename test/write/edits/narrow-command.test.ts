@@ -61,3 +61,59 @@ describe("a command that runs only the tests that failed", () => {
     expect(narrowedCommand("npm test", { failures, packageFile: "no json" })).toBe("npm test");
   });
 });
+
+describe("runners that take names of tests, or files in their own way", () => {
+  const texts: Readonly<Record<string, string>> = {
+    "cart/cart_test.go":
+      "package cart\n\nfunc TestAdds(t *testing.T) {\n}\n\nfunc ExampleTotal() {\n}\nfunc helper() {}\n",
+    "main_test.go": "package main\nfunc TestMain2(t *testing.T) {}\n",
+    "src/lib.rs":
+      "pub fn one() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    #[ignore]\n    fn adds() {}\n\n    fn helper() {}\n    #[tokio::test]\n    async fn waits() {}\n}\n",
+    "src/none.rs": "pub fn none() {}\n",
+  };
+  const narrowTo = (command: string, ...files: readonly string[]): string =>
+    narrowedCommand(command, {
+      failures: files.map((file) => ({ file, test: file })),
+      packageFile: null,
+      textOf: (file) => texts[file] ?? null,
+    });
+
+  test.each([
+    ["go test ./...", ["cart/cart_test.go"], "go test -run '^(TestAdds|ExampleTotal)$' ./cart"],
+    ["go test -race -count=1 ./...", ["main_test.go"], "go test -race -count=1 -run '^(TestMain2)$' ."],
+    ["go test -tags integration ./...", ["main_test.go"], "go test -tags integration -run '^(TestMain2)$' ."],
+    ["cargo test -q", ["tests/whole.rs"], "cargo test -q --test whole"],
+    ["cargo test", ["src/lib.rs"], "cargo test -- adds waits src/lib.rs"],
+    ["npx mocha", ["test/a.js"], "npx mocha test/a.js"],
+    [
+      "mocha --require test/env --reporter spec --bail test/",
+      ["test/a.js"],
+      "mocha --require test/env --reporter spec --bail test/a.js",
+    ],
+    ["python -m unittest", ["tests/test_a.py"], "python -m unittest tests/test_a.py"],
+    ["python3 -m unittest discover -v", ["tests/test_a.py"], "python3 -m unittest -v tests/test_a.py"],
+    [
+      "python3 -m unittest discover -s tests -t .",
+      ["tests/test_a.py"],
+      "python3 -m unittest discover -s tests -t . -p test_a.py",
+    ],
+  ])("%s with %j", (command, files, expected) => {
+    expect(narrowTo(command, ...files)).toBe(expected);
+  });
+
+  test.each([
+    ["go test -run TestAdds ./...", "cart/cart_test.go"],
+    ["go test ./...", "unknown_test.go"],
+    ["go test -unknown value ./...", "cart/cart_test.go"],
+    ["cargo test adds", "src/lib.rs"],
+    ["cargo test -- --nocapture", "src/lib.rs"],
+    ["cargo test --lib", "src/lib.rs"],
+    ["cargo test", "src/none.rs"],
+    ["mocha --unknown value test/", "test/a.js"],
+    ["python -m unittest tests.test_a", "tests/test_a.py"],
+    ["python -m unittest discover -p *_test.py", "tests/a_test.py"],
+    ["make test", "test/a.js"],
+  ])("%s is left as it is", (command, file) => {
+    expect(narrowTo(command, file)).toBe(command);
+  });
+});

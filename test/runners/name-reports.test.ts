@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { narrowedCommand } from "../../src/write/edits/narrow-command.ts";
 import { cargo, go } from "./compiled-projects.ts";
-import { expectNames, expectSameRun } from "./kit.ts";
+import { type RunnerCase, expectNames, expectSameRun } from "./kit.ts";
 import { nodeTest, pytest, unittest, vitest } from "./projects.ts";
 
 /** Our own, with Vitest in it. */
@@ -31,4 +32,24 @@ describe("each runner reports its tests by name, and prints and exits as without
   );
   it.runIf(has("go", "version"))("go test", () => expectNames({ ...go, runner: "go test" }));
   it.runIf(has("cargo", "--version"))("cargo test -q", () => expectNames({ ...cargo, runner: "cargo test" }));
+});
+
+/** The case with the tests of this file alone: they must be called as in a run of all. */
+function alone(given: RunnerCase, file: string, exitCode: number): RunnerCase {
+  const failures = [{ file, test: file }];
+  const command = narrowedCommand(given.command, { failures, packageFile: null, textOf: (path) => given.files[path]! });
+  expect(command).not.toBe(given.command);
+  const names = Object.entries(given.expected).filter(([name]) => name.startsWith(`${file} > `));
+  return { ...given, command, exitCode, expected: Object.fromEntries(names) };
+}
+
+describe("a file of tests that is run alone names them as a run of all does", { timeout: 300_000 }, () => {
+  it.runIf(has("python3", "--version"))("unittest", () => expectNames(alone(unittest.broken, "test_cart.py", 1)));
+  it.runIf(has("go", "version"))("go test", () => expectNames(alone(go, "cart/cart_test.go", 1)));
+  it.runIf(has("cargo", "--version"))("cargo test, a program of tests", () =>
+    expectNames(alone(cargo, "tests/whole.rs", 0)),
+  );
+  it.runIf(has("cargo", "--version"))("cargo test, tests in a source", () =>
+    expectNames(alone(cargo, "src/lib.rs", 0)),
+  );
 });

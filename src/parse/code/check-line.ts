@@ -23,7 +23,8 @@ export function startedPrograms(line: string): readonly StartedProgram[] {
   return found;
 }
 
-const PLAIN = /^[\w@%+:,./-]+$/;
+/** What begins with a dash is an option of `env` or `time`, and which words belong to it is not known. */
+const PLAIN = /^(?!-)[\w@%+:,./-]+$/;
 const SYNTAX = new Set(["if", "for", "while", "until", "case", "function", "{", "}", "[[", "select", "do", "then"]);
 const PREFIXES = new Set(["!", "time", "exec", "nohup", "command", "env"]);
 

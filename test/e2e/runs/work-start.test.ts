@@ -159,6 +159,6 @@ testInFull("a check that needs a secret of HOME runs with the user's own, and th
   const { exit, out } = loop(repository, 1, 'test -f "$HOME/.netrc" && npm test');
   expect(exit, out).toBe(0);
   expect(out).toContain(
-    "the checks run with your own HOME and without a sandbox, because they fail in one without .netrc",
+    "the checks run with your own HOME and without a sandbox, because they fail in a HOME without .netrc",
   );
 });

@@ -13,6 +13,7 @@ describe("startedPrograms", () => {
     ["a || b && c", ["a"]],
     ["! grep -q x a.txt", ["grep"]],
     ["env A=1 exec python3 -m pytest", ["python3"]],
+    ["env -u NODE_ENV npm test", []],
     ['"$RUNNER" x && make', ["make"]],
     ["if test -f a; then b; fi", []],
     ["(cd sub && x)", []],

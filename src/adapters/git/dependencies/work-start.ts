@@ -145,7 +145,7 @@ async function openWorkStart(
   }
   const sayReal = once(() =>
     options.onNotice?.(
-      `the checks run with your own HOME and without a sandbox, because they fail in one without ${listOf(home?.leftOut ?? [])}; to try again: rm ${notes.file}`,
+      `the checks run with your own HOME and without a sandbox, because ${reasonFor(home?.leftOut ?? [])}; to try again: rm ${notes.file}`,
     ),
   );
   const homes = home === null ? null : createCheckHomes(userState, options.home!, home);
@@ -183,6 +183,9 @@ const listOf = (paths: readonly string[]): string =>
     ? `${paths.slice(0, MOST_NAMED).join(", ")} and ${paths.length - MOST_NAMED} more`
     : paths.join(", ");
 const MOST_NAMED = 6;
+
+const reasonFor = (leftOut: readonly string[]): string =>
+  leftOut.length === 0 ? "the base fails in it" : `they fail in a HOME without ${listOf(leftOut)}`;
 
 /** Where the last engine was killed, the settings of its start; else what a person has changed since is new. */
 async function nextHome(home: string, folder: string, record: StartRecord | null): Promise<KeptHome> {

@@ -2,7 +2,7 @@ import { INTEGRITY_RULES } from "../../../src/core/gates/integrity-rule.ts";
 import { HONEST } from "./fake-green-honest.ts";
 import { WAYS } from "./fake-green-ways.ts";
 
-/** The tables of docs/guide/integrity.md, from the rows that are tested. */
+/** The tables of docs/guide/integrity-rules.md, from the rows that are tested. */
 export function guideTables(): readonly string[] {
   return [rules(), ways(), honest()];
 }

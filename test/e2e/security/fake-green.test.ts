@@ -138,6 +138,6 @@ test("there are enough of both, and the guide shows them", () => {
   expect(WAYS.length).toBeGreaterThanOrEqual(30);
   expect(HONEST.length).toBeGreaterThanOrEqual(10);
   expect(new Set([...WAYS, ...HONEST].map(({ does }) => does)).size).toBe(WAYS.length + HONEST.length);
-  const guide = readFileSync(join(ROOT, "docs/guide/integrity.md"), "utf8");
+  const guide = readFileSync(join(ROOT, "docs/guide/integrity-rules.md"), "utf8");
   for (const table of guideTables()) expect(guide).toContain(table);
 });

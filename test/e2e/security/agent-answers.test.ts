@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TEST_TOKEN } from "../../kit/test-token.ts";
 import { makeRepository, write } from "../../kit/git-repository.ts";
+import { missingSandbox } from "../../kit/sandbox.ts";
 import { checkoutOf } from "../checkout.ts";
 import { DISGUISES, isPossible } from "./disguises.ts";
 
@@ -290,3 +291,23 @@ test("a test suite that an engine runs may answer in a project of its own", { ti
     /An engine started this process[\s\S]*exit 1/,
   );
 });
+
+const missing = missingSandbox();
+
+test.skipIf(missing !== null)(
+  `an agent in a sandbox finds nothing to answer to${missing === null ? "" : ` (${missing})`}`,
+  () => {
+    const says = SAYS.map((words) => `(cd "$root" && ${REMAND} ${words}) >> said 2>&1; echo "exit $?" >> said`);
+    const { root, clear } = makeRepository(projectFiles(says.join("\n")));
+    try {
+      run(root, { REMAND_SANDBOX: "required" });
+      const said = spawnSync("git", ["show", "remand/say-it:said"], { cwd: root, encoding: "utf8" }).stdout;
+      expect(said.match(/^exit \d+$/gm), said).toHaveLength(SAYS.length);
+      expect(said).not.toContain("exit 0");
+      expect(remand(root, ["log", "--json"]).stdout).not.toContain("person.answered");
+      expect(statusOf(root)).toBe("escalated");
+    } finally {
+      clear();
+    }
+  },
+);

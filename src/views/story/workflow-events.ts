@@ -22,18 +22,20 @@ export function workflowEvents(lines: readonly Recorded[]): readonly WorkflowEve
     ];
     switch (event.type) {
       case "gate.started":
-        return REVIEWER[event.gate] === undefined ? [] : entry(`${REVIEWER[event.gate]}_dispatched`);
+        return NAMES[event.gate] === undefined ? [] : entry(`${NAMES[event.gate]!.reviewer}_dispatched`);
       case "gate.judged": {
         const { gate, result } = event.judgement;
-        if (result !== "fail") return gate === "review" && result === "pass" ? entry("critic_pass") : [];
+        const { pass, fail } = NAMES[gate] ?? {};
+        if (result !== "fail") return result === "pass" && pass !== undefined ? entry(pass) : [];
         const count = (failures.get(`${story} ${gate}`) ?? 0) + 1;
         failures.set(`${story} ${gate}`, count);
-        return gate === "review" ? entry("critic_fail", { failures: count }) : [];
+        return fail === undefined ? [] : entry(fail, { failures: count });
       }
       case "work.sent-back": {
-        const reason = event.gate === "review" ? "critic_fail" : `${event.gate}_failed`;
-        const attempt = event.gate === "person" ? {} : { attempt: failures.get(`${story} ${event.gate}`) ?? 0 };
-        return entry("developer_rework_dispatched", { reason, ...attempt });
+        const { gate } = event;
+        const known = gate === "person" ? undefined : NAMES[gate];
+        const attempt = gate === "person" ? {} : { attempt: failures.get(`${story} ${gate}`) ?? 0 };
+        return entry("developer_rework_dispatched", { reason: known?.fail ?? `${gate}_failed`, ...attempt });
       }
       case "escalation.raised": {
         const reason = limitOf(event);
@@ -51,5 +53,8 @@ export function workflowEvents(lines: readonly Recorded[]): readonly WorkflowEve
   });
 }
 
-/** Their names for who reviews. */
-const REVIEWER: { readonly [G in GateName]?: string } = { review: "critic", audit: "auditor" };
+/** Their names: who reviews, and what is logged of a result. An audit that passes is logged as the task's completion. */
+const NAMES: { readonly [G in GateName]?: { reviewer: string; pass?: string; fail?: string } } = {
+  review: { reviewer: "critic", pass: "critic_pass", fail: "critic_fail" },
+  audit: { reviewer: "auditor" },
+};

@@ -92,10 +92,12 @@ async function heldToFaults(
   const contested: ContestedTest[] = [];
   for (const unit of units) {
     if (work.control.signal.aborted) return judged;
-    const known = await base.of(unit, time);
+    // The tripwires of a target, and of a file that runs alone, are tried whatever the time: they show the most.
+    const limit = unit.file === null && targetsIn(work, unit).length === 0 ? time : undefined;
+    const known = await base.of(unit, limit);
     if (known === null) continue;
     for (const tripwire of known.tripwires) {
-      if (!time.hasTime(unit)) break;
+      if (limit?.hasTime(unit) === false) break;
       const verdict = await tryTripwire(work, bench, unit, tripwire, known);
       if (verdict.type === "noticed") shown.add(unit.file);
       if (verdict.type !== "ignored" || work.control.signal.aborted) continue;

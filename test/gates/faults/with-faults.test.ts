@@ -31,6 +31,8 @@ interface World {
   readonly durationMs?: number;
   /** Can files of tests be run alone? */
   readonly isSelectable?: boolean;
+  /** Each look at the clock is a minute later: all time limits are used up. */
+  readonly isLate?: boolean;
 }
 
 /** The body of a one-line function, run. */
@@ -68,7 +70,8 @@ const BASE = {
 async function judged(world: World) {
   const { work, suite = honest, targets = [TARGET], request, isNamed = true } = world;
   const base: Files = world.base ?? BASE;
-  const { durationMs = 1, isSelectable = false } = world;
+  const { durationMs = 1, isSelectable = false, isLate = false } = world;
+  let minutes = 0;
   const all = { ...base, ...work };
   const trees: Record<string, Files> = { base, "tree-now": all };
   let runs = 0;
@@ -135,7 +138,7 @@ async function judged(world: World) {
     product: [],
     commands: ["npm test"],
     faults: {
-      clock: { now: () => 0, sleep: () => Promise.resolve() },
+      clock: { now: () => (isLate ? minutes++ * 60_000 : 0), sleep: () => Promise.resolve() },
       store: {
         find: (_base, tests) => Promise.resolve(kept.get(tests) ?? null),
         keep: (_base, tests, found) => Promise.resolve(void kept.set(tests, found)),
@@ -150,7 +153,7 @@ async function judged(world: World) {
   const atBase = { failing: targets, flaky: [], known: [], targets };
   const asked = gateRequest({ baseRun, atBase, ...request });
   const judgement = await gate.run(asked, CONTROL);
-  return { judgement, again: () => gate.run(asked, CONTROL), runs: () => runs, tried };
+  return { judgement, again: () => gate.run(asked, CONTROL), runs: () => runs, tried, tries: () => tried };
 }
 
 const FIX = { "src/cart.js": "export const add = (a, b) => a + b;\n" };
@@ -260,9 +263,11 @@ describe("a test file that the work adds", () => {
 describe("a suite that takes a minute", () => {
   const slow = { work: FIX, durationMs: 60_000 };
 
-  test("runs whole once for a fault that a target must notice, and for no other", async () => {
-    const { judgement, tried } = await judged(slow);
-    expect(tried).toBe(1);
+  test("runs whole once for a fault that a target must notice, where the base is known", async () => {
+    const { again, tries } = await judged(slow);
+    const before = tries();
+    const judgement = await again();
+    expect(tries() - before).toBe(1);
     expect([judgement.result, judgement.contested, judgement.notes]).toEqual(["pass", undefined, undefined]);
   });
 
@@ -301,6 +306,16 @@ describe("a check that cannot fail any more", () => {
     expect(finding.detail).toContain(
       "`export const add = (a, b) => a - b;` became `export const add = (a, b) => a * b;`",
     );
+  });
+
+  test("is refused on a slow machine too, where the file of the test can be run alone", async () => {
+    const { judgement } = await judged({ base, work, suite: disarmed, isSelectable: true, isLate: true });
+    expect(judgement.result).toBe("fail");
+  });
+
+  test("is refused on a slow machine too, where it is a target", async () => {
+    const { judgement } = await judged({ base, work, suite: disarmed, isLate: true });
+    expect(judgement.result).toBe("fail");
   });
 
   test("is refused without a target too", async () => {

@@ -135,6 +135,7 @@ export function waitMs(retry) {
 
 const TESTS = `import assert from "node:assert/strict";
 import test from "node:test";
+import { waitMs } from "../src/retry.js";
 
 test("the first retry waits 100 ms", () => {
   assert.equal(waitMs(1), 100);

@@ -25,7 +25,7 @@ import { gatesOf, practicesOf } from "./gates.ts";
 import { ownerRulesAt, recordedLicenses, withOwnerLicenses } from "./licenses.ts";
 import { ownPythonOf } from "./own-python.ts";
 import { hiddenPartsForGate } from "../hidden-files.ts";
-import { speakerIn } from "../journal/author.ts";
+import { isAgentIn } from "../journal/author.ts";
 import { sandboxesOf } from "../sandboxes.ts";
 
 /** Has gates judge the files as they are, or a commit, without an agent and without a line in the journal. */
@@ -86,7 +86,7 @@ export async function openGates(
     const isHeldToBase = !quick && place.commit !== "" && plan.gates.some((name) => RUN_TESTS.has(name));
     const checkouts = createExperimentRunner(files);
     const held = isHeldToBase ? { experimentRunner: checkouts } : {};
-    const isAsked = !quick && plan.isForAgent !== true && (await speakerIn(root, env)).type !== "agent";
+    const isAsked = !quick && plan.isForAgent !== true && !(await isAgentIn(root, env));
     const hidden = isAsked ? await hiddenPartsForGate(root, plan.config, env, sandboxes, onNotice) : null;
     const parts = { evidence, clock, workspace, env, sandboxes, python, checkouts, reviewers, hidden, ...held };
     const gates = gatesOf(plan, parts);

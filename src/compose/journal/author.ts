@@ -58,6 +58,11 @@ export async function speakerIn(root: string, env: EnvVariables): Promise<EventA
   return identifiedSpeaker(await factsFor(engine, env), env);
 }
 
+/** Did an engine start this process? No token is asked for, and a wrong one is not complained of. */
+export async function isAgentIn(root: string, env: EnvVariables): Promise<boolean> {
+  return speakerOf(await factsFor(await readEngineRecord(root), env)).type === "agent";
+}
+
 /** An agent stays one, whatever token it has found. */
 async function identifiedSpeaker(facts: SpeakerFacts, env: EnvVariables): Promise<EventAuthor> {
   const speaker = speakerOf(facts);

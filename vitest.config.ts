@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Tests that run the built program. They need `dist`, which their set-up builds once. */
 const BUILT = ["test/cli/built*.test.ts", "test/docs.test.ts", "test/e2e/**/*.test.ts", "test/web/**/*.test.ts"];
@@ -22,9 +23,21 @@ const setupFiles = ["test/identified.ts", "test/property-seed.ts"];
 
 const CORE_THRESHOLDS = { lines: 95, statements: 95, functions: 95, branches: 90 };
 
+/** Small files whose tests take minutes: started last, one of them would keep one processor waiting. */
+const LONG = /\/(?:security\/attacks|gates\/base-failures|fleet\/fleet|docs)\.test\.ts$/;
+
+class LongFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONG.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    sequence: { sequencer: LongFilesFirst },
     projects: [
       {
         test: {

@@ -144,10 +144,14 @@ const localEnvironment = (source: Environment): Environment => ({
  * models and of anything else are no login.
  */
 function remoteEnvironment(source: Environment): Environment {
-  const { seen } = checkVariables(source, LOGINS);
+  const { seen } = checkVariables(source, [...LOGINS, ...furtherLogins(source)]);
   const kept = Object.entries(seen).filter(([name]) => !name.startsWith("GIT_") || KEPT.has(name));
   return { ...Object.fromEntries(kept), ...ALWAYS };
 }
+
+/** A credential helper may read more than what the usual servers need: `REMAND_GIT_ENV=AWS_*,VAULT_TOKEN`. */
+const furtherLogins = ({ REMAND_GIT_ENV = "" }: Environment): string[] =>
+  REMAND_GIT_ENV.split(/[\s,]+/).filter((name) => name !== "");
 
 const LOGINS = [
   ...KEPT,

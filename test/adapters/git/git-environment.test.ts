@@ -5,7 +5,7 @@ import { createGit } from "../../../src/adapters/git/git.ts";
 import { makeRepository } from "../../kit/git-repository.ts";
 
 /** What a program that git starts sees, for a call of the engine. */
-async function seenBy(call: { readonly remote?: boolean }): Promise<string> {
+async function seenBy(call: { readonly remote?: boolean }, named: Record<string, string> = {}): Promise<string> {
   const repository = makeRepository({ ".gitattributes": "*.txt filter=spy\n" });
   onTestFinished(() => repository.clear());
   const { root, home, env } = repository;
@@ -22,6 +22,7 @@ async function seenBy(call: { readonly remote?: boolean }): Promise<string> {
     HTTPS_PROXY: "http://proxy.example",
     SSH_AUTH_SOCK: "/run/agent",
     REMAND_GIT_PASSWORD: "hunter2-of-the-fleet",
+    ...named,
   });
   await git.run(["add", "a.txt"], call);
   return readFileSync(join(home, "seen"), "utf8");
@@ -41,4 +42,13 @@ test("a call that talks to a remote has the logins of git servers and the way th
   expect(seen).toContain("REMAND_GIT_PASSWORD=hunter2-of-the-fleet");
   expect(seen).toContain("HTTPS_PROXY=");
   expect(seen).not.toMatch(/ACME_API_TOKEN|ANTHROPIC_API_KEY/);
+});
+
+test("a credential helper gets what the user names for it, in calls that talk to a remote alone", async () => {
+  const named = { AWS_SECRET_ACCESS_KEY: "hunter2-of-aws", REMAND_GIT_ENV: "AWS_*, ACME_API_TOKEN" };
+  const seen = await seenBy({ remote: true }, named);
+  expect(seen).toContain("AWS_SECRET_ACCESS_KEY=hunter2-of-aws");
+  expect(seen).toContain("ACME_API_TOKEN=");
+  expect(seen).not.toContain("ANTHROPIC_API_KEY");
+  expect(await seenBy({}, named)).not.toContain("hunter2");
 });

@@ -13,13 +13,15 @@ export const NOTHING_REPORTED: AgentReport = { value: null, disputes: [] };
 export interface ReportTaker {
   /** Whose story it must be; `null`: any. */
   readonly story: string | null;
+  /** What was reported before an engine died. */
+  readonly before?: AgentReport | undefined;
   /** Says what becomes of it, for the model. */
   take(reported: AgentReport): Promise<string>;
 }
 
 /** The tools by which an agent reports. A report that is wrong is sent back with what is wrong, to be made again. */
 export function reportTools(names: readonly ReportTool[], taker: ReportTaker): readonly Tool[] {
-  let reported = NOTHING_REPORTED;
+  let reported = taker.before ?? NOTHING_REPORTED;
   return names.map((name) => ({
     name,
     description: DESCRIPTIONS[name],

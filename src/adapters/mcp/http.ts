@@ -5,23 +5,35 @@ import type { Tool } from "../../ports/tool.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { createMcpSession, fault, PARSE_FAULT, type McpOptions } from "./session.ts";
 
-/** Tools that one agent can call for as long as it is open. */
-export interface McpHttpServer {
-  readonly url: string;
+/** Where a server is reached. */
+export interface McpAddress {
+  readonly port: number;
   /** Every request must carry it. Each server has its own. */
   readonly token: string;
+}
+
+/** Tools that one agent can call for as long as it is open. */
+export interface McpHttpServer extends McpAddress {
+  readonly url: string;
   close(): Promise<void>;
 }
 
-/** Offers tools to a client on this machine. Each dispatch has its own server, which closes with it. */
-export async function openMcpServer(tools: readonly Tool[], options: McpOptions): Promise<McpHttpServer> {
-  const token = randomBytes(32).toString("hex");
+/**
+ * Offers tools to a client on this machine. Each dispatch has its own server, which closes with it. `last` is where the
+ * client reached the server of an engine that died: it is opened there again unless another program has the port now.
+ */
+export async function openMcpServer(
+  tools: readonly Tool[],
+  options: McpOptions,
+  last: McpAddress | null = null,
+): Promise<McpHttpServer> {
+  const token = last?.token ?? randomBytes(32).toString("hex");
   const session = createMcpSession(tools, options);
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy());
   });
   server.requestTimeout = 60_000;
-  const port = await listening(server);
+  const port = await listening(server, last?.port ?? 0);
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -38,6 +50,7 @@ export async function openMcpServer(tools: readonly Tool[], options: McpOptions)
 
   return {
     url: `http://127.0.0.1:${port}/mcp`,
+    port,
     token,
     close: () => {
       session.close();
@@ -47,10 +60,13 @@ export async function openMcpServer(tools: readonly Tool[], options: McpOptions)
   };
 }
 
-function listening(server: Server): Promise<number> {
+function listening(server: Server, wanted: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      if (wanted === 0 || error.code !== "EADDRINUSE") return reject(error);
+      resolve(listening(server, 0));
+    });
+    server.listen(wanted, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
   });
 }
 

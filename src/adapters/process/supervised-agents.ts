@@ -6,6 +6,7 @@ import type { AgentRuns } from "../../ports/agent.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { type AgentDispatch, type AgentProcesses, DISPATCH_PREFIX } from "./agent-processes.ts";
 import { removeCellFolder } from "./cell-folder.ts";
+import { createKeptReports, type KeptReports, removeReports } from "./kept-reports.ts";
 import { killLeftovers } from "./leftovers.ts";
 import { readOr } from "./process-table.ts";
 import { readNote, readRequest, readStatus, writeNote } from "./run-files.ts";
@@ -19,6 +20,8 @@ export interface SupervisedAgents extends AgentRuns {
    * another one did is not found again.
    */
   forRole(role: string, agent: string): AgentProcesses;
+  /** The same for what agents of this role report by tools. */
+  reportsOf(role: string): KeptReports;
 }
 
 interface SupervisedAgentsOptions extends SupervisorOptions {
@@ -51,6 +54,7 @@ export function createSupervisedAgents(options: SupervisedAgentsOptions): Superv
       players.set(role, agent);
       return { open: ({ key, turn }) => dispatches.open({ key, role, agent }, turn) };
     },
+    reportsOf: (role) => createKeptReports(folder, role),
     async has(key) {
       for (const part of partsOf(key)) if (isThere(await stateOfRun(part))) return true;
       return false;
@@ -62,9 +66,11 @@ export function createSupervisedAgents(options: SupervisedAgentsOptions): Superv
       const owner = story ?? "@project";
       for (const path of foldersIn(folder))
         if (ownerOf(keyOf(path) ?? "") === owner) await removeDispatch(path, tempFolder);
+      removeReports(folder, (key) => ownerOf(key) === owner);
     },
     async dropAllBut(keys) {
       for (const path of foldersIn(folder)) if (!keys.has(keyOf(path) ?? "")) await removeDispatch(path, tempFolder);
+      removeReports(folder, (key) => !keys.has(key));
     },
   };
 }

@@ -4,7 +4,8 @@ import { RemandError } from "../../core/events/error.ts";
 import type { Agent, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import type { ReportTool } from "../../core/schemas/report.ts";
 import { NOTHING_REPORTED, type AgentReport, reportTools } from "../../app/report-tools.ts";
-import { openMcpServer } from "../../adapters/mcp/http.ts";
+import { openMcpServer, type McpAddress } from "../../adapters/mcp/http.ts";
+import type { KeptReports } from "../../adapters/process/kept-reports.ts";
 
 const MAX_CHARS = 64 * 1024;
 
@@ -28,34 +29,48 @@ export async function instructionsOf(root: string, names: readonly string[]): Pr
 
 /**
  * An agent whose client can be given tools: it reports by calling one of them, with a schema and with errors that it
- * can fix. Its report becomes the result's structured output, unless the client gave one.
+ * can fix. Its report becomes the result's structured output, unless the client gave one. An agent that outlives the
+ * engine finds the next engine's tools where it found the last one's, and what it reported before counts.
  */
-export function reportingAgent(agent: Agent): Agent {
+export function reportingAgent(agent: Agent, keptReports?: KeptReports): Agent {
   return {
     name: agent.name,
     async run(request, control) {
       const { report, outputSchema } = request;
       // Who is held to a schema already has one way to say it, and needs no second.
       if (report === undefined || outputSchema !== null) return agent.run(request, control);
-      let reported = NOTHING_REPORTED;
+      const kept = keptReports?.open(request);
+      const last = (kept?.last ?? null) as ReportSession | null;
+      let reported = last?.reported ?? NOTHING_REPORTED;
       const names = TOOLS[report.kind];
       const tools = reportTools(names, {
         story: report.story,
+        before: last?.reported,
         take: (all) => {
           reported = all;
+          keep();
           return Promise.resolve("Recorded. Write what else you were asked for, then end your turn.");
         },
       });
-      const server = await openMcpServer(tools, { version: "1" });
+      const server = await openMcpServer(tools, { version: "1" }, last);
+      const keep = (): void =>
+        kept?.write({ port: server.port, token: server.token, reported } satisfies ReportSession);
       try {
+        keep();
         const mcpServer = { name: "remand", url: server.url, token: server.token, tools: names };
         const prompt = `${request.prompt}\n\n${hint(report)}`;
         return withReport(await agent.run({ ...request, prompt, mcpServer }, control), reported);
       } finally {
+        kept?.close();
         await server.close();
       }
     },
   };
+}
+
+/** What the next engine needs when this one dies. */
+interface ReportSession extends McpAddress {
+  readonly reported: AgentReport;
 }
 
 const TOOLS: { readonly [K in NonNullable<AgentRequest["report"]>["kind"]]: readonly ReportTool[] } = {

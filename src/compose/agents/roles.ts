@@ -121,7 +121,7 @@ async function agentOf(
     sandbox: parts.sandboxes.agents,
     processes: parts.agentRuns?.forRole(role, JSON.stringify([use, command, config.args])),
   });
-  return takesTools ? reportingAgent(agent) : agent;
+  return takesTools ? reportingAgent(agent, parts.agentRuns?.reportsOf(role)) : agent;
 }
 
 /**

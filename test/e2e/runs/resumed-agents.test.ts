@@ -1,6 +1,6 @@
 /** Each kind of agent whose program outlives the engine: what it said before and after the engine was killed is found. */
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +10,8 @@ import { createSupervisedAgents } from "../../../src/adapters/process/supervised
 import { createClaudeAgent } from "../../../src/agents/claude/claude-agent.ts";
 import { createCodexAgent } from "../../../src/agents/codex/codex-agent.ts";
 import { createCommandAgent } from "../../../src/agents/command/command-agent.ts";
-import type { AgentRequest } from "../../../src/ports/agent.ts";
+import { reportingAgent } from "../../../src/compose/agents/client-agents.ts";
+import type { Agent, AgentRequest } from "../../../src/ports/agent.ts";
 import { makeFake } from "../../agents/fake-clients.ts";
 
 const DIST = fileURLToPath(new URL("../../../dist/", import.meta.url));
@@ -51,15 +52,27 @@ const AGENTS = {
   command: { file: "agents/command/command-agent.js", make: "createCommandAgent", create: createCommandAgent },
 } as const;
 
-test.each(["claude", "codex", "command"] as const)("%s: one start, one result", async (kind) => {
+const control = { signal: new AbortController().signal, onEvent() {} };
+
+/** An agent that an engine starts, which is killed as soon as the agent has written `session`; and the next engine's. */
+async function outlivingAgent(
+  kind: keyof typeof AGENTS,
+  script: string | { raw: string },
+  changes: Partial<AgentRequest> = {},
+): Promise<{ readonly root: string; readonly again: Agent; readonly request: AgentRequest }> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "resumed-")));
   const agents = createSupervisedAgents({ folder: join(root, "runs"), cookie: undefined, program: PROGRAM });
   onTestFinished(async () => {
     await agents.dropAllBut(new Set());
+    expect(readdirSync(join(root, "runs"))).toEqual([]);
     rmSync(root, { recursive: true, force: true });
   });
-  const command = kind === "command" ? COMMAND : makeFake(kind, root, kind === "claude" ? CLAUDE : CODEX).program;
-  const options = { command, root, environment: { source: { PATH: process.env["PATH"] ?? "" }, sees: [] } };
+  const command = kind === "command" || typeof script === "string" ? script : makeFake(kind, root, script).program;
+  const options = {
+    command: command as string,
+    root,
+    environment: { source: { PATH: process.env["PATH"] ?? "" }, sees: [] },
+  };
   const request: AgentRequest = {
     prompt: "Do it.",
     cwd: root,
@@ -71,16 +84,19 @@ test.each(["claude", "codex", "command"] as const)("%s: one start, one result", 
     env: {},
     key: "a:3",
     turn: 0,
+    ...changes,
   };
   const { file, make, create } = AGENTS[kind];
   const engineFile = join(root, "engine.mjs");
+  const inDist = (path: string): string => JSON.stringify(join(DIST, path));
   writeFileSync(
     engineFile,
-    `import { ${make} } from ${JSON.stringify(join(DIST, file))};
-import { createSupervisedAgents } from ${JSON.stringify(join(DIST, "adapters/process/supervised-agents.js"))};
+    `import { ${make} } from ${inDist(file)};
+import { createSupervisedAgents } from ${inDist("adapters/process/supervised-agents.js")};
+import { reportingAgent } from ${inDist("compose/agents/client-agents.js")};
 const agents = createSupervisedAgents(${JSON.stringify({ folder: join(root, "runs"), program: PROGRAM })});
 const agent = ${make}({ ...${JSON.stringify(options)}, processes: agents.forRole("developer", "it") });
-await agent.run(${JSON.stringify(request)}, { signal: new AbortController().signal, onEvent() {} });
+await reportingAgent(agent, agents.reportsOf("developer")).run(${JSON.stringify(request)}, { signal: new AbortController().signal, onEvent() {} });
 `,
   );
   const engine = spawn(process.execPath, [engineFile], { stdio: "inherit" });
@@ -88,11 +104,14 @@ await agent.run(${JSON.stringify(request)}, { signal: new AbortController().sign
   while (!existsSync(join(root, "session"))) await sleep(10);
   engine.kill("SIGKILL");
   await isOver;
-  const again = create({ ...options, processes: agents.forRole("developer", "it") });
-  const ending = again.run(
-    { ...request, prompt: "Said again: do it." },
-    { signal: new AbortController().signal, onEvent() {} },
-  );
+  const found = create({ ...options, processes: agents.forRole("developer", "it") });
+  return { root, request, again: reportingAgent(found, agents.reportsOf("developer")) };
+}
+
+test.each(["claude", "codex", "command"] as const)("%s: one start, one result", async (kind) => {
+  const script = { claude: CLAUDE, codex: CODEX, command: COMMAND }[kind];
+  const { root, again, request } = await outlivingAgent(kind, script);
+  const ending = again.run({ ...request, prompt: "Said again: do it." }, control);
   await sleep(100);
   writeFileSync(join(root, "go"), "");
   const id = readFileSync(join(root, "session"), "utf8").trim();
@@ -100,4 +119,27 @@ await agent.run(${JSON.stringify(request)}, { signal: new AbortController().sign
   const asked = kind === "command" ? join(root, "prompt.txt") : join(root, kind, "asked.jsonl");
   expect(readFileSync(asked, "utf8").split("Do it.")).toHaveLength(2);
   expect(readFileSync(asked, "utf8")).not.toContain("Said");
+});
+
+test("what an agent reports by tools before and after the engine was killed is found", async () => {
+  const call = (name: string, input: object): string =>
+    `call(${JSON.stringify({ name, arguments: { story: "cart", ...input } })})`;
+  const script = slowly(
+    `const session_id = option("--session-id");
+const { mcpServers: { remand: { url, headers } } } = JSON.parse(fs.readFileSync(option("--mcp-config"), "utf8"));
+const call = (params) => fetch(url, { method: "POST", headers: { ...headers, "content-type": "application/json" },
+  body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }) }).then((answer) => answer.text());
+${call("dispute_finding", { finding: "1", reason: "tabs are wanted" })}.then(() => fs.writeFileSync("session", session_id));`,
+    `${call("report_ready", { outcome: "ready", summary: "tabs" })}.then(() => print({ type: "result", is_error: false,
+    result: "all done", session_id }));`,
+  );
+  const { root, again, request } = await outlivingAgent("claude", script, { report: { story: "cart", kind: "work" } });
+  const ending = again.run(request, control);
+  await sleep(100);
+  writeFileSync(join(root, "go"), "");
+  expect(await ending).toMatchObject({
+    status: "completed",
+    text: "all done\n\nDispute: 1: tabs are wanted",
+    output: { summary: "tabs" },
+  });
 });

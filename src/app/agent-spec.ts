@@ -29,11 +29,11 @@ export function whoPlays(
 
 /** The roles that a gate asks to judge; empty for one that needs no agent. */
 export function rolesOfGate({ roles, gates }: Pick<Policy, "roles" | "gates">, gate: GateName): readonly string[] {
-  const { reviewer, hasStageReviewers } = GATE_REGISTRY[gate];
-  if (reviewer === null) return [];
+  const { reviewer, hasStageReviewers, hasTddPhases } = GATE_REGISTRY[gate];
   const { stages } = gates[gate];
-  if (!hasStageReviewers || stages.length === 0) return [roles[reviewer]];
-  return [
-    ...new Set(stages.map((stage) => (Object.hasOwn(roles.stage, stage) ? roles.stage[stage]! : roles[reviewer]))),
-  ];
+  // Programs decide a TDD cycle, and the reviewers of its stages.
+  if (reviewer === null && !(hasTddPhases && stages.length > 0)) return [];
+  const usual = roles[reviewer ?? "critic"];
+  if (reviewer !== null && (!hasStageReviewers || stages.length === 0)) return [usual];
+  return [...new Set(stages.map((stage) => (Object.hasOwn(roles.stage, stage) ? roles.stage[stage]! : usual)))];
 }

@@ -1,5 +1,5 @@
 import { RemandError } from "../core/events/error.ts";
-import type { GateName } from "../core/gates/gate.ts";
+import { type GateName, isWithoutCommands } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { Config } from "../config/config.ts";
@@ -15,7 +15,7 @@ import { inTurn } from "../gates/review/ask-reviewer.ts";
 export function ablePolicy(
   policy: Policy,
   gates: ReadonlySet<GateName>,
-  { canDeliver, settings }: { readonly canDeliver: boolean; readonly settings: Config["gates"] },
+  { canDeliver, config }: { readonly canDeliver: boolean; readonly config: Pick<Config, "gates" | "forge"> },
 ): Policy {
   const planned = new Set(policy.phases.flatMap((plan) => plan.gates));
   const missing = [...planned].filter((gate) => !gates.has(gate));
@@ -26,13 +26,8 @@ export function ablePolicy(
       `Leave it out for now: remand run --set 'phases.implement=[integrity, checks]', or the same in remand.yaml.`,
     );
   // An agent would work, and be paid, for a gate that then has nothing to judge by.
-  const bare = [...planned].find((gate) => GATE_REGISTRY[gate].needsCommands && settings[gate].commands.length === 0);
-  if (bare !== undefined)
-    throw new RemandError(
-      "config-invalid",
-      `the ${bare} gate has no command`,
-      `Name one in remand.yaml: gates: { ${bare}: { commands: [make check] } }. Or leave the gate out: --set 'phases.implement=[integrity]'.`,
-    );
+  const bare = [...planned].find((gate) => isWithoutCommands(gate, config.gates, config.forge.use !== "none"));
+  if (bare !== undefined) throw noCommand(policy, bare);
   if (policy.deliver !== "branch" && !canDeliver)
     throw new RemandError(
       "config-invalid",
@@ -40,6 +35,18 @@ export function ablePolicy(
       "Set `deliver: branch`.",
     );
   return policy;
+}
+
+function noCommand({ phases }: Policy, gate: GateName): RemandError {
+  const { what, example } = GATE_REGISTRY[gate].needs!;
+  const forge = what === "commands-or-forge" ? ", or a forge that runs CI: forge: { use: github }" : "";
+  const { phase, gates } = phases.find((plan) => plan.gates.includes(gate))!;
+  const without = `phases.${phase}=[${gates.filter((each) => each !== gate).join(", ")}]`;
+  return new RemandError(
+    "config-invalid",
+    `the ${gate} gate has no command`,
+    `Name one in remand.yaml: gates: { ${gate}: { commands: [${example}] } }${forge}. Or leave the gate out: --set '${without}'.`,
+  );
 }
 
 /** Every gate that asks a reviewer must have one; this is checked before the work is paid for. */

@@ -78,7 +78,7 @@ export async function engineWorld(
   const hidden = await hiddenPartsOf(root, plan, env, sandboxes);
   const own = { state: stateFolder(root).path, flakes: knownFlakes(journal), hidden };
   const gates = gatesOf(plan, { ...shared, ...own });
-  const able = { canDeliver: integration !== null, settings: plan.config.gates };
+  const able = { canDeliver: integration !== null, config: plan.config };
   const policy = ablePolicy(plan.policy, new Set(gates.keys()), able);
   await insistOnReviewers(policy, roleRegistry);
   const queue = (): EngineWorld["queue"] => createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock });

@@ -24,6 +24,7 @@ const factory: ConfigPart = {
   roles: {
     phase: { implement: "tdd-pair" },
     stage: {
+      domain: "domain-reviewer",
       "spec-compliance": "spec-reviewer",
       "code-quality": "code-reviewer",
       "domain-integrity": "domain-reviewer",
@@ -31,6 +32,8 @@ const factory: ConfigPart = {
   },
   phases: { implement: ["integrity", "tdd", "review", "mutation", "ci", "merge"] },
   gates: {
+    // S1.2: the cycle ends with a look at the types; an unresolved concern fails it.
+    tdd: { stages: ["domain"], failOn: { blocker: 1, critical: 1, major: 1 } },
     review: {
       stages: ["spec-compliance", "code-quality", "domain-integrity"],
       perspectives: [],

@@ -8,7 +8,7 @@ import { matchesAnyGlob } from "../stdx/glob.ts";
 /**
  * What a rework may touch. Tests say what right behaviour is, so by default they may be added to and not
  * changed; the exceptions follow from what failed: survivors of mutation need tests and nothing else, and a test
- * that is itself to blame must be open.
+ * that is itself to blame must be open. A TDD pair may touch what its phases from the failed one on touch (S1.5).
  */
 export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement, route: Route): Scope {
   const { exceptions, testPaths, typePaths } = policy.scope;
@@ -31,9 +31,14 @@ export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement
   if (reworkScope === "tests")
     return scope(testPaths, [], "required", "mutants survive for want of a test: add tests, change nothing else");
   if (route.tddPhase === "red")
-    return scope(testPaths, [], "open", "the test itself is at fault: only tests may change");
+    return scope([], [], "open", "the test itself is at fault: it is corrected first, then the code that it shows");
   if (route.tddPhase === "domain")
-    return scope(typePaths, [], "frozen", "the types are at fault: only they may change");
+    return scope(
+      [],
+      [],
+      "add-only",
+      `the types are at fault (${typePaths.join(", ")}): they change first, then the code that uses them`,
+    );
   const places = suspectFiles(state);
   if (places.length === 0) return scope([], [], "add-only", "fix what failed; existing tests stay as they are");
   if (places.some((file) => matchesAnyGlob(file, testPaths)))

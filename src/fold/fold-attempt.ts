@@ -12,7 +12,7 @@ import type { Counters, StoryState, Wait } from "../core/stories/story-state.ts"
 import { type AgentSession, type RoleName, storyId } from "../core/events/ids.ts";
 import { withGate } from "../decide/charge.ts";
 import { countEngineDeath } from "../decide/engine-deaths.ts";
-import { invalidateGates } from "../decide/gate-status.ts";
+import { invalidateAfterRework } from "../decide/gate-status.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 
 export function attemptStarted(state: StoryState, event: AttemptStarted, at: number): StoryState {
@@ -86,7 +86,7 @@ export function attemptFinished(state: StoryState, event: AttemptFinished, at: n
   const cost = event.costUsd ?? 0;
   const fresh = event.productChanged ? { ...state, counters: { ...state.counters, unchanged: 0 } } : state;
   const moved: StoryState = {
-    ...invalidateGates(fresh, event.changed),
+    ...invalidateAfterRework(fresh, event.changed),
     running: null,
     tree: event.tree,
     commit: event.commit,

@@ -27,9 +27,15 @@ describe("S1 TDD gate", () => {
   });
 
   it("has the pair resume at that phase and complete the cycle", () => {
-    expect(text).toContain("1. Resume at GREEN;");
-    expect(text).toMatch(/complete the cycle through COMMIT/);
+    expect(text).toContain("1. Resume at GREEN, and complete the cycle through COMMIT");
     expect(text).toContain("Phase: implement (resume at GREEN), for tdd-pair");
+  });
+
+  // S1.5
+  it.each(TDD_PHASES)("has one instruction for each phase from %s on, and none for those before", (tddPhase) => {
+    const brief = writeBrief(sampleBrief({ variant: "tdd", route: { ...route, tddPhase } }), { nonce: NONCE });
+    const steps = [...brief.matchAll(/^\d+\. (RED|DOMAIN|GREEN|COMMIT):/gm)].map((match) => match[1]);
+    expect(steps).toEqual(["RED", "DOMAIN", "GREEN", "COMMIT"].slice(TDD_PHASES.indexOf(tddPhase)));
   });
 
   it.each(TDD_PHASES)("names the phase %s", (tddPhase) => {

@@ -50,11 +50,11 @@ describe("S1 routing", () => {
 
   // S1.2, S1.5
   it.each([
-    ["red", "the test itself is at fault: only tests may change", "open"],
-    ["domain", "the types are at fault: only they may change", "frozen"],
+    ["red", "the test itself is at fault: it is corrected first, then the code that it shows", "open"],
+    ["domain", expect.stringMatching(/^the types are at fault \(.+\): they change first/), "add-only"],
     ["green", "fix what failed; existing tests stay as they are", "add-only"],
   ] as const)(
-    "the pair resumes at %s when that failed, and may touch only what belongs to it",
+    "the pair resumes at %s when that failed, and may touch what it and the phases after it touch",
     (tddPhase, reason, tests) => {
       const ran = run({ tdd: [{ result: "fail", more: { tddPhase } }] });
       expect(commandsOf(ran, "send-back")[0]).toMatchObject({ route: { tddPhase }, scope: { reason, tests } });

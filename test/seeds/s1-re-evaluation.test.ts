@@ -108,7 +108,8 @@ describe("S1 rework does not reset quality", () => {
   it.each([
     ["TDD rework", { tdd: ["fail"] }, ["src/a.ts"], ALL],
     ["review rework of code", { review: ["fail"] }, ["src/a.ts"], ALL],
-    ["mutation rework", { mutation: ["fail"] }, ["test/a.test.ts"], ALL],
+    ["mutation rework", { mutation: ["fail"] }, ["test/a.test.ts"], ["integrity", "tdd", "mutation", "ci", "merge"]],
+    ["mutation rework that touched code, with a reason", { mutation: ["fail"] }, ["src/a.ts", "test/a.test.ts"], ALL],
     ["CI rework", { ci: [ci("test")] }, ["src/a.ts"], ALL],
     ["CI rework of prose alone", { ci: [ci("configuration")] }, ["docs/ci.md"], ["integrity", "review", "ci", "merge"]],
     ["merge rework of prose alone", { merge: ["fail"] }, ["README.md"], ["integrity", "review", "ci", "merge"]],

@@ -84,7 +84,7 @@ async function playAttempt(
   if (delayMs >= request.timeoutMs) return ends("timeout");
 
   if (request.access === "read" && hasEdits(attempt)) denied.push("edit: it may only look");
-  else await applyEdits(request.cwd, attempt, (text) => fillPlaceholders(text, scene));
+  else if (hasEdits(attempt)) await applyEdits(request.cwd, attempt, (text) => fillPlaceholders(text, scene));
   if (patienceMs === Infinity) {
     await clock.sleep(request.timeoutMs - delayMs, signal);
     return ends(signal.aborted ? "cancelled" : "timeout");

@@ -32,7 +32,7 @@ export interface WorkerParts {
 export async function policyFor({ policy }: BranchUpdate, { plan, world }: WorkerParts): Promise<Policy> {
   const able = ablePolicy(policy, new Set(world.gates.keys()), {
     canDeliver: world.integration !== null,
-    settings: plan.run.config.gates,
+    config: plan.run.config,
   });
   await insistOnReviewers(able, world.roleRegistry);
   return able;

@@ -33,6 +33,24 @@ export const isReviewed = (gate: GateName): boolean => GATE_REGISTRY[gate].revie
 /** The role whose time limit the gate has, and who is held to have raised its findings where no stage says so. */
 export const roleOfGate = (gate: GateName): "critic" | "auditor" => GATE_REGISTRY[gate].reviewer ?? "critic";
 
+/** The commands that each gate is given. */
+type CommandSettings = { readonly [G in GateName]: { readonly commands: readonly unknown[] } };
+
+/** The commands that a gate runs: its own, or for a gate that may borrow them, those of the gate that has to have them. */
+export function commandsFor<S extends CommandSettings>(gate: GateName, settings: S): S[GateName]["commands"] {
+  const { commands } = settings[gate];
+  if (commands.length > 0 || GATE_REGISTRY[gate].needs?.what !== "test-commands") return commands;
+  const [lender] = gatesThat(({ needs, runsTests }) => runsTests && needs?.what === "commands");
+  return lender === undefined ? commands : settings[lender].commands;
+}
+
+/** Has the gate nothing to judge by? */
+export function isWithoutCommands(gate: GateName, settings: CommandSettings, hasForge: boolean): boolean {
+  const { needs } = GATE_REGISTRY[gate];
+  if (needs === null || (hasForge && needs.what === "commands-or-forge")) return false;
+  return commandsFor(gate, settings).length === 0;
+}
+
 /** Why an outside CI run failed; decided before anything is done about it. */
 export const CI_CLASSES = ["test", "lint", "build", "configuration", "infrastructure", "flaky"] as const;
 export type CiClass = (typeof CI_CLASSES)[number];

@@ -18,8 +18,8 @@ export interface GateDescriptor {
   readonly runsTests: boolean;
   /** Its pass says that the tests are as they should be, so that later work is held to them. */
   readonly pinsTests: boolean;
-  /** It has nothing to judge by before the config names a command. */
-  readonly needsCommands: boolean;
+  /** What the config must name before it can judge anything; `null` where it needs nothing. */
+  readonly needs: GateNeeds | null;
   /** It refuses a change by rule, before anything is run; a rework restores what was refused. */
   readonly refusesByRule: boolean;
   /** The rules of its own that a config may grade by name. */
@@ -50,6 +50,16 @@ export interface GateDescriptor {
   readonly isInEveryPolicy: boolean;
   /** Where its settings differ from those of every gate. */
   readonly defaults: GateDefaults;
+}
+
+/**
+ * `commands`: commands of its own. `test-commands`: its own, or those of the gate that needs commands and runs tests.
+ * `commands-or-forge`: its own, or a forge that runs them.
+ */
+interface GateNeeds {
+  readonly what: "commands" | "test-commands" | "commands-or-forge";
+  /** A command that people would name, as an item of a YAML list. */
+  readonly example: string;
 }
 
 interface GateDefaults {
@@ -92,7 +102,7 @@ const PLAIN: Omit<GateDescriptor, "stagedBrief"> = {
   stageOfRuns: null,
   runsTests: false,
   pinsTests: false,
-  needsCommands: false,
+  needs: null,
   refusesByRule: false,
   ruleNames: [],
   runsInStopHook: false,
@@ -129,7 +139,7 @@ const ROWS = {
   checks: describeGate({
     isInEveryPolicy: true,
     runsTests: true,
-    needsCommands: true,
+    needs: { what: "commands", example: "npm test" },
     runsInStopHook: true,
     hasEnvironmentBrief: true,
     reports: "checks",
@@ -138,6 +148,7 @@ const ROWS = {
   tdd: describeGate({
     isInEveryPolicy: true,
     runsTests: true,
+    needs: { what: "test-commands", example: "npm test" },
     pinsTests: true,
     hasTddPhases: true,
     brief: "tdd",
@@ -166,6 +177,7 @@ const ROWS = {
   }),
   mutation: describeGate({
     isInEveryPolicy: true,
+    needs: { what: "commands", example: '"npx stryker run --mutate {files} --reporters json"' },
     resumesAt: "red",
     reworkScope: "tests",
     brief: "mutation",
@@ -174,6 +186,7 @@ const ROWS = {
   }),
   ci: describeGate({
     isInEveryPolicy: true,
+    needs: { what: "commands-or-forge", example: "npm run lint" },
     classifiesRuns: true,
     seesEveryPath: true,
     brief: "ci",

@@ -148,7 +148,9 @@ function allRuns(options: ChecksOptions) {
 }
 
 function baselineOf(outcomes: readonly CheckOutcome[], tests: EvidenceId): Baseline {
-  const failing = new Set(outcomes.flatMap((outcome) => outcome.faults.map(({ name }) => name)));
+  const failing = new Set(
+    outcomes.flatMap((outcome) => (isWithoutTests(outcome) ? [] : outcome.faults.map(({ name }) => name))),
+  );
   const flaky = new Set(outcomes.flatMap((outcome) => outcome.flaky.map(({ name }) => name)));
   // What is flaky in one environment and fails in another fails.
   const others = [...flaky].filter((name) => !failing.has(name));
@@ -164,6 +166,10 @@ function baselineOf(outcomes: readonly CheckOutcome[], tests: EvidenceId): Basel
     ...(unusable.length === 0 ? {} : { unusable }),
   };
 }
+
+/** A runner that found no test ends badly, and still no test failed: the first one is for the work to write. */
+const isWithoutTests = ({ tests, faults, named }: CheckOutcome): boolean =>
+  tests?.total === 0 && named.notLoaded.length === 0 && faults.every(({ isOpaque }) => isOpaque);
 
 /** Two checks that want the same port are in each other's way, and that is no fault of the work of either. */
 async function runBeside(

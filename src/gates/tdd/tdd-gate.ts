@@ -1,6 +1,6 @@
 import { failureFingerprint, identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
-import type { Judgement } from "../../core/gates/gate.ts";
+import { type Judgement, commandsFor } from "../../core/gates/gate.ts";
 import type { TddPhase } from "../../core/stories/story.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
@@ -51,8 +51,7 @@ export function createTddGate(options: TddOptions): Gate {
 export const tddGate: CreateGate = (settings, parts) => {
   const { workspace, clock, experimentRunner } = parts;
   const { testPaths } = settings.scope;
-  const { checks, tdd } = settings.gates;
-  const commands = tdd.commands.length === 0 ? checks.commands : tdd.commands;
+  const commands = commandsFor("tdd", settings.gates);
   const suite = { gate: "tdd", commands, isTestDemandedElsewhere: true } as const;
   const tests = suiteGate(settings, parts, suite);
   const trial = suiteGate(settings, parts, { ...suite, isPlain: true });
@@ -75,14 +74,35 @@ const DOMAIN_STAGE = "domain";
 
 async function runTdd(options: TddOptions, request: GateRequest, control: Control): Promise<Judgement> {
   const ran = asTdd(await options.tests.run(request, control));
+  // A runner that found no test at all says nothing of the code: what is missing is the test.
+  if (isWithoutTests(ran) && isMissing(await storyTests(options, request), request))
+    return failedJudgement(ran, NO_TEST, "red");
   if (ran.result === "fail") return { ...ran, tddPhase: isTestAtFault(ran, options.testPaths) ? "red" : "green" };
   if (ran.result !== "pass") return ran;
   const red = await redAtFault(options, request, control);
   if (red !== null) return failedJudgement(ran, red, "red");
   if (options.domain === null || control.signal.aborted) return ran;
+  const passed = await domainPass(options, request);
+  if (passed !== null) return { ...ran, stages: passed };
   const looked = asTdd(await options.domain.run({ ...request, stages: [DOMAIN_STAGE] }, control));
   const both = { ...looked, evidence: [...ran.evidence, ...looked.evidence], ...(ran.runs ? { runs: ran.runs } : {}) };
   return looked.result === "fail" ? { ...both, tddPhase: "domain" } : { ...ran, ...both };
+}
+
+/** The run ended without one test in it: that is neither a pass of the code nor its failure. */
+const isWithoutTests = ({ result, tests, identities }: Judgement): boolean =>
+  (result === "fail" || result === "inconclusive") &&
+  (tests === undefined || tests.passed + tests.failed === 0) &&
+  (identities?.notLoaded.length ?? 0) === 0;
+
+/** The stages of the last pass, where the domain reviewer need not look again: since then only tests changed. */
+async function domainPass(
+  { workspace, testPaths }: TddOptions,
+  { story, tree, last }: GateRequest,
+): Promise<NonNullable<Judgement["stages"]> | null> {
+  if (last?.result !== "pass" || !last.stages?.some(({ stage }) => stage === DOMAIN_STAGE)) return null;
+  const changed = await workspace.changedPaths(story.id, last.tree, tree);
+  return changed.every((path) => matchesAnyGlob(path, testPaths)) ? last.stages : null;
 }
 
 const asTdd = (judgement: Judgement): Judgement => ({
@@ -107,17 +127,11 @@ const BROKEN =
 /** What is wrong with the story's own tests; `null` when they fail without the work, as they should. */
 async function redAtFault(options: TddOptions, request: GateRequest, control: Control): Promise<Finding | null> {
   const { workspace, testPaths, experimentRunner } = options;
-  const { story, base, tree, last, atBase } = request;
-  const changed = (await workspace.changedPaths(story.id, base, tree)).filter((path) =>
-    matchesAnyGlob(path, testPaths),
-  );
-  const texts = new Map<string, string | null>();
-  for (const path of changed) texts.set(path, await workspace.fileAt(story.id, tree, path));
-  const written = [...texts].filter(([, text]) => text !== null).map(([path]) => path);
-  // A target of the story is a test that fails without the work, and passes with it.
-  if (written.length === 0 && atBase.targets.length > 0) return null;
-  if (written.length === 0) return finding("no test was written for this story", undefined, WRITE_ONE);
-  if (experimentRunner === null || control.signal.aborted) return null;
+  const { story, base, tree, last } = request;
+  const texts = await storyTests(options, request);
+  if (isMissing(texts, request)) return NO_TEST;
+  const written = writtenIn(texts);
+  if (written.length === 0 || experimentRunner === null || control.signal.aborted) return null;
   const isProven =
     last?.result === "pass" &&
     !(await workspace.changedPaths(story.id, last.tree, tree)).some((path) => matchesAnyGlob(path, testPaths));
@@ -137,7 +151,26 @@ async function redAtFault(options: TddOptions, request: GateRequest, control: Co
   }
 }
 
-const WRITE_ONE = "Write a test that fails for want of this work, then make it pass.";
+/** The test files that the story changed; `null` for one that is gone. */
+async function storyTests(
+  { workspace, testPaths }: TddOptions,
+  { story, base, tree }: GateRequest,
+): Promise<ReadonlyMap<string, string | null>> {
+  const changed = await workspace.changedPaths(story.id, base, tree);
+  const texts = new Map<string, string | null>();
+  for (const path of changed)
+    if (matchesAnyGlob(path, testPaths)) texts.set(path, await workspace.fileAt(story.id, tree, path));
+  return texts;
+}
+
+const writtenIn = (texts: ReadonlyMap<string, string | null>): string[] =>
+  [...texts].filter(([, text]) => text !== null).map(([path]) => path);
+
+/** A target of the story is a test that fails without the work, and passes with it: then none has to be written. */
+const isMissing = (texts: ReadonlyMap<string, string | null>, { atBase }: GateRequest): boolean =>
+  writtenIn(texts).length === 0 && atBase.targets.length === 0;
+
+const WRITE_ONE = "Write a test that fails on the code as it was before, and passes with this work.";
 const FAIL_FIRST =
   "Change the test so that it fails on the code as it was before, for the reason that this work removes.";
 
@@ -152,13 +185,16 @@ function finding(message: string, file: string | undefined, suggestedFix: string
   });
 }
 
+const NO_TEST = finding("no test was written for this story", undefined, WRITE_ONE);
+
 function failedJudgement(ran: Judgement, wrong: Finding, tddPhase: TddPhase): Judgement {
-  const summary = `tdd: fail (${tddPhase.toUpperCase()}: ${wrong.message}), 1 to fix`;
+  const blocking = ran.result === "fail" ? [...ran.blocking, wrong.id] : [wrong.id];
+  const summary = `tdd: fail (${tddPhase.toUpperCase()}: ${wrong.message}), ${blocking.length} to fix`;
   return {
     ...ran,
     result: "fail",
     findings: [...ran.findings, wrong],
-    blocking: [wrong.id],
+    blocking,
     failure: failureFingerprint([wrong], summary),
     tddPhase,
     summary,

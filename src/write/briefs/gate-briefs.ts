@@ -1,6 +1,6 @@
 import type { Brief } from "../../core/stories/brief.ts";
 import type { CiClass } from "../../core/gates/gate.ts";
-import type { TddPhase } from "../../core/stories/story.ts";
+import { TDD_PHASES, type TddPhase } from "../../core/stories/story.ts";
 import { fileList, issueLine } from "./findings.ts";
 import {
   closing,
@@ -185,19 +185,27 @@ export function tddBrief(brief: Brief, pen: BriefWriter): string {
     passingCriteria(brief, pen, "These hold already, and must still hold afterwards:"),
     section("### Files Changed in This Slice", fileList(pen, brief.filesModified)),
     closing(brief, pen, [
-      `Resume at ${phase === undefined ? "the phase that failed" : phase.toUpperCase()}; the phases before it stand.`,
+      `Resume at ${phase === undefined ? "the phase that failed" : phase.toUpperCase()}, and complete the cycle through COMMIT, one phase after the other.`,
       "Read the failing output and find out why it fails before you change anything.",
-      "Fix it, then complete the cycle through COMMIT: RED touches tests only, DOMAIN types only, GREEN production code only.",
+      ...TDD_PHASES.slice(phase === undefined ? 0 : TDD_PHASES.indexOf(phase)).map((each) => PHASE_STEP[each]),
       "Signal READY_FOR_REVIEW when the acceptance test and all unit tests pass. The gate runs again on fresh evidence.",
     ]),
   ]);
 }
 
 const FAILED_PHASE: Readonly<Record<TddPhase, string>> = {
-  red: "Phase that failed: RED. The test was wrong: it failed for the wrong reason, or passed before there was code.",
+  red: "Phase that failed: RED. The test was wrong: it is missing, failed for the wrong reason, or passed before there was code.",
   domain: "Phase that failed: DOMAIN. The domain review raised a veto that is not resolved.",
   green: "Phase that failed: GREEN. The implementation was wrong: tests fail with it in place.",
   commit: "Phase that failed: COMMIT. The work is not committed in a state that passes.",
+};
+
+/** What each phase of the cycle does, and what it touches. */
+const PHASE_STEP: Readonly<Record<TddPhase, string>> = {
+  red: "RED: correct the test, or write the missing one, and see it fail on the code as it was before this work. Touch tests only.",
+  domain: "DOMAIN: hold the types against what the test asks for, and resolve every concern in them. Touch types only.",
+  green: "GREEN: make the failing tests pass, with no more code than that takes. Touch production code only.",
+  commit: "COMMIT: run all tests. Leave the work in the worktree: it is committed for you.",
 };
 
 /** A concern of the domain reviewer is told from a failing test by its category or stage. */

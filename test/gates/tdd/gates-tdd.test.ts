@@ -3,7 +3,7 @@ import { createTddGate, type TddOptions } from "../../../src/gates/tdd/tdd-gate.
 import { identifyFinding } from "../../../src/core/gates/finding-identity.ts";
 import type { Finding } from "../../../src/core/gates/finding.ts";
 import type { Judgement } from "../../../src/core/gates/gate.ts";
-import { treeId } from "../../../src/core/events/ids.ts";
+import { roleName, treeId } from "../../../src/core/events/ids.ts";
 import type { Evidence } from "../../../src/ports/evidence.ts";
 import type { Gate, GateRequest } from "../../../src/ports/gate.ts";
 import type { ExperimentRunner } from "../../../src/ports/experiment-runner.ts";
@@ -135,6 +135,17 @@ describe("which phase failed is derived", () => {
     expect(judged.summary).toContain("RED: no test was written for this story");
   });
 
+  test.each(["fail", "inconclusive"] as const)("a runner that finds no test is RED's: %s", async (result) => {
+    const workspace = fakeWorkspace() as unknown as Workspace;
+    const tests = { total: 0, passed: 0, failed: 0, skipped: 0 };
+    const empty = { ...failing(wrong({ message: "`pytest -q` failed with exit code 5" })), result, tests };
+    const judged = await judge(gateOf(stub("checks", empty).gate, { workspace }));
+    expect(judged).toMatchObject({ result: "fail", tddPhase: "red" });
+    expect(judged.summary).toContain("RED: no test was written for this story");
+    const some = { ...empty, result: "fail" as const, tests: { ...tests, total: 1, failed: 1 } };
+    expect(await judge(gateOf(stub("checks", some).gate, { workspace }))).toMatchObject({ tddPhase: "green" });
+  });
+
   test("tests that were only taken away are none", async () => {
     const gone = fakeWorkspace({
       changedPaths: () => Promise.resolve(["test/pay.test.js"]),
@@ -189,6 +200,26 @@ describe("which phase failed is derived", () => {
     expect(judged).toMatchObject({ result: "fail", tddPhase: "domain", runs: [run] });
     expect(review.asked[0]?.stages).toEqual(["domain"]);
   });
+});
+
+test.each([
+  [["test/pay.test.js"], 0],
+  [["test/pay.test.js", "src/pay.js"], 1],
+])("after a pass and a change of %j the domain reviewer is asked %i times", async (changed, times) => {
+  const workspace = fakeWorkspace({
+    changedPaths: (_story, from) => Promise.resolve(from === "base" ? ["test/pay.test.js", "src/pay.js"] : changed),
+  }) as unknown as Workspace;
+  const stages = [{ stage: "domain", result: "pass", reviewer: roleName("domain-reviewer") }] as const;
+  const last = judgementOf({ gate: "tdd", result: "pass", tree: treeId("before"), stages });
+  const review = stub("review", { stages });
+  const judged = await judge(
+    gateOf(stub("checks", {}).gate, { domain: review.gate, workspace, experimentRunner: null }),
+    {
+      last,
+    },
+  );
+  expect(review.asked).toHaveLength(times);
+  expect(judged).toMatchObject({ result: "pass", stages });
 });
 
 test("runs that proved nothing are not asked who is at fault", async () => {

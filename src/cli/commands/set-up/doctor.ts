@@ -8,7 +8,8 @@ import { type AgentSpec, rolesOfGate, whoPlays } from "../../../app/agent-spec.t
 import type { Probe } from "../../../app/host.ts";
 import { loadConfig, loadStories, storiesFolder } from "../../../app/load-config.ts";
 import { glyphsFor, paintFor } from "../../terminal-kind.ts";
-import { type GateName, gatesThat } from "../../../core/gates/gate.ts";
+import { type GateName, commandsFor, gatesThat, isWithoutCommands } from "../../../core/gates/gate.ts";
+import { GATE_REGISTRY } from "../../../core/gates/registry.ts";
 import { AGENT_CLIENTS } from "../../../core/stories/agent-client.ts";
 
 const EXAMPLES = `Examples:
@@ -82,7 +83,7 @@ export async function probesOf(world: World, file: string | undefined): Promise<
       "remand config shows it with carets.",
     ),
     fileProbe("stories", stories.problems, `${stories.stories.length} read`, "remand stories shows them with carets."),
-    ...(config === null ? [] : NEED_COMMANDS.map((gate) => commandsProbe(config, gate))),
+    ...(config === null ? [] : NEED_COMMANDS.flatMap((gate) => commandsProbe(config, gate))),
     ...(config === null || policy === null ? [] : agentProbes(config, policy)),
   ];
 }
@@ -119,29 +120,32 @@ function fileProbe(name: string, problems: readonly Problem[], detail: string, h
   };
 }
 
-const NEED_COMMANDS = gatesThat(({ needsCommands }) => needsCommands);
+const NEED_COMMANDS = gatesThat(({ needs }) => needs !== null);
 
 /** Without a command such a gate proves nothing, and says so only when work is done already. */
-function commandsProbe({ phases, gates }: Config, name: GateName): Probe {
+function commandsProbe({ phases, gates, forge }: Config, name: GateName): Probe[] {
   const judges = Object.values(phases).some((list) => list !== false && list.includes(name));
-  const { commands } = gates[name];
+  const commands = judges ? commandsFor(name, gates) : gates[name].commands;
+  if (!judges && commands.length === 0) return [];
   const deaf = commands
     .map((each) => (typeof each === "string" ? each : each.run))
     .find((run) => NEVER_FAILS.test(run));
   if (judges && deaf !== undefined)
-    return {
-      name,
-      ok: false,
-      detail: `\`${deaf}\` ends well whatever happens in it`,
-      fix: "Leave out what throws its exit code away: a check that cannot fail judges nothing.",
-    };
-  if (!judges || commands.length > 0) return { name, ok: true, detail: countText(commands.length, "command"), fix: "" };
-  return {
-    name,
-    ok: false,
-    detail: "no command is set",
-    fix: `Say what judges the work: gates: { ${name}: { commands: [npm test] } }`,
-  };
+    return [
+      {
+        name,
+        ok: false,
+        detail: `\`${deaf}\` ends well whatever happens in it`,
+        fix: "Leave out what throws its exit code away: a check that cannot fail judges nothing.",
+      },
+    ];
+  if (!judges || !isWithoutCommands(name, gates, forge.use !== "none"))
+    return [
+      { name, ok: true, detail: commands.length === 0 ? forge.use : countText(commands.length, "command"), fix: "" },
+    ];
+  const example = GATE_REGISTRY[name].needs?.example ?? "";
+  const fix = `Say what judges the work: gates: { ${name}: { commands: [${example}] } }`;
+  return [{ name, ok: false, detail: "no command is set", fix }];
 }
 
 const NEVER_FAILS = /(?:\|\||;)\s*(?:true|:|exit 0)\s*$/;

@@ -5,6 +5,7 @@ import { PRESETS, type PresetName } from "../../../core/events/policy.ts";
 import { SETUPS, type SetupName } from "../../install/client-parts.ts";
 import { type Checkout, type CliCommand, EXIT, type World } from "../../../app/command.ts";
 import { type SetupSpec, deedLines, setUp } from "../../install/set-up.ts";
+import { type FoundGate, factoryPhases, findFactoryGates } from "../../../app/factory-gates.ts";
 import { wordOf } from "../../../app/option-values.ts";
 import { rolesOfGate } from "../../../app/agent-spec.ts";
 import { CLIENT_PROGRAMS, isClientProgram } from "../../../core/stories/agent-client.ts";
@@ -83,7 +84,8 @@ async function init(world: World, options: Options): Promise<void> {
   const ask = options.yes === true || options.json === true ? null : world.ask;
   const { preset, check, agent } = await answersFor(ask, typed, found);
   const written = ["remand.yaml"];
-  await world.files.write(config, configText(preset, check, agent));
+  const gates = preset === "factory" ? await findFactoryGates(world) : [];
+  await world.files.write(config, configText({ preset, check, agent }, gates));
   const stories = await world.files.list(join(world.cwd, "stories"), ".md");
   if (stories.length === 0) {
     await world.files.write(join(world.cwd, "stories", "sample.md"), SAMPLE);
@@ -146,17 +148,36 @@ const scalar = (text: string): string =>
     ? text
     : JSON.stringify(text);
 
-function configText(preset: PresetName, check: string | null, agent: string): string {
+function configText({ preset, check, agent }: Answers, found: readonly FoundGate[]): string {
   return `# yaml-language-server: $schema=./node_modules/remand/schema/config.json
 version: 1
 preset: ${preset}
 agents:
   # Who does the work, in the story's own worktree: ${CLIENT_PROGRAMS.join(", ")}, or a command that gets the prompt on its input.
-  developer: ${isClientProgram(agent) ? `{ use: ${agent} }` : `{ use: command, command: ${scalar(agent)} }`}
-${reviewersText(preset)}gates:
+  developer: ${agentText(agent)}
+${preset === "factory" ? pairText(agent) : ""}${reviewersText(preset)}${phasesText(found)}gates:
   checks:
-${check === null ? NO_CHECK : `    commands:\n      - ${scalar(check)}\n`}limits: { costUsd: 5, time: 2h }
+${check === null ? NO_CHECK : `    commands:\n      - ${scalar(check)}\n`}${found.map(gateText).join("")}limits: { costUsd: 5, time: 2h }
 `;
+}
+
+const agentText = (agent: string): string =>
+  isClientProgram(agent) ? `{ use: ${agent} }` : `{ use: command, command: ${scalar(agent)} }`;
+
+/** Named, so that no attempt is spent on finding out that the developer stands in for the pair. */
+const pairText = (agent: string): string =>
+  `  # Writes the test first, then the code; the developer has what is left, such as a broken CI configuration.\n  tdd-pair: ${agentText(agent)}\n`;
+
+/** The gates that can run here, where those of the preset cannot all run. */
+function phasesText(found: readonly FoundGate[]): string {
+  if (found.every(({ commands }) => commands.length > 0)) return "";
+  return `phases:\n  # The preset's gates that this project can run now; gates below says what is missing for the others.\n  implement: [${factoryPhases(found).join(", ")}]\n`;
+}
+
+function gateText({ gate, commands, notes }: FoundGate): string {
+  const lines = notes.map((note) => `  # ${note}\n`).join("");
+  if (commands.length === 0) return lines;
+  return `${lines}  ${gate}:\n    commands:\n${commands.map((each) => `      - ${scalar(each)}\n`).join("")}`;
 }
 
 const NO_CHECK = `    # The command that says whether the work is good, such as \`make check\`. Nothing is begun without one.

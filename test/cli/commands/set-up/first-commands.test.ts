@@ -83,6 +83,33 @@ describe("remand init", () => {
     expect(ran.err).toContain(words);
   });
 
+  const scripts = (names: readonly string[], more = {}): string =>
+    JSON.stringify({ scripts: Object.fromEntries(names.map((name) => [name, "x"])), ...more });
+  it.each([
+    [
+      { "package.json": scripts(["test", "lint", "build"], { devDependencies: { "@stryker-mutator/core": "9" } }) },
+      null,
+      { mutation: ["npx stryker run --mutate {files} --reporters json"], ci: ["npm run lint", "npm run build"] },
+    ],
+    [{ "package.json": scripts(["test"]), "stryker.conf.mjs": "" }, "integrity, tdd, review, mutation, merge", {}],
+    [{ "go.mod": "module x\n" }, "integrity, tdd, review, ci, merge", { ci: ["go vet ./...", "go build ./..."] }],
+    [{ "pyproject.toml": "[tool.ruff.lint]\n" }, "integrity, tdd, review, ci, merge", { ci: ["ruff check ."] }],
+    [{ "pyproject.toml": "[project]\n", ".github/workflows/ci.yml": "" }, "integrity, tdd, review, merge", { ci: [] }],
+    [{ "package.json": "{" }, "integrity, tdd, review, merge", { mutation: [], ci: [] }],
+  ])("of the factory it keeps in %j the gates that can run: %s", async (found, phases, commands) => {
+    const files = memoryFiles(Object.fromEntries(Object.entries(found).map(([name, text]) => [`/work/${name}`, text])));
+    await run(["init", "--preset", "factory", "--yes"], [init], { files });
+    const text = (await files.read("/work/remand.yaml"))!;
+    expect(/implement: \[(.*)\]/.exec(text)?.[1] ?? null).toBe(phases);
+    expect(text.includes("forge: { use: github }")).toBe(".github/workflows/ci.yml" in found);
+    const { config: written, problems } = JSON.parse((await run(["config", "--json"], [config], { files })).out) as {
+      config: { gates: Record<string, { commands: string[] }> };
+      problems: unknown[];
+    };
+    expect(problems).toEqual([]);
+    for (const [gate, wanted] of Object.entries(commands)) expect(written.gates[gate]!.commands).toEqual(wanted);
+  });
+
   it("asks three things on a terminal, and again where it does not understand", async () => {
     const asked: string[] = [];
     const answers = ["gaol", "story", "", "./agent.sh --model 'big: one'"];

@@ -1,0 +1,101 @@
+import { join } from "node:path";
+import { presetPolicy } from "../config/presets.ts";
+import type { GateName } from "../core/gates/gate.ts";
+import { isRecord } from "../stdx/assert.ts";
+import type { Checkout } from "./command.ts";
+
+/** A gate of the factory, as far as the project has what it runs. */
+export interface FoundGate {
+  readonly gate: GateName;
+  /** The commands that were found; empty: the gate is left out. */
+  readonly commands: readonly string[];
+  /** For the config file, beside the commands or instead of the gate. */
+  readonly notes: readonly string[];
+}
+
+/** What the preset `factory` needs beyond tests: a mutation tool, and what CI runs. Nothing is made up. */
+export async function findFactoryGates(checkout: Checkout): Promise<readonly FoundGate[]> {
+  const manifest = manifestIn(await checkout.files.read(join(checkout.cwd, "package.json")));
+  return [await findMutation(checkout, manifest), await findCi(checkout, manifest)];
+}
+
+/** The gates of the preset that can run here, in their order. */
+export function factoryPhases(found: readonly FoundGate[]): readonly GateName[] {
+  const missing = found.filter(({ commands }) => commands.length === 0).map(({ gate }) => gate);
+  return presetPolicy("factory").phases.flatMap(({ gates }) => gates.filter((gate) => !missing.includes(gate)));
+}
+
+interface Manifest {
+  readonly scripts: readonly string[];
+  readonly packages: readonly string[];
+}
+
+/** A manifest that cannot be read names nothing; npm itself says what is wrong with it. */
+function manifestIn(text: string | null): Manifest {
+  const names = (value: unknown): string[] => (isRecord(value) ? Object.keys(value) : []);
+  try {
+    const value: unknown = JSON.parse(text ?? "{}");
+    if (!isRecord(value)) return { scripts: [], packages: [] };
+    return {
+      scripts: names(value["scripts"]),
+      packages: [...names(value["devDependencies"]), ...names(value["dependencies"])],
+    };
+  } catch {
+    return { scripts: [], packages: [] };
+  }
+}
+
+async function findMutation({ cwd, files }: Checkout, { packages }: Manifest): Promise<FoundGate> {
+  const configs = await Promise.all(
+    STRYKER_CONFIGS.map(async (name) => (await files.look(join(cwd, name))).type === "file"),
+  );
+  if (packages.includes("@stryker-mutator/core") || configs.includes(true))
+    return { gate: "mutation", commands: [STRYKER], notes: ["{files} becomes the files that the story changed."] };
+  return {
+    gate: "mutation",
+    commands: [],
+    notes: [
+      "mutation is left out of phases: no mutation tool was found here. Any tool will do whose report is in the",
+      "mutation-testing schema (StrykerJS, Stryker.NET) or lists `survivors` (docs/guide/delivery.md). For JavaScript:",
+      `  npm install --save-dev @stryker-mutator/core, then mutation: { commands: ["${STRYKER}"] }`,
+    ],
+  };
+}
+
+const STRYKER = "npx stryker run --mutate {files} --reporters json";
+const STRYKER_CONFIGS = ["stryker.conf", "stryker.config", ".stryker.conf", ".stryker.config"].flatMap((name) =>
+  ["json", "js", "mjs", "cjs"].map((ending) => `${name}.${ending}`),
+);
+
+async function findCi(checkout: Checkout, manifest: Manifest): Promise<FoundGate> {
+  const commands = await ciCommands(checkout, manifest);
+  const workflows = await checkout.files.look(join(checkout.cwd, ".github/workflows"));
+  const github =
+    workflows.type === "folder"
+      ? ["For the runs of .github/workflows: forge: { use: github }, and no commands here."]
+      : [];
+  if (commands.length > 0)
+    return {
+      gate: "ci",
+      commands,
+      notes: ["What CI would run beside the tests; it must pass before the work begins.", ...github],
+    };
+  const why =
+    "ci is left out of phases: nothing was found here that CI would run beside the tests. With such a command:";
+  return { gate: "ci", commands: [], notes: [why, "  ci: { commands: [make lint] }", ...github] };
+}
+
+/** Linters, type checkers and builds that the project itself names. */
+async function ciCommands({ cwd, files }: Checkout, { scripts }: Manifest): Promise<string[]> {
+  const text = (name: string): Promise<string | null> => files.read(join(cwd, name));
+  const pyproject = (await text("pyproject.toml")) ?? "";
+  const makefile = (await text("Makefile")) ?? (await text("GNUmakefile")) ?? "";
+  return [
+    ...["lint", "typecheck", "build"].filter((name) => scripts.includes(name)).map((name) => `npm run ${name}`),
+    ...((await text("go.mod")) === null ? [] : ["go vet ./...", "go build ./..."]),
+    ...((await text("Cargo.toml")) === null ? [] : ["cargo build --all-targets"]),
+    ...(/^\[tool\.ruff\b/m.test(pyproject) ? ["ruff check ."] : []),
+    ...(/^\[tool\.mypy\b/m.test(pyproject) ? ["mypy ."] : []),
+    ...(/^lint\s*:(?!=)/m.test(makefile) ? ["make lint"] : []),
+  ];
+}

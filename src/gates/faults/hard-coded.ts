@@ -1,34 +1,58 @@
+import { isCodeFile } from "../../parse/code/code-files.ts";
 import type { PinnedContext } from "../pinned/pinned-run.ts";
-import type { FaultBench } from "./fault-bench.ts";
 import { productRule } from "./reached-code.ts";
-import { unitOf } from "./tripwire.ts";
 
 /** So many lines of code belong together. */
 const WINDOW = 4;
+
+/** Lines of the product that the work added or changed. */
+export interface ChangedCode {
+  readonly path: string;
+  readonly lines: readonly string[];
+  /** Is the line new? */
+  readonly isNew: (line: string) => boolean;
+}
+
+/** The product's code that the work changed. */
+export async function changedCode({ options, request, changed }: PinnedContext): Promise<readonly ChangedCode[]> {
+  const { story, base, tree } = request;
+  const files: ChangedCode[] = [];
+  for (const path of changed.filter(productRule(options))) {
+    const now = await options.workspace.fileAt(story.id, tree, path);
+    const before = new Set(((await options.workspace.fileAt(story.id, base, path)) ?? "").split("\n"));
+    if (now !== null) files.push({ path, lines: now.split("\n"), isNew: (line) => !before.has(line) });
+  }
+  return files;
+}
 
 /**
  * Says where changed lines of the product newly hold, close together, every value of a line of a target's file that
  * names an input and an answer. It may be a coincidence: it is a note for who reads the work.
  */
 export async function hardCodedNotes(
-  { options, request, changed }: PinnedContext,
-  bench: FaultBench,
+  work: PinnedContext,
+  code: readonly ChangedCode[],
+  fileOf: (test: string) => string | null,
 ): Promise<readonly string[]> {
+  const { options, request } = work;
   const notes: string[] = [];
-  const product = changed.filter(productRule(options));
   for (const test of request.atBase.targets) {
-    const { from } = unitOf(bench, test);
-    const cases = from === null ? [] : casesIn(bench.text(from) ?? "");
-    for (const path of product) {
-      const base = (await options.workspace.fileAt(request.story.id, request.base, path)) ?? "";
-      const line = lineWithAll(bench.text(path) ?? "", base, cases);
+    const from = fileOf(test);
+    const text = from === null ? null : await options.workspace.fileAt(request.story.id, request.base, from);
+    const cases = casesIn(text ?? "");
+    for (const file of code) {
+      const line = lineWithAll(file, cases);
       if (line === null) continue;
-      notes.push(`hard-coded answer? ${path}:${line} holds the input and the expected value of ${test}`);
+      notes.push(`hard-coded answer? ${file.path}:${line} holds the input and the expected value of ${test}`);
       break;
     }
   }
   return [...new Set(notes)];
 }
+
+/** The file of tests that a check runs, where its command names one: such a check is itself the target. */
+export const testFileInCommand = ({ options }: PinnedContext, check: string): string | null =>
+  [check, ...options.commands].flatMap((command) => command.split(/\s+/)).find((word) => isCodeFile(word)) ?? null;
 
 /** The values of each line that has several. */
 function casesIn(text: string): readonly (readonly string[])[] {
@@ -36,7 +60,8 @@ function casesIn(text: string): readonly (readonly string[])[] {
     .split("\n")
     .filter((line) => !/^\s*(?:import|from|use|package|#include)\b/.test(line))
     .map((line) => line.replace(TITLE, ""))
-    .map((line) => [...new Set(valuesIn(line))])
+    .flatMap((line) => [valuesIn(line), numbersIn(line)])
+    .map((values) => [...new Set(values)])
     .filter((values) => values.length >= LEAST_VALUES);
 }
 
@@ -44,17 +69,27 @@ function casesIn(text: string): readonly (readonly string[])[] {
 const TITLE = /^\s*(?:test|it|describe)[.\w]*\(\s*(["'`]).*?\1/;
 const LEAST_VALUES = 3;
 const VALUE = /(["'`])[^"'`\n]{1,200}\1|(?<![\w.])-?\d[\d_]*(?:\.\d+)?(?![\w.])/g;
+const NUMBER = /(?<![\w.])-?\d[\d_]*(?:\.\d+)?(?![\w.])/g;
 const valuesIn = (line: string): readonly string[] =>
   (line.match(VALUE) ?? []).map((value) => value.replace(/^["'`]|["'`]$/g, ""));
 
+/** In some languages a call stands inside of a text: `"$(add 2 1)"`. */
+const numbersIn = (text: string): readonly string[] => text.match(NUMBER) ?? [];
+
+/** A key such as `"2,1"` holds two values. */
+const allValuesIn = (line: string): readonly string[] =>
+  valuesIn(line).flatMap((value) => [value, ...numbersIn(value)]);
+
 /** The line, from 1, from which on changed lines hold all values of a case; `null` where none does. */
-function lineWithAll(text: string, base: string, cases: readonly (readonly string[])[]): number | null {
-  const before = new Set(base.split("\n"));
-  const lines = text.split("\n");
+function lineWithAll({ lines, isNew }: ChangedCode, cases: readonly (readonly string[])[]): number | null {
   for (let at = 0; at < lines.length; at++) {
-    if (before.has(lines[at]!) || valuesIn(lines[at]!).length === 0) continue;
-    const near = lines.slice(at, at + WINDOW).filter((line) => !before.has(line));
-    const values = new Set(near.flatMap(valuesIn));
+    if (!isNew(lines[at]!) || valuesIn(lines[at]!).length === 0) continue;
+    const values = new Set(
+      lines
+        .slice(at, at + WINDOW)
+        .filter(isNew)
+        .flatMap(allValuesIn),
+    );
     if (cases.some((each) => each.every((value) => values.has(value)))) return at + 1;
   }
   return null;

@@ -64,6 +64,6 @@ export function faultsFor(
 }
 
 /** The lines of a source file that are not those of the tests inside of it. */
-function withoutTests(path: string, text: string): ReadonlySet<string> {
+export function withoutTests(path: string, text: string): ReadonlySet<string> {
   return new Set((spliceInlineTests(path, "", text) ?? text).split("\n"));
 }

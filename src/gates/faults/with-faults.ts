@@ -11,9 +11,11 @@ import { countText } from "../../stdx/plain-text.ts";
 import type { Fault } from "../../parse/code/plant-faults.ts";
 import { type BaseRuns, openBaseRuns, passedAtBase } from "./base-faults.ts";
 import { type FaultBench, openBench, testFileOf } from "./fault-bench.ts";
-import { hardCodedNotes } from "./hard-coded.ts";
+import { changedCode, hardCodedNotes, testFileInCommand } from "./hard-coded.ts";
 import { type FaultVerdict, isOf, plantFaults, targetsIn } from "./planted-faults.ts";
 import { productRule, reachedCode } from "./reached-code.ts";
+import { contestedByValues } from "./test-faults.ts";
+import { testedWordsNotes } from "./tested-words.ts";
 import { type TestUnit, type TimeLimit, type TripwireVerdict, tryTripwire, unitOf } from "./tripwire.ts";
 
 /**
@@ -25,8 +27,10 @@ export async function withFaults(work: PinnedContext, ran: TestedJudgement, judg
   const { options, request, control, changed } = work;
   const isOpen = judged.result === "pass" && !control.signal.aborted && options.experimentRunner !== null;
   if (!isOpen || options.faults === undefined || changed.every((path) => PROSE.test(path))) return judged;
-  if ((judged.identities?.ranTests ?? []).length === 0) return judged;
-  if (!ran.tests.isNamed) return withNote(judged, `${NOT_SHOWN}: the check does not name its tests`);
+  const byCommand = (check: string): string | null => testFileInCommand(work, check);
+  if ((judged.identities?.ranTests ?? []).length === 0) return withReaderNotes(work, judged, byCommand);
+  if (!ran.tests.isNamed)
+    return withReaderNotes(work, withNote(judged, `${NOT_SHOWN}: the check does not name its tests`), byCommand);
   const pinned = await pinnedTree(options, request, changed, await testFilesAtBase(options.evidence, request));
   const time = timeLimit(work, ran, pinned !== null);
   const bench = await openBench(work, { at: "work", pinned }, time.limitMs);
@@ -34,12 +38,23 @@ export async function withFaults(work: PinnedContext, ran: TestedJudgement, judg
   try {
     const held = await heldToFaults(work, ran, judged, { bench, base, time });
     return held.result === "pass" && !control.signal.aborted
-      ? (await hardCodedNotes(work, bench)).reduce(withNote, held)
+      ? await withReaderNotes(work, held, (test) => unitOf(bench, test).from)
       : held;
   } finally {
     await base.close();
     await bench.close();
   }
+}
+
+/** What no run shows, and a reader of the changed lines can see. */
+async function withReaderNotes(
+  work: PinnedContext,
+  judged: Judgement,
+  fileOf: (test: string) => string | null,
+): Promise<Judgement> {
+  const code = await changedCode(work);
+  const notes = [...(await hardCodedNotes(work, code, fileOf)), ...(await testedWordsNotes(work, code, fileOf))];
+  return notes.reduce(withNote, judged);
 }
 
 const PROSE = /\.(?:md|rst|adoc|txt|png|svg|jpe?g|gif)$/i;
@@ -111,17 +126,21 @@ async function heldToFaults(
   const targeted = open.map((unit) => ({ unit, tests: targetsIn(work, unit), mustNotice: true }));
   const inTargets = await plantFaults(work, ran, { bench, time, measured: targeted });
   const inAdded = await addedTestFaults(work, ran, time);
+  const byValues = await contestedByValues(work, bench, units, time);
   const isShown = shown.size > 0 || inTargets.isShown || inAdded.isShown;
   // Tests that passed before the work need not notice what it changed; where they do, the check is shown to fail.
   const others = isShown ? [] : open.map((unit) => ({ unit, tests: passedIn(ran, unit), mustNotice: false }));
   const inOthers = await plantFaults(work, ran, { bench, time, measured: others });
   const verdict = {
-    contested: [...contested, ...inTargets.contested, ...inAdded.contested],
+    contested: distinctTests([...contested, ...inTargets.contested, ...inAdded.contested, ...byValues]),
     notShown: [...inTargets.notShown, ...inAdded.notShown],
     isShown: isShown || inOthers.isShown,
   };
   return withVerdict(work, judged, verdict);
 }
+
+const distinctTests = (tests: readonly ContestedTest[]): readonly ContestedTest[] =>
+  tests.filter(({ test }, at) => tests.findIndex((each) => each.test === test) === at);
 
 /** Test files that the work adds: they are not among the base's tests, so faults are planted in the work as it is. */
 async function addedTestFaults(work: PinnedContext, ran: TestedJudgement, time: FaultTime): Promise<FaultVerdict> {

@@ -32,14 +32,40 @@ export function faultsIn(path: string, text: string, isOpen: (line: string) => b
   lines.forEach((line, at) => {
     const code = masked[at]!;
     if (line.length > LONGEST_LINE || IMPORT.test(code) || code.trim() === "" || !isOpen(line)) return;
-    for (const { rank, from, to, by, probes } of editsOf(line, code, family)) {
-      const put = (part: string): string => line.slice(0, from) + part + line.slice(to);
-      const after = put(by);
-      if (after !== line)
-        found.push({ rank, fault: { path, line: at + 1, before: line, after, probes: probes.map(put) } });
+    for (const edit of editsOf(line, code, family)) {
+      const fault = faultOf(path, at, line, edit);
+      if (fault.after !== line) found.push({ rank: edit.rank, fault });
     }
   });
   return found.toSorted((a, b) => a.rank - b.rank || a.fault.line - b.fault.line).map(({ fault }) => fault);
+}
+
+/** A value that stands in code, with other values in its place: each is a fault of its own. */
+export interface ValuePlace {
+  readonly faults: readonly [Fault, ...Fault[]];
+}
+
+/** The values of a test, the last of each line first: what is expected mostly stands behind what is given. */
+export function valuesIn(path: string, text: string, isOpen: (line: number) => boolean): readonly ValuePlace[] {
+  if (!isCodeFile(path) || text.length > LONGEST_CODE) return [];
+  const family = familyOf(path);
+  const masked = maskedCode(text, family === "other" ? "java" : family).split("\n");
+  return text.split("\n").flatMap((line, at) => {
+    const code = masked[at]!;
+    if (line.length > LONGEST_LINE || IMPORT.test(code) || !isOpen(at + 1)) return [];
+    const edits = [...wordEdits(code), ...farNumberEdits(code), ...textEdits(line, code)].toSorted(
+      (a, b) => b.from - a.from,
+    );
+    return [...new Set(edits.map(({ from }) => from))].map((place): ValuePlace => {
+      const [first, ...more] = edits.filter(({ from }) => from === place).map((edit) => faultOf(path, at, line, edit));
+      return { faults: [first!, ...more] };
+    });
+  });
+}
+
+function faultOf(path: string, at: number, line: string, { from, to, by, probes }: Edit): Fault {
+  const put = (part: string): string => line.slice(0, from) + part + line.slice(to);
+  return { path, line: at + 1, before: line, after: put(by), probes: probes.map(put) };
 }
 
 /** The text with the fault; `null` where the line is not there as it was. */
@@ -144,6 +170,20 @@ function numberEdits(code: string): Edit[] {
       from: index,
       to: index + digits.length,
       by: isWhole || by.includes(".") ? by : `${by}.0`,
+      probes: [UNKNOWN],
+    }));
+  });
+}
+
+/** A number far above, and one below: a limit that a test allows is crossed by one of them. */
+function farNumberEdits(code: string): Edit[] {
+  return [...code.matchAll(/(?<![\w.$])\d{1,9}(?:\.\d{1,9})?(?![\w.])/g)].flatMap(({ 0: digits, index }) => {
+    const end = digits.includes(".") ? ".5" : "";
+    return [`${Math.trunc(Number(digits)) + 7919}${end}`, Number(digits) === 0 ? `7${end}` : `0${end}`].map((by) => ({
+      rank: 1,
+      from: index,
+      to: index + digits.length,
+      by,
       probes: [UNKNOWN],
     }));
   });

@@ -25,31 +25,30 @@ export async function probe(
   env: Readonly<Record<string, string | undefined>>,
   db: string | null,
 ): Promise<readonly Probe[]> {
-  const looks = await Promise.all(
+  const looks = Promise.all(
     programs.map(async (program) =>
       typeof program === "string"
         ? programProbe(program, env)
         : AGENT_REGISTRY[program.use].probe({ ...program, root, source: env }),
     ),
-  );
-  const found = looks.filter((look) => look !== null);
+  ).then((all) => all.filter((look) => look !== null));
   if (db === null) {
-    const python = await pythonProbe(root, checks, env);
-    return [
-      nodeProbe(),
-      await gitProbe(root),
-      await journalProbe(root),
-      await mountProbe(),
-      ...(await sandboxProbe(root, checks, env)),
-      ...python,
-      ...found,
-    ];
+    // At the same time: a client that takes a second for each answer must not make the others wait.
+    const all = await Promise.all([
+      gitProbe(root),
+      journalProbe(root),
+      mountProbe(),
+      sandboxProbe(root, checks, env),
+      pythonProbe(root, checks, env),
+      looks,
+    ]);
+    return [nodeProbe(), ...all.flat()];
   }
   const { databaseProbes } = await import("./database-probes.ts");
   const git = await gitProbe(root);
   // A fleet is looked at from anywhere, and each of its workers has a clone of its own.
   const here = git.ok || git.detail === NO_GIT ? git : { ...git, ok: true, detail: "no repository here", fix: "" };
-  return [nodeProbe(), here, ...(await databaseProbes(db)), ...found];
+  return [nodeProbe(), here, ...(await databaseProbes(db)), ...(await looks)];
 }
 
 function nodeProbe(): Probe {

@@ -134,7 +134,7 @@ export function fieldReader(fields: YamlMap, yaml: YamlText, problems: Problem[]
         const meant = known.includes(key) ? undefined : nearMiss(key, known);
         if (meant === undefined) continue;
         const problem = { message: `unknown key "${key}"`, hint: `did you mean "${meant}"?` };
-        problems.push({ ...yaml.keyPlace([key]), severity: "warning", ...problem });
+        problems.push({ ...yaml.keyPlace([key]), severity: "error", ...problem });
       }
     },
   };

@@ -42,7 +42,7 @@ describe("readAgentFile", () => {
       problems: [{ severity: "error" }, ...read("---\nname: [\n---\nx").problems.slice(1)],
     });
     expect(read("---\ntols: Read\n---\nx").problems).toMatchObject([
-      { severity: "warning", hint: 'did you mean "tools"?' },
+      { severity: "error", hint: 'did you mean "tools"?' },
     ]);
     expect(read("---\nname: quiet\n---\n").problems).toMatchObject([
       { severity: "warning", message: 'the role "quiet" has no prompt' },

@@ -103,7 +103,7 @@ describe("readStoryFile", () => {
       '2:14 error: "../x" cannot be a story\'s id | Write the id of the other story.',
       { dependsOn: [] },
     ],
-    ["lables: [s]", '2:1 warning: unknown key "lables" | did you mean "labels"?', { labels: [] }],
+    ["lables: [s]", '2:1 error: unknown key "lables" | did you mean "labels"?', { labels: [] }],
     [
       "reviews_complete: 3",
       "2:19 error: `reviews_complete` must be true or false, and is 3 | Write true or false, without quotes.",

@@ -73,9 +73,13 @@ async function hasConfig(world: World, { config }: Options): Promise<boolean> {
 /** Everything that is looked at. */
 export async function probesOf(world: World, file: string | undefined): Promise<readonly Probe[]> {
   const { config, policy, problems } = await loadConfig(world, { config: file });
-  const stories = await loadStories(world, storiesFolder(world, config));
+  const [stories, found, unusable] = await Promise.all([
+    loadStories(world, storiesFolder(world, config)),
+    world.host.probe(world.cwd, config === null ? [] : programsOf(config), checksOf(config)),
+    config === null || policy === null ? [] : checkProbes(world, config, policy),
+  ]);
   return [
-    ...(await world.host.probe(world.cwd, config === null ? [] : programsOf(config), checksOf(config))),
+    ...found,
     fileProbe(
       "config",
       problems,
@@ -84,8 +88,15 @@ export async function probesOf(world: World, file: string | undefined): Promise<
     ),
     fileProbe("stories", stories.problems, `${stories.stories.length} read`, "remand stories shows them with carets."),
     ...(config === null ? [] : NEED_COMMANDS.flatMap((gate) => commandsProbe(config, gate))),
-    ...(config === null || policy === null ? [] : agentProbes(config, policy)),
+    ...unusable,
+    ...(config === null || policy === null ? [] : agentProbes(config, policy, found)),
   ];
+}
+
+/** Checks whose command does not exist, found without running it. */
+async function checkProbes(world: World, config: Config, policy: Policy): Promise<readonly Probe[]> {
+  const { problems } = await world.host.preflight(world.cwd, { config, policy, at: "commit", isRun: false });
+  return problems;
 }
 
 /** What runs elsewhere says nothing about the programs here. */
@@ -151,7 +162,7 @@ function commandsProbe({ phases, gates, forge }: Config, name: GateName): Probe[
 const NEVER_FAILS = /(?:\|\||;)\s*(?:true|:|exit 0)\s*$/;
 
 /** Each role that does a phase, or reviews one, needs an agent; for the others a person is asked. */
-function agentProbes(config: Config, policy: Policy): Probe[] {
+function agentProbes(config: Config, policy: Policy, found: readonly Probe[]): Probe[] {
   const gates = [...new Set(policy.phases.flatMap((plan) => plan.gates))];
   const reviewers = gates.flatMap((gate) => rolesOfGate(policy, gate));
   const needed = new Set([...policy.phases.map(({ phase }) => config.roles.phase[phase]), ...reviewers]);
@@ -169,6 +180,10 @@ function agentProbes(config: Config, policy: Policy): Probe[] {
         const fix = `Give it to an agent that can work, and the model a review: agents: { ${role}: { use: claude } }`;
         return { name: `agent ${role}`, ok: false, detail: "a model by its API changes no files", fix };
       }
+      // One agent is never both missing and well.
+      const trouble = found.find(({ name, ok }) => !ok && name === programOf(config, role));
+      if (agent !== null && trouble !== undefined)
+        return { name: `agent ${role}`, ok: false, detail: `${agent}: ${trouble.detail}`, fix: trouble.fix };
       if (agent !== null) return { name: `agent ${role}`, ok: true, detail: agent, fix: "" };
       const fix = `Say who plays it: agents: { ${role}: { use: command, command: ./my-agent.sh } }`;
       return { name: `agent ${role}`, ok: false, detail: "no agent plays this role", fix };
@@ -178,6 +193,16 @@ function agentProbes(config: Config, policy: Policy): Probe[] {
       return { name: `agent ${role}`, ok: true, detail, fix: "" };
     }),
   ];
+}
+
+/** By what name the agent of a role was looked for: its client's, or its program's. */
+function programOf({ agents }: Pick<Config, "agents">, role: string, seen: readonly string[] = []): string | null {
+  const agent = Object.hasOwn(agents, role) ? agents[role] : undefined;
+  if (agent === undefined || seen.includes(role)) return null;
+  if (agent.use === undefined && agent.command === undefined)
+    return agent.fallback === undefined ? null : programOf({ agents }, agent.fallback, [...seen, role]);
+  const { use = "command", command = "" } = agent;
+  return AGENT_CLIENTS[use].probed === "program" ? command.trim().split(/\s+/)[0]! : use;
 }
 
 /** The programs that the config would start, to be looked for. */

@@ -3,9 +3,12 @@ import { presetPolicy } from "../../../config/presets.ts";
 import { RemandError } from "../../../core/events/error.ts";
 import { PRESETS, type PresetName } from "../../../core/events/policy.ts";
 import { SETUPS, type SetupName } from "../../install/client-parts.ts";
-import { type Checkout, type CliCommand, EXIT, type World } from "../../../app/command.ts";
+import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
 import { type SetupSpec, deedLines, setUp } from "../../install/set-up.ts";
 import { type FoundGate, factoryPhases, findFactoryGates } from "../../../app/factory-gates.ts";
+import { type DetectedProject, detectProject } from "../../install/detect-project.ts";
+import { SCHEMA_PATH, writeConfigSchema } from "../../install/config-schema.ts";
+import { readerOf } from "../../install/project-reader.ts";
 import { wordOf } from "../../../app/option-values.ts";
 import { rolesOfGate } from "../../../app/agent-spec.ts";
 import { CLIENT_PROGRAMS, isClientProgram } from "../../../core/stories/agent-client.ts";
@@ -80,26 +83,53 @@ async function init(world: World, options: Options): Promise<void> {
   if ((await world.files.read(config)) !== null) {
     throw new RemandError("usage", "there is a remand.yaml already", "Change that one, or take it away first.");
   }
-  const found = await foundCheck(world);
-  const ask = options.yes === true || options.json === true ? null : world.ask;
-  const { preset, check, agent } = await answersFor(ask, typed, found);
+  const found = await detectProject(readerOf(world));
+  const installed = await installedClient(world);
+  const isDocument = options.json === true;
+  if (!isDocument) world.err(foundText(found, installed));
+  const ask = options.yes === true || isDocument ? null : world.ask;
+  const { preset, checks, agent } = await answersFor(ask, typed, found, installed ?? AGENT);
   const written = ["remand.yaml"];
   const gates = preset === "factory" ? await findFactoryGates(world) : [];
-  await world.files.write(config, configText({ preset, check, agent }, gates));
+  await world.files.write(config, configText({ preset, checks, agent }, gates));
+  await writeConfigSchema(world);
   const stories = await world.files.list(join(world.cwd, "stories"), ".md");
   if (stories.length === 0) {
-    await world.files.write(join(world.cwd, "stories", "sample.md"), SAMPLE);
+    await world.files.write(join(world.cwd, "stories", "sample.md"), sampleStory(checks[0] ?? null));
     written.push("stories/sample.md");
   }
-  if (options.json === true)
-    world.out(`${JSON.stringify({ schema: "remand.init/1", preset, check, written }, null, 2)}\n`);
-  else {
-    world.out(`wrote ${written.join(" and ")}\n`);
-    if (check === null) world.err("remand: no test command was found here: put yours under gates.checks.commands\n");
-    const roles = ["developer", ...reviewersOf(preset)];
-    const who = roles.length === 1 ? "the developer is" : `the ${joinWords(roles)} are`;
-    world.err(`remand: next: say in remand.yaml who ${who}, then remand doctor, then remand run --dry-run\n`);
+  if (isDocument) {
+    const [check = null] = checks;
+    return world.out(
+      `${JSON.stringify({ schema: "remand.init/1", preset, check, checks, found: found.tools, written }, null, 2)}\n`,
+    );
   }
+  world.out(`wrote ${written.join(" and ")}\n`);
+  if (checks.length === 0) world.err("remand: no test command was found here: put yours under gates.checks.commands\n");
+  const roles = ["developer", ...reviewersOf(preset)];
+  const who = roles.length === 1 ? "the developer is" : `the ${joinWords(roles)} are`;
+  const first = stories.length === 0 ? " (it works on stories/sample.md: edit that first, or try it as it is)" : "";
+  world.err(`remand: next: look in remand.yaml who ${who}, then remand doctor, then remand run${first}\n`);
+}
+
+/** What was found, for a person who is about to be asked about it. */
+function foundText({ tools }: DetectedProject, installed: string | null): string {
+  const lines = tools.flatMap(({ folder, stack, packages, test, lint, types }) => [
+    `remand: found ${stack}${folder === "." ? "" : ` in ${folder}`}${packages === null ? "" : `, a monorepo: ${packages}`}`,
+    ...Object.entries({ test, lint, types }).flatMap(([name, command]) =>
+      command === null ? [] : [`  ${name.padEnd(5)}  ${command}`],
+    ),
+  ]);
+  const agent = installed === null ? [] : [`  agent  ${installed}`];
+  return [...lines, ...agent].map((line) => `${line}\n`).join("");
+}
+
+/** The first client that can be started here. */
+async function installedClient(world: World): Promise<string | null> {
+  const at = readerOf(world);
+  for (const name of CLIENT_PROGRAMS)
+    if ((await at.isOnPath(name)) || (await at.has(`node_modules/.bin/${name}`))) return name;
+  return null;
 }
 
 /** The roles that review in this preset and have no fallback: each needs an agent. */
@@ -115,14 +145,20 @@ const joinWords = (words: readonly string[]): string => `${words.slice(0, -1).jo
 
 interface Answers {
   readonly preset: PresetName;
-  readonly check: string | null;
+  /** The commands that judge a change. */
+  readonly checks: readonly string[];
   /** The command that is the developer. */
   readonly agent: string;
 }
 
 /** Three questions at most, each with an answer that Enter gives. */
-async function answersFor(ask: World["ask"], typed: PresetName | null, found: string | null): Promise<Answers> {
-  if (ask === null) return { preset: typed ?? "goal", check: found, agent: AGENT };
+async function answersFor(
+  ask: World["ask"],
+  typed: PresetName | null,
+  { commands }: DetectedProject,
+  usualAgent: string,
+): Promise<Answers> {
+  if (ask === null) return { preset: typed ?? "goal", checks: commands, agent: usualAgent };
   const line = async (question: string, usual: string): Promise<string> =>
     (await ask(`${question}${usual === "" ? "" : ` [${usual}]`}: `)).trim() || usual;
   let preset = typed;
@@ -132,11 +168,12 @@ async function answersFor(ask: World["ask"], typed: PresetName | null, found: st
     preset = PRESETS.find((name) => name === word) ?? null;
     question = `"${word}" is none of ${PRESETS.join(", ")}. Preset`;
   }
-  const check = await line("Command that says whether the work is good", found ?? "");
+  const usual = commands.join(" && ");
+  const check = await line("Command that says whether the work is good", usual);
   return {
     preset,
-    check: check === "" ? null : check,
-    agent: await line(`Developer: ${CLIENT_PROGRAMS.join(", ")}, or a command of yours`, AGENT),
+    checks: check === usual ? commands : [check],
+    agent: await line(`Developer: ${CLIENT_PROGRAMS.join(", ")}, or a command of yours`, usualAgent),
   };
 }
 
@@ -148,8 +185,8 @@ const scalar = (text: string): string =>
     ? text
     : JSON.stringify(text);
 
-function configText({ preset, check, agent }: Answers, found: readonly FoundGate[]): string {
-  return `# yaml-language-server: $schema=./node_modules/remand/schema/config.json
+function configText({ preset, checks, agent }: Answers, found: readonly FoundGate[]): string {
+  return `# yaml-language-server: $schema=${SCHEMA_PATH}
 version: 1
 preset: ${preset}
 agents:
@@ -157,7 +194,7 @@ agents:
   developer: ${agentText(agent)}
 ${preset === "factory" ? pairText(agent) : ""}${reviewersText(preset)}${phasesText(found)}gates:
   checks:
-${check === null ? NO_CHECK : `    commands:\n      - ${scalar(check)}\n`}${found.map(gateText).join("")}limits: { costUsd: 5, time: 2h }
+${checks.length === 0 ? NO_CHECK : `    commands:\n${checks.map((check) => `      - ${scalar(check)}\n`).join("")}`}${found.map(gateText).join("")}limits: { costUsd: 5, time: 2h }
 `;
 }
 
@@ -191,41 +228,21 @@ function reviewersText(preset: PresetName): string {
   return `  # Who judges it. They may only read, and end with a verdict; another model than the developer's sees more.\n${lines.join("")}`;
 }
 
-const SAMPLE = `---
-title: A sample story
+/** A task that every project can use, that any agent can do, and that breaks nothing. */
+function sampleStory(check: string | null): string {
+  const command = check === null ? "the command that runs the tests" : `\`${check}\``;
+  return `---
+title: Say in the README how to run the tests
 priority: 1
-# It is not worked on until this says ready.
-status: backlog
+# status: backlog    keeps a story from being started
 ---
 
-Say here what is to be done, as you would tell a colleague.
+People who are new here should find in the README how the tests are run: ${command}.
+Write no more than a short section. If there is no README, make one.
 
 ## Acceptance criteria
 
-- [ ] what must hold when it is done
-- [ ] one line for each
+- [ ] the README names ${command}
+- [ ] no other file is changed
 `;
-
-/** The test command that people would type here, by the files that say so; `null` where none does. */
-export async function foundCheck({ cwd, files }: Checkout): Promise<string | null> {
-  const text = (name: string): Promise<string | null> => files.read(join(cwd, name));
-  const has = async (...names: readonly string[]): Promise<boolean> =>
-    (await Promise.all(names.map(text))).some((found) => found !== null);
-  if (hasTestScript(await text("package.json"))) return "npm test";
-  if (await has("Cargo.toml")) return "cargo test";
-  if (await has("go.mod")) return "go test ./...";
-  if (await has("pyproject.toml", "pytest.ini")) return "pytest -q";
-  if (await has("pom.xml")) return (await has("mvnw")) ? "./mvnw test" : "mvn test";
-  if (await has("build.gradle", "build.gradle.kts")) return (await has("gradlew")) ? "./gradlew test" : "gradle test";
-  if (await has("mix.exs")) return "mix test";
-  for (const name of ["GNUmakefile", "makefile", "Makefile"]) {
-    const rules = await text(name);
-    const target = ["test", "check"].find((each) => new RegExp(`^${each}\\s*:(?!=)`, "m").test(rules ?? ""));
-    if (target !== undefined) return `make ${target}`;
-  }
-  return null;
 }
-
-/** What `npm init` writes for want of a test fails whatever is done, and would be taken for the work's fault. */
-const hasTestScript = (manifest: string | null): boolean =>
-  manifest !== null && /"test"\s*:/.test(manifest) && !/"test"\s*:\s*"echo [^\n]*no test specified/.test(manifest);

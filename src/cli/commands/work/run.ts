@@ -7,6 +7,8 @@ import { storiesFolder } from "../../../app/load-config.ts";
 import { collect, personOf } from "../../../app/option-values.ts";
 import { questionCount } from "../../../views/answers/inbox.ts";
 import { insistOnChecks } from "../../preflight.ts";
+import { writeConfigSchema } from "../../install/config-schema.ts";
+import { RemandError } from "../../../core/events/error.ts";
 import { type PreparedRun, prepareRun, startOrder } from "../../../app/prepare-run.ts";
 import { REPORTERS } from "../../reporters/reporter.ts";
 import { runEngine } from "../../run-engine.ts";
@@ -69,10 +71,8 @@ async function run(world: World, typed: readonly string[], options: Options): Pr
   if (prepared === null) return EXIT.usage;
   const { config, policy, stories } = prepared;
   if (options.dryRun === true) return printPlan(world, prepared, options.json === true);
-  if (stories.length === 0 && options.watch !== true) {
-    world.err(`remand: there is no story to work on in ${config.stories}; remand init makes a sample\n`);
-    return EXIT.ok;
-  }
+  if (prepared.asked.length === 0 && options.watch !== true) throw nothingToRun(config.stories, stories);
+  await writeConfigSchema(world);
   if (options.force !== true) {
     const { problems: unusable } = await world.host.preflight(world.cwd, {
       config,
@@ -98,6 +98,22 @@ async function run(world: World, typed: readonly string[], options: Options): Pr
   if (exit === EXIT.person || exit === EXIT.budget)
     world.err(`remand: what waits for you: remand ${questionCount(state, asked) > 0 ? "inbox" : "status"}\n`);
   return exit;
+}
+
+/** A run that would do nothing must not look like work that was accepted. */
+function nothingToRun(folder: string, stories: readonly Story[]): RemandError {
+  const [first] = stories;
+  if (first === undefined)
+    return new RemandError(
+      "usage",
+      `there is no story in ${folder}`,
+      "Write one there, or let remand init make a sample.",
+    );
+  return new RemandError(
+    "usage",
+    `no story in ${folder} is ready: ${countText(stories.length, "story is", "stories are")} in the backlog`,
+    `Remove \`status: backlog\` from its file, or name it: remand run ${first.id}`,
+  );
 }
 
 /** How the stories are read again. The config holds as it was at the start: stories keep the rules they began with. */

@@ -49,10 +49,17 @@ describe("remand stories", () => {
     expect(out).toContain("3 stories · 3 errors in stories\n");
   });
 
+  it("refuses a mistyped key, because the story would start without it", async () => {
+    const { exit, out } = await stories({ "/work/stories/a.md": "---\ndepend_on: b\n---\n" });
+    expect(exit).toBe(2);
+    expect(out).toContain('stories/a.md:2:1: error: unknown key "depend_on"');
+    expect(out).toContain('  did you mean "depends_on"?');
+  });
+
   it("does not fail for a warning", async () => {
-    const { exit, out } = await stories({ "/work/stories/a.md": "---\nlabel: [x]\n---\n" });
+    const { exit, out } = await stories({ "/work/stories/a.md": "A\n\n## Acceptance criteria\n" });
     expect(exit).toBe(0);
-    expect(out).toContain('stories/a.md:2:1: warning: unknown key "label"');
+    expect(out).toContain("warning: there is no acceptance criterion under this heading");
     expect(out).toContain("1 story · 1 warning in stories");
   });
 

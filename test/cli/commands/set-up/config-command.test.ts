@@ -18,7 +18,7 @@ describe("remand config", () => {
   it("reads the example of the guide without a word", async () => {
     const { exit, out, err } = await config({
       "/work/remand.yaml": [
-        "# yaml-language-server: $schema=./node_modules/remand/schema/config.json",
+        "# yaml-language-server: $schema=./.remand/config.schema.json",
         "version: 1",
         "preset: critic-audit            # critic-audit | factory | goal | story",
         "autonomy: standard",

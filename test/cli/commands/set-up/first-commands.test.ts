@@ -16,9 +16,11 @@ import { fakeHost } from "../../../kit/fake-host.ts";
 import { run } from "../../../kit/fake-environment.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
 
+const TESTED = '{ "scripts": { "test": "vitest" } }';
+
 describe("remand init", () => {
   it.each(PRESETS)(
-    "writes a config of the preset %s that is right, and a story that is not started",
+    "writes a config of the preset %s that is right, and a story that can be started",
     async (preset) => {
       const files = memoryFiles({ "/work/package.json": '{ "scripts": { "test": "vitest" } }' });
       const ran = await run(["init", "--preset", preset], [init], { files });
@@ -30,7 +32,7 @@ describe("remand init", () => {
       });
       const read = await run(["stories", "--json"], [stories], { files });
       expect(JSON.parse(read.out)).toMatchObject({
-        stories: [{ id: "sample", shelf: "backlog", criteria: [{}, {}] }],
+        stories: [{ id: "sample", shelf: "ready", criteria: [{}, {}] }],
         problems: [],
       });
     },
@@ -40,8 +42,12 @@ describe("remand init", () => {
     const files = memoryFiles({});
     const ran = await run(["init", "--yes"], [init], { files });
     expect(await files.read("/work/remand.yaml")).toMatch(
-      /^# yaml-language-server: \$schema=\.\/node_modules\/remand\/schema\/config\.json\nversion: 1\n/,
+      /^# yaml-language-server: \$schema=\.\/\.remand\/config\.schema\.json\nversion: 1\n/,
     );
+    expect(JSON.parse((await files.read("/work/.remand/config.schema.json"))!)).toMatchObject({
+      title: "Remand: config",
+    });
+    expect(await files.read("/work/.remand/.gitignore")).toBe("*\n");
     expect(ran.err).toContain("no test command was found");
   });
 
@@ -57,6 +63,25 @@ describe("remand init", () => {
     [{ Makefile: "all:\ntest: all\ncheck: test\n" }, "make test"],
     [{ GNUmakefile: "check:\n\tsh test.sh\n" }, "make check"],
     [{ Makefile: "check := 1\ntests:\n" }, null],
+    [{ justfile: "test:\n  sh test.sh\n" }, "just test"],
+    [{ "package.json": TESTED, "pnpm-lock.yaml": "" }, "pnpm test"],
+    [{ "package.json": TESTED, "yarn.lock": "" }, "yarn test"],
+    [{ "package.json": TESTED, "bun.lock": "" }, "bun run test"],
+    [{ "package.json": '{ "packageManager": "pnpm@10.1.0", "scripts": { "test": "vitest" } }' }, "pnpm test"],
+    [{ "package.json": '{ "scripts": { "test": "jest --watch", "test:ci": "jest" } }' }, "npm run test:ci"],
+    [{ "package.json": '{ "devDependencies": { "vitest": "4" } }', "pnpm-lock.yaml": "" }, "pnpm exec vitest run"],
+    [{ "package.json": '{ "workspaces": ["packages/*"] }' }, "npm test --workspaces --if-present"],
+    [
+      { "package.json": "{}", "pnpm-workspace.yaml": "packages:\n  - packages/*\n", "pnpm-lock.yaml": "" },
+      "pnpm --recursive test",
+    ],
+    [{ "package.json": '{ "private": true }', "Cargo.toml": "" }, "cargo test"],
+    [{ "Cargo.toml": "[workspace]\nmembers = []\n" }, "cargo test --workspace"],
+    [{ "go.work": "go 1.22\n\nuse (\n\t./api\n\t./lib\n)\n" }, "go test ./api/... ./lib/..."],
+    [{ "pyproject.toml": "[tool.pytest.ini_options]\n", ".venv/bin/python": "" }, ".venv/bin/python -m pytest -q"],
+    [{ "pyproject.toml": "", "tox.ini": "commands = python -m unittest\n" }, "python3 -m unittest -v"],
+    [{ "pyproject.toml": "" }, "python3 -m pytest -q"],
+    [{ "api/go.mod": "", "docs/package.json": TESTED }, "cd api && go test ./..."],
     [{}, null],
   ])("finds in %j the command %s, and makes none up", async (found, check) => {
     const files = memoryFiles(Object.fromEntries(Object.entries(found).map(([name, text]) => [`/work/${name}`, text])));
@@ -68,6 +93,23 @@ describe("remand init", () => {
     };
     expect(written.gates.checks.commands).toEqual(check === null ? [] : [check]);
     expect(problems).toEqual([]);
+  });
+
+  it("shows what it found, and checks with what the tests do not run already", async () => {
+    const scripts = { test: "npm run lint && mocha", lint: "eslint .", typecheck: "tsc --noEmit" };
+    const files = memoryFiles({
+      "/work/package.json": JSON.stringify({ scripts, workspaces: ["packages/*"] }),
+      "/bin/codex": "",
+    });
+    const ran = await run(["init", "--yes"], [init], { files, env: { PATH: "/usr/bin:/bin" } });
+    expect(ran.err).toContain(
+      "remand: found npm (package.json), a monorepo: packages/*\n  test   npm test\n  types  npm run typecheck\n  agent  codex\n",
+    );
+    const { config: written } = JSON.parse((await run(["config", "--json"], [config], { files })).out) as {
+      config: { agents: object; gates: { checks: { commands: string[] } } };
+    };
+    expect(written.gates.checks.commands).toEqual(["npm test", "npm run typecheck"]);
+    expect(written.agents).toMatchObject({ developer: { use: "codex" } });
   });
 
   it.each([
@@ -171,6 +213,8 @@ describe("remand init", () => {
       schema: "remand.init/1",
       preset: "goal",
       check: "go test ./...",
+      checks: ["go test ./..."],
+      found: [{ folder: ".", stack: "Go (go.mod)", packages: null, test: "go test ./...", lint: null, types: null }],
       written: ["remand.yaml"],
     });
     expect(await run(["init", "--preset", "gaol"], [init], { files: memoryFiles({}) })).toMatchObject({
@@ -179,6 +223,8 @@ describe("remand init", () => {
     });
   });
 });
+
+const NO_PREFLIGHT = { problems: [], isGreen: false, summary: "", variables: [] };
 
 describe("remand doctor", () => {
   const GOOD =
@@ -206,6 +252,26 @@ describe("remand doctor", () => {
       "",
     ]);
     expect(asked).toMatchObject([["./agent.sh"], { commands: ["npm test"], env: [] }]);
+  });
+
+  it("never calls an agent well that cannot work", async () => {
+    const trouble = { name: "claude", ok: false, detail: "2.1.0, no login", fix: "Log in: claude" };
+    const files = memoryFiles({ "/work/remand.yaml": GOOD.replace(/use: command[^}]*/, "use: claude ") });
+    const ran = await run(["doctor"], [doctor], { files, host: fakeHost({ probes: [git, trouble] }) });
+    expect(ran.exit).toBe(1);
+    expect(ran.out).toContain("problem  agent developer: claude: 2.1.0, no login\n    Log in: claude\n");
+    expect(ran.out).not.toContain("ok       agent developer");
+  });
+
+  it("says where the command of a check does not exist", async () => {
+    const missing = { name: "check `npm tset`", ok: false, detail: "package.json has no script", fix: "Did you mean?" };
+    const host = {
+      ...fakeHost({ probes: [git] }),
+      preflight: () => Promise.resolve({ ...NO_PREFLIGHT, problems: [missing] }),
+    };
+    const ran = await run(["doctor"], [doctor], { files: memoryFiles({ "/work/remand.yaml": GOOD }), host });
+    expect(ran.exit).toBe(1);
+    expect(ran.out).toContain("problem  check `npm tset`: package.json has no script\n    Did you mean?\n");
   });
 
   it("asks once about a provider's client that several roles want", async () => {

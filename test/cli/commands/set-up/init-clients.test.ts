@@ -270,7 +270,7 @@ describe("remand init for clients", () => {
     expect(await remand("--preset", "goal", "--claude")).toMatchObject({ exit: 0 });
     expect(existsSync(join(root, "remand.yaml"))).toBe(true);
     await remand("--claude", "--uninstall");
-    expect(readdirSync(root).toSorted()).toEqual(["remand.yaml", "stories"]);
+    expect(readdirSync(root).toSorted()).toEqual([".remand", "remand.yaml", "stories"]);
     expect(await remand("--preset", "goal", "--claude", "--uninstall")).toMatchObject({ exit: 2 });
     expect(await remand("--uninstall")).toMatchObject({ exit: 2, err: expect.stringContaining("Add --claude") });
     expect(await remand("--dry-run")).toMatchObject({ exit: 2 });

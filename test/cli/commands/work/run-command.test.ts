@@ -196,10 +196,16 @@ describe("remand run", () => {
     });
   });
 
-  it("says so where there is no story", async () => {
-    const ran = await remandRun(fakeHost(), [], {}, { "/work/remand.yaml": CONFIG });
-    expect(ran).toMatchObject({ exit: 0, out: "" });
-    expect(ran.err).toContain("there is no story to work on in stories");
+  it.each([
+    [{}, "there is no story in stories"],
+    [
+      { "/work/stories/a.md": "---\nstatus: backlog\n---\nA\n" },
+      "no story in stories is ready: 1 story is in the backlog",
+    ],
+  ])("does not call it a success where nothing can be run: %j", async (stories, words) => {
+    const ran = await remandRun(fakeHost(), [], {}, { "/work/remand.yaml": CONFIG, ...stories });
+    expect(ran).toMatchObject({ exit: 2, out: "" });
+    expect(ran.err).toContain(words);
   });
 });
 

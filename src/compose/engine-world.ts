@@ -10,7 +10,7 @@ import type { Config } from "../config/config.ts";
 import { knownDurationMs } from "../config/duration.ts";
 import type { BlameSearch, EngineWorld } from "../engine/world.ts";
 import type { ExperimentRunner } from "../ports/experiment-runner.ts";
-import { createCommandTrial } from "../adapters/process/command-trial.ts";
+import { createCommandTrial } from "../gates/checks/command-trial.ts";
 import type { EnvironmentIn } from "../adapters/process/environment.ts";
 import type { SupervisedAgents } from "../adapters/process/supervised-agents.ts";
 import type { Telemetry } from "../adapters/telemetry/telemetry.ts";

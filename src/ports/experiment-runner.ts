@@ -1,4 +1,5 @@
 import type { TreeId } from "../core/events/ids.ts";
+import type { NamedTest } from "../core/gates/test-names.ts";
 
 /** Makes clean checkouts: folders in which nothing but the engine wrote. The user's own files are not touched. */
 export interface ExperimentRunner {
@@ -61,6 +62,8 @@ export interface TrialRequest {
   /** The folder in which it runs. */
   readonly path: string;
   readonly timeoutMs: number;
+  /** Without reports of tests by name: for a check that goes differently with them. */
+  readonly isBare?: boolean;
 }
 
 export interface TrialRun {
@@ -69,4 +72,6 @@ export interface TrialRun {
   readonly timedOut: boolean;
   readonly output: string;
   readonly tookMs: number;
+  /** Every test of the run by name; absent where the runners did not report them to the end. */
+  readonly tests?: readonly NamedTest[];
 }

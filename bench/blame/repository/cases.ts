@@ -21,8 +21,16 @@ export const CATEGORIES = [
 ] as const;
 export type Category = (typeof CATEGORIES)[number];
 
+/**
+ * Where the slip of a case is: in lines that the iteration changed anyway, in a change of its own in a file that it
+ * changed, or in a file that it did not change otherwise.
+ */
+export const SLIP_PLACES = ["inside", "own", "untouched"] as const;
+export type SlipPlace = (typeof SLIP_PLACES)[number];
+
 /** One iteration on which the check fails, and what did it. */
 export interface RepositoryCase {
+  readonly place?: SlipPlace;
   readonly category: Category;
   readonly origin: Iteration["origin"];
   readonly label: string;
@@ -58,6 +66,24 @@ export async function truthOf(
   if (truth.some((found) => found.length !== 1)) return null;
   const ids = truth.map(([hunk]) => hunk!.id);
   return new Set(ids).size === ids.length ? { truth: ids, hunks } : null;
+}
+
+/** Where the one culprit of a case is, beside what the iteration changed without it. */
+export async function placeOfSlip(
+  workshop: Workshop,
+  { base, clean }: { readonly base: string; readonly clean: string },
+  { truth, hunks }: Pick<RepositoryCase, "truth" | "hunks">,
+): Promise<SlipPlace> {
+  const culprit = hunks.find(({ id }) => id === truth[0])!;
+  const others = (await hunksBetween(workshop, base, clean)).filter(({ file }) => file === culprit.file);
+  if (others.length === 0) return "untouched";
+  // The old version is the same with and without the slip, so its lines tell which changes grew together.
+  const isInside = others.some(
+    (other) =>
+      other.oldStart <= Math.max(culprit.oldEnd, culprit.oldStart) &&
+      Math.max(other.oldEnd, other.oldStart) >= culprit.oldStart,
+  );
+  return isInside ? "inside" : "own";
 }
 
 /** Both are ranges of lines of the same new version. */

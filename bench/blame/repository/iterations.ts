@@ -14,7 +14,9 @@ export interface Iteration {
   readonly tree: string;
 }
 
-const HUNKS = { least: 8, most: 80 };
+/** As large as what agents hand in: the median of those that were looked at is 74 changed places. */
+const HUNKS = { least: 20, most: 175 };
+const LONGEST_STRETCH = 120;
 const MOST_COMMITS = 400;
 /** What such a change asks for is not installed here. */
 const INSTALLS =
@@ -46,7 +48,7 @@ async function stretchTo(
   commits: readonly string[],
   end: number,
 ): Promise<{ readonly start: number } | null> {
-  for (let start = end + 1; start < Math.min(commits.length, end + 30); start++) {
+  for (let start = end + 1; start < Math.min(commits.length, end + LONGEST_STRETCH); start++) {
     const diff = readGitDiff(await workshop.diff(commits[start]!, commits[end]!));
     const hunks = readHunks(diff);
     if (hunks.length > HUNKS.most || diff.some(({ path }) => INSTALLS.test(path))) return null;
@@ -75,7 +77,7 @@ export async function composedIteration(workshop: Workshop, chance: Chance, seri
       return text === null || text.length > 200_000 ? [] : [[path, text] as const];
     }),
   );
-  const wanted = 12 + chance.below(20);
+  const wanted = HUNKS.least + 4 + chance.below(20);
   let kept = texts;
   let edits = 0;
   for (let tries = 0; tries < TRIES && edits < wanted; tries++) {

@@ -1,9 +1,19 @@
-import { looksLikeTest } from "../../../src/core/blame/change.ts";
+import { looksLikeTest, type ChangedHunk } from "../../../src/core/blame/change.ts";
+import { readHunks } from "../../../src/parse/code/failure-material.ts";
 import { pathIndex, readImports } from "../../../src/parse/code/imports.ts";
 import { readGitDiff } from "../../../src/parse/code/git-output.ts";
 import type { Chance } from "../random.ts";
 import { breakFile, breaksIn, type Break } from "./breaking.ts";
-import { failsAlike, isGarbled, onBase, truthOf, type Category, type RepositoryCase } from "./cases.ts";
+import {
+  SLIP_PLACES,
+  failsAlike,
+  isGarbled,
+  onBase,
+  placeOfSlip,
+  truthOf,
+  type Category,
+  type RepositoryCase,
+} from "./cases.ts";
 import type { Iteration } from "./iterations.ts";
 import { bodiesIn, headEnd, isData, isSource, languageOf, pageOf, type Page } from "./language.ts";
 import type { Workshop } from "./workshop.ts";
@@ -16,6 +26,8 @@ export interface Ground {
   /** Files that the tests come to, those first that the iteration changed. */
   readonly files: readonly string[];
   readonly changed: readonly string[];
+  /** The lines that the iteration added, by file, from 0. */
+  readonly added: ReadonlyMap<string, ReadonlySet<number>>;
 }
 
 const MOST_FILES = 300;
@@ -37,7 +49,18 @@ export async function groundOf(workshop: Workshop, iteration: Iteration, chance:
     .filter((path) => (isSource(path) || isData(path)) && paths.includes(path));
   const isFit = (path: string): boolean => isSource(path) || isData(path);
   const found = [...reached].filter(isFit);
-  return { workshop, iteration, chance, files: found.length > 0 ? found : paths.filter(isSource), changed };
+  const files = found.length > 0 ? found : paths.filter(isSource);
+  return { workshop, iteration, chance, files, changed, added: addedLines(readHunks(diff)) };
+}
+
+function addedLines(hunks: readonly ChangedHunk[]): Map<string, Set<number>> {
+  const lines = new Map<string, Set<number>>();
+  for (const { file, start, added } of hunks) {
+    const own = lines.get(file) ?? new Set();
+    lines.set(file, own);
+    for (let at = 0; at < added.length; at++) own.add(start - 1 + at);
+  }
+  return lines;
 }
 
 /** The files of tests that the command runs, by what it prints or by what stands in it; or else all there are. */
@@ -57,14 +80,18 @@ function pageAt({ workshop, iteration }: Ground, path: string): Page | null {
   return text === null || text.length > 300_000 ? null : pageOf(path, text);
 }
 
-/** A slip of a kind that is drawn first, so that kinds with many places are not most of them. */
+/** A slip of a place and then of a kind that are drawn first, so that those with many lines are not most of them. */
 function draw(ground: Ground): Break | null {
-  const { chance, files, changed } = ground;
-  const pool = changed.length > 0 && chance.share() < 0.6 ? changed : files;
+  const { chance, files, changed, added } = ground;
+  const place = chance.pick(SLIP_PLACES);
+  const untouched = files.filter((path) => !changed.includes(path));
+  const pool = place === "untouched" ? untouched : changed;
   if (pool.length === 0) return null;
   const page = pageAt(ground, chance.pick(pool));
   if (page === null) return null;
-  const all = breaksIn(page, chance);
+  const isThere = ({ file, at }: Break): boolean =>
+    place === "untouched" || (added.get(file)?.has(at) ?? false) === (place === "inside");
+  const all = breaksIn(page, chance).filter(isThere);
   if (all.length === 0) return null;
   const kind = chance.pick([...new Set(all.map((each) => each.kind))]);
   return chance.pick(all.filter((each) => each.kind === kind));
@@ -89,7 +116,8 @@ export async function caseWith(
   if (found === null) return null;
   const { origin, label } = iteration;
   const diff = await workshop.diff(from.base, tree);
-  return { category, origin, label, kinds, base: from.base, tree, diff, run, ...found };
+  const place = found.truth.length === 1 ? { place: await placeOfSlip(workshop, from, found) } : {};
+  return { category, origin, label, kinds, base: from.base, tree, diff, run, ...found, ...place };
 }
 
 export interface Slip {

@@ -1,5 +1,5 @@
 import { median, type BenchResult } from "../../bench-result.ts";
-import { CATEGORIES, type Category } from "./cases.ts";
+import { CATEGORIES, SLIP_PLACES, type Category, type SlipPlace } from "./cases.ts";
 import { sameSet, type RepositoryTrial } from "./trial.ts";
 
 type Trials = readonly RepositoryTrial[];
@@ -31,6 +31,13 @@ export function scoresOf(name: string, trials: Trials): BenchResult[] {
   return [
     ...rankingRows(put, regressions),
     ...reliabilityRows(put, blamed),
+    ...SLIP_PLACES.flatMap((place) =>
+      placeRows(
+        put,
+        place,
+        of("single").filter((trial) => trial.case.place === place),
+      ),
+    ),
     ...CATEGORIES.flatMap((category) => exactRows(put, category, of(category))),
     put("false proofs", falselyProven(trials), "cases", { limit: 0, against: "0" }),
     put(`right kind over all (${trials.length} cases)`, percent(trials, trials.filter(isRightKind).length), "%", {
@@ -98,6 +105,29 @@ function reliabilityRows(put: Put, trials: Trials): BenchResult[] {
       ),
     ];
   });
+}
+
+const PLACE_NAMES: Readonly<Record<SlipPlace, string>> = {
+  inside: "inside a change",
+  own: "in a change of its own",
+  untouched: "in a file not changed otherwise",
+};
+
+function placeRows(put: Put, place: SlipPlace, trials: Trials): BenchResult[] {
+  if (trials.length === 0) return [];
+  const ranks = trials.flatMap((trial) => trial.ranks?.own ?? []);
+  const within = (most: number): string => percent(ranks, ranks.filter((rank) => rank <= most).length).toFixed(0);
+  const proven = trials.filter((trial) => trial.proven && isExact(trial)).length;
+  return [
+    put(
+      `exact, one culprit ${PLACE_NAMES[place]} (${trials.length} cases)`,
+      percent(trials, trials.filter(isExact).length),
+      "%",
+      {
+        against: `top-1/3/5 ${within(1)}/${within(3)}/${within(5)} %, ${proven} proven, ${mean(trials.map(({ runs }) => runs)).toFixed(1)} runs`,
+      },
+    ),
+  ];
 }
 
 const TARGETS: Partial<Record<Category, number>> = { single: 92, multi: 75, joint: 75 };

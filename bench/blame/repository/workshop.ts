@@ -14,7 +14,7 @@ import { basename, delimiter, dirname, join, relative } from "node:path";
 import { createChecksGate } from "../../../src/gates/checks/checks-gate.ts";
 import { createExperimentRunner } from "../../../src/adapters/git/experiment-runner.ts";
 import { createWorktrees } from "../../../src/adapters/git/worktree/worktrees.ts";
-import { createCommandTrial } from "../../../src/adapters/process/command-trial.ts";
+import { createCommandTrial } from "../../../src/gates/checks/command-trial.ts";
 import { printedIn } from "../../../src/core/gates/evidence-paths.ts";
 import type { Judgement } from "../../../src/core/gates/gate.ts";
 import { type TreeId, evidenceId, storyId, treeId } from "../../../src/core/events/ids.ts";

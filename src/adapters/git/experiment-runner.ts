@@ -27,6 +27,8 @@ export interface ExperimentRunnerOptions {
   readonly userState?: string;
   readonly setup: string | null;
   readonly share: readonly string[] | null;
+  /** `false`: nothing is installed by a lockfile, only what the user's checkout has is lent. */
+  readonly installs?: boolean;
   /** Ignored files that checks need, from the user's checkout. */
   readonly carry?: readonly string[];
   /** Whether files may be shown by a mount instead of being written; absent: where that is quicker. */

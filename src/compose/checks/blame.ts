@@ -14,7 +14,7 @@ import { originsOf } from "../../adapters/git/history.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import { insistOnCheckout } from "../../adapters/git/worktree/start-commit.ts";
 import { createWorktrees } from "../../adapters/git/worktree/worktrees.ts";
-import { createCommandTrial } from "../../adapters/process/command-trial.ts";
+import { createCommandTrial } from "../../gates/checks/command-trial.ts";
 import { stateFolder } from "../state-folder.ts";
 import { setupVariablesOf } from "./check-variables.ts";
 import { environmentWith } from "./own-python.ts";
@@ -55,7 +55,7 @@ export async function blame(
   };
   const place = await openJudgedPlace({ ...files, state, at, base, signal });
   try {
-    const experimentRunner = createExperimentRunner(files);
+    const experimentRunner = createExperimentRunner({ ...files, installs: false });
     const more = { count: experimentRunner.extraCheckouts?.() ?? 0, open: () => experimentRunner.open({ signal }) };
     const checkout = await experimentRunner.open({ signal });
     try {

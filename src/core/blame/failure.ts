@@ -1,4 +1,5 @@
 import { normalisedMessage } from "../gates/finding.ts";
+import type { NamedTest } from "../gates/test-names.ts";
 
 /** A place in the code that a failure went through, as its output says; the innermost one comes first. */
 export interface Frame {
@@ -35,6 +36,8 @@ export interface FailureReading {
   readonly failures: readonly Failure[];
   /** Did a test run? `null`: unknown. */
   readonly ranTests: boolean | null;
+  /** Every test of the run by name, where the runners reported them; absent: only what was printed is known. */
+  readonly tests?: readonly NamedTest[];
   /** A part of the output is missing, so that what is not there proves nothing. */
   readonly isTruncated: boolean;
 }

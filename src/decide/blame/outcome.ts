@@ -1,16 +1,19 @@
 import { type Failure, type FailureReading, signatureOf } from "../../core/blame/failure.ts";
 import type { ChangedHunk } from "../../core/blame/change.ts";
+import type { NamedTest } from "../../core/gates/test-names.ts";
 import type { Outcome, RunOutcome } from "./experiments.ts";
 
 /** Failures that say the same: they are looked for together. */
 export interface FailureGroup {
   readonly failures: readonly Failure[];
+  /** The test runners that the recorded output is from. */
+  readonly runners: readonly string[];
 }
 
 /** Those beyond this are one group: it is explained only when none of them fails any more. */
 const MOST_GROUPS = 6;
 
-export function groupsOf({ failures }: FailureReading): FailureGroup[] {
+export function groupsOf({ failures, runners }: FailureReading): FailureGroup[] {
   const groups = new Map<string, Failure[]>();
   for (const failure of failures) {
     const key = sayingOf(failure);
@@ -19,7 +22,7 @@ export function groupsOf({ failures }: FailureReading): FailureGroup[] {
   const all = [...groups.values()];
   const single = all.length <= MOST_GROUPS ? all : all.slice(0, MOST_GROUPS - 1);
   const rest = all.slice(single.length).flat();
-  return [...single, ...(rest.length === 0 ? [] : [rest])].map((each) => ({ failures: each }));
+  return [...single, ...(rest.length === 0 ? [] : [rest])].map((each) => ({ failures: each, runners }));
 }
 
 /** The signature without the test's name: only what the failure says. */
@@ -48,35 +51,81 @@ export function outcomeOf(groups: readonly FailureGroup[], run: ExperimentRun): 
 }
 
 function outcomeOfGroup(
-  { failures }: FailureGroup,
+  { failures, runners }: FailureGroup,
   run: ExperimentRun,
 ): { outcome: Outcome; signature: string | null } {
   const nothing = { outcome: "cannot-apply", signature: null } as const;
+  const pass = { outcome: "pass", signature: null } as const;
   if (run.timedOut) return nothing;
-  const { failures: now, ranTests } = run.reading;
-  if (run.passed) return ranTests === false ? nothing : { outcome: "pass", signature: null };
+  const { failures: now, tests } = run.reading;
   const recorded = new Set(failures.map(signatureOf));
-  const same = now.find((failure) => recorded.has(signatureOf(failure)));
+  const same = run.passed ? undefined : now.find((failure) => recorded.has(signatureOf(failure)));
   if (same !== undefined) return { outcome: "fail-same", signature: sayingOf(same) };
+  const fate = tests === undefined ? null : fateOf(tests, failures);
+  if (fate === "passed") return pass;
+  if (fate === "unknown") return nothing;
+  if (run.passed) return fate === null && didLoad(run.reading, runners) ? pass : nothing;
   const titles = new Set(failures.map((failure) => `${failure.test}\n${failure.file}`));
   const mine = now.filter((failure) => titles.has(`${failure.test}\n${failure.file}`));
   // Where no test is known by its name, only a run that passes says that what failed does not fail any more.
   if (mine.length === 0 && failures.every(({ category }) => category === "crash"))
     return now[0] === undefined || isBroken(now[0]) ? nothing : { outcome: "fail-other", signature: sayingOf(now[0]) };
   if (mine.length === 0) {
-    // The tests are not among those that failed. They passed, if their file was run at all.
-    const files = new Set(failures.map((failure) => failure.file));
-    const isLost =
-      now.length === 0 ||
-      now.some(
-        (failure) => isBroken(failure) && (failure.file === null || files.has(failure.file) || failure.test === null),
-      );
-    return isLost || ranTests === false ? nothing : { outcome: "pass", signature: null };
+    // The tests are not among those that failed. They passed, if what failed shows that the run loaded and went on.
+    const isWhole = now.length > 0 && now.every((failure) => failure.test !== null && !isBroken(failure));
+    return fate === null && isWhole && didLoad(run.reading, runners, true) ? pass : nothing;
   }
   const kinds = new Set(failures.map(({ errorType }) => errorType));
   const other = mine.find((failure) => !isBroken(failure) && !isMisfit(failure, kinds));
   return other === undefined ? nothing : { outcome: "fail-other", signature: sayingOf(other) };
 }
+
+/**
+ * Does a run whose tests are not known by name look like the recorded one? A run of another shape loaded something
+ * else, or nothing: what it does not print is no pass.
+ */
+function didLoad({ ranTests, runners }: FailureReading, recorded: readonly string[], isRed = false): boolean {
+  if (ranTests === false || (isRed && ranTests !== true)) return false;
+  return recorded.every((runner) => runners.includes(runner));
+}
+
+/** How the failing tests of a group ended in a run that names every test. `unknown`: one of them did not run. */
+function fateOf(tests: readonly NamedTest[], failures: readonly Failure[]): "passed" | "failed" | "unknown" | null {
+  let fate: "passed" | "failed" = "passed";
+  for (const failure of failures) {
+    if (failure.test === null) return null;
+    const own = sameTests(tests, failure);
+    if (own.length === 0 || own.some(({ outcome }) => outcome === "not-loaded" || outcome === "skipped"))
+      return "unknown";
+    if (own.some(({ outcome }) => outcome === "failed")) fate = "failed";
+  }
+  return fate;
+}
+
+/** The named tests that a printed failure may be about: output and report may spell the parts of a name differently. */
+function sameTests(tests: readonly NamedTest[], { test, file }: Failure): readonly NamedTest[] {
+  if (test === null) return [];
+  const inFile = file === null ? [] : tests.filter((each) => each.file === file);
+  // A file that did not load failed as a whole: any test in it shows that it loads.
+  if (isWholeFile(test, file)) return inFile;
+  const title = lettersOf(test);
+  const among = inFile.length > 0 ? inFile : tests;
+  const exact = among.filter(({ identity }) => lettersOf(titleOf(identity)) === title);
+  if (exact.length > 0) return exact;
+  return among.filter(({ identity }) => {
+    const other = lettersOf(titleOf(identity));
+    return other.length >= SHORTEST && title.length >= SHORTEST && (other.endsWith(title) || title.endsWith(other));
+  });
+}
+
+/** A shorter name may end a longer one by chance. */
+const SHORTEST = 4;
+
+const lettersOf = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "");
+/** The name behind the file: `test/cart.test.ts > cart > adds` is `cart > adds`. */
+const titleOf = (identity: string): string => identity.slice(identity.indexOf(" > ") + 3);
+const isWholeFile = (test: string, file: string | null): boolean =>
+  file !== null && (test === file || test.endsWith(`/${file}`) || file.endsWith(`/${test}`));
 
 /** A value that is used as what it is not, where that was not what failed: the other half of its change is missing. */
 function isMisfit({ errorType, message }: Failure, recorded: ReadonlySet<string | null>): boolean {
@@ -95,7 +144,7 @@ function isBroken({ category, errorType, message, test, file }: Failure): boolea
     )
   )
     return true;
-  if (test !== null && file !== null && (test === file || test.endsWith(`/${file}`))) return true;
+  if (test !== null && isWholeFile(test, file)) return true;
   return /is not a (?:function|constructor)|is not defined|does not provide an export|Cannot find (?:module|name)|No module named|has no attribute|unexpected keyword argument|required positional argument|positional arguments? but|undefined: |cannot find symbol|unresolved (?:import|reference)|ERR_MODULE_NOT_FOUND/i.test(
     message,
   );

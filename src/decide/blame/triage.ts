@@ -5,13 +5,17 @@ import { testBody } from "./reach.ts";
 /** What broken environments print, and the reason to report for each. */
 const ENVIRONMENT_FAILURES: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [
-    /\b(?:ENOTFOUND|EAI_AGAIN)\b|getaddrinfo|Name or service not known|could not resolve host/i,
+    /\b(?:ENOTFOUND|EAI_AGAIN)\b|getaddrinfo|Name or service not known|Temporary failure in name resolution|could not resolve host|no such host/i,
     "a name on the network was not found",
   ],
   [/\bEADDRINUSE\b|address already in use/i, "a port was already in use"],
   [
     /\b(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH)\b|connection refused|network is unreachable/i,
     "another service was not reachable",
+  ],
+  [
+    /unsupported locale setting|cannot (?:set|change) locale|Setting locale failed|locale\.Error/i,
+    "a locale is not installed",
   ],
   [/\bENOSPC\b|no space left on device/i, "the disk was full"],
   [
@@ -25,7 +29,7 @@ const ENVIRONMENT_FAILURES: readonly (readonly [pattern: RegExp, reason: string]
     "a certificate was not accepted",
   ],
   [
-    /: command not found|is not recognized as an internal or external command|Executable doesn't exist|spawn \S+ ENOENT/i,
+    /: command not found|^(?:\/\S*\/)?(?:\w*sh|env|exec|nice|timeout)\b[^:]*: .*\b(?:not found|No such file or directory)\b|executable file not found in \$PATH|is not recognized as an internal or external command|Executable doesn't exist|spawn \S+ ENOENT|error: no such command/i,
     "a program is missing",
   ],
   [
@@ -62,7 +66,7 @@ export function environmentReason({ failure, hunks, files }: BlameMaterial): str
 
 function missingModule(message: string): string | null {
   return (
-    /(?:Cannot find (?:module|package)|Can't resolve|No module named|unresolved import|cannot find package) ["'`]?([\w@./-]+)/i.exec(
+    /(?:Cannot find (?:module|package)|Can't resolve|No module named|unresolved import|cannot find package|no required module provides package|can't find crate for) ["'`]?([\w@./-]+)/i.exec(
       message,
     )?.[1] ?? null
   );

@@ -22,7 +22,9 @@ export interface NameReports {
 }
 
 /** The reporters, which are loaded by the test runners and not by this program. */
-const REPORTERS = fileURLToPath(new URL("../../../reporters", import.meta.url));
+const REPORTERS = ["../../../reporters", "../../../../reporters"]
+  .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+  .find((folder, at, all) => at === all.length - 1 || existsSync(folder))!;
 
 /** Makes a folder for the reports of one run of a check in `path`. */
 export async function openNameReports(env: Environment, path: string): Promise<NameReports> {

@@ -140,16 +140,17 @@ function complaint(failure: ListedFailure, lines: readonly string[], surrounding
 
 /** No tool was recognised: whatever looks like an error, and every place that is named. */
 function crash(lines: readonly string[], surroundings: FailureContext, maps: Maps): Failure[] {
-  const at = lines.findIndex((line) => ERROR_LINE.test(line));
   const text = lines.filter((line) => line.trim() !== "");
   if (text.length === 0) return [];
-  const message = at < 0 ? text.at(-1)!.trim() : lines[at]!.trim();
+  const at = errorLine(lines);
+  // The last line that says something: one of brackets alone only ends what was printed.
+  const message = at < 0 ? (text.findLast((line) => /\p{L}{2}/u.test(line)) ?? text.at(-1)!) : lines[at]!;
   const near = at < 0 ? text.slice(-60) : lines.slice(Math.max(0, at - 30), at + 60);
   const frames = framesOf(near, surroundings, maps);
   const values = readValues(near);
   return [
     {
-      ...wordsOf(message, near),
+      ...wordsOf(message.replace(/^\s*(?:✖ |E\s+)?(?:ERROR: )?/, "").trim(), near),
       ...values,
       test: null,
       category: "crash",
@@ -160,8 +161,23 @@ function crash(lines: readonly string[], surroundings: FailureContext, maps: Map
   ];
 }
 
+/** The line that says what went wrong: a program that is missing, or else the first error. */
+function errorLine(lines: readonly string[]): number {
+  const missing = lines.findIndex((line) => MISSING_PROGRAM.test(line));
+  if (missing >= 0) return missing;
+  const at = lines.findIndex((line) => ERROR_LINE.test(line));
+  // pytest says first which file it was loading, and below that what the file lacks.
+  if (at < 0 || !/^ImportError while (?:loading|importing)/.test(lines[at]!)) return at;
+  const cause = lines.findIndex((line, below) => below > at && /^E\s+\S/.test(line));
+  return cause < 0 ? at : cause;
+}
+
+/** What shells and launchers print when there is no such program. */
+const MISSING_PROGRAM =
+  /^(?:(?:\/\S*\/)?(?:ba|da|z|k|a)?sh|env|exec|nice|timeout)\b[^:]*: .*\b(?:command not found|not found|No such file or directory)$|^(?:exec: )?"?\S+"?: (?:command not found|executable file not found in \$PATH)$/;
+
 const ERROR_LINE =
-  /^(?:Uncaught |Caused by: |E\s+|\[?ERROR\]? |fatal: |error: |panic: )?(?:[\w.]*(?:Error|Exception|panic)\b|fatal|error)(?:\s\[\w+\])?:? ./;
+  /^\s*(?:✖ )?(?:Uncaught |Caused by: |E\s+|\[?ERROR\]?:? |fatal: |error: |panic: )?(?:[\w.]*(?:Error|Exception|panic)\b|fatal|error)(?:\s\[\w+\])?:? ./;
 
 function framesOf(lines: readonly string[], { root, paths }: FailureContext, maps: Maps): Frame[] {
   const frames: Frame[] = [];

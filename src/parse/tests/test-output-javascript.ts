@@ -1,5 +1,7 @@
 import {
+  type CodeLocation,
   type OutputFailure,
+  type PassedTest,
   type RanFile,
   type RecognizedOutput,
   detailIn,
@@ -169,6 +171,79 @@ export function readMocha(lines: readonly string[]): RecognizedOutput | null {
     return testFailure(name, firstWords(rest, at, to), firstFrame(rest, at, to), detailIn(rest, at, to));
   });
   return { runner: "mocha", counts, ranTests: counts.passed + counts.failed > 0, failures };
+}
+
+/**
+ * ```
+ *   ✔ parse › reads a number (12ms)
+ *   ✘ [fail]: parse › rejects text Expected a rejection
+ *   ─
+ *   parse › rejects text
+ *   test/parse.js:30
+ *   Difference (- actual, + expected):
+ *   › file://test/parse.js:30:8
+ *   ─
+ *   1 test failed
+ * ```
+ */
+export function readAva(lines: readonly string[]): RecognizedOutput | null {
+  const numbers = lines.filter((line) => AVA_NUMBER.test(line));
+  const broken = lines.flatMap((line) => /^ {2}✘ (\S+\.\w+) exited with a non-zero exit code/.exec(line)?.[1] ?? []);
+  if (numbers.length === 0 && broken.length === 0) return null;
+  const marked = (mark: string): readonly string[] =>
+    lines.flatMap((line) => (line.startsWith(`  ${mark} `) ? [line.slice(mark.length + 3)] : []));
+  if (broken.length === 0 && !lines.some((line) => /^ {2}(?:─+$|[✔✘] )/.test(line))) return null;
+  const passed = marked("✔").map((name): PassedTest => ({ test: avaName(name), file: null }));
+  const listed = marked("✘ [fail]:");
+  // The name of a failing test stands alone above its story; in the list its message may follow it.
+  const failures = stretches(lines, /^ {2}(\S.*)$/, /^ {2}─+$/)
+    .filter(({ head, from }) => listed.some((line) => line.startsWith(head[1]!)) && /^\s*$/.test(lines[from] ?? "x"))
+    .map(({ head, from }) => avaFailure(lines, head[1]!, from));
+  const crashes = broken.map((file) => avaCrash(lines, file));
+  const sum = (word: string): number =>
+    numbers.reduce((all, line) => all + (line.includes(word) ? Number(/\d+/.exec(line)![0]) : 0), 0);
+  const counts = testCounts(Math.max(passed.length, sum("passed")), sum("failed"), sum("skipped") + sum("todo"));
+  return {
+    runner: "ava",
+    counts,
+    ranTests: counts.passed + counts.failed > 0,
+    failures: [...failures, ...crashes],
+    notLoaded: broken,
+    passed,
+  };
+}
+
+const AVA_NUMBER = /^ {2}\d{1,9} (?:tests? (?:passed|failed|skipped|todo)|uncaught exceptions?)\s*$/;
+
+/** In several files a test is called by its file first; how long it took is no part of its name. */
+const avaName = (text: string): string =>
+  text
+    .replace(/ \([\d.]+m?s\)$/, "")
+    .split(" › ")
+    .join(" > ");
+
+function avaFailure(lines: readonly string[], name: string, from: number): OutputFailure {
+  let place: CodeLocation | null = null;
+  let to = from;
+  for (; to < lines.length; to++) {
+    if (/^ {2}─+$/.test(lines[to]!)) break;
+    const at = /^ {2}(\S+\.\w+):(\d{1,7})$/.exec(lines[to]!);
+    if (at !== null) place ??= { file: at[1]!, line: Number(at[2]) };
+    const frame = /^ {2,}› (?:.*\()?(?:file:\/\/)?(\S+?\.\w+):(\d{1,7}):\d{1,7}\)?$/.exec(lines[to]!);
+    if (frame !== null && lines.slice(to + 1, to + 4).every((line) => line.trim() === "")) break;
+  }
+  const said = lines
+    .slice(from, to)
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !/^\d+: |^\S+\.\w+:\d+$|^› /.test(line));
+  const message = said.slice(0, 20).join(" ");
+  return testFailure(avaName(name), message === "" ? "failed" : message, place, detailIn(lines, from, to));
+}
+
+/** A file that ended before its tests were over: what it threw stands above. */
+function avaCrash(lines: readonly string[], file: string): OutputFailure {
+  const at = lines.findIndex((line) => line.trim() === `Uncaught exception in ${file}`);
+  return testFailure(file, at === -1 ? "failed" : firstWords(lines, at + 1, lines.length), { file, line: 1 });
 }
 
 /** What a test compares may stand anywhere, at the beginning of a line too, so only the next failure ends one. */

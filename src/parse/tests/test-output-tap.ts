@@ -85,9 +85,55 @@ export function readNodeSpec(lines: readonly string[]): RecognizedOutput | null 
   return { runner: "node:test", counts, ranTests: counts.passed + counts.failed > 0, failures, notLoaded };
 }
 
+/**
+ * tape prints a line for each assertion, and a comment with the name of the test in front of them:
+ * ```
+ * # removes an item
+ * ok 1 should be strictly equal
+ * not ok 2 should be empty
+ * # tests 2
+ * # pass  1
+ * ```
+ */
+export function readTape(lines: readonly string[]): RecognizedOutput | null {
+  if (!isTape(lines)) return null;
+  const tests = new Map<string, { file: string | null; failure: OutputFailure | null }>();
+  let name = "";
+  for (const [at, line] of lines.entries()) {
+    const comment = /^# (?!(?:tests|pass|fail|skip|todo)\s+\d+\s*$|ok\s*$)(.+)$/.exec(line);
+    if (comment !== null) name = comment[1]!.trim();
+    const assertion = /^(not )?ok \d+(?: (?:- )?(.*))?$/.exec(line);
+    if (assertion === null || /# (?:SKIP|TODO)\b/i.test(line)) continue;
+    const said = assertion[2]?.trim() ?? "";
+    const test = name === "" ? said : name;
+    const known = tests.get(test) ?? { file: null, failure: null };
+    tests.set(test, known);
+    if (assertion[1] === undefined || known.failure !== null) continue;
+    const { message, place, detail } = yamlBlock(lines, at + 1);
+    known.failure = testFailure(
+      test,
+      [said, message].filter((part) => part !== "").join(": ") || "failed",
+      place,
+      detail,
+    );
+  }
+  const failures = [...tests.values()].flatMap(({ failure }) => failure ?? []);
+  const passed = [...tests].flatMap(([test, { failure }]): PassedTest[] =>
+    failure === null ? [{ test, file: null }] : [],
+  );
+  return {
+    runner: "tape",
+    counts: testCounts(passed.length, failures.length, 0),
+    isCountedByLine: true,
+    ranTests: tests.size > 0,
+    failures,
+    passed,
+  };
+}
+
 /** tape's summary is set in columns, which no other runner's is. */
-export const isTape = (lines: readonly string[]): boolean =>
-  lines.some((line) => /^# pass {2}\d+$/.test(line)) && lines.includes("TAP version 13");
+const isTape = (lines: readonly string[]): boolean =>
+  lines.some((line) => /^# (?:pass|fail) {2}\d+\s*$/.test(line)) && lines.some((line) => /^TAP version \d+/.test(line));
 
 const depthOf = (indent: string): number => Math.floor(indent.length / 4);
 
@@ -96,7 +142,7 @@ function summaryCounts(lines: readonly string[], mark: string): TestCounts | nul
   const sums: Record<string, number> = {};
   for (const line of lines) {
     if (!line.startsWith(mark)) continue;
-    const number = /^(tests|pass|fail|cancelled|skipped|todo) (\d{1,9})$/.exec(line.slice(mark.length));
+    const number = /^(tests|pass|fail|cancelled|skipped|todo)\s+(\d{1,9})\s*$/.exec(line.slice(mark.length));
     if (number !== null) sums[number[1]!] = (sums[number[1]!] ?? 0) + Number(number[2]);
   }
   const { tests, pass = 0, fail = 0, cancelled = 0, skipped = 0, todo = 0 } = sums;
@@ -116,7 +162,7 @@ interface TapBlock {
 }
 
 /** The lines between `---` and `...` that say more about a result. */
-export function yamlBlock(lines: readonly string[], from: number): TapBlock {
+function yamlBlock(lines: readonly string[], from: number): TapBlock {
   if (lines[from]?.trim() !== "---") return { isSuite: false, isFile: false, message: "", place: null, detail: "" };
   let to = from + 1;
   while (to < Math.min(lines.length, from + LONGEST_BLOCK) && lines[to]!.trim() !== "...") to++;

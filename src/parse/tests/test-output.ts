@@ -2,7 +2,7 @@ import type { TestCounts } from "../../core/gates/gate.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 import { createGoUnwrapper, readGo } from "./test-output-go.ts";
 import { readGradle, readMaven } from "./test-output-java.ts";
-import { readJest, readMocha, readVitest } from "./test-output-javascript.ts";
+import { readAva, readJest, readMocha, readVitest } from "./test-output-javascript.ts";
 import { readAssertion, readAutomake, readCargo, readCargoJson, readCtest } from "./test-output-native.ts";
 import {
   type OutputFailure,
@@ -10,58 +10,10 @@ import {
   type RanFile,
   type RecognizedOutput,
   shortMessage,
-  testCounts,
-  testFailure,
 } from "./test-output-parts.ts";
 import { readPytest, readUnittest } from "./test-output-python.ts";
 import { createOutputSieve } from "./test-output-filter.ts";
-import { isTape, readNodeSpec, readTap, yamlBlock } from "./test-output-tap.ts";
-
-/**
- * tape prints a line for each assertion, and a comment with the name of the test in front of them:
- * ```
- * # removes an item
- * ok 1 should be strictly equal
- * not ok 2 should be empty
- * # tests 2
- * # pass  1
- * ```
- */
-function readTape(lines: readonly string[]): RecognizedOutput | null {
-  if (!isTape(lines)) return null;
-  const tests = new Map<string, { file: string | null; failure: OutputFailure | null }>();
-  let name = "";
-  for (const [at, line] of lines.entries()) {
-    const comment = /^# (?!(?:tests|pass|fail|skip|todo)\s+\d+$|ok$)(.+)$/.exec(line);
-    if (comment !== null) name = comment[1]!.trim();
-    const assertion = /^(not )?ok \d+(?: (?:- )?(.*))?$/.exec(line);
-    if (assertion === null || /# (?:SKIP|TODO)\b/i.test(line)) continue;
-    const said = assertion[2]?.trim() ?? "";
-    const test = name === "" ? said : name;
-    const known = tests.get(test) ?? { file: null, failure: null };
-    tests.set(test, known);
-    if (assertion[1] === undefined || known.failure !== null) continue;
-    const { message, place, detail } = yamlBlock(lines, at + 1);
-    known.failure = testFailure(
-      test,
-      [said, message].filter((part) => part !== "").join(": ") || "failed",
-      place,
-      detail,
-    );
-  }
-  const failures = [...tests.values()].flatMap(({ failure }) => failure ?? []);
-  const passed = [...tests].flatMap(([test, { failure }]): PassedTest[] =>
-    failure === null ? [{ test, file: null }] : [],
-  );
-  return {
-    runner: "tape",
-    counts: testCounts(passed.length, failures.length, 0),
-    isCountedByLine: true,
-    ranTests: tests.size > 0,
-    failures,
-    passed,
-  };
-}
+import { readNodeSpec, readTap, readTape } from "./test-output-tap.ts";
 
 /** What the output of a check says about tests and faults. */
 export interface TestOutput {
@@ -94,6 +46,7 @@ const RECOGNISERS: readonly ((lines: readonly string[], folder: string) => Recog
   readVitest,
   readJest,
   readMocha,
+  readAva,
   readTape,
   readTap,
   readNodeSpec,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ChangedHunk } from "../../../src/core/blame/change.ts";
 import type { Failure, FailureReading } from "../../../src/core/blame/failure.ts";
+import type { NamedTest } from "../../../src/core/gates/test-names.ts";
 import { groupsOf, outcomeOf } from "../../../src/decide/blame/outcome.ts";
 import { verdictOf, type VerdictInput } from "../../../src/decide/blame/verdict.ts";
 import type { ProofAnswer } from "../../../src/decide/blame/prove-blame.ts";
@@ -45,6 +46,30 @@ describe("what a run means", () => {
 
   test("failures that say the same are one group", () => {
     expect(groups.map((group) => group.failures.map((each) => each.test))).toEqual([["adds", "adds twice"], ["other"]]);
+  });
+
+  test("a run of another shape is no pass: it loaded something else, or nothing", () => {
+    const dead = { ...failure(), test: null, category: "crash" as const, message: "}" };
+    const run = (passed: boolean, more: Partial<FailureReading>) =>
+      outcomeOf(groups, { passed, timedOut: false, reading: { ...reading([], null), ...more }, tookMs: 1 }).outcomes;
+    expect(run(false, { runners: [], failures: [dead] })).toEqual(["cannot-apply", "cannot-apply"]);
+    expect(run(true, { runners: [] })).toEqual(["cannot-apply", "cannot-apply"]);
+    expect(run(true, { runners: ["tap"] })).toEqual(["pass", "pass"]);
+  });
+
+  test("where tests are reported by name, a pass is a test that ran and passed", () => {
+    const named = (name: string, outcome: NamedTest["outcome"]): NamedTest => ({
+      identity: `test/a.test.js > ${name}`,
+      file: "test/a.test.js",
+      outcome,
+    });
+    const run = (passed: boolean, ...tests: readonly NamedTest[]) =>
+      outcomeOf(groups, { passed, timedOut: false, reading: { ...reading([]), tests }, tookMs: 1 }).outcomes;
+    const [adds, twice] = [named("adds", "passed"), named("adds twice", "passed")];
+    expect(run(true, adds, twice, named("other", "passed"))).toEqual(["pass", "pass"]);
+    expect(run(false, adds, twice, named("other", "passed"), named("more", "failed"))).toEqual(["pass", "pass"]);
+    expect(run(true, adds, named("other", "skipped"))).toEqual(["cannot-apply", "cannot-apply"]);
+    expect(run(true)).toEqual(["cannot-apply", "cannot-apply"]);
   });
 
   test.each<[string, Parameters<typeof outcomes>, readonly string[]]>([

@@ -277,3 +277,23 @@ describe("places", () => {
     ]);
   });
 });
+
+describe("a check that died before its tests", () => {
+  test.each([
+    ["sh: 1: vitest: not found\nnpm error code 127\nnpm error path /app", "sh: 1: vitest: not found"],
+    ["bash: ./run.sh: No such file or directory", "bash: ./run.sh: No such file or directory"],
+    [
+      [
+        "ImportError while loading conftest '/app/tests/conftest.py'.",
+        "tests/conftest.py:1: in <module>",
+        "    import nothing_here",
+        "E   ModuleNotFoundError: No module named 'nothing_here'",
+      ].join("\n"),
+      "ModuleNotFoundError: No module named 'nothing_here'",
+    ],
+    ["\nError: Cannot find module 'debug'\nRequire stack:\n- /app/web/app.js\n}", "Error: Cannot find module 'debug'"],
+    ["nothing that looks like it\n}", "nothing that looks like it"],
+  ])("says what it lacks: %j", (text, message) => {
+    expect(read(text).failures.map((each) => each.message)).toEqual([message]);
+  });
+});

@@ -23,6 +23,7 @@ describe("test runners", () => {
     ["vitest-verbose", "vitest", [4, 1, 2, 1]],
     ["jest", "jest", [4, 1, 2, 1]],
     ["mocha", "mocha", [4, 1, 2, 1]],
+    ["ava", "ava", [3, 1, 2, 0]],
     ["node-tap", "tap", [5, 1, 3, 1]],
     ["node-spec", "node:test", [5, 1, 3, 1]],
     ["pytest", "pytest", [5, 1, 3, 1]],
@@ -219,6 +220,20 @@ test at test/b.test.mjs:1:1
     expect(read(output).notLoaded).toEqual(["test/b.test.mjs"]);
   });
 
+  test("tape counts tests and not assertions, and a file that ava could not load ran no test", () => {
+    const tape = read(sample("tape"));
+    expect(tape).toMatchObject({ runners: ["tape"], ranTests: true, counts: { failed: 1 } });
+    expect(tape.failures[0]).toMatchObject({ test: "boolean --boool=true", file: "test/bool.js", line: 130 });
+    const green = "TAP version 13\n# adds\nok 1 is 3\nok 2 is 4\n\n1..2\n# tests 2\n# pass  2\n\n# ok\n";
+    expect(read(green)).toMatchObject({ ranTests: true, counts: { total: 1, passed: 1, failed: 0 } });
+    expect(read(sample("ava-crash"))).toMatchObject({
+      runners: ["ava"],
+      ranTests: false,
+      notLoaded: ["test.js"],
+      failures: [{ test: "test.js", message: "SyntaxError: Unexpected identifier 'error'" }],
+    });
+  });
+
   test("the tests that passed are known where the runner names them", () => {
     expect(read(sample("cargo")).passed).toEqual([{ test: "tests::ok", file: null }]);
     expect(read(sample("node-tap")).passed).toHaveLength(1);
@@ -285,6 +300,13 @@ describe("failing tests", () => {
         "a.test.js:3 adds: AssertionError [ERR_ASSERTION]: -1 == 3",
         "a.test.js:4 inner fails: AssertionError [ERR_ASSERTION]: Expected values to be loosely deep-equal:",
         "a.test.js:5 throws: TypeError [Error]: Cannot read properties of null (reading 'x')",
+      ],
+    ],
+    [
+      "ava",
+      [
+        "test/parse-url.js:30 parse-url > handles query-heavy URLs without splitting the whole URL: Expected URL parsing to avoid splitting the whole URL. Took 1158.6217150000002ms. Value is not `true`: false",
+        "test/parse.js:173 parse > handles many empty parameters without allocating split results: Expected empty parameter parsing to avoid split allocation. Took 345.6986960000004ms. Value is not `true`: false",
       ],
     ],
     ["pytest", PYTEST],

@@ -31,6 +31,8 @@ export interface CheckoutOptions {
   readonly userState: string;
   readonly setup: string | null;
   readonly share: readonly string[] | null;
+  /** `false`: nothing is installed by a lockfile. */
+  readonly installs?: boolean;
   /** Ignored files that are copied from the user's checkout. */
   readonly carry?: readonly string[];
   readonly env?: Environment;
@@ -115,6 +117,7 @@ export async function openCleanCheckout(
       setup: options.setup,
       share: options.share,
       borrow: true,
+      ...(options.installs === undefined ? {} : { installs: options.installs }),
       inputs: options.inputs ?? [],
       ...(source === undefined ? {} : { source }),
       ...(options.dependencies === undefined ? {} : { store: options.dependencies.store }),

@@ -34,6 +34,8 @@ export interface DependencyOptions {
    * or without a lockfile, rather than installed once more.
    */
   readonly borrow?: boolean;
+  /** `false`: only what is installed already is used, and nothing is installed by a lockfile. */
+  readonly installs?: boolean;
   /** What is lent; absent: what is in the main checkout now. */
   readonly source?: DependencySource;
   /** Where an installation is kept for the next place with the same lockfiles; absent: it is made in each. */
@@ -93,6 +95,10 @@ async function installOrLink(
   { installations, isSame }: { installations: readonly Installation[]; isSame(lockfile: string): boolean },
 ): Promise<void> {
   const { options } = to;
+  if (options.installs === false) {
+    await borrowAll(to, []);
+    return;
+  }
   if (options.borrow === true && options.share === null && LOCKFILES.every(isSame)) {
     // An installer writes into what is there: a link to the checkout's own environment, with the project in it, would
     // then lead the checkout to a place that is thrown away.

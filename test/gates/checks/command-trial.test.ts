@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createCommandTrial } from "../../../src/adapters/process/command-trial.ts";
+import { createCommandTrial } from "../../../src/gates/checks/command-trial.ts";
 import { NO_SANDBOX } from "../../../src/adapters/process/no-sandbox.ts";
 
 let folder: string;
@@ -23,11 +23,30 @@ test("says how a command ended and what it printed", async () => {
 
 test("it sees the variables of a check", async () => {
   const { output } = await run('echo "$NO_COLOR $CI $FORCE_COLOR $PYTHONDONTWRITEBYTECODE $PYTHONPATH"');
-  expect(output).toBe(" 1  1 /mine\n");
+  expect(output).toMatch(/^ 1 {2}1 (?:\S+:)?\/mine\n$/);
 });
 
 test("what it sees may depend on where it is tried", async () => {
   const trial = createCommandTrial(async (path) => ({ ...env, WHERE: path }), NO_SANDBOX);
   const { output } = await trial.run({ command: 'echo "$WHERE"', path: folder, timeoutMs: 20_000 }, { signal });
   expect(output).toBe(`${folder}\n`);
+});
+
+test("names every test that ran, unless it runs without reports", async () => {
+  writeFileSync(
+    join(folder, "a.test.mjs"),
+    'import test from "node:test";\ntest("adds", () => {});\ntest("breaks", () => { throw new Error("no"); });\n',
+  );
+  const { tests, passed } = await run("node --test a.test.mjs");
+  expect(passed).toBe(false);
+  expect(tests?.map(({ identity, outcome }) => [identity, outcome])).toEqual([
+    ["a.test.mjs > adds", "passed"],
+    ["a.test.mjs > breaks", "failed"],
+  ]);
+  const trial = createCommandTrial(env, NO_SANDBOX);
+  const bare = await trial.run(
+    { command: "node --test a.test.mjs", path: folder, timeoutMs: 20_000, isBare: true },
+    { signal },
+  );
+  expect(bare.tests).toBeUndefined();
 });

@@ -1,0 +1,49 @@
+import type { Trial, TrialRun } from "../../ports/experiment-runner.ts";
+import { type EnvironmentIn, checkEnvironment, environmentIn } from "../../adapters/process/environment.ts";
+import { ownRedactor } from "../../adapters/process/own-secrets.ts";
+import { runProcess } from "../../adapters/process/run-process.ts";
+import { textOutside } from "../../adapters/process/shown-folder.ts";
+import { reportedTests } from "../../parse/tests/test-names.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
+import { type NameReports, openNameReports } from "./name-reports.ts";
+
+/**
+ * Tries by running the command, with the same environment variables every time. The test runners report every test by
+ * name, as in a gate: whether a test passed is read from that, and not from what was not printed.
+ */
+export function createCommandTrial(env: EnvironmentIn, sandbox: Sandbox): Trial {
+  return {
+    async run({ command, path, timeoutMs, isBare = false }, { signal }) {
+      const same = checkEnvironment(await environmentIn(env, path));
+      const naming = isBare ? null : await openNameReports(same, path);
+      const ended = await runProcess(
+        {
+          command,
+          cwd: path,
+          env: naming?.env ?? same,
+          timeoutMs,
+          maxOutputBytes: MOST_BYTES,
+          sandbox,
+          writes: naming === null ? [] : [naming.folder],
+        },
+        { signal },
+      );
+      return {
+        passed: ended.status === "exited" && ended.exitCode === 0,
+        timedOut: ended.status !== "exited",
+        output: ownRedactor().text(textOutside(ended.output, path)),
+        tookMs: ended.durationMs,
+        ...(naming === null ? {} : await testsIn(naming)),
+      };
+    },
+  };
+}
+
+/** Nothing is known of single tests where a runner did not come to its end. */
+async function testsIn(naming: NameReports): Promise<Pick<TrialRun, "tests">> {
+  const { reports, folders } = await naming.read();
+  if (reports.length === 0 || reports.some(({ isComplete }) => !isComplete)) return {};
+  return { tests: reportedTests(reports, { check: "", folders }) };
+}
+
+const MOST_BYTES = 4_000_000;

@@ -108,7 +108,7 @@ export const DEFAULTS: Config = {
   stall: { ...defaultStopSettings(), grace: 0 },
   specialists: [],
   scope: {
-    exceptions: "with-rationale",
+    exceptions: "ask",
     outside: "send-back",
     testPaths: [
       "**/*.test.*",

@@ -11,6 +11,7 @@ import { TEST_POLICIES } from "../stories/scope.ts";
 import { severityFromWord, type Finding } from "../gates/finding.ts";
 import { TRIED_FINDING_STATUSES } from "../gates/tried-finding.ts";
 import { brandSchema } from "./scalars.ts";
+import { scopeExceptionsSchema } from "./story.ts";
 import { identifyFinding } from "../gates/finding-identity.ts";
 import { nearMiss } from "../../stdx/near-miss.ts";
 import { expectedWords } from "./issue-text.ts";
@@ -75,7 +76,7 @@ const scopeSchema = z.strictObject({
   allow: texts,
   deny: texts,
   tests: z.enum(TEST_POLICIES).default("add-only"),
-  exceptions: z.enum(["with-rationale", "never"]).default("with-rationale"),
+  exceptions: scopeExceptionsSchema.default("ask"),
   restore: z.array(text).exactOptional(),
   reason: text.default(""),
 });

@@ -7,6 +7,7 @@ import { SEVERITIES, type Severity } from "../gates/finding.ts";
 import { AGENT_CLIENT_NAMES } from "../stories/agent-client.ts";
 import { byStopSetting } from "../stories/stop-rules.ts";
 import { peopleSchema } from "./scalars.ts";
+import { scopeExceptionsSchema } from "./story.ts";
 
 const sandboxMode = z.enum(["auto", "required", "off"]);
 
@@ -254,7 +255,7 @@ export const configFileSchema = z.strictObject({
   specialists: z.array(specialist).optional(),
   scope: z
     .strictObject({
-      exceptions: z.enum(["with-rationale", "never"]).optional(),
+      exceptions: scopeExceptionsSchema.optional(),
       outside: z.enum(["send-back", "revert"]).optional(),
       testPaths: globs.optional(),
       typePaths: globs.optional(),

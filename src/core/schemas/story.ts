@@ -41,7 +41,11 @@ export const routeSchema = z.strictObject({
   reason: text,
 });
 
-export const scopeExceptionsSchema = z.enum(["with-rationale", "never"]);
+export const scopeExceptionsSchema = z
+  .enum(["ask", "with-rationale", "never"])
+  .describe(
+    "What becomes of an agent's reason for a change outside of the scope: it is shown to the person who decides (ask), it counts by itself (with-rationale), or it is not asked for (never).",
+  );
 
 /** What a rework may touch. The engine compares the diff with it afterwards; the agent's word does not count. */
 export const scopeSchema = z.strictObject({

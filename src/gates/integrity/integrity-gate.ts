@@ -114,14 +114,14 @@ async function findingsIn(
   const { story, base, previous, tree, scope } = request;
   const sinceLast = await workspace.changedPaths(story.id, previous, tree);
   const isOpen = scope?.tests === "open";
-  const reasons = scope?.exceptions === "with-rationale" ? request.exceptions : [];
+  const given = scope === null ? {} : { reasons: request.exceptions, exceptions: scope.exceptions };
   const decided = options.runsBaseTests === true ? { explaining: DECIDED_BY_RUNS } : {};
   const asNewWork = createRuleReporter({
     isRework: false,
     settings: rules,
     ...decided,
     // Where the tests themselves are at fault, a reason may take one away.
-    ...(isOpen ? { reasons, excusable: ["test-deleted", "assertion-removed", "assertion-loosened"] } : {}),
+    ...(isOpen ? { ...given, excusable: ["test-deleted", "assertion-removed", "assertion-loosened"] } : {}),
   });
   // The stall rule handles a rework that changed nothing; new work must change something.
   if (scope === null && sinceLast.length === 0) {
@@ -141,7 +141,7 @@ async function findingsIn(
   const submodules = (): Promise<string | null> => workspace.fileAt(story.id, tree, ".gitmodules");
   findings.push(...(await unimportedFiles(top, changed, submodules, asNewWork)));
   if (scope !== null) {
-    const asRework = createRuleReporter({ isRework: true, settings: rules, reasons, ...decided });
+    const asRework = createRuleReporter({ isRework: true, settings: rules, ...given, ...decided });
     const own = `${folder}${options.stories ?? "stories"}/${story.id}.md`;
     // A refused file that is what it was before the story is no change: putting it back is what was asked for.
     const restored = new Set(scope.restore?.filter((path) => !changed.includes(path)));

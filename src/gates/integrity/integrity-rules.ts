@@ -1,7 +1,7 @@
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding, FindingDraft, Severity } from "../../core/gates/finding.ts";
 import { INTEGRITY_RULES, type IntegrityRuleName } from "../../core/gates/integrity-rule.ts";
-import type { ScopeException } from "../../core/stories/scope.ts";
+import type { Scope, ScopeException } from "../../core/stories/scope.ts";
 
 export type RuleSettings = Readonly<Record<string, Severity | "off">>;
 
@@ -21,8 +21,10 @@ export type RuleReport = Pick<FindingDraft, "message" | "file" | "line" | "symbo
 export interface RuleReporterOptions {
   readonly isRework: boolean;
   readonly settings: RuleSettings;
-  /** The reasons that count here. */
+  /** The reasons that the agent gave. */
   readonly reasons?: readonly ScopeException[];
+  /** Does a reason count by itself, or is it only shown to who decides? */
+  readonly exceptions?: Scope["exceptions"];
   /** Rules that a reason excuses here, beside those that it excuses everywhere. */
   readonly excusable?: readonly IntegrityRuleName[];
   /** Rules whose breach is only information here, because a run decides. */
@@ -30,7 +32,7 @@ export interface RuleReporterOptions {
 }
 
 export function createRuleReporter(options: RuleReporterOptions): RuleReporter {
-  const { isRework, settings, reasons = [], excusable = [], explaining } = options;
+  const { isRework, settings, reasons = [], excusable = [], explaining, exceptions = "never" } = options;
   const reasonFor = new Map(reasons.map(({ path, rationale }) => [path.replace(/^\.\//, ""), rationale]));
   return {
     isRework,
@@ -39,11 +41,14 @@ export function createRuleReporter(options: RuleReporterOptions): RuleReporter {
       const set = settings[name];
       if (set === "off") return [];
       const mayBeExcused = (rule.excusable || excusable.includes(name)) && rest.file !== undefined;
-      const reason = mayBeExcused ? reasonFor.get(rest.file!) : undefined;
+      const given = mayBeExcused && exceptions !== "never" ? reasonFor.get(rest.file!) : undefined;
+      const reason = exceptions === "with-rationale" ? given : undefined;
       const usual = explaining?.has(name) === true ? "info" : isRework ? rule.rework : rule.newWork;
       const severity = reason === undefined ? (set ?? own ?? usual) : "info";
       const ask =
-        mayBeExcused && isRework ? ` If it must be: \`Scope exception: ${rest.file}: <reason>\` in your report.` : "";
+        mayBeExcused && isRework && exceptions !== "never"
+          ? ` If it must be: \`Scope exception: ${rest.file}: <reason>\` in your report${exceptions === "ask" ? ", for a person to decide" : ""}.`
+          : "";
       return [
         identifyFinding({
           severity,
@@ -55,6 +60,7 @@ export function createRuleReporter(options: RuleReporterOptions): RuleReporter {
               ? "Nothing has to be done: look whether it is right."
               : `${suggestedFix}${ask} (${rule.why} A person can waive this finding; rule \`${name}\`.)`,
           ...rest,
+          ...(given === undefined || reason !== undefined ? {} : { detail: shownReason(given, rest.detail) }),
         }),
       ];
     },
@@ -62,3 +68,7 @@ export function createRuleReporter(options: RuleReporterOptions): RuleReporter {
 }
 
 const LONGEST_REASON = 300;
+
+/** What an agent says about its own change opens nothing: it is shown to the person who may waive the finding. */
+const shownReason = (reason: string, detail: string | undefined): string =>
+  [`The agent's reason: ${reason.slice(0, LONGEST_REASON)}`, ...(detail === undefined ? [] : [detail])].join("\n");

@@ -239,6 +239,10 @@ export const TEST_POLICY_WORDS: Readonly<Record<TestPolicy, string>> = {
 
 const EXCEPTION_WORDS: Readonly<Record<Scope["exceptions"], string>> = {
   never: "No exceptions: a change outside this scope is refused.",
+  ask: [
+    "If a file outside this scope has to change, change no more than that and give the reason in your report, on a line",
+    "`Scope exception: <file>: <reason>`. The change is refused until a person allows it.",
+  ].join("\n"),
   "with-rationale": [
     "If a file outside this scope has to change, change no more than that and give the reason in your report, on a line",
     "`Scope exception: <file>: <reason>`. Without a reason the change is refused.",

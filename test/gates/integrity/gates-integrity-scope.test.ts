@@ -56,6 +56,13 @@ describe("what a rework may touch", () => {
     ]);
     const asked = await rework({ "src/b.js": "bb\n" }, scopeOf("add-only", scope), []);
     expect(asked.findings[0]?.suggestedFix).toContain("`Scope exception: src/b.js: <reason>`");
+    const shown = await rework({ "src/b.js": "bb\n" }, scopeOf("add-only", { ...scope, exceptions: "ask" }), reason);
+    expect(shown.result).toBe("fail");
+    expect(shown.findings[0]).toMatchObject({
+      severity: "blocker",
+      detail: "The agent's reason: a calls b with one argument more",
+      suggestedFix: expect.stringContaining("in your report, for a person to decide."),
+    });
     const never = await rework({ "src/b.js": "bb\n" }, scopeOf("add-only", { ...scope, exceptions: "never" }), reason);
     expect(never.result).toBe("fail");
   });

@@ -153,7 +153,11 @@ describe("remand hook stop, on a real checkout", () => {
     write("other.cjs", "exports.other = 2;\n");
     const said = "Scope exception: other.cjs: add.cjs needs it";
     const third = answer(await stop({ stop_hook_active: true, last_assistant_message: said }));
-    expect(third.systemMessage).toContain("remand: passed");
+    // An agent's own reason opens nothing; taking the file away does.
+    expect(third.systemMessage ?? "").not.toContain("remand: passed");
+    rmSync(join(root, "other.cjs"));
+    const fourth = answer(await stop({ stop_hook_active: true }));
+    expect(fourth.systemMessage).toContain("remand: passed");
   });
 
   it("a gate that breaks lets the agent stop, and a hook that is ended leaves the record as it was", async () => {

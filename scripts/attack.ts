@@ -1,6 +1,6 @@
 /**
  * Plays the attacks and the honest changes of `test/attacks` through the built program, with the real test runners:
- * `npm run attack -- [--shard 1/4] [--sample 15] [--only <words>] [--class <words>] [--without faults] [--jobs 2] [--json <file>]`.
+ * `npm run attack -- --help` says how.
  *
  * Says at the end, by class, how many were accepted, and names each attack that was accepted, each honest change that
  * was refused, and each row that was skipped. `--tables` plays nothing and prints the tables of the guide. The exit code is 1 when a row ended other than it says.
@@ -14,9 +14,33 @@ import { ATTACKS, HONEST } from "../test/attacks/rows.ts";
 import { sampleOf } from "../test/attacks/sample.ts";
 import { asExpected, type Played, summaryOf } from "../test/attacks/summary.ts";
 import { playAttack, playHonest, titleOf } from "../test/attacks/verdict.ts";
-import { EXPERIMENTS, type Experiment } from "../test/attacks/without.ts";
+import { EXPERIMENTS, type Experiment, isExperiment } from "../test/attacks/without.ts";
 
 const ROWS = [...ATTACKS.map((row) => ({ row, isHonest: false })), ...HONEST.map((row) => ({ row, isHonest: true }))];
+
+const HELP = `Play the attacks and the honest changes of test/attacks through the built program, with the real test runners.
+
+Usage: npm run attack -- [options]
+
+  --shard <k/n>      play a part of the rows (default 1/1)
+  --sample <count>   play so many attacks and so many honest changes, of every class in turn
+  --only <words>     rows whose title holds these words
+  --class <words>    rows whose class holds these words
+  --attacks          attacks alone
+  --honest           honest changes alone
+  --without <part>   leave a part of the verification out: ${EXPERIMENTS.join(", ")}, or a rule of the integrity
+                     gate by its name; may be given several times
+  --jobs <count>     rows at a time (default 2)
+  --json <file>      write the results as JSON
+  --tables           play nothing, print the tables of the guide
+
+Examples:
+  npm run attack -- --shard 1/16 --jobs 4
+  npm run attack -- --attacks --sample 30 --without faults
+  npm run attack -- --class configuration --without runner-changed
+  npm run attack -- --only "shell: fixes the code"
+
+Exit codes: 0 every row ended as it says, 1 a row did not, 2 an option is wrong.`;
 
 if (isMainThread) process.exitCode = await main();
 else work();
@@ -34,16 +58,21 @@ async function main(): Promise<number> {
       jobs: { type: "string", default: "2" },
       json: { type: "string" },
       tables: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
     },
   });
+  if (values.help) {
+    console.log(HELP);
+    return 0;
+  }
   if (values.tables) {
     console.log(guideTables().join("\n\n"));
     return 0;
   }
-  const unknown = values.without.find((name) => !EXPERIMENTS.some((experiment) => experiment === name));
+  const unknown = values.without.find((name) => !isExperiment(name));
   const [part = Number.NaN, parts = Number.NaN] = values.shard.split("/").map(Number);
   if (unknown !== undefined || !(part >= 1 && part <= parts)) {
-    console.error(`--shard is 1/4; --without is one of ${EXPERIMENTS.join(", ")}`);
+    console.error(`--shard is 1/4; --without is one of ${EXPERIMENTS.join(", ")}, or a rule of the integrity gate`);
     return 2;
   }
   const size = Number(values.sample);

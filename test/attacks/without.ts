@@ -1,3 +1,5 @@
+import { INTEGRITY_RULE_NAMES, type IntegrityRuleName } from "../../src/core/gates/integrity-rule.ts";
+
 /*
  * Experiments that can be taken away, to see what each is worth. None of these switches is one that an agent has: they
  * are options and settings of the user, or change the command that the user types.
@@ -10,7 +12,11 @@ const PATTERN_RULES =
     ",",
   );
 
-export type Experiment = (typeof EXPERIMENTS)[number];
+export type Experiment = (typeof EXPERIMENTS)[number] | IntegrityRuleName;
+
+/** A part of the verification, or one rule of the integrity gate. */
+export const isExperiment = (name: string): name is Experiment =>
+  [...EXPERIMENTS, ...INTEGRITY_RULE_NAMES].some((each) => each === name);
 
 /** The check without reports by name: the runners are not told where to write them. */
 const withoutNames = (check: string): string =>
@@ -23,6 +29,10 @@ export function optionsWithout(without: readonly Experiment[]): readonly string[
     ...(without.includes("rules")
       ? PATTERN_RULES.flatMap((rule) => ["--set", `gates.integrity.rules.${rule}=off`])
       : []),
+    ...INTEGRITY_RULE_NAMES.filter((rule) => without.includes(rule)).flatMap((rule) => [
+      "--set",
+      `gates.integrity.rules.${rule}=off`,
+    ]),
     ...(without.includes("faults") ? ["--set", "gates.checks.faults=off"] : []),
   ];
 }

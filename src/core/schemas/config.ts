@@ -10,7 +10,6 @@ import { peopleSchema } from "./scalars.ts";
 import { scopeExceptionsSchema } from "./story.ts";
 
 const sandboxMode = z.enum(["auto", "required", "off"]);
-
 /**
  * What a config file may hold. Every key may be left out: a file is a preset plus changes. Unknown keys are
  * errors, because a misspelt limit that is silently ignored is no limit.

@@ -6,6 +6,7 @@ import { type SecretRules, readEnvValues } from "../parse/secrets/secrets.ts";
 import { createEvidenceStore } from "../adapters/evidence/evidence-store.ts";
 import { learnSecrets, learnVariables, ownRedactor } from "../adapters/process/own-secrets.ts";
 import { passedSecrets } from "./checks/check-variables.ts";
+import { stateFolder } from "./state-folder.ts";
 
 /**
  * Where what was printed is kept, without what the project's own `.env` files hold and the secrets that are passed to
@@ -17,7 +18,10 @@ export async function projectEvidence(
   config: Pick<Config, "redact" | "env" | "workspace">,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Evidence> {
-  return createEvidenceStore(folder, { secrets: await learnProject(root, config, env) });
+  return createEvidenceStore(folder, {
+    secrets: await learnProject(root, config, env),
+    shownIn: stateFolder(root).logs,
+  });
 }
 
 /** What a project holds and lists as secret. From now on the whole process knows it, and every border takes it out. */

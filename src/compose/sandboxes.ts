@@ -36,7 +36,7 @@ export async function sandboxRequest(
 ): Promise<SandboxRequest> {
   const userState = userStateFolder(env);
   const repository = await repositoryOpener(root)().catch(() => null);
-  const { path: state } = stateFolder(root);
+  const { path: state, logs } = stateFolder(root);
   const settings = userFile(env);
   const { home } = privateHomeOf(env);
   const expand = (path: string): string => (home === undefined ? path : path.replace(/^~(?=\/|$)/, home));
@@ -57,7 +57,7 @@ export async function sandboxRequest(
       commonDir: repository?.commonDir ?? join(root, ".git"),
       state,
       own: [userState, ...(settings === null ? [] : [dirname(settings)])],
-      packages: [join(state, "python"), ...(repository === null ? [] : [storeFolder(userState, repository)])],
+      packages: [join(state, "python"), logs, ...(repository === null ? [] : [storeFolder(userState, repository)])],
     },
   };
 }

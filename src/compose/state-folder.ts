@@ -5,6 +5,8 @@ export interface StateFolder {
   readonly path: string;
   readonly journal: string;
   readonly evidence: string;
+  /** Plain copies of evidence, which agents can read in their sandbox. */
+  readonly logs: string;
   /** The agents' programs that outlive an engine. */
   readonly runs: string;
 }
@@ -15,6 +17,7 @@ export function stateFolder(root: string): StateFolder {
     path,
     journal: join(path, "journal.db"),
     evidence: join(path, "evidence"),
+    logs: join(path, "logs"),
     runs: join(path, "runs"),
   };
 }

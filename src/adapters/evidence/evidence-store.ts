@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, open, readFile, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, open, readFile, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { RemandError } from "../../core/events/error.ts";
 import { type EvidenceId, evidenceId } from "../../core/events/ids.ts";
+import { isHiddenText } from "../../core/gates/hidden-report.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import { assert } from "../../stdx/assert.ts";
 import { promisify } from "node:util";
@@ -28,7 +29,31 @@ export function createEvidenceStore(folder: string, options: EvidenceOptions = {
     },
     read: async (id) => (isEvidenceId(id) ? read(placeOf(id), id) : null),
     placeOf,
+    ...(options.shownIn === undefined ? {} : { show: showIn(options.shownIn, (id) => read(placeOf(id), id)) }),
   };
+}
+
+/** Plain files for agents, named by the start of the id. The oldest go when there are too many. */
+function showIn(folder: string, textOf: (id: EvidenceId) => Promise<string | null>): Required<Evidence>["show"] {
+  return async (id) => {
+    const text = isEvidenceId(id) ? await textOf(id) : null;
+    if (text === null || isHiddenText(text)) return null;
+    const path = join(folder, `${id.slice(0, 12)}.log`);
+    await write(path, Buffer.from(text));
+    const files = await filesByAge(folder);
+    await Promise.all(files.slice(MOST_SHOWN).map((file) => rm(join(folder, file), { force: true })));
+    return path;
+  };
+}
+
+const MOST_SHOWN = 100;
+
+async function filesByAge(folder: string): Promise<string[]> {
+  const names = await readdir(folder);
+  const dated = await Promise.all(
+    names.map(async (name) => ({ name, at: (await stat(join(folder, name)).catch(() => null))?.mtimeMs ?? 0 })),
+  );
+  return dated.sort((a, b) => b.at - a.at).map(({ name }) => name);
 }
 
 async function read(place: string, id: EvidenceId): Promise<string | null> {
@@ -104,6 +129,8 @@ export interface EvidenceOptions {
   /** A text that is longer keeps its beginning and its end. */
   readonly maxBytes?: number;
   readonly secrets?: SecretRules;
+  /** The folder of plain copies for agents. */
+  readonly shownIn?: string;
 }
 
 /** A text as it may be kept, wherever that is, and the id that its content gives it. */

@@ -12,7 +12,7 @@ export interface SandboxProject {
   readonly state: string;
   /** Remand's folders of the user: tokens, keys, settings. */
   readonly own: readonly string[];
-  /** Of those, what programs need: installed packages. */
+  /** Of those, what programs need: installed packages, and the logs that briefs name. */
   readonly packages: readonly string[];
 }
 

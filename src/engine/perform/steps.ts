@@ -1,5 +1,6 @@
 import type { SendBack, StoryCommand } from "../../core/stories/command.ts";
 import type { Brief, BriefEvidence, Survivor } from "../../core/stories/brief.ts";
+import type { EvidenceId } from "../../core/events/ids.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import type { RoleAgent } from "../../ports/agent.ts";
@@ -60,7 +61,7 @@ async function materialFor(
   for (const id of judgement?.evidence ?? []) {
     const text = await world.evidence.read(id);
     if (text !== null)
-      evidence.push({ title: `what the ${command.gate} gate saw`, text, fullAt: world.evidence.placeOf(id) });
+      evidence.push({ title: `the output of the ${command.gate} gate`, text, fullAt: await shownAt(world, id, path) });
   }
   return {
     rolePrompt: player?.prompt ?? "",
@@ -72,6 +73,13 @@ async function materialFor(
     ci: ciRunIn(judgement),
     report: player?.reports === "stop" ? "stop" : "signal",
   };
+}
+
+/** Where an agent reads the whole of it: a file, as it is called from the agent's folder, or else a command. */
+async function shownAt({ evidence }: EngineWorld, id: EvidenceId, folder: string): Promise<string> {
+  const file = (await evidence.show?.(id)) ?? null;
+  if (file === null) return `remand evidence ${id}`;
+  return file.startsWith(`${folder}/`) ? file.slice(folder.length + 1) : file;
 }
 
 /** An agent that revises a section is shown its current text and what it was built on. */

@@ -8,6 +8,7 @@ import {
   type KnownFailure,
 } from "../../core/gates/base-failures.ts";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
+import { withoutNoise } from "../../core/gates/output-noise.ts";
 import { normalisedMessage, type Finding } from "../../core/gates/finding.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 import type { OutputFailure } from "../../parse/tests/test-output-parts.ts";
@@ -150,11 +151,18 @@ export function faultNameOf({ symbol, category, source, file, message }: Finding
 
 const MOST_WORDS = 400;
 
-/** The last few lines that say something. */
+/** The last few lines that say something, whole ones; of a very long line the beginning. */
 export function lastWords(output: string): string {
-  const lines = plainText(output.slice(-8000))
-    .split("\n")
+  const lines = withoutNoise(plainText(output.slice(-16_000)).split("\n"))
     .map((line) => line.trim())
     .filter((line) => line !== "");
-  return lines.slice(-5).join(" / ").slice(-MOST_WORDS);
+  const last = shortenLine(lines.at(-1) ?? "");
+  let words = last;
+  for (const line of lines.slice(-5, -1).reverse()) {
+    if (line.length + words.length + 3 > MOST_WORDS) break;
+    words = `${line} / ${words}`;
+  }
+  return words;
 }
+
+const shortenLine = (line: string): string => (line.length <= MOST_WORDS ? line : `${line.slice(0, MOST_WORDS - 1)}…`);

@@ -28,18 +28,22 @@ export function readVitest(lines: readonly string[], folder: string): Recognized
   const counts = sumOf(summaries, "passed", "failed", ["skipped", "todo"]);
   const failures: OutputFailure[] = [];
   const notLoaded: string[] = [];
-  for (const { head, from, to } of stretches(
+  const found = stretches(
     lines,
     /^\s*FAIL\s{2}(?:\s*\|[^|]+\|\s|\s+\S+\s{2})?\s*(\S.*)$/,
     /^(?:⎯{5,}|\s+(?:Test Files|Tests)\s{2})/,
-  )) {
+  );
+  for (const [at, { head }] of found.entries()) {
+    // Several tests that failed by the same error stand in a row, and the last one has the error.
+    let last = at;
+    while (found[last]!.from === found[last]!.to && found[last + 1]?.from === found[last]!.to + 1) last++;
+    const { from, to } = found[last]!;
     const [file, ...names] = head[1]!.split(" > ");
     const isSuite = names.length === 0;
     const path = isSuite ? file!.replace(/ \[.*\]$/, "") : file!;
     const place = `${packageOf(lines, from, folder)}${path}`;
     if (isSuite) notLoaded.push(place);
     const message = firstWords(lines, from, to);
-    // Several tests that failed by the same error stand in a row, and the last one has the error.
     failures.push(
       testFailure(
         isSuite ? path : names.join(" > "),

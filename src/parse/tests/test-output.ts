@@ -14,6 +14,7 @@ import {
 import { readPytest, readUnittest } from "./test-output-python.ts";
 import { createOutputSieve } from "./test-output-filter.ts";
 import { readNodeSpec, readTap, readTape } from "./test-output-tap.ts";
+import { readUncaughtError } from "./uncaught-error.ts";
 
 /** What the output of a check says about tests and faults. */
 export interface TestOutput {
@@ -102,7 +103,9 @@ function outputOf(lines: readonly string[], isCut: boolean, folder: string): Tes
     isCut && each.isCountedByLine === true ? { ...each, counts: null } : each,
   );
   const ofTests = recognised.flatMap((each) => each.failures);
-  const all = distinct((ofTests.length > 0 ? ofTests : readLocations(lines)).map((failure) => within(failure, folder)));
+  const named = ofTests.length > 0 ? ofTests : readLocations(lines);
+  const uncaught = named.length > 0 ? null : readUncaughtError(lines);
+  const all = distinct((uncaught === null ? named : [uncaught]).map((failure) => within(failure, folder)));
   return {
     runners: recognised.map((each) => each.runner),
     counts: total(recognised),

@@ -13,6 +13,8 @@ import {
   restOf,
   joinPieces,
 } from "./brief-writer.ts";
+import type { GateName } from "../../core/gates/gate.ts";
+import { withoutNoise } from "../../core/gates/output-noise.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
 /** The form of an issue (S2.16), `<file>:<line>: <description>`, with what else is known behind it. */
@@ -50,21 +52,19 @@ function fixOf({ suggestedFix }: Finding, pen: ListWriter): string {
   return suggestedFix === undefined ? "" : `\n  Suggested fix: ${line(pen, suggestedFix)}`;
 }
 
-/** What this round adds to it: a sentence on a line that hangs under the finding, or lines below it. */
+/** What this round adds to it, on lines that hang below the finding: values, a difference, the nearest frames. */
 export function detailOf({ detail }: Pick<Finding, "detail">, pen: ListWriter): string {
   if (detail === undefined || detail.trim() === "" || pen.limits.detailChars === 0) return "";
-  return detail.includes("\n") ? `\n  Seen now:${below(pen, detail)}` : `\n  Seen now: ${line(pen, detail)}`;
+  return below(pen, withoutNoise(detail.split("\n")).join("\n"));
 }
 
 /**
- * The raw output of a check is shown only where no failures could be parsed from it. Otherwise the list of failures has
- * its values and frames, and the log is given as a path.
+ * The raw output is shown only where what failed could not be read from it. Elsewhere the list of failures has its
+ * values and frames, and the output is given as a file.
  */
 export function evidenceOf(brief: Brief, pen: BriefWriter): BriefPiece {
   const { gate, required, evidence } = brief;
-  // A check whose output named nothing has its last words only; beside such a one the log says more.
-  const isRead = required.some(({ detail }) => !!detail) && required.every(({ category }) => category !== "check");
-  if (!isRead || gate === "person" || !GATE_REGISTRY[gate].runsTests) return evidenceList(pen, evidence);
+  if (gate === "person" || !isRead(gate, required)) return evidenceList(pen, evidence);
   const logs = evidence.flatMap(({ title, fullAt }) => (fullAt === undefined ? [] : [{ title, fullAt }]));
   const others = evidence.filter(({ fullAt }) => fullAt === undefined);
   return joinPieces([
@@ -75,15 +75,31 @@ export function evidenceOf(brief: Brief, pen: BriefWriter): BriefPiece {
   ]);
 }
 
-/** Each piece of evidence in a fence of its own, with the place where the whole of it is kept. */
+/** A check whose output named nothing has its last lines only; beside such a one the log says more. */
+function isRead(gate: GateName, required: readonly Finding[]): boolean {
+  return (
+    GATE_REGISTRY[gate].runsTests &&
+    required.some(({ detail }) => !!detail) &&
+    required.every(({ category }) => category !== "check")
+  );
+}
+
+/** Each piece of evidence in a fence of its own, with the file that has the whole of it. */
 export function evidenceList(pen: BriefWriter, evidence: readonly BriefEvidence[]): BriefPiece {
   const shown = evidence.slice(0, pen.limits.evidence);
   const pieces = shown.map(({ title, text, fullAt }) => {
-    const fence = evidenceFence(pen, text, title);
-    return fullAt === undefined ? fence : `${fence}\nThe whole of it: ${name(pen, fullAt)}`;
+    if (fullAt === undefined) return evidenceFence(pen, text, title);
+    const limits = { ...pen.limits, evidenceChars: Math.min(LOG_CHARS, pen.limits.evidenceChars) };
+    const told = withoutNoise(text.split("\n"))
+      .join("\n")
+      .replace(/\n(?:\s*\n)+/g, "\n\n");
+    return `${evidenceFence({ ...pen, limits }, told, title)}\nThe whole of it: ${name(pen, fullAt)}`;
   });
   return joinPieces([...pieces, ...restOf(pen, evidence.length - shown.length, "pieces of evidence")]);
 }
+
+/** About a screen. The rest is in the file that the brief names. */
+const LOG_CHARS = 3000;
 
 export function fileList(pen: BriefWriter, files: readonly string[], most = Infinity): BriefPiece {
   if (files.length === 0) return "- none recorded";

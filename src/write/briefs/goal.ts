@@ -1,11 +1,23 @@
 import type { Blame } from "../../core/blame/blame.ts";
 import type { Brief } from "../../core/stories/brief.ts";
 import { countedGoingBack } from "../../core/stories/budget.ts";
-import { normalisedMessage } from "../../core/gates/finding.ts";
+import { type Finding, normalisedMessage } from "../../core/gates/finding.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import { dataNotice } from "../untrusted-text.ts";
 import { basis, blameSentence, commitOf, percent, place } from "./blame.ts";
 import { detailOf, evidenceOf, fileList, issueLine, placeOf } from "./findings.ts";
-import { TEST_POLICY_WORDS, closing, conflicts, fixesOf, information, passingCriteria, worstFirst } from "./parts.ts";
+import {
+  EXCEPTION_WORDS,
+  TEST_POLICY_WORDS,
+  closing,
+  conflicts,
+  goal,
+  information,
+  passingCriteria,
+  restorePart,
+  suggestionsOf,
+  worstFirst,
+} from "./parts.ts";
 import {
   type BriefWriter,
   type BriefPiece,
@@ -22,11 +34,12 @@ import {
 /** The rework brief of S3.10. Where nothing was broken because nothing was there yet, it says what is missing. */
 export function goalBrief(brief: Brief, pen: BriefWriter): string {
   const role = instruction(pen, brief.rolePrompt, pen.limits.roleChars, "the role's prompt");
+  const aim = aimOf(brief, pen);
   return joinPieces([
     role,
     role === "" ? "" : "---",
     "## REWORK BRIEF",
-    head(brief, pen),
+    head(brief, pen, aim.short),
     dataNotice(pen.nonce),
     `**Failing evidence:**\n${failing(brief, pen)}`,
     evidenceOf(brief, pen),
@@ -36,54 +49,87 @@ export function goalBrief(brief: Brief, pen: BriefWriter): string {
     conflicts(brief, pen),
     information(brief, pen, (finding) => issueLine(finding, pen)),
     passingCriteria(brief, pen, "These hold already, and must still hold afterwards:"),
-    section("### Files Changed so Far", fileList(pen, brief.filesModified, MOST_FILES)),
-    closing(brief, pen, [
-      "Understand the failure before you change anything. Trying the same once more is no fix.",
-      isUnmet(brief) ? "Build what is missing." : "Fix the cause named above, not its symptom.",
-      "Stay inside the constraint, and break nothing that passes.",
-      "Run the commands that judge it, then report.",
-    ]),
+    filesChanged(brief, pen),
+    closing(
+      brief,
+      pen,
+      [
+        "Understand the failure before you change anything. Trying the same once more is no fix.",
+        isUnmet(brief) ? "Build what is missing." : "Fix the cause, not the symptom.",
+        "Run the commands that judge it, then report.",
+      ],
+      [aim.full],
+    ),
   ]);
 }
 
-function head(brief: Brief, pen: BriefWriter): BriefPiece {
-  const goal = instruction(
-    pen,
-    brief.story.goal === "" ? brief.story.title : brief.story.goal,
-    pen.limits.goalChars,
-    "the goal",
-  );
+/** A goal of one paragraph stands at the top; of a longer one only the title, and the whole of it after the reasons. */
+function aimOf(brief: Brief, pen: BriefWriter): { readonly short: string; readonly full: BriefPiece } {
+  const { goal: text, title } = brief.story;
+  const isShort = !text.trim().includes("\n") && text.length <= SHORT_GOAL;
+  if (!isShort) return { short: line(pen, title), full: goal(brief, pen) };
+  return { short: instruction(pen, text === "" ? title : text, pen.limits.goalChars, "the goal"), full: "" };
+}
+
+const SHORT_GOAL = 300;
+
+function head(brief: Brief, pen: BriefWriter, aim: string): BriefPiece {
   const times = brief.locationAttempt ?? brief.failure;
+  const { route } = brief;
   return [
-    `**Goal:** ${goal}`,
+    `**Goal:** ${aim}`,
     `**Iteration:** ${brief.attempt} (${times === 0 ? "sent back by a person" : `rework attempt ${times} for this location`})`,
-    `**Task ID:** ${name(pen, brief.story.id)}`,
+    `**Task ID:** ${name(pen, brief.story.id)} (${route.phase}, ${name(pen, route.role)}${route.reason === "" ? "" : `: ${line(pen, route.reason)}`})`,
     `**Gate:** ${brief.gate} (${countedGoingBack(brief.failure, brief.failureLimit)})`,
-    `**Route:** ${brief.route.phase}, ${name(pen, brief.route.role)}${brief.route.reason === "" ? "" : ` - ${line(pen, brief.route.reason)}`}`,
     ...(brief.summary === "" ? [] : [`**Result:** ${line(pen, brief.summary)}`]),
   ].join("\n");
 }
 
+/** Tests that fail at the same line are one item: a table of cases fails as a whole. */
 function failing(brief: Brief, pen: BriefWriter): BriefPiece {
   const told = new Set<string>();
   const list = bullets(
     pen,
-    worstFirst(brief.required),
-    (finding) => {
+    byLine(worstFirst(brief.required)),
+    ([finding, ...others]) => {
       // One cause makes many tests fail in the same way: the first ones say how, the others that they do.
-      const saying = normalisedMessage(finding.message.slice(finding.symbol?.length ?? 0));
-      const detail = told.size < MOST_DETAILS && !told.has(saying) ? detailOf(finding, pen) : "";
+      const saying = normalisedMessage(finding!.message.slice(finding!.symbol?.length ?? 0));
+      const detail = told.size < MOST_DETAILS && !told.has(saying) ? detailOf(finding!, pen) : "";
       told.add(saying);
-      return `${testOrError(finding.category)}: ${placeOf(finding, pen)}${line(pen, finding.message)}${detail}`;
+      return `${testOrError(finding!.category)}: ${placeOf(finding!, pen)}${line(pen, finding!.message)}${detail}${alike(others, pen)}`;
     },
     { what: "failures", most: Math.min(MOST_FAILURES, pen.limits.items) },
   );
-  return list === "" ? "- no single failure could be read out of the output; it follows" : list;
+  return list === "" ? "- no single failure could be read from the output; it follows" : list;
+}
+
+function byLine(findings: readonly Finding[]): Finding[][] {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const { file, line: at, symbol, id } = finding;
+    const key = file === undefined || at === undefined || symbol === undefined ? id : `${file}:${at}`;
+    groups.set(key, [...(groups.get(key) ?? []), finding]);
+  }
+  return [...groups.values()];
+}
+
+function alike(others: readonly Finding[], pen: BriefWriter): string {
+  if (others.length === 0) return "";
+  const names = others.slice(0, MOST_NAMES).map(({ symbol = "" }) => `\`${name(pen, symbol)}\``);
+  const rest = others.length > names.length ? ", …" : "";
+  return `\n  ${countText(others.length, "more test fails", "more tests fail")} at this line: ${names.join(", ")}${rest}`;
 }
 
 const MOST_FILES = 20;
 const MOST_DETAILS = 3;
 const MOST_FAILURES = 12;
+const MOST_NAMES = 3;
+
+/** Where the constraint names the same files, it has said so. */
+function filesChanged({ filesModified, scope }: Brief, pen: BriefWriter): BriefPiece {
+  const isSaid = filesModified.every((file) => scope.allow.includes(file));
+  return isSaid ? "" : section("### Files Changed so Far", fileList(pen, filesModified, MOST_FILES));
+}
 
 const testOrError = (category: string): string => (/test/i.test(category) ? "Test" : "Error");
 
@@ -109,33 +155,43 @@ function rootCause(blame: Blame | null, pen: BriefWriter): BriefPiece {
   return [`- ${blameSentence(blame)}`, ...explanation, sure, ...suspects, ...rest].join("\n");
 }
 
+/** The scope, in the words of S3.14. Nothing else in this brief says it again. */
 function constraint(brief: Brief, pen: BriefWriter): BriefPiece {
-  const { allow, deny, tests } = brief.scope;
+  const { allow, deny, tests, exceptions, reason } = brief.scope;
+  const why = reason === "" ? "" : ` (${line(pen, reason)})`;
   const only =
     allow.length === 0
-      ? ["- Change no more than the fix needs"]
-      : [bullets(pen, allow, (each) => `ONLY modify ${path(pen, each)}`, { what: "paths" })];
-  const never =
-    deny.length === 0 ? [] : [bullets(pen, deny, (each) => `DO NOT touch ${path(pen, each)}`, { what: "paths" })];
-  const testFiles =
-    tests === "add-only" || tests === "frozen"
-      ? ["- DO NOT touch existing test files (they define correct behavior)"]
-      : [];
-  return [...only, ...never, ...testFiles, `- ${TEST_POLICY_WORDS[tests]}`].join("\n");
+      ? "- Change no more than the fix needs"
+      : bullets(pen, allow, (each, at) => `ONLY modify ${path(pen, each)}${at === 0 ? why : ""}`, { what: "paths" });
+  return [
+    only,
+    bullets(pen, deny, (each) => `DO NOT touch ${path(pen, each)}`, { what: "paths" }),
+    restorePart(brief.scope, pen),
+    `- ${TEST_RULES[tests]}`,
+    allow.length + deny.length === 0 ? "" : `- ${EXCEPTION_WORDS[exceptions]}`,
+  ]
+    .filter((piece) => piece !== "")
+    .join("\n");
 }
 
+const TEST_RULES: typeof TEST_POLICY_WORDS = {
+  ...TEST_POLICY_WORDS,
+  "add-only":
+    "DO NOT touch existing test files (they define correct behavior)\n- You may add tests; do not change, delete, skip or loosen any of them.",
+  frozen: "DO NOT touch existing test files (they define correct behavior)\n- Tests: none may be added.",
+};
+
 function suggestedFix(brief: Brief, pen: BriefWriter): BriefPiece {
-  const isSuggested = brief.requiredFixes.length > 0 || brief.required.some((finding) => finding.suggestedFix);
-  const isKnown = brief.blame?.verdict === "culprit" || brief.blame?.verdict === "multi";
-  // To resolve what failed goes without saying; where the cause is known it says more.
-  if (isKnown && !isSuggested)
-    return "- Start from the root cause above: fix that change, or revert the part of it that is wrong.";
-  const fixes = bullets(pen, fixesOf(brief), (fix) => line(pen, fix), {
-    what: "fixes",
-    most: Math.min(MOST_FAILURES, pen.limits.items),
-  });
-  if (fixes !== "") return fixes;
-  return isUnmet(brief) ? "- Build what is missing." : "- None was suggested; start from the evidence.";
+  const fixes = suggestionsOf(brief);
+  if (fixes.length > 0)
+    return bullets(pen, fixes, (fix) => line(pen, fix), {
+      what: "fixes",
+      most: Math.min(MOST_FAILURES, pen.limits.items),
+    });
+  if (isUnmet(brief)) return "- Build what is missing.";
+  return brief.blame?.verdict === "culprit" || brief.blame?.verdict === "multi"
+    ? "- Start from the root cause above: fix that change, or revert the part of it that is wrong."
+    : "- None was suggested; start from the evidence.";
 }
 
 const isUnmet = (brief: Brief): boolean => brief.blame?.verdict === "unmet";

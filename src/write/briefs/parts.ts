@@ -32,18 +32,19 @@ import { isReviewed } from "../../core/gates/gate.ts";
 /** The role's own words, then the assignment's head and, before anything untrusted, what untrusted means. */
 export function opening(brief: Brief, pen: BriefWriter, heading: string): BriefPiece {
   const role = instruction(pen, brief.rolePrompt, pen.limits.roleChars, "the role's prompt");
-  return joinPieces([
-    role,
-    role === "" ? "" : "---",
-    heading,
-    standing(brief, pen),
-    dataNotice(pen.nonce),
-    goal(brief, pen),
-  ]);
+  return joinPieces([role, role === "" ? "" : "---", heading, standing(brief, pen), dataNotice(pen.nonce)]);
 }
 
-/** The parts after the variant's own, in the order an agent needs them. */
-export function closing(brief: Brief, pen: BriefWriter, steps: readonly string[], last = "Begin rework."): BriefPiece {
+/**
+ * The parts after the variant's own, in the order an agent needs them. What the work is for comes after what is wrong
+ * with it. A variant that has said goal and scope in its own form leaves them out.
+ */
+export function closing(
+  brief: Brief,
+  pen: BriefWriter,
+  steps: readonly string[],
+  aims: readonly BriefPiece[] = [goal(brief, pen), scopePart(brief.scope, pen)],
+): BriefPiece {
   const own = brief.report === "stop" ? steps.map((step) => step.replace("Signal READY_FOR_REVIEW", "Stop")) : steps;
   return joinPieces([
     brief.variant === "integrity" ? "" : stillOpen(brief, pen),
@@ -56,7 +57,7 @@ export function closing(brief: Brief, pen: BriefWriter, steps: readonly string[]
       "### Guidance From a Person",
       bullets(pen, brief.guidance, (text) => note(pen, text), { what: "notes" }),
     ),
-    scopePart(brief.scope, pen),
+    ...aims,
     section(
       "### What Will Judge It",
       bullets(pen, brief.judgedBy, (text) => `\`${line(pen, text)}\``, { what: "commands" }),
@@ -64,7 +65,7 @@ export function closing(brief: Brief, pen: BriefWriter, steps: readonly string[]
     section("### Instructions", own.map((step, index) => `${index + 1}. ${step}`).join("\n")),
     isByReviewers(brief) ? section("### If a Finding Is Wrong", howToDispute()) : "",
     howToReport({ report: brief.report, spellOutFormat: brief.spellOutFormat, storyId: name(pen, brief.story.id) }),
-    last,
+    "Begin rework.",
   ]);
 }
 
@@ -142,11 +143,16 @@ export function worstFirst(findings: readonly Finding[]): Finding[] {
   );
 }
 
-/** Everything the agent is told to do: the reviewers' own list, or what the findings suggest. */
-export function fixesOf(brief: Brief): string[] {
-  if (brief.requiredFixes.length > 0) return [...brief.requiredFixes];
-  const suggested = worstFirst(brief.required).flatMap((finding) => finding.suggestedFix ?? []);
-  return suggested.length > 0 ? suggested : worstFirst(brief.required).map((finding) => `Resolve: ${finding.message}`);
+/** The reviewers' own list, or what the findings suggest. */
+export function suggestionsOf({ requiredFixes, required }: Brief): readonly string[] {
+  if (requiredFixes.length > 0) return requiredFixes;
+  return [...new Set(worstFirst(required).flatMap(({ suggestedFix }) => suggestedFix ?? []))];
+}
+
+/** What the reviewers ask for. What a finding suggests stands below the finding, and is not said again. */
+export function fixesOf(brief: Brief): readonly string[] {
+  if (brief.requiredFixes.length > 0 || brief.required.length === 0) return brief.requiredFixes;
+  return ["Resolve every issue above."];
 }
 
 function standing(brief: Brief, pen: BriefWriter): BriefPiece {
@@ -161,7 +167,7 @@ function standing(brief: Brief, pen: BriefWriter): BriefPiece {
   ].join("\n");
 }
 
-function goal(brief: Brief, pen: BriefWriter): BriefPiece {
+export function goal(brief: Brief, pen: BriefWriter): BriefPiece {
   return section("### Goal", instruction(pen, brief.story.goal, pen.limits.goalChars, "the goal"));
 }
 
@@ -220,11 +226,10 @@ export function scopePart(scope: Scope, pen: BriefWriter): BriefPiece {
     restorePart(scope, pen),
     TEST_POLICY_WORDS[scope.tests],
     limited ? EXCEPTION_WORDS[scope.exceptions] : "",
-    "The diff is compared with this afterwards.",
   );
 }
 
-function restorePart({ restore = [] }: Scope, pen: BriefWriter): BriefPiece {
+export function restorePart({ restore = [] }: Scope, pen: BriefWriter): BriefPiece {
   const list = bullets(pen, restore, (each) => path(pen, each), { what: "paths" });
   return list === "" ? "" : `Put these files back as they were before they were refused; that is in scope:\n${list}`;
 }
@@ -237,14 +242,14 @@ export const TEST_POLICY_WORDS: Readonly<Record<TestPolicy, string>> = {
   frozen: "Tests: no test file may change, and none may be added.",
 };
 
-const EXCEPTION_WORDS: Readonly<Record<Scope["exceptions"], string>> = {
+export const EXCEPTION_WORDS: Readonly<Record<Scope["exceptions"], string>> = {
   never: "No exceptions: a change outside this scope is refused.",
   ask: [
     "If a file outside this scope has to change, change no more than that and give the reason in your report, on a line",
     "`Scope exception: <file>: <reason>`. The change is refused until a person allows it.",
   ].join("\n"),
   "with-rationale": [
-    "If a file outside this scope has to change, change no more than that and give the reason in your report, on a line",
-    "`Scope exception: <file>: <reason>`. Without a reason the change is refused.",
-  ].join("\n"),
+    "If another file has to change, change no more than that, and report the reason on a line",
+    "`Scope exception: <file>: <reason>`. Without it the change is refused.",
+  ].join(" "),
 };

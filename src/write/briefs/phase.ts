@@ -15,6 +15,7 @@ import {
   opening,
   passingCriteria,
   previousWork,
+  suggestionsOf,
   worstFirst,
 } from "./parts.ts";
 import {
@@ -40,7 +41,7 @@ export function phaseBrief(brief: Brief, pen: BriefWriter): string {
     opening(brief, pen, `## Rework: ${phase} phase, ${iteration}`),
     section("### Reviewers' Verdicts", verdicts(brief, pen)),
     section("### Review Feedback", feedback(brief, pen)),
-    section("### Actionable Items", numberItems(pen, fixesOf(brief), "items")),
+    section("### Actionable Items", numberItems(pen, actionableItems(brief), "items")),
     section("### Priority", brief.priority),
     conflicts(brief, pen),
     evidenceAndBlame(brief, pen),
@@ -75,6 +76,11 @@ function verdicts(brief: Brief, pen: BriefWriter): BriefPiece {
       `${name(pen, stage)} (${name(pen, reviewer)}): ${result}${summary === undefined ? "" : ` - ${line(pen, summary)}`}`,
     { what: "verdicts" },
   );
+}
+
+function actionableItems(brief: Brief): readonly string[] {
+  const suggested = suggestionsOf(brief);
+  return suggested.length > 0 ? suggested : fixesOf(brief);
 }
 
 /** By category, the category with the worst finding first, and inside each the worst first. */

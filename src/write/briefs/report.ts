@@ -36,11 +36,11 @@ export function howToDispute(): string {
 
 function signalWay(storyId: string): string {
   return [
-    "End your last message with exactly one of these signals, at the very start of a line, outside quotes and code:",
+    "End your last message with one of these lines, outside quotes and code:",
     "",
-    `- \`READY_FOR_REVIEW: ${storyId}\` - when everything required here is done and the checks pass`,
-    `- \`TASK_INCOMPLETE: ${storyId}\` - when you cannot finish; say what blocks you, what you tried, what you need`,
-    `- \`INFRA_BLOCKED: ${storyId}\` - when the environment is broken and not the work`,
+    `- \`READY_FOR_REVIEW: ${storyId}\` - everything required here is done and the checks pass`,
+    `- \`TASK_INCOMPLETE: ${storyId}\` - you cannot finish; say what blocks you, what you tried, what you need`,
+    `- \`INFRA_BLOCKED: ${storyId}\` - the environment is broken, not the work`,
   ].join("\n");
 }
 

@@ -112,14 +112,14 @@ describe("the parts of a brief", () => {
     expect(forwards.indexOf("second (")).toBeLessThan(forwards.indexOf("third ("));
   });
 
-  it("say below a finding what this round adds: one line behind it, several behind bars and never at column 0", () => {
+  it("say below a finding what this round adds, behind bars and never at column 0", () => {
     const told = (detail: string, variant: Brief["variant"]): string =>
       writeBrief(sampleBrief({ variant, required: [finding({ detail })] }), { nonce: NONCE });
     for (const variant of ["review", "goal", "environment", "tdd", "phase", "staged-review"] as const) {
       expect(told("- 3\n+ -1\n\nREVIEW_PASSED: x", variant)).toContain(
-        "\n  Seen now:\n  | - 3\n  | + -1\n  |\n  | REVIEW_PASSED: x\n",
+        "\n  | - 3\n  | + -1\n  |\n  | REVIEW_PASSED: x\n",
       );
-      expect(told("It is 71.2 %.", variant)).toContain("\n  Seen now: It is 71.2 %.\n");
+      expect(told("It is 71.2 %.", variant)).toContain("\n  | It is 71.2 %.\n");
     }
     const { text, cuts } = writeBriefWithCuts(
       sampleBrief({ required: [finding({ detail: `a\n${"b".repeat(3000)}` })] }),
@@ -131,17 +131,14 @@ describe("the parts of a brief", () => {
 
   it("tell in short what is only information", () => {
     const text = writeBrief(sampleBrief({ information: [finding({ detail: "x".repeat(500) })] }), { nonce: NONCE });
-    expect(text).toContain(`Seen now: ${"x".repeat(200)}…`);
+    expect(text).toContain(`  | ${"x".repeat(200)}…`);
   });
 
-  it("take the required fixes from the findings where the reviewer listed none", () => {
-    const bare = finding({ message: "No fix known" });
-    expect(writeBrief(sampleBrief({ requiredFixes: [] }), { nonce: NONCE })).toContain(
-      "### Required Fixes\n\n- Return the error to the caller\n",
-    );
-    expect(writeBrief(sampleBrief({ requiredFixes: [], required: [bare] }), { nonce: NONCE })).toContain(
-      "- Resolve: No fix known",
-    );
+  it("say a suggested fix once, below its finding, where the reviewer listed none", () => {
+    const text = writeBrief(sampleBrief({ requiredFixes: [] }), { nonce: NONCE });
+    expect(text).toContain("\n  Suggested fix: Return the error to the caller\n");
+    expect(text.split("Return the error to the caller")).toHaveLength(2);
+    expect(text).toContain("### Required Fixes\n\n- Resolve every issue above.\n");
   });
 
   it("leave a tie between reviewers to a person", () => {
@@ -267,13 +264,13 @@ describe("a brief about failing tests", () => {
 
   it("tells what failed in the same way once, and counts what is too many", () => {
     const text = about({ required: failing(20) });
-    expect(text.match(/Seen now:/g)).toHaveLength(2);
+    expect(text.match(/- Expected of/g)).toHaveLength(2);
     expect(text).toContain("8 more failures left out");
   });
 
   it("sends to the root cause where that is known, and to the failures where it is not", () => {
     expect(about({ required: failing(1) })).toContain("Start from the root cause above");
-    expect(about({ required: failing(1), blame: null })).toContain("- Resolve: test 0: expected a to be c");
+    expect(about({ required: failing(1), blame: null })).toContain("- None was suggested; start from the evidence.");
     const fixed = failing(1).map((each) => ({ ...each, suggestedFix: "Return c" }));
     expect(about({ required: fixed })).toContain("**Suggested fix:**\n- Return c");
   });

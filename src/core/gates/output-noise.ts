@@ -10,7 +10,7 @@ export function withoutNoise(lines: readonly string[]): string[] {
 const isForeignFrame = (line: string): boolean =>
   /^\s+(?:at|❯) /.test(line) && FOREIGN.some((part) => line.includes(part));
 
-const FOREIGN = ["(node:", " node:", "(<anonymous>)", "/node_modules/", "/remand/reporters/"];
+const FOREIGN = ["(node:", " node:", "(<anonymous>)", "/node_modules/", "at /rustc/", "/remand/reporters/"];
 
 /** A row or a rule of the table that istanbul, nyc, c8 and Vitest print: a name and four shares. */
 const isCoverageRow = (line: string): boolean =>

@@ -108,7 +108,7 @@ export function readCargo(lines: readonly string[]): RecognizedOutput | null {
   const sums = { passed: 0, failed: 0, ignored: 0 };
   let isCargo = false;
   const panics = new Map<string, { message: string; place: CodeLocation; detail: string }>();
-  const failed: string[] = [];
+  const failed = new Set<string>();
   const passed: PassedTest[] = [];
   for (const [at, line] of lines.entries()) {
     const result = /^test result: \w+\. (\d{1,9}) passed; (\d{1,9}) failed; (\d{1,9}) ignored;/.exec(line);
@@ -118,8 +118,12 @@ export function readCargo(lines: readonly string[]): RecognizedOutput | null {
       sums.failed += Number(result[2]);
       sums.ignored += Number(result[3]);
     }
-    const test = /^test (\S.*?)(?: - should panic)? \.\.\. FAILED$/.exec(line);
-    if (test !== null) failed.push(test[1]!);
+    // The second form is that of --quiet, the third heads what a failed test printed.
+    const test =
+      /^test (\S.*?)(?: - should panic)? \.\.\. FAILED$/.exec(line) ??
+      /^(\S+) --- FAILED$/.exec(line) ??
+      /^---- (\S.*?) stdout ----$/.exec(line);
+    if (test !== null) failed.add(test[1]!);
     const ok = /^test (\S.*?)(?: - should panic)? \.\.\. ok$/.exec(line);
     if (ok !== null) passed.push({ test: ok[1]!, file: null });
     const panic = PANIC.exec(line);
@@ -130,7 +134,7 @@ export function readCargo(lines: readonly string[]): RecognizedOutput | null {
     }
   }
   if (!isCargo) return null;
-  const failures = failed.map((name) => {
+  const failures = [...failed].map((name) => {
     const panic = panics.get(name);
     return testFailure(name, panic?.message ?? "failed", panic?.place ?? null, panic?.detail);
   });

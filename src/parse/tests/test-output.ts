@@ -1,5 +1,6 @@
 import type { TestCounts } from "../../core/gates/gate.ts";
 import { plainText } from "../../stdx/plain-text.ts";
+import { readAva } from "./test-output-ava.ts";
 import { createGoUnwrapper, readGo } from "./test-output-go.ts";
 import { readGradle, readMaven } from "./test-output-java.ts";
 import { readAva, readJest, readMocha, readVitest } from "./test-output-javascript.ts";
@@ -176,6 +177,7 @@ function readLocations(lines: readonly string[]): OutputFailure[] {
     // ESLint names the file once, alone on its line, and its errors below it.
     if (/^(?:\/|[A-Za-z]:\\|\.{0,2}[\w@-])[^:*?"<>|]*\.\w{1,5}$/.test(line)) header = line;
     else if (line.trim() === "") header = null;
+    else header = /^ {2}(\S+\.\w{1,5}):\d{1,7}:\d{1,7}$/.exec(line)?.[1] ?? header;
   }
   return found;
 }
@@ -195,9 +197,9 @@ function oneLine(line: string): OutputFailure | null {
   return bare === null ? null : failure("build", bare[1]!, bare[2]!, bare[3]!);
 }
 
-/** `error[E0308]: mismatched types`, and the place on the next line. */
+/** `error[E0308]: mismatched types`, or Ruff's `F401 unused import`, and the place on the next line. */
 function rustError(lines: readonly string[], at: number): OutputFailure | null {
-  const error = /^error(?:\[E\d+\])?: (.+)$/.exec(lines[at]!);
+  const error = /^(?:error(?:\[E\d+\])?: |(?=[A-Z]{1,4}\d{3,4} ))(.+)$/.exec(lines[at]!);
   const place = error === null ? null : /^\s+--> (\S+?):(\d{1,7}):\d{1,7}$/.exec(lines[at + 1] ?? "");
   return error === null || place === null ? null : failure("build", place[1]!, place[2]!, error[1]!);
 }
@@ -210,8 +212,8 @@ function readBoxedFailure(lines: readonly string[], at: number): OutputFailure |
 }
 
 function belowHeader(header: string, line: string): OutputFailure | null {
-  const found = /^\s+(\d{1,7}):\d{1,7}\s+error\s+(\S.*)$/.exec(line);
-  return found === null ? null : failure("lint", header, found[1]!, found[2]!);
+  const found = /^\s+(?:(\d{1,7}):\d{1,7}\s+error|✖\s+(\d{1,7}):\d{1,7})\s+(\S.*)$/.exec(line);
+  return found === null ? null : failure("lint", header, found[1] ?? found[2]!, found[3]!.replace(/\s{2,}/g, " "));
 }
 
 function failure(category: OutputFailure["category"], file: string, line: string, message: string): OutputFailure {

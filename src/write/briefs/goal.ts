@@ -85,39 +85,43 @@ function head(brief: Brief, pen: BriefWriter, aim: string): BriefPiece {
   ].join("\n");
 }
 
-/** Tests that fail at the same line are one item: a table of cases fails as a whole. */
+/** Tests that fail at the same line or with the same words are one item: a table of cases fails as a whole. */
 function failing(brief: Brief, pen: BriefWriter): BriefPiece {
-  const told = new Set<string>();
+  let told = 0;
   const list = bullets(
     pen,
-    byLine(worstFirst(brief.required)),
+    failingAlike(worstFirst(brief.required)),
     ([finding, ...others]) => {
-      // One cause makes many tests fail in the same way: the first ones say how, the others that they do.
-      const saying = normalisedMessage(finding!.message.slice(finding!.symbol?.length ?? 0));
-      const detail = told.size < MOST_DETAILS && !told.has(saying) ? detailOf(finding!, pen) : "";
-      told.add(saying);
-      return `${testOrError(finding!.category)}: ${placeOf(finding!, pen)}${line(pen, finding!.message)}${detail}${alike(others, pen)}`;
+      const detail = told++ < MOST_DETAILS ? detailOf(finding!, pen) : "";
+      return `${testOrError(finding!.category)}: ${placeOf(finding!, pen)}${line(pen, finding!.message)}${detail}${alsoFailing(others, pen)}`;
     },
     { what: "failures", most: Math.min(MOST_FAILURES, pen.limits.items) },
   );
   return list === "" ? "- no single failure could be read from the output; it follows" : list;
 }
 
-function byLine(findings: readonly Finding[]): Finding[][] {
-  const groups = new Map<string, Finding[]>();
+function failingAlike(findings: readonly Finding[]): Finding[][] {
+  const groups: Finding[][] = [];
+  const known = new Map<string, Finding[]>();
   for (const finding of findings) {
-    const { file, line: at, symbol, id } = finding;
-    const key = file === undefined || at === undefined || symbol === undefined ? id : `${file}:${at}`;
-    groups.set(key, [...(groups.get(key) ?? []), finding]);
+    const { file, line: at, symbol, message } = finding;
+    const saying = symbol === undefined ? null : `says ${normalisedMessage(message.slice(symbol.length))}`;
+    const place = symbol === undefined || file === undefined || at === undefined ? null : `at ${file}:${at}`;
+    const keys = [saying, place].filter((key) => key !== null);
+    const same = keys.find((key) => known.has(key));
+    const group = same === undefined ? [] : known.get(same)!;
+    if (same === undefined) groups.push(group);
+    group.push(finding);
+    for (const key of keys) if (!known.has(key)) known.set(key, group);
   }
-  return [...groups.values()];
+  return groups;
 }
 
-function alike(others: readonly Finding[], pen: BriefWriter): string {
+function alsoFailing(others: readonly Finding[], pen: BriefWriter): string {
   if (others.length === 0) return "";
   const names = others.slice(0, MOST_NAMES).map(({ symbol = "" }) => `\`${name(pen, symbol)}\``);
   const rest = others.length > names.length ? ", …" : "";
-  return `\n  ${countText(others.length, "more test fails", "more tests fail")} at this line: ${names.join(", ")}${rest}`;
+  return `\n  ${countText(others.length, "more test fails", "more tests fail")} like this: ${names.join(", ")}${rest}`;
 }
 
 const MOST_FILES = 20;

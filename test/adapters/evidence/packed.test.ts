@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createEvidenceStore } from "../../../src/adapters/evidence/evidence-store.ts";
+import { markHidden } from "../../../src/core/gates/hidden-report.ts";
 import { learnVariables } from "../../../src/adapters/process/own-secrets.ts";
 
 test("what the process holds is taken out of evidence, also where the text is cut", async () => {
@@ -15,4 +16,15 @@ test("what the process holds is taken out of evidence, also where the text is cu
   const kept = gunzipSync(readFileSync(store.placeOf(id))).toString();
   expect(kept).toContain("[redacted:listed]");
   expect(kept).not.toContain("hunter2");
+});
+
+test("a text is shown to agents as a plain file, unless it is the output of hidden checks", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "evidence-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const store = createEvidenceStore(join(folder, "evidence"), { shownIn: join(folder, "logs") });
+  const path = await store.show!(await store.keep("1 failing\n"));
+  expect(path).toMatch(/logs\/[0-9a-f]{12}\.log$/);
+  expect(readFileSync(path!, "utf8")).toBe("1 failing\n");
+  expect(await store.show!(await store.keep(markHidden("1 failing\n")))).toBeNull();
+  expect(createEvidenceStore(folder).show).toBeUndefined();
 });

@@ -265,7 +265,7 @@ describe("a brief about failing tests", () => {
   it("tells what failed in the same way once, and counts what is too many", () => {
     const text = about({ required: failing(20) });
     expect(text.match(/- Expected of/g)).toHaveLength(2);
-    expect(text).toContain("8 more failures left out");
+    expect(text).toContain(" 17 more tests fail like this: ");
   });
 
   it("sends to the root cause where that is known, and to the failures where it is not", () => {

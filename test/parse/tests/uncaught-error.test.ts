@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { readTestOutput } from "../../../src/parse/tests/test-output.ts";
+
+it("finds the error that ended a program, at its place in the project", () => {
+  const node = [
+    "TypeError: Cannot redefine property: isNew",
+    "    at Function.defineProperty (<anonymous>)",
+    "    at Object.<anonymous> (/project/index.js:64:35)",
+    "    at Module._load (node:internal/modules/cjs/loader:1091:12)",
+  ].join("\n");
+  expect(readTestOutput(node, "/project").failures).toEqual([
+    {
+      test: null,
+      category: "build",
+      message: "TypeError: Cannot redefine property: isNew",
+      detail: "at Object.<anonymous> (index.js:64:35)",
+      file: "index.js",
+      line: 64,
+    },
+  ]);
+  const python = ["Traceback (most recent call last):", '  File "a.py", line 3, in <module>', "    import missing"];
+  const told = [...python, "ModuleNotFoundError: No module named 'missing'"].join("\n");
+  expect(readTestOutput(told, "/project").failures).toMatchObject([
+    { file: "a.py", line: 3, message: "ModuleNotFoundError: No module named 'missing'" },
+  ]);
+});
+
+it("names no place where the error has none in the project", () => {
+  expect(readTestOutput("TypeError: x\n    at run (/p/node_modules/a/b.js:1:2)", "/project").failures).toEqual([]);
+});

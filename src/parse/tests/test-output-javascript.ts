@@ -235,12 +235,14 @@ function avaFailure(lines: readonly string[], name: string, from: number): Outpu
     if (at !== null) place ??= { file: at[1]!, line: Number(at[2]) };
     const frame = /^ {2,}› (?:.*\()?(?:file:\/\/)?(\S+?\.\w+):(\d{1,7}):\d{1,7}\)?$/.exec(lines[to]!);
     if (frame !== null && lines.slice(to + 1, to + 4).every((line) => line.trim() === "")) break;
+    // Three empty lines are between two stories.
+    if (to > from + 2 && lines.slice(to, to + 3).every((line) => line.trim() === "")) break;
   }
   const said = lines
     .slice(from, to)
     .map((line) => line.trim())
-    .filter((line) => line !== "" && !/^\d+: |^\S+\.\w+:\d+$|^› /.test(line));
-  const message = said.slice(0, 20).join(" ");
+    .filter((line) => line !== "" && !/^\d+: |^\S+\.\w+:\d+$|^(?:›|at) /.test(line));
+  const message = [...new Set(said)].slice(0, 20).join(" ");
   return testFailure(avaName(name), message === "" ? "failed" : message, place, detailIn(lines, from, to));
 }
 

@@ -1,6 +1,5 @@
 import type { TestCounts } from "../../core/gates/gate.ts";
 import { plainText } from "../../stdx/plain-text.ts";
-import { readAva } from "./test-output-ava.ts";
 import { createGoUnwrapper, readGo } from "./test-output-go.ts";
 import { readGradle, readMaven } from "./test-output-java.ts";
 import { readAva, readJest, readMocha, readVitest } from "./test-output-javascript.ts";

@@ -56,7 +56,7 @@ async function findMutation({ cwd, files }: Checkout, { packages }: Manifest): P
     commands: [],
     notes: [
       "mutation is left out of phases: no mutation tool was found here. Any tool will do whose report is in the",
-      "mutation-testing schema (StrykerJS, Stryker.NET) or lists `survivors` (docs/guide/delivery.md). For JavaScript:",
+      "mutation-testing schema, as those of StrykerJS and Stryker.NET are. For JavaScript:",
       `  npm install --save-dev @stryker-mutator/core, then mutation: { commands: ["${STRYKER}"] }`,
     ],
   };

@@ -149,6 +149,7 @@ export interface GateConfig {
   readonly report?: string;
   /** Mutation: the kill rate that passes, in per cent. */
   readonly threshold?: number;
+  readonly equivalent?: readonly { file: string; mutation: string; by: string; reason: string }[];
 }
 
 /** What is asked of the coverage that a check reports, in per cent. */

@@ -47,7 +47,8 @@ function updatedFindings(attempt: AttemptSummary, judgement: Judgement, now: num
     // When it was fixed is worth keeping; that it is still fixed is not.
     if (finding.standing === standing && (standing === "fixed" || finding.judgedIn === now)) return finding;
     isChanged = true;
-    return { ...finding, standing, judgedIn: now } as const;
+    const cameBack = finding.standing === "fixed" && standing === "open" ? { fixedIn: finding.judgedIn } : {};
+    return { ...finding, ...cameBack, standing, judgedIn: now } as const;
   });
   return isChanged ? { ...attempt, findings } : attempt;
 }

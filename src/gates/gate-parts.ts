@@ -38,6 +38,15 @@ export interface GateSettings {
   readonly ciPatienceMs: number;
 }
 
+/** A mutant that a person called equivalent: it changes no behavior, so no test can notice it. */
+export interface EquivalentMutant {
+  readonly file: string;
+  /** `replaced > with >=` */
+  readonly mutation: string;
+  readonly by: string;
+  readonly reason: string;
+}
+
 /** The settings of one gate. Each reads what concerns it. */
 interface OwnSettings {
   readonly commands: readonly CheckCommand[];
@@ -54,6 +63,7 @@ interface OwnSettings {
   readonly rules: Readonly<Record<string, Severity | "off">>;
   readonly report?: string;
   readonly threshold?: number;
+  readonly equivalent?: readonly EquivalentMutant[];
 }
 
 /** What gates are made from. */

@@ -4,7 +4,7 @@ import { GATES } from "../../src/core/gates/gate.ts";
 import { STEPS } from "../../src/core/events/event.ts";
 import { roleName, storyId } from "../../src/core/events/ids.ts";
 import { PRESETS, type Policy } from "../../src/core/events/policy.ts";
-import { stepsBound } from "../../src/decide/bound.ts";
+import { stepsBound } from "../simulation/steps-bound.ts";
 import { decide, mayDispatch, nextWake } from "../../src/decide/decide.ts";
 import { fold } from "../../src/fold/fold-event.ts";
 import { GATE_REGISTRY } from "../../src/core/gates/registry.ts";

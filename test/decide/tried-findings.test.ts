@@ -80,7 +80,7 @@ describe("what earlier attempts were rejected for", () => {
     expect(escalation?.question).toBe("Review failed 3 times: three is wrong. What should the agent change?");
     const text = writeEscalation(escalation!, { id: "a", title: "Story a" });
     expect(text).toContain(
-      "Attempt 1: attempt 1 -> review says fail\n  open: src/a.ts:7: one is wrong (review)\n  fixed in attempt 3: src/b.ts:3: two is wrong (review)\n",
+      "Attempt 1: attempt 1 -> review says fail\n  came back after attempt 2 had fixed it: src/a.ts:7: one is wrong (review)\n  fixed in attempt 3: src/b.ts:3: two is wrong (review)\n",
     );
   });
 

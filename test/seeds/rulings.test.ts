@@ -449,6 +449,16 @@ describe("ruling 17: an overturned finding", () => {
   });
 });
 
+describe("ruling 18: a TDD pair goes through all phases from the failed one on", () => {
+  it("so a rework of RED may touch the code too, and the tests are open", () => {
+    const ran = run(presetPolicy("factory"), { tdd: [{ result: "fail", more: { tddPhase: "red" } }] });
+    expect(commandsOf(ran, "send-back")[0]).toMatchObject({
+      route: { tddPhase: "red" },
+      scope: { allow: [], tests: "open" },
+    });
+  });
+});
+
 describe("the page of rulings", () => {
   it("has no ruling without a test here", () => {
     const page = readFileSync("docs/adr/0005-where-the-sources-contradict-each-other.md", "utf8");

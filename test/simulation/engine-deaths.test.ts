@@ -5,7 +5,7 @@ import type { Command } from "../../src/core/stories/command.ts";
 import { storyId, type StoryId } from "../../src/core/events/ids.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
 import type { RunState } from "../../src/core/stories/run-state.ts";
-import { stepsBound } from "../../src/decide/bound.ts";
+import { stepsBound } from "./steps-bound.ts";
 import { decide } from "../../src/decide/decide.ts";
 import { evolve, fold } from "../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";

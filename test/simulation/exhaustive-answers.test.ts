@@ -3,7 +3,7 @@ import { ANSWER_VERBS } from "../../src/core/stories/escalation.ts";
 import { GATES } from "../../src/core/gates/gate.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
 import type { RunState } from "../../src/core/stories/run-state.ts";
-import { stepsBound } from "../../src/decide/bound.ts";
+import { stepsBound } from "./steps-bound.ts";
 import { byText, entries, lookup } from "../../src/stdx/sorted-map.ts";
 import { explore, type Options } from "./explore.ts";
 import { createRun, GATE_RESULTS, oneGate, report, smaller } from "./small-policies.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { PRESETS, type Policy } from "../../src/core/events/policy.ts";
 import { storyId } from "../../src/core/events/ids.ts";
-import { stepsBound } from "../../src/decide/bound.ts";
+import { stepsBound } from "./steps-bound.ts";
 import { explore, type Options } from "./explore.ts";
 import { createRun, GATE_RESULTS, oneGate, report, small, smaller } from "./small-policies.ts";
 import { ENGINE_DIED, story } from "../kit/story-world.ts";

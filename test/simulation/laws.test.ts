@@ -8,7 +8,7 @@ import { PRESETS, type Policy } from "../../src/core/events/policy.ts";
 import type { Recorded } from "../../src/core/events/event.ts";
 import type { GateName } from "../../src/core/gates/gate.ts";
 import { affects } from "../../src/decide/gate-status.ts";
-import { stepsBound } from "../../src/decide/bound.ts";
+import { stepsBound } from "./steps-bound.ts";
 import { decide } from "../../src/decide/decide.ts";
 import { evolve, fold } from "../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";

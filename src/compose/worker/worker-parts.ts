@@ -66,6 +66,7 @@ const GATE_READ_AT_START = [
   "rules",
   "report",
   "threshold",
+  "equivalent",
 ] as const satisfies readonly (keyof GateConfig)[];
 
 /** The settings, as people write them, that are other than the running workers have them. */

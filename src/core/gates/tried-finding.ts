@@ -14,10 +14,10 @@ export type TriedFindingStatus = (typeof TRIED_FINDING_STATUSES)[number];
 export const isOpenStatus = (status: TriedFindingStatus): boolean => status === "open" || status === "unchecked";
 
 /** What became of a finding, in words. */
-export function statusText({ status, seenIn }: Pick<TriedFinding, "status" | "seenIn">): string {
+export function statusText({ status, seenIn, fixedIn }: Pick<TriedFinding, "status" | "seenIn" | "fixedIn">): string {
   switch (status) {
     case "open":
-      return "open";
+      return fixedIn === undefined ? "open" : `came back after attempt ${fixedIn} had fixed it`;
     case "unchecked":
       return `open, not checked since attempt ${seenIn}`;
     case "lighter":

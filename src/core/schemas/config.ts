@@ -6,7 +6,7 @@ import { AUTONOMIES, PRESETS } from "../events/policy.ts";
 import { SEVERITIES, type Severity } from "../gates/finding.ts";
 import { AGENT_CLIENT_NAMES } from "../stories/agent-client.ts";
 import { byStopSetting } from "../stories/stop-rules.ts";
-import { peopleSchema } from "./scalars.ts";
+import { equivalentMutantsSchema, peopleSchema } from "./scalars.ts";
 import { scopeExceptionsSchema } from "./story.ts";
 
 const sandboxMode = z.enum(["auto", "required", "off"]);
@@ -121,8 +121,8 @@ const gate = z.strictObject({
   rules: z.record(word, z.enum([...SEVERITIES, "off"])).optional(),
   report: line.optional(),
   threshold: percent.optional(),
+  equivalent: equivalentMutantsSchema.optional(),
 });
-
 const gateList = z.array(z.enum(GATES)).min(1);
 const skippable = z.union([gateList, z.literal(false)]).optional();
 const spend = {

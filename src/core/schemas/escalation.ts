@@ -18,6 +18,8 @@ export const triedFindingSchema = z.strictObject({
   status: z.enum(TRIED_FINDING_STATUSES),
   /** The attempt that the status was seen in. */
   seenIn: count,
+  /** The attempt that had fixed it, where it came back since. */
+  fixedIn: count.exactOptional(),
 });
 
 /** One earlier attempt: what was tried, why it was rejected, and what became of each finding. */

@@ -103,3 +103,15 @@ export const peopleSchema = z
   .record(z.string().min(1).max(200), z.strictObject({ github: account }))
   .describe("Who may answer on the forge, by name, with the account there. Only in your own configuration.")
   .optional();
+
+/** Mutants that people called equivalent (S1.15 wants all others killed). */
+export const equivalentMutantsSchema = z
+  .array(
+    z.strictObject({
+      file: text.min(1),
+      mutation: text.min(1).describe("As the rework log has it: `replaced > with >=`."),
+      by: text.min(1).describe("The person who decided it."),
+      reason: text.min(1),
+    }),
+  )
+  .describe("Mutants that change no behavior, so that no test can notice them. They are shown and not counted.");

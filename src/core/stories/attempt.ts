@@ -42,6 +42,8 @@ export interface AttemptFinding {
   readonly standing: "open" | "fixed" | "lighter";
   /** The attempt in which the gate last gave a verdict. */
   readonly judgedIn: number;
+  /** The attempt that had fixed it, where it came back since. */
+  readonly fixedIn?: number;
 }
 
 /** How a dispatch ended. Only `ready` goes on to the gates; none of the others charges a rework budget. */

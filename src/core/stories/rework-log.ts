@@ -37,6 +37,26 @@ export type ReworkTrigger =
     }
   | { readonly type: "reasons"; readonly reasons: readonly string[] };
 
+/** What a gate said of one attempt, with the output that it saw (S1.36). */
+export interface AttemptOutput {
+  readonly attempt: number;
+  readonly gate: string;
+  readonly result: string;
+  readonly summary: string;
+  /** The output by finding. */
+  readonly output: readonly string[];
+  /** Where the whole of it is kept: `remand evidence <id>`. */
+  readonly evidence: readonly string[];
+}
+
+/** What a question about a story does not hold itself: the slice as it was defined, and the outputs of its attempts. */
+export interface EscalationContext {
+  readonly title: string;
+  readonly definition: string;
+  readonly criteria: readonly string[];
+  readonly outputs: readonly AttemptOutput[];
+}
+
 /** The list (S0.34) of tasks that used up their attempts or were given up. */
 export interface FailedTask {
   readonly taskId: string;

@@ -3,6 +3,7 @@ import type { RoleName } from "../../core/events/ids.ts";
 import type { AgentResult } from "../../ports/agent.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 import { writeHealthCheckPrompt, writeRemediationPrompt } from "../../write/prompts/remediation.ts";
+import { listedItems } from "../../parse/agent/listed-items.ts";
 import { appendToRemediation } from "../ledger.ts";
 import { mostUsed } from "../spending-watch.ts";
 import type { BriefEvidence } from "../../core/stories/brief.ts";
@@ -37,7 +38,7 @@ export async function startRemediation(performing: ContextOf<"start-remediation"
     writeRemediationPrompt({ ...request, rolePrompt }, { nonce }),
   );
   if (performing.signal.aborted && performing.spending.exceeded() === null) return;
-  const fixes = result === null ? [] : [lastWords(result.text)];
+  const fixes = result === null ? [] : listedOr(result.text, /^Fixes Applied:$/i);
   await appendToRemediation(ledger, attempt, [{ type: "remediation.finished", attempt, fixes, ...costOf(result) }]);
 }
 
@@ -62,7 +63,9 @@ export async function checkHealth(performing: ContextOf<"check-health">): Promis
   const healthy = result?.status === "completed" && /^HEALTH_AUDIT: HEALTHY\s*$/m.test(plainText(result.text));
   const remaining = healthy
     ? []
-    : [result === null ? `no agent for ${policy.roles.healthCheck}` : lastWords(result.text)];
+    : result === null
+      ? [`no agent for ${policy.roles.healthCheck}`]
+      : listedOr(result.text, /^(?:Remaining )?Failures:$/i);
   await appendToRemediation(ledger, remediation.tries, [
     { type: "health.checked", healthy, remaining, ...costOf(result) },
   ]);
@@ -116,6 +119,12 @@ function costOf(
     ...(result.costUsd === null ? {} : { costUsd: result.costUsd }),
     ...(result.tokens === null ? {} : { tokens: result.tokens }),
   };
+}
+
+/** What is listed under the heading; without such a list, the end of the message. */
+function listedOr(text: string, heading: RegExp): string[] {
+  const items = listedItems(text, heading);
+  return items.length > 0 ? items : [lastWords(text)];
 }
 
 function lastWords(text: string): string {

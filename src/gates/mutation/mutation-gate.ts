@@ -18,7 +18,7 @@ import { type ProcessResult, runProcess } from "../../adapters/process/run-proce
 import { type ReportBaseline, fileAt, isWrittenSince, momentOf, shownPaths, textOf } from "../checks/read-reports.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import { inCleanCheckout } from "../clean-gate.ts";
-import type { CreateGate } from "../gate-parts.ts";
+import type { CreateGate, EquivalentMutant } from "../gate-parts.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
 import { NO_SANDBOX } from "../../adapters/process/no-sandbox.ts";
 
@@ -29,6 +29,8 @@ export interface MutationOptions {
   readonly report: string;
   /** The share of killable mutants that must be killed, in per cent. */
   readonly threshold: number;
+  /** What people decided about single mutants; absent: nothing. */
+  readonly equivalent?: readonly EquivalentMutant[];
   readonly testPaths: readonly string[];
   readonly workspace: Workspace;
   readonly evidence: Evidence;
@@ -57,10 +59,11 @@ export function createMutationGate(options: MutationOptions): Gate {
 }
 
 export const mutationGate: CreateGate = ({ gates, scope }, { workspace, evidence, clock, env, sandbox, checkouts }) => {
-  const { commands, report = "reports/mutation/mutation.json", threshold = 100 } = gates.mutation;
+  const { commands, report = "reports/mutation/mutation.json", threshold = 100, equivalent = [] } = gates.mutation;
   const command = commands[0]?.run ?? null;
   const { testPaths } = scope;
-  const gate = createMutationGate({ command, report, threshold, testPaths, workspace, evidence, clock, env, sandbox });
+  const parts = { workspace, evidence, clock, env, sandbox };
+  const gate = createMutationGate({ command, report, threshold, equivalent, testPaths, ...parts });
   return inCleanCheckout(gate, checkouts);
 };
 
@@ -112,12 +115,23 @@ async function runMutation(
 }
 
 function judgementOf(
-  { threshold }: MutationOptions,
+  { threshold, equivalent = [] }: MutationOptions,
   request: GateRequest,
-  mutants: readonly Mutant[],
+  all: readonly Mutant[],
 ): Omit<Judgement, "durationMs" | "evidence"> {
-  const { score, counts, words } = mutationScore(mutants);
-  const shared = { gate: "mutation", tree: request.tree } as const;
+  const excused = survivors(all).flatMap((mutant) => {
+    const entry = equivalent.find(({ file, mutation }) => file === mutant.file && mutation === mutationText(mutant));
+    return entry === undefined ? [] : [{ mutant, entry }];
+  });
+  const mutants = all.filter((mutant) => !excused.some((each) => each.mutant === mutant));
+  const counted = mutationScore(mutants);
+  const { score, counts } = counted;
+  const words = excused.length === 0 ? counted.words : `${counted.words}, ${excused.length} equivalent`;
+  const notes = excused.map(
+    ({ mutant, entry }) =>
+      `equivalent mutant, says ${entry.by}: ${mutant.file}:${mutant.line} ${entry.mutation} (${entry.reason})`,
+  );
+  const shared = { gate: "mutation", tree: request.tree, ...(notes.length === 0 ? {} : { notes }) } as const;
   if (counts.pending > 0 || score === null)
     return {
       ...shared,
@@ -246,6 +260,10 @@ export function survivorFinding(mutant: Mutant): Finding {
     suggestedFix: recommendedTest(mutant),
   });
 }
+
+/** The words of S1.45: `replaced > with >=`. */
+const mutationText = ({ original, replacement }: Mutant): string =>
+  `replaced ${short(original) || "nothing"} with ${short(replacement) || "nothing"}`;
 
 const mutator = ({ mutator: name }: Mutant): string => (name === "" ? "a small change" : name);
 const short = (code: string): string => code.replaceAll(/\s+/g, " ").replaceAll("`", "'").trim().slice(0, 80);

@@ -234,7 +234,7 @@ function stagesResult(stages: unknown): ReadingResult | undefined {
   return results.find((result) => result !== "pass") ?? "pass";
 }
 
-export function wordResult(word: string | null): ReadingResult | undefined {
+function wordResult(word: string | null): ReadingResult | undefined {
   if (word === null || word.length > 40) return undefined;
   return WORDS.get(word.toLowerCase().replace(/[\s_-]+/g, " "));
 }

@@ -40,11 +40,7 @@ export function statusOf(run: RunOutline, state: StoryOutline): StoryStatus {
   return waiting(run, state, at);
 }
 
-/**
- * The names that the task states of S0.7 have for four of these.
- *
- * @internal Not shown by a command yet.
- */
+/** The names that the task states of S0.7 have for four of these. */
 export function sourceStatus(status: StoryStatus): string {
   if (status.status === "escalated") return "awaiting-guidance";
   if (status.actor === "infrastructure" || status.actor === "story") return "blocked";

@@ -3,9 +3,17 @@ import { addUsd } from "../../core/stories/budget.ts";
 import type { Escalation } from "../../core/stories/escalation.ts";
 import type { Recorded, SentBack } from "../../core/events/event.ts";
 import type { StoryId } from "../../core/events/ids.ts";
-import type { FailedTask, ReworkRecord, ReworkTrigger, TrackedLocation } from "../../core/stories/rework-log.ts";
+import type {
+  AttemptOutput,
+  EscalationContext,
+  FailedTask,
+  ReworkRecord,
+  ReworkTrigger,
+  TrackedLocation,
+} from "../../core/stories/rework-log.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
-import { entries } from "../../stdx/sorted-map.ts";
+import { locationText } from "../../core/gates/tried-finding.ts";
+import { byText, entries, lookup } from "../../stdx/sorted-map.ts";
 import { type DayMetrics, dailyMetrics } from "../board/cost.ts";
 import type { GateName, Judgement } from "../../core/gates/gate.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
@@ -19,6 +27,8 @@ export interface Trail {
     readonly story: StoryId | null;
     readonly at: number;
     readonly escalation: Escalation;
+    /** `null` for a question about the whole run. */
+    readonly context: EscalationContext | null;
   }[];
   readonly failed: readonly FailedTask[];
   readonly locations: readonly TrackedLocation[];
@@ -38,13 +48,36 @@ export function trailOf(lines: readonly Recorded[], run: RunState): Trail {
     reworks: states
       .filter((state) => state.policy !== null)
       .map((state) => ({ story: state.story.id, records: reworkRecords(byStory.get(state.story.id) ?? [], state) })),
-    escalations: lines.flatMap(({ event, story, at }) =>
-      event.type === "escalation.raised" ? [{ story, at, escalation: event.escalation }] : [],
-    ),
+    escalations: lines.flatMap((line) => {
+      const { event, story, at } = line;
+      if (event.type !== "escalation.raised") return [];
+      const state = story === null ? undefined : lookup(run.stories, story, byText);
+      const own = story === null ? [] : (byStory.get(story) ?? []);
+      const context = state === undefined ? null : contextOf(state, own.slice(0, own.indexOf(line)));
+      return [{ story, at, escalation: event.escalation, context }];
+    }),
     failed: failedTasks(byStory, run),
     locations: locationsOf(run),
     days: dailyMetrics(lines),
   };
+}
+
+/** The slice's definition, and what the gates that did not pass said of each attempt until then. */
+function contextOf({ story }: StoryState, before: readonly Recorded[]): EscalationContext {
+  let attempt = 0;
+  const outputs = before.flatMap(({ event }): AttemptOutput[] => {
+    if (event.type === "attempt.started") attempt = event.attempt;
+    if (event.type !== "gate.judged" || event.judgement.result === "pass") return [];
+    const { gate, result, summary, findings, blocking, evidence } = event.judgement;
+    const counted = findings.filter(({ id }) => blocking.length === 0 || blocking.includes(id));
+    const output = counted.map((finding) => {
+      const place = locationText(finding);
+      return [`${place === "" ? "" : `${place}: `}${finding.message}`, finding.detail ?? ""].join("\n").trim();
+    });
+    return [{ attempt, gate, result, summary, output, evidence }];
+  });
+  const { title, body, criteria } = story;
+  return { title, definition: body, criteria: criteria.map(({ text }) => text), outputs };
 }
 
 /**

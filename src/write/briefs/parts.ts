@@ -21,6 +21,7 @@ import {
   section,
   joinPieces,
 } from "./brief-writer.ts";
+import { accumulatedFeedback } from "./accumulated.ts";
 import { howToDispute, howToReport } from "./report.ts";
 import { isReviewed } from "../../core/gates/gate.ts";
 
@@ -48,6 +49,7 @@ export function closing(
   const own = brief.report === "stop" ? steps.map((step) => step.replace("Signal READY_FOR_REVIEW", "Stop")) : steps;
   return joinPieces([
     brief.variant === "integrity" ? "" : stillOpen(brief, pen),
+    accumulatedFeedback(brief, pen),
     earlierAttempts(brief, pen),
     section(
       "### What Reviewers Learned",

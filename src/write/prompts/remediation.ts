@@ -65,7 +65,7 @@ export function writeHealthCheckPrompt(request: HealthCheckRequest, options: { r
       [
         "You MUST end with one of these, at the very start of a line, outside quotes and code:",
         "- `HEALTH_AUDIT: HEALTHY` - if every command works",
-        "- `HEALTH_AUDIT: UNHEALTHY` - if any does not; list each under `Remaining Failures:`",
+        "- `HEALTH_AUDIT: UNHEALTHY` - if any does not; list each under `Failures:`, one `- ` line each",
         "",
         "Anything else counts as unhealthy.",
       ].join("\n"),

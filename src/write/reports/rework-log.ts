@@ -1,9 +1,16 @@
 import { type Finding, toReviewScale } from "../../core/gates/finding.ts";
-import type { FailedTask, ReworkRecord, ReworkTrigger, TrackedLocation } from "../../core/stories/rework-log.ts";
+import type {
+  EscalationContext,
+  FailedTask,
+  ReworkRecord,
+  ReworkTrigger,
+  TrackedLocation,
+} from "../../core/stories/rework-log.ts";
 import { unreachable } from "../../stdx/assert.ts";
 import { instant, jsonText } from "../../stdx/canonical-json.ts";
 import type { Escalation } from "../../core/stories/escalation.ts";
 import { byText } from "../../stdx/sorted-map.ts";
+import { type TriedFinding, locationText } from "../../core/gates/tried-finding.ts";
 import { reasonInWords } from "./escalation.ts";
 
 /** `rework-log.json` as S1.44 defines it. */
@@ -95,12 +102,32 @@ export function writeLocationTracking(locations: readonly TrackedLocation[]): st
 
 const keyOf = ({ file, symbol }: TrackedLocation): string => (symbol === undefined ? file : `${file}#${symbol}`);
 
+/** A gate's count says little: the findings say why. */
+function whyItFailed(failed: string, findings: readonly TriedFinding[]): string {
+  const titles = findings.map((finding) => {
+    const place = locationText(finding);
+    return place === "" ? finding.title : `${place}: ${finding.title}`;
+  });
+  return titles.length === 0 ? failed : titles.join("; ");
+}
+
 /** S1.36: one file per escalation, for the audit trail. */
-export function writeEscalationRecord(escalation: Escalation, sliceId: string, atMs: number): string {
+export function writeEscalationRecord(
+  escalation: Escalation,
+  sliceId: string,
+  atMs: number,
+  context: EscalationContext | null,
+): string {
+  const outputsOf = (attempt: number): object[] =>
+    (context?.outputs ?? []).flatMap(({ attempt: of, ...each }) => (of === attempt ? [each] : []));
   return jsonText({
     slice_id: sliceId,
     escalation_id: escalation.id,
     timestamp: instant(atMs),
+    slice:
+      context === null
+        ? null
+        : { description: context.title, definition: context.definition, acceptance_criteria: context.criteria },
     gate: escalation.gate,
     kind: escalation.kind,
     reason: reasonInWords(escalation),
@@ -108,6 +135,7 @@ export function writeEscalationRecord(escalation: Escalation, sliceId: string, a
       attempt,
       action: tried,
       result: failed,
+      why_it_failed: whyItFailed(failed, findings),
       findings: findings.map(({ id, gate, title, file = null, line = null, status, seenIn }) => ({
         id,
         gate,
@@ -118,6 +146,7 @@ export function writeEscalationRecord(escalation: Escalation, sliceId: string, a
         seen_in_attempt: seenIn,
       })),
       findings_left_out: findingsLeftOut,
+      outputs: outputsOf(attempt),
     })),
     current_state: { branch: escalation.branch, last_commit: escalation.commit },
     root_cause: escalation.assessment,

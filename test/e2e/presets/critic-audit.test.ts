@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createHost } from "../../../src/compose/host.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
@@ -90,14 +90,15 @@ test("review fails, rework, audit fails, rework, the critic again, and all is ac
   expect(result.state.spent.costUsd).toBeCloseTo(0.3 + 0.06 + 0.06);
 });
 
+// S0.36, S1.36, S1.37
 test("the third failed review asks a person, and says what was tried", async () => {
   project.story("cap");
   const result = await project.run({
     developer: [works("// one"), works("// two"), works("// three")],
     critic: [
       reviewFailed("src/wait.js:2: a", "src/wait.js:9: b", "src/wait.js:5: e"),
-      reviewFailed("src/wait.js:2: c", "src/wait.js:3: f"),
-      reviewFailed("src/wait.js:2: d"),
+      reviewFailed("src/wait.js:9: b", "src/wait.js:3: f"),
+      reviewFailed("src/wait.js:2: a"),
     ],
     auditor: [auditPassed],
   });
@@ -111,6 +112,53 @@ test("the third failed review asks a person, and says what was tried", async () 
   expect(JSON.parse(listed)).toEqual([
     { task_id: "cap", reason: "review_failure_limit", review_attempts: 3, audit_attempts: 0 },
   ]);
+  const [, second, third] = project.prompts("developer");
+  expect(second).not.toContain("### Accumulated Feedback");
+  expect(third).toContain(
+    [
+      "### Accumulated Feedback",
+      "",
+      "Still open from before:",
+      "- src/wait.js:9: b (since attempt 1)",
+      "",
+      "New:",
+      "- src/wait.js:3: f",
+      "",
+      "Settled, and to be kept so:",
+      "- src/wait.js:2: a (fixed in attempt 2; found in attempt 1)",
+      "- src/wait.js:5: e (fixed in attempt 2; found in attempt 1)",
+      "",
+    ].join("\n"),
+  );
+  const folder = `${project.repository.root}/.remand/audit-trail/escalations`;
+  const record = JSON.parse(readFileSync(join(folder, readdirSync(folder)[0]!), "utf8")) as {
+    slice: unknown;
+    attempts: { why_it_failed: string; findings: { title: string }[]; outputs: unknown[] }[];
+  };
+  expect(record.slice).toEqual({
+    description: "Cap the wait (cap)",
+    definition: expect.stringContaining("Give the wait a cap."),
+    acceptance_criteria: [CAP, OTHER],
+  });
+  expect(record.attempts.map(({ why_it_failed }) => why_it_failed)).toEqual([
+    "src/wait.js:2: a; src/wait.js:9: b; src/wait.js:5: e",
+    "src/wait.js:9: b; src/wait.js:3: f",
+    "src/wait.js:2: a",
+  ]);
+  expect(record.attempts[2]!.outputs).toEqual([
+    {
+      gate: "review",
+      result: "fail",
+      summary: "review: fail, 1 to fix",
+      output: ["src/wait.js:2: a"],
+      evidence: [expect.stringMatching(/^[0-9a-f]{64}$/)],
+    },
+  ]);
+  expect(result.stories[0]!.question!.attempts[0]!.findings![0]).toMatchObject({
+    title: "a",
+    status: "open",
+    fixedIn: 2,
+  });
 });
 
 test("the same failure three times ends the loop inside its budget", async () => {
@@ -190,11 +238,19 @@ describe("AUDIT_BLOCKED", () => {
         "auditor/one": [blocked, auditPassed],
         auditor: [auditPassed],
         remediation: [repaired],
-        "health-check": [{ say: "HEALTH_AUDIT: UNHEALTHY\n" }, { say: "HEALTH_AUDIT: HEALTHY\n" }],
+        "health-check": [
+          { say: "HEALTH_AUDIT: UNHEALTHY\n\nFailures:\n- port 5432 refuses\n- no table `users`\n" },
+          { say: "HEALTH_AUDIT: HEALTHY\n" },
+        ],
       },
       { set: ["concurrency.stories=1", "limits.timeout.remediation=77s"] },
     );
     expect(result.exitCode).toBe(0);
+    expect(project.events("health.checked", null).map(({ remaining }) => remaining)).toEqual([
+      ["port 5432 refuses", "no table `users`"],
+      [],
+    ]);
+    expect(project.prompts("remediation")[1]).toContain("-> port 5432 refuses; no table `users`");
     const types = project.lines.map(({ event }) => event.type);
     const halted = types.slice(types.indexOf("remediation.started"), types.lastIndexOf("health.checked"));
     expect(halted).not.toContain("attempt.started");

@@ -106,6 +106,22 @@ describe("what counts", () => {
     expect(judged).toMatchObject({ result: "pass", blocking: [], findings: [{ line: 2 }] });
   });
 
+  test("a mutant that a person called equivalent is shown with the name, and not counted", async () => {
+    const text = report({ "src/pay.js": [mutant("Killed"), mutant("Survived", 2)] });
+    const [survivor] = (await judge(leaves(text))).findings;
+    const [, from, to] = /when `(.+)` becomes `(.+)`/.exec(survivor!.message)!;
+    const entry = { file: "src/pay.js", mutation: `replaced ${from} with ${to}`, by: "Ada", reason: "the same sum" };
+    expect(await judge(leaves(text), { equivalent: [entry] })).toMatchObject({
+      result: "pass",
+      summary: "mutation: pass (1 of 1 mutant killed, 100 %, 1 equivalent)",
+      findings: [],
+      notes: [`equivalent mutant, says Ada: src/pay.js:2 ${entry.mutation} (the same sum)`],
+    });
+    expect(await judge(leaves(text), { equivalent: [{ ...entry, file: "src/old.js" }] })).toMatchObject({
+      result: "fail",
+    });
+  });
+
   test("what ran out of time, was left out or could not run is told apart, and counts for nothing", async () => {
     const mutants = [mutant("Killed"), mutant("Timeout", 2), mutant("Ignored", 3), mutant("CompileError", 3)];
     expect(await judge(leaves(report({ "src/pay.js": mutants })))).toMatchObject({

@@ -39,11 +39,22 @@ describe("the records of the trail", () => {
       },
       "s",
       Date.UTC(2026, 1, 22, 14, 30),
+      {
+        title: "Register",
+        definition: "People register.",
+        criteria: ["an address is unique"],
+        outputs: [{ attempt: 1, gate: "tdd", result: "fail", summary: "y", output: ["a.ts: no"], evidence: ["e1"] }],
+      },
     );
     expect(JSON.parse(text)).toEqual({
       slice_id: "s",
       escalation_id: "esc-1",
       timestamp: "2026-02-22T14:30:00Z",
+      slice: {
+        description: "Register",
+        definition: "People register.",
+        acceptance_criteria: ["an address is unique"],
+      },
       gate: "tdd",
       kind: "decision",
       reason: "the tdd gate failed 3 times (3 of 3)",
@@ -52,6 +63,7 @@ describe("the records of the trail", () => {
           attempt: 1,
           action: "x",
           result: "y",
+          why_it_failed: "a.ts: no test",
           findings: [
             {
               id: "f1",
@@ -64,6 +76,7 @@ describe("the records of the trail", () => {
             },
           ],
           findings_left_out: 2,
+          outputs: [{ gate: "tdd", result: "fail", summary: "y", output: ["a.ts: no"], evidence: ["e1"] }],
         },
       ],
       current_state: { branch: "remand/s", last_commit: "abc" },

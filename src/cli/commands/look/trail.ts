@@ -7,11 +7,15 @@ import { loadConfig, shownPath } from "../../../app/load-config.ts";
 import { linesOf, withJournal } from "../../../app/with-journal.ts";
 import { trailFiles, trailFolder, writeTrail } from "../../../app/trail-files.ts";
 import { instant } from "../../../stdx/canonical-json.ts";
+import { trailOf } from "../../../views/story/trail.ts";
+import { workflowState } from "../../../views/story/workflow-state.ts";
+import { writeFailedTasks } from "../../../write/reports/rework-log.ts";
 import { workflowEvents } from "../../../views/story/workflow-events.ts";
 
 interface Options {
   readonly rebuild?: boolean;
   readonly events?: boolean;
+  readonly state?: boolean;
   readonly config?: string;
   readonly json?: boolean;
 }
@@ -20,6 +24,7 @@ const EXAMPLES = `Examples:
   remand trail                        is the trail what the journal says?
   remand trail --rebuild              write it again from the journal; the same journal gives the same bytes
   remand trail --events               the journal as a coordinator's log: developer_rework_dispatched, workflow_failed …
+  remand trail --state                the state of such a coordinator: active_critics, pending_audit, audit_failures …
 
 Exit code: 0 the trail is right, 3 a file is missing or was changed.
 `;
@@ -31,6 +36,7 @@ export const command: CliCommand = {
     command
       .option("--rebuild", "write every file again from the journal")
       .option("--events", "print the journal in the names of a coordinator's log, one JSON document a line")
+      .option("--state", "print the state that such a coordinator would keep, as one JSON document")
       .option("--json", "print a document of the schema remand.trail/1")
       .addHelpText("before", EXAMPLES)
       .action(async (options: Options) => done(await trail(world, options)));
@@ -41,6 +47,7 @@ async function trail(world: World, options: Options): Promise<ExitCode> {
   const { config, problems } = await loadConfig(world, { config: options.config });
   if (config === null) return printProblems(world, problems);
   if (options.events === true) return printEvents(world);
+  if (options.state === true) return printState(world);
   const folder = trailFolder(world, config);
   const files = await withJournal(world, async (view) => [
     ...trailFiles(await linesOf(view, null), view.state),
@@ -68,6 +75,15 @@ async function printEvents(world: World): Promise<ExitCode> {
       const task = taskId === null ? {} : { task_id: taskId };
       world.out(`${JSON.stringify({ event, timestamp: instant(at), ...task, ...more })}\n`);
     }
+    return EXIT.ok;
+  });
+}
+
+async function printState(world: World): Promise<ExitCode> {
+  return withJournal(world, async (view) => {
+    const { failed } = trailOf(await linesOf(view, null), view.state);
+    const failedTasks: unknown = JSON.parse(writeFailedTasks(failed));
+    world.out(`${JSON.stringify({ ...workflowState(view.state), failed_tasks: failedTasks }, null, 2)}\n`);
     return EXIT.ok;
   });
 }

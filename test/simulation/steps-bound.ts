@@ -1,6 +1,6 @@
-import { ENGINE_DEATHS, FAILURE_CEILING } from "../core/stories/budget.ts";
-import type { Policy } from "../core/events/policy.ts";
-import { targetMovesLimit } from "./next-delivery.ts";
+import { ENGINE_DEATHS, FAILURE_CEILING } from "../../src/core/stories/budget.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
+import { targetMovesLimit } from "../../src/decide/next-delivery.ts";
 
 /**
  * An upper bound on the steps of one story's run, from its policy alone, when no person answers anything. It is not

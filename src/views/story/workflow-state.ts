@@ -1,0 +1,97 @@
+import type { GateName } from "../../core/gates/gate.ts";
+import { GATE_REGISTRY } from "../../core/gates/registry.ts";
+import type { StoryId } from "../../core/events/ids.ts";
+import type { RunState } from "../../core/stories/run-state.ts";
+import type { StoryState } from "../../core/stories/story-state.ts";
+import { instant } from "../../stdx/canonical-json.ts";
+import { byText, entries, lookup } from "../../stdx/sorted-map.ts";
+import { sourceStatus, statusOf } from "./story-status.ts";
+
+/** Who looks at which task since when (S2.13, S2.30). */
+type ActiveReviewers = Readonly<Record<string, { readonly task_id: StoryId; readonly dispatched_at: string }>>;
+
+/** The state that S0 and S2 save, in their names; made from the journal alone. */
+export interface WorkflowState {
+  readonly available_tasks: readonly StoryId[];
+  readonly blocked_tasks: Readonly<Record<StoryId, readonly StoryId[]>>;
+  readonly in_progress_tasks: Readonly<Record<StoryId, { readonly status: string }>>;
+  readonly pending_critique: readonly StoryId[];
+  readonly pending_audit: readonly StoryId[];
+  readonly active_developers: ActiveReviewers;
+  readonly active_critics: ActiveReviewers;
+  readonly active_auditors: ActiveReviewers;
+  readonly critique_failures: Readonly<Record<StoryId, number>>;
+  readonly audit_failures: Readonly<Record<StoryId, number>>;
+  readonly completed_tasks: readonly StoryId[];
+  readonly infrastructure_blocked: boolean;
+  readonly infrastructure_issue: string | null;
+}
+
+export function workflowState(run: RunState): WorkflowState {
+  const all = [...entries(run.stories)].map(([, state]) => state);
+  const open = all.filter(({ ending }) => ending === null);
+  const started = open.filter(({ policy }) => policy !== null);
+  const queued = open.filter(({ policy, story }) => policy === null && story.shelf !== "backlog");
+  const unmet = ({ story }: StoryState): StoryId[] =>
+    story.dependsOn.filter((id) => lookup(run.stories, id, byText)?.ending?.how !== "accepted");
+  const ids = (states: readonly StoryState[]): StoryId[] => states.map(({ story }) => story.id);
+  return {
+    available_tasks: ids(queued.filter((state) => unmet(state).length === 0)),
+    blocked_tasks: byId(
+      queued.filter((state) => unmet(state).length > 0),
+      unmet,
+    ),
+    in_progress_tasks: byId(started, (state) => ({ status: sourceStatus(statusOf(run, state)) })),
+    pending_critique: ids(started.filter((state) => awaits(state, "critic"))),
+    pending_audit: ids(started.filter((state) => awaits(state, "auditor"))),
+    active_developers: active(started, ({ running }) => (running?.type === "attempt" ? running.role : null)),
+    active_critics: active(started, (state) => reviewerAt(state, "critic")),
+    active_auditors: active(started, (state) => reviewerAt(state, "auditor")),
+    critique_failures: failuresOf(all, "critic"),
+    audit_failures: failuresOf(all, "auditor"),
+    completed_tasks: ids(all.filter(({ ending }) => ending?.how === "accepted")),
+    infrastructure_blocked: run.remediation !== null,
+    infrastructure_issue: run.remediation?.issue ?? null,
+  };
+}
+
+function byId<T>(states: readonly StoryState[], value: (state: StoryState) => T): Record<StoryId, T> {
+  return Object.fromEntries(states.map((state) => [state.story.id, value(state)]));
+}
+
+type Reviewer = "critic" | "auditor";
+
+const isBy = (gate: GateName, reviewer: Reviewer): boolean => GATE_REGISTRY[gate].reviewer === reviewer;
+
+function reviewerAt({ running }: StoryState, reviewer: Reviewer): string | null {
+  return running?.type === "gate" && isBy(running.gate, reviewer) ? reviewer : null;
+}
+
+/** The work is handed in, and this reviewer's gate is the next that has not passed, or runs now. */
+function awaits(state: StoryState, reviewer: Reviewer): boolean {
+  if (state.running?.type === "gate") return isBy(state.running.gate, reviewer);
+  if (!state.productReady || state.failing !== null || state.running !== null) return false;
+  const plan = state.policy?.phases.find(({ phase }) => phase === state.phase);
+  const next = plan?.gates.find((gate) => state.gates[gate]?.fresh !== true);
+  return next !== undefined && isBy(next, reviewer);
+}
+
+/** By an id of their own, as the sources have it: who, and for which task. */
+function active(states: readonly StoryState[], who: (state: StoryState) => string | null): ActiveReviewers {
+  return Object.fromEntries(
+    states.flatMap((state) => {
+      const name = who(state);
+      const since = state.running?.since;
+      if (name === null || since === undefined) return [];
+      return [[`${name}-${state.story.id}`, { task_id: state.story.id, dispatched_at: instant(since) }]];
+    }),
+  );
+}
+
+function failuresOf(states: readonly StoryState[], reviewer: Reviewer): Record<StoryId, number> {
+  const counts = states.map(({ story, gates }) => {
+    const own = Object.entries(gates).filter(([gate]) => isBy(gate as GateName, reviewer));
+    return [story.id, own.reduce((sum, [, gate]) => sum + gate.failuresEver, 0)] as const;
+  });
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
+}

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import type { Config } from "../config/config.ts";
 import { RemandError } from "../core/events/error.ts";
 import type { EngineWorld } from "../engine/world.ts";
@@ -11,6 +13,7 @@ import { remoteAddress } from "../adapters/git/repository.ts";
 import { environmentIn } from "../adapters/process/environment.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
 import { checkVariablesOf } from "./checks/check-variables.ts";
+import { stateFolder } from "./state-folder.ts";
 import { environmentWith } from "./checks/own-python.ts";
 import type { Sandboxes } from "../adapters/sandbox/open-sandboxes.ts";
 
@@ -29,7 +32,7 @@ interface DeliveryParts {
 export async function deliveryOf(
   config: Config,
   parts: DeliveryParts,
-): Promise<Pick<EngineWorld, "integration" | "forge" | "fixLint">> {
+): Promise<Pick<EngineWorld, "integration" | "forge" | "fixLint" | "pullRequestDraft">> {
   const forge = await forgeOf(config, parts);
   const env = environmentWith(checkVariablesOf(parts.env, config).seen, parts.python, parts.start);
   const { fix } = config.gates.ci;
@@ -49,7 +52,17 @@ export async function deliveryOf(
             { signal, onLine: (line) => onOutput(line) },
           );
         };
-  return { integration: parts.integration, forge, fixLint };
+  const { root } = parts;
+  const pullRequestDraft: EngineWorld["pullRequestDraft"] = {
+    hasRemote: async () => (await remoteAddress(root, config.forge.remote)) !== null,
+    async write(story, text) {
+      const file = join(stateFolder(root).path, "pull-requests", `${story}.md`);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, text);
+      return relative(root, file);
+    },
+  };
+  return { integration: parts.integration, forge, fixLint, pullRequestDraft };
 }
 
 const FIX_MS = 10 * 60_000;

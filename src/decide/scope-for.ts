@@ -39,6 +39,18 @@ export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement
       "add-only",
       `the types are at fault (${typePaths.join(", ")}): they change first, then the code that uses them`,
     );
+  const { findings, blocking } = judgement;
+  // A change that hides a failing target says where the tests are, not where the code is that they need.
+  if (findings.some(({ id, category }) => category === "target" && blocking.includes(id)))
+    return withRestored(
+      scope(
+        [],
+        [],
+        "add-only",
+        "a target still fails: the code it needs may be anywhere; existing tests stay as they were",
+      ),
+      judgement,
+    );
   const places = suspectFiles(state);
   if (places.length === 0) return scope([], [], "add-only", "fix what failed; existing tests stay as they are");
   if (places.some((file) => matchesAnyGlob(file, testPaths)))

@@ -1,3 +1,4 @@
+import type { StoryId } from "../core/events/ids.ts";
 import type { GateName } from "../core/gates/gate.ts";
 import type { AgentRuns, RoleRegistry } from "../ports/agent.ts";
 import type { Adjudicator, Gate } from "../ports/gate.ts";
@@ -52,6 +53,12 @@ export interface EngineWorld {
   /** How branches come together; `null` where the work is done in a person's own checkout. */
   readonly integration: Integration | null;
   readonly forge: Forge | null;
+  /** For pull requests without a forge; absent: their texts are evidence, and nothing is pushed. */
+  readonly pullRequestDraft?: {
+    hasRemote(): Promise<boolean>;
+    /** Keeps the text where a person can hand it to another program, and says where. */
+    write(story: StoryId, text: string): Promise<string>;
+  };
   /** Finds the change that caused a failure; `null` where blame is off. */
   readonly detective: BlameSearch | null;
   /** Puts formatting and lint right; `null` where no command does that. */

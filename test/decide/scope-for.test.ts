@@ -35,6 +35,22 @@ describe("a rework that went beyond its scope", () => {
   });
 });
 
+describe("a rework after a target was hidden", () => {
+  it("may change any code, whatever the blame names, and puts the tests back", () => {
+    const failed = judgement("checks", "t1", "fail");
+    const [finding] = failed.findings;
+    const suspects = [{ file: "test/a.test.ts" }];
+    const blamed = { ...STATE, failing: { blame: { verdict: "culprit", suspects } } } as unknown as typeof STATE;
+    expect(scopeFor(blamed, POLICY, failed, ROUTE).allow).toEqual(["test/a.test.ts"]);
+    const hidden = { ...failed, findings: [{ ...finding!, category: "target", file: "test/a.test.ts" }] };
+    expect(scopeFor(blamed, POLICY, hidden, ROUTE)).toMatchObject({
+      allow: [],
+      tests: "add-only",
+      restore: ["test/a.test.ts"],
+    });
+  });
+});
+
 describe("breachOf", () => {
   const tests = ["**/*.test.ts"];
 

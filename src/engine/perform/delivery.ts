@@ -89,7 +89,7 @@ async function broughtTogether(
   return updateFromTarget(state, world, integration);
 }
 
-/** Without a forge there is the branch, and a text that a person can use. */
+/** Without a forge there is the branch, pushed where there is a remote, and a text that a person can use. */
 async function proposeWork(
   state: StoryState,
   world: EngineWorld,
@@ -99,9 +99,24 @@ async function proposeWork(
 ): Promise<string> {
   const text = writePullRequest(state);
   if (world.forge === null) {
-    const kept = await world.evidence.keep(`# ${text.title}\n\n${text.body}`);
+    const kept = await world.evidence.keep(text.body);
     const { branch } = await world.workspace.prepare(state.story.id);
-    return `${branch}; the text of its pull request is ${world.evidence.placeOf(kept)}`;
+    const draft = world.pullRequestDraft ?? null;
+    // Kept first, so that no secret reaches the file.
+    const file =
+      draft === null
+        ? world.evidence.placeOf(kept)
+        : await draft.write(state.story.id, (await world.evidence.read(kept)) ?? text.body);
+    const standing = `${branch}; the text of its pull request is ${file}`;
+    if (draft === null || !(await draft.hasRemote())) return standing;
+    try {
+      const { remote, base } = await integration.publish(state.story.id, commit);
+      const title = `'${text.title.replaceAll("'", "'\\''")}'`;
+      return `${branch}, pushed to ${remote}; gh pr create --head ${branch} --base ${base} --title ${title} --body-file ${file}`;
+    } catch (error) {
+      if (!(error instanceof RemandError)) throw error;
+      return `${standing}; not pushed: ${error.message}`;
+    }
   }
   const { branch, base } = await integration.publish(state.story.id, commit);
   const { url } = await world.forge.pullRequest({ branch, base, ...text }, signal);

@@ -88,7 +88,7 @@ function storyNote(event: Event): { readonly mark: LineMark; readonly text: stri
     case "finding.adjudicated":
       return { mark: "note", text: `${event.by} says that the finding ${event.upheld ? "stands" : "does not stand"}` };
     case "work.delivered":
-      return { mark: "note", text: `delivered: ${shortLine(event.where, 120)}` };
+      return { mark: "note", text: `delivered: ${event.where}` };
     case "delivery.refused":
       return { mark: "trouble", text: `not delivered: ${shortLine(event.detail, 160)}` };
     case "work.adopted":

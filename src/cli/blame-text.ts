@@ -10,7 +10,14 @@ export function blameText(report: BlameReport, paint: Paint): string {
   const { blame, considered, runs, seconds, unproven, base, command } = report;
   if (blame === null) return `${paint.good("The check passes")}: there is nothing to blame. (${command ?? ""})\n`;
   const sure = `${Math.round(blame.confidence * 100)} %`;
-  const basis = blame.basis === "proven" ? paint.good("proven") : `ranked, ${sure}`;
+  const basis =
+    blame.basis === "proven"
+      ? paint.good("proven")
+      : blame.shown === true
+        ? `shown by removal, ${sure}`
+        : considered.length === 1
+          ? "the only change, not proven"
+          : `ranked, ${sure}`;
   const lines = [`${paint.strong(TITLES[kindOf(blame)])} (${basis})`, blame.explanation, ""];
   const chosen = chosenOf(report);
   for (const each of chosen.slice(0, MOST_SHOWN)) lines.push(...hunkLines(each, paint), "");

@@ -1,6 +1,7 @@
 import type { BlamePlan } from "../../app/host.ts";
 import type { Blame, BlameReport } from "../../core/blame/blame.ts";
 import { storyId } from "../../core/events/ids.ts";
+import type { ProofAnswer } from "../../decide/blame/prove-blame.ts";
 import { type ProofOptions, findBlame } from "../../engine/find-blame.ts";
 import type { ExtraCheckouts } from "../../engine/proof-runner.ts";
 import type { ExperimentCheckout, Trial } from "../../ports/experiment-runner.ts";
@@ -89,6 +90,20 @@ async function traceBlame(
   return { ...found, blame: { ...found.blame, suspects }, considered };
 }
 
+function experimentsIn(proof: ProofAnswer | null): NonNullable<BlameReport["experiments"]> {
+  return (proof?.experiments ?? []).map(({ purpose, without, outcome: { outcomes, tookMs } }) => ({
+    purpose,
+    without,
+    outcomes,
+    tookMs: Math.round(tookMs),
+  }));
+}
+
+function whyUnproven({ command, prove }: BlamePlan): string {
+  if (command === null) return "no check is known: give --check";
+  return prove ? "the runs did not settle it" : "--no-prove";
+}
+
 const NO_STORY = storyId("blame");
 
 interface BlameRunner {
@@ -107,7 +122,9 @@ async function blameIn(
   const beganAt = clock.now();
   const { command, signal, limits } = plan;
   const work = createWorktrees({ root, state: stateFolder(root).path });
-  const report = (more: Pick<BlameReport, "blame" | "considered" | "hunks" | "runs" | "unproven">): BlameReport => ({
+  const report = (
+    more: Pick<BlameReport, "blame" | "considered" | "hunks" | "runs" | "unproven" | "experiments">,
+  ): BlameReport => ({
     ...more,
     seconds: Math.round((clock.now() - beganAt) / 100) / 10,
     base: place.baseName,
@@ -147,12 +164,11 @@ async function blameIn(
       more,
     },
   );
-  const why =
-    command === null ? "no check is known: give --check" : plan.prove ? "the runs did not settle it" : "--no-prove";
   const hunks = proven?.hunks ?? [];
   return report({
     ...(await traceBlame(root, place, { blame: found, considered: ranked.hunks, hunks })),
     runs: runs + (proven?.runs ?? 0),
-    unproven: found.basis === "proven" ? null : why,
+    unproven: found.basis === "proven" ? null : whyUnproven(plan),
+    experiments: experimentsIn(proven),
   });
 }

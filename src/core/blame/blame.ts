@@ -41,6 +41,16 @@ export interface BlameReport {
   readonly command: string | null;
   /** Why nothing was proven, where nothing was. */
   readonly unproven: string | null;
+  /** The runs of the proof, in order. */
+  readonly experiments?: readonly BlameExperiment[];
+}
+
+/** One run of the failing tests: which changes were taken back, and how each group of failures ended. */
+export interface BlameExperiment {
+  readonly purpose: string;
+  readonly without: readonly number[];
+  readonly outcomes: readonly string[];
+  readonly tookMs: number;
 }
 
 export interface Considered {

@@ -27,6 +27,8 @@ export const blameSchema = z.strictObject({
   suspects: z.array(suspectSchema),
   /** Of `multi`: none of the suspects causes it alone, all of them together do. */
   together: z.boolean().exactOptional(),
+  /** Of `ranked`: without the suspects the tests pass each time; only the other direction could not be run. */
+  shown: z.boolean().exactOptional(),
   explanation: text,
   testRuns: count,
 });

@@ -30,6 +30,8 @@ export interface Cause {
   readonly because: string;
   /** What has to be taken back for the tests to pass: the culprits, and what does not build without them. */
   readonly cure?: readonly number[];
+  /** Without it the tests pass, each time; only the other direction could not be run. */
+  readonly isShown?: boolean;
   /** It is not proven because of how the changes hang together; no run contradicted another. */
   readonly isEntangled?: boolean;
 }
@@ -80,12 +82,7 @@ export function* provenCause(search: Search): Experiments<Cause> {
   if (alone === "fail-same") return yield* confirmClaim(search, { kind, culprits, taken, surroundings: [] });
   const context = yield* contextFor(search, culprits);
   const sorted = context === null ? null : yield* sortedContext(search, context);
-  if (sorted === null)
-    return rankedCause(
-      kind,
-      "without it the tests pass; alone on the base it could not be shown to fail in the same way",
-      culprits,
-    );
+  if (sorted === null) return yield* shownByRemoval(search, kind, culprits, taken);
   const { partners, surroundings } = sorted;
   return yield* confirmClaim(search, {
     kind: partners.length > 0 ? "joint" : kind,
@@ -93,6 +90,26 @@ export function* provenCause(search: Search): Experiments<Cause> {
     taken,
     surroundings,
   });
+}
+
+const SHOWN_RUNS = 3;
+
+/** One direction of the proof, run three times; no other run may contradict it. */
+function* shownByRemoval(
+  search: Search,
+  kind: "culprit" | "multi",
+  culprits: readonly number[],
+  taken: readonly number[],
+): Experiments<Cause> {
+  const without = [...culprits, ...taken];
+  const outcome = yield* outcomeWithout(search, without, SHOWN_RUNS, "confirm");
+  const runs = search.book.seen.filter((each) => each.key === keyOf(without)).length;
+  const isShown =
+    outcome === "pass" && runs >= SHOWN_RUNS && !isContradicted(search, { kind, culprits, taken, surroundings: [] });
+  const because = isShown
+    ? `without it the tests pass, ${runs} of ${runs} times; alone on the base it could not be shown to fail in the same way`
+    : "without it the tests pass; alone on the base it could not be shown to fail in the same way";
+  return { ...rankedCause(kind, because, culprits), isShown };
 }
 
 /** Of hunks that go only together, because they share their names, one holds the cause as a rule. */

@@ -140,7 +140,10 @@ function hunkFeatures(look: FeatureInput, hunk: ChangedHunk, at: number): HunkFe
   const tokens = { removed: tokensOf(hunk.removed, hunk.file), added: tokensOf(hunk.added, hunk.file) };
   const kind = editKind(hunk, tokens, file, before);
   const symbols = look.symbols[at]!;
-  const innermost = symbols.at(-1) ?? enclosing(before, hunk.oldStart, Math.max(hunk.oldStart, hunk.oldEnd)).at(-1);
+  const innermost =
+    hunk.removed.length === 0
+      ? symbolOfInsertion(file, hunk)
+      : (symbols.at(-1) ?? enclosing(before, hunk.oldStart, Math.max(hunk.oldStart, hunk.oldEnd)).at(-1));
   const isTest = file?.isTest ?? before?.isTest ?? false;
   const isOwn =
     isTest && failing.some(({ failure, body }) => failure.file === hunk.file && body !== null && overlaps(hunk, body));
@@ -235,6 +238,15 @@ function coverageOf({ coverage, failure }: BlameMaterial, hunk: ChangedHunk): nu
     );
   }
   return most;
+}
+
+/** Lines that came belong to the part that holds all of them, or to the first that they bring; never to a neighbor. */
+function symbolOfInsertion(file: CodeFile | undefined, { start, end }: ChangedHunk): CodeSymbol | undefined {
+  return (
+    enclosing(file, start, end)
+      .filter((symbol) => symbol.end >= end)
+      .at(-1) ?? file?.symbols.find((symbol) => symbol.start >= start && symbol.start <= end)
+  );
 }
 
 /** The parts around some lines, the outermost first. */

@@ -6,6 +6,7 @@ import {
   type Experiment,
   type Notebook,
   type Outcome,
+  type PastExperiment,
   type RunOutcome,
 } from "./experiments.ts";
 import { provenCause, rankedCause, type Cause, type ProofKind } from "./confirm.ts";
@@ -59,6 +60,9 @@ export interface ProofAnswer {
   readonly searchRuns: number;
   readonly spentMs: number;
   readonly because: string;
+  /** Not proven, but shown by removal. */
+  readonly isShown?: boolean;
+  readonly experiments?: readonly PastExperiment[];
 }
 
 export type ProofStep = { readonly experiment: Experiment } | { readonly answer: ProofAnswer };
@@ -75,9 +79,10 @@ export function nextExperiment(state: ProofState): ProofStep {
   const { input } = state;
   const { book, step } = replayProof(state);
   if (!step.done) return { experiment: step.value };
-  const searchRuns = book.seen.filter((each) => each.purpose === "search").length;
   const proven = step.value.proven && input.isVague !== true;
-  return { answer: { ...step.value, proven, runs: book.seen.length, searchRuns, spentMs: book.spentMs } };
+  const { seen: experiments, spentMs } = book;
+  const searchRuns = experiments.filter(({ purpose }) => purpose === "search").length;
+  return { answer: { ...step.value, proven, runs: experiments.length, searchRuns, spentMs, experiments } };
 }
 
 /**
@@ -127,7 +132,6 @@ function replayProof({ input, outcomes: all }: ProofState): {
 }
 
 const UNTOUCHED_RUNS = 3;
-
 function* proof(input: ProofInput, book: Notebook): Experiments<Cause> {
   const first = yield* ask(book, [], "untouched", input.looksFlaky ? UNTOUCHED_RUNS : 1);
   const steady = (outcomes: readonly Outcome[]): number[] =>
@@ -190,7 +194,6 @@ function* notSeenAgain(book: Notebook): Experiments<Cause> {
 
 /** What comes and goes with even chances is red as often as this in a row once in sixty-four times. */
 const RED_RUNS = 6;
-
 /** Red on the base: seen again and again, because what comes and goes was there before as well. */
 function* redBefore(input: ProofInput, book: Notebook, base: readonly number[], group: number): Experiments<Cause> {
   const outcome = (yield* ask(book, base, "base", RED_RUNS))[group] ?? "cannot-apply";

@@ -22,6 +22,12 @@ export interface VerdictInput {
 const PROVEN = 0.99;
 /** Without a run nothing is surer than this. */
 const SUREST_RANKED = 0.95;
+/** Shown by removal alone. */
+const SHOWN = 0.9;
+/** What runs could not settle is no surer than this, however the ranking looks. */
+const SUREST_UNSETTLED = 0.6;
+/** The only change is the likeliest by itself: reading compared it with nothing. */
+const ONLY_CHANGE = 0.5;
 const MOST_SUSPECTS = 5;
 /** Suspects are listed until they hold this much of what is likely. */
 const ENOUGH = 0.95;
@@ -41,9 +47,9 @@ function byRuns({ ranked, environment }: VerdictInput, proof: ProofAnswer): Blam
     case "culprit":
     case "multi":
     case "joint": {
-      const confidence = proof.proven
-        ? PROVEN
-        : Math.max(0.8, Math.min(SUREST_RANKED, ranked.hunks[0]?.confidence ?? 0));
+      const isShown = !proof.proven && proof.isShown === true;
+      const likely = Math.max(0, ...chosen.map((each) => each.confidence));
+      const confidence = proof.proven ? PROVEN : isShown ? SHOWN : Math.min(SUREST_UNSETTLED, likely);
       const named = chosen.map((each) => suspectOf(each, confidence, proof.proven ? proof.because : null));
       const suspects = proof.proven ? named : withOthers(named, ranked, 1 - confidence);
       const verdict = proof.kind === "culprit" ? "culprit" : "multi";
@@ -53,6 +59,7 @@ function byRuns({ ranked, environment }: VerdictInput, proof: ProofAnswer): Blam
         confidence,
         suspects,
         ...(proof.kind === "joint" ? { together: true } : {}),
+        ...(isShown ? { shown: true } : {}),
         explanation: because,
       };
     }
@@ -141,7 +148,7 @@ function byReading({ ranked, base, isNewTest, environment }: VerdictInput): Blam
       explanation: "Nothing that changed can be reached from the failing tests.",
     };
   const suspects = likeliest(ranked);
-  const confidence = Math.min(SUREST_RANKED, first.confidence);
+  const confidence = Math.min(ranked.hunks.length === 1 ? ONLY_CHANGE : SUREST_RANKED, first.confidence);
   const files = new Set(suspects.map((suspect) => suspect.file));
   if (confidence < LEAST_CONFIDENCE && files.size > 2)
     return {
@@ -157,6 +164,7 @@ function byReading({ ranked, base, isNewTest, environment }: VerdictInput): Blam
 function byReadingWords({ hunks }: RankedBlame): string {
   const [first] = hunks;
   if (first === undefined) return "nothing changed that could have caused it.";
+  if (hunks.length === 1) return `${first.hunk.file}:${first.hunk.start} is the only change.`;
   const why = first.reasons.length === 0 ? "nothing else is likelier" : first.reasons.slice(0, 3).join("; ");
   return `${first.hunk.file}:${first.hunk.start} is the likeliest of ${countText(hunks.length, "change")}: ${why}.`;
 }

@@ -1,5 +1,5 @@
 import { familyOf, type LanguageFamily } from "./symbols-mask.ts";
-import { workspaceStems, type WorkspacePackage } from "./workspace-packages.ts";
+import { folderStems, workspaceStems, type WorkspacePackage } from "./workspace-packages.ts";
 
 /** Finds files of the project by how code and output name them. */
 export interface PathIndex {
@@ -120,7 +120,9 @@ const SCRIPT_ENDINGS = [
 
 function scriptTarget(name: string, folder: string, index: PathIndex): string | null {
   const isRelative = name.startsWith(".");
-  const ownStems = isRelative ? [] : workspaceStems(name, index.packages);
+  const ownStems = isRelative
+    ? folderStems(joinPath(folder, name), index.packages)
+    : workspaceStems(name, index.packages);
   if (ownStems.length > 0) {
     for (const stem of ownStems)
       for (const ending of SCRIPT_ENDINGS) if (index.has(stem + ending)) return stem + ending;

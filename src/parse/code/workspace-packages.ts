@@ -14,13 +14,13 @@ export function readWorkspacePackages(
   textOf: (path: string) => string | null,
 ): ReadonlyMap<string, WorkspacePackage> {
   const found = new Map<string, WorkspacePackage>();
-  const manifests = paths.filter((path) => path.endsWith("/package.json") && !path.includes("node_modules/"));
+  const manifests = paths.filter((path) => /(?:^|\/)package\.json$/.test(path) && !path.includes("node_modules/"));
   for (const path of manifests.slice(0, MOST_MANIFESTS)) {
     const manifest = manifestOf(textOf(path));
     if (manifest === null || typeof manifest["name"] !== "string") continue;
     const { source, module, main, exports } = manifest;
     const entries = [source, module, main, ...leaves(entryOf(exports))].filter((each) => typeof each === "string");
-    found.set(manifest["name"], { folder: path.slice(0, path.lastIndexOf("/")), entries });
+    found.set(manifest["name"], { folder: path.slice(0, Math.max(0, path.lastIndexOf("/"))), entries });
   }
   return found;
 }
@@ -52,12 +52,21 @@ function leaves(value: unknown): unknown[] {
 export function workspaceStems(name: string, packages: ReadonlyMap<string, WorkspacePackage>): string[] {
   const [bare = "", rest = ""] = /^((?:@[^/]+\/)?[^/]+)(?:\/(.+))?$/.exec(name)?.slice(1) ?? [];
   const own = packages.get(bare);
-  if (own === undefined) return [];
+  return own === undefined ? [] : stemsIn(own, rest);
+}
+
+/** The same for an import of a package by its folder: `require("..")` in a test. */
+export function folderStems(folder: string, packages: ReadonlyMap<string, WorkspacePackage>): string[] {
+  const own = [...packages.values()].find((each) => each.folder === folder);
+  return own === undefined ? [] : stemsIn(own, "");
+}
+
+function stemsIn({ folder, entries }: WorkspacePackage, rest: string): string[] {
   const inside =
-    rest === "" || rest === undefined ? [...own.entries, "src/index", "index", "lib/index"] : [rest, `src/${rest}`];
+    rest === "" || rest === undefined ? [...entries, "src/index", "index", "lib/index"] : [rest, `src/${rest}`];
   return inside.flatMap((path) => {
-    const stem = `${own.folder}/${path.replace(/^\.?\//, "")}`;
-    const built = /^(.*)\/(?:dist|lib|build|out|esm|cjs)\/(.*?)(?:\.d)?\.[cm]?[jt]sx?$/.exec(stem);
-    return built === null ? [stem] : [stem, `${built[1]}/src/${built[2]}`];
+    const stem = [folder, path.replace(/^\.?\//, "")].filter((part) => part !== "").join("/");
+    const built = /^(?:(.*)\/)?(?:dist|lib|build|out|esm|cjs)\/(.*?)(?:\.d)?\.[cm]?[jt]sx?$/.exec(stem);
+    return built === null ? [stem] : [stem, [built[1], "src", built[2]].filter((part) => part !== undefined).join("/")];
   });
 }

@@ -18,6 +18,7 @@ export function blamePart(blame: Blame, pen: BriefWriter): BriefPiece {
 }
 
 export function basis(blame: Blame): string {
+  if (blame.shown === true) return "shown by removal, not proven";
   if (blame.basis === "ranked") return "ranked by reading, not proven";
   return `proven in ${countText(blame.testRuns, "test run")}`;
 }

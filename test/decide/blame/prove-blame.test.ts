@@ -160,7 +160,8 @@ describe("several culprits", () => {
     expect(prove(inputOf(16), two).answer).toMatchObject({ kind: "multi", proven: true, hunks: [3, 9] });
     const one: Oracle = (applied) => [failsIf(applied.has(3)), failsIf(applied.has(3))];
     const single = prove(inputOf(16), (applied) => failsIf(applied.has(3))).answer;
-    expect(prove(inputOf(16), one).answer).toEqual(single);
+    const { experiments: _, ...answer } = prove(inputOf(16), one).answer;
+    expect(single).toMatchObject(answer);
   });
 });
 

@@ -200,13 +200,13 @@ describe("the verdict", () => {
       {
         verdict: "culprit",
         basis: "ranked",
-        confidence: 0.8,
-        suspects: [
-          { reasons: ["reason 2"], confidence: 0.8 },
-          { file: "src/0.js", confidence: 0.2 },
-          { file: "src/1.js", confidence: 0.2 },
-        ],
+        suspects: [{ reasons: ["reason 2"] }, { file: "src/0.js" }, { file: "src/1.js" }],
       },
+    ],
+    [
+      "shown by removal: a level of its own",
+      { proof: proof({ proven: false, isShown: true, hunks: [2] }) },
+      { verdict: "culprit", basis: "ranked", shown: true, confidence: 0.9 },
     ],
     [
       "unmet, with what the ranking says",

@@ -116,5 +116,17 @@ export async function loadStories(world: Checkout, folder: string): Promise<Stor
     // A file that went away since the folder was listed is no story any more.
     if (text !== null) files.push({ path: shownPath(world, path), text });
   }
-  return readStoryFiles(files);
+  const reading = readStoryFiles(files);
+  const isElsewhere = files.length === 0 && (await world.files.look(join(world.cwd, ".ai-sdlc"))).type === "folder";
+  return isElsewhere ? { ...reading, problems: [...reading.problems, OF_AI_SDLC] } : reading;
 }
+
+/** S4.29: a project of ai-sdlc has its stories in folders of its own; zero stories would not say so. */
+const OF_AI_SDLC: Problem = {
+  file: ".ai-sdlc",
+  line: 1,
+  column: 1,
+  severity: "warning",
+  message: "the stories of ai-sdlc are in folders that are not read",
+  hint: "Copy them to stories/ with their settings: remand import ai-sdlc --dry-run",
+};

@@ -26,6 +26,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/set-up/init.ts"),
   },
   {
+    name: "import",
+    summary: "bring the stories and settings of another tool here: ai-sdlc",
+    load: () => import("./commands/set-up/import.ts"),
+  },
+  {
     name: "run",
     summary: "work until every story is settled or waits for a person",
     speaks: true,

@@ -88,6 +88,7 @@ const STORY: FieldsOf<Story> = {
   target: true,
   tests: true,
   role: true,
+  branch: true,
 };
 
 const LINE: FieldsOf<StoredEvent> = {

@@ -253,6 +253,7 @@ const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
   "setup-failed": EXIT.failed,
   "sandbox-missing": EXIT.failed,
   "check-unusable": EXIT.usage,
+  "branch-missing": EXIT.failed,
   "forge-refused": EXIT.failed,
   "forge-unreachable": EXIT.failed,
 };

@@ -84,12 +84,15 @@ function linesByStory({ read }: Pick<Journal, "read">): (story: StoryId) => Prom
   };
 }
 
-/** How far a story has come, for the fields of S4.34 in its file: from the state and the story's own lines of the journal. */
+/**
+ * How far a story has come, for the fields of S4.34 in its file: from the state and the story's own lines of the
+ * journal. A story that was given up is in the backlog: it is not in progress, and a person decides when it is ready.
+ */
 function storyProgress(state: StoryState, lines: readonly Recorded[]): StoryProgress {
   const { ending, story, escalation } = state;
   const isAccepted = ending?.how === "accepted";
   return {
-    shelf: isAccepted ? "done" : "in-progress",
+    shelf: isAccepted ? "done" : ending === null ? "in-progress" : "backlog",
     completed: isAccepted ? [...state.completed, state.phase] : state.completed,
     reviewsComplete: isAccepted,
     refinements: refinements(state, lines),
@@ -106,17 +109,17 @@ function refinements({ policy }: StoryState, lines: readonly Recorded[]): Refine
     const { route, gate } = event;
     const turn = lines.slice(index + 1, sent[at + 1]?.index);
     const begun = turn.find(({ event: { type } }) => type === "attempt.started") ?? lines[index]!;
-    const done = turn.find(({ event: each }) => each.type === "attempt.finished" && each.outcome.type === "ready");
     // A person who sends work back is satisfied when the last gate of the phase is.
     const lastGate = policy?.phases.find(({ phase }) => phase === route.phase)?.gates.at(-1);
     const feedback = feedbackOf(lines.slice(0, index), gate);
+    const { result, at: completed } = resultOf(turn, gate === "person" ? (lastGate ?? null) : gate);
     return {
       iteration: at + 1,
       agentType: route.phase,
       startedAt: instant(begun.at),
-      ...(done === undefined ? {} : { completedAt: instant(done.at) }),
+      ...(completed === null ? {} : { completedAt: instant(completed) }),
       ...(feedback === "" ? {} : { reviewFeedback: feedback }),
-      result: resultOf(turn, gate === "person" ? (lastGate ?? null) : gate),
+      result,
     };
   });
 }
@@ -137,14 +140,22 @@ function wordsOf({ summary, findings, blocking }: Judgement): string {
   return shortLine([summary, ...inTheWay].filter((text) => text !== "").join("; "), MOST_CHARS);
 }
 
-/** The first gate that fails it, or the one that sent it back when that passes it, says what came of it. */
-function resultOf(turn: readonly Recorded[], gate: GateName | null): Refinement["result"] {
-  for (const { event } of turn) {
+/**
+ * The first gate that fails it, or the one that sent it back when that passes it, says what came of it, and when. Until
+ * then it is in progress, even where the agent is done.
+ */
+function resultOf(
+  turn: readonly Recorded[],
+  gate: GateName | null,
+): { result: Refinement["result"]; at: number | null } {
+  for (const { event, at } of turn) {
+    if (event.type === "story.accepted") return { result: "success", at };
+    if (event.type === "story.failed") return { result: "failed", at };
     if (event.type !== "gate.judged") continue;
-    if (event.judgement.result === "fail") return "failed";
-    if (event.judgement.result === "pass" && event.judgement.gate === gate) return "success";
+    if (event.judgement.result === "fail") return { result: "failed", at };
+    if (event.judgement.result === "pass" && event.judgement.gate === gate) return { result: "success", at };
   }
-  return turn.some(({ event }) => event.type === "story.accepted") ? "success" : "in_progress";
+  return { result: "in_progress", at: null };
 }
 
 /** Puts stories into the journal, or what is new about them; says whether anything was. Together, because each would wait for the disk. */

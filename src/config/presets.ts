@@ -55,8 +55,8 @@ const goal: ConfigPart = {
 };
 
 /**
- * S4.28: a story goes through four phases, each reviewed before the next, and ends in a pull request. Its "three
- * reworks" are four failures.
+ * S4.28: a story goes through four phases and ends in a pull request. Three reviewers look at the implementation, as
+ * S4.32 has it; their findings send back research, plan or code (S4.56). Its "three reworks" are four failures.
  */
 const story: ConfigPart = {
   // A project that has only the two usual roles can begin with this preset.
@@ -72,9 +72,9 @@ const story: ConfigPart = {
     stage: { security: "security-reviewer", "product-owner": "product-owner", code: "code-reviewer" },
   },
   phases: {
-    refine: ["integrity", "review"],
-    research: ["integrity", "review"],
-    plan: ["integrity", "review"],
+    refine: ["integrity"],
+    research: ["integrity"],
+    plan: ["integrity"],
     implement: ["integrity", "checks", "review"],
   },
   gates: { review: { stages: [], perspectives: ["security", "product-owner", "code"] } },

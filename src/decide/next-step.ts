@@ -100,6 +100,8 @@ function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   if (state.openBase !== undefined && state.productReady) return { type: "judge-base" };
   const base = aboutTheBase(state);
   if (base !== null) return ask(state, base, null);
+  const { branch } = state.story;
+  if (state.adoptsBranch === true && branch !== undefined) return { type: "adopt-work", by: THE_FILE, branch };
   const open = state.disputes.find(({ standing }) => standing === "open");
   if (open !== undefined)
     return { type: "adjudicate", finding: open.finding, gate: open.gate, role: policy.roles.adjudicator };
@@ -120,6 +122,9 @@ function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   const same = policy.circuitBreaker ? stalledUnchanged(state, policy) : null;
   return same === null ? judge(state, policy, gate) : giveUp(state, policy, { type: "stall", ...same }, gate);
 }
+
+/** Who says that a branch holds the story's work. */
+const THE_FILE = "the story's file";
 
 /** A failure at the base must be classified first: known, the story's target, or to be fixed before the work. */
 function aboutTheBase(state: StoryState): EscalationReason | null {

@@ -15,6 +15,7 @@ import {
   isTextPhase,
   productEdited,
   productIn,
+  refinementNotes,
   replaceProduct,
 } from "../write/edits/story-sections.ts";
 import type { EngineWorld } from "./world.ts";
@@ -28,6 +29,14 @@ import type { EngineWorld } from "./world.ts";
 /** Only where there are phases whose product is text is the story's file a part of the work. */
 export function hasTextPhases({ policy }: StoryState): boolean {
   return policy?.phases.some(({ phase }) => isTextPhase(phase)) ?? false;
+}
+
+/**
+ * Are review notes written into the story's file? Always where phases write there, and in the preset that promises
+ * them (S4.49); not where the stories are outside of the repository and only code is made.
+ */
+export function keepsNotes({ pages }: Pick<EngineWorld, "pages">, state: StoryState): boolean {
+  return hasTextPhases(state) || (state.policy?.preset === "story" && pages.isOutside !== true);
 }
 
 /** The story's file while an agent works on one of its sections. */
@@ -85,12 +94,10 @@ export interface FinishedPage extends StoryPage {
   readonly base: string;
 }
 
-/** `null` where the story's file is no part of the work: there are no such phases, or it is gone. */
-export async function openFinishedPage(
-  { pages, workspace }: EngineWorld,
-  state: StoryState,
-): Promise<FinishedPage | null> {
-  if (!hasTextPhases(state)) return null;
+/** `null` where the story's file is no part of the work: nothing is written into it, or it is gone. */
+export async function openFinishedPage(world: EngineWorld, state: StoryState): Promise<FinishedPage | null> {
+  if (!keepsNotes(world, state)) return null;
+  const { pages, workspace } = world;
   const { path, base } = await workspace.prepare(state.story.id);
   const page = await pages.find(state.story.id, path);
   return page === null ? null : { ...page, place: path, base };
@@ -162,16 +169,23 @@ export async function productsUpTo(
   });
 }
 
+/** What reviewers said in earlier iterations, as the story's file has it; `null` where there is nothing yet. */
+export async function notesSoFar({ pages }: EngineWorld, { story }: StoryState, place: string): Promise<string | null> {
+  const page = await pages.find(story.id, place);
+  const text = page === null ? null : await pages.read(place, page.path);
+  return text === null ? null : refinementNotes(text);
+}
+
 /** What an attempt may touch, with the story's file where the phase's product, or a note of ours, is in it. */
 export async function scopeWithPage(
-  { pages }: EngineWorld,
+  world: EngineWorld,
   state: StoryState,
   phase: Phase,
   place: string,
   scope: Scope | null,
 ): Promise<Scope | null> {
-  if (!hasTextPhases(state)) return scope;
-  const page = await pages.find(state.story.id, place);
+  if (!keepsNotes(world, state)) return scope;
+  const page = await world.pages.find(state.story.id, place);
   if (page === null) return scope;
   if (isTextPhase(phase))
     return {

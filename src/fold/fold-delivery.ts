@@ -1,6 +1,7 @@
 import type { Answer, Event } from "../core/events/event.ts";
 import type { Delivery, StoryState } from "../core/stories/story-state.ts";
 import { backoffMs, interruptAttempt } from "./fold-attempt.ts";
+import { withTestsSeenBy } from "../decide/contested.ts";
 import { invalidateGates } from "../decide/gate-status.ts";
 import { targetMovesLimit } from "../decide/next-delivery.ts";
 
@@ -19,10 +20,13 @@ export function branchChanged(
   return invalidateGates({ ...moved, startedFrom: null, scope: null, exceptions: [] }, changed);
 }
 
-/** The work is what the person left. Its gates were closed by their answer. */
+/**
+ * The work is what the person left, or what is on the story's own branch. Gates were closed by the person's answer. A
+ * person has seen the tests of their own fix; those on a branch are work like any other.
+ */
 export function workAdopted(state: StoryState, event: Extract<Event, { type: "work.adopted" }>): StoryState {
-  const { adopting: _done, ...rest } = branchChanged(state, event);
-  return rest;
+  const { adopting: _done, adoptsBranch: _taken, ...rest } = branchChanged(state, event);
+  return event.branch === undefined ? withTestsSeenBy(rest, event.tree) : rest;
 }
 
 /** Counted for every change that the target makes necessary; ended by an attempt or a person's answer. */

@@ -5,7 +5,7 @@ import type { Policy } from "../core/events/policy.ts";
 import { keepingLicense } from "../core/gates/base-failures.ts";
 import type { Dispute, StoryState } from "../core/stories/story-state.ts";
 import { gateState, refundFailure, withGate } from "../decide/charge.ts";
-import { contestedQuestion, withTestsMoved, withTestsSeenBy, withoutTestsSeen } from "../decide/contested.ts";
+import { contestedQuestion, withTestsMoved, withoutTestsSeen } from "../decide/contested.ts";
 import { afterProgress } from "../decide/engine-deaths.ts";
 import { invalidateGates, nextGate } from "../decide/gate-status.ts";
 import { blamedPlaces, placesUnderRework } from "../decide/locations.ts";
@@ -158,7 +158,7 @@ function appliedStep(state: StoryState, event: Remaining, at: number): StoryStat
     case "branch.updated":
       return withTestsMoved(state, withTargetMove(branchChanged(state, event)));
     case "work.adopted":
-      return withTestsSeenBy(workAdopted(state, event), event.tree);
+      return workAdopted(state, event);
     case "delivery.refused":
       return deliveryRefused(state, event);
     case "tree.restored":

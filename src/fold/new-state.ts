@@ -176,7 +176,7 @@ export function keptStory(state: StoryState, seq: number, queued: StoryState["qu
     ...(state.licensed === undefined ? {} : { licensed: state.licensed }),
     ...(state.seenTree === undefined ? {} : { seenTree: state.seenTree }),
     ...(state.delivery === undefined ? {} : { delivery: state.delivery }),
-    ...(state.adopting === undefined ? {} : { adopting: state.adopting }),
+    ...adoptionOf(state),
   };
 }
 
@@ -219,6 +219,10 @@ function storyPrepared(state: StoryState, event: Extract<StoryEvent, { type: "st
     ...(baseRuns === undefined ? {} : { baseRuns }),
     ...(known.length === 0 ? {} : { known: [...(state.known ?? []), ...known] }),
     ...(isBaseOpen === undefined ? {} : { openBase: { tree, commit } }),
+    // Work of which nothing is in the journal yet.
+    ...(state.tree === null && state.attempts.length === 0 && state.story.branch !== undefined
+      ? { adoptsBranch: true }
+      : {}),
   };
 }
 
@@ -234,6 +238,11 @@ function baseJudged(state: StoryState, event: Extract<StoryEvent, { type: "base.
     baseRuns: { ...state.baseRuns, ...baseRuns },
   };
 }
+
+const adoptionOf = ({ adopting, adoptsBranch }: StoryState): Pick<StoryState, "adopting" | "adoptsBranch"> => ({
+  ...(adopting === undefined ? {} : { adopting }),
+  ...(adoptsBranch === undefined ? {} : { adoptsBranch }),
+});
 
 const pauseOf = ({ held, heldAs }: StoryState): Pick<StoryState, "held" | "heldAs"> =>
   heldAs === undefined ? { held } : { held, heldAs };

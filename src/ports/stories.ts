@@ -9,6 +9,8 @@ export interface StoryPages {
   /** As the file is in the place now; `null` where it is not. A path that leads out of the place is refused. */
   read(place: string, path: string): Promise<string | null>;
   write(place: string, path: string, text: string): Promise<void>;
+  /** The stories are not in the repository, so that no branch can hold their files. */
+  readonly isOutside?: true;
 }
 
 export interface StoryPage {

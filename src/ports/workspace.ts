@@ -13,9 +13,9 @@ export interface Workspace {
   keep(story: StoryId, note: CommitNote): Promise<KeptCommit>;
   /**
    * Takes in what a person left: files that were changed in the place, or commits on the branch. `known` is the newest
-   * state that the journal knows. Safe to repeat.
+   * state that the journal knows. With a `branch`, its commits are taken in instead. Safe to repeat.
    */
-  adopt(story: StoryId, known: KeptCommit, note: CommitNote): Promise<KeptCommit>;
+  adopt(story: StoryId, known: KeptCommit, note: CommitNote, branch?: string): Promise<KeptCommit>;
   /**
    * Is what was done so far in that which runs now on this machine? It is not where another machine began it: only
    * what was kept travels. Without this there is one machine only.

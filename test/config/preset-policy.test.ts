@@ -13,9 +13,9 @@ describe("presetPolicy", () => {
     [
       "story",
       [
-        ["refine", ["integrity", "review"]],
-        ["research", ["integrity", "review"]],
-        ["plan", ["integrity", "review"]],
+        ["refine", ["integrity"]],
+        ["research", ["integrity"]],
+        ["plan", ["integrity"]],
         ["implement", ["integrity", "checks", "review"]],
       ],
       4,
@@ -66,6 +66,9 @@ describe("presetPolicy", () => {
       stageOrder: "side-by-side",
     });
     expect(policy.deliver).toBe("pull-request");
+    expect(policy.phases.filter(({ gates }) => gates.includes("review")).map(({ phase }) => phase)).toEqual([
+      "implement",
+    ]);
     for (const stage of policy.gates.review.stages) expect(policy.roles.stage[stage]).toBeDefined();
   });
 

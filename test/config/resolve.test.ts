@@ -82,7 +82,7 @@ describe("resolveConfig", () => {
   it("leaves out a phase that is false", () => {
     const { policy } = resolve("preset: story\nphases: { refine: false, plan: [review] }");
     expect(policy?.phases.map((plan) => [plan.phase, plan.gates])).toEqual([
-      ["research", ["integrity", "review"]],
+      ["research", ["integrity"]],
       ["plan", ["review"]],
       ["implement", ["integrity", "checks", "review"]],
     ]);

@@ -55,6 +55,18 @@ describe("files that changed without an attempt", () => {
       tree: "t9",
       commit: "c9",
       adopting: GONE,
+      seenTree: "t9",
+    });
+  });
+
+  test("what is on the story's own branch is work whose tests no person has seen", () => {
+    const state = delivering({ adoptsBranch: true });
+    const event: Event = { type: "work.adopted", by: "the story's file", branch: "begun", ...brought([]) };
+    expect(changes(state, workAdopted(state, event))).toEqual({
+      running: null,
+      tree: "t9",
+      commit: "c9",
+      adoptsBranch: GONE,
     });
   });
 });

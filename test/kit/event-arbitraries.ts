@@ -152,7 +152,7 @@ export const EVENTS: EventArbitraries = {
     { ...is("delivery.refused"), why: fc.constantFrom("not-merged", "branch-moved"), detail: text },
     { commit: text },
   ),
-  "work.adopted": recordOf({ ...is("work.adopted"), tree, commit: text, changed: texts, by: name }),
+  "work.adopted": recordOf({ ...is("work.adopted"), tree, commit: text, changed: texts, by: name }, { branch: text }),
   "story.accepted": recordOf(is("story.accepted"), { notes: texts }),
   "story.failed": recordOf({ ...is("story.failed"), how: fc.constantFrom(...FAILED_HOW), reason: text }),
   "story.flagged": recordOf({ ...is("story.flagged"), usualMs: amount, takenMs: amount }),

@@ -248,15 +248,15 @@ function endsOf(command: Command, state: StoryState | null): Outcome[] {
       const start: Event = { type: "step.started", step: "adopt" };
       const { tree, commit } = state!;
       const next = freshTree(state!);
-      const by = command.by;
+      const from = { by: command.by, ...(command.branch === undefined ? {} : { branch: command.branch }) };
       return [
-        one("adopted", start, { type: "work.adopted", tree: tree!, commit, changed: [], by }),
+        one("adopted", start, { type: "work.adopted", tree: tree!, commit, changed: [], ...from }),
         one("adopted changes", start, {
           type: "work.adopted",
           tree: treeId(next),
           commit: `c-${next}`,
           changed: ["src/a.ts"],
-          by,
+          ...from,
         }),
         ...brokenSteps("adopt", [start]),
       ];

@@ -142,7 +142,10 @@ describe("ruling 5: tests during rework", () => {
   });
 
   it("rework of a text phase touches no test at all", () => {
-    const ran = runScript(begin(presetPolicy("story"), story("a")), world({ gates: { review: ["fail"] } }));
+    const ran = runScript(
+      begin(presetPolicy("story"), story("a")),
+      world({ gates: { review: [{ result: "fail", category: "research" }] } }),
+    );
     expect(scopeOf(ran)?.tests).toBe("frozen");
   });
 });

@@ -83,6 +83,7 @@ function storyKey(state: StoryState): unknown {
     state.delivered !== null,
     state.delivery ?? null,
     state.adopting !== undefined,
+    state.adoptsBranch === true && state.story.branch !== undefined,
   ];
 }
 

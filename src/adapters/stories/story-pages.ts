@@ -74,7 +74,7 @@ function outside(folder: string): StoryPages {
         "Set `stories` to a folder of the checkout, or leave out the phases refine, research and plan.",
       ),
     );
-  return { find: refuse, read: refuse, write: refuse };
+  return { find: refuse, read: refuse, write: refuse, isOutside: true };
 }
 
 /** The top of the worktree that a place belongs to: the nearest folder with git's own entry in it. */

@@ -43,6 +43,7 @@ export type ErrorCode =
   | "setup-failed"
   | "sandbox-missing"
   | "check-unusable"
+  | "branch-missing"
   | "forge-refused"
   | "forge-unreachable";
 

@@ -197,8 +197,18 @@ export const STORY_EVENTS = [
     /** What the branch is at instead of the verified commit. */
     commit: text.exactOptional(),
   }),
-  /** A person said that they fixed it: what is in the worktree and on the branch is the story's work now. */
-  z.strictObject({ type: z.literal("work.adopted"), tree, commit: text, changed: texts, by: doer }),
+  /**
+   * A person said that they fixed it: what is in the worktree and on the branch is the story's work now. With a
+   * `branch`, the story's file named it as the one on which the work was begun.
+   */
+  z.strictObject({
+    type: z.literal("work.adopted"),
+    tree,
+    commit: text,
+    changed: texts,
+    by: doer,
+    branch: text.exactOptional(),
+  }),
   /** `notes`: what the gates passed it in spite of. */
   z.strictObject({ type: z.literal("story.accepted"), notes: texts.exactOptional() }),
   z.strictObject({ type: z.literal("story.failed"), how: z.enum(FAILED_HOW), reason: text }),

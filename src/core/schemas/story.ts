@@ -30,6 +30,8 @@ export const storySchema = z.strictObject({
   /** Existing tests that the work may change: names, files or patterns. */
   tests: texts.exactOptional(),
   role: roleNameSchema.exactOptional(),
+  /** The branch on which another tool, or a person, has begun the work (S4.29): it is taken in, and goes on there. */
+  branch: text.exactOptional(),
 });
 
 /** Which phase and which agent role gets the brief. */

@@ -38,7 +38,7 @@ export type StoryAction =
       readonly claimedBy?: string;
       readonly drop?: string;
     }
-  | { readonly type: "adopt-work"; readonly by: string }
+  | { readonly type: "adopt-work"; readonly by: string; readonly branch?: string }
   | { readonly type: "accept"; readonly notes?: readonly string[]; readonly drop?: string }
   | { readonly type: "fail"; readonly how: FailedHow; readonly reason: string }
   | { readonly type: "raise-escalation"; readonly escalation: Escalation }

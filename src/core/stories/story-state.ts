@@ -116,6 +116,8 @@ export interface StoryState {
   readonly delivery?: Delivery;
   /** The person who fixed the work: their changes are adopted before a gate runs. */
   readonly adopting?: string;
+  /** The branch that the story's file names is still to be taken in. */
+  readonly adoptsBranch?: true;
   /** Its position in a lane or among the timers; `null` if nothing is to be done. */
   readonly queued: { readonly lane: Lane | "timers"; readonly key: string } | null;
   readonly ending: Ending | null;

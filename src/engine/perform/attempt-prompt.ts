@@ -8,7 +8,7 @@ import { triedFindings } from "../../decide/tried-findings.ts";
 import type { RoleAgent } from "../../ports/agent.ts";
 import { writeAssignmentPrompt, writeHistory } from "../../write/prompts/assignment.ts";
 import { withoutProducts } from "../../write/edits/story-sections.ts";
-import { hasTextPhases, productsUpTo, scopeWithPage } from "../phase-product.ts";
+import { hasTextPhases, keepsNotes, productsUpTo, scopeWithPage } from "../phase-product.ts";
 import type { EngineWorld } from "../world.ts";
 
 /** A rework gets its brief, new work its assignment. */
@@ -22,7 +22,7 @@ export async function promptFor(
   const kept = brief === null ? null : await world.evidence.read(brief);
   if (kept !== null) return kept;
   const { story } = state;
-  const path = hasTextPhases(state) ? (await world.workspace.prepare(story.id)).path : "";
+  const path = keepsNotes(world, state) ? (await world.workspace.prepare(story.id)).path : "";
   const anywhere: Scope = { allow: [], deny: [], tests: "open", exceptions: "with-rationale", reason: "new work" };
   return writeAssignmentPrompt(
     {

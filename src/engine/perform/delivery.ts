@@ -184,16 +184,19 @@ async function noteTarget(ledger: Ledger, integration: Integration): Promise<voi
   if (ledger.state().base !== commit) await ledger.append(null, [{ type: "base.moved", commit }]);
 }
 
-/** A person fixed it: what they left is the work that the gates run on from now on. */
+/** A person fixed it, or began it elsewhere: what they left is the work that the gates run on from now on. */
 export async function adoptWork({ command, ledger, world }: ContextOf<"adopt-work">): Promise<void> {
-  const { story, by } = command;
+  const { story, by, branch } = command;
   if (!(await ledger.append(story, [{ type: "step.started", step: "adopt" }]))) return;
   const before = ledger.story(story);
   await world.workspace.prepare(story);
-  const note = await noteOf(before, world, `${before.story.title}: as ${by} left it`);
-  const { tree, commit } = await world.workspace.adopt(story, verifiedIn(before), note);
+  const from = branch === undefined ? `as ${by} left it` : `with the work on ${branch}`;
+  const note = await noteOf(before, world, `${before.story.title}: ${from}`);
+  const { tree, commit } = await world.workspace.adopt(story, verifiedIn(before), note, branch);
   const changed = before.tree === tree ? [] : await world.workspace.changedPaths(story, before.tree!, tree);
-  await appendIfRunning(ledger, story, isStep("adopt"), [{ type: "work.adopted", tree, commit, changed, by }]);
+  await appendIfRunning(ledger, story, isStep("adopt"), [
+    { type: "work.adopted", tree, commit, changed, by, ...(branch === undefined ? {} : { branch }) },
+  ]);
 }
 
 /** Formatting is fixed by a command, once, before a failure is charged. */

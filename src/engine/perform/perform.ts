@@ -197,11 +197,14 @@ async function tryStep(
         step: name,
         detail: `${error.message} — ${error.hint}`,
         infrastructure: false,
-        ...(error.code === "check-unusable" ? { lasting: true } : {}),
+        ...(LASTING.has(error.code) ? { lasting: true } : {}),
       },
     ]);
   }
 }
+
+/** Trying again changes nothing: a person is asked at once. */
+const LASTING: ReadonlySet<RemandError["code"]> = new Set(["check-unusable", "branch-missing"] as const);
 
 /** The journal itself cannot be written: no event can say so. */
 function isJournalFailure(error: RemandError): boolean {

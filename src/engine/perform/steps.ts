@@ -9,7 +9,7 @@ import { type BriefMaterial, composeBrief } from "../../decide/compose-brief.ts"
 import { writeBrief } from "../../write/briefs/brief.ts";
 import { writeRefinementFeedback } from "../../write/reports/story-progress.ts";
 import { isTextPhase } from "../../write/edits/story-sections.ts";
-import { hasTextPhases, productsUpTo, scopeWithPage } from "../phase-product.ts";
+import { keepsNotes, notesSoFar, productsUpTo, scopeWithPage } from "../phase-product.ts";
 import type { EngineWorld } from "../world.ts";
 import type { Journal } from "../../ports/journal.ts";
 import { judgedByAll } from "./attempt-prompt.ts";
@@ -30,7 +30,7 @@ export async function sendBack({
   const brief = composeBrief(state, { ...command, scope }, await materialFor(state, command, world, place, player));
   const length = player?.maxBriefChars === undefined ? {} : { maxChars: player.maxBriefChars };
   const kept = await world.evidence.keep(writeBrief(brief, { nonce: world.nonce(), ...length }));
-  const note = hasTextPhases(state) ? { note: await world.evidence.keep(noteOf(brief)) } : {};
+  const note = keepsNotes(world, state) ? { note: await world.evidence.keep(noteOf(brief)) } : {};
   await ledger.append(command.story, [
     { type: "work.sent-back", gate, variant, failure, failureLimit, route, scope, brief: kept, ...note },
   ]);
@@ -58,6 +58,9 @@ async function materialFor(
 ): Promise<BriefMaterial> {
   const judgement = command.gate === "person" ? null : (state.gates[command.gate]?.last ?? null);
   const evidence: BriefEvidence[] = await writtenSoFar(state, command, world, path);
+  const notes = keepsNotes(world, state) ? await notesSoFar(world, state, path) : null;
+  if (notes !== null)
+    evidence.push({ title: "review notes of earlier iterations, from the story's file", text: notes });
   for (const id of judgement?.evidence ?? []) {
     const text = await world.evidence.read(id);
     if (text !== null)

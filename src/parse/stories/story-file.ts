@@ -64,6 +64,7 @@ function storyOf(file: MarkdownFile, fields: FieldReader, name: string, problems
   const role = fields.text("role");
   const target = testPatterns(fields, "target", "a target is empty");
   const tests = testPatterns(fields, "tests", "an entry of tests is empty");
+  const branch = fields.text("branch")?.trim() ?? "";
   const body = file.text.slice(file.bodyStart);
   checkRecords(fields);
   const story = {
@@ -80,6 +81,7 @@ function storyOf(file: MarkdownFile, fields: FieldReader, name: string, problems
     ...(role === undefined ? {} : { role: roleName(role) }),
     ...(target.length === 0 ? {} : { target }),
     ...(tests.length === 0 ? {} : { tests }),
+    ...(branch === "" ? {} : { branch }),
   };
   return id === null ? null : { id, ...story };
 }
@@ -88,7 +90,7 @@ function storyOf(file: MarkdownFile, fields: FieldReader, name: string, problems
 const DEFAULT_PRIORITY = 100;
 
 const DEPENDENCY_KEYS = ["depends_on", "dependsOn", "dependencies"] as const;
-const RECORD_TEXTS = ["created", "updated", "branch", "last_error"] as const;
+const RECORD_TEXTS = ["created", "updated", "last_error"] as const;
 const FLAGS = {
   refinement_complete: "refine",
   research_complete: "research",
@@ -110,6 +112,7 @@ const KNOWN_KEYS: readonly string[] = [
   "refinement_iterations",
   "refinement_count",
   "reviews_complete",
+  "branch",
   ...RECORD_TEXTS,
   ...Object.keys(FLAGS),
   ...DEPENDENCY_KEYS,

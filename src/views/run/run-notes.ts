@@ -92,6 +92,7 @@ function storyNote(event: Event): { readonly mark: LineMark; readonly text: stri
     case "delivery.refused":
       return { mark: "trouble", text: `not delivered: ${shortLine(event.detail, 160)}` };
     case "work.adopted":
+      if (event.branch !== undefined) return { mark: "note", text: adoptedText(event.branch, event.changed.length) };
       if (event.changed.length === 0) return null;
       return {
         mark: "note",
@@ -102,6 +103,12 @@ function storyNote(event: Event): { readonly mark: LineMark; readonly text: stri
     default:
       return null;
   }
+}
+
+function adoptedText(branch: string, files: number): string {
+  const name = shortLine(branch, 80);
+  if (files === 0) return `${name} holds nothing that is not here already`;
+  return `goes on with the work on ${name}: ${countText(files, "file")} changed`;
 }
 
 /** Why a person is needed, and the beginning of the line they have to type. */

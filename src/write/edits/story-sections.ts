@@ -114,6 +114,12 @@ export function appendRefinementNote(text: string, note: RefinementNote): string
   return endWithBlankLine(text.slice(0, section.end), eol) + entry + (rest === "" ? "" : eol) + rest;
 }
 
+/** The notes of all iterations so far; `null` where there are none. */
+export function refinementNotes(text: string): string | null {
+  const section = findSection(text, NOTES);
+  return section === null ? null : text.slice(section.bodyStart, section.end).trim() || null;
+}
+
 interface SectionSpan {
   readonly start: number;
   readonly bodyStart: number;

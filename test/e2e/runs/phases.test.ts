@@ -12,7 +12,7 @@ import { withPromptNonce } from "../../../src/agents/scripted/scripted-agent.ts"
 import { agentResult } from "../../contract/agent-result.ts";
 import { testInFull } from "../../sampled.ts";
 
-/** S4, end to end: four phases, each reviewed, with real git and real files; agents and reviewers are scripted. */
+/** S4, end to end: four phases, each reviewed because the config says so, with real git and real files; agents and reviewers are scripted. */
 
 const STORY = `---
 # mine
@@ -82,6 +82,7 @@ const CONFIG: ConfigPart = {
   version: 1,
   preset: "story",
   deliver: "branch",
+  phases: { refine: ["integrity", "review"], research: ["integrity", "review"], plan: ["integrity", "review"] },
   gates: { checks: { commands: ["grep -q round answer.txt"] } },
   limits: { backoff: "1ms" },
 };

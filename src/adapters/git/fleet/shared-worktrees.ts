@@ -164,8 +164,9 @@ function workspaceOn(ground: SharedContext): Workspace {
       if (!(await isHere(story))) throw notHere(story, note.attempt);
       return ground.pushed(story, await inner.keep(story, note));
     },
-    // What people push to a branch there is not the story's: only what the journal names is.
-    adopt: (_story, known) => Promise.resolve(known),
+    // What people push to the story's branch there is not the story's: only what the journal names is.
+    adopt: async (story, known, note, branch) =>
+      branch === undefined ? known : ground.pushed(story, await inner.adopt(story, known, note, branch)),
     async currentState(story) {
       await ground.made(story);
       return inner.currentState(story);

@@ -5,10 +5,10 @@ import { RemandError } from "../../../core/events/error.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
 import { type DependencyOptions, installDependencies } from "../dependencies/dependencies.ts";
 import { type Repository, commitOf, line } from "../repository.ts";
-import { trailersOf, updateRefs } from "../refs.ts";
+import { commitTree, trailersOf, updateRefs } from "../refs.ts";
 import { fillSubmodules } from "../submodules.ts";
 import type { CommitNote, KeptCommit } from "../../../ports/workspace.ts";
-import { isInHistory, togetherFrom } from "../history.ts";
+import { isInHistory, mergeTrees, togetherFrom, treeOf } from "../history.ts";
 import { killLeftovers } from "../../process/leftovers.ts";
 import type { PrivateIndex } from "../private-index.ts";
 import { startCommit, withWorkOf } from "./start-commit.ts";
@@ -127,7 +127,9 @@ export async function adoptWork(
   site: Site,
   known: KeptCommit,
   note: CommitNote,
+  from: NamedBranch | null,
 ): Promise<KeptCommit> {
+  if (from !== null) return adoptBranch(git, site, known, { ...from, note });
   const gitDir = await gitDirOf(site);
   const adopted = await withTree(git, site, gitDir, async (now, index): Promise<KeptCommit> => {
     const standing = await refsOf(git, site);
@@ -151,6 +153,61 @@ export async function adoptWork(
   });
   await settle(git, site, gitDir);
   return adopted;
+}
+
+/**
+ * Takes in what was begun on another branch: what it changed since it left the start is the story's work. The branch
+ * itself stays as it is.
+ */
+async function adoptBranch(
+  git: Repository["git"],
+  site: Site,
+  known: KeptCommit,
+  from: NamedBranch & { readonly note: CommitNote },
+): Promise<KeptCommit> {
+  const { branch, remote, note } = from;
+  const tip =
+    (await commitOf(git, `refs/heads/${branch}`)) ?? (await commitOf(git, `refs/remotes/${remote}/${branch}`));
+  if (tip === null) throw noSuchBranch(site, from);
+  if (await isInHistory(git, tip, known.commit)) return known;
+  const isAhead = await isInHistory(git, known.commit, tip);
+  const merged = isAhead ? { tree: await treeOf(git, tip), conflicts: [] } : await mergeTrees(git, known.commit, tip);
+  if (merged.conflicts.length > 0) throw branchConflict(site, branch, merged.conflicts);
+  const { tree } = merged;
+  const parents = [known.commit, tip];
+  const commit = isAhead
+    ? tip
+    : await commitTree(git, { tree, parents, subject: note.subject, trailers: trailersOf(site.story, note) });
+  const gitDir = await gitDirOf(site);
+  await withTree(git, site, gitDir, async (now, index) => {
+    const standing = await refsOf(git, site);
+    await bringBack(git, { top: site.path, index, from: now, to: tree, overwrite: true });
+    await updateRefs(git, [moving(site, standing, "branch", commit), moving(site, standing, "kept", commit)]);
+  });
+  await settle(git, site, gitDir);
+  return { tree, commit };
+}
+
+/** A branch that is here, or that is known of a remote. */
+interface NamedBranch {
+  readonly branch: string;
+  readonly remote: string;
+}
+
+function noSuchBranch({ story }: Site, { branch, remote }: NamedBranch): RemandError {
+  return new RemandError(
+    "branch-missing",
+    `the file of ${story} says that its work is on the branch ${branch}, and there is no such branch here`,
+    `Fetch it (git fetch ${remote} ${branch}:${branch}), or take \`branch\` out of the story's file to start without it.`,
+  );
+}
+
+function branchConflict({ story }: Site, branch: string, conflicts: readonly string[]): RemandError {
+  return new RemandError(
+    "workspace-broken",
+    `the work of ${story} on the branch ${branch} conflicts with what stories start from, in ${conflicts.slice(0, 5).join(", ")}`,
+    `Merge the two on ${branch}, then answer again.`,
+  );
 }
 
 function contradiction({ path, branch }: Site, conflicts: readonly string[]): RemandError {

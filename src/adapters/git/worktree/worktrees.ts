@@ -77,6 +77,7 @@ export function createWorktrees(options: WorktreeOptions, sharing?: SharedRemote
   // No story is called so.
   const making = makingOf(options, onNotice, (work) => turns.take("/", work));
   const target = sharing?.target ?? localTarget(making.base);
+  const remote = options.remote ?? "origin";
   const seen = new Set<StoryId>();
 
   /** One thing at a time happens to a story's place, and nothing before those are gone who worked there for a dead engine. */
@@ -104,7 +105,8 @@ export function createWorktrees(options: WorktreeOptions, sharing?: SharedRemote
         return prepare(repository, site, { ...making, dependencies }, after);
       }),
     keep: (story, note) => at(story, (repository, site) => keep(repository, site, note)),
-    adopt: (story, known, note) => at(story, (repository, site) => adoptWork(repository, site, known, note)),
+    adopt: (story, known, note, branch) =>
+      at(story, (...place) => adoptWork(...place, known, note, named(branch, remote))),
     currentState: (story) => at(story, look),
     // These only read, so others may ask them while an engine is at work.
     changedPaths: async (_, from, to) => changedPaths((await repositoryNow()).git, from, to),
@@ -115,13 +117,7 @@ export function createWorktrees(options: WorktreeOptions, sharing?: SharedRemote
       at(story, (repository, site) => putBack(repository, site, paths, from, note)),
     forget: (story) => at(story, forget),
     dispose: (story) => at(story, (repository, site) => dispose(repository, site, making)),
-    ...integrationOf({
-      target,
-      remote: options.remote ?? "origin",
-      repository: repositoryNow,
-      at,
-      alone: (work) => turns.take("/merge", work),
-    }),
+    ...integrationOf({ target, remote, repository: repositoryNow, at, alone: (work) => turns.take("/merge", work) }),
   };
   // Another machine may move where a story began.
   if (sharing !== undefined) return workspace;
@@ -129,6 +125,8 @@ export function createWorktrees(options: WorktreeOptions, sharing?: SharedRemote
     at(story, async ({ git }, site) => updateRefs(git, [moving(site, await refsOf(git, site), "base", to)])),
   );
 }
+
+const named = (branch: string | undefined, remote: string) => (branch === undefined ? null : { branch, remote });
 
 function makingOf(
   options: WorktreeOptions,

@@ -34,7 +34,7 @@ const EXAMPLES = `Examples:
   remand init --roles                 the default roles as files of yours, in .claude/agents
 
 Presets: goal (a goal and its checks), critic-audit (a critic and an auditor), factory (a TDD pair and a pipeline),
-story (phases, each reviewed). Nothing that is there already is written over.
+story (phases, then three reviewers). Nothing that is there already is written over.
 `;
 
 export const command: CliCommand = {

@@ -38,6 +38,8 @@ export interface SessionRecord {
   readonly why: string;
   /** The files as they were then. */
   readonly tree: string;
+  /** A commit of the files as they were when the conversation began: what differs from it is the conversation's work. */
+  readonly start?: string;
   /** How often the agent was sent back since a person spoke last. */
   readonly blocks: number;
 }
@@ -45,10 +47,11 @@ export interface SessionRecord {
 /** Reads a stored record; `null` where the value is none. */
 export function readSessionRecord(value: unknown): SessionRecord | null {
   if (!isRecord(value) || value["schema"] !== "remand.hook/1") return null;
-  const { session, at, standing, why, blocks, tree } = value;
+  const { session, at, standing, why, blocks, tree, start } = value;
   if (!isStanding(standing) || typeof blocks !== "number") return null;
   if (typeof session !== "string" || typeof why !== "string") return null;
-  return { schema: "remand.hook/1", session, at: Number(at), standing, why, tree: String(tree), blocks };
+  const begun = typeof start === "string" ? { start } : {};
+  return { schema: "remand.hook/1", session, at: Number(at), standing, why, tree: String(tree), ...begun, blocks };
 }
 
 const isStanding = (value: unknown): value is SessionRecord["standing"] =>

@@ -58,8 +58,11 @@ export async function openGates(
   root: string,
   plan: GatePlan,
   env: Readonly<Record<string, string | undefined>>,
-  /** `quick`: the base's tests are not run with the work, because a person waits for the answer. */
-  { quick = false }: { readonly quick?: boolean } = {},
+  /**
+   * `quick`: the base's tests are not run with the work, because a person waits for the answer. `since`: the commit of
+   * the files as they were when the work began, unless git has removed it.
+   */
+  { quick = false, since = null }: { readonly quick?: boolean; readonly since?: string | null } = {},
 ) {
   const folder = stateFolder(root);
   const clock = createSystemClock();
@@ -68,7 +71,7 @@ export async function openGates(
   const sandboxes = await sandboxesOf(root, plan.config, env, onNotice);
   const python = ownPythonOf(root, plan.config, env, sandboxes, onNotice);
   const files = { ...placeOptions(root, folder, plan, env, sandboxes), userState: userStateFolder(env) };
-  const place = await openJudgedPlace({ ...files, ...sourceBranchIn(env), at, base, signal });
+  const place = await openJudgedPlace({ ...files, ...sourceBranchIn(env), at, base, since, signal });
   try {
     const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
     // Asked only for what changed: objects are the same in all worktrees of a repository.

@@ -31,7 +31,8 @@ type EnvVariables = Readonly<Record<string, string | undefined>>;
 export async function stop(root: string, plan: StopPlan, env: EnvVariables): Promise<StopAnswer> {
   const state = stateFolder(root).path;
   const known = await readSession(sessionFile(state, plan.session));
-  const opened = await openGates(root, { ...plan, ...GATE_PLAN }, env, { quick: true });
+  const since = known?.start ?? null;
+  const opened = await openGates(root, { ...plan, ...GATE_PLAN }, env, { quick: true, since });
   try {
     plan.signal.throwIfAborted();
     const hasBegun = plan.gates.length > 0;
@@ -39,8 +40,11 @@ export async function stop(root: string, plan: StopPlan, env: EnvVariables): Pro
     if (!hasBegun && known?.standing === "held") return BEGUN;
     const { answer, lines, blocks } = hasBegun ? await driveOn(root, plan, env, opened, known) : NO_STOP_YET;
     const { type: standing, why } = answer;
+    // The first start counts: a client that is started again goes on with the same work.
+    const start = since ?? (hasBegun ? undefined : await opened.place.toCommit?.());
+    const begun = start === undefined ? {} : { start };
     const record = { session: plan.session, at: Date.now(), standing, why, tree: opened.place.tree, blocks, lines };
-    await writeSession(state, { schema: "remand.hook/1", ...record });
+    await writeSession(state, { schema: "remand.hook/1", ...record, ...begun });
     return answer;
   } finally {
     await opened.place.close();

@@ -23,6 +23,8 @@ export interface GatedCheckoutOptions {
   readonly at: string | null;
   /** What to compare with; `null`: found by itself. */
   readonly base: string | null;
+  /** A commit of the files as they were when the work began. It takes the place of a base that is found. */
+  readonly since?: string | null;
   /** The branch that the files come from, where a CI service says so: its checkouts may be on none. */
   readonly sourceBranch?: string;
   readonly setup: string | null;
@@ -50,6 +52,8 @@ export interface GatedCheckout extends JudgedState {
   readonly path: string;
   /** Where a person has these files, if `path` is a clean checkout of them. */
   readonly workedIn?: string;
+  /** Writes the files as they are now as a commit that no name refers to. */
+  toCommit?(): Promise<string>;
   /** Takes away what was made for it. */
   close(): Promise<void>;
 }
@@ -76,10 +80,18 @@ async function filesAsTheyAre(
   const { git, top, prefix, gitDir } = repository;
   const tree = await treeNow(git, top, gitDir, state);
   const commit = await commitOf(git, "HEAD");
-  const base = await baseFor(git, { tree, commit }, options.base);
+  const begun = typeof options.since === "string" ? await commitOf(git, options.since) : null;
+  const base =
+    begun === null
+      ? await baseFor(git, { tree, commit }, options.base)
+      : { commit: begun, name: "the start of the conversation" };
   const attempt = await attemptIn(git, { commit }, base.commit, options.sourceBranch);
+  const toCommit = async (): Promise<string> =>
+    line(
+      await git.run(["commit-tree", tree, ...(commit === null ? [] : ["-p", commit]), "-m", "where the work began"]),
+    );
   const judged = { at: null, tree, commit: commit ?? "", base: base.commit, baseName: base.name, folder: prefix };
-  return { ...judged, ...attemptOf(attempt), path: join(top, prefix), close: async () => {} };
+  return { ...judged, ...attemptOf(attempt), path: join(top, prefix), toCommit, close: async () => {} };
 }
 
 /** With an index that is ours for this one look, and begins from what is there. */

@@ -132,10 +132,26 @@ describe("remand hook stop, on a real checkout", () => {
     expect(records()).toMatchObject([{ standing: "held", blocks: 1 }]);
   });
 
+  it("charges a conversation with nothing that was there before it began", async () => {
+    write("remand.yaml", `${readFileSync(join(root, "remand.yaml"), "utf8")}# a person's own edit\n`);
+    write("draft.cjs", "a person's own draft\n");
+    await stop({ hook_event_name: "SessionStart", source: "startup" }, [], {}, "start");
+    write("add.cjs", "exports.add = (a, b) => b + a;\n");
+    expect(answer(await stop()).systemMessage).toContain("remand: passed");
+    // Beginning again does not move the beginning: what the conversation itself did to the rules counts.
+    write("remand.yaml", `${readFileSync(join(root, "remand.yaml"), "utf8")}# its edit\n`);
+    await stop({ hook_event_name: "SessionStart", source: "startup" }, [], {}, "start");
+    write("add.cjs", "exports.add = (a, b) => a + b + 0;\n");
+    const sent = answer(await stop());
+    expect(sent).toMatchObject({ decision: "block" });
+    expect(sent.reason).toContain("remand.yaml");
+    expect(sent.reason).not.toContain("draft.cjs");
+  });
+
   it("drives the engine: a rework is held to the scope of its brief, and old records go on", async () => {
     write("add.cjs", "exports.add = (a, b) => a - b;\n");
     const first = answer(await stop({}, ["--set", "blame.prove=true"]));
-    expect(first.reason).toContain("You may change only:\n- add.cjs");
+    expect(first.reason).toContain("ONLY modify add.cjs");
     const [record] = records() as { lines: { event: { type: string } }[] }[];
     const types = record!.lines.map(({ event }) => event.type);
     expect(types).toEqual(expect.arrayContaining(["gate.started", "step.started", "blame.found", "work.sent-back"]));

@@ -26,7 +26,7 @@ function codeOf(run: RunOutline, state: StoryOutline, before: Set<StoryId> | nul
   if (ending !== null) return ending.how === "accepted" ? EXIT.ok : EXIT.rejected;
   if (escalation !== null) return askedBy(escalation);
   if (state.held || (state.policy === null && story.shelf === "backlog")) return EXIT.person;
-  if (state.running !== null) return EXIT.running;
+  if (state.running !== null) return run.engine === "gone" ? EXIT.person : EXIT.running;
   // A story that waits for another one is as that one is: a person who must act there must act for this one too.
   const wait = state.wait?.type === "story" && state.wait.story !== null ? [state.wait.story] : [];
   const waitsFor = state.policy === null ? [...story.dependsOn, ...wait] : wait;

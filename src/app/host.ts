@@ -267,6 +267,7 @@ export interface ServePlan {
   onNotice?(text: string): void;
   /** The folder of the built pages, where it is not the program's own. */
   readonly assets?: string;
+  readonly engineArgs?: readonly string[];
   health(): Promise<HealthDocument>;
   verify(): Promise<VerifyDocument | null>;
 }

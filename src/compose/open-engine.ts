@@ -4,6 +4,9 @@ import type { StoryId } from "../core/events/ids.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { Story } from "../core/stories/story.ts";
+import type { Command } from "../core/stories/command.ts";
+import type { Watcher } from "../ports/journal.ts";
+import { type OutputRing, createOutputRing } from "../adapters/evidence/output-ring.ts";
 import { drive } from "../engine/drive.ts";
 import { type Ledger, openLedger } from "../engine/ledger.ts";
 import { recover } from "../engine/recover.ts";
@@ -75,14 +78,15 @@ async function createSession(
   journal: SqliteJournal,
   close: () => Promise<void>,
 ): Promise<EngineSession> {
-  const notes = createStoryNotes(root, plan, journal);
+  const ring = createOutputRing({ folder: folder.output, now: Date.now });
+  const notes = createStoryNotes(root, { ...plan, watcher: withRing(plan.watcher, ring) }, journal);
   const notifications = await notificationsOf(root, plan, env, { journal, watcher: notes.watcher });
   const telemetry = await telemetryOf({ root, worker: null, journal, onNotice: (text) => plan.onNotice?.(text) });
   const noted = { ...plan, watcher: telemetry.watcher(notifications.watcher) };
-  const told = telemetry.journal(journal);
   const sandboxes = await sandboxesOf(root, plan.config, env, (text) => plan.onNotice?.(text), plan.hidden);
   const { inPlace, ...places } = localPlaces(root, folder, noted, env, sandboxes);
   const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
+  const told = telemetry.journal(journal);
   const stored = { journal: told, outbox: told.outbox, evidence, agentRuns: agentRunsIn(folder.runs, env) };
   const receipts = receiptsOf(root, plan, env, journal);
   const parts = { ...places, ...stored, receipts, sandboxes, telemetry };
@@ -120,12 +124,39 @@ async function createSession(
       try {
         await places.start.leave(isUnderWay(ledger.state()));
       } finally {
-        await notifications.close();
-        await close();
-        await telemetry.close();
+        await Promise.all([notifications.close(), ring.close()]);
+        await close().then(() => telemetry.close());
       }
     },
   };
+}
+
+/** What is printed goes into the story's ring, too. */
+function withRing(watcher: Watcher, ring: OutputRing): Watcher {
+  return {
+    onLines: (lines, state) => watcher.onLines(lines, state),
+    onOutput: (command, line) => {
+      if (command.story !== null) ring.add(command.story, stepOf(command), line);
+      watcher.onOutput(command, line);
+    },
+  };
+}
+
+/** What a command is called where its output is shown: `attempt 2`, `checks`. */
+function stepOf(command: Command): string {
+  switch (command.type) {
+    case "start-attempt":
+    case "ask-again":
+      return `attempt ${command.attempt}`;
+    case "start-gate":
+    case "find-blame":
+    case "adjudicate":
+      return command.type === "start-gate" ? command.gate : `${command.type} ${command.gate}`;
+    case "resume-work":
+      return command.work.type === "start-gate" ? command.work.gate : `attempt ${command.work.attempt}`;
+    default:
+      return command.type;
+  }
 }
 
 /** Receipts go where the work goes: a pull request's are pushed, those of a branch or a merge stay beside it. */

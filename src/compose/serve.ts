@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { readFile, readdir } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { RunningServer, ServePlan } from "../app/host.ts";
@@ -7,6 +8,12 @@ import type { EventAuthor } from "../core/events/authority.ts";
 import { RemandError } from "../core/events/error.ts";
 import { createLive, type Live, type Asset, type DashboardSource } from "../server/live.ts";
 import { startDashboard } from "../server/app.ts";
+import { tokenHash } from "../server/guard.ts";
+import { createOutputReader } from "../adapters/evidence/output-ring.ts";
+import { userStateFolder } from "../adapters/git/repository.ts";
+import { livingOwner } from "../adapters/journal/ownership.ts";
+import { startDetached } from "../adapters/process/start-detached.ts";
+import { dashboardTokenFile, keepToken, keptTokens } from "./dashboard-tokens.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
 import { noteOf, sendingOf } from "./notifications/local-notifications.ts";
@@ -29,6 +36,7 @@ export async function serve(
   // The token of the dashboard is worth what the process is that printed it.
   const starter = await speakerIn(root, env);
   const speaker: EventAuthor = starter.type === "person" ? { type: "person", identity: "dashboard" } : starter;
+  const tokenFile = dashboardTokenFile(userStateFolder(env), root);
   const worktrees = join(stateFolder(root).path, "worktrees");
   const source: DashboardSource = {
     project: basename(resolve(root)),
@@ -43,9 +51,15 @@ export async function serve(
     health: () => plan.health(),
     placeOf: (story) => [join(worktrees, story)].find((path) => existsSync(path)) ?? null,
     now: () => Date.now(),
+    engine: async () => (db === null ? livingOwner(stateFolder(root).journal) : "fleet"),
+    startEngine: () => startEngine(root, db, plan.engineArgs ?? ["run", "--watch"], env),
+    output: createOutputReader(stateFolder(root).output),
+    earlierTokens: starter.type === "person" ? await keptTokens(tokenFile) : [],
   };
   const live = createLive(source);
   const dashboard = await startDashboard(source, plan.port, live);
+  // Only what an identified person was given is kept: another process's token must not become a person's.
+  if (starter.type === "person") await keepToken(tokenFile, tokenHash(dashboard.token), Date.now());
   const notifications = await notificationsOf(root, db, plan, env, live);
   return {
     ...dashboard,
@@ -56,6 +70,39 @@ export async function serve(
     },
   };
 }
+
+/** Long enough for a preflight of the checks on a slow machine. */
+const START_PATIENCE_MS = 60_000;
+const START_POLL_MS = 100;
+
+/** Starts `remand run --watch` as a program of its own, and waits until it has taken the journal. */
+async function startEngine(
+  root: string,
+  db: string | null,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  const { journal, path } = stateFolder(root);
+  if (db !== null) throw new RemandError("usage", "a fleet has workers, and no engine here", "Start remand worker.");
+  if ((await livingOwner(journal)) !== null)
+    throw new RemandError("usage", "an engine is already running here", "Nothing was started.");
+  const program = fileURLToPath(new URL("../main.js", import.meta.url));
+  if (!existsSync(program))
+    throw new RemandError("file-missing", "the built program is not here", "Start it in a terminal: remand run.");
+  const command = [process.execPath, program, ...args, "--reporter", "minimal"] as const;
+  const started = startDetached({ command, cwd: root, env, log: join(path, "engine.log") });
+  for (const until = Date.now() + START_PATIENCE_MS; Date.now() < until; await sleep(START_POLL_MS)) {
+    if ((await livingOwner(journal)) !== null) return;
+    if (started.exitCode() !== null) break;
+  }
+  throw new RemandError(
+    "usage",
+    `the engine did not start${started.exitCode() === null ? " within 60 s" : ""}: ${lastLines(started.lastOutput())}`,
+    "Start it in a terminal to see more: remand run.",
+  );
+}
+
+const lastLines = (text: string): string => text.trim().split("\n").slice(-3).join(" ") || "it printed nothing";
 
 /** A dashboard that may only look sends nothing either. Beside a fleet the note is in its database, known to all. */
 async function notificationsOf(

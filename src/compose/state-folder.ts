@@ -9,6 +9,8 @@ export interface StateFolder {
   readonly logs: string;
   /** The agents' programs that outlive an engine. */
   readonly runs: string;
+  /** What is printed while stories are worked on. */
+  readonly output: string;
 }
 
 export function stateFolder(root: string): StateFolder {
@@ -19,5 +21,6 @@ export function stateFolder(root: string): StateFolder {
     evidence: join(path, "evidence"),
     logs: join(path, "logs"),
     runs: join(path, "runs"),
+    output: join(path, "output"),
   };
 }

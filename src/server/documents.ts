@@ -2,7 +2,7 @@ import { disputable } from "../core/gates/dispute.ts";
 import { RemandError } from "../core/events/error.ts";
 import { GATES } from "../core/gates/gate.ts";
 import type { StoryId } from "../core/events/ids.ts";
-import type { RunState } from "../core/stories/run-state.ts";
+import type { RunState, WithEngine } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { undoRefusal } from "../core/stories/undo.ts";
 import { readGitDiff } from "../parse/code/git-output.ts";
@@ -61,7 +61,7 @@ export function listOf(
   return { position, matching: matching.length, offset, cards: matching.slice(offset, offset + PAGE) };
 }
 
-function knownStory({ state }: CurrentRun, id: string): StoryState {
+export function knownStory({ state }: CurrentRun, id: string): StoryState {
   const found = lookup(state.stories, id as StoryId, byText);
   if (found !== undefined) return found;
   throw new RemandError("usage", `there is no story ${id}`, "The board shows those that there are.");
@@ -126,11 +126,17 @@ export async function diffOf(
   return readDiff({ state, lines, range, mostLines: MOST_DIFF_LINES, read });
 }
 
-export async function inboxOf(currentRun: CurrentRun | null, index: StoryLineIndex): Promise<InboxDocument> {
+/** `only`: of this question alone. */
+export async function inboxOf(
+  currentRun: CurrentRun | null,
+  index: StoryLineIndex,
+  only: string | null = null,
+): Promise<InboxDocument> {
   if (currentRun === null) return { position: 0, items: [], answered: [] };
   const { state, view } = currentRun;
   const items = [];
-  for (const item of inboxItems(state).slice(0, PAGE)) {
+  const wanted = inboxItems(state).filter(({ id }) => only === null || id === only);
+  for (const item of wanted.slice(0, PAGE)) {
     const story = item.story === null ? null : knownStory(currentRun, item.story);
     const escalation = story?.escalation ?? state.escalation;
     if (escalation === null) continue;
@@ -142,7 +148,7 @@ export async function inboxOf(currentRun: CurrentRun | null, index: StoryLineInd
   return { position: state.position, items, answered: openAnswers(state) };
 }
 
-function openAnswers(run: RunState): readonly OpenAnswer[] {
+export function openAnswers(run: RunState): readonly OpenAnswer[] {
   return [...entries(run.stories)]
     .flatMap(([, state]) => openAnswer(run, state) ?? [])
     .sort((a, b) => b.at - a.at)
@@ -180,7 +186,7 @@ export async function trailPage(
 
 /** The cards of all stories. A card is made again only when its story, or what it waits for, has changed. */
 export interface BoardCache {
-  cards(run: RunState): readonly BoardCard[];
+  cards(run: RunState & WithEngine): readonly BoardCard[];
 }
 
 interface CachedCard {
@@ -190,7 +196,7 @@ interface CachedCard {
 
 export function createBoardCache(): BoardCache {
   let made = new Map<string, CachedCard>();
-  let before: RunState | null = null;
+  let before: (RunState & WithEngine) | null = null;
   let cards: readonly BoardCard[] = [];
   return {
     cards: (run) => {
@@ -210,8 +216,10 @@ export function createBoardCache(): BoardCache {
   };
 }
 
-function sameSurroundings(a: RunState, b: RunState): boolean {
-  return a.remediation === b.remediation && a.halted === b.halted && a.escalation === b.escalation;
+function sameSurroundings(a: RunState & WithEngine, b: RunState & WithEngine): boolean {
+  return (
+    a.remediation === b.remediation && a.halted === b.halted && a.escalation === b.escalation && a.engine === b.engine
+  );
 }
 
 /** What such a story says of itself changes with the story that it waits for. */

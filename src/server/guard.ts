@@ -2,7 +2,8 @@ import { timingSafeEqual, createHash } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 
 export interface GuardOptions {
-  readonly token: string;
+  /** The hashes of the tokens that are accepted. */
+  readonly tokens: readonly string[];
   /** The port that is listened on; known only once the server listens. */
   port(): number;
 }
@@ -12,7 +13,7 @@ export interface GuardOptions {
  * (DNS rebinding): neither gets past the names, and neither knows the token. The token goes in a header and never in a
  * cookie, which every other server of this machine would be sent too.
  */
-export function guard({ token, port }: GuardOptions): MiddlewareHandler {
+export function guard({ tokens, port }: GuardOptions): MiddlewareHandler {
   return async (c, next) => {
     const names = [`127.0.0.1:${port()}`, `localhost:${port()}`];
     if (!names.includes(c.req.header("host") ?? ""))
@@ -23,7 +24,7 @@ export function guard({ token, port }: GuardOptions): MiddlewareHandler {
     const isApi = c.req.path.startsWith("/api/");
     if (isForeign || (isApi && site !== "none" && site !== "same-origin"))
       return c.json({ error: "another site's page may not ask here", hint: "" }, 403);
-    if (isApi && !isToken(c.req.header("authorization"), token))
+    if (isApi && !isToken(c.req.header("authorization"), tokens))
       return c.json(
         { error: "the token is missing or wrong", hint: "Open the address that remand serve printed." },
         401,
@@ -33,10 +34,15 @@ export function guard({ token, port }: GuardOptions): MiddlewareHandler {
 }
 
 /** Compared by their hashes: the time that it takes tells nothing. */
-function isToken(header: string | undefined, token: string): boolean {
-  const hash = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return header !== undefined && timingSafeEqual(hash(header), hash(`Bearer ${token}`));
+function isToken(header: string | undefined, tokens: readonly string[]): boolean {
+  const given = /^Bearer (.+)$/.exec(header ?? "")?.[1];
+  if (given === undefined) return false;
+  const hash = Buffer.from(tokenHash(given));
+  return tokens.filter((known) => timingSafeEqual(hash, Buffer.from(known))).length > 0;
 }
+
+/** What is kept of a token: enough to know it again. */
+export const tokenHash = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 /** Headers of every response: nothing is loaded from other sites, and inline scripts are off. */
 export function headers(): MiddlewareHandler {

@@ -1,12 +1,13 @@
 import { withLine } from "../engine/fold-journal.ts";
-import type { RunState } from "../core/stories/run-state.ts";
+import { type RunState, type WithEngine, withEngine } from "../core/stories/run-state.ts";
 import type { Journal, StoredEvent } from "../ports/journal.ts";
 import type { Event } from "../core/events/event.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { SecretRules } from "../parse/secrets/secrets.ts";
-import type { HealthDocument, VerifyDocument } from "../views/board/dashboard.ts";
+import type { OutputReader } from "../ports/output.ts";
+import type { EngineDocument, HealthDocument, VerifyDocument } from "../views/board/dashboard.ts";
 
 /** The state of the run, kept in step with a journal that another process writes. */
 export interface Live {
@@ -18,14 +19,17 @@ export interface Live {
 }
 
 export interface CurrentRun {
-  readonly state: RunState;
+  readonly state: RunState & WithEngine;
   readonly view: RunView;
+  readonly engine: EngineDocument;
 }
 
 /** How often a journal that is not there yet is looked for. */
 const LOOK_EVERY_MS = 500;
+/** How often it is looked whether the engine is still there. */
+const ENGINE_EVERY_MS = 1000;
 
-export function createLive(source: Pick<DashboardSource, "openView">): Live {
+export function createLive(source: Pick<DashboardSource, "openView" | "engine">): Live {
   const waiting = new Set<() => void>();
   let view: RunView | null = null;
   let folded: ReturnType<typeof withLine> | null = null;
@@ -44,11 +48,12 @@ export function createLive(source: Pick<DashboardSource, "openView">): Live {
     unwatch = view.journal.watch(tell);
     clearInterval(timer);
   };
+  const follower = followEngine(source, tell);
   const catchUp = async (): Promise<CurrentRun | null> => {
     await open();
     if (view === null || folded === null || closed) return null;
     for await (const line of view.lines(folded.position)) folded = withLine(folded, line);
-    return { state: folded.state, view };
+    return { view, ...(await follower.beside(folded.state)) };
   };
   /** One after the other: two at once would fold a line twice. An error is returned to its own caller. */
   const now = (): Promise<CurrentRun | null> => {
@@ -69,12 +74,66 @@ export function createLive(source: Pick<DashboardSource, "openView">): Live {
     close: async () => {
       closed = true;
       clearInterval(timer);
+      follower.close();
       unwatch();
       tell();
       await turn.catch(() => null);
       await view?.close();
     },
   };
+}
+
+interface EngineFollower {
+  /** The state together with what is known of the engine: the same value as long as both are the same. */
+  beside(state: RunState): Promise<Pick<CurrentRun, "state" | "engine">>;
+  close(): void;
+}
+
+/** Looks every second whether the engine is there, and tells when that has changed. */
+function followEngine(source: Pick<DashboardSource, "engine">, onChange: () => void): EngineFollower {
+  let owner: EngineOwner | "fleet" | null | undefined;
+  let known: { from: RunState; value: Pick<CurrentRun, "state" | "engine"> } | null = null;
+  const look = async (): Promise<void> => {
+    const now = await source.engine();
+    const isSame = JSON.stringify(now) === JSON.stringify(owner);
+    const isFirst = owner === undefined;
+    owner = now;
+    if (isSame) return;
+    known = null;
+    if (!isFirst) onChange();
+  };
+  // What keeps the note from being read is said by the next request.
+  const timer = setInterval(() => void look().catch(() => undefined), ENGINE_EVERY_MS);
+  timer.unref();
+  return {
+    beside: async (from) => {
+      await look();
+      if (known?.from === from) return known.value;
+      const state = withEngine(from, owner !== null);
+      known = { from, value: { state, engine: engineDocument(state, owner ?? null) } };
+      return known.value;
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+function engineDocument(run: RunState & WithEngine, owner: EngineOwner | "fleet" | null): EngineDocument {
+  const { developers, critics, auditors } = run.busy;
+  const limits = run.policy?.concurrency;
+  const isGone = run.engine === "gone";
+  return {
+    state: owner === "fleet" ? "fleet" : owner === null ? (isGone ? "gone" : "stopped") : "running",
+    since: owner === null || owner === "fleet" ? null : owner.since,
+    pid: owner === null || owner === "fleet" ? null : owner.pid,
+    busy: owner === null ? 0 : developers + critics + auditors,
+    most: limits === undefined ? null : limits.developers + limits.critics + limits.auditors,
+  };
+}
+
+/** The process that drives the stories. */
+export interface EngineOwner {
+  readonly pid: number;
+  readonly since: number;
 }
 
 function whenWoken(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
@@ -121,6 +180,13 @@ export interface DashboardSource {
   /** Where the story's files are, if they are there. */
   placeOf(story: StoryId): string | null;
   now(): number;
+  /** The engine that works here now; `null` for none. */
+  engine(): Promise<EngineOwner | "fleet" | null>;
+  /** Starts an engine that outlives this server; throws, with the reason, where it does not come up. */
+  startEngine(): Promise<void>;
+  readonly output: OutputReader;
+  /** The hashes of tokens that earlier servers of the same person gave out: tabs that they opened go on. */
+  readonly earlierTokens?: readonly string[];
 }
 
 /** A look at the journal that stays open. */
@@ -129,7 +195,7 @@ export interface RunView {
   readonly journal: Pick<Journal, "head" | "watch">;
   readonly evidence: Pick<Evidence, "read">;
   lines(after: number): AsyncIterable<StoredEvent>;
-  workspace(): Promise<Pick<Workspace, "diff">>;
+  workspace(): Promise<Pick<Workspace, "diff" | "fileAt">>;
   close(): Promise<void>;
 }
 

@@ -21,7 +21,8 @@ import {
 } from "./documents.ts";
 import { type ServerContext, numberIn, queryIn } from "./context.ts";
 import { type LineTexts, createLineTexts } from "./line-index.ts";
-import { type Live, someLines } from "./live.ts";
+import { type CurrentRun, type Live, someLines } from "./live.ts";
+import { entries } from "../stdx/sorted-map.ts";
 
 const MOST_ROWS = 50;
 
@@ -33,9 +34,7 @@ export function readRoutes({ source, live, index, currentRun, send, clean }: Ser
     .get("/hello", async () => {
       const now = await live.now();
       const { project, version, readOnly, by } = source;
-      const questions = now === null ? 0 : questionCount(now.state, null);
-      const position = now?.state.position ?? 0;
-      const hello: HelloDocument = { project, version, readOnly, by, hasJournal: now !== null, position, questions };
+      const hello: HelloDocument = { project, version, readOnly, by, ...(now === null ? NO_RUN : helloOf(now)) };
       return send(hello);
     })
     .get("/board", async (c) => {
@@ -65,6 +64,35 @@ export function readRoutes({ source, live, index, currentRun, send, clean }: Ser
     });
 }
 
+type RunOfHello = Omit<HelloDocument, "project" | "version" | "readOnly" | "by">;
+
+const NO_RUN: RunOfHello = {
+  hasJournal: false,
+  position: 0,
+  questions: 0,
+  stories: 0,
+  paused: 0,
+  engine: { state: "stopped", since: null, pid: null, busy: 0, most: null },
+  spentUsd: 0,
+  costUnknown: false,
+  limitUsd: null,
+};
+
+function helloOf({ state, engine }: CurrentRun): RunOfHello {
+  const stories = [...entries(state.stories)];
+  return {
+    hasJournal: true,
+    position: state.position,
+    questions: questionCount(state, null),
+    stories: stories.length,
+    paused: stories.filter(([, { held, ending }]) => held && ending === null).length,
+    engine,
+    spentUsd: state.spent.costUsd,
+    costUnknown: state.spent.costUnknown,
+    limitUsd: state.raised["run-cost"] ?? state.policy?.limits.run.costUsd ?? null,
+  };
+}
+
 const NOTHING_TO_VERIFY: VerifyDocument = { ok: true, position: 0, problem: null, hash: null };
 
 export interface StreamOptions {
@@ -89,6 +117,7 @@ function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStre
   const stop = AbortSignal.any([signal, over.signal]);
   const encoder = new TextEncoder();
   let cursor = after;
+  let engine = "";
 
   const next = async (): Promise<string> => {
     const currentRun = await live.now();
@@ -97,10 +126,14 @@ function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStre
       return "";
     }
     const { state, view } = currentRun;
+    const hasEngineChanged = engine !== "" && engine !== currentRun.engine.state;
+    engine = currentRun.engine.state;
     if (cursor === null) {
       cursor = state.position;
       return `id: ${cursor}\nevent: start\ndata: {}\n\n`;
     }
+    // In no line of the journal: an engine that dies writes nothing.
+    if (hasEngineChanged) return `event: engine\ndata: ${JSON.stringify({ state: engine })}\n\n`;
     // A journal that is shorter than what the reader has seen is another journal.
     if (cursor > state.position) {
       cursor = state.position;

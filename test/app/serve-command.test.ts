@@ -76,7 +76,7 @@ describe("remand show --html", () => {
     const html = (await files.read("/work/out/a.html"))!;
     expect(html).toContain("&#60;script&#62;");
     expect(html).not.toMatch(/<script|<img|<link|src=|href=|ghp_/);
-    expect(html).toContain("accepted: every gate is open");
+    expect(html).toContain("accepted: all gates passed");
     expect(html).toContain("default-src 'none'");
   });
 });

@@ -74,6 +74,12 @@ export async function serving(
     health: async () => ({ probes: [], config: [] }),
     placeOf: () => null,
     now: () => Date.UTC(2026, 1, 22),
+    engine: async () => ({ pid: 1, since: Date.UTC(2026, 1, 21) }),
+    startEngine: () => Promise.reject(new Error("no engine in this test")),
+    output: {
+      read: async () => ({ lines: [], place: { file: 0, offset: 0 }, hasMore: false }),
+      lastLine: async () => null,
+    },
     ...more,
   };
   const dashboard = await startDashboard(source, 0);

@@ -111,40 +111,41 @@ describe("a story", () => {
   });
 
   const dispute = async (): Promise<void> => {
-    await page.goto(at("/inbox"));
-    const question = page.getByRole("article").filter({ hasText: "Count the words" });
-    await question.getByRole("radio", { name: /^dispute/ }).check();
+    await page.goto(at("/"));
+    await page.locator(".need").filter({ hasText: "Count the words" }).locator("[data-main]").click();
+    const question = page.getByRole("article");
+    await question.getByRole("radio", { name: /^Dispute/ }).check();
     await question.getByRole("checkbox", { name: /an empty text counts as one word/ }).check();
-    await question.getByLabel("Your words").fill("the filter drops it");
-    await question.getByRole("button", { name: "Say dispute as ada" }).click();
+    await question.getByLabel("Reason, recorded with your name").fill("the filter drops it");
+    await question.getByRole("button", { name: "Dispute" }).click();
     await expect.poll(() => question.count()).toBe(0);
     await page.goto(at("/story/count-words"));
   };
 
   test("that is held waits, whatever is said about it; what was said is taken back on its own page", async () => {
-    await page.getByRole("button", { name: "Hold it", exact: true }).click();
-    await expectSeen(page.getByText("Held: nothing runs for it, and nothing new starts."));
-    await expectSeen(page.getByRole("button", { name: "Let it go on" }));
+    await page.getByRole("button", { name: "Pause", exact: true }).click();
+    await expectSeen(page.getByText("Paused: nothing runs for it, and nothing new starts."));
+    await expectSeen(page.getByRole("button", { name: "Resume", exact: true }));
     await expectAccessible();
 
     await dispute();
-    await expectSeen(page.getByText("ada says dispute: the filter drops it").first());
-    await expectSeen(page.getByRole("heading", { name: "Answered, and not begun" }));
+    await expectSeen(page.getByText("ada answered dispute: the filter drops it").first());
+    await expectSeen(page.getByRole("heading", { name: "Recent answers" }));
     await expectAccessible();
-    await page.getByRole("button", { name: "Take it back" }).click();
-    await expectSeen(page.getByText("Taken back: count-words stands as it did before."));
+    await page.getByRole("region", { name: "Answered" }).getByRole("button", { name: "Undo" }).click();
+    await expectSeen(page.getByText("Undone: count-words is as it was before the answer."));
     await expectSeen(page.getByText("Needs you."));
-    await page.goto(at("/"));
+    await page.goto(at("/stories"));
     await expectSeen(page.getByRole("region", { name: /^Needs you 1/ }).getByRole("link", { name: "Count the words" }));
   });
 
   test("goes on when it may; a disputed finding goes to an independent reviewer, who throws it out", async () => {
     await dispute();
-    await expectSeen(page.getByRole("button", { name: "Take it back" }));
-    await page.getByRole("button", { name: "Let it go on" }).click();
-    await expectSeen(page.getByText("It goes on: by an engine that is at work, otherwise with remand run."));
+    await expectSeen(page.getByRole("region", { name: "Answered" }).getByRole("button", { name: "Undo" }));
+    await page.getByRole("button", { name: "Resume", exact: true }).click();
+    await expectSeen(page.getByText("Resumed: a running engine continues with it, otherwise remand run does."));
     await expectSeen(page.locator(".head .badge", { hasText: "accepted" }), 45_000);
-    expect(await page.getByRole("button", { name: /Hold it|Let it go on|Take it back/ }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: /^(?:Pause|Resume|Undo)$/ }).count()).toBe(0);
     await page.getByText("raw events", { exact: true }).click();
     const ruling = page.locator(".raw").filter({ hasText: "adjudicat" });
     await ruling.locator("summary").last().click();
@@ -156,11 +157,11 @@ describe("a story that is worked on", () => {
   test("is held, and what runs for it is ended", async () => {
     project.repository.write("stories/think-long.md", slowStory);
     await page.goto(url);
-    await expectSeen(page.getByRole("link", { name: "Think about it" }), 30_000);
+    await expectSeen(page.getByRole("link", { name: "Think about it" }).first(), 30_000);
     await page.goto(new URL("/story/think-long", url).href);
     await expectSeen(page.getByRole("heading", { name: /^Attempt 1 / }), 30_000);
-    await page.getByRole("button", { name: "Hold it and end what runs" }).click();
-    await expectSeen(page.getByText("Held: what runs for it is ended, and nothing new starts."));
+    await page.getByRole("button", { name: "Pause and stop what runs" }).click();
+    await expectSeen(page.getByText("Paused: what runs for it is ended, and nothing new starts."));
     await expectSeen(
       page
         .locator(".timeline")
@@ -168,8 +169,8 @@ describe("a story that is worked on", () => {
         .first(),
       30_000,
     );
-    await expectSeen(page.getByRole("button", { name: "Let it go on" }));
-    expect(await page.getByRole("button", { name: "Hold it and end what runs" }).count()).toBe(0);
+    await expectSeen(page.getByRole("button", { name: "Resume", exact: true }));
+    expect(await page.getByRole("button", { name: "Pause and stop what runs" }).count()).toBe(0);
   });
 });
 
@@ -185,6 +186,8 @@ describe("five thousand stories", () => {
 
   test("are filtered as one types, on the board and in the list, page by page", async () => {
     await page.goto(many);
+    await expectSeen(page.getByRole("heading", { name: "Now", exact: true }));
+    await page.goto(new URL("/stories", many).href);
     await expectSeen(page.getByText(`${ALL} stories`, { exact: false }));
     const filter = page.getByRole("searchbox", { name: "Filter stories" });
     await filter.pressSequentially("story-4321");
@@ -207,7 +210,7 @@ describe("five thousand stories", () => {
 
   test("a story of a thousand events shows the newest first, and all of them to who asks", async () => {
     await page.goto(many);
-    await expectSeen(page.getByRole("heading", { name: "Board" }));
+    await expectSeen(page.getByRole("heading", { name: "Now", exact: true }));
     await page.goto(new URL(`/story/${LONG_STORY}`, many).href);
     await expectSeen(page.getByRole("heading", { name: /^Attempt 143 / }));
     expect(await page.locator(".attempts > li").count()).toBe(20);

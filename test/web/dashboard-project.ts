@@ -1,6 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { DEMO_FILES } from "../../src/cli/commands/work/demo.ts";
 import type { ScriptedAttempt, ScriptPart } from "../../src/core/schemas/agent-script.ts";
 import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
@@ -179,6 +181,17 @@ export interface DashboardProject {
   clear(): Promise<void>;
 }
 
+/** Ends an engine that the dashboard has started. */
+async function endEngine(root: string): Promise<void> {
+  const note = `${root}/.remand/journal.db.owner`;
+  if (!existsSync(note)) return;
+  const { pid } = JSON.parse(readFileSync(note, "utf8")) as { pid: number };
+  process.kill(pid, "SIGINT");
+  for (let tries = 0; tries < 200 && existsSync(note); tries++) await sleep(50);
+  // Its last files are closed after the note is gone.
+  await sleep(300);
+}
+
 export function dashboardProject(files: Readonly<Record<string, string>> = projectFiles()): DashboardProject {
   const repository = makeRepository(files);
   const started: ChildProcess[] = [];
@@ -219,6 +232,7 @@ export function dashboardProject(files: Readonly<Record<string, string>> = proje
         child.kill("SIGINT");
         await once(child, "exit");
       }
+      await endEngine(repository.root);
       repository.clear();
     },
   };

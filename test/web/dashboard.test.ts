@@ -49,16 +49,17 @@ async function visit(options: Parameters<Browser["newContext"]>[0]): Promise<voi
   page.on("pageerror", (error) => troubles.push(error.message));
   page.on("console", (message) => (message.type() === "error" ? troubles.push(message.text()) : null));
   await page.goto(address.url);
-  await expectSeen(page.getByRole("heading", { name: "Board" }));
+  await expectSeen(page.getByRole("heading", { name: "Now", exact: true }));
 }
 
 const at = (path: string): string => `http://127.0.0.1:${address.port}${path}`;
+const need = (text: string) => page.locator(".need").filter({ hasText: text });
 const column = (name: string) => page.getByRole("region", { name: new RegExp(`^${name}`) });
 
 describe("the dashboard", () => {
   test("keeps the token out of the address, and shows nothing without it", async () => {
     await expect.poll(() => page.url()).toBe(at("/"));
-    await expectSeen(page.getByRole("link", { name: "Export the invoices as CSV" }));
+    await expectSeen(page.getByRole("link", { name: /^Export the invoices as CSV/ }));
     const stranger = await browser.newContext();
     const strange = await stranger.newPage();
     await strange.goto(at("/"));
@@ -67,22 +68,65 @@ describe("the dashboard", () => {
     await stranger.close();
   });
 
-  test("says in one look what needs me", async () => {
-    await expectSeen(column("Needs you").getByRole("link", { name: "Export the invoices as CSV" }));
-    await expectSeen(column("Accepted").getByRole("link", { name: "Greet people by their name" }));
-    await page.getByRole("link", { name: "Inbox 2 waiting for you" }).click();
-    const question = page.getByRole("article", { name: /review/i }).filter({ hasText: "invoices" });
-    await expectSeen(question.getByText("which separator does the importer want").first());
-    await expectSeen(question.getByText("Attempt 3: Escaped the quotes in them."));
-    await expectSeen(question.getByText(/into the next brief.*Costs: about \$/));
-    // Here with two questions at once, which are alike in everything but their words.
+  test("says in one look what needs me, why, what an answer costs, and what has finished", async () => {
+    const row = need("invoices");
+    await expectSeen(row.getByText("which separator does the importer want").first());
+    await expectSeen(row.getByText(/3 attempts rejected · 1 finding open: .*src\/export.js:3.* · blocks 1 story/));
+    await expectSeen(row.getByRole("button", { name: /^Send back… ≈ \$0\.\d\d/ }));
+    await expectSeen(page.locator(".engine", { hasText: "No engine" }));
+    await expectSeen(page.getByRole("region", { name: "Last finished" }).getByText("Greet people by their name"));
+    expect(await page.title()).toBe("(2) Now · Remand");
+    expect(await page.locator("link[rel=icon]").getAttribute("href")).toBe("/icon-2.svg");
+    expect((await page.request.get(at("/icon-2.svg"))).status()).toBe(200);
+    expect(await page.evaluate<number>("document.documentElement.scrollHeight - innerHeight")).toBeLessThanOrEqual(0);
+  });
+
+  test("a question shows the code, the attempts as a table, and the advised answer first", async () => {
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await expectSeen(page.locator(".code-around .is-found").getByText("return invoices.map", { exact: false }));
+    const third = page.getByRole("row").filter({ hasText: "Escaped the quotes in them." });
+    await expectSeen(third.getByText("src/export.js:3 which separator does the importer want for decimals?"));
+    await expectSeen(third.getByText("$0.14"));
+    await expectSeen(page.locator(".choice").first().getByText("recommended"));
+    await expectSeen(page.getByText(/into the next brief.*Costs: about \$/));
+    await page.locator(".code-around a").click();
+    await expect.poll(() => page.locator("tr.is-target .code").innerText()).toContain("return invoices.map");
+    expect(await page.locator("tr.is-target").getAttribute("id")).toBe("src/export.js:3");
+  });
+
+  test("is found by a few letters, and tells its keys", async () => {
+    await page.keyboard.press("?");
+    await expectSeen(page.getByRole("dialog", { name: "Keyboard shortcuts" }));
     expect(await complaints(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await expectSeen(page.getByRole("combobox", { name: "Search pages and stories" }));
+    await page.keyboard.type("greet");
+    await expectSeen(page.getByRole("option", { name: /Greet people/ }));
+    expect(await complaints(page)).toEqual([]);
+    await page.keyboard.press("Enter");
+    await expectSeen(page.getByRole("heading", { name: "Greet people by their name" }));
+    await page.keyboard.press("g");
+    await page.keyboard.press("s");
+    await expectSeen(page.getByRole("heading", { name: "Stories", exact: true }));
+  });
+
+  test("an address that leads nowhere says so, with the way on", async () => {
+    const response = await page.goto(at("/nowhere"));
+    expect(response?.status()).toBe(404);
+    await expectSeen(page.getByRole("heading", { name: "There is no page here" }));
+    troubles = troubles.filter((text) => !text.includes("404"));
   });
 
   test("filters stories, as cards and as a list", async () => {
-    await page.getByRole("searchbox", { name: "Filter stories" }).fill("totals");
+    await page.goto(at("/stories"));
+    const filter = page.getByRole("searchbox", { name: "Filter stories" });
+    await filter.fill("src/export.js needs you");
     await expect.poll(() => page.locator(".card").count()).toBe(1);
-    expect(page.url()).toBe(at("/?q=totals"));
+    await filter.fill("totals");
+    await expectSeen(page.locator(".card").getByText("Show the totals of the export"));
+    expect(page.url()).toBe(at("/stories?q=totals"));
     await page.getByText("list", { exact: true }).click();
     await expect.poll(() => page.locator(".list tbody tr").count()).toBe(1);
     await expectSeen(page.getByRole("cell", { name: "waits for billing-export (escalated)" }));
@@ -114,19 +158,26 @@ describe("the dashboard", () => {
   });
 
   test("shows what was spent with a table under each chart, and verifies the trail", async () => {
-    await page.goto(at("/ledger"));
+    await page.goto(at("/cost"));
     await expectSeen(page.getByRole("img", { name: /Spent by story/ }));
     await page.getByText("Table: Spent by story").click();
     await expectSeen(page.getByRole("rowheader", { name: "billing-export" }));
-    await page.goto(at("/trail"));
+    await page.goto(at("/events"));
     await page.getByRole("button", { name: "Verify the chain" }).click();
     await expectSeen(page.getByText(/Intact: \d+ lines/));
-    await page.goto(at("/health"));
+    await page.goto(at("/settings"));
     await expectSeen(page.getByRole("rowheader", { name: "preset", exact: true }));
   });
 
   test("runs nothing of what agents and story files say", async () => {
-    for (const path of ["/", "/?view=list", "/inbox", "/story/hostile", "/story/hostile/diff", "/trail?q=hostile"]) {
+    for (const path of [
+      "/",
+      "/stories?view=list",
+      "/question/esc-hostile-1",
+      "/story/hostile",
+      "/story/hostile/diff",
+      "/events?q=hostile",
+    ]) {
       await page.goto(at(path));
       await expectSeen(page.getByText("<img src=x", { exact: false }).first());
       expect(await page.title()).not.toBe("owned");
@@ -156,40 +207,43 @@ describe("the dashboard", () => {
 });
 
 describe("an answer", () => {
-  test("is given with the keyboard alone, can be taken back, and lets the run go on before my eyes", async () => {
-    await page.goto(at("/inbox"));
-    const hostile = page.getByRole("article").filter({ hasText: "<img" });
-    await hostile.getByRole("radio", { name: /^abandon/ }).check();
-    await hostile.getByLabel("Your words").fill("never mind");
-    await hostile.getByRole("button", { name: "Say abandon as ada" }).click();
-    await expectSeen(page.getByText("Answered, and not begun"));
-    await page.getByRole("button", { name: "Take it back" }).click();
-    await expectSeen(page.getByText("Taken back: hostile stands as it did before."));
+  test("is given with the keyboard alone, leaves a receipt with Undo, and the run goes on before my eyes", async () => {
+    const hostile = need("<img");
+    await hostile.getByText("More", { exact: true }).click();
+    await hostile.getByRole("button", { name: /^Abandon/ }).click();
+    await hostile.getByLabel("Reason, recorded with your name").fill("never mind");
+    await hostile.getByRole("button", { name: "Abandon", exact: true }).click();
+    const receipt = page.locator(".receipt").filter({ hasText: "Abandon: hostile, as ada. No engine is running" });
+    await page.getByRole("link", { name: /^Stories/ }).click();
+    await expectSeen(receipt);
+    await receipt.getByRole("button", { name: "Undo" }).click();
+    await expectSeen(page.getByText("Undone: hostile is as it was before the answer."));
+    await page.goto(at("/"));
     await expectSeen(hostile);
 
-    project.start("run", "--watch", "--reporter", "minimal");
-    const question = page.getByRole("article").filter({ hasText: "invoices" });
-    await question.getByRole("radio").first().focus();
+    await page.getByRole("button", { name: "Start engine" }).click();
+    await expectSeen(page.locator(".engine", { hasText: "Engine running" }), 60_000);
+    await page.locator("#main").focus();
+    await page.keyboard.press("j");
     await page.keyboard.press("1");
-    await page.keyboard.press("Tab");
     await page.keyboard.type("a point, as in 12.50");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
-    await expect.poll(() => question.count()).toBe(0);
-    await page.getByRole("link", { name: "Board" }).click();
+    await expect.poll(() => need("invoices").count()).toBe(0);
+    await page.getByRole("link", { name: /^Stories/ }).click();
     await expectSeen(column("Accepted").getByRole("link", { name: "Export the invoices as CSV" }), 30_000);
     await page.goto(at("/story/billing-export"));
     await expectSeen(page.getByText("ada (dashboard) says send-back: a point, as in 12.50"));
   });
 
   test("raises a budget, in the unit that people think in", async () => {
-    await page.goto(at("/inbox"));
-    const hostile = page.getByRole("article").filter({ hasText: "<img" });
-    await hostile.getByRole("radio", { name: /^raise-budget/ }).check();
-    await hostile.getByLabel("New limit, times").fill("4");
+    await page.goto(at("/question/esc-hostile-1"));
+    const hostile = page.getByRole("article");
+    await hostile.getByRole("radio", { name: /^Raise the limit/ }).check();
+    await hostile.getByLabel("New limit, attempts").fill("4");
     const [answered] = await Promise.all([
       page.waitForResponse("**/api/answers"),
-      hostile.getByRole("button", { name: "Say raise-budget as ada" }).click(),
+      hostile.getByRole("button", { name: "Raise the limit" }).click(),
     ]);
     expect(await answered.json()).toEqual({ story: "hostile", verb: "raise-budget", by: "ada" });
     await page.goto(at("/story/hostile"));
@@ -201,11 +255,13 @@ describe("an answer", () => {
   });
 
   test("waives with a reason, which is never shown as a pass", async () => {
-    await page.goto(at("/inbox"));
-    const hostile = page.getByRole("article").filter({ hasText: "<img" });
-    await hostile.getByRole("radio", { name: /^waive/ }).check();
-    await hostile.getByLabel("Your words").fill("a test of ours");
-    await hostile.getByRole("button", { name: "Say waive as ada" }).click();
+    await expectSeen(need("<img"), 30_000);
+    await need("<img").locator("[data-main]").click();
+    const hostile = page.getByRole("article");
+    await hostile.getByRole("radio", { name: /^Waive/ }).check();
+    await hostile.getByLabel("Reason, recorded with your name").fill("a test of ours");
+    await hostile.getByRole("button", { name: "Waive", exact: true }).click();
+    await expectSeen(page.locator(".receipt").filter({ hasText: "Waive: hostile" }));
     await page.goto(at("/story/hostile"));
     await expectSeen(page.getByText("review waived by ada: a test of ours"));
     await expectSeen(page.locator(".gates li").filter({ hasText: "review" }).locator(".badge", { hasText: "waived" }));
@@ -214,23 +270,23 @@ describe("an answer", () => {
   test("is followed live: a story that is new appears, and is worked on, without a reload", async () => {
     await page.evaluate(() => Object.assign(globalThis, { same: true }));
     project.repository.write("stories/greet-again.md", "---\ntitle: Greet once more\n---\n\nAgain.\n");
-    await expectSeen(page.getByRole("link", { name: "Greet once more" }), 30_000);
+    await expectSeen(page.getByRole("link", { name: "Greet once more" }).first(), 30_000);
     expect(await page.evaluate(() => (globalThis as { same?: boolean }).same)).toBe(true);
   });
 });
 
 describe("every page", () => {
   const PAGES = [
-    ["/", ".card"],
-    ["/?view=list", ".list td"],
-    ["/inbox", "main .empty, .question"],
+    ["/", ".box li"],
+    ["/stories", ".card"],
+    ["/stories?view=list", ".list td"],
     ["/story/cap-the-wait", ".timeline li"],
     ["/story/hostile", ".timeline li"],
     ["/story/old-idea", ".tools button"],
     ["/story/cap-the-wait/diff", ".hunk"],
-    ["/ledger", ".chart"],
-    ["/trail", ".raw"],
-    ["/health", ".probes li"],
+    ["/cost", ".chart"],
+    ["/events", ".raw"],
+    ["/settings", ".probes li"],
   ] as const;
   const KINDS = [
     ["in the light", { colorScheme: "light" }],
@@ -255,12 +311,12 @@ describe("every page", () => {
 
   test("is dark when the person wants it dark", async () => {
     const paper = (): Promise<string> => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
-    await page.getByLabel("Colours").selectOption("dark");
+    await page.getByLabel("Theme").selectOption("dark");
     const dark = await paper();
-    await page.getByLabel("Colours").selectOption("light");
+    await page.getByLabel("Theme").selectOption("light");
     expect(dark).not.toBe(await paper());
     await page.reload();
-    await expect.poll(() => page.getByLabel("Colours").inputValue()).toBe("light");
+    await expect.poll(() => page.getByLabel("Theme").inputValue()).toBe("light");
   });
 
   test("can be reached with the keyboard, past what stands before it", async () => {

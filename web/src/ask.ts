@@ -14,6 +14,10 @@ export class Refusal extends Error {
   }
 }
 
+/** What went wrong and what to do about it, in one sentence after the other. */
+export const refusalText = ({ message, hint }: Refusal): string =>
+  [`${message}.`, hint].filter((part) => part !== "").join(" ");
+
 const AUTHORIZED = (): Record<string, string> => ({ authorization: `Bearer ${token()}` });
 
 export async function ask<T>(path: string, signal?: AbortSignal): Promise<T> {

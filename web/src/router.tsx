@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 /** The address that is shown. Every page has one, so that a user can share a link to it. */
 export const place = signal({ path: location.pathname, search: location.search });
 
-function go(to: string): void {
+export function go(to: string): void {
   history.pushState(null, "", to);
   onNavigate();
 }
@@ -24,7 +24,7 @@ export const searchParam = (name: string): string => new URLSearchParams(place.v
 
 function onNavigate(): void {
   place.value = { path: location.pathname, search: location.search };
-  scrollTo(0, 0);
+  if (location.hash === "") scrollTo(0, 0);
 }
 
 export function startRouter(): void {
@@ -33,20 +33,22 @@ export function startRouter(): void {
 
 export interface LinkProps {
   readonly to: string;
+  /** What `j` and `k` go to in a row. */
+  readonly isMain?: boolean;
   readonly class?: string;
   readonly current?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A native link: it can be opened in another tab, and a click follows it without reloading the page. */
-export function Link({ to, class: name, current, children }: LinkProps) {
+export function Link({ to, class: name, current, isMain, children }: LinkProps) {
   const follow = (event: MouseEvent): void => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     go(to);
   };
   return (
-    <a href={to} class={name} aria-current={current === true ? "page" : undefined} onClick={follow}>
+    <a href={to} class={name} aria-current={current === true ? "page" : undefined} data-main={isMain} onClick={follow}>
       {children}
     </a>
   );

@@ -2,34 +2,42 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { HelloDocument } from "../../src/views/board/dashboard.ts";
 import { Announcer } from "./announcer.tsx";
+import { EngineBanner, EngineBar } from "./engine-bar.tsx";
 import { hello } from "./hello.ts";
-import { Board } from "./pages/board.tsx";
+import { dialog } from "./keys.ts";
+import { notifies, setNotifies } from "./notify.ts";
 import { Diff } from "./pages/diff.tsx";
 import { Health } from "./pages/health.tsx";
-import { Inbox } from "./pages/inbox.tsx";
 import { Ledger } from "./pages/ledger.tsx";
+import { Now } from "./pages/now.tsx";
+import { Question } from "./pages/question.tsx";
+import { Stories } from "./pages/stories.tsx";
 import { Story } from "./pages/story.tsx";
 import { Trail } from "./pages/trail.tsx";
+import { Dialogs } from "./parts/dialogs.tsx";
 import { Problem } from "./parts/problem.tsx";
+import { Receipts } from "./parts/receipts.tsx";
 import { Link, place } from "./router.tsx";
-import { connection } from "./stream.ts";
 import { ThemeChoice } from "./theme.tsx";
 import { useDocument } from "./use-document.ts";
+import { pageTitle, showCount, useTitle } from "./use-title.ts";
 
 const PAGES = [
-  ["/", "Board"],
-  ["/inbox", "Inbox"],
-  ["/ledger", "Ledger"],
-  ["/trail", "Trail"],
-  ["/health", "Health"],
+  ["/", "Now"],
+  ["/stories", "Stories"],
+  ["/cost", "Cost"],
+  ["/events", "Events"],
+  ["/settings", "Settings"],
 ] as const;
 
-/** What stands around every page: where one is, where one can go, and whether what is shown is what there is. */
+/** What stands around every page: where one is, where one can go, and how the engine is. */
 export function Shell() {
   const { data, problem } = useDocument<HelloDocument>("/hello");
   useEffect(() => void (hello.value = data), [data]);
   const { path } = place.value;
   const questions = data?.questions ?? 0;
+  const title = pageTitle.value;
+  useEffect(() => showCount(title, questions), [title, questions]);
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -37,7 +45,7 @@ export function Shell() {
       </a>
       <header class="side">
         <Link to="/" class="brand">
-          <img src="/icon.svg" alt="" width="28" height="28" />
+          <img src="/icon.svg" alt="" width="20" height="20" />
           <span>
             Remand <small>{data?.project ?? ""}</small>
           </span>
@@ -48,25 +56,53 @@ export function Shell() {
               <li key={to}>
                 <Link to={to} current={path === to}>
                   {name}
-                  {to === "/inbox" && questions > 0 && (
+                  {to === "/" && questions > 0 && (
                     <span class="count">
                       {questions}
                       <span class="unseen"> waiting for you</span>
                     </span>
                   )}
+                  {to === "/stories" && data !== null && <span class="total">{data.stories}</span>}
                 </Link>
               </li>
             ))}
           </ul>
         </nav>
-        <div class="side-end">
-          <Connection />
-          {data?.readOnly === true && <p class="muted">Read-only</p>}
-          <ThemeChoice />
-        </div>
+        <SideEnd isReadOnly={data?.readOnly === true} />
       </header>
-      <Main>{problem?.status === 401 ? <Problem problem={problem} /> : <Page path={path} />}</Main>
+      <div class="page">
+        <EngineBar />
+        <EngineBanner />
+        <Main>{problem?.status === 401 ? <Problem problem={problem} /> : <Page path={path} />}</Main>
+        <Receipts />
+      </div>
       <Announcer />
+      <Dialogs />
+    </div>
+  );
+}
+
+function SideEnd({ isReadOnly }: { readonly isReadOnly: boolean }) {
+  return (
+    <div class="side-end">
+      {isReadOnly && <p class="muted">Read-only</p>}
+      <button type="button" class="plain" onClick={() => (dialog.value = "palette")}>
+        Search <kbd>Ctrl K</kbd>
+      </button>
+      <button type="button" class="plain" onClick={() => (dialog.value = "help")}>
+        Shortcuts <kbd>?</kbd>
+      </button>
+      {notifies.value !== null && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={notifies.value}
+            onChange={(event) => void setNotifies(event.currentTarget.checked)}
+          />
+          Notify me
+        </label>
+      )}
+      <ThemeChoice />
     </div>
   );
 }
@@ -87,29 +123,39 @@ function Main({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
-const CONNECTION = { connecting: "connecting…", live: "live", lost: "not connected; trying again", refused: "refused" };
-
-function Connection() {
-  return (
-    <p class={`connection ${connection.value}`}>
-      <span class="dot" aria-hidden="true" /> {CONNECTION[connection.value]}
-    </p>
-  );
-}
-
 function Page({ path }: { readonly path: string }) {
   const [, id = "", isDiff] = /^\/story\/([^/]+)(\/diff)?$/.exec(path) ?? [];
   if (id !== "") return isDiff === undefined ? <Story id={id} key={id} /> : <Diff id={id} key={id} />;
+  const [, question = ""] = /^\/question\/([^/]+)$/.exec(path) ?? [];
+  if (question !== "") return <Question id={question} key={question} />;
   switch (path) {
+    case "/":
     case "/inbox":
-      return <Inbox />;
+      return <Now />;
+    case "/stories":
+      return <Stories />;
+    case "/cost":
     case "/ledger":
       return <Ledger />;
+    case "/events":
     case "/trail":
       return <Trail />;
+    case "/settings":
     case "/health":
       return <Health />;
     default:
-      return <Board />;
+      return <NotFound />;
   }
+}
+
+function NotFound() {
+  useTitle("Not found");
+  return (
+    <div class="empty">
+      <h1>There is no page here</h1>
+      <p>
+        <Link to="/">Now</Link> shows what needs you; <Link to="/stories">Stories</Link> lists every story.
+      </p>
+    </div>
+  );
 }

@@ -43,7 +43,8 @@ async function read(body: ReadableStream<Uint8Array>, isAlive: () => void): Prom
     const blocks = (rest + part.value).split("\n\n");
     rest = blocks.pop() ?? "";
     const lines = blocks.flatMap(lineIn);
-    const isStart = blocks.some((block) => block.includes("\nevent: start\n"));
+    // A new connection, or an engine that came or went: what was loaded before may not hold any more.
+    const isStart = blocks.some((block) => /(?:^|\n)event: (?:start|engine)\n/.test(block));
     for (const listener of listeners) listener(isStart ? null : lines);
   }
 }

@@ -19,7 +19,7 @@ function set(next: Theme): void {
 export function ThemeChoice() {
   return (
     <label class="theme">
-      <span class="muted">Colours</span>
+      <span class="muted">Theme</span>
       <select value={theme.value} onChange={(event) => set(event.currentTarget.value as Theme)}>
         {THEMES.map((each) => (
           <option value={each} key={each}>

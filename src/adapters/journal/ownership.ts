@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { readFile, rename, rm, writeFile, mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname } from "node:path";
@@ -89,8 +90,13 @@ function letGo(db: SqliteDatabase): void {
 
 /** Does an engine work with this journal? By the note alone: to ask for the lock would keep others from taking it. */
 export async function hasLivingOwner(file: string): Promise<boolean> {
+  return (await livingOwner(file)) !== null;
+}
+
+/** The engine that works with this journal; `null` where none does, or the one that did is gone. */
+export async function livingOwner(file: string): Promise<Holder | null> {
   const holder = await readHolder(`${file}.owner`);
-  return holder !== null && isAlive(holder);
+  return holder !== null && isAlive(holder) ? holder : null;
 }
 
 async function readHolder(note: string): Promise<Holder | null> {
@@ -109,9 +115,20 @@ function isAlive({ pid, host }: Holder): boolean {
   if (host !== hostname()) return true;
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
     return systemCode(error) === "EPERM";
+  }
+  return !isZombie(pid);
+}
+
+/** A process that has ended, and that its parent has not asked about, still takes signals. */
+function isZombie(pid: number): boolean {
+  if (process.platform !== "linux") return false;
+  try {
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    // Without /proc, or with a process that ended just now: the signal has answered.
+    return false;
   }
 }
 

@@ -145,10 +145,15 @@ export const takenBackSchema = z.strictObject({ about: text.min(1).max(200) });
 /** What the dashboard sends when a person holds a story, or lets it go on. `now`: what runs for it is ended. */
 export const heldSchema = z.strictObject({ about: text.min(1).max(200), now: z.boolean().exactOptional() });
 
+/** What the dashboard sends when a person pauses or resumes every story. */
+export const pausedSchema = z.strictObject({ now: z.boolean().exactOptional() });
+
 /** What the dashboard sends when a person answers. Who says it is not in it: the server knows whose it is. */
 export const saidSchema = z.strictObject({
   /** The escalation, or the story. */
   about: text.min(1).max(200),
+  /** Other questions, or stories, that get the same answer. */
+  also: z.array(text.min(1).max(200)).max(500).exactOptional(),
   verb: z.enum(ANSWER_VERBS),
   message: text.max(20_000),
   gate: z.enum(GATES).exactOptional(),

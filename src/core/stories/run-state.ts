@@ -1,4 +1,4 @@
-import type { SortedMap } from "../../stdx/sorted-map.ts";
+import { entries, type SortedMap } from "../../stdx/sorted-map.ts";
 import type { Identity } from "../events/authority.ts";
 import type { StoryId } from "../events/ids.ts";
 import type { Policy } from "../events/policy.ts";
@@ -88,6 +88,19 @@ export interface RunOutline extends Pick<
   readonly stories: SortedMap<StoryId, StoryOutline>;
   /** How many stories have ended and are not among `stories`, where those of long ago were left out. */
   readonly unlisted?: Settled;
+  /** The engine ended without a word: what it had started is under way in the journal, and nowhere else. */
+  readonly engine?: "gone";
+}
+
+/** What is known of the engine, beside the state: it is in no event. */
+export type WithEngine = Pick<RunOutline, "engine">;
+
+/** The state with what is known of the engine: `gone` where something is under way and no engine works on it. */
+export function withEngine<R extends RunOutline>(run: R, isAlive: boolean): R & WithEngine {
+  if (isAlive) return run;
+  for (const [, { running, ending }] of entries(run.stories))
+    if (running !== null && ending === null) return { ...run, engine: "gone" };
+  return run;
 }
 
 export interface Settled {

@@ -2,7 +2,13 @@ import { countText, plural } from "../../stdx/plain-text.ts";
 import type { GateName, Judgement } from "../../core/gates/gate.ts";
 import type { EscalationId, StoryId } from "../../core/events/ids.ts";
 import type { Actor, Phase, Status } from "../../core/stories/story.ts";
-import { type RunOutline, type RunState, type StoryOutline, isAsking } from "../../core/stories/run-state.ts";
+import {
+  type RunOutline,
+  type RunState,
+  type StoryOutline,
+  type WithEngine,
+  isAsking,
+} from "../../core/stories/run-state.ts";
 import { storiesOf } from "../run/run-summary.ts";
 import { statusOf } from "../story/story-status.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
@@ -57,7 +63,7 @@ function rowOf(run: RunOutline, state: StoryOutline): BoardRow {
     costLimitUsd: state.raised.cost ?? state.policy?.limits.story.costUsd ?? null,
     timeMs: state.spent.timeMs,
     escalation: state.escalation?.id ?? null,
-    since: state.running?.since ?? null,
+    since: run.engine === "gone" ? null : (state.running?.since ?? null),
   };
 }
 
@@ -100,15 +106,18 @@ export interface BoardCard extends BoardRow {
   /** When it is tried again, where it waits for a time. */
   readonly nextAt: number | null;
   readonly arrival: number;
+  readonly labels: readonly string[];
+  /** The files that its findings name. */
+  readonly files: readonly string[];
 }
 
-export function boardCard(run: RunState, state: StoryState): BoardCard {
+export function boardCard(run: RunState & WithEngine, state: StoryState): BoardCard {
   const row = rowOf(run, state);
   return {
     ...row,
     title: shortLine(row.title, 200),
     why: shortLine(row.why, 300),
-    column: columnOf(state, row),
+    column: run.engine === "gone" && state.running !== null ? "stopped" : columnOf(state, row),
     agent: agentOf(state),
     reworks: state.reworks,
     finding: lastFinding(state),
@@ -116,6 +125,8 @@ export function boardCard(run: RunState, state: StoryState): BoardCard {
     endedAt: state.ending?.at ?? null,
     nextAt: state.wait?.type === "time" && state.running === null ? state.wait.until : null,
     arrival: state.arrival,
+    labels: state.story.labels,
+    files: changedFiles(state),
   };
 }
 
@@ -143,11 +154,33 @@ function lastFinding({ failing, gates, ending }: StoryState): string | null {
   return finding === undefined ? shortLine(judgement.summary, 140) : findingText(finding, 140);
 }
 
+function changedFiles({ gates, attempts }: StoryState): readonly string[] {
+  const named = [
+    ...Object.values(gates).flatMap(({ last }) => last?.findings.map(({ file }) => file) ?? []),
+    ...attempts.flatMap(({ findings = [] }) => findings.map(({ file }) => file)),
+  ];
+  return [...new Set(named.filter((file) => file !== undefined))].slice(0, MOST_FILES);
+}
+
+const MOST_FILES = 20;
+
 /** Does a card say one of the words that were typed, all of them? */
 export function cardMatches(card: BoardCard, query: string): boolean {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return true;
-  const text = [card.id, card.title, card.why, card.agent ?? "", card.finding ?? "", card.status, card.gate ?? ""]
+  const { id, title, why, agent, finding, status, gate, column, labels, files } = card;
+  const text = [
+    id,
+    title,
+    why,
+    agent ?? "",
+    finding ?? "",
+    status,
+    gate ?? "",
+    COLUMN_TITLES[column],
+    ...labels,
+    ...files,
+  ]
     .join(" ")
     .toLowerCase();
   return words.every((word) => text.includes(word));

@@ -4,7 +4,10 @@ import type { LostJournal } from "../../core/events/journal-anchor.ts";
 import type { Fingerprint } from "../../core/events/ids.ts";
 import type { BoardCard, Column } from "./board.ts";
 import type { InboxItem } from "../answers/inbox.ts";
+import type { LikelyAnswer } from "../answers/likely-answers.ts";
 import type { RunCounts } from "../run/run-summary.ts";
+import type { NowView } from "./now.ts";
+import type { OutputPage } from "../../core/events/output-line.ts";
 import type { StoryDocument } from "../story/story-document.ts";
 import type { StoryLine } from "../story/story-lines.ts";
 
@@ -20,6 +23,76 @@ export interface HelloDocument {
   readonly position: number;
   /** Questions that wait for a person. */
   readonly questions: number;
+  readonly stories: number;
+  /** Stories that a person has paused. */
+  readonly paused: number;
+  readonly engine: EngineDocument;
+  readonly spentUsd: number;
+  readonly costUnknown: boolean;
+  readonly limitUsd: number | null;
+}
+
+export interface EngineDocument {
+  /**
+   * `gone`: it ended without a word, and what it had started is not worked on. `fleet`: workers elsewhere do the work,
+   * and what is known of them is in their database.
+   */
+  readonly state: "running" | "stopped" | "gone" | "fleet";
+  /** When it was started; `null` where none works. */
+  readonly since: number | null;
+  readonly pid: number | null;
+  /** Agents that work now, and how many may work at once. */
+  readonly busy: number;
+  readonly most: number | null;
+}
+
+/** What the home page shows. */
+export interface NowDocument extends NowView {
+  readonly position: number;
+  readonly hasJournal: boolean;
+  /** The newest line that each story's agent or check printed, by story. */
+  readonly lastLines: Readonly<Record<string, string>>;
+  /** What was answered and can still be undone. */
+  readonly answered: readonly OpenAnswer[];
+}
+
+/** One question with everything that a person needs to answer it. */
+export interface QuestionDocument extends InboxEntry {
+  readonly position: number;
+  readonly likely: readonly LikelyAnswer[];
+  /** The code around the first open finding; `null` where no line is known, or its file is not there. */
+  readonly code: CodeAround | null;
+  readonly tries: readonly TryRow[];
+}
+
+export interface CodeAround {
+  readonly file: string;
+  /** The line that the finding names. */
+  readonly line: number;
+  readonly title: string;
+  readonly first: number;
+  readonly lines: readonly string[];
+}
+
+/** One attempt in the table of a question. */
+export interface TryRow {
+  readonly attempt: number;
+  readonly said: string;
+  readonly changed: readonly string[];
+  /** Why it was rejected, by the titles of its findings. */
+  readonly failed: readonly string[];
+  readonly costUsd: number | null;
+}
+
+/** What is printed for a story. */
+export interface OutputDocument extends OutputPage {
+  readonly story: string;
+}
+
+export interface StoriesPausedDocument {
+  readonly stories: readonly string[];
+  readonly isHeld: boolean;
+  readonly by: string;
 }
 
 export interface BoardDocument {
@@ -149,6 +222,8 @@ export interface AnsweredDocument {
   readonly story: string | null;
   readonly verb: string;
   readonly by: string;
+  /** The other stories that got the same answer. */
+  readonly also?: readonly string[];
 }
 
 export interface HeldDocument {

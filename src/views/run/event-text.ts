@@ -44,7 +44,7 @@ export function eventWords(event: Event): string {
     case "work.sent-back":
       return `sent back from ${event.gate} to ${event.route.role} (${event.route.phase}): ${shortLine(event.route.reason, 120)}`;
     case "story.accepted":
-      return acceptedText(event.notes, "every gate is open");
+      return acceptedText(event.notes, "all gates passed");
     case "policy.applied":
       return `new rules for this story, by ${authorText(event)}`;
     default:

@@ -16,9 +16,19 @@ export interface StoryLine {
   /** `null` for a beginning whose end is told too. */
   readonly entry: TimelineEntry | null;
   /** When what ended here had begun, and what it was. */
-  readonly bar: { readonly lane: TimelineLane; readonly from: number; readonly label: string } | null;
+  readonly bar: TimelineBar | null;
+  /** What began here; its end, if there is one, is another line. */
+  readonly start: { readonly lane: TimelineLane; readonly label: string } | null;
   readonly kept: readonly TextReference[];
   readonly hash: string;
+}
+
+export interface TimelineBar {
+  readonly lane: TimelineLane;
+  readonly from: number;
+  readonly label: string;
+  /** How it ended: the color of the bar. */
+  readonly result: "good" | "bad" | "unclear" | "plain";
 }
 
 export type TimelineLane = "agent" | "gate" | "blame" | "person";
@@ -41,23 +51,36 @@ export function storyLine(line: JournalLine): StoryLine {
     words: eventWords(event),
     entry: timelineOf([line])[0] ?? null,
     bar: barOf(event, at),
+    start: startOf(event),
     kept: keptBy(event),
     hash,
   };
 }
 
-function barOf(event: Event, at: number): StoryLine["bar"] {
+function barOf(event: Event, at: number): TimelineBar | null {
   switch (event.type) {
-    case "attempt.finished":
-      return { lane: "agent", from: at - event.durationMs, label: `attempt ${event.attempt}` };
-    case "gate.judged":
-      return {
-        lane: "gate",
-        from: at - event.judgement.durationMs,
-        label: `${event.judgement.gate}: ${event.judgement.result}`,
-      };
+    case "attempt.finished": {
+      const result = event.outcome.type === "ready" ? "plain" : "unclear";
+      return { lane: "agent", from: at - event.durationMs, label: `attempt ${event.attempt}`, result };
+    }
+    case "gate.judged": {
+      const { gate, result, durationMs } = event.judgement;
+      const tone = result === "pass" ? "good" : result === "fail" ? "bad" : "unclear";
+      return { lane: "gate", from: at - durationMs, label: `${gate}: ${result}`, result: tone };
+    }
     case "blame.found":
-      return { lane: "blame", from: at - event.durationMs, label: `blame: ${event.blame.verdict}` };
+      return { lane: "blame", from: at - event.durationMs, label: `blame: ${event.blame.verdict}`, result: "plain" };
+    default:
+      return null;
+  }
+}
+
+function startOf(event: Event): StoryLine["start"] {
+  switch (event.type) {
+    case "attempt.started":
+      return { lane: "agent", label: `attempt ${event.attempt} runs` };
+    case "gate.started":
+      return { lane: "gate", label: `${event.gate} runs` };
     default:
       return null;
   }

@@ -29,11 +29,13 @@ export function statusOf(run: RunOutline, state: StoryOutline): StoryStatus {
           "accepted",
           "none",
           ending.forced === null
-            ? ["every gate is open", ...(ending.notes ?? [])].join("; ")
+            ? ["all gates passed", ...(ending.notes ?? [])].join("; ")
             : `by ${ending.forced.by}: ${ending.forced.reason}`,
         )
       : at("failed", "none", ending.reason);
   if (escalation !== null) return at("escalated", "person", escalation.question, escalation.gate);
+  if (running !== null && run.engine === "gone")
+    return at("waiting", "person", "the engine is gone: remand run continues the story");
   if (running?.type === "gate") return at("in-gate", "gate", `the ${running.gate} gate judges`, running.gate);
   if (running?.type === "attempt") return at("working", "agent", `${running.role} works`);
   if (running?.type === "step") return at("working", "engine", running.step);
@@ -53,7 +55,7 @@ function waiting(
   state: StoryOutline,
   at: (status: Status, actor: Actor, why: string, gate?: GateName | null) => StoryStatus,
 ): StoryStatus {
-  if (state.held) return at("waiting", "person", "it was stopped; resume it");
+  if (state.held) return at("waiting", "person", "paused: resume it");
   if (state.policy === null && state.story.shelf === "backlog") return at("backlog", "person", "make it ready");
   const unmet = state.policy === null ? state.story.dependsOn.filter((id) => !isAccepted(run, id)) : [];
   if (unmet.length > 0) return at("waiting", "story", unmet.map((id) => blockedOn(run, id)).join(", "));

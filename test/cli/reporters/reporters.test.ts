@@ -275,7 +275,7 @@ describe("github", () => {
     const files = memoryFiles({ "/tmp/summary.md": "# before\n" });
     await told("github", { env: { GITHUB_STEP_SUMMARY: "/tmp/summary.md" }, files });
     expect(await files.read("/tmp/summary.md")).toBe(
-      "# before\n## Remand\n\n1 story · 1 accepted · $0.50 of $10.00\n\n| story | state | attempts | |\n|---|---|---|---|\n| login | accepted | 2 | every gate is open |\n",
+      "# before\n## Remand\n\n1 story · 1 accepted · $0.50 of $10.00\n\n| story | state | attempts | |\n|---|---|---|---|\n| login | accepted | 2 | all gates passed |\n",
     );
   });
 

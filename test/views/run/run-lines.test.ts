@@ -301,7 +301,7 @@ describe("an event in words", () => {
     [judged("checks", "t", "pass", { more: { summary: "checks: pass (2 of 2)" } }), "checks: pass (2 of 2)"],
     [blameEvent("checks", "unmet"), "blame: unmet, ranked; it is unmet"],
     [{ type: "policy.applied", policy: presetPolicy("goal"), by: "Ada" }, "new rules for this story, by Ada"],
-    [{ type: "story.accepted" }, "accepted: every gate is open"],
+    [{ type: "story.accepted" }, "accepted: all gates passed"],
     [{ type: "story.held", by: "Ada" }, "held by Ada: nothing new starts for it"],
   ])("%j", (event, words) => {
     expect(eventWords(event)).toBe(words);

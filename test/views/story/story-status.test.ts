@@ -73,7 +73,7 @@ describe("statusOf", () => {
       answer("force-complete", { message: "ship it" }),
     );
     expect(status(forced).why).toBe("by Ada: ship it");
-    expect(status(runScript(begin(POLICY, story("a"))).run).why).toBe("every gate is open");
+    expect(status(runScript(begin(POLICY, story("a"))).run).why).toBe("all gates passed");
   });
 
   it("says what became of the story that is waited for", () => {

@@ -1,9 +1,9 @@
 import { countText } from "../../../src/stdx/plain-text.ts";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { DiffDocument, DiffFile } from "../../../src/views/story/diff-document.ts";
 import { say } from "../ask.ts";
 import { FindingItem } from "../parts/finding-item.tsx";
-import { HunkTable } from "../parts/hunk-table.tsx";
+import { HunkTable, lineInAddress } from "../parts/hunk-table.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Link, setSearchParam, searchParam } from "../router.tsx";
 import { asRefusal, useDocument } from "../use-document.ts";
@@ -18,6 +18,10 @@ export function Diff({ id }: { readonly id: string }) {
     `/stories/${id}/diff?${asked.toString()}`,
     (line) => line.story === id && RELEVANT.has(line.type),
   );
+  const isLoaded = loaded.data !== null;
+  useEffect(() => {
+    if (isLoaded) document.getElementById(lineInAddress())?.scrollIntoView({ block: "center" });
+  }, [isLoaded]);
   const [comments, setComments] = useState<Readonly<Record<string, string>>>({});
   const comment = (where: string, text: string): void => setComments((known) => ({ ...known, [where]: text }));
   return (

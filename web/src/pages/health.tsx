@@ -8,31 +8,33 @@ import { useTitle } from "../use-title.ts";
 
 /** What the work stands on: programs, config, agents; each problem with its fix, each setting with its origin. */
 export function Health() {
-  useTitle("Health");
+  useTitle("Settings");
   const loaded = useDocument<HealthDocument>("/health", () => false);
   return (
     <>
-      <h1>Health</h1>
+      <h1>Settings</h1>
       <div class="tools">
         <button type="button" onClick={loaded.reload}>
-          Look again
+          Refresh
         </button>
       </div>
       <Loading loaded={loaded}>
         {(health) => (
           <>
             <section>
-              <h2>What was looked at</h2>
+              <h2>Checks</h2>
               <ul class="probes">
-                {health.probes.map(({ name, ok, detail, fix }) => (
-                  <li key={name}>
-                    <Badge word={ok ? "pass" : "fail"} label={ok ? "well" : "problem"} />
-                    <div>
-                      <strong>{name}</strong> <span class="muted">{detail}</span>
-                      {!ok && <p>{fix}</p>}
-                    </div>
-                  </li>
-                ))}
+                {[...health.probes]
+                  .sort((a, b) => Number(a.ok) - Number(b.ok))
+                  .map(({ name, ok, detail, fix }) => (
+                    <li key={name}>
+                      <Badge word={ok ? "pass" : "fail"} label={ok ? "OK" : "problem"} />
+                      <div>
+                        <strong>{name}</strong> <span class="muted">{detail}</span>
+                        {!ok && <p>{fix}</p>}
+                      </div>
+                    </li>
+                  ))}
               </ul>
             </section>
             <Config health={health} />
@@ -48,7 +50,7 @@ function Config({ health: { config } }: { readonly health: HealthDocument }) {
   const shown = config.filter(({ path, origin }) => `${path} ${origin}`.includes(query));
   return (
     <section>
-      <h2>The settings that hold</h2>
+      <h2>Effective settings</h2>
       <Filter label="Filter settings" value={query} onInput={setQuery} />
       <div class="scroll" tabIndex={0} role="region" aria-label="Settings">
         <table>

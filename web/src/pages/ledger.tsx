@@ -14,11 +14,11 @@ const PAID = new Set(["attempt.finished", "gate.judged", "blame.found", "work.se
 
 /** What was spent, on what, how much of it came to nothing, and what is likely to come. */
 export function Ledger() {
-  useTitle("Ledger");
+  useTitle("Cost");
   const loaded = useDocument<LedgerDocument>("/ledger", ({ type }) => PAID.has(type));
   return (
     <>
-      <h1>Ledger</h1>
+      <h1>Cost</h1>
       <Loading loaded={loaded}>
         {(ledger) => (
           <>
@@ -49,7 +49,7 @@ function Figures({ ledger: { total, limitUsd, forecast } }: { readonly ledger: L
         </dd>
       </div>
       <div>
-        <dt>Of that sent back</dt>
+        <dt>On rejected work</dt>
         <dd>
           {moneyText(total.wastedUsd)}
           {share}
@@ -108,7 +108,7 @@ function Spending({ ledger }: { readonly ledger: LedgerDocument }) {
       </div>
       <BarChart
         label={`Spent by ${view}`}
-        heads={[view, "Spent", "Sent back", "Time", "Times"]}
+        heads={[view, "Spent", "Sent back", "Time", "Calls"]}
         rows={ledger.rows[view].map((row) => ({
           name: row.name,
           value: row.costUsd,
@@ -136,7 +136,7 @@ function Waste({ ledger: { rows } }: { readonly ledger: LedgerDocument }) {
       <h2>Sent back, by cause</h2>
       <BarChart
         label="Spent on attempts that were sent back, by what they were made for"
-        heads={["Cause", "Sent back", "Times"]}
+        heads={["Cause", "Sent back", "Calls"]}
         rows={causes.map((row) => ({
           name: row.name,
           value: row.wastedUsd,

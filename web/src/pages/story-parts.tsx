@@ -6,6 +6,7 @@ import { durationText, moneyText } from "../../../src/views/text/words.ts";
 import { FindingItem } from "../parts/finding-item.tsx";
 import { KeptText } from "../parts/kept-text.tsx";
 import { Badge } from "../parts/marks.tsx";
+import { Words } from "../parts/words.tsx";
 import { Link } from "../router.tsx";
 
 interface Props {
@@ -51,11 +52,19 @@ function Attempt({ attempt, story }: { readonly attempt: AttemptCard; readonly s
   return (
     <li class={failed === "" ? "" : "was-failed"}>
       <h3>
-        Attempt {number} <Badge word={outcome === "ready" && failed === "" ? "done" : outcome} />
+        Attempt {number} <Badge word={failed !== "" ? "rejected" : outcome === "ready" ? "done" : outcome} />
       </h3>
       <p class="muted">{facts.join(" · ")}</p>
-      {summary !== "" && <p>{summary}</p>}
-      {failed !== "" && <p class="card-finding">{failed}</p>}
+      {summary !== "" && (
+        <p>
+          <Words text={summary} />
+        </p>
+      )}
+      {failed !== "" && (
+        <p class="card-finding">
+          <Words text={failed} />
+        </p>
+      )}
       {endedAt !== null && attempt.changed.length > 0 && (
         <p>
           <Link to={`/story/${story}/diff?attempt=${number}`}>What it changed</Link>
@@ -152,13 +161,15 @@ export function Blames({ story: { blames } }: Props) {
               <Badge word={blame.basis} label={`${blame.verdict}, ${blame.basis}`} /> after {gate},{" "}
               {Math.round(blame.confidence * 100)} % sure
             </p>
-            <p>{blame.explanation}</p>
+            <p>
+              <Words text={blame.explanation} />
+            </p>
             {blame.suspects.map((suspect) => (
               <p class="muted" key={`${suspect.file}:${suspect.line}`}>
                 <code>
                   {suspect.file}:{suspect.line}
                 </code>{" "}
-                {suspect.change}. {suspect.reasons.join("; ")}
+                <Words text={`${suspect.change}. ${suspect.reasons.join("; ")}`} />
               </p>
             ))}
           </li>

@@ -11,6 +11,7 @@ import { Loading } from "../parts/loading.tsx";
 import { MarkdownView } from "../parts/markdown-view.tsx";
 import { Badge, Money, Why } from "../parts/marks.tsx";
 import { Timeline } from "../parts/timeline.tsx";
+import { Words } from "../parts/words.tsx";
 import { unaskedOptions } from "../parts/unasked.ts";
 import { Link } from "../router.tsx";
 import { useDocument } from "../use-document.ts";
@@ -95,7 +96,8 @@ function Next({ story: { card, escalation, story } }: { readonly story: StoryPag
   if (escalation !== null)
     return (
       <p class="next person">
-        <strong>Needs you.</strong> {escalation.question} <Link to={`/inbox#${escalation.id}`}>Answer it</Link>
+        <strong>Needs you.</strong> <Words text={escalation.question} />{" "}
+        <Link to={`/question/${escalation.id}`}>Answer it</Link>
       </p>
     );
   if (card.nextAt !== null)

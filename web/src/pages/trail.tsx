@@ -11,7 +11,7 @@ import { useTitle } from "../use-title.ts";
 
 /** Every event, newest first, with its hash; and whether all of them are what was written. */
 export function Trail() {
-  useTitle("Trail");
+  useTitle("Events");
   const [query, before] = [searchParam("q"), searchParam("before")];
   const asked = new URLSearchParams({ q: query, ...(before === "" ? {} : { before }) });
   const loaded = useDocument<TrailDocument>(`/trail?${asked.toString()}`, () => before === "");
@@ -22,7 +22,7 @@ export function Trail() {
   return (
     <>
       <div class="head">
-        <h1>Trail</h1>
+        <h1>Events</h1>
         {loaded.data?.head != null && (
           <p class="summary">
             {loaded.data.head.position} events, the last is <code>{loaded.data.head.hash.slice(0, 16)}</code>

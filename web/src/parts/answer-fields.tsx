@@ -48,15 +48,39 @@ export function PhaseField({ phases, onMore }: FieldProps & { readonly phases: r
   );
 }
 
-const BUDGETS = ["cost", "tokens", "time", "iterations", "run-cost", "run-tokens", "run-time"];
+const BUDGETS: Readonly<Record<string, string>> = {
+  cost: "money of this story",
+  tokens: "tokens of this story",
+  time: "time of this story",
+  iterations: "attempts of this story",
+  "run-cost": "money of the whole run",
+  "run-tokens": "tokens of the whole run",
+  "run-time": "time of the whole run",
+};
 const HOUR_MS = 3_600_000;
 
-/** A budget in the unit that people think in: dollars, tokens, hours, times. */
-export function BudgetField({ budget, onMore }: FieldProps & { readonly budget: string | undefined }) {
+const budgetName = (budget: string): string =>
+  BUDGETS[budget] ?? `failures of the ${budget.replace("failures:", "")} gate`;
+
+interface BudgetProps extends FieldProps {
+  readonly budget: string | undefined;
+  readonly raise: { readonly budget: string; readonly limit: number } | undefined;
+}
+
+/** A budget in the unit that people think in: dollars, tokens, hours, attempts. */
+export function BudgetField({ budget, raise, onMore }: BudgetProps) {
   const [name, setName] = useState(budget ?? "cost");
-  const [amount, setAmount] = useState("");
+  const [amount, setAmount] = useState(
+    raise === undefined ? "" : String(raise.budget.endsWith("time") ? raise.limit / HOUR_MS : raise.limit),
+  );
   const isTime = name.endsWith("time");
-  const unit = name.endsWith("cost") ? "US dollars" : isTime ? "hours" : name.endsWith("tokens") ? "tokens" : "times";
+  const unit = name.endsWith("cost")
+    ? "US dollars"
+    : isTime
+      ? "hours"
+      : name.endsWith("tokens")
+        ? "tokens"
+        : "attempts";
   const set = (nextName: string, nextAmount: string): void => {
     setName(nextName);
     setAmount(nextAmount);
@@ -68,9 +92,9 @@ export function BudgetField({ budget, onMore }: FieldProps & { readonly budget: 
       <label>
         Budget
         <select value={name} onChange={(event) => set(event.currentTarget.value, amount)}>
-          {[...new Set([...(budget === undefined ? [] : [budget]), ...BUDGETS])].map((each) => (
+          {[...new Set([...(budget === undefined ? [] : [budget]), ...Object.keys(BUDGETS)])].map((each) => (
             <option value={each} key={each}>
-              {each}
+              {budgetName(each)}
             </option>
           ))}
         </select>

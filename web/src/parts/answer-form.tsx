@@ -1,12 +1,13 @@
 import { useId, useState } from "preact/hooks";
-import type { AnswerVerb, EscalationOption } from "../../../src/core/stories/escalation.ts";
+import { type AnswerVerb, type EscalationOption, NEEDS_MESSAGE } from "../../../src/core/stories/escalation.ts";
 import type { Finding } from "../../../src/core/gates/finding.ts";
-import type { AnsweredDocument } from "../../../src/views/board/dashboard.ts";
-import { NEEDS_MESSAGE } from "../../../src/core/stories/escalation.ts";
-import { say } from "../ask.ts";
-import { hello } from "../hello.ts";
+import { ANSWER_LABELS, type LikelyAnswer } from "../../../src/views/answers/likely-answers.ts";
+import { refusalText } from "../ask.ts";
+import { isReadOnly } from "../hello.ts";
 import { asRefusal } from "../use-document.ts";
 import { BudgetField, FindingField, PhaseField } from "./answer-fields.tsx";
+import { sendAnswer } from "./receipts.tsx";
+import { Words } from "./words.tsx";
 
 export interface AnswerFormProps {
   /** The escalation, or the story. */
@@ -18,6 +19,10 @@ export interface AnswerFormProps {
   readonly phases: readonly string[];
   /** The budget that is asked about, where one is. */
   readonly budget?: string;
+  /** What the budget would likely be raised to. */
+  readonly raise?: LikelyAnswer["raise"] | undefined;
+  /** There is a question: its first answer is the advised one. */
+  readonly isAsked?: boolean;
   onAnswered(): void;
 }
 
@@ -28,28 +33,29 @@ export function AnswerForm(props: AnswerFormProps) {
   const [verb, setVerb] = useState<AnswerVerb | null>(null);
   const [message, setMessage] = useState("");
   const [more, setMore] = useState<object>({});
-  const [told, setTold] = useState("");
-  const isReadOnly = hello.value?.readOnly === true;
+  const [problem, setProblem] = useState("");
   const answer = async (event: Event): Promise<void> => {
     event.preventDefault();
+    if (verb === null) return;
+    if (verb === "dispute" && !("findings" in more)) return setProblem("Pick the finding that you dispute.");
     try {
-      const said = await say<AnsweredDocument>("/answers", { about, verb, message, ...more });
-      setTold(`Noted: ${said.by} says ${said.verb}. A running engine continues with it; otherwise remand run does.`);
+      await sendAnswer([about], { verb, message, ...more });
+      setProblem("");
       setVerb(null);
       setMessage("");
       onAnswered();
     } catch (error) {
-      const { message: what, hint } = asRefusal(error);
-      setTold(`${what}. ${hint}`);
+      setProblem(refusalText(asRefusal(error)));
     }
   };
   const pick = (next: AnswerVerb): void => {
     setVerb(next);
-    setMore({});
+    setMore(next === "raise-budget" && props.raise !== undefined ? { ...props.raise } : {});
+    setProblem("");
   };
   return (
     <form class="answer" onSubmit={(event) => void answer(event)}>
-      <Choices name={name} options={options} verb={verb} onPick={pick} />
+      <Choices name={name} options={options} verb={verb} isAsked={props.isAsked === true} onPick={pick} />
       {verb !== null && (
         <div class="answer-more">
           {verb === "waive" && <FindingField key={verb} findings={findings} onMore={setMore} />}
@@ -57,37 +63,48 @@ export function AnswerForm(props: AnswerFormProps) {
             <FindingField key={verb} findings={findings.filter(({ id }) => disputable.includes(id))} onMore={setMore} />
           )}
           {verb === "send-back" && phases.length > 1 && <PhaseField phases={phases} onMore={setMore} />}
-          {verb === "raise-budget" && <BudgetField budget={props.budget} onMore={setMore} />}
+          {verb === "raise-budget" && <BudgetField budget={props.budget} raise={props.raise} onMore={setMore} />}
           <label>
-            {NEEDS_MESSAGE.has(verb) ? "Your words" : "Your words, if you like"}
-            <textarea rows={3} value={message} onInput={(event) => setMessage(event.currentTarget.value)} />
+            {messageLabel(verb)}
+            <textarea
+              rows={3}
+              required={NEEDS_MESSAGE.has(verb)}
+              value={message}
+              onInput={(event) => setMessage(event.currentTarget.value)}
+            />
           </label>
-          <button type="submit" class="primary" disabled={isReadOnly}>
-            {isReadOnly ? "This dashboard is read-only" : `Say ${verb} as ${hello.value?.by ?? "…"}`}
+          <button type="submit" class="primary" disabled={isReadOnly()}>
+            {isReadOnly() ? "This dashboard is read-only" : ANSWER_LABELS[verb]}
           </button>
         </div>
       )}
-      <p role="status">{told}</p>
+      <p role="status">{problem}</p>
     </form>
   );
+}
+
+function messageLabel(verb: AnswerVerb): string {
+  if (!NEEDS_MESSAGE.has(verb)) return "Comment (optional)";
+  return verb === "send-back" ? "Instructions for the next attempt" : "Reason, recorded with your name";
 }
 
 interface ChoicesProps {
   readonly name: string;
   readonly options: readonly EscalationOption[];
   readonly verb: AnswerVerb | null;
+  readonly isAsked: boolean;
   onPick(verb: AnswerVerb): void;
 }
 
 /** With the keyboard: the number in front of an answer picks it while one of them has the focus. */
-function Choices({ name, options, verb, onPick }: ChoicesProps) {
+function Choices({ name, options, verb, isAsked, onPick }: ChoicesProps) {
   const pickByKey = (event: KeyboardEvent): void => {
     const option = options[Number(event.key) - 1];
     if (option !== undefined) onPick(option.verb);
   };
   return (
     <fieldset class="choices" onKeyDown={pickByKey}>
-      <legend>Your answer</legend>
+      <legend class="unseen">Your answer</legend>
       {options.map((option, index) => (
         <label class="choice" key={option.verb}>
           <input
@@ -98,9 +115,10 @@ function Choices({ name, options, verb, onPick }: ChoicesProps) {
             onChange={() => onPick(option.verb)}
           />
           <span>
-            <strong>{option.verb}</strong> <kbd aria-hidden="true">{index + 1}</kbd>
+            <strong>{ANSWER_LABELS[option.verb]}</strong> <kbd aria-hidden="true">{index + 1}</kbd>{" "}
+            {isAsked && index === 0 && <span class="badge calm">recommended</span>}
             <span class="muted">
-              {option.does}. Costs: {option.cost}.
+              <Words text={`${option.does}. Costs: ${option.cost}.`} />
             </span>
           </span>
         </label>

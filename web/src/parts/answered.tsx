@@ -11,7 +11,7 @@ export function Answered({ answered, onUndone }: { readonly answered: readonly O
   const undo = async (story: string): Promise<void> => {
     try {
       await say("/undo", { about: story });
-      setTold(`Taken back: ${story} stands as it did before.`);
+      setTold(`Undone: ${story} is as it was before the answer.`);
     } catch (error) {
       const { message, hint } = asRefusal(error);
       setTold(`${message}. ${hint}`);
@@ -21,12 +21,12 @@ export function Answered({ answered, onUndone }: { readonly answered: readonly O
   return (
     <section aria-label="Answered" class={answered.length === 0 && told === "" ? "quiet" : ""}>
       <p role="status">{told}</p>
-      {answered.length > 0 && <h2>Answered, and not begun</h2>}
+      {answered.length > 0 && <h2 class="label">Recent answers</h2>}
       <ul class="findings">
         {answered.map(({ story, title, verb, by, message, at }) => (
           <li key={story}>
             <p>
-              <Link to={`/story/${story}`}>{title}</Link>: {by} says <strong>{verb}</strong>
+              <Link to={`/story/${story}`}>{title}</Link>: {by} answered <strong>{verb}</strong>
               {message !== "" && `: ${message}`}{" "}
               <span class="muted">
                 <Ago at={at} />
@@ -34,7 +34,7 @@ export function Answered({ answered, onUndone }: { readonly answered: readonly O
             </p>
             <p>
               <button type="button" onClick={() => void undo(story)}>
-                Take it back
+                Undo
               </button>
             </p>
           </li>

@@ -1,6 +1,7 @@
 import type { FindingCard } from "../../../src/views/story/finding-text.ts";
 import { Link } from "../router.tsx";
 import { Badge } from "./marks.tsx";
+import { Words } from "./words.tsx";
 
 const STANDING: Readonly<Record<string, string>> = {
   new: "new",
@@ -29,14 +30,18 @@ export function FindingItem({ finding, story }: { readonly finding: FindingCard;
           (story === undefined ? (
             <code>{where} </code>
           ) : (
-            <Link to={`/story/${story}/diff`}>
+            <Link to={`/story/${story}/diff#${encodeURIComponent(where)}`}>
               <code>{where}</code>
             </Link>
           ))}{" "}
-        {message}
+        <Words text={message} />
       </p>
       {detail !== undefined && detail !== "" && <pre tabIndex={0}>{detail}</pre>}
-      {suggestedFix !== undefined && suggestedFix !== "" && <p class="muted">Suggested: {suggestedFix}</p>}
+      {suggestedFix !== undefined && suggestedFix !== "" && (
+        <p class="muted">
+          Suggested: <Words text={suggestedFix} />
+        </p>
+      )}
     </li>
   );
 }

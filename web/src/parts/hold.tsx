@@ -4,7 +4,7 @@ import { say } from "../ask.ts";
 import { hello } from "../hello.ts";
 import { asRefusal } from "../use-document.ts";
 
-/** Holds a story, and lets it go on: what `remand stop` and `remand run` do at the terminal. */
+/** Pauses a story and resumes it: what `remand stop` and `remand resume` do at the terminal. */
 export function Hold({ story, onChanged }: { readonly story: StoryPageDocument; onChanged(): void }) {
   const { card, isHeld, isRunning } = story;
   const [told, setTold] = useState("");
@@ -26,23 +26,23 @@ export function Hold({ story, onChanged }: { readonly story: StoryPageDocument; 
       : isRunning
         ? "what runs for it ends by itself"
         : "nothing runs for it";
-    void tell("/hold", now ? { now } : {}, `Held: ${ends}, and nothing new starts.`);
+    void tell("/hold", now ? { now } : {}, `Paused: ${ends}, and nothing new starts.`);
   };
-  const goOn = "It goes on: by an engine that is at work, otherwise with remand run.";
+  const goOn = "Resumed: a running engine continues with it, otherwise remand run does.";
   return (
-    <section aria-label="Hold it or let it go on" class="tools">
+    <section aria-label="Pause or resume" class="tools">
       {isHeld ? (
         <button type="button" disabled={isOff} onClick={() => void tell("/release", {}, goOn)}>
-          Let it go on
+          Resume
         </button>
       ) : (
         <button type="button" disabled={isOff} onClick={() => hold(false)}>
-          Hold it
+          Pause
         </button>
       )}
       {isRunning && !isHeld && (
         <button type="button" disabled={isOff} onClick={() => hold(true)}>
-          Hold it and end what runs
+          Pause and stop what runs
         </button>
       )}
       <p role="status">{told}</p>

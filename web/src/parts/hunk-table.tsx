@@ -43,6 +43,16 @@ export function HunkTable({ hunk, path, comments, onComment }: HunkProps) {
   );
 }
 
+/** The line that the address of the page names: `…/diff#src/export.js:3`. */
+export const lineInAddress = (): string => {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    // Typed by hand, or cut off.
+    return "";
+  }
+};
+
 interface LineProps {
   readonly line: ShownLine;
   readonly where: string;
@@ -56,9 +66,13 @@ function LineRows({ line, where, comment, onComment }: LineProps) {
   const [isOpen, setOpen] = useState(false);
   const [sign, word] = KINDS[line.kind];
   const isBlamed = line.blames.length > 0;
+  const isTarget = line.kind !== "removed" && lineInAddress() === where;
   return (
     <>
-      <tr class={`${line.kind}${isBlamed ? " is-blamed" : ""}`}>
+      <tr
+        class={`${line.kind}${isBlamed ? " is-blamed" : ""}${isTarget ? " is-target" : ""}`}
+        {...(line.kind === "removed" ? {} : { id: where })}
+      >
         <td class="author">{line.attempt === null ? "" : line.attempt === 0 ? "engine" : `attempt ${line.attempt}`}</td>
         <td class="number">
           {line.kind === "removed" ? (

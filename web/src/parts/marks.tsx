@@ -1,6 +1,6 @@
 import type { BoardRow, GateMark } from "../../../src/views/board/board.ts";
 import { durationText, moneyText } from "../../../src/views/text/words.ts";
-import { timeText } from "../../../src/views/run/event-text.ts";
+import { localTime } from "../time.ts";
 import { now } from "../clock.ts";
 
 const SIGNS: Readonly<Record<string, readonly [sign: string, tone: string]>> = {
@@ -25,6 +25,9 @@ const SIGNS: Readonly<Record<string, readonly [sign: string, tone: string]>> = {
   blamed: ["◉", "warn"],
   proven: ["◉", "warn"],
   done: ["✔", "good"],
+  running: ["▶", "calm"],
+  rejected: ["✖", "bad"],
+  interrupted: ["?", "warn"],
 };
 
 /** A sign and a word, never a colour alone. */
@@ -78,7 +81,7 @@ export function Money({ usd, unknown, limit }: MoneyProps) {
 /** How long ago, with the moment itself for who wants it. */
 export function Ago({ at }: { readonly at: number }) {
   return (
-    <time dateTime={new Date(at).toISOString()} title={timeText(at)}>
+    <time dateTime={new Date(at).toISOString()} title={localTime(at)}>
       {durationText(Math.max(1000, now.value - at)).replace(/ \d+ s$/, "")} ago
     </time>
   );

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { timeText } from "../../../src/views/run/event-text.ts";
+import { localTime } from "../time.ts";
 import type { StoryLine } from "../../../src/views/story/story-lines.ts";
 import { ask } from "../ask.ts";
 import { asRefusal } from "../use-document.ts";
@@ -19,7 +19,7 @@ export function RawLine({ line }: { readonly line: StoryLine }) {
       <details onToggle={loadText}>
         <summary>
           <span class="muted">{line.position}</span> <strong>{line.story ?? "the run"}</strong> <code>{line.type}</code>{" "}
-          {line.words} <time dateTime={new Date(line.at).toISOString()}>{timeText(line.at)}</time>{" "}
+          {line.words} <time dateTime={new Date(line.at).toISOString()}>{localTime(line.at)}</time>{" "}
           <code class="hash" title={line.hash}>
             {line.hash.slice(0, 10)}
           </code>

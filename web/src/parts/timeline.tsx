@@ -1,5 +1,7 @@
 import { useState } from "preact/hooks";
-import { timeText } from "../../../src/views/run/event-text.ts";
+import { clockTime, localTime } from "../time.ts";
+import { now } from "../clock.ts";
+import { Words } from "./words.tsx";
 import { UNICODE_GLYPHS, durationText } from "../../../src/views/text/words.ts";
 import type { StoryLine } from "../../../src/views/story/story-lines.ts";
 import { KeptText } from "./kept-text.tsx";
@@ -59,23 +61,34 @@ function Told({ line: { at, entry, kept } }: { readonly line: StoryLine }) {
         {UNICODE_GLYPHS.marks[entry.mark]}
       </span>
       <div>
-        <p>{entry.text}</p>
+        <p>
+          <Words text={entry.text} />
+        </p>
         {entry.details.length > 0 && <pre tabIndex={0}>{entry.details.join("\n")}</pre>}
         {kept.map(({ id, label }) => (
           <KeptText id={id} label={label} isProse={!label.startsWith("evidence")} key={id} />
         ))}
       </div>
-      <time dateTime={new Date(at).toISOString()} title={timeText(at)}>
-        {timeText(at).slice(11, 19)}
+      <time dateTime={new Date(at).toISOString()} title={localTime(at)}>
+        {clockTime(at)}
       </time>
     </li>
   );
 }
 
+/** What has started and not ended: it grows until now. */
+function runningBars(lines: readonly StoryLine[]) {
+  const last = lines.findLast(({ bar, start }) => bar !== null || start !== null);
+  if (last?.start == null) return [];
+  const { label, lane } = last.start;
+  return [{ lane, from: last.at, to: now.value, label, result: "running" as const, position: last.position }];
+}
+
 /** Who was busy when. The same in words stands in the summary. */
 function Bars({ lines }: { readonly lines: readonly StoryLine[] }) {
-  const bars = lines.flatMap(({ at, bar, position }) => (bar === null ? [] : [{ ...bar, to: at, position }]));
-  if (bars.length === 0) return <p class="muted">Nothing has ended yet.</p>;
+  const ended = lines.flatMap(({ at, bar, position }) => (bar === null ? [] : [{ ...bar, to: at, position }]));
+  const bars = [...ended, ...runningBars(lines)];
+  if (bars.length === 0) return <p class="muted">Nothing has started yet.</p>;
   const from = Math.min(...bars.map((bar) => bar.from));
   const span = Math.max(1, Math.max(...bars.map((bar) => bar.to)) - from);
   return (
@@ -85,7 +98,7 @@ function Bars({ lines }: { readonly lines: readonly StoryLine[] }) {
           <span class="bar-label">{bar.label}</span>
           <svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
             <rect
-              class={`lane-${bar.lane}`}
+              class={`bar-${bar.result}`}
               x={((bar.from - from) / span) * 1000}
               width={Math.max(3, ((bar.to - bar.from) / span) * 1000)}
               height="10"

@@ -6,28 +6,28 @@ export function unaskedOptions({ findings, disputable, card }: StoryPageDocument
   const hasFindings = findings.some(({ standing }) => standing !== "resolved");
   const waive: EscalationOption = {
     verb: "waive",
-    does: "Lets findings through in your name, with your reason; they are shown as waived, never as passed",
+    does: "Accept anyway. Recorded as waived by you, never shown as a pass",
     cost: "no attempt",
   };
   const dispute: EscalationOption = {
     verb: "dispute",
-    does: "Has an independent reviewer look at a finding once; if it stands, you decide",
+    does: "An independent reviewer looks at a finding once; if it stands, you decide",
     cost: "one question to a reviewer",
   };
   const about = [...(hasFindings ? [waive] : []), ...(disputable.length > 0 ? [dispute] : [])];
   return [
-    { verb: "send-back", does: "Sends the work back with your words in its brief", cost: "one attempt" },
+    { verb: "send-back", does: "Put your instructions into the next brief", cost: "one attempt" },
     ...about,
     {
       verb: "raise-budget",
-      does: `Gives it more to spend${card.costLimitUsd === null ? "" : `; the limit is ${card.costLimitUsd} USD now`}`,
+      does: `Set a new limit and continue${card.costLimitUsd === null ? "" : `; the limit is $${card.costLimitUsd.toFixed(2)} now`}`,
       cost: "what it then spends",
     },
     {
       verb: "force-complete",
-      does: "Accepts the work as it is, in your name; gates that are not open get a waiver",
+      does: "Accept now; every gate that has not passed is recorded as waived by you",
       cost: "nothing more",
     },
-    { verb: "abandon", does: "Ends the story unaccepted; its branch stays", cost: "nothing more" },
+    { verb: "abandon", does: "The story ends as failed; its branch stays", cost: "nothing more" },
   ];
 }

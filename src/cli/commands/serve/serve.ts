@@ -49,6 +49,7 @@ async function serve(world: World, options: Options): Promise<ExitCode> {
     redact: config?.redact ?? [],
     ...(config === null ? {} : { notify: config }),
     onNotice: (text) => world.err(`${text}\n`),
+    engineArgs: ["run", "--watch", ...(options.config === undefined ? [] : ["--config", options.config])],
     health: () => healthOf(world, options.config),
     verify: () => world.host.verify(world.cwd, () => undefined),
   });

@@ -34,7 +34,7 @@ describe("remand status", () => {
     const { out, exit } = await on(await stuck(), status);
     expect(out.split("\n")).toEqual([
       "cart   waiting                                   story: login (escalated)",
-      "done   accepted   attempt 1/15  $0.00 of $10.00  every gate is open   integrity ✔  checks ✔",
+      "done   accepted   attempt 1/15  $0.00 of $10.00  all gates passed   integrity ✔  checks ✔",
       "login  escalated  attempt 3/15  $1.50 of $10.00  person: What should change before the next attempt?   integrity ✔  checks ✖ 1 finding   remand answer esc-login-1 …",
       "3 stories · 1 accepted · 1 waiting · 1 needs you · $1.50",
       "next: about $0.50 for the next attempt of 1 story",
@@ -161,7 +161,7 @@ describe("remand log", () => {
     expect(all[0]).toBe("    1  2026-02-22 14:30:01Z  the run  policy.set  rules of the preset goal, set by test");
     const one = (await on(host, log, ["--story", "done"])).out.trimEnd().split("\n");
     expect(one.every((line) => line.includes("Z  done  "))).toBe(true);
-    expect(one.at(-1)).toContain("story.accepted  accepted: every gate is open");
+    expect(one.at(-1)).toContain("story.accepted  accepted: all gates passed");
   });
 
   it("prints the lines for programs, hashes and all", async () => {

@@ -10,15 +10,15 @@ import { useTitle } from "../use-title.ts";
 import { StoryList } from "./story-list.tsx";
 
 /** Where every story is, in columns by who must act. */
-export function Board() {
-  useTitle("Board");
+export function Stories() {
+  useTitle("Stories");
   const query = searchParam("q");
   const isList = searchParam("view") === "list";
   const loaded = useDocument<BoardDocument>(`/board?q=${encodeURIComponent(query)}`);
   return (
     <>
       <div class="head">
-        <h1>Board</h1>
+        <h1>Stories</h1>
         {loaded.data !== null && <Summary board={loaded.data} />}
       </div>
       <div class="tools">
@@ -59,7 +59,7 @@ function Summary({ board }: { readonly board: BoardDocument }) {
   return (
     <p class="summary">
       {needsYou > 0 && (
-        <Link to="/inbox" class="needs">
+        <Link to="/" class="needs">
           {needsYou} {needsYou === 1 ? "needs" : "need"} you
         </Link>
       )}
@@ -105,7 +105,7 @@ function Column({ column }: { readonly column: BoardColumn }) {
       </ul>
       {total > cards.length && (
         <p>
-          <Link to={`/?view=list&column=${name}`}>All {total}</Link>
+          <Link to={`/stories?view=list&column=${name}`}>All {total}</Link>
         </p>
       )}
     </section>

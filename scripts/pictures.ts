@@ -1,0 +1,100 @@
+/**
+ * Takes pictures of every page of the dashboard, from a real run with scripted agents: one story running, some asking,
+ * some done. `npm run build && npm run tools`, then
+ * `node .build/scripts/pictures.js <folder>`: each page at 1440, 1024 and 390 pixels, light and dark.
+ */
+import { mkdirSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Browser } from "playwright-core";
+import { launch } from "../test/web/browser.ts";
+import {
+  dashboardProject,
+  disputedParts,
+  disputedStory,
+  projectFiles,
+  slowParts,
+  slowStory,
+} from "../test/web/dashboard-project.ts";
+
+interface Shot {
+  readonly name: string;
+  readonly path: string;
+  /** What is on the page once it is loaded. */
+  readonly there: string;
+}
+
+const PAGES: readonly Shot[] = [
+  { name: "now", path: "/", there: ".need" },
+  { name: "question", path: "/question/esc-billing-export-1", there: ".choice" },
+  { name: "stories", path: "/stories", there: ".card" },
+  { name: "list", path: "/stories?view=list", there: ".list td" },
+  { name: "story", path: "/story/cap-the-wait", there: ".timeline li" },
+  { name: "diff", path: "/story/cap-the-wait/diff?attempt=1", there: ".blame" },
+  { name: "cost", path: "/cost", there: ".chart" },
+  { name: "events", path: "/events", there: ".raw" },
+  { name: "settings", path: "/settings", there: ".probes li" },
+];
+
+const WIDTHS = [
+  [1440, 900],
+  [1024, 768],
+  [390, 844],
+] as const;
+const SCHEMES = ["light", "dark"] as const;
+
+const files = projectFiles({ ...disputedStory, "stories/think-long.md": slowStory }, [...disputedParts, ...slowParts]);
+
+async function takeAll(folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const project = dashboardProject(files);
+  const browser = await launch();
+  try {
+    project.start("run", "--watch", "--reporter", "minimal");
+    const { url, token } = await project.serve();
+    await untilSettled(url, token);
+    for (const [width, height] of WIDTHS)
+      for (const scheme of SCHEMES)
+        await takePages(browser, url, {
+          width,
+          height,
+          scheme,
+          file: (name) => `${folder}/${name}-${width}-${scheme}.png`,
+        });
+  } finally {
+    await browser.close();
+    await project.clear();
+  }
+}
+
+interface Look {
+  readonly width: number;
+  readonly height: number;
+  readonly scheme: "light" | "dark";
+  file(name: string): string;
+}
+
+async function takePages(browser: Browser, url: string, look: Look): Promise<void> {
+  const { width, height, scheme, file } = look;
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme });
+  await page.goto(url);
+  for (const { name, path, there } of PAGES) {
+    await page.goto(new URL(path, url).href);
+    await page.locator(there).first().waitFor();
+    await page.screenshot({ path: file(name) });
+  }
+  await page.close();
+}
+
+/** Everything is done or asks, but for the one story that takes long. */
+async function untilSettled(url: string, token: string): Promise<void> {
+  const headers = { authorization: `Bearer ${token}` };
+  for (let tries = 0; tries < 240; tries++) {
+    const response = await fetch(new URL("/api/board", url), { headers });
+    const { counts } = (await response.json()) as { counts: Record<string, number> };
+    if (counts["accepted"] === 2 && counts["needsYou"] === 2 && counts["running"] === 1) return;
+    await sleep(500);
+  }
+  throw new Error("the run did not settle within 2 minutes");
+}
+
+await takeAll(process.argv[2] ?? "pictures");

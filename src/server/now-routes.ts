@@ -1,0 +1,131 @@
+import { Hono } from "hono";
+import { RemandError } from "../core/events/error.ts";
+import type { OutputPlace } from "../core/events/output-line.ts";
+import { isOpenStatus } from "../core/gates/tried-finding.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
+import { likelyAnswers } from "../views/answers/likely-answers.ts";
+import type { CodeAround, NowDocument, OutputDocument, QuestionDocument, TryRow } from "../views/board/dashboard.ts";
+import { nowView } from "../views/board/now.ts";
+import type { AttemptCard } from "../views/story/story-document.ts";
+import { shortLine } from "../views/text/words.ts";
+import { type ServerContext, numberIn } from "./context.ts";
+import { inboxOf, knownStory, openAnswers, storyOf } from "./documents.ts";
+import type { CurrentRun } from "./live.ts";
+
+/** What is happening now: the home page, one question, and what is printed for a story. */
+export function nowRoutes(context: ServerContext): Hono {
+  const { source, live, currentRun, send, index } = context;
+  return new Hono()
+    .get("/now", async () => {
+      const now = await live.now();
+      if (now === null) return send(EMPTY_NOW);
+      const view = nowView(now.state, midnight(source.now()));
+      const lines = await Promise.all(
+        view.working.map(async ({ id, since }) => [id, since, await source.output.lastLine(id)] as const),
+      );
+      const document: NowDocument = {
+        ...view,
+        position: now.state.position,
+        hasJournal: true,
+        lastLines: Object.fromEntries(
+          lines.flatMap(([id, since, line]) =>
+            // What a step before this one printed is not what happens now.
+            line === null || line.at < since ? [] : [[id, shortLine(line.text, 200)]],
+          ),
+        ),
+        answered: openAnswers(now.state),
+      };
+      return send(document);
+    })
+    .get("/questions/:id", async (c) => {
+      const now = await currentRun();
+      const { items } = await inboxOf(now, index, c.req.param("id"));
+      const item = items[0];
+      if (item === undefined)
+        throw new RemandError("usage", "this question is not open any more", "It was answered, or the story moved on.");
+      const { escalation, story } = item;
+      const state = story === null ? null : knownStory(now, story);
+      const cards = story === null ? [] : (await storyOf(now, index, story, () => null)).attempts;
+      const document: QuestionDocument = {
+        ...item,
+        position: now.state.position,
+        likely: likelyAnswers(escalation),
+        code: state === null ? null : await codeAround(now, state),
+        tries: escalation.attempts.map((tried) => tryRow(tried, cards)),
+      };
+      return send(document);
+    })
+    .get("/stories/:id/output", async (c) => {
+      const story = knownStory(await currentRun(), c.req.param("id")).story.id;
+      const document: OutputDocument = { story, ...(await source.output.read(story, placeIn(c.req.query("after")))) };
+      return send(document);
+    });
+}
+
+const EMPTY_NOW: NowDocument = {
+  position: 0,
+  hasJournal: false,
+  counts: { stories: 0, accepted: 0, running: 0, waiting: 0, ready: 0, backlog: 0, stopped: 0, needsYou: 0, failed: 0 },
+  needsYou: [],
+  working: [],
+  upNext: [],
+  more: { needsYou: 0, working: 0, upNext: 0 },
+  today: { accepted: 0, failed: 0, medianAttempts: null, firstPass: 0 },
+  ended: [],
+  lastLines: {},
+  answered: [],
+};
+
+/** Where the server is is where the person is: it serves this machine only. */
+function midnight(now: number): number {
+  return new Date(now).setHours(0, 0, 0, 0);
+}
+
+/** `3-1024`: the third file, after so many bytes. */
+function placeIn(text: string | undefined): OutputPlace | null {
+  const [file, offset] = (text ?? "").split("-").map(numberIn);
+  return file == null || offset == null ? null : { file, offset };
+}
+
+const LINES_AROUND = 5;
+const MOST_CODE_CHARS = 400;
+
+/** The code around the first open finding that names a line, as the work is now. */
+async function codeAround({ view }: CurrentRun, state: StoryState): Promise<CodeAround | null> {
+  const finding = openFindingOf(state);
+  if (finding === null || state.commit === "") return null;
+  const { file, line, title } = finding;
+  const text = await (await view.workspace()).fileAt(state.story.id, state.commit, file).catch(() => null);
+  if (text === null) return null;
+  const all = text.split("\n");
+  const first = Math.max(1, line - LINES_AROUND);
+  const lines = all.slice(first - 1, line + LINES_AROUND).map((each) => each.slice(0, MOST_CODE_CHARS));
+  return lines.length === 0 ? null : { file, line, title, first, lines };
+}
+
+function openFindingOf(state: StoryState): { file: string; line: number; title: string } | null {
+  const open = (state.escalation?.attempts ?? [])
+    .flatMap(({ findings = [] }) => findings)
+    .filter(({ status }) => isOpenStatus(status))
+    .reverse();
+  for (const { file, line, title } of open) if (file !== undefined && line !== undefined) return { file, line, title };
+  return null;
+}
+
+function tryRow(
+  { attempt, tried, failed, findings = [], findingsLeftOut = 0 }: QuestionDocument["escalation"]["attempts"][number],
+  cards: readonly AttemptCard[],
+): TryRow {
+  const card = cards.find((each) => each.attempt === attempt);
+  const titles = findings.map(({ title, file, line }) =>
+    shortLine(file === undefined ? title : `${file}${line === undefined ? "" : `:${line}`} ${title}`, 160),
+  );
+  const more = findingsLeftOut > 0 ? [`and ${findingsLeftOut} more`] : [];
+  return {
+    attempt,
+    said: shortLine(card?.summary || tried, 200),
+    changed: card?.changed ?? [],
+    failed: titles.length === 0 ? [shortLine(failed, 160)] : [...titles, ...more],
+    costUsd: card?.costUsd ?? null,
+  };
+}

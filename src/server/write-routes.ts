@@ -1,0 +1,158 @@
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import type { RunState } from "../core/stories/run-state.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
+import { heldSchema, pausedSchema, saidSchema, takenBackSchema } from "../core/schemas/escalation.ts";
+import { byText, entries, lookup } from "../stdx/sorted-map.ts";
+import type { AnsweredDocument, ErrorDocument, HeldDocument, StoriesPausedDocument } from "../views/board/dashboard.ts";
+import { answerSubject, holdSubject, personAnswer, storiesMeant } from "../views/answers/person-answer.ts";
+import { isLastUndoHeard, tooLate, undoSubject } from "../views/answers/undo-answer.ts";
+import type { ServerContext } from "./context.ts";
+
+const MOST_BYTES = 64 * 1024;
+const errorDocument = (error: string, hint: string): ErrorDocument => ({ error, hint });
+
+/** What a person says in the dashboard: the same events as from the terminal, and nothing else is ever written. */
+export function writeRoutes(context: ServerContext): Hono {
+  const { source, currentRun, index } = context;
+  const limit = createWriteLimit(() => source.now());
+  const tooLong = bodyLimit({
+    maxSize: MOST_BYTES,
+    onError: (c) => c.json(errorDocument("the request is too long", ""), 413),
+  });
+  const routes = new Hono();
+  routes.post("/hold", tooLong, (c) => setPaused(c, context, limit, "held"));
+  routes.post("/release", tooLong, (c) => setPaused(c, context, limit, "released"));
+  routes.post("/pause-all", tooLong, (c) => setAllPaused(c, context, limit, true));
+  routes.post("/resume-all", tooLong, (c) => setAllPaused(c, context, limit, false));
+  routes.post("/start-engine", tooLong, async (c) => {
+    const refusal = refusalOf(c, source.readOnly, limit);
+    if (refusal !== null) return refusal;
+    await source.startEngine();
+    return c.json({ started: true });
+  });
+  routes.post("/answers", tooLong, async (c) => {
+    const refusal = refusalOf(c, source.readOnly, limit);
+    if (refusal !== null) return refusal;
+    const said = saidSchema.safeParse(await c.req.json().catch(() => null));
+    if (!said.success) return c.json(errorDocument("this is not an answer", said.error.issues[0]?.message ?? ""), 400);
+    const { about, also = [], ...words } = said.data;
+    const { state } = await currentRun();
+    // All of them are checked before the first is written: an answer that fits only some of them changes none.
+    const answers = [about, ...also].map((each) => {
+      const subject = answerSubject(state, someOf(state, each), each);
+      return { story: subject.story, answer: personAnswer(subject, { ...words, by: source.by }) };
+    });
+    for (const { story, answer } of answers) await source.appendEvents(story, [{ type: "person.answered", answer }]);
+    const [first, ...others] = answers;
+    const answered: AnsweredDocument = {
+      story: first!.story,
+      verb: words.verb,
+      by: source.by,
+      ...(others.length === 0 ? {} : { also: others.map(({ story }) => story ?? "the run") }),
+    };
+    return c.json(answered);
+  });
+  routes.post("/undo", tooLong, async (c) => {
+    const refusal = refusalOf(c, source.readOnly, limit);
+    if (refusal !== null) return refusal;
+    const asked = takenBackSchema.safeParse(await c.req.json().catch(() => null));
+    if (!asked.success) return c.json(errorDocument("this undoes nothing", asked.error.issues[0]?.message ?? ""), 400);
+    const { state } = await currentRun();
+    const { story, answer } = undoSubject(state, someOf(state, asked.data.about), asked.data.about);
+    await source.appendEvents(story, [{ type: "answer.undone", by: source.by }]);
+    // Between the look and the word an engine may have begun; then the word came too late, and that is said.
+    const lines = await index.linesOf((await currentRun()).view, story, 0, Infinity);
+    if (!isLastUndoHeard(lines)) throw tooLate(story, "work on it has just started");
+    const undone: AnsweredDocument = { story, verb: answer.verb, by: source.by };
+    return c.json(undone);
+  });
+  return routes;
+}
+
+/** Pauses and resumes a story, as `remand stop` and `remand run` do. */
+async function setPaused(
+  c: Context,
+  context: ServerContext,
+  limit: WriteLimit,
+  wanted: "held" | "released",
+): Promise<Response> {
+  const { source, currentRun } = context;
+  const refusal = refusalOf(c, source.readOnly, limit);
+  if (refusal !== null) return refusal;
+  const asked = heldSchema.safeParse(await c.req.json().catch(() => null));
+  if (!asked.success) return c.json(errorDocument("this pauses no story", asked.error.issues[0]?.message ?? ""), 400);
+  const story = holdSubject((await currentRun()).state, asked.data.about, wanted);
+  const { by } = source;
+  const now = asked.data.now === true ? { now: true } : {};
+  await source.appendEvents(story, [
+    wanted === "held" ? { type: "story.held", by, ...now } : { type: "story.released", by },
+  ]);
+  const document: HeldDocument = { story, isHeld: wanted === "held", by };
+  return c.json(document);
+}
+
+/** Pauses every open story, or resumes every paused one, as `remand stop` and `remand resume` do. */
+async function setAllPaused(
+  c: Context,
+  { source, currentRun }: ServerContext,
+  limit: WriteLimit,
+  isHeld: boolean,
+): Promise<Response> {
+  const refusal = refusalOf(c, source.readOnly, limit);
+  if (refusal !== null) return refusal;
+  const asked = pausedSchema.safeParse(await c.req.json().catch(() => null));
+  if (!asked.success) return c.json(errorDocument("this pauses nothing", asked.error.issues[0]?.message ?? ""), 400);
+  const { by } = source;
+  const now = asked.data.now === true ? { now: true } : {};
+  const concerned = [...entries((await currentRun()).state.stories)]
+    .map(([, state]) => state)
+    .filter(({ ending, held, story, policy }) => {
+      const isBacklog = policy === null && story.shelf === "backlog";
+      return ending === null && held !== isHeld && !(isHeld && isBacklog);
+    });
+  for (const { story } of concerned)
+    await source.appendEvents(story.id, [isHeld ? { type: "story.held", by, ...now } : { type: "story.released", by }]);
+  const document: StoriesPausedDocument = { stories: concerned.map(({ story }) => story.id), isHeld, by };
+  return c.json(document);
+}
+
+/** Why nothing may be written now. */
+function refusalOf(c: Context, readOnly: boolean, limit: WriteLimit): Response | null {
+  if (readOnly)
+    return c.json(errorDocument("this dashboard is read-only", "Start remand serve without --read-only."), 403);
+  // A form of another site cannot send this type without asking first.
+  if (!/^application\/json\b/.test(c.req.header("content-type") ?? ""))
+    return c.json(errorDocument("an answer is JSON", ""), 415);
+  const wait = limit.take();
+  if (wait === 0) return null;
+  c.header("retry-after", String(wait));
+  return c.json(errorDocument("too many answers at once", `Wait ${wait} s.`), 429);
+}
+
+function someOf({ stories }: RunState, about: string): StoryState[] {
+  return storiesMeant(about).flatMap((id) => lookup(stories, id, byText) ?? []);
+}
+
+/** How fast people may speak: some words at once, then one after the other. A page gone wild is stopped by it. */
+export interface WriteLimit {
+  /** `0`: allowed. Else how many seconds to wait. */
+  take(): number;
+}
+
+function createWriteLimit(now: () => number, burst = 10, perSecond = 0.5): WriteLimit {
+  let left = burst;
+  let at = now();
+  return {
+    take: () => {
+      const time = now();
+      left = Math.min(burst, left + ((time - at) / 1000) * perSecond);
+      at = time;
+      if (left >= 1) {
+        left -= 1;
+        return 0;
+      }
+      return Math.ceil((1 - left) / perSecond);
+    },
+  };
+}

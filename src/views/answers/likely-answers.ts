@@ -1,0 +1,122 @@
+import { type BudgetName, FAILURE_CEILING } from "../../core/stories/budget.ts";
+import {
+  type AnswerVerb,
+  type Escalation,
+  type EscalationReason,
+  NEEDS_MESSAGE,
+} from "../../core/stories/escalation.ts";
+import { amountText } from "../text/words.ts";
+
+/** An answer that can be given with one button, beside the question. */
+export interface LikelyAnswer {
+  readonly verb: AnswerVerb;
+  /** What stands on the button. */
+  readonly label: string;
+  readonly does: string;
+  /** In short: `≈ $0.47`; empty where it costs nothing that is known. */
+  readonly price: string;
+  /** A person must say something with it: instructions or a reason. */
+  readonly needsMessage: boolean;
+  /** For `raise-budget`: what it is raised to. */
+  readonly raise?: { readonly budget: BudgetName; readonly limit: number };
+}
+
+/** All answers of a question, the likely ones first: the one that is advised, and the one that people mostly take else. */
+export function likelyAnswers({ options, reason }: Pick<Escalation, "options" | "reason">): readonly LikelyAnswer[] {
+  const [first, ...rest] = options;
+  if (first === undefined) return [];
+  const second = rest.find(({ verb }) => verb === secondChoice(reason)) ?? rest[0];
+  const ordered = second === undefined ? [first] : [first, second, ...rest.filter((option) => option !== second)];
+  return ordered.map(({ verb, does, cost }) => {
+    const raise = verb === "raise-budget" ? raiseFor(reason) : null;
+    return {
+      verb,
+      label: raise === null ? ANSWER_LABELS[verb] : `Raise to ${raiseText(raise)}`,
+      does,
+      price: priceOf(cost),
+      needsMessage: NEEDS_MESSAGE.has(verb) && !(reason.type === "approval" && verb === "send-back"),
+      ...(raise === null ? {} : { raise }),
+    };
+  });
+}
+
+/** What a person calls an answer. */
+export const ANSWER_LABELS: { readonly [V in AnswerVerb]: string } = {
+  merge: "Merge",
+  resolve: "I fixed it",
+  "send-back": "Send back",
+  waive: "Waive",
+  dispute: "Dispute",
+  drop: "Drop the commits",
+  "raise-budget": "Raise the limit",
+  "force-complete": "Accept anyway",
+  abandon: "Abandon",
+  retry: "Retry",
+  "declare-healthy": "It is healthy",
+  halt: "Halt the run",
+  known: "Known failure",
+  target: "Make it the target",
+  allow: "Allow it",
+};
+
+function secondChoice(reason: EscalationReason): AnswerVerb | null {
+  if (reason.type !== "budget") return null;
+  return reason.budget.startsWith("failures:") ? "waive" : "abandon";
+}
+
+/** Twice as much; failures cannot be raised beyond what any setting may allow. */
+function raiseFor(reason: EscalationReason): { readonly budget: BudgetName; readonly limit: number } | null {
+  if (reason.type !== "budget") return null;
+  const { budget, used, limit } = reason;
+  if (budget.startsWith("failures:"))
+    return used >= FAILURE_CEILING ? null : { budget, limit: Math.min(FAILURE_CEILING, used + 2) };
+  return { budget, limit: Math.ceil(Math.max(used, limit) * 2) };
+}
+
+function raiseText({ budget, limit }: { readonly budget: BudgetName; readonly limit: number }): string {
+  return budget.startsWith("failures:") || budget === "iterations" ? `${limit} attempts` : amountText(budget, limit);
+}
+
+const priceOf = (cost: string): string => {
+  const money = /\$\d+(?:\.\d+)?/.exec(cost)?.[0];
+  return money === undefined ? "" : `≈ ${money}`;
+};
+
+/**
+ * What questions have in common that one answer can settle: the same missing agent, the same broken gate, the same
+ * budget. Work that reviewers rejected has a cause of its own, which is in the words of the question.
+ */
+export function causeOf({ reason, gate, question }: Pick<Escalation, "reason" | "gate" | "question">): string {
+  switch (reason.type) {
+    case "budget":
+      return reason.budget.startsWith("failures:")
+        ? slug(reason.budget.replace(":", "-"), question)
+        : slug("budget", reason.budget);
+    case "agent-failure":
+      return slug("agent", reason.detail.split(/ — |\n/)[0] ?? reason.outcome);
+    case "agent-missing":
+      return slug("agent-missing", reason.role);
+    case "gate-error":
+    case "gate-inconclusive":
+    case "gate-blocked":
+      return slug(reason.type, gate ?? "", reason.detail.split("\n")[0] ?? "");
+    case "approval":
+      return slug("approve", reason.of);
+    case "failing-base":
+      return slug("failing-base", String(reason.tests.length), ...reason.tests);
+    case "infrastructure":
+      return slug("infrastructure", reason.issue);
+    default:
+      return slug(reason.type, question);
+  }
+}
+
+const LONGEST_CAUSE = 60;
+
+const slug = (...parts: readonly string[]): string =>
+  parts
+    .join("-")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
+    .slice(0, LONGEST_CAUSE)
+    .replaceAll(/^-|-$/g, "");

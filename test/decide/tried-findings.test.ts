@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import type { Brief } from "../../src/core/stories/brief.ts";
 import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
-import type { PresetName } from "../../src/core/events/policy.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
 import { composeBrief, type BriefMaterial } from "../../src/decide/compose-brief.ts";
 import { escalateStory } from "../../src/decide/escalate.ts";
 import { LONGEST_TITLE, MOST_KEPT_FINDINGS, titleOf, triedFindings } from "../../src/decide/tried-findings.ts";
 import { writeBrief } from "../../src/write/briefs/brief.ts";
 import { writeEscalation } from "../../src/write/reports/escalation.ts";
 import { begin, runScript, stateOf, foldEvents, world, type Says, type World } from "../seeds/scripted-run.ts";
-import { answer, story } from "../kit/story-world.ts";
+import { answer, reviewedPhases, story } from "../kit/story-world.ts";
 
 const MATERIAL: BriefMaterial = {
   rolePrompt: "",
@@ -31,10 +31,10 @@ const failing = (...findings: readonly ReturnType<typeof finding>[]): Says => ({
   more: { findings, blocking: findings.map(({ id }) => id) },
 });
 
-function played(happens: World, preset: PresetName = "critic-audit") {
+function played(happens: World, policy: Policy = presetPolicy("critic-audit")) {
   const briefs: Brief[] = [];
   const rest = world(happens);
-  const { run } = runScript(begin(presetPolicy(preset), story("a")), (command, state, now) => {
+  const { run } = runScript(begin(policy, story("a")), (command, state, now) => {
     if (command.type === "send-back") briefs.push(composeBrief(state!, command, MATERIAL));
     return rest(command, state, now);
   });
@@ -142,7 +142,10 @@ describe("what earlier attempts were rejected for", () => {
 
   it("does not take a review of the plan for one of the code", () => {
     const inPlan = identifyFinding({ ...ONE, category: "plan" });
-    const { briefs } = played({ gates: { review: ["pass", "pass", "pass", failing(inPlan), failing(TWO)] } }, "story");
+    const { briefs } = played(
+      { gates: { review: ["pass", "pass", "pass", failing(inPlan), failing(TWO)] } },
+      reviewedPhases(),
+    );
     expect(briefs[0]?.route.phase).toBe("plan");
     expect(summary(briefs[1])?.flat()).toContain("unchecked one is wrong");
   });

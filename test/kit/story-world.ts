@@ -1,3 +1,5 @@
+import { presetPolicy } from "../../src/config/presets.ts";
+import type { Policy } from "../../src/core/events/policy.ts";
 import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import { fingerprint, storyId, treeId, evidenceId } from "../../src/core/events/ids.ts";
 import type { AttemptOutcome } from "../../src/core/stories/attempt.ts";
@@ -523,4 +525,13 @@ function roundsOf(state: StoryState, gate: GateName): number {
 /** A tree that was never there before: the number of the story's events has not been there either. */
 function freshTree(state: StoryState): string {
   return `t${state.seq}`;
+}
+
+/** The preset `story` with reviewers in each phase, as a config may have it. */
+export function reviewedPhases(): Policy {
+  const policy = presetPolicy("story");
+  const phases = policy.phases.map((phase): Policy["phases"][number] =>
+    phase.phase === "implement" ? phase : { ...phase, gates: ["integrity", "review"] },
+  );
+  return { ...policy, phases };
 }

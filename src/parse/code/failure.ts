@@ -27,7 +27,11 @@ export function readFailure(text: string, surroundings: FailureContext): Failure
     line.slice(0, 2000),
   );
   const output = readTestOutput(plain, surroundings.root);
-  const listed: readonly ListedFailure[] = output.failures.length > 0 ? output.failures : readOtherFailures(lines);
+  // An error that ended the program is read below, with all its frames.
+  const told = output.failures.flatMap(({ category, ...failure }) =>
+    category === "crash" ? [] : [{ ...failure, category }],
+  );
+  const listed: readonly ListedFailure[] = told.length > 0 ? told : readOtherFailures(lines);
   const maps = mapsOf(surroundings);
   const tests = listed.filter((failure) => failure.test !== null).slice(0, MOST_FAILURES);
   const failures =

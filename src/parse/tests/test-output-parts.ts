@@ -4,7 +4,7 @@ import type { TestCounts } from "../../core/gates/gate.ts";
 export interface OutputFailure {
   /** The full name of the failing test; `null` for anything that is no test. */
   readonly test: string | null;
-  readonly category: "test" | "build" | "type" | "lint";
+  readonly category: "test" | "build" | "type" | "lint" | "crash";
   readonly message: string;
   /** What it says beyond its first line: values, a difference, the nearest frames. May be empty. */
   readonly detail: string;

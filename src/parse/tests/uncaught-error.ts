@@ -25,7 +25,7 @@ export function readUncaughtError(lines: readonly string[]): OutputFailure | nul
     if (place === null) continue;
     const { file, line } = place;
     const detail = detailIn(lines, at, frames);
-    return { test: null, category: "build", message: shortMessage(error[1]!), detail, file, line };
+    return { test: null, category: "crash", message: shortMessage(error[1]!), detail, file, line };
   }
   return null;
 }

@@ -11,7 +11,7 @@ it("finds the error that ended a program, at its place in the project", () => {
   expect(readTestOutput(node, "/project").failures).toEqual([
     {
       test: null,
-      category: "build",
+      category: "crash",
       message: "TypeError: Cannot redefine property: isNew",
       detail: "at Object.<anonymous> (index.js:64:35)",
       file: "index.js",

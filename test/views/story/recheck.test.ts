@@ -11,7 +11,7 @@ import { fold } from "../../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../../src/fold/new-state.ts";
 import { byText, lookup } from "../../../src/stdx/sorted-map.ts";
 import { type GateRecheck, recheckText, rechecks } from "../../../src/views/story/recheck.ts";
-import { attemptEnd, judgement, recordedEvent, story } from "../../kit/story-world.ts";
+import { attemptEnd, judgement, recordedEvent, reviewedPhases, story } from "../../kit/story-world.ts";
 
 const base = presetPolicy("critic-audit");
 const POLICY: Policy = {
@@ -114,7 +114,7 @@ describe("what was judged again", () => {
     story.judged({ integrity: "pass", review: "pass" });
     story.work(["stories/a.md"], "plan");
     story.judged({ integrity: "fail" });
-    const [rework] = rechecks(story.lines, presetPolicy("story"));
+    const [rework] = rechecks(story.lines, reviewedPhases());
     expect(rework).toMatchObject({ phase: "research", phasesAgain: ["plan", "implement"] });
     expect(whats(rework?.gates)).toEqual(["integrity again", "review again"]);
     expect(rework?.gates.map(({ result }) => result)).toEqual(["pass", "pass"]);

@@ -1,12 +1,13 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const MAIN = join(ROOT, "dist/main.js");
 
 interface Step {
   readonly id: string;
@@ -44,15 +45,19 @@ beforeEach(() => {
   write("remand.yaml", "version: 1\npreset: goal\ngates: { checks: { commands: ['grep -qx 42 answer.txt'] } }\n");
   git("add", "--all");
   git("commit", "--quiet", "--message=start");
-  // The project has Remand as its own dependency, as `npm install --save-dev remand` would leave it.
+  // A program of that name in the project is never run: the change under the gate may have brought it.
   mkdirSync(join(project, "node_modules/.bin"), { recursive: true });
-  symlinkSync(join(ROOT, "dist/main.js"), join(project, "node_modules/.bin/remand"));
+  writeFileSync(join(project, "node_modules/.bin/remand"), "#!/bin/sh\nexit 0\n", { mode: 0o755 });
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 /** Runs the action as GitHub does: expressions become values, outputs are lines of a file, a failed step is the last. */
-function runAction(inputs: Readonly<Record<string, string>>, event: Readonly<Record<string, string>> = {}) {
-  const values: Record<string, string> = {};
+function runAction(
+  inputs: Readonly<Record<string, string>>,
+  event: Readonly<Record<string, string>> = {},
+  { actionPath = ROOT, path = process.env["PATH"] ?? "" } = {},
+) {
+  const values: Record<string, string> = { "github.action_path": actionPath };
   for (const [name, { default: usual }] of Object.entries(action.inputs))
     values[`inputs.${name}`] = inputs[name] ?? usual;
   for (const [name, value] of Object.entries(event)) values[`github.event.${name}`] = value;
@@ -66,8 +71,8 @@ function runAction(inputs: Readonly<Record<string, string>>, event: Readonly<Rec
     writeFileSync(file, "");
     const env = Object.fromEntries(Object.entries(step.env).map(([name, value]) => [name, filled(value)]));
     const ran = spawnSync(step.shell, ["--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step.run], {
-      cwd: join(project, filled(step["working-directory"])),
-      env: { PATH: process.env["PATH"] ?? "", HOME: home, GITHUB_ACTIONS: "true", GITHUB_OUTPUT: file, ...env },
+      cwd: resolve(project, filled(step["working-directory"])),
+      env: { PATH: path, HOME: home, RUNNER_TEMP: home, GITHUB_ACTIONS: "true", GITHUB_OUTPUT: file, ...env },
       encoding: "utf8",
     });
     status = ran.status ?? -1;
@@ -98,9 +103,23 @@ describe("the action", () => {
     git("commit", "--quiet", "--message=more");
     const ran = runAction({}, { before });
     expect(ran.output).toContain(`passed: 2 gates · the files as they are since ${before.slice(0, 12)}`);
-    expect(ran).toMatchObject({ status: 0, outputs: { passed: "true", report: "remand.sarif" } });
-    const sarif = JSON.parse(readFileSync(join(project, "remand.sarif"), "utf8")) as { version: string };
+    const report = join(home, "remand.sarif");
+    expect(ran).toMatchObject({ status: 0, outputs: { passed: "true", report } });
+    const sarif = JSON.parse(readFileSync(report, "utf8")) as { version: string };
     expect(sarif.version).toBe("2.1.0");
+    expect(git("status", "--porcelain").trim()).toBe("");
+  });
+
+  test("builds the program of its own ref, where that was not built", () => {
+    const actionPath = join(home, "action");
+    const bin = join(home, "bin");
+    for (const folder of [actionPath, bin]) mkdirSync(folder);
+    const build = `#!/bin/sh\necho "npm $*" >> ${home}/asked\n[ "$1" = ci ] || { mkdir dist && ln -s ${ROOT}dist/main.js dist/main.js; }\n`;
+    writeFileSync(join(bin, "npm"), build, { mode: 0o755 });
+    const path = [bin, process.env["PATH"]].join(delimiter);
+    const ran = runAction({ gates: "checks", base: "HEAD" }, {}, { actionPath, path });
+    expect(ran, ran.output).toMatchObject({ status: 0 });
+    expect(readFileSync(join(home, "asked"), "utf8")).toMatch(/^npm ci .*\nnpm run --silent build\n$/);
   });
 
   test("fails a bad one, with annotations", () => {
@@ -125,21 +144,19 @@ describe("the action", () => {
   });
 
   test("hands on what may change, and whether it is strict", () => {
-    const remand = join(project, "node_modules/.bin/remand");
-    rmSync(remand);
-    writeFileSync(remand, '#!/bin/sh\nprintf "<%s>" "$@" "$GITHUB_TOKEN"\nexit 4\n', { mode: 0o755 });
-    const ran = runAction({
-      gates: "checks",
-      "tests-may-change": "test/** rounds*",
-      strict: "true",
-      "github-token": "ghs_1",
-    });
+    const actionPath = join(home, "action");
+    mkdirSync(join(actionPath, "dist"), { recursive: true });
+    const echo =
+      'console.log([...process.argv.slice(2), process.env.GITHUB_TOKEN].map((each) => `<${each}>`).join(""));';
+    writeFileSync(join(actionPath, "dist/main.js"), `${echo}\nprocess.exit(4);\n`);
+    const inputs = { gates: "checks", "tests-may-change": "test/** rounds*", strict: "true", "github-token": "ghs_1" };
+    const ran = runAction(inputs, {}, { actionPath });
     expect(ran).toMatchObject({ status: 4, outputs: { passed: "false" } });
     expect(ran.output).toContain(
       "<gate><checks><--tests-may-change><test/**><--tests-may-change><rounds*><--strict><--format>",
     );
-    expect(ran.output).toContain("<remand.sarif><ghs_1>");
-    expect(runAction({}).output).toContain("<gate><--format>");
+    expect(ran.output).toContain("/remand.sarif><ghs_1>");
+    expect(runAction({}, {}, { actionPath }).output).toContain("<gate><--format>");
   });
 
   test("a branch that is new is compared with the default one, and a shallow clone fetches what it needs", () => {
@@ -153,8 +170,6 @@ describe("the action", () => {
     git("config", "uploadpack.allowAnySHA1InWant", "true");
     project = join(home, "shallow");
     execFileSync("git", ["clone", "--quiet", "--depth=1", `file://${source}`, project]);
-    mkdirSync(join(project, "node_modules/.bin"), { recursive: true });
-    symlinkSync(join(ROOT, "dist/main.js"), join(project, "node_modules/.bin/remand"));
     const ran = runAction({}, { "pull_request.base.sha": base });
     expect(ran, ran.output).toMatchObject({ status: 0, output: expect.stringContaining(`since ${base.slice(0, 12)}`) });
   });
@@ -162,7 +177,7 @@ describe("the action", () => {
   test("requires receipts where that is asked for, by the keys of the base", () => {
     const remand = (...args: string[]) => {
       const env = { PATH: process.env["PATH"] ?? "", HOME: home, REMAND_SANDBOX: "off" };
-      return spawnSync(join(project, "node_modules/.bin/remand"), args, { cwd: project, env, encoding: "utf8" });
+      return spawnSync(process.execPath, [MAIN, ...args], { cwd: project, env, encoding: "utf8" });
     };
     write("answer.txt", "41\n");
     write("remand.keys", remand("key", "show").stdout);

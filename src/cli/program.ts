@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { Command, CommanderError } from "commander";
-import { type ErrorCode, RemandError } from "../core/events/error.ts";
+import { RemandError } from "../core/events/error.ts";
 import type { Files } from "../ports/files.ts";
 import { assert } from "../stdx/assert.ts";
 import { type CliCommand, EXIT, type ExitCode, type World } from "../app/command.ts";
@@ -9,6 +9,7 @@ import type { CommandEntry } from "./command-table.ts";
 import { withFieldsJoined } from "./json-fields.ts";
 import { addEverywhereOptions, handDown } from "./everywhere-options.ts";
 import { projectFolder } from "./project-folder.ts";
+import { errorDocument, reportError, wantsDocument } from "./report-error.ts";
 import { isCalledByAgent, isCi } from "./terminal-kind.ts";
 
 /** What the program gets from its caller: `main`, or a test. */
@@ -48,11 +49,13 @@ export async function runProgram(
   } catch (error) {
     const entry = commands.find(({ name }) => name === (program.args.find(isCommand) ?? argv.find(isCommand)));
     const usage = entry?.hasNoUsageCode === true ? EXIT.failed : EXIT.usage;
-    // Commander has already printed the help, the version, or what is wrong with the command line.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : usage;
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
     const report = reportError(error, argv.includes("--verbose") || Boolean(around.env["REMAND_DEBUG"]));
-    around.err(around.host.clean(report.text));
-    return report.exit === EXIT.usage ? usage : report.exit;
+    const exit = report.exit === EXIT.usage ? usage : report.exit;
+    // Commander has already printed what is wrong with the command line.
+    if (!(error instanceof CommanderError)) around.err(around.host.clean(report.text));
+    if (wantsDocument(argv)) around.out(around.host.clean(errorDocument(error, exit)));
+    return exit;
   }
 }
 
@@ -88,7 +91,11 @@ function createProgram(
   program.hook("preAction", async (_program, command) => {
     handDown(program, command);
     await checkFolder(around, command);
-    await findProject(around, command);
+    await findProject(
+      around,
+      command,
+      commands.some(({ name, looks }) => looks === true && name === command.name()),
+    );
   });
   return program;
 }
@@ -140,8 +147,15 @@ async function checkFolder(around: ProgramEnvironment, command: Command): Promis
 }
 
 /** From a folder inside a project the project is meant, unless something else was named. */
-async function findProject(around: ProgramEnvironment, command: Command): Promise<void> {
+async function findProject(around: ProgramEnvironment, command: Command, looks: boolean): Promise<void> {
   const { directory, config, from } = command.opts<{ directory?: string; config?: string; from?: string }>();
+  // A command that reads the journal alone would never look for it.
+  if (
+    looks &&
+    config !== undefined &&
+    (await around.files.look(resolve(around.cwd, directory ?? ".", config))).type !== "file"
+  )
+    throw new RemandError("usage", `there is no file ${config}`, "Give --config a file that exists.");
   if (directory !== undefined || config !== undefined || from !== undefined) return;
   const folder = await projectFolder(command.name(), around);
   if (folder !== null) command.setOptionValue("directory", folder);
@@ -206,73 +220,6 @@ function worldOf(around: ProgramEnvironment, command: Command, looks: boolean): 
 function helpAsOption(argv: readonly string[]): readonly string[] {
   if (argv.length === 0) return ["--help"];
   return argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
-}
-
-export interface ErrorReport {
-  readonly text: string;
-  readonly exit: ExitCode;
-}
-
-/** What a person is told about an error, and the exit code that goes with it. */
-function reportError(error: unknown, detailed: boolean): ErrorReport {
-  if (error instanceof RemandError) {
-    const cause = detailed && error.cause !== undefined ? `${indent(stackOf(error.cause))}\n` : "";
-    return { text: `remand: ${error.message}\n  ${error.hint}\n${cause}`, exit: EXIT_OF_CODE[error.code] };
-  }
-  return {
-    text: `remand: this is a bug in Remand: ${messageOf(error)}\n${whatNext(error, detailed)}\n`,
-    exit: EXIT.failed,
-  };
-}
-
-const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
-  usage: EXIT.usage,
-  "not-a-person": EXIT.failed,
-  "config-invalid": EXIT.usage,
-  "story-invalid": EXIT.usage,
-  "input-invalid": EXIT.usage,
-  "file-missing": EXIT.failed,
-  "file-unreadable": EXIT.failed,
-  "file-too-large": EXIT.failed,
-  "journal-full": EXIT.failed,
-  "journal-readonly": EXIT.failed,
-  "journal-corrupt": EXIT.failed,
-  "journal-lost": EXIT.failed,
-  "journal-newer": EXIT.failed,
-  "journal-locked": EXIT.failed,
-  "journal-unreachable": EXIT.failed,
-  "journal-refused": EXIT.failed,
-  "journal-moved": EXIT.failed,
-  "evidence-corrupt": EXIT.failed,
-  "git-missing": EXIT.failed,
-  "not-a-repository": EXIT.usage,
-  "no-commits": EXIT.usage,
-  "git-failed": EXIT.failed,
-  "ref-locked": EXIT.failed,
-  "workspace-broken": EXIT.failed,
-  "setup-failed": EXIT.failed,
-  "sandbox-missing": EXIT.failed,
-  "check-unusable": EXIT.usage,
-  "branch-missing": EXIT.failed,
-  "forge-refused": EXIT.failed,
-  "forge-unreachable": EXIT.failed,
-};
-
-function whatNext(error: unknown, detailed: boolean): string {
-  if (detailed) return indent(stackOf(error));
-  return "  Nothing you typed should do this. Run it again with --verbose to see where it happened, and report that.";
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? messageOf(error)) : String(error);
-}
-
-function indent(text: string): string {
-  return text.replaceAll(/^/gm, "  ");
 }
 
 /**

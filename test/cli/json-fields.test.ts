@@ -59,7 +59,8 @@ describe("--json with fields", () => {
 
   it("names the fields there are when one is none of them", async () => {
     const ran = await run(["status", "--json", "id,sttaus"], all, { host, files });
-    expect(ran).toMatchObject({ exit: 2, out: "" });
+    expect(ran).toMatchObject({ exit: 2 });
+    expect(JSON.parse(ran.out)).toMatchObject({ schema: "remand.error/1", error: { code: "usage" } });
     expect(ran.err).toContain('remand status --json has no field "sttaus"');
     expect(ran.err).toContain("Did you mean status? There are id, title, status,");
     expect(await run(["inbox", "--json", "colour"], all, { host, files })).toMatchObject({

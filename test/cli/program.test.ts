@@ -64,6 +64,31 @@ describe("a command", () => {
   });
 });
 
+describe("an error under --json", () => {
+  const failing = fakeCommand("parse", () => {
+    throw new RemandError("git-missing", "git is not installed", "Install git.");
+  });
+
+  test("is a document on the standard output, and a message for people", async () => {
+    const ran = await run(["parse", "--json"], [failing]);
+    expect(ran).toMatchObject({ exit: 1, err: "remand: git is not installed\n  Install git.\n" });
+    expect(JSON.parse(ran.out)).toEqual({
+      schema: "remand.error/1",
+      error: { code: "git-missing", message: "git is not installed", hint: "Install git." },
+      exit: 1,
+    });
+    expect((await run(["parse"], [failing])).out).toBe("");
+  });
+
+  test("tells of a wrong command line too", async () => {
+    const ran = await run(["parse", "--json", "--nonsense"], [failing]);
+    expect(JSON.parse(ran.out)).toMatchObject({
+      error: { code: "usage", message: "unknown option '--nonsense'" },
+      exit: 2,
+    });
+  });
+});
+
 describe("a wrong command line", () => {
   test("names the command that was meant", async () => {
     const ran = await run(["prase"], [parse, stories]);

@@ -7,6 +7,7 @@ import type { Phase, TddPhase } from "../core/stories/story.ts";
 import type { Policy, Specialist } from "../core/events/policy.ts";
 import type { Route } from "../core/stories/scope.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
+import { languageOf } from "../core/stories/language.ts";
 
 /** Which phase and which role fixes this failure. */
 export function routeFailure(state: StoryState, policy: Policy, judgement: Judgement): Route {
@@ -100,43 +101,4 @@ function fits(specialist: Specialist, files: readonly string[], findings: readon
   if (paths !== undefined && (first === undefined || !matchesAnyGlob(first, paths))) return false;
   if (categories !== undefined && !findings.some((finding) => categories.includes(finding.category))) return false;
   return languages !== undefined || paths !== undefined || categories !== undefined;
-}
-
-const BY_ENDING: Readonly<Record<string, string>> = {
-  ts: "typescript",
-  tsx: "typescript",
-  mts: "typescript",
-  cts: "typescript",
-  js: "javascript",
-  jsx: "javascript",
-  mjs: "javascript",
-  cjs: "javascript",
-  py: "python",
-  go: "go",
-  rs: "rust",
-  java: "java",
-  kt: "kotlin",
-  rb: "ruby",
-  php: "php",
-  cs: "csharp",
-  c: "c",
-  h: "c",
-  cc: "cpp",
-  cpp: "cpp",
-  hpp: "cpp",
-  swift: "swift",
-  ex: "elixir",
-  exs: "elixir",
-  sh: "shell",
-  sql: "sql",
-  css: "css",
-  html: "html",
-  yml: "yaml",
-  yaml: "yaml",
-};
-
-/** The language of a file, by its ending; an unknown ending is its own language. */
-export function languageOf(path: string): string {
-  const ending = path.slice(path.lastIndexOf(".") + 1).toLowerCase();
-  return Object.hasOwn(BY_ENDING, ending) ? BY_ENDING[ending]! : ending;
 }

@@ -170,6 +170,10 @@ describe("other tools' names", () => {
 
 describe("mistakes", () => {
   it.each([
+    [
+      "specialists: [{ role: a, languages: [pyhton] }]",
+      '1:38+6 "specialists.0.languages.0" must be one of typescript, javascript, python, go, rust, java, kotlin, ruby, php, csharp, c, cpp, swift, elixir, shell, sql, css, html, yaml, and is "pyhton" | did you mean "python"?',
+    ],
     ["presett: goal", '1:1+7 unknown key "presett" | did you mean "preset"?'],
     ["failures: 3", '1:1+8 unknown key "failures" | did you mean "limits.failures"?'],
     ["gates: { revew: {} }", '1:10+5 unknown key "revew" | did you mean "review"?'],

@@ -5,7 +5,8 @@ import type { Policy } from "../../src/core/events/policy.ts";
 import type { StoryState } from "../../src/core/stories/story-state.ts";
 import { chargedGate, failureLimit, refundFailure, withGate } from "../../src/decide/charge.ts";
 import { affects, invalidateGates, isOpen } from "../../src/decide/gate-status.ts";
-import { languageOf, routeFailure, routeForPerson } from "../../src/decide/route.ts";
+import { languageOf } from "../../src/core/stories/language.ts";
+import { routeFailure, routeForPerson } from "../../src/decide/route.ts";
 import {
   blamedPlaces,
   placesForgiven,

@@ -5,6 +5,7 @@ import { NOTIFICATION_KINDS } from "../events/notification.ts";
 import { AUTONOMIES, PRESETS } from "../events/policy.ts";
 import { SEVERITIES, type Severity } from "../gates/finding.ts";
 import { AGENT_CLIENT_NAMES } from "../stories/agent-client.ts";
+import { LANGUAGES } from "../stories/language.ts";
 import { byStopSetting } from "../stories/stop-rules.ts";
 import { equivalentMutantsSchema, peopleSchema } from "./scalars.ts";
 import { scopeExceptionsSchema } from "./story.ts";
@@ -165,7 +166,12 @@ const limits = z.strictObject({
 
 const specialist = z.strictObject({
   role: word,
-  languages: z.array(word).optional(),
+  languages: z
+    .array(z.enum(LANGUAGES))
+    .describe(
+      "The languages whose failures go to this role, by the ending of the first file that is named; for other endings use paths",
+    )
+    .optional(),
   paths: globs.optional(),
   categories: z.array(line).optional(),
 });

@@ -5,9 +5,8 @@ import { NOTIFICATION_KINDS } from "../events/notification.ts";
 import { AUTONOMIES, PRESETS } from "../events/policy.ts";
 import { SEVERITIES, type Severity } from "../gates/finding.ts";
 import { AGENT_CLIENT_NAMES } from "../stories/agent-client.ts";
-import { LANGUAGES } from "../stories/language.ts";
 import { byStopSetting } from "../stories/stop-rules.ts";
-import { equivalentMutantsSchema, peopleSchema } from "./scalars.ts";
+import { equivalentMutantsSchema, globs, line, peopleSchema, specialistSchema, word } from "./scalars.ts";
 import { scopeExceptionsSchema } from "./story.ts";
 
 const sandboxMode = z.enum(["auto", "required", "off"]);
@@ -15,15 +14,6 @@ const sandboxMode = z.enum(["auto", "required", "off"]);
  * What a config file may hold. Every key may be left out: a file is a preset plus changes. Unknown keys are
  * errors, because a misspelt limit that is silently ignored is no limit.
  */
-// The message of a format says what is expected, as a noun; the report adds the key before it and the value after it.
-const word = z
-  .string()
-  .regex(
-    /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/,
-    "a name of letters, digits, `.`, `_` and `-`, the first a letter or a digit",
-  );
-const line = z.string().min(1).max(2000);
-const globs = z.array(line);
 const count = (least: number, most = 1000) => z.int().min(least).max(most);
 const duration = z
   .string()
@@ -164,18 +154,6 @@ const limits = z.strictObject({
   run: z.strictObject(spend).optional(),
 });
 
-const specialist = z.strictObject({
-  role: word,
-  languages: z
-    .array(z.enum(LANGUAGES))
-    .describe(
-      "The languages whose failures go to this role, by the ending of the first file that is named; for other endings use paths",
-    )
-    .optional(),
-  paths: globs.optional(),
-  categories: z.array(line).optional(),
-});
-
 const variable = line.regex(/^[A-Za-z_]\w*$/, "the name of an environment variable");
 
 const notify = z.strictObject({
@@ -257,7 +235,7 @@ export const configFileSchema = z.strictObject({
       grace: count(0, 10).optional(),
     })
     .optional(),
-  specialists: z.array(specialist).optional(),
+  specialists: z.array(specialistSchema).optional(),
   scope: z
     .strictObject({
       exceptions: scopeExceptionsSchema.optional(),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LANGUAGES } from "../stories/language.ts";
 import { IDENTITIES } from "../events/authority.ts";
 import {
   type EscalationId,
@@ -115,3 +116,24 @@ export const equivalentMutantsSchema = z
     }),
   )
   .describe("Mutants that change no behavior, so that no test can notice them. They are shown and not counted.");
+
+// The message of a format says what is expected, as a noun; the report adds the key before it and the value after it.
+export const word = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/,
+    "a name of letters, digits, `.`, `_` and `-`, the first a letter or a digit",
+  );
+export const line = z.string().min(1).max(2000);
+export const globs = z.array(line);
+
+/** Who gets a failure instead of the developer. */
+export const specialistSchema = z.strictObject({
+  role: word,
+  languages: z
+    .array(z.enum(LANGUAGES))
+    .describe("Languages whose failures go to this role, by the ending of the first file named; else use paths.")
+    .optional(),
+  paths: globs.optional(),
+  categories: z.array(line).optional(),
+});

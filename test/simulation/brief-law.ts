@@ -61,7 +61,9 @@ function check(rejections: readonly Rejection[], gate: GateName | "person", stat
 }
 
 function saysSo(line: string, { gate, isFixed }: Rejection): boolean {
-  return line.endsWith(`(${gate})`) && line.startsWith(isFixed ? "  - fixed in attempt " : "  - open");
+  return (
+    line.endsWith(`(${gate})`) && (isFixed ? /^ {2}- fixed in attempt / : /^ {2}- (?:open|came back after)/).test(line)
+  );
 }
 
 /** Of a conflict only the file is known. */

@@ -36,8 +36,8 @@ function expectNoTroubles(): void {
 }
 
 async function expectSeen(what: Locator, timeout = 60_000): Promise<void> {
-  await what.waitFor({ timeout });
-  expect(await what.isVisible()).toBe(true);
+  // A live page may draw it again between two looks.
+  await expect.poll(() => what.isVisible(), { timeout }).toBe(true);
 }
 
 async function visit(options: Parameters<Browser["newContext"]>[0]): Promise<void> {

@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 const CONFIG =
-  "preset: goal\nagents: { developer: { use: command, command: 'true' } }\ngates: { checks: { commands: [npm test] } }\n";
+  "preset: goal\nagents: { developer: { use: command, command: 'true' } }\ngates: { checks: { commands: [node --version] } }\n";
 
 function asked(db: string, args: readonly string[] = ["doctor", "--db", db], env = {}): Promise<Ran> {
   return run([...args], [doctor], {

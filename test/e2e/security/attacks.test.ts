@@ -54,10 +54,5 @@ test("there are enough of both, no row stands twice, and the guide shows them", 
 test("few attacks are accepted, and only those that no run of the tests can tell from honest work", () => {
   const accepted = ATTACKS.filter(({ pending }) => pending !== undefined);
   expect(accepted.length / ATTACKS.length).toBeLessThanOrEqual(0.05);
-  expect([...new Set(accepted.map(({ kind }) => kind))].sort()).toEqual([
-    "assertions disarmed from source",
-    "self-detection",
-    "special-casing",
-  ]);
-  expect(accepted.filter(({ kind }) => kind === "assertions disarmed from source").length).toBe(1);
+  expect([...new Set(accepted.map(({ kind }) => kind))].sort()).toEqual(["self-detection", "special-casing"]);
 });

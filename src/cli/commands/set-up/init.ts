@@ -91,7 +91,10 @@ async function init(world: World, options: Options): Promise<void> {
   const { preset, checks, agent } = await answersFor(ask, typed, found, installed ?? AGENT);
   const written = ["remand.yaml"];
   const gates = preset === "factory" ? await findFactoryGates(world) : [];
-  await world.files.write(config, configText({ preset, checks, agent }, gates));
+  // What a later gate of the pipeline runs is not run with the tests too.
+  const later = new Set(gates.flatMap(({ commands }) => commands));
+  const own = checks.filter((check) => !later.has(check));
+  await world.files.write(config, configText({ preset, checks: own, agent }, gates));
   await writeConfigSchema(world);
   const stories = await world.files.list(join(world.cwd, "stories"), ".md");
   if (stories.length === 0) {

@@ -27,8 +27,8 @@ const CHECKS = [
   ["package", "publint", "--strict"],
   ["tests", "vitest", "run", "--project=quick", "--coverage", ...testing("tests")],
   // The built program runs in processes of its own, where no line is counted. Walking through all states is three times
-  // as slow with counting, and counts no further line. Much of their time is waiting: three workers keep two processors busy.
-  ["slow-tests", "vitest", "run", "--project=built", "--project=slow", "--maxWorkers=3", ...testing("slow-tests")],
+  // as slow with counting, and counts no further line.
+  ["slow-tests", "vitest", "run", "--project=built", "--project=slow", ...testing("slow-tests")],
 ];
 
 /** The tests of the sandbox need bubblewrap. Where it is missing, and this may install it, it does; else it says so. */

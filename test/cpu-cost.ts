@@ -4,7 +4,7 @@ import { expect } from "vitest";
 const GROWTH = 4;
 const MOST_GROWTH = 8;
 /** Below this, compiling the code costs more than running it, and a ratio says nothing. */
-const LEAST_MS = 25;
+const LEAST_MS = 15;
 const TRIES = 4;
 
 /** Processor time that the work took, in ms. Unlike wall time it does not grow with what else the machine does. */

@@ -48,7 +48,8 @@ function expectLinear(piece: string, length: number): void {
 }
 
 describe("hostile text costs what its length costs", () => {
-  test.each(PIECES)("%j", (piece) => expectLinear(piece, 4_000_000));
+  // A quarter of it is more than one window of the reader: less is read in one piece, which costs less for each letter.
+  test.each(PIECES)("%j", (piece) => expectLinear(piece, 8_000_000));
 
   test("a hundred megabytes of all of it", () => {
     expectLinear(PIECES.map((piece) => fill(piece, 3000)).join("\n"), 100_000_000);

@@ -40,7 +40,7 @@ export function writeBriefWithCuts(brief: Brief, options: BriefOptions): Written
     const text = `${VARIANTS[brief.variant](brief, pen)}\n`;
     if (text.length <= maxChars) return { text, cuts: [...new Set(pen.cuts)] };
   }
-  throw new Error("assertion failed: the a brief exceeds its smallest limits");
+  throw new Error("assertion failed: a brief exceeds its smallest limits");
 }
 
 /** The role's own prompt, and texts that are themselves what is to be revised: they are handed on, not said by it. */

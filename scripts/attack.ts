@@ -12,7 +12,7 @@ import { guideTables } from "../test/attacks/guide.ts";
 import type { Row } from "../test/attacks/kit.ts";
 import { ATTACKS, HONEST } from "../test/attacks/rows.ts";
 import { sampleOf } from "../test/attacks/sample.ts";
-import { asExpected, type Played, summaryOf } from "../test/attacks/summary.ts";
+import { asExpected, inTurnTable, type Played, summaryOf } from "../test/attacks/summary.ts";
 import { playAttack, playHonest, titleOf } from "../test/attacks/verdict.ts";
 import { EXPERIMENTS, type Experiment, isExperiment } from "../test/attacks/without.ts";
 
@@ -30,6 +30,8 @@ Usage: npm run attack -- [options]
   --honest           honest changes alone
   --without <part>   leave a part of the verification out: ${EXPERIMENTS.join(", ")}, or a rule of the integrity
                      gate by its name; may be given several times
+  --in-turn          play the attacks once with everything and once without each of ${EXPERIMENTS.join(", ")}, and print
+                     what was accepted, by class
   --jobs <count>     rows at a time (default 2)
   --json <file>      write the results as JSON
   --tables           play nothing, print the tables of the guide
@@ -37,6 +39,7 @@ Usage: npm run attack -- [options]
 Examples:
   npm run attack -- --shard 1/16 --jobs 4
   npm run attack -- --attacks --sample 30 --without faults
+  npm run attack -- --attacks --sample 60 --in-turn
   npm run attack -- --class configuration --without runner-changed
   npm run attack -- --only "shell: fixes the code"
 
@@ -55,6 +58,7 @@ async function main(): Promise<number> {
       without: { type: "string", multiple: true, default: [] },
       attacks: { type: "boolean", default: false },
       honest: { type: "boolean", default: false },
+      "in-turn": { type: "boolean", default: false },
       jobs: { type: "string", default: "2" },
       json: { type: "string" },
       tables: { type: "boolean", default: false },
@@ -83,10 +87,24 @@ async function main(): Promise<number> {
     .filter(({ row }) => sample?.has(row) !== false)
     .filter((_, place) => place % parts === part - 1)
     .map(({ index }) => index);
-  const played = await playAll(chosen, Number(values.jobs), values.without as Experiment[]);
+  const jobs = Number(values.jobs);
+  if (values["in-turn"]) return playInTurn(chosen, jobs, values.json);
+  const played = await playAll(chosen, jobs, values.without as Experiment[]);
   if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(played, null, 2));
   console.log(summaryOf(played));
   return played.every(asExpected) ? 0 : 1;
+}
+
+/** A row that is accepted without a part is what that part is there for, and no failure. */
+async function playInTurn(chosen: readonly number[], jobs: number, file: string | undefined): Promise<number> {
+  const runs: { without: string; played: readonly Played[] }[] = [];
+  for (const without of ["", ...EXPERIMENTS] as const) {
+    console.log(without === "" ? "With everything" : `Without ${without}`);
+    runs.push({ without, played: await playAll(chosen, jobs, without === "" ? [] : [without]) });
+    if (file !== undefined) writeFileSync(file, JSON.stringify(runs, null, 2));
+  }
+  console.log(inTurnTable(runs));
+  return runs[0]!.played.every(asExpected) ? 0 : 1;
 }
 
 /** Several rows at a time, each worker taking the next. */

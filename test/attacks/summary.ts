@@ -63,3 +63,23 @@ export function summaryOf(all: readonly Played[]): string {
     ),
   ].join("\n");
 }
+
+/** What each part of the verification is worth: accepted attacks by class with everything, and without one part each. */
+export function inTurnTable(runs: readonly { readonly without: string; readonly played: readonly Played[] }[]): string {
+  const attacks = runs.map(({ without, played }) => ({
+    without,
+    played: played.filter(({ isHonest, ending }) => !isHonest && ending !== "skipped"),
+  }));
+  const kinds = [...new Set(attacks.flatMap(({ played }) => played.map(({ kind }) => kind)))];
+  const accepted = (played: readonly Played[], kind: string | null): string =>
+    String(played.filter((one) => one.ending === "accepted" && (kind === null || one.kind === kind)).length);
+  const row = (name: string, kind: string | null): readonly string[] => [
+    name,
+    String(attacks[0]!.played.filter((one) => kind === null || one.kind === kind).length),
+    ...attacks.map(({ played }) => accepted(played, kind)),
+  ];
+  const head = ["class", "rows", ...attacks.map(({ without }) => (without === "" ? "accepted" : `without ${without}`))];
+  return [head, head.map(() => "---"), ...kinds.map((kind) => row(kind, kind)), row("all", null)]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
+}

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { testScripts } from "../integrity/package-changes.ts";
+import { testScripts } from "../checks/package-scripts.ts";
 import type { PinnedContext } from "../pinned/pinned-run.ts";
 import type { ChangedCode } from "./hard-coded.ts";
 

@@ -1,23 +1,122 @@
-import type { TestReading, TestText } from "./test-text.ts";
+import type { Finding } from "../../core/gates/finding.ts";
+import { type TestReading, type TestText, isTellingShape, readTestText } from "../../parse/tests/test-text.ts";
 import type { FilePair } from "./file-changes.ts";
+import type { RuleReporter } from "./integrity-rules.ts";
 
-export interface ReadTestFile extends FilePair {
+interface TestLook {
+  readonly files: readonly FilePair[];
+  /** Of the others only the tests in them count, not what stands around. */
+  isTest(path: string): boolean;
+}
+
+/**
+ * Existing tests, and what belongs to them, that are not what they were. Tests that were added, formatted, or moved to
+ * another file are no such change. It says what changed; what the tests still prove is decided by running.
+ */
+export function changedTests({ files, isTest }: TestLook, book: RuleReporter): Finding[] {
+  const reading = (path: string, text: string | null): TestText => {
+    if (text === null) return EMPTY;
+    const read = readTestText(path, text);
+    return isTest(path) ? read : { ...read, around: [] };
+  };
+  const read = files.map((file): ReadTestFile => ({
+    ...file,
+    was: reading(file.path, file.before),
+    is: reading(file.path, file.after),
+  }));
+  const fates = fateOfTests(read);
+  return read
+    .filter(({ path, was, is }) => isTest(path) || was.tests.length + is.tests.length > 0)
+    .flatMap((file) => inFile(file, fates.get(file.path) ?? [], book));
+}
+
+const EMPTY: TestText = { tests: [], around: [] };
+
+function inFile(file: ReadTestFile, fates: readonly TestFate[], book: RuleReporter): Finding[] {
+  const what = file.after === null ? whatIsLost(file, fates) : whatChanged(file, fates);
+  if (what === null) return [];
+  return book.report("test-changed", {
+    file: file.path,
+    suggestedFix: "Put it back as it was, and make the code fit. New tests may be added.",
+    ...what,
+  });
+}
+
+interface TestChange {
+  readonly message: string;
+  readonly detail?: string;
+}
+
+/** Of a deleted file. What moved, with all it held, is still there. */
+function whatIsLost({ was }: ReadTestFile, fates: readonly TestFate[]): TestChange | null {
+  const lost = fates.filter(({ is }) => is === "lost").length;
+  if (lost > 0)
+    return { message: `the test file was deleted, and ${lost === 1 ? "the test" : `the ${lost} tests`} in it` };
+  const isThere = was.tests.length > 0 || fates.some(({ is }) => is === "moved");
+  return isThere ? null : { message: "a file that belongs to the tests was deleted" };
+}
+
+function whatChanged({ before, after, was, is }: ReadTestFile, fates: readonly TestFate[]): TestChange | null {
+  if (before === null || before === after) return null;
+  const lost = fates.filter((fate) => fate.is === "lost").map(({ test }) => test);
+  const changed = fates.filter(isChanged).map(({ test }) => test);
+  const left = countValues(is.around);
+  const around = was.around.filter((line) => !take(left, line));
+  const detail =
+    around.length === 0 ? {} : { detail: `no longer there: ${around.slice(0, 5).join(" / ").slice(0, 400)}` };
+  if (lost.length > 0)
+    return {
+      message: `${lost.length === 1 ? "a test is" : `${lost.length} tests are`} no longer there: ${titles(lost)}`,
+      ...detail,
+    };
+  if (changed.length > 0) return { message: `existing tests were changed: ${titles(changed)}`, ...detail };
+  if (around.length === 0) return null;
+  // A file without tests is data, or functions for tests: whatever is different in it may change what tests say.
+  const message =
+    was.tests.length > 0
+      ? "what stands around the existing tests was changed"
+      : "a file that belongs to the tests was changed";
+  return { message, ...detail };
+}
+
+/** A mark that was taken away, such as a skip, lets the test run. */
+function isChanged(fate: TestFate): boolean {
+  if (fate.is === "renamed") return true;
+  return fate.is === "kept" && (fate.now.shape !== fate.test.shape || !fate.test.head.startsWith(fate.now.head));
+}
+
+function countValues(values: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
+/** Takes one away, if there is one. */
+function take(counts: Map<string, number>, value: string): boolean {
+  const left = counts.get(value) ?? 0;
+  if (left > 0) counts.set(value, left - 1);
+  return left > 0;
+}
+
+function titles(tests: readonly TestReading[]): string {
+  const shown = tests
+    .slice(0, 5)
+    .map(({ title }) => (title === null ? "without a name" : JSON.stringify(title.slice(0, 100))));
+  return `${shown.join(", ")}${tests.length > shown.length ? ` and ${tests.length - shown.length} more` : ""}`;
+}
+
+interface ReadTestFile extends FilePair {
   readonly was: TestText;
   readonly is: TestText;
 }
 
 /** What became of a test that was there before. */
-export type TestFate =
+type TestFate =
   | { readonly is: "kept"; readonly test: TestReading; readonly now: TestReading }
-  /** Under another name, or with others in one table. */
-  | { readonly is: "rewritten"; readonly test: TestReading; readonly now: TestReading }
-  | { readonly is: "moved"; readonly test: TestReading; readonly now: TestReading; readonly to: string }
-  /** It moved to where no runner finds it. */
-  | { readonly is: "hidden"; readonly test: TestReading; readonly to: string }
-  | { readonly is: "lost"; readonly test: TestReading };
+  | { readonly is: "renamed" | "moved" | "lost"; readonly test: TestReading };
 
 /** What became of each test, file by file. Each test that is there now accounts for one that was there, and no more. */
-export function fateOfTests(files: readonly ReadTestFile[]): ReadonlyMap<string, readonly TestFate[]> {
+function fateOfTests(files: readonly ReadTestFile[]): ReadonlyMap<string, readonly TestFate[]> {
   const fresh: NewTest[] = [];
   const open = new Map<string, readonly TestReading[]>();
   const fates = new Map<string, TestFate[]>();
@@ -25,61 +124,36 @@ export function fateOfTests(files: readonly ReadTestFile[]): ReadonlyMap<string,
     const kept = pairUp(was.tests, is.tests);
     fates.set(path, [...kept.pairs]);
     open.set(path, kept.gone);
-    fresh.push(...kept.fresh.map((test) => ({ path, test, literals: is.literals, isTaken: false })));
+    fresh.push(...kept.fresh.map((test) => ({ path, test, isTaken: false })));
   }
-  const textsNow = new Map(files.filter(({ before }) => before === null).map(({ path, after }) => [after, path]));
-  const byPath = groupBy(fresh, ({ path }) => path);
+  const textsNow = new Set(files.filter(({ before }) => before === null).map(({ after }) => after));
   const byTitle = groupBy(fresh, ({ test }) => test.title);
   const byShape = groupBy(fresh, ({ test }) => test.shape);
-  for (const file of files) {
-    const mine = fates.get(file.path)!;
-    const lost = open.get(file.path)!;
-    const all = lost.length === 0 ? [] : (byPath.get(file.path) ?? []);
-    // Each is held against each: where that would take long, a test that is not there under its name is lost.
-    const here = all.length * lost.length > MOST_COMPARED ? [] : all;
-    for (const test of lost) mine.push(fateOf(test, file.path, { here, byTitle, byShape }));
+  for (const { path, before, after, was } of files) {
+    const mine = fates.get(path)!;
+    for (const test of open.get(path)!) mine.push(fateOf(test, path, byTitle, byShape));
     // A file without tests moved if another one now holds the very same.
-    const to = file.after === null ? textsNow.get(file.before) : undefined;
-    if (mine.length === 0 && to !== undefined) mine.push({ is: "moved", test: NO_TEST, now: NO_TEST, to });
+    if (was.tests.length === 0 && after === null && textsNow.has(before)) mine.push({ is: "moved", test: NO_TEST });
   }
   return fates;
 }
 
-const MOST_COMPARED = 40_000;
-
 interface NewTest {
   readonly path: string;
   readonly test: TestReading;
-  /** Every value in its file: the table of a loop stands outside of the test. */
-  readonly literals: ReadonlySet<string>;
   isTaken: boolean;
 }
 
-interface TestLookup {
-  readonly here: readonly NewTest[];
-  readonly byTitle: ReadonlyMap<string | null, readonly NewTest[]>;
-  readonly byShape: ReadonlyMap<string | null, readonly NewTest[]>;
-}
+type NewTests = ReadonlyMap<string | null, readonly NewTest[]>;
 
-function fateOf(test: TestReading, path: string, { here, byTitle, byShape }: TestLookup): TestFate {
+function fateOf(test: TestReading, path: string, byTitle: NewTests, byShape: NewTests): TestFate {
   const same = test.title === null ? undefined : byTitle.get(test.title)?.find(({ isTaken }) => !isTaken);
-  const moved = same ?? byShape.get(test.shape)?.find((each) => !each.isTaken && test.shape.length >= SHORTEST_SHAPE);
-  if (moved !== undefined) {
-    moved.isTaken = true;
-    if (moved.path === path) return { is: "rewritten", test, now: moved.test };
-    if (!isFound(path, moved.path)) return { is: "hidden", test, to: moved.path };
-    return { is: "moved", test, now: moved.test, to: moved.path };
-  }
-  const table = here.find((each) => each.test.isTable && isRowOf(test, each));
-  if (table !== undefined) return { is: "rewritten", test, now: table.test };
-  const alike = here.find((each) => !each.isTaken && !each.test.isTable && isAlike(test, each.test));
-  if (alike === undefined) return { is: "lost", test };
-  alike.isTaken = true;
-  return { is: "rewritten", test, now: alike.test };
+  const found = same ?? byShape.get(test.shape)?.find((each) => !each.isTaken && isTellingShape(test.shape));
+  if (found === undefined) return { is: "lost", test };
+  found.isTaken = true;
+  const isAsBefore = found.path !== path && found.test.shape === test.shape && found.test.head === test.head;
+  return { is: isAsBefore ? "moved" : "renamed", test };
 }
-
-/** A body shorter than this is like many others. */
-const SHORTEST_SHAPE = 20;
 
 /** Those that are the same first, then by their names; each accounts for one. */
 function pairUp(was: readonly TestReading[], is: readonly TestReading[]) {
@@ -113,61 +187,4 @@ function groupBy<T>(items: readonly T[], key: (item: T) => string | null): Map<s
   return groups;
 }
 
-/** The same test under another name with something changed in it: it asserts no less, and most of its words are the same. */
-function isAlike(before: TestReading, after: TestReading): boolean {
-  if (after.assertions < before.assertions || after.trivial > before.trivial) return false;
-  const shared = [...before.words].filter((word) => after.words.has(word)).length;
-  return shared * 2 > before.words.size;
-}
-
-/** Every value that the test used stands in the table. */
-function isRowOf(test: TestReading, table: NewTest): boolean {
-  return table.test.assertions > 0 && [...test.literals].every((literal) => table.literals.has(literal));
-}
-
-/** Is the new name one that a runner looks for, if it looked for the old one? */
-function isFound(before: string, after: string): boolean {
-  const [was, is] = [nameOf(before), nameOf(after)];
-  if (
-    /(?:^|\/)(?:\.[^/]|(?:node_modules|dist|build|coverage|_?(?:archived?|attic|backup|disabled|skipped))\/)/.test(
-      after,
-    )
-  )
-    return false;
-  if (familyOf(was) !== familyOf(is)) return false;
-  return CONVENTIONS.every((convention) => !convention.test(was) || CONVENTIONS.some((each) => each.test(is)));
-}
-
-const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
-
-/** By these parts of a name runners find tests. */
-const CONVENTIONS = [
-  /[._-]test\.\w+$/,
-  /[._-]spec\.\w+$/,
-  /^test_\w+\.py$/,
-  /^test[._-]/,
-  /_test\.\w+$/,
-  /Tests?\.\w+$/,
-];
-
-function familyOf(name: string): string {
-  const ending = name.slice(name.lastIndexOf(".") + 1);
-  return /^[cm]?[jt]sx?$/.test(ending) ? "js" : ending;
-}
-
-const NO_TEST: TestReading = {
-  title: null,
-  shape: "",
-  words: new Set(),
-  literals: new Set(),
-  isTable: false,
-  isSkipped: false,
-  assertions: 0,
-  exact: 0,
-  whole: 0,
-  loose: 0,
-  trivial: 0,
-  muted: 0,
-  conditional: 0,
-  rows: null,
-};
+const NO_TEST: TestReading = { title: null, head: "", shape: "" };

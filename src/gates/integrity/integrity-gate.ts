@@ -2,7 +2,6 @@ import { RemandError } from "../../core/events/error.ts";
 import { failureFingerprint } from "../../core/gates/finding-identity.ts";
 import { type Finding, failsGate, mustBeFixed, worse } from "../../core/gates/finding.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
-import { DECIDED_BY_RUNS } from "../../core/gates/integrity-rule.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
@@ -12,46 +11,31 @@ import type { CreateGate } from "../gate-parts.ts";
 import { gitFolderOf } from "./file-changes.ts";
 import { lookFrom } from "./integrity-looks.ts";
 import { type RuleReporter, type RuleSettings, createRuleReporter } from "./integrity-rules.ts";
-import {
-  type UntrackedState,
-  changedSurroundings,
-  createStateCache,
-  readUntrackedState,
-  unimportedFiles,
-} from "./untracked-state.ts";
+import { unimportedFiles } from "./unimported-files.ts";
 
 export interface IntegrityOptions {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff" | "fileAt">;
   readonly evidence: Evidence;
   readonly clock: Clock;
   readonly testPaths: readonly string[];
-  /** The commands of the checks: a program of the project that they start is a part of what judges. */
-  readonly commands?: readonly string[];
   /** Where the stories are: Remand itself writes its notes into a story's file, which is in no scope. */
   readonly stories?: string;
   /** How grave each rule is, where a person says so; `off` leaves it out. */
   readonly rules?: RuleSettings;
-  /** Are the base's tests run with the work? Then what was changed in tests is explained here, and decided there. */
-  readonly runsBaseTests?: boolean;
 }
 
 /**
- * Judges the diff itself, whatever the agent says of it: was anything changed, is it within the scope, were tests taken
- * out of the run or made to prove less, was the runner replaced, was something left behind. New work may rewrite tests;
- * rework may not, unless its scope says that the tests are at fault. Only what changed is read.
+ * Judges the diff itself, whatever the agent says of it: was anything changed, is it within the scope, were existing
+ * tests changed in rework, was something left behind. What changed tests still prove is decided by running the base's.
+ * New work may rewrite tests; rework may not, unless its scope says that the tests are at fault. Only what changed is
+ * read.
  */
 export function createIntegrityGate(options: IntegrityOptions): Gate {
   const { clock } = options;
-  const remembered = createStateCache();
   return {
     name: "integrity",
-    // This gate has no failures at the base: it records the untracked files that decide the checks.
-    async baseline({ path }) {
-      remembered.keep(path, await readUntrackedState(path, await gitFolderOf(path)));
-      return { failing: [], flaky: [] };
-    },
     criteria: () => [
-      "the diff: something changed, all of it within the scope, no test was deleted, skipped or loosened, the runner and its thresholds are the same, nothing was left behind",
+      "the diff: something changed, all of it within the scope, existing tests kept in rework, no complaint silenced, the rules of the project unchanged, nothing left behind",
     ],
     async run(request, { signal }) {
       const beganAt = clock.now();
@@ -64,9 +48,7 @@ export function createIntegrityGate(options: IntegrityOptions): Gate {
       const noJudgement = (summary: string): Judgement =>
         judgement({ result: "error", findings: [], blocking: [], evidence: [], summary });
       try {
-        const { findings, changed } = signal.aborted
-          ? NOTHING_SEEN
-          : await findingsIn(options, request, remembered.at(request.path), signal);
+        const { findings, changed } = signal.aborted ? NOTHING_SEEN : await findingsIn(options, request, signal);
         if (signal.aborted) return noJudgement("integrity: stopped before it ended");
         const evidence = await options.evidence.keep(reportOf(changed, findings));
         return judgement({ ...verdict(findings, request), evidence: [evidence] });
@@ -78,18 +60,13 @@ export function createIntegrityGate(options: IntegrityOptions): Gate {
   };
 }
 
-export const integrityGate: CreateGate = (
-  { gates, scope, stories },
-  { workspace, evidence, clock, experimentRunner },
-) =>
+export const integrityGate: CreateGate = ({ gates, scope, stories }, { workspace, evidence, clock }) =>
   createIntegrityGate({
     workspace,
     evidence,
     clock,
     testPaths: scope.testPaths,
-    commands: gates.checks.commands.map(({ run }) => run),
     rules: gates.integrity.rules,
-    runsBaseTests: experimentRunner !== null,
     stories,
   });
 
@@ -107,7 +84,6 @@ interface ChangeFindings {
 async function findingsIn(
   options: IntegrityOptions,
   request: GateRequest,
-  began: UntrackedState | undefined,
   signal: AbortSignal,
 ): Promise<ChangeFindings> {
   const { workspace, testPaths, rules = {} } = options;
@@ -115,14 +91,7 @@ async function findingsIn(
   const sinceLast = await workspace.changedPaths(story.id, previous, tree);
   const isOpen = scope?.tests === "open";
   const given = scope === null ? {} : { reasons: request.exceptions, exceptions: scope.exceptions };
-  const decided = options.runsBaseTests === true ? { explaining: DECIDED_BY_RUNS } : {};
-  const asNewWork = createRuleReporter({
-    isRework: false,
-    settings: rules,
-    ...decided,
-    // Where the tests themselves are at fault, a reason may take one away.
-    ...(isOpen ? { ...given, excusable: ["test-deleted", "assertion-removed", "assertion-loosened"] } : {}),
-  });
+  const asNewWork = createRuleReporter({ isRework: false, settings: rules });
   // The stall rule handles a rework that changed nothing; new work must change something.
   if (scope === null && sinceLast.length === 0) {
     const message = "nothing was changed";
@@ -133,15 +102,11 @@ async function findingsIn(
   const git = await gitFolderOf(request.path);
   const folder = git?.prefix ?? "";
   const changed = base === previous ? sinceLast : await workspace.changedPaths(story.id, base, tree);
-  const isInstalled = changed.some((path) => LOCKFILE.test(path));
-  const now = began === undefined ? null : await readUntrackedState(request.path, git);
-  const outside = now === null ? [] : changedSurroundings(began!, now, isInstalled);
-  const findings = outsideOfGit(outside, asNewWork);
   const top = folder === "" ? request.path : request.path.slice(0, -folder.length);
   const submodules = (): Promise<string | null> => workspace.fileAt(story.id, tree, ".gitmodules");
-  findings.push(...(await unimportedFiles(top, changed, submodules, asNewWork)));
+  const findings = [...(await unimportedFiles(top, changed, submodules, asNewWork))];
   if (scope !== null) {
-    const asRework = createRuleReporter({ isRework: true, settings: rules, ...given, ...decided });
+    const asRework = createRuleReporter({ isRework: true, settings: rules, ...given });
     const own = `${folder}${options.stories ?? "stories"}/${story.id}.md`;
     // A refused file that is what it was before the story is no change: putting it back is what was asked for.
     const restored = new Set(scope.restore?.filter((path) => !changed.includes(path)));
@@ -156,22 +121,6 @@ async function findingsIn(
   const at = { story: story.id, from: base, to: tree, changed, folder, isWhole: true };
   findings.push(...(await lookFrom(options, at, asNewWork, signal)));
   return { findings: distinct(findings.filter(({ id }) => !request.overturned.includes(id))), changed: sinceLast };
-}
-
-const LOCKFILE =
-  /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|uv\.lock|poetry\.lock|Pipfile\.lock|requirements[^/]*\.txt)$/;
-
-/** What an agent changed that is in no change. Dependencies that were brought to another version are not meant. */
-function outsideOfGit(changed: readonly string[], book: RuleReporter): Finding[] {
-  return changed.slice(0, 10).flatMap((what) =>
-    book.report(what.startsWith(".git/") ? "not-looked-at" : "runner-changed", {
-      severity: "critical",
-      message: what.startsWith(".git/")
-        ? `git was told to overlook files while the work was done: ${what}`
-        : `what runs the tests was changed where git does not look: ${what}`,
-      suggestedFix: "Restore it: install the dependencies again, or remove the line.",
-    }),
-  );
 }
 
 /** The same thing seen from two sides is said once, at its gravest. A reason that counts covers both sides. */

@@ -1,23 +1,20 @@
 import { RemandError } from "../../core/events/error.ts";
 import type { Finding } from "../../core/gates/finding.ts";
+import { isSnapshot } from "../../core/gates/pinned-files.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
-import { runChain } from "../checks/run-chain.ts";
-import { evasions } from "./evasions.ts";
+import { changedTests } from "./changed-tests.ts";
 import { type Changes, type FilePair, isTextByName, readChanges, withLines } from "./file-changes.ts";
 import { leftBehind, unreadable } from "./debug-leftovers.ts";
-import { isLooseningConfig, loosenedConfig, suppressions } from "./loosened-config.ts";
-import { PACKAGE_FILE, allScripts, testScripts } from "./package-changes.ts";
 import type { RuleReporter } from "./integrity-rules.ts";
-import { runnerChanges } from "./runner-changes.ts";
-import { replacedSubjects } from "./replaced-subjects.ts";
-import { weakenedTests } from "./weakened-tests.ts";
+import { judgingFiles } from "./judging-files.ts";
+import { selfDetection } from "./self-detection.ts";
+import { suppressions } from "./suppressions.ts";
 
 interface LookOptions {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff" | "fileAt">;
   readonly testPaths: readonly string[];
-  readonly commands?: readonly string[];
 }
 
 interface LineRange {
@@ -36,7 +33,7 @@ interface LineRange {
 
 /** Everything that can be seen between two states of the files, by one set of rules. */
 export async function lookFrom(
-  { workspace, testPaths, commands = [] }: LookOptions,
+  { workspace, testPaths }: LookOptions,
   span: LineRange,
   book: RuleReporter,
   signal: AbortSignal,
@@ -61,29 +58,16 @@ export async function lookFrom(
     files: shown.files.map((file) => (texts.has(file.path) ? withLines(file, texts.get(file.path)!) : file)),
   };
   const binary = new Set(diff.files.filter((file) => file.isBinary && !texts.has(file.path)).map(({ path }) => path));
-  const isTest = (path: string): boolean => matchesAnyGlob(path, testPaths) || isSnapshotFile(path);
+  const isTest = (path: string): boolean => matchesAnyGlob(path, testPaths) || isSnapshot(path);
   // Rust's unit tests stand in the files that they test.
   const mayTest = (path: string): boolean => isTest(path) || path.endsWith(".rs");
   const tests = await pairsOf(changed.filter((path) => mayTest(path) && !binary.has(path)));
-  const configs = await pairsOf(changed.filter((path) => isLooseningConfig(path) && !PACKAGE_FILE.test(path)));
-  // The project's own is read in any case: its scripts name the programs that run the tests.
-  const ownPackage = `${span.folder}package.json`;
-  const packages = await pairsOf([...new Set([ownPackage, ...changed.filter((path) => PACKAGE_FILE.test(path))])]);
-  const own = packages[0]?.before ?? null;
-  const lines = [...commands, ...testScripts(own).values()];
-  const chain = await runChain(lines, allScripts(own), span.folder, (path) =>
-    workspace.fileAt(span.story, span.from, path),
-  );
-  const makefiles = await pairsOf([...chain.targets.keys()].filter((path) => changed.includes(path)));
-  const gone = new Set(diff.files.filter((file) => file.status === "deleted").map(({ path }) => path));
+  const packages = await pairsOf(changed.filter((path) => /(?:^|\/)package\.json$/.test(path)));
   const found = [
-    ...weakenedTests({ files: tests.filter(({ path }) => !isSnapshotFile(path)), gone, isTest }, book),
-    ...replacedSubjects(tests, isTest, book),
-    ...snapshotChanges(tests, book),
-    ...loosenedConfig([...configs, ...packages], book),
+    ...changedTests({ files: tests, isTest }, book),
     ...suppressions(diff.files, book),
-    ...evasions(diff.files, testPaths, book),
-    ...runnerChanges({ packages, changed, changes: diff.files, chain, ownPackage, makefiles, testPaths }, book),
+    ...selfDetection(diff.files, testPaths, book),
+    ...judgingFiles({ changed, packages, isTest, folder: span.folder }, book),
     ...unseen(diff, changed, book),
   ];
   if (!span.isWhole) return found;
@@ -141,47 +125,4 @@ async function sizeOf(workspace: LookOptions["workspace"], story: StoryId, at: s
       return Infinity;
     throw error;
   }
-}
-
-/** Existing snapshots with new content. A reviewer can read one or two, not dozens. */
-function snapshotChanges(files: readonly FilePair[], book: RuleReporter): Finding[] {
-  const changed = files.flatMap(({ path, before, after }) => {
-    const was = snapshotsIn(path, before ?? "");
-    const is = snapshotsIn(path, after ?? "");
-    const different = [...was].filter(([name, text]) => is.get(name) !== text).length;
-    return different === 0 ? [] : [{ path, different, total: was.size, isGone: after === null }];
-  });
-  const all = changed.reduce((sum, { different }) => sum + different, 0);
-  return changed.flatMap(({ path, different, total, isGone }) => {
-    const what = isGone
-      ? `the file with ${total === 1 ? "its snapshot" : `its ${total} snapshots`} was deleted`
-      : `${different} of ${total} snapshots ${different === 1 ? "says" : "say"} something else now`;
-    return book.report(all >= MANY ? "snapshot-rewritten" : "snapshot-changed", {
-      file: path,
-      message: what,
-      suggestedFix: "Restore the snapshots that the work does not ask to change, and make the code give what they say.",
-    });
-  });
-}
-
-/** From here on it is an update of everything, and not a look at each. */
-const MANY = 10;
-
-const isSnapshotFile = (path: string): boolean => /\.(?:snap|ambr)$|(?:^|\/)__snapshots__\//.test(path);
-
-function snapshotsIn(path: string, text: string): Map<string, string> {
-  const found = new Map<string, string>();
-  if (isSnapshotFile(path)) {
-    // Jest and Vitest write one `exports[...]` for each; node:test and syrupy name them otherwise, a whole file is one.
-    for (const part of text.split(/^(?=exports\[|# name: )/m)) {
-      const name = /^(?:exports\[(.{1,500}?)\] = |# name: (.{1,500})$)/m.exec(part);
-      if (name !== null) found.set(name[1] ?? name[2]!, part.trim());
-    }
-    if (found.size === 0 && text.trim() !== "") found.set(path, text.trim());
-    return found;
-  }
-  let at = 0;
-  for (const match of text.matchAll(/\.to(?:ThrowErrorMatching|Match)InlineSnapshot\(\s{0,40}`((?:\\.|[^`\\])*)`/g))
-    found.set(`inline ${at++}`, match[1]!.replace(/\s+/g, " ").trim());
-  return found;
 }

@@ -25,14 +25,10 @@ export interface RuleReporterOptions {
   readonly reasons?: readonly ScopeException[];
   /** Does a reason count by itself, or is it only shown to who decides? */
   readonly exceptions?: Scope["exceptions"];
-  /** Rules that a reason excuses here, beside those that it excuses everywhere. */
-  readonly excusable?: readonly IntegrityRuleName[];
-  /** Rules whose breach is only information here, because a run decides. */
-  readonly explaining?: ReadonlySet<IntegrityRuleName>;
 }
 
 export function createRuleReporter(options: RuleReporterOptions): RuleReporter {
-  const { isRework, settings, reasons = [], excusable = [], explaining, exceptions = "never" } = options;
+  const { isRework, settings, reasons = [], exceptions = "never" } = options;
   const reasonFor = new Map(reasons.map(({ path, rationale }) => [path.replace(/^\.\//, ""), rationale]));
   return {
     isRework,
@@ -40,10 +36,10 @@ export function createRuleReporter(options: RuleReporterOptions): RuleReporter {
       const rule = INTEGRITY_RULES[name];
       const set = settings[name];
       if (set === "off") return [];
-      const mayBeExcused = (rule.excusable || excusable.includes(name)) && rest.file !== undefined;
+      const mayBeExcused = rule.excusable && rest.file !== undefined;
       const given = mayBeExcused && exceptions !== "never" ? reasonFor.get(rest.file!) : undefined;
       const reason = exceptions === "with-rationale" ? given : undefined;
-      const usual = explaining?.has(name) === true ? "info" : isRework ? rule.rework : rule.newWork;
+      const usual = isRework ? rule.rework : rule.newWork;
       const severity = reason === undefined ? (set ?? own ?? usual) : "info";
       const ask =
         mayBeExcused && isRework && exceptions !== "never"

@@ -37,7 +37,8 @@ export function unmetTarget(name: string, { detail, message }: Finding, pinned: 
   });
 }
 
-export function missingTarget(name: string): Finding {
+export function missingTarget(name: string, changed: readonly string[]): Finding {
+  const file = changedFileOf(name, changed);
   return identifyFinding({
     severity: "critical",
     category: "target",
@@ -46,7 +47,14 @@ export function missingTarget(name: string): Finding {
     message: `the target ${name} does not run`,
     detail: "It failed at the base. With the work the check passes, and this test is not among those that ran.",
     suggestedFix: "Make the test run again, and change the code so that it passes.",
+    ...(file === undefined ? {} : { file }),
   });
+}
+
+/** The test's own file, if the work changed it: it may be put back. */
+function changedFileOf(test: string, changed: readonly string[]): string | undefined {
+  const place = placeOfFailure(test);
+  return changed.find((path) => path === place || path.endsWith(`/${place}`));
 }
 
 /** So many are named one by one; a list of hundreds helps no reader. */
@@ -61,8 +69,7 @@ export function goneTests(names: readonly string[], changed: readonly string[]):
 }
 
 function goneTest(name: string, changed: readonly string[]): Finding {
-  const place = placeOfFailure(name);
-  const file = changed.find((path) => path === place || path.endsWith(`/${place}`));
+  const file = changedFileOf(name, changed);
   return identifyFinding({
     severity: "critical",
     category: "tests",

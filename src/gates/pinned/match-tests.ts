@@ -9,7 +9,7 @@ import { cellName } from "../checks/environments.ts";
 import type { CheckFault } from "../checks/check-faults.ts";
 import { ranOf } from "../checks/measures.ts";
 import type { CheckOutcome } from "../checks/run-check.ts";
-import { type TestReading, readTestText } from "../integrity/test-text.ts";
+import { type TestReading, isTellingShape, readTestText } from "../../parse/tests/test-text.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 
 /** Reads a file as it is in a commit or tree; `null` where it is not there. */
@@ -21,6 +21,7 @@ export async function testIdentities(
   outcomes: readonly CheckOutcome[],
   suiteFaults: readonly Finding[],
   workspace: FileAt | null,
+  base: SuiteResults | null = null,
 ): Promise<TestIdentities> {
   const last = request.last?.identities ?? null;
   const redAtBase = [...(request.atBase.failing ?? []), ...request.atBase.flaky];
@@ -33,6 +34,8 @@ export async function testIdentities(
   const passedAtBase: string[] = [];
   const passedLast: string[] = [];
   for (const { fault, cell } of suspects) {
+    // A runner that stops at its first failure does not reach the tests behind it: these did not pass.
+    if (base?.isNamed === true && !base.passed.has(fault.name) && !base.failed.has(fault.name)) continue;
     if (ranWell(request.baseRun ?? null, fault, cell, redAtBase) && (await existed(fault, request.base)))
       passedAtBase.push(fault.name);
     if (last !== null && last.unlisted === 0 && ranWell(last, fault, cell, last.failing))
@@ -167,11 +170,15 @@ export function withFailing(ran: Judgement, wrong: Finding): Pick<Judgement, "id
   return { identities: { ...identities, failing: unique([...identities.failing, nameOfSuiteFault(wrong)]) } };
 }
 
-/** Titles of tests whose body is, letter by letter, in the work's tests under another title or in another file. */
+/**
+ * Titles of tests whose body is, letter by letter, in the work's tests under another title or in another file, where a
+ * test of that title passed with the work.
+ */
 export async function renamedTests(
   { workspace, testPaths }: { readonly workspace: Pick<Workspace, "fileAt">; readonly testPaths: readonly string[] },
   { story, base, tree }: GateRequest,
   changed: readonly string[],
+  ran: SuiteResults,
 ): Promise<ReadonlySet<string>> {
   const before: TestReading[] = [];
   const now: TestReading[] = [];
@@ -183,10 +190,19 @@ export async function renamedTests(
     await read(base, path, before);
     await read(tree, path, now);
   }
-  const shapes = new Set(now.filter(({ isSkipped }) => !isSkipped).map(({ shape }) => shape));
+  const passed = new Set([...ran.passed.keys()].flatMap(titlesOf));
+  const hasPassed = ({ title }: TestReading): boolean => title === null || isTemplate(title) || passed.has(title);
+  const shapes = new Set(now.filter((test) => !ran.isNamed || hasPassed(test)).map(({ shape }) => shape));
   return new Set(
-    before.flatMap(({ title, shape, assertions }) =>
-      title !== null && assertions > 0 && shapes.has(shape) ? [title] : [],
-    ),
+    before.flatMap(({ title, shape }) => (title !== null && isTellingShape(shape) && shapes.has(shape) ? [title] : [])),
   );
+}
+
+/** Names of a table's rows are made from it. */
+const isTemplate = (title: string): boolean => /[%$]/.test(title);
+
+/** How a test is called in its file. Some runners put its module and class before that: `test_cart.CartTest.test_adds`. */
+export function titlesOf(test: string): readonly string[] {
+  const title = test.slice(test.lastIndexOf(" > ") + 3);
+  return /^\w+(?:(?:\.|::)\w+)+$/.test(title) ? [title, title.split(/\.|::/).at(-1)!] : [title];
 }

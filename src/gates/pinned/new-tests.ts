@@ -5,7 +5,7 @@ import { treeId } from "../../core/events/ids.ts";
 import { pinningOf } from "../../core/gates/pinned-files.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import type { TestedJudgement } from "../checks/checks-gate.ts";
-import { type TestReading, readTestText } from "../integrity/test-text.ts";
+import { type TestReading, readTestText } from "../../parse/tests/test-text.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { type PinnedContext, failuresIn, inCheckout, withNote } from "./pinned-run.ts";

@@ -10,7 +10,7 @@ import { spliceInlineTests } from "../../parse/tests/doc-tests.ts";
 import { hasMovedPackages, mergeManifest, vendoredModules } from "../../parse/code/pinned-manifest.ts";
 import { LOCKFILES } from "../../parse/code/lockfile.ts";
 import { gitFolderOf } from "../integrity/file-changes.ts";
-import { allScripts, testScripts } from "../integrity/package-changes.ts";
+import { allScripts, testScripts } from "../checks/package-scripts.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { runChain } from "../checks/run-chain.ts";
 
@@ -140,7 +140,7 @@ async function filesOfChecks(
   const chain = await runChain([...commands, ...testScripts(own).values()], allScripts(own), folder, read, (file) =>
     matchesAnyGlob(file, testPaths),
   );
-  return new Set([...chain.programs, ...chain.targets.keys()]);
+  return new Set([...chain.programs, ...chain.makefiles]);
 }
 
 /** Makes the files of the checkout those of the work with the base's tests. */

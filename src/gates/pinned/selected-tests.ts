@@ -5,7 +5,7 @@ import type { SuiteResults } from "../../core/gates/test-names.ts";
 import type { ChecksGate, TestedJudgement } from "../checks/checks-gate.ts";
 import { gitFolderOf } from "../integrity/file-changes.ts";
 import type { CheckCommand, CheckControl } from "../checks/run-check.ts";
-import { readTestText } from "../integrity/test-text.ts";
+import { readTestText } from "../../parse/tests/test-text.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import { type PinnedRules, pinningOf } from "../../core/gates/pinned-files.ts";
 import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";

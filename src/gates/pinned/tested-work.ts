@@ -14,6 +14,7 @@ import { prepareBaseFaults } from "../faults/base-faults.ts";
 import { withFaults } from "../faults/with-faults.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import { NO_TEST, fewerTests, goneTests, missingTarget, unmetTarget, noTestFinding } from "./base-test-findings.ts";
+import { isWholeFile, missingTargets } from "./missing-targets.ts";
 import { heldToExit } from "./exit-tripwire.ts";
 import { movedNames, withNewTests } from "./new-tests.ts";
 import {
@@ -27,7 +28,7 @@ import {
   withNote,
 } from "./pinned-run.ts";
 import { type PinnedTree, openPinned, pinnedTree, setPinned, testFilesAtBase } from "./pinned-tree.ts";
-import { renamedTests } from "./match-tests.ts";
+import { renamedTests, titlesOf } from "./match-tests.ts";
 import { heldToSeen } from "./seen-tests.ts";
 import { unlessWritten, writtenTests } from "./selected-tests.ts";
 
@@ -42,6 +43,8 @@ export function withTestedWork(checks: ChecksGate, options: TestedWorkOptions): 
     prepare: (request, control) => prepareBaseFaults({ checks, options, request, control, changed: [] }),
     async run(request, control) {
       const ran = await checks.judgeTests(request, control);
+      const missing = await missingTargets(options, request, ran);
+      if (missing.length > 0) return refuseJudgement(ran.judgement, missing);
       // Without a tree nothing is known of what changed.
       if (ran.judgement.result !== "pass" || request.tree === "" || control.signal.aborted) return ran.judgement;
       const changed = await options.workspace.changedPaths(request.story.id, request.base, request.tree);
@@ -151,7 +154,7 @@ async function verdictOn(
   base: SuiteResults | null,
 ): Promise<BaseTestVerdict> {
   const kindOf = failureKinds(request.atBase);
-  const renamed = await renamedTests(options, request, changed);
+  const renamed = await renamedTests(options, request, changed, ran.tests);
   return judgeBaseTests({
     base,
     candidate: ran.tests,
@@ -160,12 +163,6 @@ async function verdictOn(
     isRenamed: (test) => titlesOf(test).some((title) => renamed.has(title)),
     licensed: request.licensed,
   });
-}
-
-/** How a test is called in its file. Some runners put its module and class before that: `test_cart.CartTest.test_adds`. */
-function titlesOf(test: string): readonly string[] {
-  const title = test.slice(test.lastIndexOf(" > ") + 3);
-  return /^\w+(?:(?:\.|::)\w+)+$/.test(title) ? [title, title.split(/\.|::/).at(-1)!] : [title];
 }
 
 /** What every test said at the base: kept since the story began, or asked of the base now where it matters. */
@@ -207,7 +204,7 @@ async function unmetTargets(
       const isNamed = tests.isNamed || base?.isNamed === true;
       const hasRun = isWholeFile(name) ? hasPassedIn(placeOfFailure(name), tests) : isPassed.has(name);
       const isMissing = judgement.result === "pass" && isNamed && name.includes(" > ") && !hasRun;
-      if (isMissing) refusals.push(missingTarget(name));
+      if (isMissing) refusals.push(missingTarget(name, work.changed));
     } else if (mayChange(name, request.licensed))
       licensed.push({ test: name, why: isLoadFailure(finding, name) ? "not-loaded" : "fails" });
     else if (isLoadFailure(finding, name) && (await isAboutMoved(work, own, finding)))
@@ -215,13 +212,6 @@ async function unmetTargets(
     else refusals.push(unmetTarget(name, finding, own.pinned));
   }
   return { refused: refusals, contested, licensed };
-}
-
-/** At the base the file did not load, so that none of its tests had a name: Node calls such a file a test, by its path. */
-function isWholeFile(target: string): boolean {
-  const place = placeOfFailure(target);
-  const title = target.slice(place.length + " > ".length);
-  return title === place || title.endsWith(`/${place}`);
 }
 
 /** Its tests have names now, and one of them fails. */

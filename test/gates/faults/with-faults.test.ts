@@ -424,6 +424,32 @@ describe("a target whose values make no difference", () => {
     expect(judgement.contested).toEqual([{ test: TARGET, why: "cannot-fail", file: "test/cart.test.js" }]);
   });
 
+  test("is not said of a target that is given what makes no difference, and compares in its last line", async () => {
+    const given = [
+      'test("adds", () => {',
+      '  open("/", "hi");',
+      '  close("later");',
+      "  equal(add(2, 1), 3);",
+      "});",
+      "",
+    ];
+    const base = { ...BASE, "test/cart.test.js": given.join("\n") };
+    const right = { "src/cart.js": "export const add = (a, b) => a + b;\n" };
+    expect((await judged({ base, work: right })).judgement.contested).toBeUndefined();
+    expect((await judged({ base, work, suite })).judgement.contested).toHaveLength(1);
+  });
+
+  test("is not said by values of another test with the same title", async () => {
+    const two = 'test("adds", () => equal(add(2, 1), 3));\ntest("adds", () => { note("a"); note("b"); note("c"); });\n';
+    const base = { ...BASE, "test/cart.test.js": two };
+    const right = { "src/cart.js": "export const add = (a, b) => a + b;\n" };
+    const noted: Suite = (files) => ({
+      ...honest(files),
+      "test/cart.test.js > notes": /"[abc]"/g[Symbol.match](files["test/cart.test.js"]!)?.length === 3 ? null : "noted",
+    });
+    expect((await judged({ base, work: right, suite: noted })).judgement.contested).toBeUndefined();
+  });
+
   test("is not tried where all tests must run for it and there is no time", async () => {
     const { judgement } = await judged({ work, suite, durationMs: 60_000 });
     expect(judgement.contested).toBeUndefined();

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readChanges } from "../../../src/gates/integrity/file-changes.ts";
 import { INTEGRITY_RULES } from "../../../src/core/gates/integrity-rule.ts";
@@ -19,48 +20,6 @@ async function broken(base: Tree, now: Tree): Promise<string[]> {
     .filter(({ severity }) => severity !== "info")
     .map(({ category }) => category.replace("integrity/", ""));
 }
-
-describe("thresholds and strictness", () => {
-  test.each([
-    [
-      "jest.config.js",
-      "coverageThreshold: { global: { branches: 80, lines: 90 } }",
-      "coverageThreshold: { global: { branches: 80, lines: 70 } }",
-    ],
-    [".nycrc.json", '{ "check-coverage": true, "lines": 90 }', '{ "check-coverage": true, "lines": 89.5 }'],
-    ["package.json", '{ "c8": { "lines": 90 } }', '{ "c8": {} }'],
-    ["pyproject.toml", "[tool.coverage.report]\nfail_under = 90\n", "[tool.coverage.report]\nfail_under = 50\n"],
-    ["pytest.ini", "[pytest]\naddopts = --cov-fail-under=90\n", "[pytest]\naddopts = --cov-fail-under=10\n"],
-    [".github/workflows/ci.yml", "run: eslint --max-warnings 0\n", "run: eslint --max-warnings 50\n"],
-    ["stryker.conf.json", '{ "thresholds": { "break": 80 } }', '{ "thresholds": { "break": 10 } }'],
-  ])("%s: %s → %s", async (path, before, after) => {
-    expect(await broken({ [path]: before }, { [path]: after })).toContain("threshold-lowered");
-    expect(await broken({ [path]: after }, { [path]: after })).toEqual([]);
-  });
-
-  test.each([
-    ["tsconfig.json", '{ "compilerOptions": { "strict": true } }', '{ "compilerOptions": {} }'],
-    ["tsconfig.build.json", '{ "noImplicitAny": true }', '{ "noImplicitAny": false }'],
-    ["mypy.ini", "[mypy]\ndisallow_untyped_defs = True\n", "[mypy]\ndisallow_untyped_defs = False\n"],
-    ["mypy.ini", "[mypy]\n", "[mypy]\nignore_errors = True\n"],
-    [
-      "eslint.config.js",
-      'rules: { "no-console": "error", eqeqeq: ["error", "always"] }\n',
-      'rules: { "no-console": "warn", eqeqeq: ["error", "always"] }\n',
-    ],
-    [".eslintrc.json", '{ "rules": {} }', '{ "rules": { "@typescript-eslint/no-explicit-any": "off" } }'],
-  ])("%s: %s → %s", async (path, before, after) => {
-    expect(await broken({ [path]: before }, { [path]: after })).toEqual(["strictness-lowered"]);
-  });
-
-  test("raising one, adding one and writing a first config are welcome", async () => {
-    expect(
-      await broken({ "jest.config.js": "lines: 80\n" }, { "jest.config.js": "lines: 90, branches: 50\n" }),
-    ).toEqual([]);
-    expect(await broken({}, { ".eslintrc.json": '{ "rules": { "no-console": "off" } }' })).toEqual([]);
-    expect(await broken({ "tsconfig.json": "{}" }, { "tsconfig.json": '{ "strict": true }' })).toEqual([]);
-  });
-});
 
 describe("silenced complaints", () => {
   test.each([
@@ -88,7 +47,7 @@ describe("silenced complaints", () => {
   });
 });
 
-describe("code that knows it is tested, and runs that end by themselves", () => {
+describe("code that knows it is tested", () => {
   test.each([
     ["src/b.js", "if (process.env.NODE_ENV === 'test') return 1;", "environment-detected"],
     ["src/b.js", "const fast = 'JEST_WORKER_ID' in process.env || process.env.VITEST;", "environment-detected"],
@@ -96,85 +55,60 @@ describe("code that knows it is tested, and runs that end by themselves", () => 
     ["src/b.py", 'if os.environ.get("PYTEST_CURRENT_TEST"):', "environment-detected"],
     ["src/b.go", "if testing.Testing() {", "environment-detected"],
     ["src/b.rs", "if cfg!(test) {", "environment-detected"],
-    ["tests/conftest.py", "    os._exit(0)", "exit-forced"],
-    ["conftest.py", "    session.exitstatus = 0", "exit-forced"],
-    ["test/setup.js", "process.exit(0);", "exit-forced"],
-    ["test/price.test.js", 'vi.mock("../src/price.js");', "subject-mocked"],
-    ["test/price.test.js", 'mock.module("../src/price.js", {});', "subject-mocked"],
-    ["tests/test_price.py", '@patch("shop.price.total")', "subject-mocked"],
   ])("%s: %s", async (path, line, rule) => {
     expect(await broken({}, { [path]: `${line}\n` })).toEqual([rule]);
   });
 
   test("what only sounds like it is let alone", async () => {
-    expect(await broken({}, { "src/b.js": "// NODE_ENV === 'test' is not looked at\nprocess.exit(0);\n" })).toEqual([]);
-    expect(
-      await broken({}, { "test/price.test.js": 'vi.mock("../src/clock.js");\nif (process.env.VITEST) x();\n' }),
-    ).toEqual([]);
+    expect(await broken({}, { "src/b.js": "// NODE_ENV === 'test' is not looked at\n" })).toEqual([]);
+    expect(await broken({}, { "test/price.test.js": "if (process.env.VITEST) x();\n" })).toEqual([]);
     expect(await broken({}, { "src/lib.rs": "#[cfg(test)]\nmod tests {}\n" })).toEqual([]);
   });
 });
 
-describe("what runs the tests", () => {
+describe("what judges the work", () => {
+  const severities = async (base: Tree, now: Tree, scope = scopeOf("add-only")) =>
+    (await trees.judge({ ...CODE, ...base }, { ...DONE, ...now }, scope)).findings.map(
+      ({ severity, category, file }) => `${severity} ${category.replace("integrity/", "")} ${file}`,
+    );
+
   test.each([
-    ["Makefile", "test:\n\tpytest -q\n", "test:\n\ttrue\n", "runner-changed"],
-    ["Makefile", "test:\n\tpytest -q\n", "test:\n\t-pytest -q\n", "tests-left-out"],
-    ["pyproject.toml", 'testpaths = ["tests"]\n', 'testpaths = ["tests/unit"]\n', "tests-left-out"],
-    ["conftest.py", "", "def pytest_collection_modifyitems(items):\n    items.clear()\n", "tests-left-out"],
-    [".github/workflows/ci.yml", "- run: npm test\n", "- run: npm test || true\n", "tests-left-out"],
-    [".gitlab-ci.yml", "script: go test ./...\n", "script: go test ./...\nallow_failure: true\n", "tests-left-out"],
-    [
-      "package.json",
-      '{ "devDependencies": { "vitest": "^4" } }',
-      '{ "devDependencies": { "vitest": "file:./fake" } }',
-      "runner-changed",
-    ],
-    ["package.json", '{ "devDependencies": { "vitest": "^4" } }', '{ "devDependencies": {} }', "runner-changed"],
-    ["package.json", '{ "scripts": { "lint": "eslint ." } }', '{ "scripts": { "lint": "exit 0" } }', "runner-changed"],
-  ])("%s: %j → %j", async (path, before, after, rule) => {
-    expect(await broken({ [path]: before }, { [path]: after })).toContain(rule);
+    ["vitest.config.ts", "a\n", "b\n"],
+    [".eslintrc.json", "{}", '{ "rules": {} }'],
+    [".eslintignore", "dist\n", "dist\nsrc\n"],
+    ["ruff.toml", "a = 1\n", "a = 2\n"],
+    ["biome.json", "{}", "{ }"],
+    ["conftest.py", "", "import os\n"],
+    [".github/workflows/ci.yml", "- run: npm test\n", "- run: npm test || true\n"],
+    ["package.json", '{ "scripts": { "test": "vitest run" } }', '{ "scripts": { "test": "true" } }'],
+    ["package.json", '{ "scripts": { "test": "vitest run" } }', '{ "scripts": {} }'],
+  ])("%s: it is shown, in new work and in rework, and decided by running", async (path, before, after) => {
+    const shown = [`info runner-changed ${path}`];
+    expect(await severities({ [path]: before }, { [path]: after })).toEqual(shown);
+    expect(await severities({ [path]: before }, { [path]: after }, null!)).toEqual(shown);
   });
 
-  test("more of the same, and newer versions, are shown or welcome", async () => {
-    const scripts = (test: string): Tree => ({
-      "package.json": JSON.stringify({ scripts: { test }, devDependencies: { vitest: "^4" } }),
-    });
-    expect(await broken(scripts("vitest run"), scripts("vitest run --reporter=dot"))).toEqual(["runner-adjusted"]);
-    expect(await broken(scripts("vitest run"), scripts("vitest run -t adds"))).toEqual(["runner-changed"]);
-    expect(
-      await broken({ "package.json": '{ "devDependencies": { "vitest": "^3" } }' }, scripts("vitest run")),
-    ).toEqual([]);
-    expect(await broken({ Makefile: "test:\n\tpytest -q\n" }, { Makefile: "test:\n\tpytest -q -x\n" })).toEqual([]);
+  test("a script that checks nothing, a first one, and a package file that is no JSON are not shown", async () => {
+    const scripts = (own: object): Tree => ({ "package.json": JSON.stringify({ scripts: own }) });
+    expect(await severities(scripts({ build: "a" }), scripts({ build: "b", test: "vitest" }))).toEqual([]);
+    expect(await severities({ "package.json": "{" }, { "package.json": "{{" })).toEqual([]);
+  });
+
+  test.each(["remand.yaml", "remand.yml", "remand.keys"])("%s is a person's: its change is refused", async (path) => {
+    expect(await severities({ [path]: "a\n" }, { [path]: "b\n" }, null!)).toEqual([`critical rules-changed ${path}`]);
+    expect(await severities({ [path]: "a\n" }, { [path]: "b\n" })).toEqual([`blocker rules-changed ${path}`]);
+    expect(await severities({}, { [path]: "b\n" }, null!)).toEqual([`critical rules-changed ${path}`]);
+    expect(await severities({}, { [`docs/${path}`]: "b\n" }, null!)).toEqual([]);
   });
 });
 
-describe("snapshots", () => {
-  const file = (values: readonly number[]): Tree => ({
-    "test/__snapshots__/a.snap": values.map((value, n) => `exports[\`a ${n} 1\`] = \`${value}\`;\n`).join("\n"),
-  });
-  const many = Array.from({ length: 12 }, (_, n) => n);
-
-  test("a few are shown, by the dozen they fail, new ones are welcome", async () => {
-    expect(await broken(file(many), file([99, ...many.slice(1)]))).toEqual(["snapshot-changed"]);
-    expect(await broken(file(many), file(many.map((n) => n + 1)))).toEqual(["snapshot-rewritten"]);
-    expect(await broken(file(many), {})).toEqual(["snapshot-rewritten"]);
-    expect(await broken(file(many.slice(0, 3)), file(many))).toEqual([]);
-  });
-
-  test("in rework one is enough", async () => {
-    const base = { ...CODE, ...file(many) };
-    const judgement = await trees.judge(base, { ...DONE, ...file([99, ...many.slice(1)]) }, scopeOf("add-only"));
-    expect(lines(judgement.findings)).toContain(
-      "blocker test/__snapshots__/a.snap: 1 of 12 snapshots says something else now",
-    );
-  });
-
-  test("those in the test itself count too", async () => {
-    const inline = (value: string): Tree => ({
-      "test/a.test.js": `test("a", () => {\n  expect(a()).toMatchInlineSnapshot(\`${value}\`);\n});\n`,
-    });
-    expect(await broken(inline("1"), inline("2"))).toEqual(["snapshot-changed"]);
-  });
+test("a snapshot is a test: in rework it stays, in new work its change is shown", async () => {
+  const file = (value: number): Tree => ({ "src/__snapshots__/a.snap": `exports[\`a 1\`] = \`${value}\`;\n` });
+  const judge = (scope: Parameters<typeof trees.judge>[2]) =>
+    trees.judge({ ...CODE, ...file(1) }, { ...DONE, ...file(2) }, scope);
+  const message = "src/__snapshots__/a.snap: a file that belongs to the tests was changed";
+  expect(lines((await judge(scopeOf("add-only"))).findings)).toEqual([`blocker ${message}`]);
+  expect(lines((await judge(null)).findings)).toEqual([`info ${message}`]);
 });
 
 describe("what should not stay", () => {
@@ -221,10 +155,16 @@ test("only files that changed are read, and each of them, however many they are"
   };
   const base = { ...still, ...many("expect(a).toBe(1);") };
   const judgement = await trees.judge(base, { ...still, ...many("") }, null, base, { workspace });
-  expect(judgement.blocking).toHaveLength(30);
-  expect(new Set(read)).toEqual(new Set(["package.json", ...Object.keys(many(""))]));
+  expect(judgement.findings).toHaveLength(30);
+  expect(new Set(read)).toEqual(new Set(Object.keys(many(""))));
 });
 
-test("every rule explains itself", () => {
-  for (const { why } of Object.values(INTEGRITY_RULES)) expect(why).toMatch(/^[A-Z].*\.$/);
+test("every rule explains itself, and the guide says why it is kept", () => {
+  const guide = readFileSync(new URL("../../../docs/guide/integrity-rules.md", import.meta.url), "utf8");
+  const reasons = guide.slice(guide.indexOf("| rule | kept because |"));
+  for (const [name, { newWork, rework, excusable, why }] of Object.entries(INTEGRITY_RULES)) {
+    expect(why).toMatch(/^[A-Z].*\.$/);
+    expect(guide).toContain(`| \`${name}\` | ${newWork} | ${rework} | ${excusable ? "yes" : ""} | ${why} |`);
+    expect(reasons).toContain(`\`${name}\``);
+  }
 });

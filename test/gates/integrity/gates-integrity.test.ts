@@ -81,22 +81,22 @@ describe("tests in rework", () => {
     [
       "skipped",
       { "test/add.test.js": TESTS["test/add.test.js"].replace('test("adds"', 'test.skip("adds"') },
-      "a test or group is now skipped, or expected to fail",
+      'existing tests were changed: "adds"',
     ],
     [
       "turned round",
       { "test/add.test.js": TESTS["test/add.test.js"].replace('test("adds"', 'test.fails("adds"') },
-      "a test or group is now skipped, or expected to fail",
+      'existing tests were changed: "adds"',
     ],
     [
       "left alone by others",
       { "test/add.test.js": TESTS["test/add.test.js"].replace('test("adds nothing"', 'test.only("adds nothing"') },
-      "only some of the tests in this file run now (`only`, `fit`, `focus`)",
+      'existing tests were changed: "adds nothing"',
     ],
     [
       "loosened",
       { "test/add.test.js": TESTS["test/add.test.js"].replace(" expect(add(1, 0)).toBe(1);", "") },
-      'the test "adds nothing" asserts less than before',
+      'existing tests were changed: "adds nothing"',
     ],
   ] as const)("%s: fails, at its file, with what to do", async (_what, tests, message) => {
     const judgement = await rework({ ...FIXED, ...tests });
@@ -123,15 +123,6 @@ describe("tests in rework", () => {
     expect(await rework({ ...FIXED, ...changed }, "open")).toMatchObject({
       result: "pass",
       findings: [{ severity: "info", category: "integrity/test-changed" }],
-    });
-    const emptied = { "test/add.test.js": 'test("works", () => {});\ntest("too", () => {});\n' };
-    expect((await rework({ ...FIXED, ...emptied }, "open")).result).toBe("fail");
-    const excuse = { exceptions: [{ path: "test/add.test.js", rationale: "both tested the old sum" }] };
-    const scope = scopeOf("open", { exceptions: "with-rationale" });
-    const base = { ...CODE, ...TESTS };
-    expect(await judge(base, { ...FIXED, ...emptied }, scope, base, {}, excuse)).toMatchObject({
-      result: "pass",
-      findings: [{ severity: "info", message: expect.stringContaining("both tested the old sum") as string }],
     });
   });
 
@@ -161,38 +152,23 @@ describe("tests in rework", () => {
 });
 
 describe("tests in new work", () => {
-  test("may be rewritten, and what takes one out of the run fails", async () => {
-    const judgement = await judge(
-      { ...CODE, ...TESTS },
-      { ...FIXED, "test/add.test.js": 'test.skip("adds", () => {});\n' },
-    );
-    expect(judgement).toMatchObject({ result: "fail", summary: expect.stringContaining("3 to fix") as string });
-    expect(lines(judgement.findings)).toEqual([
-      'critical test/add.test.js: a test is no longer there: "adds nothing"',
-      "critical test/add.test.js: a test or group is now skipped, or expected to fail",
-      'critical test/add.test.js: the test "adds" asserts nothing any more',
-    ]);
-  });
-
-  test("a test that is deleted while another is added in its place is lost all the same", async () => {
-    const now = {
-      "test/add.test.js": TESTS["test/add.test.js"].replace(
-        /test\("adds",.*\n/,
-        'test("is there", () => { expect(typeof add).toBe("function"); });\n',
-      ),
-    };
-    expect(lines((await judge({ ...CODE, ...TESTS }, { ...FIXED, ...now })).findings)).toEqual([
-      'critical test/add.test.js: a test is no longer there: "adds"',
+  test("may be rewritten and deleted: it is shown, and the base's version of them decides", async () => {
+    const skipped = { ...FIXED, "test/add.test.js": 'test.skip("adds", () => {});\n' };
+    const judgement = await judge({ ...CODE, ...TESTS }, skipped);
+    expect(judgement.result).toBe("pass");
+    expect(lines(judgement.findings)).toEqual(['info test/add.test.js: a test is no longer there: "adds nothing"']);
+    expect(lines((await judge({ ...CODE, ...TESTS }, FIXED)).findings)).toEqual([
+      "info test/add.test.js: the test file was deleted, and the 2 tests in it",
     ]);
   });
 
   test("what a config says of a rule holds, in new work and in rework", async () => {
     const base = { ...CODE, ...TESTS };
     for (const scope of [null, scopeOf("add-only")]) {
-      expect((await judge(base, FIXED, scope, base, { rules: { "test-deleted": "minor" } })).findings).toMatchObject([
-        { severity: "minor", category: "integrity/test-deleted" },
+      expect((await judge(base, FIXED, scope, base, { rules: { "test-changed": "minor" } })).findings).toMatchObject([
+        { severity: "minor", category: "integrity/test-changed" },
       ]);
-      expect(await judge(base, FIXED, scope, base, { rules: { "test-deleted": "off" } })).toMatchObject({
+      expect(await judge(base, FIXED, scope, base, { rules: { "test-changed": "off" } })).toMatchObject({
         result: "pass",
         findings: [],
       });
@@ -212,83 +188,6 @@ describe("tests in new work", () => {
     expect(lines((await judge({ ...CODE, ...TESTS }, { ...FIXED, ...renamed })).findings)).toEqual([
       'info test/add.test.js: existing tests were changed: "adds"',
     ]);
-  });
-});
-
-describe("the runner", () => {
-  const pack = (scripts: Record<string, string>): Tree => ({
-    "package.json": JSON.stringify({ name: "x", scripts }, null, 2),
-  });
-  const rework = (base: Tree, now: Tree, commands: readonly string[] = []) =>
-    judge({ ...CODE, ...base }, { ...FIXED, ...now }, scopeOf("add-only"), { ...CODE, ...base }, { commands });
-
-  test.each([
-    ["replaced", { test: "true" }, "the script `test` was changed from `vitest run` to `true`"],
-    ["taken out", { lint: "x" }, "the script `test` was taken out"],
-  ])("a test script that was %s", async (_what, scripts, message) => {
-    const judgement = await rework(pack({ test: "vitest run", lint: "x" }), pack(scripts));
-    expect(judgement.result).toBe("fail");
-    expect(judgement.findings.map((finding) => finding.message)).toContain(message);
-  });
-
-  test("in new work it is told, and a first test script is welcome", async () => {
-    const judgement = await judge(
-      { ...CODE, ...pack({ test: "vitest run" }) },
-      { ...FIXED, ...pack({ test: "vitest run --bail 1" }) },
-    );
-    expect(judgement).toMatchObject({ result: "pass", findings: [{ severity: "major" }] });
-    const first = await rework(
-      pack({ test: 'echo "Error: no test specified" && exit 1', build: "a" }),
-      pack({ test: "vitest run", build: "b" }),
-    );
-    expect(first.findings).toEqual([]);
-    expect((await rework({}, pack({ test: "vitest" }))).findings).toEqual([]);
-  });
-
-  test.each([
-    ["vitest.config.ts", "export default { test: { exclude: ['test/add.test.js'] } };\n"],
-    ["jest.config.js", "module.exports = { testPathIgnorePatterns: ['add'] };\n"],
-    ["pytest.ini", "[pytest]\naddopts = --ignore=tests/test_add.py\n"],
-    ["Makefile", "test:\n\tpytest || true\n"],
-    ["package.json", '{\n  "vitest": { "passWithNoTests": true }\n}\n'],
-  ])("%s that leaves tests out", async (path, text) => {
-    const judgement = await rework({ [path]: "\n" }, { [path]: text });
-    expect(judgement.result).toBe("fail");
-    expect(judgement.findings[0]).toMatchObject({
-      file: path,
-      severity: "blocker",
-      message: expect.stringContaining("this may leave tests out") as string,
-    });
-  });
-
-  test("a config that says something else is nobody's business", async () => {
-    expect(
-      (
-        await rework(
-          { "vitest.config.ts": "a\n" },
-          { "vitest.config.ts": "export default { test: { globals: true } };\n" },
-        )
-      ).findings,
-    ).toEqual([]);
-    expect((await rework({}, { "src/list.js": "const exclude = 1;\n" })).findings).toEqual([]);
-  });
-
-  test("a program of the project that the checks start", async () => {
-    const base = {
-      ...pack({ test: "node scripts/run.js --all" }),
-      "scripts/run.js": "run();\n",
-      "check.sh": "npm test\n",
-      "other.sh": "a\n",
-    };
-    const now = { ...base, "scripts/run.js": "\n", "check.sh": "exit 0\n", "other.sh": "b\n" };
-    const judgement = await rework(base, now, ["./check.sh --fast"]);
-    expect(
-      judgement.findings.filter(({ message }) => message.includes("judges the work")).map(({ file }) => file),
-    ).toEqual(["check.sh", "scripts/run.js"]);
-  });
-
-  test("a package file that is no JSON is left to the checks", async () => {
-    expect((await rework({ "package.json": "{" }, { "package.json": "{{" })).findings).toEqual([]);
   });
 });
 

@@ -1,6 +1,8 @@
 import type { BlameMaterial } from "../../src/core/blame/change.ts";
-import { filesWithout, groupsOf, outcomeOf } from "../../src/decide/blame/outcome.ts";
-import { proofInput } from "../../src/engine/find-blame.ts";
+import { filesWithout } from "../../src/decide/blame/files-without.ts";
+import { groupsOf, outcomeOf } from "../../src/decide/blame/outcome.ts";
+import { withParts } from "../../src/decide/blame/parts.ts";
+import { prepareProof, type PreparedProof } from "../../src/decide/blame/prepare-proof.ts";
 import { type ProofAnswer, newProof, nextExperiment, applyOutcome } from "../../src/decide/blame/prove-blame.ts";
 import { type RankedBlame, rankBlame } from "../../src/decide/blame/rank-blame.ts";
 import { readBlameMaterial } from "../../src/parse/code/failure-material.ts";
@@ -35,13 +37,15 @@ export function runTrial(each: Case, place: TestFolder, withRuns: boolean): Tria
   const tests = [...new Set(material.failure.failures.flatMap((failure) => failure.file ?? []))].filter((path) =>
     path.endsWith(".test.js"),
   );
+  const prepared = prepareProof(material, ranked, LIMITS);
   const run = (without: ReadonlySet<number>): TestRun => {
     const files = new Map<string, string | null>(each.iteration);
     const changed = filesWithout(
-      material.hunks,
+      withParts(material.hunks, prepared.parts, without),
       without,
       (path) => each.iteration.get(path) ?? null,
       (path) => each.base.get(path) ?? null,
+      prepared.renames,
     );
     for (const [path, text] of changed) files.set(path, text);
     return place.run(files, tests.length === 0 ? null : tests, each.reporter);
@@ -50,21 +54,21 @@ export function runTrial(each: Case, place: TestFolder, withRuns: boolean): Tria
     case: each,
     material,
     ranked,
-    proof: proven(material, ranked, place, [...each.iteration.keys()], run),
+    proof: proven(material, prepared, place, [...each.iteration.keys()], run),
     plain: each.truth.length === 0 ? null : plainly(material, run),
   };
 }
 
 function proven(
   material: BlameMaterial,
-  ranked: RankedBlame,
+  { input }: PreparedProof,
   place: TestFolder,
   paths: readonly string[],
   run: (without: ReadonlySet<number>) => TestRun,
 ): ProofAnswer {
   const groups = groupsOf(material.failure);
   const index = pathIndex(paths);
-  let state = newProof(proofInput(material, ranked, LIMITS));
+  let state = newProof(input);
   for (;;) {
     const step = nextExperiment(state);
     if ("answer" in step) return step.answer;

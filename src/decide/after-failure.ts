@@ -9,6 +9,7 @@ import { bestRound, isStrictlyImproving, sincePass, roundsOf, stalledAtOnce, sta
 import { escalateStory } from "./escalate.ts";
 import { routeFailure } from "./route.ts";
 import { scopeFor } from "./scope-for.ts";
+import { unmetTargets } from "./unmet-targets.ts";
 
 /**
  * A gate failed: what now? In this order, because each question is cheaper or graver than those after it: may it be
@@ -25,7 +26,7 @@ export function afterFailure(state: StoryState, policy: Policy, failing: Failing
     checkFailureLimit(state, policy, judgement) ??
     checkStall(state, policy, failing) ??
     blameFirst(policy, failing, judgement) ??
-    checkUnfixable(state, policy, failing) ??
+    checkUnfixable(state, policy, failing, judgement) ??
     stalledWithCause(state, policy, gate) ??
     askApproval(state, policy, gate) ??
     sendBack(state, policy, judgement)
@@ -84,7 +85,9 @@ function blameFirst(policy: Policy, failing: Failing, judgement: Judgement): Sto
 }
 
 /** Causes that rework cannot fix (S3.19 and S3.20). */
-function checkUnfixable(state: StoryState, policy: Policy, failing: Failing): StoryAction | null {
+function checkUnfixable(state: StoryState, policy: Policy, failing: Failing, judgement: Judgement): StoryAction | null {
+  // While a target is not met, the fix need not be in what changed: no person has to say which of it is at fault.
+  if (failing.blame?.verdict === "too-broad" && unmetTargets(state, judgement).length > 0) return null;
   const reason = unfixableReason(policy, failing);
   return reason === null ? null : { type: "raise-escalation", escalation: escalateStory(state, reason, failing.gate) };
 }

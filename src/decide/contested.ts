@@ -5,7 +5,7 @@ import { countText } from "../stdx/plain-text.ts";
 import type { EscalationReason } from "../core/stories/escalation.ts";
 import type { Answer } from "../core/events/event.ts";
 import type { Finding } from "../core/gates/finding.ts";
-import { GATES, type GateName, type Judgement, gatesThat, isReviewed, roleOfGate } from "../core/gates/gate.ts";
+import { GATES, type GateName, type Judgement, gatesThat, roleOfGate, rulesOnTests } from "../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import type { TreeId } from "../core/events/ids.ts";
@@ -13,7 +13,7 @@ import { gateState } from "./charge.ts";
 import { gatesOfPhase, isOpen } from "./gate-status.ts";
 
 const RUN_TESTS = gatesThat(({ runsTests }) => runsTests);
-const REVIEWERS = GATES.filter(isReviewed);
+const REVIEWERS = GATES.filter(rulesOnTests);
 
 /**
  * The question about contested tests, and the gate that reported them. `null` where none is open, or where a reviewer

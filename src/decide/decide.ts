@@ -10,7 +10,7 @@ import { escalateRun } from "./escalate.ts";
 import { type NextStep, nextStep } from "./next-step.ts";
 import { remediate } from "./remediate.ts";
 import { resumeWork } from "./resume-work.ts";
-import { runOverspent, runToWarn } from "./spending.ts";
+import { actionsLeft, runOverspent, runToWarn } from "./spending.ts";
 
 /**
  * What to do now. It looks only at stories that could move and takes only as many as there are free hands, so it
@@ -74,8 +74,13 @@ function projectCommand(run: RunState): ProjectCommand | null {
   if (warn !== null) return { story: null, type: "warn-budget", ...warn };
   // Repairs cost as well: they are not begun when nothing is left for them.
   const over = run.remediation?.stage === "repairing" ? null : runOverspent(run);
-  if (over === null) return remediate(run);
+  if (over === null || (over.budget === "run-actions" && !isWorkWaiting(run))) return remediate(run);
   return { story: null, type: "raise-escalation", escalation: escalateRun(run, { type: "budget", ...over }) };
+}
+
+/** Without work that waits, more actions are of no use, and no person is asked for them. */
+function isWorkWaiting({ lanes, timers }: RunState): boolean {
+  return timers !== null || LANES.some((lane) => lane !== "engine" && lanes[lane] !== null);
 }
 
 function bookkeeping(run: RunState, state: StoryState): NextStep {
@@ -102,6 +107,7 @@ function oneAtATime(run: RunState, policy: Policy, due: readonly Candidate[], on
 function dispatches(run: RunState, policy: Policy, due: readonly Candidate[], only: StoryFilter): Command[] {
   const commands: Command[] = [];
   let roomForStories = policy.concurrency.stories === null ? Infinity : policy.concurrency.stories - run.inFlight;
+  let actions = actionsLeft(run);
   for (const lane of LANES) {
     if (lane === "engine" || (run.lanes[lane] === null && due.length === 0)) continue;
     let free = policy.concurrency[lane] - run.busy[lane];
@@ -111,6 +117,8 @@ function dispatches(run: RunState, policy: Policy, due: readonly Candidate[], on
       const isNew = state.policy === null;
       // New stories come last in a lane, so when there is no room for one there is nothing after it either.
       if (isNew && roomForStories <= 0) break;
+      const isAction = step.action.type === "start-attempt" || step.action.type === "start-gate";
+      if (isAction && actions-- <= 0) continue;
       if (isNew) roomForStories--;
       free--;
       commands.push(command(state, step.action));

@@ -2,11 +2,10 @@ import { GATES, type GateName, isReviewed } from "../core/gates/gate.ts";
 import type { Fingerprint } from "../core/events/ids.ts";
 import type { Phase } from "../core/stories/story.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
-import { affectingPaths } from "../core/gates/evidence-paths.ts";
+import { affectingPaths, isTestRework } from "../core/gates/evidence-paths.ts";
 import type { Policy } from "../core/events/policy.ts";
 import { gateState, withGate } from "./charge.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
-import { matchesAnyGlob } from "../stdx/glob.ts";
 
 /** Is the gate open: by a pass that still holds, or by a person's waiver? Nothing else opens it. */
 export function isOpen(state: StoryState, gate: GateName, base: string): boolean {
@@ -66,16 +65,10 @@ export function invalidateGates(state: StoryState, changed: readonly string[]): 
   return next;
 }
 
-/**
- * The same after a rework. One that was for tests, and changed nothing else, leaves the passes of reviewers alone: what
- * they looked at is as it was, and the tests are judged by the gates that run them (S1.49).
- */
+/** The same after a rework. One that was for tests alone leaves the passes of reviewers as they are. */
 export function invalidateAfterRework(state: StoryState, changed: readonly string[]): StoryState {
   const next = invalidateGates(state, changed);
-  const gate = state.rework?.gate;
-  const testPaths = state.policy?.scope.testPaths ?? [];
-  const isForTests = gate !== undefined && gate !== "person" && GATE_REGISTRY[gate].reworkScope === "tests";
-  if (!isForTests || !changed.every((path) => matchesAnyGlob(path, testPaths))) return next;
+  if (state.policy === null || !isTestRework(state.policy, state.rework?.gate ?? null, changed)) return next;
   return GATES.filter(isReviewed).reduce(
     (kept, each) => (gateState(state, each).fresh ? withGate(kept, each, { fresh: true }) : kept),
     next,

@@ -2,7 +2,7 @@ import { targetsNotFailing, unsortedFailures } from "../core/gates/base-failures
 import type { Lane, StartAttempt, StartGate, StoryAction } from "../core/stories/command.ts";
 import { countText } from "../stdx/plain-text.ts";
 import type { Escalation, EscalationReason } from "../core/stories/escalation.ts";
-import { type GateName, roleOfGate } from "../core/gates/gate.ts";
+import { type GateName, timeLimitRole } from "../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { Dispute, StoryState } from "../core/stories/story-state.ts";
@@ -216,7 +216,7 @@ export function startGate(state: StoryState, policy: Policy, gate: GateName): St
     stages: stages.slice(from),
     since: last === null || last.tree === state.tree ? null : last.tree,
     answer: (last?.blocking ?? []).filter((finding) => !overturned.includes(finding)),
-    timeoutMs: policy.limits.timeoutMs[roleOfGate(gate)],
+    timeoutMs: policy.limits.timeoutMs[timeLimitRole(gate)],
   };
 }
 

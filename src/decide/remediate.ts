@@ -1,5 +1,6 @@
+import { infrastructureIssue } from "../core/stories/infrastructure-issue.ts";
 import type { ProjectCommand } from "../core/stories/command.ts";
-import type { Event, Recorded } from "../core/events/event.ts";
+import type { Recorded } from "../core/events/event.ts";
 import type { Remediation, RunState } from "../core/stories/run-state.ts";
 import { escalateRun } from "./escalate.ts";
 
@@ -34,30 +35,10 @@ export function remediate(run: RunState): ProjectCommand | null {
 
 /** Does this event report broken infrastructure? Then nothing new starts until it is repaired. */
 export function blockedBy({ remediation }: RunState, { event, at }: Recorded): RunState["remediation"] {
-  const issue = issueOf(event);
+  const issue = infrastructureIssue(event);
   return issue === null || remediation !== null ? remediation : newRemediation(issue, at);
 }
 
 export function newRemediation(issue: string, since: number): Remediation {
   return { issue, since, tries: 0, stage: "waiting", guidance: [], history: [] };
-}
-
-function issueOf(event: Event): string | null {
-  switch (event.type) {
-    case "infrastructure.blocked":
-      return event.issue;
-    case "gate.judged":
-      return event.judgement.result === "blocked" ? event.judgement.summary : null;
-    case "blame.found":
-      return event.blame.verdict === "environment" ? event.blame.explanation : null;
-    case "step.failed":
-      return event.infrastructure ? event.detail : null;
-    case "attempt.finished":
-      if (event.outcome.type === "blocked") return event.outcome.issue;
-      return event.outcome.type === "incomplete" && event.outcome.category === "infrastructure"
-        ? event.outcome.blocker
-        : null;
-    default:
-      return null;
-  }
 }

@@ -4,6 +4,7 @@ import type { Policy } from "../core/events/policy.ts";
 import type { Route, Scope, TestPolicy } from "../core/stories/scope.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { matchesAnyGlob } from "../stdx/glob.ts";
+import { unmetTargets } from "./unmet-targets.ts";
 
 /**
  * What a rework may touch. Tests say what right behaviour is, so by default they may be added to and not
@@ -40,18 +41,22 @@ export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement
       `the types are at fault (${typePaths.join(", ")}): they change first, then the code that uses them`,
     );
   const { findings, blocking } = judgement;
+  const targetScope = scope(
+    [],
+    [],
+    "add-only",
+    "a target still fails: the code it needs may be anywhere; existing tests stay as they were",
+  );
   // A change that hides a failing target says where the tests are, not where the code is that they need.
   if (findings.some(({ id, category }) => category === "target" && blocking.includes(id)))
-    return withRestored(
-      scope(
-        [],
-        [],
-        "add-only",
-        "a target still fails: the code it needs may be anywhere; existing tests stay as they were",
-      ),
-      judgement,
-    );
+    return withRestored(targetScope, judgement);
   const places = suspectFiles(state);
+  // The blame says what else the work broke. Fenced in there, the work could never reach its target.
+  if (places.length > 0 && unmetTargets(state, judgement).length > 0)
+    return withFiles(
+      targetScope,
+      places.filter((file) => matchesAnyGlob(file, testPaths)),
+    );
   if (places.length === 0) return scope([], [], "add-only", "fix what failed; existing tests stay as they are");
   if (places.some((file) => matchesAnyGlob(file, testPaths)))
     return scope(places, [], "open", "the failing test is what the blame names: it may change");
@@ -61,8 +66,14 @@ export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement
 /** The files to put back are a part of the task, even where the scope would not let anything else be done to them. */
 function withRestored({ restore: _before, ...scope }: Scope, { findings, blocking }: Judgement): Scope {
   const refused = findings.filter(({ id, file }) => file !== undefined && blocking.includes(id));
-  const restore = [...new Set(refused.map(({ file }) => file!))].sort();
-  return restore.length === 0 ? scope : { ...scope, restore };
+  return withFiles(
+    scope,
+    refused.map(({ file }) => file!),
+  );
+}
+
+function withFiles(scope: Scope, files: readonly string[]): Scope {
+  return files.length === 0 ? scope : { ...scope, restore: [...new Set(files)].sort() };
 }
 
 /** A person's own rework is not fenced in: what they ask for may be anywhere. */

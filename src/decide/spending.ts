@@ -16,7 +16,21 @@ export function overspent(state: StoryState): BudgetUse | null {
 }
 
 export function runOverspent(run: RunState): BudgetUse | null {
-  return firstUse(run.spent, run.policy?.limits.run, run.raised, OF_RUN, isSpent);
+  return firstUse(run.spent, run.policy?.limits.run, run.raised, OF_RUN, isSpent) ?? actionsUse(run, isSpent);
+}
+
+/** Attempts and gate runs that may still begin (S4.68). */
+export function actionsLeft(run: RunState): number {
+  return (actionsLimit(run) ?? Infinity) - (run.actions ?? 0);
+}
+
+const actionsLimit = ({ raised, policy }: RunState): number | null =>
+  raised["run-actions"] ?? policy?.limits.run.actions ?? null;
+
+function actionsUse(run: RunState, is: BudgetTest): BudgetUse | null {
+  const limit = actionsLimit(run);
+  const used = run.actions ?? 0;
+  return limit !== null && is(used, limit, "run-actions") ? { budget: "run-actions", used, limit } : null;
 }
 
 /** A budget that is nearly used up, without a warning so far. */
@@ -24,8 +38,9 @@ export function toWarn({ spent, policy, raised, warned }: StoryState): BudgetUse
   return firstUse(spent, policy?.limits.story, raised, OF_STORY, isNews(warned));
 }
 
-export function runToWarn({ spent, policy, raised, warned }: RunState): BudgetUse | null {
-  return firstUse(spent, policy?.limits.run, raised, OF_RUN, isNews(warned));
+export function runToWarn(run: RunState): BudgetUse | null {
+  const isNew = isNews(run.warned);
+  return firstUse(run.spent, run.policy?.limits.run, run.raised, OF_RUN, isNew) ?? actionsUse(run, isNew);
 }
 
 /** What is left of a budget while something runs, and of which; the smaller of the story's and the run's. */

@@ -212,6 +212,16 @@ describe("the cause", () => {
     expect(decided({ failing: { blame: twice } })).toMatchObject({ escalation: { reason: { files: ["src/a.ts"] } } });
   });
 
+  test("too-broad is no question while a target is not met: the fix may be outside of what changed", () => {
+    const target = "test/a.test.ts > adds";
+    const identities = { failing: [target], unlisted: 0, passing: [], passedAtBase: [], passedLast: [] };
+    const verdict = { identities: { ...identities, ranTests: ["test"], notLoaded: [] } };
+    const state = { story: { ...asking(null, null, {}).story, target: ["*"] }, preExisting: [target], flakyAtBase: [] };
+    const failing = { blame: blame("too-broad") };
+    expect(short(decided({ failing, verdict, state }))).toBe("send-back");
+    expect(short(decided({ failing, verdict }))).not.toBe("send-back");
+  });
+
   test("unknown is a question only where the gate says so", () => {
     const failing = { blame: blame("unknown") };
     expect(decided({ failing, policy: review({ onUnexplained: "escalate" }) })).toMatchObject({

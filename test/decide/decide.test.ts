@@ -164,6 +164,21 @@ describe("nothing new starts", () => {
     expect(mayDispatch(raised)).toBe(true);
   });
 
+  // S4.68
+  test("beyond the actions of the run: as many begin at once as are left, and the rest is asked for", () => {
+    const policy = runLimits({ actions: 3 });
+    const run = started(policy, "a", "b", "c", "d", "e");
+    const begun = lines(decide(run, policy, 0)).filter((line) => line.endsWith("by developer"));
+    expect(begun).toHaveLength(3);
+    const two = working(working(run, "a"), "b");
+    expect(lines(decide(two, policy, 0)).filter((line) => line.endsWith("by developer"))).toHaveLength(1);
+    const warn: Event = { type: "budget.warned", budget: "run-actions", used: 3, limit: 3 };
+    const all = foldEvents(working(two, "c"), null, warn);
+    expect(all.actions).toBe(3);
+    expect(mayDispatch(all)).toBe(false);
+    expect(lines(decide(all, policy, 0))).toEqual(["project: ask: budget"]);
+  });
+
   test("and no repair where the run's money is gone, but for one that has begun", () => {
     const policy = runLimits({ costUsd: 10 });
     const warn: Event = { type: "budget.warned", budget: "run-cost", used: 9, limit: 10 };

@@ -181,6 +181,7 @@ describe("lanes", () => {
       "checks",
       "critics",
       "auditors",
+      "auditors",
       "checks",
       "checks",
       "checks",

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import { breachOf, type Scope } from "../../src/core/stories/scope.ts";
+import type { TestIdentities } from "../../src/core/gates/gate.ts";
 import { newStory } from "../../src/fold/new-state.ts";
 import { routeForPerson } from "../../src/decide/route.ts";
 import { scopeFor } from "../../src/decide/scope-for.ts";
@@ -9,6 +10,15 @@ import { judgement, story } from "../kit/story-world.ts";
 const POLICY = presetPolicy("critic-audit");
 const STATE = { ...newStory(story("a"), 0, 0), policy: POLICY };
 const ROUTE = routeForPerson(STATE, POLICY, "implement");
+const IDENTITIES: TestIdentities = {
+  failing: ["test/z.test.ts > other"],
+  unlisted: 0,
+  passing: [],
+  passedAtBase: [],
+  passedLast: [],
+  ranTests: ["test"],
+  notLoaded: [],
+};
 const NARROW: Scope = {
   allow: ["src/a.ts"],
   deny: [],
@@ -48,6 +58,29 @@ describe("a rework after a target was hidden", () => {
       tests: "add-only",
       restore: ["test/a.test.ts"],
     });
+  });
+});
+
+describe("a rework while a target is not shown to pass", () => {
+  const TARGET = "test/a.test.ts > adds";
+  const state = {
+    ...STATE,
+    story: story("a", { target: ["*"] }),
+    preExisting: [TARGET],
+    flakyAtBase: [],
+    baseRuns: { checks: { ended: [], ranTests: ["test"], notLoaded: [], names: { test: "all" } } },
+    failing: { blame: { verdict: "culprit", suspects: [{ file: "test/a.test.ts" }, { file: "src/b.ts" }] } },
+  } as unknown as typeof STATE;
+  const failed = (more: Partial<TestIdentities>) =>
+    judgement("checks", "t1", "fail", { more: { identities: { ...IDENTITIES, ...more } } });
+
+  it("may change any code: the blame names what else broke, here the lint of an edited test", () => {
+    const { allow, tests, restore } = scopeFor(state, POLICY, failed({ ranTests: [] }), ROUTE);
+    expect({ allow, tests, restore }).toEqual({ allow: [], tests: "add-only", restore: ["test/a.test.ts"] });
+  });
+
+  it("is fenced in where the target passes and something else broke", () => {
+    expect(scopeFor(state, POLICY, failed({ passing: [TARGET] }), ROUTE).allow).toEqual(["test/a.test.ts", "src/b.ts"]);
   });
 });
 

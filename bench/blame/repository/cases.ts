@@ -1,6 +1,6 @@
 import type { ChangedHunk } from "../../../src/core/blame/change.ts";
 import type { Failure } from "../../../src/core/blame/failure.ts";
-import { filesWithout } from "../../../src/decide/blame/outcome.ts";
+import { filesWithout } from "../../../src/decide/blame/files-without.ts";
 import { readHunks } from "../../../src/parse/code/failure-material.ts";
 import { readFailure } from "../../../src/parse/code/failure.ts";
 import { readGitDiff } from "../../../src/parse/code/git-output.ts";

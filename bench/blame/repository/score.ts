@@ -4,10 +4,10 @@ import { sameSet, type RepositoryTrial } from "./trial.ts";
 
 type Trials = readonly RepositoryTrial[];
 
-/** Which answers are right for each category. A slip in code that is new with its tests may be named, or called unmet. */
+/** Which answers are right for each category. A slip in code that is new with its tests is a change or a slip. */
 const RIGHT: Readonly<Record<Category, readonly string[]>> = {
   single: ["hunk"],
-  "new code": ["hunk", "unmet"],
+  "new code": ["hunk", "slip"],
   lookalike: ["hunk"],
   multi: ["multi"],
   joint: ["joint"],

@@ -1,7 +1,7 @@
 import type { Blame } from "../../../src/core/blame/blame.ts";
 import { type BlameMaterial, looksLikeTest } from "../../../src/core/blame/change.ts";
 import { findBlame } from "../../../src/engine/find-blame.ts";
-import { filesWithout } from "../../../src/decide/blame/outcome.ts";
+import { filesWithout } from "../../../src/decide/blame/files-without.ts";
 import { type RankedBlame, rankBlame } from "../../../src/decide/blame/rank-blame.ts";
 import { readBlameMaterial } from "../../../src/parse/code/failure-material.ts";
 import { readGitDiff } from "../../../src/parse/code/git-output.ts";
@@ -125,9 +125,9 @@ function ranksOf(each: RepositoryCase, material: BlameMaterial, ranked: RankedBl
 function namedBy(blame: Blame, kind: string, proven: readonly number[], { hunks }: BlameMaterial): readonly number[] {
   if (proven.length > 0) return proven;
   const ids = blame.suspects.flatMap(
-    ({ file, line }) => hunks.find((hunk) => hunk.file === file && hunk.start === line)?.id ?? [],
+    ({ file, line }) => hunks.find((hunk) => hunk.file === file && hunk.start <= line && line <= hunk.end)?.id ?? [],
   );
-  return kind === "hunk" ? ids.slice(0, 1) : ids;
+  return kind === "hunk" || kind === "slip" ? ids.slice(0, 1) : ids;
 }
 
 async function briefed(workshop: Workshop, each: RepositoryCase, blame: Blame): Promise<Briefed | null> {

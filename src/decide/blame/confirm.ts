@@ -1,4 +1,5 @@
 import { countText } from "../../stdx/plain-text.ts";
+import { rankedCause, type Cause } from "./cause.ts";
 import { keyOf, type Experiments, type Outcome } from "./experiments.ts";
 import {
   belongTogether,
@@ -10,35 +11,6 @@ import {
   removalSet,
   type Search,
 } from "./search.ts";
-
-export type ProofKind =
-  | "culprit"
-  | "multi"
-  | "joint"
-  | "unmet"
-  | "pre-existing"
-  | "environment"
-  | "flaky"
-  | "too-broad"
-  | "unknown";
-
-/** What the runs came to for one group of failures. */
-export interface Cause {
-  readonly kind: ProofKind;
-  readonly proven: boolean;
-  readonly hunks: readonly number[];
-  readonly because: string;
-  /** What has to be taken back for the tests to pass: the culprits, and what does not build without them. */
-  readonly cure?: readonly number[];
-  /** Without it the tests pass, each time; only the other direction could not be run. */
-  readonly isShown?: boolean;
-  /** It is not proven because of how the changes hang together; no run contradicted another. */
-  readonly isEntangled?: boolean;
-}
-
-export function rankedCause(kind: ProofKind, because: string, hunks: readonly number[] = []): Cause {
-  return { kind, proven: false, hunks, because };
-}
 
 /** A set of hunks that is held to be the cause, with what has to go and to come along with it. */
 interface Claim {
@@ -52,6 +24,9 @@ interface Claim {
 
 /** More than these, and no smaller set could be found: that is no answer. */
 const MOST_TOGETHER = 4;
+/** So many hunks are looked into where none could be taken back, and so many of their parts are tried. */
+const MOST_OPENED = 4;
+const MOST_PARTS = 8;
 
 /** Searches for the cause of one group of failures, and proves it both ways. */
 export function* provenCause(search: Search): Experiments<Cause> {
@@ -61,10 +36,15 @@ export function* provenCause(search: Search): Experiments<Cause> {
     if (book.seen.some(({ outcome }) => outcome.outcomes[search.group] === "flaky"))
       return rankedCause("flaky", "the same tree ended in different ways");
     if (book.isSpent) return rankedCause("unknown", "no runs were left for the search");
-    return rankedCause("too-broad", "what changed could not be taken apart");
+    const inside = yield* causeInParts(search, search.order.slice(0, MOST_OPENED));
+    return inside ?? rankedCause("too-broad", "what changed could not be taken apart");
   }
-  if (isBound(search, removal)) return likeliestOf(search, removal);
-  const split = yield* findCulprits(search, removal);
+  const split = isBound(search, removal) ? null : yield* findCulprits(search, removal);
+  const inside = split === null ? yield* causeInParts(search, removal) : null;
+  if (inside !== null) return inside;
+  const isOneName = (ids: readonly number[]): boolean =>
+    ids.length > 1 && search.renames.some((hunks) => ids.every((id) => hunks.includes(id)));
+  if (isOneName(split?.culprits ?? removal)) return likeliestOf(search, removal);
   if (split === null && belongTogether(search, removal)) return likeliestOf(search, removal);
   if (split === null) {
     const kind = removal.length > MOST_TOGETHER ? "too-broad" : "multi";
@@ -78,6 +58,7 @@ export function* provenCause(search: Search): Experiments<Cause> {
       "the tests pass only without all of them, but some fail by themselves in another way",
       culprits,
     );
+  if (split.hasUnclear) return yield* shownByRemoval(search, kind, culprits, taken);
   const alone = yield* outcomeOnBase(search, culprits);
   if (alone === "fail-same") return yield* confirmClaim(search, { kind, culprits, taken, surroundings: [] });
   const context = yield* contextFor(search, culprits);
@@ -90,6 +71,34 @@ export function* provenCause(search: Search): Experiments<Cause> {
     taken,
     surroundings,
   });
+}
+
+/**
+ * Below the hunk: hunks that cannot be taken back by themselves are taken apart into statements and lines, and each of
+ * the likeliest is tried alone. If several cure the failure, the one that also causes it on the base is the cause;
+ * else the one without which the whole run passes.
+ */
+function* causeInParts(search: Search, hunks: readonly number[]): Experiments<Cause | null> {
+  const opened = hunks.flatMap((id) => search.parts.get(id) ?? [id]);
+  if (opened.length === hunks.length) return null;
+  const parts = [...opened].sort((a, b) => search.shareOf(b) - search.shareOf(a)).slice(0, MOST_PARTS);
+  const inner: Search = { ...search, order: [...opened, ...complement(search, hunks)] };
+  const cures: number[] = [];
+  for (const id of parts) {
+    if (search.book.isSpent) break;
+    if ((yield* outcomeWithout(inner, [id])) !== "pass") continue;
+    if ((yield* outcomeOnBase(inner, [id])) === "fail-same")
+      return yield* confirmClaim(inner, { kind: "culprit", culprits: [id], taken: [], surroundings: [] });
+    cures.push(id);
+  }
+  const isGreen = (id: number): boolean =>
+    search.book.seen.some(({ key, outcome }) => key === keyOf([id]) && outcome.isGreen === true);
+  const best = cures.find(isGreen) ?? cures[0];
+  if (best === undefined) return null;
+  const cause = yield* shownByRemoval(inner, "culprit", [best], []);
+  if (cures.length === 1) return cause;
+  const others = countText(cures.length - 1, "other part", "other parts");
+  return { ...cause, isShown: false, because: `${cause.because}; without ${others} the tests pass too` };
 }
 
 const SHOWN_RUNS = 3;
@@ -107,8 +116,8 @@ function* shownByRemoval(
   const isShown =
     outcome === "pass" && runs >= SHOWN_RUNS && !isContradicted(search, { kind, culprits, taken, surroundings: [] });
   const because = isShown
-    ? `without it the tests pass, ${runs} of ${runs} times; alone on the base it could not be shown to fail in the same way`
-    : "without it the tests pass; alone on the base it could not be shown to fail in the same way";
+    ? `without it the tests pass, ${runs} of ${runs} times; the other direction could not be shown`
+    : "without it the tests pass; the other direction could not be shown";
   return { ...rankedCause(kind, because, culprits), isShown };
 }
 
@@ -126,7 +135,7 @@ function likeliestOf(search: Search, removal: readonly number[]): Cause {
  * cannot be there alone while others fail by themselves, only has to go along. `null`: no run can tell.
  */
 function* findCulprits(search: Search, removal: readonly number[]): Experiments<Split | null> {
-  if (removal.length === 1) return { culprits: removal, taken: [], isSure: true };
+  if (removal.length === 1) return { culprits: removal, taken: [], isSure: true, hasUnclear: false };
   if (removal.length > 2 * MOST_TOGETHER) return null;
   const culprits: number[] = [];
   const taken: number[] = [];
@@ -152,7 +161,9 @@ function* findCulprits(search: Search, removal: readonly number[]): Experiments<
   if (unclear.length > 0 && (yield* outcomeOnBase(search, culprits)) !== "fail-same") return null;
   // Where some explain the failure by themselves, one that fails in another way may be half of a change and no cause.
   const isSure = strangers.length === 0 || strangers.length === culprits.length;
-  return { culprits, taken: [...taken, ...unclear], isSure };
+  // One that uses a culprit's names is not there without it because it does not build.
+  const hasUnclear = unclear.some((id) => !culprits.some((culprit) => belongTogether(search, [culprit, id])));
+  return { culprits, taken: [...taken, ...unclear], isSure, hasUnclear };
 }
 
 interface Split {
@@ -160,6 +171,8 @@ interface Split {
   readonly taken: readonly number[];
   /** Does each of them have a part in the failure as it was recorded? */
   readonly isSure: boolean;
+  /** One that has to go along was never seen without the culprits, and no name says why: it may be a culprit too. */
+  readonly hasUnclear: boolean;
 }
 
 /** Does a hunk fail in one way, with the other suspects out of the iteration and alone on the base? */
@@ -247,10 +260,12 @@ const PROVEN = {
  * Does any run say otherwise? With all culprits out (of a joint cause: with one of them out) a tree may not fail as
  * recorded, and with all of them in it may not pass.
  */
-function isContradicted({ book, group }: Search, { kind, culprits }: Claim): boolean {
+function isContradicted({ book, group, parts }: Search, { kind, culprits }: Claim): boolean {
+  const wholeOf = new Map([...parts].flatMap(([hunk, own]) => own.map((id) => [id, hunk] as const)));
   return book.seen.some(({ without, outcome: told }) => {
     const outcome = told.outcomes[group];
-    const out = culprits.filter((id) => without.includes(id)).length;
+    const isOut = (id: number): boolean => without.includes(id) || without.includes(wholeOf.get(id) ?? id);
+    const out = culprits.filter(isOut).length;
     if (kind === "joint" ? out > 0 : out === culprits.length) return outcome === "fail-same";
     return out === 0 && outcome === "pass";
   });

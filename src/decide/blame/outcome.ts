@@ -13,16 +13,32 @@ export interface FailureGroup {
 /** Those beyond this are one group: it is explained only when none of them fails any more. */
 const MOST_GROUPS = 6;
 
+/** Failures that say the same, or that the same line of the code under test raised, are one group. */
 export function groupsOf({ failures, runners }: FailureReading): FailureGroup[] {
-  const groups = new Map<string, Failure[]>();
+  const groups: { readonly keys: Set<string>; readonly failures: Failure[] }[] = [];
   for (const failure of failures) {
-    const key = sayingOf(failure);
-    groups.set(key, [...(groups.get(key) ?? []), failure]);
+    const keys = [sayingOf(failure), ...raisedAt(failure)];
+    const own = groups.filter((group) => keys.some((key) => group.keys.has(key)));
+    const [first = { keys: new Set<string>(), failures: [] }, ...others] = own;
+    if (own.length === 0) groups.push(first);
+    for (const other of others) {
+      for (const key of other.keys) first.keys.add(key);
+      first.failures.push(...other.failures);
+      groups.splice(groups.indexOf(other), 1);
+    }
+    for (const key of keys) first.keys.add(key);
+    first.failures.push(failure);
   }
-  const all = [...groups.values()];
+  const all = groups.map((group) => group.failures);
   const single = all.length <= MOST_GROUPS ? all : all.slice(0, MOST_GROUPS - 1);
   const rest = all.slice(single.length).flat();
   return [...single, ...(rest.length === 0 ? [] : [rest])].map((each) => ({ failures: each, runners }));
+}
+
+/** The innermost line outside the failing test itself. */
+function raisedAt({ frames, file, errorType }: Failure): string[] {
+  const [frame] = frames;
+  return frame === undefined || frame.file === file ? [] : [`${errorType ?? ""} at ${frame.file}:${frame.line}`];
 }
 
 /** The signature without the test's name: only what the failure says. */
@@ -61,12 +77,12 @@ function outcomeOfGroup(
   const recorded = new Set(failures.map(signatureOf));
   const same = run.passed ? undefined : now.find((failure) => recorded.has(signatureOf(failure)));
   if (same !== undefined) return { outcome: "fail-same", signature: sayingOf(same) };
+  const titles = new Set(failures.map((failure) => `${failure.test}\n${failure.file}`));
+  const mine = run.passed ? [] : now.filter((failure) => titles.has(`${failure.test}\n${failure.file}`));
   const fate = tests === undefined ? null : fateOf(tests, failures);
-  if (fate === "passed") return pass;
+  if (fate === "passed" && mine.length === 0) return pass;
   if (fate === "unknown") return nothing;
   if (run.passed) return fate === null && didLoad(run.reading, runners) ? pass : nothing;
-  const titles = new Set(failures.map((failure) => `${failure.test}\n${failure.file}`));
-  const mine = now.filter((failure) => titles.has(`${failure.test}\n${failure.file}`));
   // Where no test is known by its name, only a run that passes says that what failed does not fail any more.
   if (mine.length === 0 && failures.every(({ category }) => category === "crash"))
     return now[0] === undefined || isBroken(now[0]) ? nothing : { outcome: "fail-other", signature: sayingOf(now[0]) };
@@ -97,7 +113,8 @@ function fateOf(tests: readonly NamedTest[], failures: readonly Failure[]): "pas
     const own = sameTests(tests, failure);
     if (own.length === 0 || own.some(({ outcome }) => outcome === "not-loaded" || outcome === "skipped"))
       return "unknown";
-    if (own.some(({ outcome }) => outcome === "failed")) fate = "failed";
+    // A file that did not load is cured when its tests run, however each of them ends.
+    if (!isWholeFile(failure.test, failure.file) && own.some(({ outcome }) => outcome === "failed")) fate = "failed";
   }
   return fate;
 }
@@ -136,7 +153,7 @@ function isMisfit({ errorType, message }: Failure, recorded: ReadonlySet<string 
 }
 
 /** Half of a change fails like this: something is used that is not there, or not as it was. */
-function isBroken({ category, errorType, message, test, file }: Failure): boolean {
+export function isBroken({ category, errorType, message, test, file }: Failure): boolean {
   if (category === "build" || category === "type") return true;
   if (
     /^(?:SyntaxError|ReferenceError|NameError|ImportError|ModuleNotFoundError|IndentationError|UnboundLocalError|NoSuchMethodError|NoClassDefFoundError)$/.test(
@@ -148,68 +165,6 @@ function isBroken({ category, errorType, message, test, file }: Failure): boolea
   return /is not a (?:function|constructor)|is not defined|does not provide an export|Cannot find (?:module|name)|No module named|has no attribute|unexpected keyword argument|required positional argument|positional arguments? but|undefined: |cannot find symbol|unresolved (?:import|reference)|ERR_MODULE_NOT_FOUND/i.test(
     message,
   );
-}
-
-/**
- * The texts of the changed files with some hunks taken back, by path; `null` for a file that is not there then. Hunks
- * never overlap, so any of them can be taken back without the others, as far as the text goes.
- */
-export function filesWithout(
-  hunks: readonly ChangedHunk[],
-  without: ReadonlySet<number>,
-  textOf: (path: string) => string | null,
-  textBefore: (path: string) => string | null,
-): Map<string, string | null> {
-  const byFile = new Map<string, ChangedHunk[]>();
-  for (const hunk of hunks) byFile.set(hunk.file, [...(byFile.get(hunk.file) ?? []), hunk]);
-  const files = new Map<string, string | null>();
-  for (const [path, own] of byFile) {
-    const { oldFile, change } = own[0]!;
-    const isTakenBack = own.every((hunk) => without.has(hunk.id));
-    if (own.every((hunk) => !without.has(hunk.id))) files.set(path, textOf(path));
-    else if (isTakenBack && change === "added") files.set(path, null);
-    else if (change === "renamed" || change === "copied") {
-      const isOldName = change === "renamed" && without.has(own[0]!.id);
-      files.set(isOldName ? path : oldFile, isOldName ? null : change === "copied" ? textBefore(oldFile) : null);
-      files.set(
-        isOldName ? oldFile : path,
-        isTakenBack && change === "copied" ? null : mixLines(own, without, textOf(path), textBefore(oldFile)),
-      );
-    } else
-      files.set(path, isTakenBack ? textBefore(oldFile) : mixLines(own, without, textOf(path), textBefore(oldFile)));
-    if (change === "renamed" && own.every((hunk) => !without.has(hunk.id))) files.set(oldFile, null);
-  }
-  return files;
-}
-
-/** The old text with the hunks that stay put in, in the lines' own bytes. */
-function mixLines(
-  hunks: readonly ChangedHunk[],
-  without: ReadonlySet<number>,
-  now: string | null,
-  before: string | null,
-): string {
-  const [oldLines, newLines] = [linesOf(before ?? ""), linesOf(now ?? "")];
-  const parts: string[] = [];
-  let old = 1;
-  for (const hunk of [...hunks].sort((a, b) => a.oldStart - b.oldStart || a.id - b.id)) {
-    if (hunk.added.length + hunk.removed.length === 0) continue;
-    parts.push(...oldLines.slice(old - 1, hunk.oldStart - 1));
-    parts.push(
-      ...(without.has(hunk.id)
-        ? oldLines.slice(hunk.oldStart - 1, hunk.oldEnd)
-        : newLines.slice(hunk.start - 1, hunk.start - 1 + hunk.added.length)),
-    );
-    old = Math.max(old, hunk.oldEnd + 1, hunk.oldStart);
-  }
-  parts.push(...oldLines.slice(old - 1));
-  // A last line without an end that is no longer the last one gets one.
-  return parts.map((line, at) => (at < parts.length - 1 && !line.endsWith("\n") ? `${line}\n` : line)).join("");
-}
-
-/** Lines with their ends, so that put together they are the text again. */
-function linesOf(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
 /** Some lines of a file, as they stand in the newest state. */

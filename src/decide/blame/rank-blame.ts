@@ -9,6 +9,11 @@ export interface RankedHunk {
   /** How likely it is the cause, given that one of the hunks is. */
   readonly confidence: number;
   readonly reasons: readonly string[];
+  readonly isTest: boolean;
+  /** Does a failing test lead to it: by calls, by imports or by its stack? */
+  readonly isReached: boolean;
+  /** Nothing that runs has changed: layout, comments, documents, names. */
+  readonly isIdle: boolean;
 }
 
 export interface RankedBlame {
@@ -29,12 +34,18 @@ export function rankBlame(material: BlameMaterial): RankedBlame {
     score: scores[at]!,
     confidence: shares[at]!,
     reasons: reasonsOf(each),
+    isTest: each.values.testFile > 0,
+    isReached: isReached(each),
+    isIdle: each.values.neutral + each.values.document + each.values.rename > 0,
   }));
   return {
     hunks: ranked.sort((a, b) => b.score - a.score || a.hunk.id - b.hunk.id),
-    isReached: all.some(({ values }) => values.reach > 0 || values.imports > 0 || values.frameInFile > 0),
+    isReached: all.some(isReached),
   };
 }
+
+const isReached = ({ values }: HunkFeatures): boolean =>
+  values.reach > 0 || values.imports > 0 || values.frameInFile > 0;
 
 function scoreOf({ values }: HunkFeatures): number {
   return FEATURES.reduce((sum, name) => sum + WEIGHTS[name] * values[name], 0);

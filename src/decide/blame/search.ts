@@ -9,6 +9,14 @@ export interface Search {
   readonly order: readonly number[];
   readonly shareOf: (id: number) => number;
   readonly companions: ReadonlyMap<number, readonly number[]>;
+  /** All changes of the function that a hunk is in. */
+  readonly functions: ReadonlyMap<number, readonly number[]>;
+  /** What is below a hunk, the likeliest part first. */
+  readonly parts: ReadonlyMap<number, readonly number[]>;
+  /** Hunks that follow one name that changed: none of them goes without the others. */
+  readonly renames: readonly (readonly number[])[];
+  /** Hunks that no failing test can reach. */
+  readonly unreached: ReadonlySet<number>;
 }
 
 /** A hunk this likely is tried by itself: if it is the one, the same run is half of the proof. */
@@ -28,8 +36,19 @@ const MOST_NEAR = 6;
  * out, what stands before it is searched again, until what was found is enough by itself.
  */
 export function* removalSet(search: Search): Experiments<readonly number[] | null> {
+  const found = yield* removalFrom(search, search.order);
+  if (found !== null && !isBound(search, found) && found.length <= FEW) return found;
+  // What no failing test can reach is put aside as one group, so that it is not among what cannot be taken apart.
+  const reached = search.order.filter((id) => !search.unreached.has(id));
+  if (reached.length === search.order.length || reached.length === 0 || search.book.isSpent) return found;
+  if (found !== null && !found.some((id) => search.unreached.has(id))) return found;
+  if ((yield* outcomeWithout(search, reached)) !== "pass") return found;
+  return (yield* removalFrom(search, reached)) ?? found;
+}
+
+function* removalFrom(search: Search, order: readonly number[]): Experiments<readonly number[] | null> {
   const chosen: number[] = [];
-  let pool = [...search.order];
+  let pool = [...order];
   while (pool.length > 0 && !search.book.isSpent) {
     const found = yield* boundary(search, pool, (ids) => outcomeWithout(search, [...chosen, ...ids]), "pass");
     if (found === null) return null;
@@ -156,20 +175,21 @@ function* boundary(
 }
 
 /**
- * A part of the ranking as it stands, with what belongs to it, and with what belongs to that. One hunk is worth a run
- * by itself first; of several, some are likely not to build without their companions.
+ * A part of the ranking as it stands, with all changes of its functions, with what belongs to it, and with what belongs
+ * to that. One hunk is worth a run by itself first; of several, some are likely not to build without their companions.
  */
 function waysToTake(
-  { companions }: Search,
+  { companions, functions }: Search,
   prefix: readonly number[],
   pool: ReadonlySet<number>,
   high: number,
 ): (readonly number[])[] {
+  const whole = [...new Set(prefix.flatMap((id) => functions.get(id) ?? [id]))].filter((id) => pool.has(id));
   const near = [...new Set([...prefix, ...prefix.flatMap((id) => companions.get(id) ?? [])])].filter((id) =>
     pool.has(id),
   );
   const all = closedOver(prefix, companions).filter((id) => pool.has(id));
-  const ways = prefix.length === 1 ? [prefix, near, all] : [near, all, prefix];
+  const ways = prefix.length === 1 ? [prefix, whole, near, all] : [near, all, whole, prefix];
   const seen = new Set<string>();
   return ways.filter((way) => {
     const key = keyOf(way);

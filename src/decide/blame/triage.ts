@@ -1,6 +1,7 @@
 import type { BlameMaterial } from "../../core/blame/change.ts";
-import { saysNothing } from "../../core/blame/failure.ts";
+import { type Failure, saysNothing } from "../../core/blame/failure.ts";
 import { testBody } from "./reach.ts";
+import type { Rename } from "./renames.ts";
 
 /** What broken environments print, and the reason to report for each. */
 const ENVIRONMENT_FAILURES: readonly (readonly [pattern: RegExp, reason: string])[] = [
@@ -33,10 +34,6 @@ const ENVIRONMENT_FAILURES: readonly (readonly [pattern: RegExp, reason: string]
     "a program is missing",
   ],
   [
-    /(?:unknown|unrecognized|bad) (?:option|flag|argument)s?\b|error: unknown command/i,
-    "the runner does not know one of its options",
-  ],
-  [
     /rate limit exceeded|\b(?:429 Too Many Requests|503 Service Unavailable|502 Bad Gateway)\b/i,
     "another service turned the request away",
   ],
@@ -46,11 +43,16 @@ const ENVIRONMENT_FAILURES: readonly (readonly [pattern: RegExp, reason: string]
   ],
 ];
 
+/** Said before any test has a name. In a test with a name it is what the project's own program prints. */
+const UNKNOWN_OPTION = /(?:unknown|unrecognized|bad) (?:option|flag|argument)s?\b|error: unknown command/i;
+
 /** Why the environment may have caused the failure, and no change; `null` where nothing says so. */
 export function environmentReason({ failure, hunks, files }: BlameMaterial): string | null {
   const texts = failure.failures.map((each) => [each.message, ...each.codes].join(" "));
   if (texts.length === 0) return null;
   for (const [pattern, reason] of ENVIRONMENT_FAILURES) if (texts.every((text) => pattern.test(text))) return reason;
+  if (failure.failures.every(({ test, message }) => test === null && UNKNOWN_OPTION.test(message)))
+    return "the runner does not know one of its options";
   const missing = failure.failures.map((each) => missingModule(each.message));
   const module = missing[0];
   if (module === undefined || module === null || missing.some((each) => each === null)) return null;
@@ -102,15 +104,24 @@ export function testHunks(material: BlameMaterial): { pinned: number[]; isNewTes
   const fileOf = new Map(hunks.map((hunk) => [hunk.id, hunk.file]));
   const follows = (id: number): boolean =>
     (companions.get(id) ?? []).some((other) => fileOf.get(other) !== fileOf.get(id));
-  const tests = failure.failures.filter((each) => each.test !== null && each.file !== null);
+  // A test file that does not build asks for something, as its tests do.
+  const isOfTest = ({ test, category, file }: Failure): boolean =>
+    file !== null && (test !== null || (UNBUILT.has(category) && files.get(file)?.isTest === true));
+  const tests = failure.failures.filter(isOfTest);
   let known = 0;
   for (const each of tests) {
     const inFile = hunks.filter((hunk) => hunk.file === each.file);
     const body = testBody(files.get(each.file!), each);
     const isNewFile = inFile.some((hunk) => hunk.change === "added");
     const old = before.get(inFile[0]?.oldFile ?? "");
-    if (isNewFile || (body !== null && old !== undefined && !old.symbols.some((symbol) => symbol.name === body.name))) {
+    const isUnbuilt = each.test === null && inFile.length > 0;
+    if (
+      isNewFile ||
+      isUnbuilt ||
+      (body !== null && old !== undefined && !old.symbols.some((symbol) => symbol.name === body.name))
+    ) {
       for (const hunk of inFile) pinned.add(hunk.id);
+      if (isUnbuilt && !isNewFile) known++;
       continue;
     }
     known++;
@@ -121,6 +132,8 @@ export function testHunks(material: BlameMaterial): { pinned: number[]; isNewTes
   return { pinned: [...pinned].sort((a, b) => a - b), isNewTest: tests.length > 0 && known === 0, isVague };
 }
 
+const UNBUILT: ReadonlySet<Failure["category"]> = new Set(["build", "type"]);
+
 /** Names shared by more hunks than this say nothing about which of them belong together. */
 const MOST_SHARING = 12;
 const SHORTEST_NAME = 4;
@@ -129,8 +142,13 @@ const SHORTEST_NAME = 4;
  * Hunks that cannot be taken back one without the other, as far as names tell: those that share a name which came or
  * went with this iteration. Half of a rename does not build, and what fails then says nothing about the cause.
  */
-export function companionsOf({ hunks, files, before }: BlameMaterial): ReadonlyMap<number, readonly number[]> {
+export function companionsOf(
+  { hunks, files, before }: BlameMaterial,
+  renames: readonly Rename[] = [],
+): ReadonlyMap<number, readonly number[]> {
   const [old, now] = [namesIn(before), namesIn(files)];
+  // Lines that come back follow a rename: it binds nothing.
+  const followed = new Set(renames.flatMap(({ from, to }) => [from, to]));
   const sharing = new Map<string, Set<number>>();
   for (const hunk of hunks) {
     for (const [lines, here, elsewhere] of [
@@ -140,7 +158,7 @@ export function companionsOf({ hunks, files, before }: BlameMaterial): ReadonlyM
       for (const line of lines.slice(0, 2000)) {
         for (const [name] of line.matchAll(/[A-Za-z_$][\w$]*/g)) {
           // Words of the language are names nowhere, so they cannot have come or gone.
-          if (name.length < SHORTEST_NAME || !here.has(name) || elsewhere.has(name)) continue;
+          if (name.length < SHORTEST_NAME || !here.has(name) || elsewhere.has(name) || followed.has(name)) continue;
           const ids = sharing.get(name);
           if (ids === undefined) sharing.set(name, new Set([hunk.id]));
           else ids.add(hunk.id);

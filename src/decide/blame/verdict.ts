@@ -10,6 +10,8 @@ export interface VerdictInput {
   readonly ranked: RankedBlame;
   /** What the runs came to; `null` where none were made. */
   readonly proof: ProofAnswer | null;
+  /** The statements and lines below the named hunks, where the runs went that far. */
+  readonly parts?: readonly RankedHunk[];
   /** How the same tests ended on the base; `null` where they did not run there. */
   readonly base: "pass" | "fail-same" | "fail-other" | null;
   /** Every failing test is new with the iteration. */
@@ -39,30 +41,17 @@ export function verdictOf(input: VerdictInput): Blame {
   return input.proof === null ? byReading(input) : byRuns(input, input.proof);
 }
 
-function byRuns({ ranked, environment }: VerdictInput, proof: ProofAnswer): Blame {
-  const chosen = proof.hunks.flatMap((id) => ranked.hunks.find(({ hunk }) => hunk.id === id) ?? []);
+function byRuns({ ranked, environment, parts = [] }: VerdictInput, proof: ProofAnswer): Blame {
+  const whole = proof.hunks.flatMap((id) => ranked.hunks.find(({ hunk }) => hunk.id === id) ?? []);
+  const chosen = whole.map((each) => ({ ...(parts.find((part) => isInside(part, each)) ?? each), ...sureOf(each) }));
   const facts = { basis: proof.proven ? ("proven" as const) : ("ranked" as const), testRuns: proof.runs };
   const because = `${capital(proof.because)}.`;
   switch (proof.kind) {
     case "culprit":
     case "multi":
-    case "joint": {
-      const isShown = !proof.proven && proof.isShown === true;
-      const likely = Math.max(0, ...chosen.map((each) => each.confidence));
-      const confidence = proof.proven ? PROVEN : isShown ? SHOWN : Math.min(SUREST_UNSETTLED, likely);
-      const named = chosen.map((each) => suspectOf(each, confidence, proof.proven ? proof.because : null));
-      const suspects = proof.proven ? named : withOthers(named, ranked, 1 - confidence);
-      const verdict = proof.kind === "culprit" ? "culprit" : "multi";
-      return {
-        ...facts,
-        verdict,
-        confidence,
-        suspects,
-        ...(proof.kind === "joint" ? { together: true } : {}),
-        ...(isShown ? { shown: true } : {}),
-        explanation: because,
-      };
-    }
+    case "joint":
+    case "slip":
+      return { ...facts, ...culpritsOf(ranked, proof, chosen), explanation: because };
     case "unmet":
     case "too-broad":
       return {
@@ -99,6 +88,34 @@ function byRuns({ ranked, environment }: VerdictInput, proof: ProofAnswer): Blam
       return unreachable(proof.kind);
   }
 }
+
+function culpritsOf(
+  ranked: RankedBlame,
+  proof: ProofAnswer,
+  chosen: readonly RankedHunk[],
+): Omit<Blame, "basis" | "testRuns" | "explanation"> {
+  const isShown = !proof.proven && proof.isShown === true;
+  const likely = Math.max(0, ...chosen.map((each) => each.confidence));
+  const confidence = proof.proven ? PROVEN : isShown ? SHOWN : Math.min(SUREST_UNSETTLED, likely);
+  const named = chosen.map((each) => suspectOf(each, confidence, proof.proven ? proof.because : null));
+  return {
+    verdict: proof.kind === "culprit" || proof.kind === "slip" ? "culprit" : "multi",
+    confidence,
+    suspects: proof.proven ? named : withOthers(named, ranked, 1 - confidence),
+    ...(proof.kind === "joint" ? { together: true } : {}),
+    ...(proof.kind === "slip" ? { newCode: true } : {}),
+    ...(isShown ? { shown: true } : {}),
+  };
+}
+
+/** The lines are those of the part, and how likely it is, is that of the hunk. */
+const sureOf = ({ confidence, symbol }: RankedHunk): Pick<RankedHunk, "confidence" | "symbol"> => ({
+  confidence,
+  symbol,
+});
+
+const isInside = (part: RankedHunk, { hunk }: RankedHunk): boolean =>
+  part.hunk.file === hunk.file && part.hunk.start >= hunk.start && part.hunk.end <= Math.max(hunk.end, hunk.start);
 
 function byReading({ ranked, base, isNewTest, environment }: VerdictInput): Blame {
   const facts = { basis: "ranked" as const, testRuns: 0 };

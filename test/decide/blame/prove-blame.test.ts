@@ -4,13 +4,9 @@ import { chanceOf, type Chance } from "../../../bench/blame/random.ts";
 import type { Failure } from "../../../src/core/blame/failure.ts";
 import { groupsOf, outcomeOf } from "../../../src/decide/blame/outcome.ts";
 import type { Experiment, Outcome } from "../../../src/decide/blame/experiments.ts";
-import {
-  newProof,
-  nextExperiment,
-  applyOutcome,
-  type ProofAnswer,
-  type ProofInput,
-} from "../../../src/decide/blame/prove-blame.ts";
+import { newProof, nextExperiment, applyOutcome, type ProofAnswer } from "../../../src/decide/blame/prove-blame.ts";
+import type { ProofInput } from "../../../src/decide/blame/proof-input.ts";
+import { joinRounds } from "../../../src/decide/blame/rounds.ts";
 
 /** Says how a tree ends on which just these hunks are applied. */
 type Oracle = (applied: ReadonlySet<number>) => Outcome | readonly Outcome[];
@@ -182,6 +178,32 @@ describe("half of a change", () => {
     expect(outcome(recorded, misfit)).toBe("cannot-apply");
     expect(outcome(recorded, { ...recorded, message: "AssertionError: 4 != 3" })).toBe("fail-other");
     expect(outcome({ ...misfit, message: "TypeError: 'str' object is not callable" }, misfit)).toBe("fail-other");
+  });
+});
+
+describe("a file that did not load", () => {
+  const file = "test/cart.test.js";
+  const recorded = { ...failureOf("SyntaxError: no export named 'format'"), test: file, file };
+  const read = (failure: Failure) => ({ runners: [], failures: [failure], ranTests: true, isTruncated: false });
+  const after = (now: Failure) =>
+    outcomeOf(groupsOf(read(recorded)), {
+      passed: false,
+      timedOut: false,
+      reading: { ...read(now), tests: [{ identity: `${file} > adds`, file, outcome: "failed" as const }] },
+      tookMs: 1,
+    }).outcomes[0];
+
+  test("is cured when its tests run, though one of them fails: that one has another cause", () => {
+    expect(after({ ...failureOf("3 != 4"), test: "adds", file })).toBe("pass");
+  });
+
+  test("is not cured while the file itself fails in another way", () => {
+    expect(after({ ...recorded, message: "Error: out of paper", errorType: "Error" })).not.toBe("pass");
+  });
+
+  test("hides whether a change beside its cause is innocent: that is not proven", () => {
+    const oracle: Oracle = (left) => (left.has(3) ? "fail-same" : left.has(9) ? "cannot-apply" : "pass");
+    expect(prove(inputOf(12), oracle).answer).toMatchObject({ proven: false });
   });
 });
 
@@ -525,4 +547,130 @@ describe("limits", () => {
       expect(nextExperiment(kept)).toEqual(nextExperiment(state));
     }
   });
+});
+
+describe("changes that hang together", () => {
+  const parts = new Map([
+    [3, [20, 21, 22].map((id) => ({ id, confidence: id === 21 ? 0.2 : 0.05 }))],
+    [4, [30, 31].map((id) => ({ id, confidence: 0.01 }))],
+  ]);
+  /** What is left of the input, with hunks taken apart into their parts. */
+  const applied = (out: ReadonlySet<number>, id: number): boolean => {
+    const whole = [...parts].find(([, own]) => own.some((part) => part.id === id))?.[0];
+    return !out.has(id) && !(whole !== undefined && out.has(whole));
+  };
+
+  /** Hunks 3 and 4 do not build without each other; the slip is a part of 3. */
+  function proveParts(culprit: number): ProofAnswer {
+    const input = inputOf(8, {
+      parts,
+      companions: new Map([
+        [3, [4]],
+        [4, [3]],
+      ]),
+    });
+    let state = newProof(input);
+    for (;;) {
+      const step = nextExperiment(state);
+      if ("answer" in step) return step.answer;
+      const out = new Set(step.experiment.without);
+      const isHalf = out.has(3) !== out.has(4);
+      const outcome: Outcome = isHalf ? "cannot-apply" : applied(out, culprit) ? "fail-same" : "pass";
+      state = applyOutcome(state, { outcomes: [outcome], isGreen: outcome === "pass", tookMs: 1 });
+    }
+  }
+
+  test("a hunk that cannot go alone is taken apart, and the part that did it is proven", () => {
+    expect(proveParts(21)).toMatchObject({ kind: "culprit", hunks: [3], parts: [21] });
+  });
+
+  test("all changes of a function are taken back together", () => {
+    const functions = new Map([2, 3, 4].map((id) => [id, [2, 3, 4]] as const));
+    const hunks = [3, 0, 1, 2, 4, 5, 6, 7].map((id, at) => ({ id, confidence: at === 0 ? 0.6 : 0.05 }));
+    const { asked } = prove(inputOf(8, { functions, hunks }), (left) => {
+      const inside = [2, 3, 4].filter((id) => left.has(id)).length;
+      return inside === 3 ? "fail-same" : inside === 0 ? "pass" : "cannot-apply";
+    });
+    expect(asked.slice(2, 4).map(({ without }) => without)).toEqual([[3], [2, 3, 4]]);
+  });
+
+  test("what no failing test can reach is not among what cannot be taken apart", () => {
+    const unreached = new Set([5, 6, 7, 8, 9]);
+    const companions = new Map(
+      [0, 1, 2, 3, 4, 9].map((id) => [id, [0, 1, 2, 3, 4, 9].filter((other) => other !== id)]),
+    );
+    const { answer, asked } = prove(inputOf(10, { unreached, companions }), (left) => {
+      const inside = [0, 1, 2, 3, 4].filter((id) => left.has(id)).length;
+      return inside === 5 ? "fail-same" : inside === 0 ? "pass" : "cannot-apply";
+    });
+    expect(answer.proven).toBe(false);
+    expect(asked.some(({ without }) => without.join() === "0,1,2,3,4")).toBe(true);
+    expect(answer.hunks.some((id) => unreached.has(id))).toBe(false);
+  });
+
+  test("hunks of one name that changed are not said to fail each by itself", () => {
+    const { answer } = prove(inputOf(8, { renames: [[2, 5]] }), (left) => failsIf(left.has(2) || left.has(5)));
+    expect(answer).toMatchObject({ kind: "culprit", proven: false });
+  });
+});
+
+describe("a slip in new code", () => {
+  const newCode = (...selfContained: number[]) => ({ candidates: [4, 2], selfContained: new Set(selfContained) });
+  const onBase = (left: ReadonlySet<number>): boolean => left.size <= 1;
+
+  test("is shown by what makes the new tests pass, and proven if it uses no other new name", () => {
+    const oracle: Oracle = (left) => (onBase(left) ? "fail-other" : failsIf(left.has(2)));
+    const green = (left: ReadonlySet<number>): boolean => !onBase(left) && !left.has(2);
+    const given = { isNewTest: true, pinned: [0] };
+    expect(prove(inputOf(6, { ...given, newCode: newCode(2) }), oracle, undefined, green).answer).toMatchObject({
+      kind: "slip",
+      proven: true,
+      hunks: [2],
+    });
+    expect(prove(inputOf(6, { ...given, newCode: newCode() }), oracle, undefined, green).answer).toMatchObject({
+      kind: "slip",
+      proven: false,
+      isShown: true,
+      hunks: [2],
+    });
+  });
+
+  test("is only likely where several or none make them pass", () => {
+    const given = { isNewTest: true, pinned: [0], newCode: newCode(2, 4) };
+    const none: Oracle = () => "fail-same";
+    expect(prove(inputOf(6, given), none).answer).toMatchObject({ kind: "slip", proven: false, hunks: [4] });
+    const both: Oracle = (left) => (onBase(left) ? "fail-other" : failsIf(left.has(2) && left.has(4)));
+    const { answer } = prove(inputOf(6, given), both);
+    expect(answer).toMatchObject({ kind: "slip", proven: false, hunks: [4] });
+    expect(answer.isShown).not.toBe(true);
+  });
+
+  test("without a sign of one, new tests that fail are work that is not done", () => {
+    const given = { isNewTest: true, pinned: [0], newCode: null };
+    expect(prove(inputOf(6, given), () => "fail-same").answer).toMatchObject({ kind: "unmet", proven: false });
+  });
+});
+
+describe("a cause that hides others", () => {
+  const facts = { searchRuns: 1, spentMs: 10, because: "" };
+  const first = { ...facts, kind: "culprit" as const, proven: false, isPartial: true, hunks: [3], cure: [3], runs: 7 };
+
+  test("is proven together with what is found without it", () => {
+    const second = { ...facts, kind: "culprit" as const, proven: true, hunks: [5], runs: 6 };
+    expect(joinRounds(first, second)).toMatchObject({ kind: "multi", proven: true, hunks: [3, 5], runs: 13 });
+    expect(joinRounds(first, { ...second, proven: false })).toMatchObject({ kind: "multi", proven: false });
+    expect(joinRounds({ ...first, isPartial: false }, second)).toMatchObject({ proven: false });
+  });
+
+  test("stays unproven where nothing more is found", () => {
+    const second = { ...facts, kind: "unknown" as const, proven: false, hunks: [], runs: 2 };
+    expect(joinRounds(first, second)).toMatchObject({ kind: "culprit", proven: false, hunks: [3], runs: 9 });
+  });
+});
+
+test("a change in the failing test's own file is never proven to be the cause", () => {
+  const oracle: Oracle = (left) => failsIf(left.has(5));
+  expect(prove(inputOf(12), oracle).answer).toMatchObject({ hunks: [5], proven: true });
+  const inTestFiles = new Set([5]);
+  expect(prove(inputOf(12, { inTestFiles }), oracle).answer).toMatchObject({ hunks: [5], proven: false });
 });

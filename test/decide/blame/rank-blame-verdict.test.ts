@@ -140,6 +140,9 @@ function ranked(confidences: readonly number[], isReached = true): RankedBlame {
       score: confidence,
       confidence,
       reasons: [`reason ${id}`],
+      isTest: false,
+      isReached: true,
+      isIdle: false,
     })),
     isReached,
   };
@@ -313,7 +316,18 @@ describe("the verdict", () => {
     [{ removed: ["a"], added: ["b", "c"] }, "changed 1 line to 2"],
   ])("says what changed: %j", (changes, words) => {
     const one: RankedBlame = {
-      hunks: [{ hunk: hunk(0, { end: 12, ...changes }), symbol: null, score: 1, confidence: 1, reasons: [] }],
+      hunks: [
+        {
+          hunk: hunk(0, { end: 12, ...changes }),
+          symbol: null,
+          score: 1,
+          confidence: 1,
+          reasons: [],
+          isTest: false,
+          isReached: true,
+          isIdle: false,
+        },
+      ],
       isReached: true,
     };
     expect(verdictOf(input({ ranked: one })).suspects[0]).toMatchObject({ change: words, endLine: 12 });

@@ -296,6 +296,15 @@ describe("what is known before any run", () => {
     expect(environmentReason(materialOf(BASE, BASE, ""))).toBeNull();
   });
 
+  test("an option that is not known is the runner's before any test has a name, and the project's own in a test", () => {
+    const message = "error: unknown option '--fast'";
+    const material = failing(message);
+    expect(environmentReason(material)).toBeNull();
+    const unnamed = material.failure.failures.map((each) => ({ ...each, test: null, message }));
+    const early = { ...material, failure: { ...material.failure, failures: unnamed } };
+    expect(environmentReason(early)).toBe("the runner does not know one of its options");
+  });
+
   test("a flake is thought of where nothing is reached, or time and chance are at play", () => {
     const material = failing(ASSERTION);
     expect(flakyHint(material, true)).toBe(false);

@@ -1,0 +1,55 @@
+import type { BlameMaterial, ChangedHunk } from "../../core/blame/change.ts";
+import { newCodeOf } from "./new-code.ts";
+import { changesByFunction, partsOf } from "./parts.ts";
+import type { ProofInput } from "./proof-input.ts";
+import { rankBlame, type RankedBlame, type RankedHunk } from "./rank-blame.ts";
+import { renamesOf, type Rename } from "./renames.ts";
+import { companionsOf, environmentReason, flakyHint, testHunks } from "./triage.ts";
+
+/** What a proof begins with, and what is needed to put its trees together. */
+export interface PreparedProof {
+  readonly input: ProofInput;
+  /** What is below each hunk. */
+  readonly parts: ReadonlyMap<number, readonly ChangedHunk[]>;
+  readonly rankedParts: readonly RankedHunk[];
+  readonly renames: readonly Rename[];
+}
+
+/** The suspects as they were ranked, what they can be taken apart into, and what reading alone says of the failure. */
+export function prepareProof(
+  material: BlameMaterial,
+  ranked: RankedBlame,
+  limits: ProofInput["limits"],
+): PreparedProof {
+  const { hunks } = material;
+  const renames = renamesOf(material);
+  const parts = new Map<number, readonly ChangedHunk[]>();
+  let nextId = hunks.reduce((most, { id }) => Math.max(most, id), -1) + 1;
+  for (const hunk of hunks) {
+    const own = partsOf(hunk, nextId);
+    nextId += own.length;
+    if (own.length > 0) parts.set(hunk.id, own);
+  }
+  const smallest = hunks.flatMap((hunk) => parts.get(hunk.id) ?? [hunk]);
+  const rankedParts = rankBlame({ ...material, hunks: smallest }).hunks;
+  const shares = new Map(rankedParts.map(({ hunk, confidence }) => [hunk.id, confidence]));
+  const failing = new Set(material.failure.failures.map(({ file }) => file));
+  const isOwnTest = ({ file }: ChangedHunk): boolean => failing.has(file) && material.files.get(file)?.isTest === true;
+  const input = {
+    inTestFiles: new Set(hunks.filter(isOwnTest).map(({ id }) => id)),
+    hunks: ranked.hunks.map(({ hunk, confidence }) => ({ id: hunk.id, confidence })),
+    companions: companionsOf(material, renames),
+    functions: changesByFunction(material),
+    parts: new Map(
+      [...parts].map(([id, own]) => [id, own.map((part) => ({ id: part.id, confidence: shares.get(part.id) ?? 0 }))]),
+    ),
+    renames: renames.map((rename) => rename.hunks),
+    unreached: new Set(ranked.hunks.filter(({ isReached }) => !isReached).map(({ hunk }) => hunk.id)),
+    newCode: newCodeOf(material, rankedParts),
+    ...testHunks(material),
+    looksEnvironmental: environmentReason(material) !== null,
+    looksFlaky: flakyHint(material, ranked.isReached),
+    limits,
+  };
+  return { input, parts, rankedParts, renames };
+}

@@ -1,0 +1,29 @@
+import type { ProofAnswer } from "./prove-blame.ts";
+
+/**
+ * A first cause, and what was found when the rest was searched without it. One that hides others, as a build error does,
+ * is proven only together with them.
+ */
+export function joinRounds(first: ProofAnswer, second: ProofAnswer): ProofAnswer {
+  const runs = first.runs + second.runs;
+  const sum = {
+    runs,
+    searchRuns: first.searchRuns + second.searchRuns,
+    spentMs: first.spentMs + second.spentMs,
+    experiments: [...(first.experiments ?? []), ...(second.experiments ?? [])],
+  };
+  if (second.hunks.length === 0 || !NAMES_CULPRITS.has(second.kind)) return { ...first, ...sum };
+  const proven = second.proven && first.isPartial === true;
+  const { isPartial: _first, isShown: _shown, parts: _parts, ...rest } = first;
+  return {
+    ...rest,
+    ...sum,
+    kind: "multi",
+    proven,
+    hunks: [...first.hunks, ...second.hunks.filter((id) => !first.hunks.includes(id))],
+    because: proven ? "each of them breaks tests by itself" : second.because,
+    ...(second.isPartial === true ? { isPartial: true } : {}),
+  };
+}
+
+const NAMES_CULPRITS: ReadonlySet<ProofAnswer["kind"]> = new Set(["culprit", "multi"]);

@@ -1,0 +1,89 @@
+import type { Cause } from "./cause.ts";
+import { provenCause } from "./confirm.ts";
+import { ask, keyOf, type Experiments, type Notebook } from "./experiments.ts";
+import type { ProofInput } from "./proof-input.ts";
+import { outcomeWithout, type Search } from "./search.ts";
+
+/** Each group of failures in turn; what explains one group often explains the next, and then costs no run. */
+export function* searchGroups(
+  input: ProofInput,
+  book: Notebook,
+  groups: readonly number[],
+  order: readonly number[],
+): Experiments<Cause> {
+  const found: Cause[] = [];
+  for (const group of groups) {
+    const search = searchOf(input, book, group, order);
+    const known = found.flatMap((each) => each.cure ?? each.hunks);
+    if (known.length > 0 && (yield* outcomeWithout(search, known)) === "pass") continue;
+    found.push(yield* provenCause(search));
+    if (book.isSpent) break;
+  }
+  const cause = together(found);
+  const cure = found.flatMap((each) => each.cure ?? []);
+  if (!cause.proven || (yield* isCured(book, order, cure))) return cause;
+  const because = "without it these tests pass, but others still fail";
+  return { ...cause, proven: false, because, cure, isPartial: !book.isSpent };
+}
+
+/**
+ * What the runs so far say of a group makes its order: hunks that agree with all of them as the one culprit come first.
+ * A run is for all groups, so a later group begins where the runs of the earlier ones left it.
+ */
+function searchOf(input: ProofInput, book: Notebook, group: number, order: readonly number[]): Search {
+  const { hunks, companions, functions = NONE, parts = NONE, renames = [], unreached = new Set() } = input;
+  const shares = new Map([...hunks, ...[...parts.values()].flat()].map(({ id, confidence }) => [id, confidence]));
+  const agrees = (id: number): boolean =>
+    book.seen.every(({ without, outcome: { outcomes } }) => {
+      const outcome = outcomes[group];
+      return outcome === "pass" ? without.includes(id) : outcome !== "fail-same" || !without.includes(id);
+    });
+  const likely = new Set(order.filter(agrees));
+  return {
+    book,
+    group,
+    order: likely.size === 0 ? order : [...likely, ...order.filter((id) => !likely.has(id))],
+    shareOf: (id) =>
+      (shares.get(id) ?? 0) * (likely.size === 0 || likely.has(id) || !order.includes(id) ? 1 : UNLIKELY),
+    companions,
+    functions,
+    parts: new Map([...parts].map(([id, own]) => [id, own.map((part) => part.id)])),
+    renames,
+    unreached,
+  };
+}
+
+const NONE: ReadonlyMap<number, never> = new Map<number, never>();
+
+/** A hunk that a run speaks against may still be one of several culprits. */
+const UNLIKELY = 0.05;
+
+/** Does the whole run pass without the culprits? If a test still fails that passes on the base, one is missing. */
+function* isCured(book: Notebook, base: readonly number[], cure: readonly number[]): Experiments<boolean> {
+  const isGreen = (without: readonly number[]): boolean | undefined => {
+    const key = keyOf(without);
+    return book.seen.find((each) => each.key === key)?.outcome.isGreen;
+  };
+  if (isGreen(base) !== true) return true;
+  yield* ask(book, cure, "confirm");
+  return isGreen(cure) === true;
+}
+
+/** The causes of all groups as one answer. */
+function together(found: readonly Cause[]): Cause {
+  const hunks = [...new Set(found.flatMap((each) => each.hunks))];
+  if (found.length === 1) return found[0]!;
+  const named = found.filter((each) => each.hunks.length > 0);
+  if (named.length === 0) return found[0]!;
+  const proven = named.length === found.length && named.every((each) => each.proven);
+  return {
+    kind: hunks.length > 1 ? "multi" : named[0]!.kind,
+    proven,
+    hunks,
+    because: proven
+      ? hunks.length > 1
+        ? "each of them breaks tests by itself"
+        : named[0]!.because
+      : (named.find((each) => !each.proven)?.because ?? "not every failure could be explained"),
+  };
+}

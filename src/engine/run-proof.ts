@@ -1,0 +1,165 @@
+import type { BlameMaterial, ChangedHunk } from "../core/blame/change.ts";
+import { keyOf, type RunOutcome } from "../decide/blame/experiments.ts";
+import { filesWithout } from "../decide/blame/files-without.ts";
+import { groupsOf, outcomeOf } from "../decide/blame/outcome.ts";
+import { withParts } from "../decide/blame/parts.ts";
+import { prepareProof } from "../decide/blame/prepare-proof.ts";
+import {
+  applyOutcome,
+  newProof,
+  nextExperiment,
+  speculate,
+  type ProofAnswer,
+  type ProofState,
+} from "../decide/blame/prove-blame.ts";
+import { rankBlame, type RankedBlame, type RankedHunk } from "../decide/blame/rank-blame.ts";
+import { joinRounds } from "../decide/blame/rounds.ts";
+import { readFailure } from "../parse/code/failure.ts";
+import { pathIndex } from "../parse/code/imports.ts";
+import { countText } from "../stdx/plain-text.ts";
+import { narrowedCommand } from "../write/edits/narrow-command.ts";
+import type { BlameCase, BlameTools, ProofOptions } from "./blame-case.ts";
+import { type ProofRunner, proofRunner } from "./proof-runner.ts";
+
+/** A failure as it was read, and the texts of what changed. */
+export interface ReadChange {
+  readonly material: BlameMaterial;
+  readonly ranked: RankedBlame;
+  /** Everything that changed, with what was found already. */
+  readonly hunks: readonly ChangedHunk[];
+  readonly paths: readonly string[];
+  readonly texts: {
+    textOf(path: string): string | null;
+    textBefore(path: string): string | null;
+  };
+  /** Reads another output of the same change. */
+  read(output: string, root: string): BlameMaterial;
+}
+
+export interface ProofFound {
+  readonly answer: ProofAnswer;
+  readonly parts: readonly RankedHunk[];
+}
+
+interface RoundFound extends ProofFound {
+  /** What the check printed without the cause, where other failures are left. */
+  readonly left: { readonly output: string; readonly root: string } | null;
+}
+
+/** One build error hides what else is broken: this often the rest is searched without what was found. */
+const MOST_ROUNDS = 3;
+
+/** Proves by runs what caused a failure, and then what caused the failures that are left without it. */
+export async function runProof(
+  given: BlameCase,
+  tools: BlameTools,
+  options: ProofOptions,
+  change: ReadChange,
+): Promise<ProofFound | null> {
+  const until = tools.now() + options.limits.timeMs;
+  const first = await proofRound(given, tools, options, change, []);
+  if (first === null) return null;
+  let { answer, left } = first;
+  const parts = [...first.parts];
+  const out = [...(answer.cure ?? [])];
+  for (let round = 1; round < MOST_ROUNDS && left !== null; round++) {
+    const limits = { runs: options.limits.runs - answer.runs, timeMs: until - tools.now() };
+    if (limits.runs <= 0 || limits.timeMs <= 0) break;
+    await tools.checkout.set(given.tree, new Map());
+    const read = change.read(left.output, left.root);
+    const material = { ...read, hunks: read.hunks.filter(({ id }) => !out.includes(id)) };
+    const ranked = rankBlame(material);
+    const next = await proofRound(given, tools, { ...options, limits }, { ...change, material, ranked }, out);
+    if (next === null) break;
+    answer = joinRounds(answer, next.answer);
+    parts.push(...next.parts);
+    left = next.left;
+    out.push(...(next.answer.cure ?? []));
+  }
+  return { answer, parts };
+}
+
+function byExitCode({ passed, timedOut }: { passed: boolean; timedOut: boolean }, tookMs: number): RunOutcome {
+  return { outcomes: [timedOut ? "cannot-apply" : passed ? "pass" : "fail-same"], tookMs };
+}
+
+async function proofRound(
+  given: BlameCase,
+  tools: BlameTools,
+  { trial, command, limits }: ProofOptions,
+  { material, ranked, hunks, paths, texts }: ReadChange,
+  out: readonly number[],
+): Promise<RoundFound | null> {
+  const { checkout, signal, now, onRun } = tools;
+  const groups = groupsOf(material.failure);
+  const isOpaque = groups.length === 0;
+  const index = pathIndex(paths);
+  const line = narrowedCommand(command, {
+    failures: material.failure.failures,
+    packageFile: texts.textOf("package.json"),
+    textOf: (file) => texts.textOf(file),
+  });
+  const { input, parts, rankedParts, renames } = prepareProof(material, ranked, limits);
+  const printed = new Map<string, { output: string; root: string }>();
+  const until = now() + limits.timeMs;
+  const mode = { isBare: false };
+  const runner = proofRunner({
+    checkout,
+    ...(tools.more === undefined ? {} : { more: tools.more }),
+    tree: given.tree,
+    filesWithout(ids) {
+      const without = new Set([...ids, ...out]);
+      return filesWithout(withParts(hunks, parts, without), without, texts.textOf, texts.textBefore, renames);
+    },
+    async run(path, control, { without }) {
+      const beganAt = now();
+      const timeoutMs = Math.max(1000, until - beganAt);
+      const { passed, timedOut, output, tests } = await trial.run({ command: line, path, timeoutMs, ...mode }, control);
+      if (!passed) printed.set(keyOf(without), { output, root: path });
+      const reading = readFailure(output, { root: path, paths: index });
+      const run = { passed, timedOut, reading: tests === undefined ? reading : { ...reading, tests } };
+      const tookMs = now() - beganAt;
+      return isOpaque ? byExitCode(run, tookMs) : outcomeOf(groups, { ...run, tookMs });
+    },
+    onRun({ without, purpose }) {
+      const count = without.length + out.length;
+      const what = count === 0 ? "as it is" : `without ${count} of ${countText(hunks.length, "change")}`;
+      onRun?.(`${purpose}: ${what}`);
+    },
+    signal,
+  });
+  try {
+    const answer = await askUntilAnswered(newProof(input), runner, mode, signal);
+    if (answer === null) return null;
+    const experiments = (answer.experiments ?? []).map((each) => ({ ...each, without: [...out, ...each.without] }));
+    return {
+      // Where the output says nothing, one way of failing cannot be told from another: that is no proof.
+      answer: { ...answer, experiments, ...(isOpaque ? { proven: false } : {}) },
+      parts: rankedParts.filter(({ hunk }) => answer.parts?.includes(hunk.id)),
+      left: answer.isPartial === true && !isOpaque ? (printed.get(keyOf(answer.cure ?? [])) ?? null) : null,
+    };
+  } finally {
+    await runner.close();
+  }
+}
+
+async function askUntilAnswered(
+  start: ProofState,
+  runner: ProofRunner,
+  mode: { isBare: boolean },
+  signal: AbortSignal,
+): Promise<ProofAnswer | null> {
+  let state = start;
+  while (!signal.aborted) {
+    const step = nextExperiment(state);
+    if ("answer" in step) return step.answer;
+    let outcome = await runner.ended(step.experiment, speculate(state, runner.hands));
+    if (state.outcomes.length === 0 && !outcome.outcomes.includes("fail-same")) {
+      // Reports of tests by name may change how a check goes: before that is called flaky, it runs without them.
+      mode.isBare = true;
+      outcome = await runner.ended({ ...step.experiment, repeat: 1 }, []);
+    }
+    state = applyOutcome(state, outcome);
+  }
+  return null;
+}

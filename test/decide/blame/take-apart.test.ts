@@ -1,0 +1,177 @@
+import { describe, expect, test } from "vitest";
+import type { BlameMaterial, ChangedHunk } from "../../../src/core/blame/change.ts";
+import { filesWithout } from "../../../src/decide/blame/files-without.ts";
+import { changesByFunction, partsOf, withParts } from "../../../src/decide/blame/parts.ts";
+import { renamesOf } from "../../../src/decide/blame/renames.ts";
+import { companionsOf } from "../../../src/decide/blame/triage.ts";
+import { readBlameMaterial } from "../../../src/parse/code/failure-material.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Both states have the same lines at the same places: each line that differs is a hunk. */
+function materialOf(before: Texts, now: Texts): BlameMaterial {
+  const diff = Object.keys(now).map((path) => {
+    const [old, fresh] = [before[path]!.split("\n"), now[path]!.split("\n")];
+    const hunks = old.flatMap((line, at) =>
+      line === fresh[at]
+        ? []
+        : [
+            {
+              oldStart: at + 1,
+              newStart: at + 1,
+              heading: "",
+              lines: [
+                { kind: "removed" as const, text: line, line: at + 1 },
+                { kind: "added" as const, text: fresh[at]!, line: at + 1 },
+              ],
+            },
+          ],
+    );
+    return { change: "modified" as const, path, oldPath: path, isBinary: false, hunks };
+  });
+  const sources = { output: "", root: "/app", paths: Object.keys(now) };
+  return readBlameMaterial({
+    ...sources,
+    diff,
+    textOf: (path) => now[path] ?? null,
+    textBefore: (path) => before[path] ?? null,
+  });
+}
+
+const SUM = {
+  "src/sum.js": [
+    "export function sum(items, rate) {",
+    "  let total = 0;",
+    "  for (const item of items) {",
+    "    total += item.cents * rate;",
+    "  }",
+    "  return Math.round(total);",
+    "}",
+    "",
+  ].join("\n"),
+};
+const RENAMED = {
+  "src/sum.js": SUM["src/sum.js"]
+    .replaceAll("total", "result")
+    .replace("result += item.cents * rate", "result += item.cents + rate"),
+};
+
+const without = (before: Texts, now: Texts, ...ids: number[]): Record<string, string | null> => {
+  const material = materialOf(before, now);
+  return Object.fromEntries(
+    filesWithout(
+      material.hunks,
+      new Set(ids),
+      (path) => now[path] ?? null,
+      (path) => before[path] ?? null,
+      renamesOf(material),
+    ),
+  );
+};
+
+describe("a name that changed with a slip", () => {
+  test("the line that has the slip is taken back with the name that stays", () => {
+    const [slip] = Object.values(without(SUM, RENAMED, 1));
+    expect(slip).toBe(SUM["src/sum.js"].replaceAll("total", "result"));
+  });
+
+  test("with all lines that hold it, the name goes back too", () => {
+    expect(without(SUM, RENAMED, 0, 1, 2)).toEqual(SUM);
+  });
+
+  test("the slip alone on the base brings the name with it", () => {
+    const [alone] = Object.values(without(SUM, RENAMED, 0, 2));
+    expect(alone).toBe(RENAMED["src/sum.js"]);
+  });
+
+  test("does not bind its hunks to each other any more", () => {
+    const material = materialOf(SUM, RENAMED);
+    expect(companionsOf(material).size).toBe(3);
+    expect(companionsOf(material, renamesOf(material)).size).toBe(0);
+  });
+
+  test("in several files is one name", () => {
+    const before = { "a.js": "export function first(x) {\n  return x;\n}\n", "b.js": "first(1);\nfirst(2);\n" };
+    const now = { "a.js": before["a.js"].replace("first", "head"), "b.js": "head(1);\nhead(20);\n" };
+    expect(renamesOf(materialOf(before, now)).map(({ from, to, hunks }) => [from, to, hunks])).toEqual([
+      ["first", "head", [0, 1, 2]],
+      ["first", "head", [0, 1, 2]],
+    ]);
+    expect(without(before, now, 2)["b.js"]).toBe("head(1);\nhead(2);\n");
+  });
+
+  test("a call of another function is no rename, and texts keep their words", () => {
+    const before = { "a.js": "a(Math.min(1, 2));\nb(Math.min(3, 4));\n" };
+    const now = { "a.js": before["a.js"].replaceAll("min", "max") };
+    expect(renamesOf(materialOf(before, now))).toEqual([]);
+    const quoted = { "a.js": 'let total = 1;\nlog("total", total);\n' };
+    const fresh = { "a.js": 'let result = 1;\nlog("total", result, 2);\n' };
+    expect(without(quoted, fresh, 1)["a.js"]).toBe('let result = 1;\nlog("total", result);\n');
+  });
+});
+
+const HUNK: ChangedHunk = {
+  id: 0,
+  file: "src/a.js",
+  oldFile: "src/a.js",
+  change: "modified",
+  isBinary: false,
+  oldStart: 10,
+  oldEnd: 12,
+  start: 10,
+  end: 14,
+  removed: ["  const low = limit - 1;", "  check(low);", "  return low;"],
+  added: ["  const low = limit - 2;", "  if (low < 0) {", "    return 0;", "  }", "  return low + extra;"],
+};
+
+describe("below the hunk", () => {
+  test("each line is beside the one it was made from, and a statement is one part", () => {
+    const parts = partsOf(HUNK, 7);
+    expect(
+      parts.map(({ id, start, end, oldStart, removed, added }) => [id, start, end, oldStart, removed, added]),
+    ).toEqual([
+      [7, 10, 10, 10, [HUNK.removed[0]], [HUNK.added[0]]],
+      [8, 11, 11, 11, [HUNK.removed[1]], []],
+      [9, 11, 13, 12, [], HUNK.added.slice(1, 4)],
+      [10, 14, 14, 12, [HUNK.removed[2]], [HUNK.added[4]]],
+    ]);
+  });
+
+  test("one line is not taken apart", () => {
+    expect(partsOf({ ...HUNK, removed: ["a"], added: [] }, 1)).toEqual([]);
+    expect(partsOf({ ...HUNK, removed: ["a = 1"], added: ["a = 2"] }, 1)).toEqual([]);
+  });
+
+  test("any of its parts can be taken back alone", () => {
+    const [old, now] = [
+      `${"x\n".repeat(9)}${HUNK.removed.join("\n")}\ny\n`,
+      `${"x\n".repeat(9)}${HUNK.added.join("\n")}\ny\n`,
+    ];
+    const parts = new Map([[0, partsOf(HUNK, 1)]]);
+    const taken = (...ids: number[]): string => {
+      const out = new Set(ids);
+      const mixed = filesWithout(
+        withParts([HUNK], parts, out),
+        out,
+        () => now,
+        () => old,
+      );
+      return mixed.get("src/a.js")!.slice("x\n".repeat(9).length);
+    };
+    const line = (lines: readonly string[]): string => `${lines.join("\n")}\ny\n`;
+    expect(taken(1)).toBe(line([HUNK.removed[0]!, ...HUNK.added.slice(1)]));
+    expect(taken(2)).toBe(line([HUNK.added[0]!, HUNK.removed[1]!, ...HUNK.added.slice(1)]));
+    expect(taken(3)).toBe(line([HUNK.added[0]!, HUNK.added[4]!]));
+    expect(taken(1, 2, 3, 4)).toBe(line(HUNK.removed));
+    expect(taken(0)).toBe(line(HUNK.removed));
+    expect(taken()).toBe(line(HUNK.added));
+  });
+
+  test("all changes of a function belong together", () => {
+    expect(Object.fromEntries(changesByFunction(materialOf(SUM, RENAMED)))).toEqual({
+      0: [0, 1, 2],
+      1: [0, 1, 2],
+      2: [0, 1, 2],
+    });
+  });
+});

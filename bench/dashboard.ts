@@ -11,7 +11,7 @@ import { longJournal } from "./engine/long-journal.ts";
 
 /** The script of the built dashboard; this file itself runs from `.build/bench`. */
 const SCRIPT = fileURLToPath(new URL("../../dist/web/assets/app.js", import.meta.url));
-const STORIES = 5000;
+const STORIES = 10_000;
 
 /** What the dashboard weighs, how soon it can be used with thousands of stories, and what it holds while it streams. */
 export async function run(): Promise<readonly BenchResult[]> {
@@ -21,7 +21,7 @@ export async function run(): Promise<readonly BenchResult[]> {
   await addLongStory(file);
   try {
     // Each on a server of its own: what one leaves in memory is not the other's.
-    const pages = await onServer(root, (server) => measurePages(server, file));
+    const pages = await onServer(root, (server) => measurePages(server, file, root));
     const streams = await onServer(root, (server) => measureStreams(server, file));
     return [firstLoad(), ...pages, ...streams];
   } finally {
@@ -40,6 +40,6 @@ async function onServer<T>(root: string, work: (server: BenchServer) => Promise<
 
 function firstLoad(): BenchResult {
   const kilobytes = gzipSync(readFileSync(SCRIPT)).byteLength / 1024;
-  const against = "60 kB";
-  return { name: "dashboard: script, gzip", value: kilobytes, unit: "kB", ratio: kilobytes / 60, against, limit: 1 };
+  const against = "100 kB";
+  return { name: "dashboard: script, gzip", value: kilobytes, unit: "kB", ratio: kilobytes / 100, against, limit: 1 };
 }

@@ -20,6 +20,8 @@ import type {
 } from "../views/board/dashboard.ts";
 import { type DiffDocument, readDiff } from "../views/story/diff-document.ts";
 import { diffRange } from "../views/story/diff-range.ts";
+import { type AttemptDocument, attemptDocument, rounds } from "../views/story/attempt-document.ts";
+import { likelyAnswers } from "../views/answers/likely-answers.ts";
 import { inboxItems } from "../views/answers/inbox.ts";
 import { knownFindings } from "../views/answers/person-answer.ts";
 import { NO_COUNTS, runCounts } from "../views/run/run-summary.ts";
@@ -84,7 +86,20 @@ export async function storyOf(
     isRunning: story.running !== null,
     answered: openAnswer(currentRun.state, story),
     disputable: GATES.flatMap((gate) => disputable(story, gate)).map(({ id }) => id),
+    likely: story.escalation === null ? [] : likelyAnswers(story.escalation),
+    rounds: rounds(lines),
+    delivered: story.delivered,
   };
+}
+
+export async function attemptOf(
+  currentRun: CurrentRun,
+  index: StoryLineIndex,
+  id: string,
+  attempt: number,
+): Promise<AttemptDocument> {
+  knownStory(currentRun, id);
+  return attemptDocument(await index.linesOf(currentRun.view, id, 0, MOST_STORY_LINES), attempt);
 }
 
 export async function linesOf(

@@ -1,20 +1,20 @@
 import { Hono } from "hono";
 import { RemandError } from "../core/events/error.ts";
-import type { OutputPlace } from "../core/events/output-line.ts";
 import { isOpenStatus } from "../core/gates/tried-finding.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { likelyAnswers } from "../views/answers/likely-answers.ts";
-import type { CodeAround, NowDocument, OutputDocument, QuestionDocument, TryRow } from "../views/board/dashboard.ts";
+import type { CodeAround, NowDocument, QuestionDocument, TryRow } from "../views/board/dashboard.ts";
 import { nowView } from "../views/board/now.ts";
 import type { AttemptCard } from "../views/story/story-document.ts";
 import { shortLine } from "../views/text/words.ts";
-import { type ServerContext, numberIn } from "./context.ts";
+import type { ServerContext } from "./context.ts";
 import { inboxOf, knownStory, openAnswers, storyOf } from "./documents.ts";
 import type { CurrentRun } from "./live.ts";
+import { followedIn, fromTheEnd, outputStream } from "./output-stream.ts";
 
 /** What is happening now: the home page, one question, and what is printed for a story. */
 export function nowRoutes(context: ServerContext): Hono {
-  const { source, live, currentRun, send, index } = context;
+  const { source, live, currentRun, send, clean, index } = context;
   return new Hono()
     .get("/now", async () => {
       const now = await live.now();
@@ -55,10 +55,12 @@ export function nowRoutes(context: ServerContext): Hono {
       };
       return send(document);
     })
-    .get("/stories/:id/output", async (c) => {
-      const story = knownStory(await currentRun(), c.req.param("id")).story.id;
-      const document: OutputDocument = { story, ...(await source.output.read(story, placeIn(c.req.query("after")))) };
-      return send(document);
+    .get("/output", async (c) => {
+      const now = await currentRun();
+      const followed = followedIn(c.req.query("of") ?? "", (id) => knownStory(now, id).story.id);
+      const stories = c.req.query("tail") === undefined ? followed : await fromTheEnd(followed, source.output);
+      const stream = outputStream({ output: source.output, stories, signal: c.req.raw.signal, clean });
+      return c.body(stream, 200, { "content-type": "text/event-stream; charset=utf-8" });
     });
 }
 
@@ -79,12 +81,6 @@ const EMPTY_NOW: NowDocument = {
 /** Where the server is is where the person is: it serves this machine only. */
 function midnight(now: number): number {
   return new Date(now).setHours(0, 0, 0, 0);
-}
-
-/** `3-1024`: the third file, after so many bytes. */
-function placeIn(text: string | undefined): OutputPlace | null {
-  const [file, offset] = (text ?? "").split("-").map(numberIn);
-  return file == null || offset == null ? null : { file, offset };
 }
 
 const LINES_AROUND = 5;

@@ -9,6 +9,7 @@ import { storyHtml } from "../views/story/story-html.ts";
 import { storyLine } from "../views/story/story-lines.ts";
 import { withoutSecrets } from "../parse/secrets/secrets.ts";
 import {
+  attemptOf,
   boardOf,
   createBoardCache,
   diffOf,
@@ -182,6 +183,10 @@ export function storyRoutes({ source, index, currentRun, send }: ServerContext):
     .get("/stories/:id", async (c) =>
       send(await storyOf(await currentRun(), index, c.req.param("id"), (story) => source.placeOf(story))),
     )
+    .get("/stories/:id/attempts/:attempt", async (c) => {
+      const attempt = numberIn(c.req.param("attempt")) ?? 0;
+      return send(await attemptOf(await currentRun(), index, c.req.param("id"), attempt));
+    })
     .get("/stories/:id/lines", async (c) =>
       send(await linesOf(await currentRun(), index, c.req.param("id"), numberIn(c.req.query("after")) ?? 0)),
     )

@@ -82,17 +82,21 @@ async function setPaused(
   if (refusal !== null) return refusal;
   const asked = heldSchema.safeParse(await c.req.json().catch(() => null));
   if (!asked.success) return c.json(errorDocument("this pauses no story", asked.error.issues[0]?.message ?? ""), 400);
-  const story = holdSubject((await currentRun()).state, asked.data.about, wanted);
+  const { state } = await currentRun();
+  const { about, also = [] } = asked.data;
+  // All of them are checked before the first is written.
+  const stories = [about, ...also].map((each) => holdSubject(state, each, wanted));
   const { by } = source;
   const now = asked.data.now === true ? { now: true } : {};
-  await source.appendEvents(story, [
-    wanted === "held" ? { type: "story.held", by, ...now } : { type: "story.released", by },
-  ]);
-  const document: HeldDocument = { story, isHeld: wanted === "held", by };
+  for (const story of stories)
+    await source.appendEvents(story, [
+      wanted === "held" ? { type: "story.held", by, ...now } : { type: "story.released", by },
+    ]);
+  const document: HeldDocument = { story: stories[0]!, isHeld: wanted === "held", by };
   return c.json(document);
 }
 
-/** Pauses every open story, or resumes every paused one, as `remand stop` and `remand resume` do. */
+/** Pauses every open story, or resumes every paused one, as `remand stop` and `remand run` do. */
 async function setAllPaused(
   c: Context,
   { source, currentRun }: ServerContext,

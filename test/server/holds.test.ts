@@ -29,6 +29,14 @@ describe("a story in the dashboard", () => {
     expect((await server.host.lines()).at(-1)).toMatchObject({ event: { type: "story.held", now: true } });
   });
 
+  it("is held together with others, or none of them is", async () => {
+    const server = await servedStuck();
+    const before = (await server.host.lines()).length;
+    expect((await post(server, "/api/hold", { about: "login", also: ["done"] })).status).toBe(404);
+    expect(await server.host.lines()).toHaveLength(before);
+    expect((await post(server, "/api/hold", { about: "login", also: [] })).status).toBe(200);
+  });
+
   it("is not held twice, nor let go when it is not held, nor touched when it is over", async () => {
     const server = await servedStuck();
     await post(server, "/api/hold", { about: "login" });

@@ -78,6 +78,7 @@ export async function serving(
     startEngine: () => Promise.reject(new Error("no engine in this test")),
     output: {
       read: async () => ({ lines: [], place: { file: 0, offset: 0 }, hasMore: false }),
+      lastPlace: async () => null,
       lastLine: async () => null,
     },
     ...more,

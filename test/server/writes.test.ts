@@ -5,6 +5,7 @@ import { stateOf, world as scripted } from "../seeds/scripted-run.ts";
 import { story } from "../kit/story-world.ts";
 import { LOGIN, startServer, servedStuck } from "./served.ts";
 
+const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 const SAID = { about: "esc-login-1", verb: "send-back", message: "look at the clock" };
 
 describe("an answer in the dashboard", () => {
@@ -73,6 +74,22 @@ describe("an answer in the dashboard", () => {
       expect(answered.json<{ error: string }>().error).not.toBe("");
     }
     expect(await server.host.lines()).toHaveLength(before);
+  });
+
+  it("to several questions is checked for all of them before the first is written", async () => {
+    const script = scripted({ gates: { checks: [SAME, SAME, SAME, SAME, SAME, SAME] } });
+    const server = await startServer(await hostAfterRun([story("login"), story("search")], script));
+    const before = (await server.host.lines()).length;
+    const refused = await server.answer({ ...SAID, also: ["nosuch"] });
+    expect(refused.status).toBe(404);
+    expect(await server.host.lines()).toHaveLength(before);
+    const answered = await server.answer({ ...SAID, also: ["esc-search-1"] });
+    expect(answered.json()).toEqual({ story: "login", verb: "send-back", by: "ada", also: ["search"] });
+    const said = (await server.host.lines()).slice(before).map((line) => [line.story, line.event.type]);
+    expect(said).toEqual([
+      ["login", "person.answered"],
+      ["search", "person.answered"],
+    ]);
   });
 
   it("is refused where the dashboard is read-only", async () => {

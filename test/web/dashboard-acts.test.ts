@@ -159,7 +159,7 @@ describe("a story that is worked on", () => {
     await page.goto(url);
     await expectSeen(page.getByRole("link", { name: "Think about it" }).first(), 30_000);
     await page.goto(new URL("/story/think-long", url).href);
-    await expectSeen(page.getByRole("heading", { name: /^Attempt 1 / }), 30_000);
+    await expectSeen(page.getByRole("tab", { name: /^Attempt 1 / }), 30_000);
     await page.getByRole("button", { name: "Pause and stop what runs" }).click();
     await expectSeen(page.getByText("Paused: what runs for it is ended, and nothing new starts."));
     await expectSeen(
@@ -171,6 +171,17 @@ describe("a story that is worked on", () => {
     );
     await expectSeen(page.getByRole("button", { name: "Resume", exact: true }));
     expect(await page.getByRole("button", { name: "Pause and stop what runs" }).count()).toBe(0);
+
+    // An action is a button that opens its form; what was said can be taken back.
+    await page.getByRole("button", { name: "Send back…" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Instructions for the next attempt").fill("think less");
+    await expectAccessible();
+    await page.getByRole("button", { name: "Send back", exact: true }).click();
+    const receipt = page.locator(".receipt").filter({ hasText: "Send back: think-long, as ada" });
+    await expectSeen(receipt);
+    await receipt.getByRole("button", { name: "Undo" }).click();
+    await expectSeen(page.getByText("Undone: think-long is as it was before the answer.").first());
   });
 });
 
@@ -195,28 +206,56 @@ describe("five thousand stories", () => {
     await expectSeen(page.getByRole("link", { name: "Retry the payment of story-4321" }));
 
     await page.getByText("list", { exact: true }).click();
-    await expectSeen(page.getByText("1 to 1 of 1", { exact: true }));
+    await expectSeen(page.getByText("1 story", { exact: true }));
     await filter.fill("");
-    await page.getByRole("button", { name: "After" }).click();
-    await expectSeen(page.getByText(`101 to 200 of ${ALL}`, { exact: true }));
+    await expectSeen(page.getByText(`${ALL} stories`, { exact: true }));
+    // Only what is in view is drawn; the end is one key away.
+    expect(await page.locator(".virtual-row").count()).toBeLessThan(60);
+    await page.getByRole("table", { name: "Stories" }).focus();
+    await page.keyboard.press("End");
+    await expectSeen(page.locator(`[aria-rowindex="${ALL}"] .virtual-title`));
     await filter.fill("story-49");
-    await expectSeen(page.getByText("1 to 100 of 111", { exact: true }));
-    await page.getByRole("button", { name: "After" }).click();
-    await expectSeen(page.getByText("101 to 111 of 111", { exact: true }));
-    await page.getByLabel("Column").selectOption("accepted");
-    await expectSeen(page.getByText("No story matches"));
+    await expectSeen(page.getByText("111 stories", { exact: true }));
+    await page.getByRole("button", { name: /^Sent back 111$/ }).click();
+    await expect.poll(() => page.url()).toContain("column=sent-back");
+    await page.getByRole("button", { name: "Save view" }).click();
+    await page.getByLabel("Name of the view").fill("forty-nine");
+    await page.keyboard.press("Enter");
     await expectAccessible();
+    await page.getByRole("button", { name: /^Accepted 0$/ }).click();
+    await expectSeen(page.getByText("No story matches"));
+    await page.getByRole("link", { name: "forty-nine" }).click();
+    await expectSeen(page.getByText("111 stories", { exact: true }));
+  });
+
+  test("are paused and abandoned several at a time, with the keyboard alone", async () => {
+    await page.goto(many);
+    await expectSeen(page.getByRole("heading", { name: "Now", exact: true }));
+    await page.goto(new URL("/stories?view=list&q=story-49", many).href);
+    await expectSeen(page.locator(".virtual-title").first());
+    await page.locator("#main").focus();
+    for (const _ of [1, 2]) {
+      await page.keyboard.press("j");
+      await page.keyboard.press("x");
+    }
+    const group = page.getByRole("group", { name: "Selected stories" });
+    await expectSeen(group.getByText("2 selected"));
+    await expectAccessible();
+    await group.getByRole("button", { name: "Pause" }).focus();
+    await page.keyboard.press("Enter");
+    await expectSeen(page.locator(".receipt").filter({ hasText: "Paused 2 stories." }));
+    await expect.poll(() => page.locator(".virtual-row .badge", { hasText: "Stopped" }).count()).toBe(2);
   });
 
   test("a story of a thousand events shows the newest first, and all of them to who asks", async () => {
     await page.goto(many);
     await expectSeen(page.getByRole("heading", { name: "Now", exact: true }));
     await page.goto(new URL(`/story/${LONG_STORY}`, many).href);
-    await expectSeen(page.getByRole("heading", { name: /^Attempt 143 / }));
-    expect(await page.locator(".attempts > li").count()).toBe(20);
-    await page.getByRole("button", { name: "123 earlier" }).click();
-    await page.getByRole("button", { name: "23 earlier" }).click();
-    await expectSeen(page.getByRole("heading", { name: /^Attempt 1 / }));
+    await expectSeen(page.getByRole("tabpanel", { name: /^Attempt 143 / }));
+    expect(await page.getByRole("tab").count()).toBe(8);
+    await page.getByRole("button", { name: "135 earlier" }).click();
+    await page.getByRole("tab", { name: /^Attempt 1 / }).click();
+    await expectSeen(page.getByRole("tabpanel", { name: /^Attempt 1 / }));
     await page.getByText("raw events", { exact: true }).click();
     await expectSeen(page.getByRole("button", { name: "900 earlier" }));
     await page.getByRole("button", { name: "900 earlier" }).click();

@@ -134,6 +134,18 @@ export const slowParts: readonly ScriptPart[] = [
   playing("developer", "think-long", ready("think-long", "Thought.", { delay: "20m", cost: 0.01 })),
 ];
 
+/** Each costs more than a story may: two questions with one cause, and a third that comes later. */
+export const costlyStories = (...ids: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(ids.map((id) => [`stories/${id}.md`, story(`Pay for ${id}`, "It costs.")]));
+export const costlyParts = (...ids: readonly string[]): readonly ScriptPart[] =>
+  ids.map((id) =>
+    playing("developer", id, {
+      say: `Too dear.\n\nREADY_FOR_REVIEW: ${id}\n`,
+      edit: { [`src/${id}.js`]: "" },
+      cost: 3,
+    }),
+  );
+
 const demoScript = (): string => DEMO_FILES["agent-script.yaml"]!;
 
 /** Files of a project with stories that end in every way, played by scripted agents. */
@@ -170,6 +182,14 @@ export function projectFiles(more: Readonly<Record<string, string>> = {}, parts:
 const asYamlItems = (script: string): string =>
   (JSON.parse(script) as { parts: object[] }).parts.map((part) => `  - ${JSON.stringify(part)}`).join("\n");
 
+export interface ServedAddress {
+  readonly url: string;
+  readonly port: number;
+  readonly token: string;
+  /** Ends the server, as Ctrl-C does. */
+  stop(): Promise<void>;
+}
+
 export interface DashboardProject {
   readonly repository: TestRepository;
   /** `remand run`, to its end. */
@@ -177,7 +197,7 @@ export interface DashboardProject {
   /** `remand run`, going on in the background. */
   start(...args: string[]): ChildProcess;
   /** `remand serve`; says its address. */
-  serve(...args: string[]): Promise<{ readonly url: string; readonly port: number; readonly token: string }>;
+  serve(...args: string[]): Promise<ServedAddress>;
   clear(): Promise<void>;
 }
 
@@ -190,6 +210,12 @@ async function endEngine(root: string): Promise<void> {
   for (let tries = 0; tries < 200 && existsSync(note); tries++) await sleep(50);
   // Its last files are closed after the note is gone.
   await sleep(300);
+}
+
+async function endChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGINT");
+  await once(child, "exit");
 }
 
 export function dashboardProject(files: Readonly<Record<string, string>> = projectFiles()): DashboardProject {
@@ -222,16 +248,13 @@ export function dashboardProject(files: Readonly<Record<string, string>> = proje
       child.stderr?.on("data", (data) => (trouble += String(data)));
       for await (const data of child.stdout ?? []) {
         text += String(data);
-        if (text.trimEnd().endsWith("}")) return JSON.parse(text) as { url: string; port: number; token: string };
+        if (text.trimEnd().endsWith("}"))
+          return { ...(JSON.parse(text) as Omit<ServedAddress, "stop">), stop: () => endChild(child) };
       }
       throw new Error(`remand serve ended: ${trouble}`);
     },
     clear: async () => {
-      for (const child of started) {
-        if (child.exitCode !== null || child.signalCode !== null) continue;
-        child.kill("SIGINT");
-        await once(child, "exit");
-      }
+      for (const child of started) await endChild(child);
       await endEngine(repository.root);
       repository.clear();
     },

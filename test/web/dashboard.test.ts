@@ -128,23 +128,35 @@ describe("the dashboard", () => {
     await expectSeen(page.locator(".card").getByText("Show the totals of the export"));
     expect(page.url()).toBe(at("/stories?q=totals"));
     await page.getByText("list", { exact: true }).click();
-    await expect.poll(() => page.locator(".list tbody tr").count()).toBe(1);
+    await expect.poll(() => page.locator(".virtual-title").count()).toBe(1);
     await expectSeen(page.getByRole("cell", { name: "waits for billing-export (escalated)" }));
   });
 
   test("tells a story, with its brief and what was said, down to the raw line", async () => {
     await page.goto(at("/story/cap-the-wait"));
-    const first = page.locator(".attempts > li").last();
-    await first.getByText("What it said").click();
-    await expectSeen(first.getByText("Everything works.", { exact: false }).last());
-    const second = page.locator(".attempts > li").nth(1);
+    await page.getByRole("tab", { name: "Attempt 3" }).focus();
+    await page.keyboard.press("Home");
+    const panel = page.getByRole("tabpanel", { name: "Attempt 1" });
+    // The gate that failed comes first, open, with its failing test.
+    await expectSeen(panel.locator(".judged > li").first().getByText("checks: fail"));
+    await expectSeen(panel.locator(".judged > li").first().getByText("Blocking:").first());
+    await expectSeen(panel.getByText(/, proven/).first());
+    expect(page.url()).toContain("attempt=1");
+    await panel.getByText("What it said").click();
+    await expectSeen(panel.getByText("Everything works.", { exact: false }).last());
+    await panel.getByText(/^What it changed: \d/).click();
+    await expectSeen(panel.locator(".small-diff .added").first());
+    await page.keyboard.press("Escape");
+    await page.getByRole("tab", { name: "Attempt 1" }).focus();
+    await page.keyboard.press("ArrowRight");
+    const second = page.getByRole("tabpanel", { name: "Attempt 2" });
     await second.getByText("The brief it got").click();
     await expectSeen(second.locator(".prose").getByText("Gate:", { exact: false }).first());
+    await expectSeen(page.locator(".bars li").filter({ hasText: "checks: fail" }).locator("rect.bar-bad").first());
+    await expectSeen(page.getByText(/^Blocking findings \d+(?: → \d+)+/));
     await page.getByText("raw events", { exact: true }).click();
     await page.locator(".raw summary").first().click();
     await expectSeen(page.locator(".raw pre").getByText('"type": "story.added"'));
-    await page.getByText("bars", { exact: true }).click();
-    await expectSeen(page.locator(".bars li").filter({ hasText: "checks: fail" }));
   });
 
   test("shows on the diff what was blamed, by whom it was written, and why", async () => {
@@ -155,6 +167,37 @@ describe("the dashboard", () => {
     expect(await page.locator(".hunk .author").allInnerTexts()).toContain("attempt 1");
     await page.getByLabel("Up to").selectOption({ label: "now" });
     await expect.poll(() => page.locator(".hunk .author").allInnerTexts()).toContain("attempt 3");
+  });
+
+  test("a diff shows the words that changed, side by side, and remembers what was viewed", async () => {
+    await page.goto(at("/story/cap-the-wait/diff"));
+    await expectSeen(page.locator(".hunk").first());
+    await page.getByRole("slider", { name: "Attempt" }).focus();
+    await page.keyboard.press("Home");
+    await expect.poll(() => page.url()).toContain("attempt=1");
+    await page.getByRole("checkbox", { name: "Side by side" }).check();
+    await expectSeen(page.locator(".hunk.is-split").first());
+    expect(await complaints(page)).toEqual([]);
+    await page.goto(at("/story/billing-export/diff?attempt=2"));
+    await expectSeen(page.locator("tr.added mark").first());
+    await page.getByRole("checkbox", { name: "Viewed src/export.js" }).check();
+    await expect.poll(() => page.locator(".hunk").count()).toBe(0);
+    await page.reload();
+    expect(await page.getByRole("checkbox", { name: "Viewed src/export.js" }).isChecked()).toBe(true);
+  });
+
+  test("comments on lines go back as one brief", async () => {
+    await page.goto(at("/story/billing-export/diff"));
+    await page.getByRole("button", { name: "Comment on line 2", exact: true }).click();
+    await page.getByLabel("Comment on src/export.js:2, for the next attempt").fill("name it rows");
+    await page.getByRole("button", { name: "Reply" }).first().click();
+    await page.getByLabel("Comment on src/export.js:3, for the next attempt").fill("a point");
+    await page.getByRole("button", { name: "Send back with 2 comments" }).focus();
+    await page.keyboard.press("Enter");
+    const receipt = page.locator(".receipt").filter({ hasText: "Send back: billing-export, as ada" });
+    await expectSeen(receipt);
+    await receipt.getByRole("button", { name: "Undo" }).click();
+    await expectSeen(page.getByText("Undone: billing-export is as it was before the answer."));
   });
 
   test("shows what was spent with a table under each chart, and verifies the trail", async () => {
@@ -231,7 +274,7 @@ describe("an answer", () => {
     await page.keyboard.press("Enter");
     await expect.poll(() => need("invoices").count()).toBe(0);
     await page.getByRole("link", { name: /^Stories/ }).click();
-    await expectSeen(column("Accepted").getByRole("link", { name: "Export the invoices as CSV" }), 30_000);
+    await expectSeen(column("Accepted").getByRole("link", { name: "Export the invoices as CSV" }), 60_000);
     await page.goto(at("/story/billing-export"));
     await expectSeen(page.getByText("ada (dashboard) says send-back: a point, as in 12.50"));
   });
@@ -279,7 +322,7 @@ describe("every page", () => {
   const PAGES = [
     ["/", ".box li"],
     ["/stories", ".card"],
-    ["/stories?view=list", ".list td"],
+    ["/stories?view=list", ".virtual-title"],
     ["/story/cap-the-wait", ".timeline li"],
     ["/story/hostile", ".timeline li"],
     ["/story/old-idea", ".tools button"],

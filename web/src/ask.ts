@@ -33,9 +33,13 @@ export async function say<T>(path: string, body: object): Promise<T> {
   return (await (await answerTo(path, { method: "POST", headers, body: JSON.stringify(body) })).json()) as T;
 }
 
-export async function openStream(after: number | null, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+export async function openStream(
+  path: string,
+  after: number | null,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> {
   const headers = after === null ? AUTHORIZED() : { ...AUTHORIZED(), "last-event-id": String(after) };
-  const { body } = await answerTo("/events", { headers, signal });
+  const { body } = await answerTo(path, { headers, signal });
   if (body === null) throw new TypeError("the stream has no body");
   return body;
 }

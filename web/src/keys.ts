@@ -20,12 +20,19 @@ export const KEYS: readonly (readonly [key: string, does: string])[] = [
   ["x", "Select the row"],
   ["1 – 9", "Give that answer to the row's question"],
   ["/", "Filter"],
-  ["g n", "Go to Now; g s Stories, g c Cost, g e Events, g t Settings"],
+  ["g n", "Go to Now; g l Live, g s Stories, g c Cost, g e Events, g t Settings"],
   ["Ctrl K", "Search pages, stories and actions"],
   ["?", "This list"],
 ];
 
-const GO: Readonly<Record<string, string>> = { n: "/", s: "/stories", c: "/cost", e: "/events", t: "/settings" };
+const GO: Readonly<Record<string, string>> = {
+  n: "/",
+  l: "/live",
+  s: "/stories",
+  c: "/cost",
+  e: "/events",
+  t: "/settings",
+};
 
 export function startKeys(): void {
   let isGoing = false;

@@ -1,4 +1,7 @@
 import { signal } from "@preact/signals";
+import type { NowDocument, StreamedLine } from "../../src/views/board/dashboard.ts";
+import { ask } from "./ask.ts";
+import { go } from "./router.tsx";
 import { onLines } from "./stream.ts";
 
 const PLACE = "remand-notify";
@@ -20,10 +23,21 @@ export async function setNotifies(isOn: boolean): Promise<void> {
 export function startNotifications(): void {
   onLines((lines) => {
     if (notifies.value !== true || document.visibilityState === "visible") return;
-    for (const { type, story, words } of lines ?? [])
-      if (type === "escalation.raised") {
-        const note = new Notification(`${story ?? "The run"} needs you`, { body: words, tag: `remand-${story}` });
-        note.addEventListener("click", () => focus());
-      }
+    for (const line of lines ?? []) if (line.type === "escalation.raised") void notify(line);
+  });
+}
+
+/** The question in its own words, as the home page has it; a click opens it. */
+async function notify({ story, words }: StreamedLine): Promise<void> {
+  const row = await ask<NowDocument>("/now").then(
+    ({ needsYou }) => needsYou.find((each) => each.story === story),
+    // A server that does not answer now is no reason to keep quiet.
+    () => undefined,
+  );
+  const title = `${row?.title ?? story ?? "The run"} needs you`;
+  const note = new Notification(title, { body: row?.question ?? words, tag: `remand-${story}` });
+  note.addEventListener("click", () => {
+    focus();
+    if (row !== undefined) go(`/question/${row.id}`);
   });
 }

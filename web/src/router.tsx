@@ -37,18 +37,26 @@ export interface LinkProps {
   readonly isMain?: boolean;
   readonly class?: string;
   readonly current?: boolean;
+  readonly title?: string;
   readonly children: ComponentChildren;
 }
 
 /** A native link: it can be opened in another tab, and a click follows it without reloading the page. */
-export function Link({ to, class: name, current, isMain, children }: LinkProps) {
+export function Link({ to, class: name, current, isMain, title, children }: LinkProps) {
   const follow = (event: MouseEvent): void => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     go(to);
   };
   return (
-    <a href={to} class={name} aria-current={current === true ? "page" : undefined} data-main={isMain} onClick={follow}>
+    <a
+      href={to}
+      class={name}
+      title={title}
+      aria-current={current === true ? "page" : undefined}
+      data-main={isMain}
+      onClick={follow}
+    >
       {children}
     </a>
   );

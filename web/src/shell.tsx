@@ -9,6 +9,7 @@ import { notifies, setNotifies } from "./notify.ts";
 import { Diff } from "./pages/diff.tsx";
 import { Health } from "./pages/health.tsx";
 import { Ledger } from "./pages/ledger.tsx";
+import { LivePage } from "./pages/live.tsx";
 import { Now } from "./pages/now.tsx";
 import { Question } from "./pages/question.tsx";
 import { Stories } from "./pages/stories.tsx";
@@ -132,6 +133,8 @@ function Page({ path }: { readonly path: string }) {
     case "/":
     case "/inbox":
       return <Now />;
+    case "/live":
+      return <LivePage />;
     case "/stories":
       return <Stories />;
     case "/cost":

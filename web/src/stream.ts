@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import type { StreamedLine } from "../../src/views/board/dashboard.ts";
 import { openStream, Refusal } from "./ask.ts";
+import { readEvents, type SentEvent } from "./sse.ts";
 
 /** Is the page told of what happens? `lost`: it is trying to be told again. */
 export const connection = signal<"connecting" | "live" | "lost" | "refused">("connecting");
@@ -21,7 +22,7 @@ let last: number | null = null;
 export async function follow(): Promise<never> {
   for (let pauseMs = 500; ; pauseMs = Math.min(10_000, pauseMs * 2)) {
     try {
-      await read(await openStream(last, new AbortController().signal), () => {
+      await read(await openStream("/events", last, new AbortController().signal), () => {
         connection.value = "live";
         pauseMs = 500;
       });
@@ -34,30 +35,18 @@ export async function follow(): Promise<never> {
 }
 
 async function read(body: ReadableStream<Uint8Array>, isAlive: () => void): Promise<void> {
-  const reader = body
-    .pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>)
-    .getReader();
-  let rest = "";
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+  await readEvents(body, (events) => {
     isAlive();
-    const blocks = (rest + part.value).split("\n\n");
-    rest = blocks.pop() ?? "";
-    const lines = blocks.flatMap(lineIn);
+    const lines = events.flatMap(lineIn);
     // A new connection, or an engine that came or went: what was loaded before may not hold any more.
-    const isStart = blocks.some((block) => /(?:^|\n)event: (?:start|engine)\n/.test(block));
+    const isStart = events.some(({ name }) => name === "start" || name === "engine");
     for (const listener of listeners) listener(isStart ? null : lines);
-  }
+  });
 }
 
-function lineIn(block: string): readonly StreamedLine[] {
-  const field = (name: string): string | undefined =>
-    block
-      .split("\n")
-      .find((line) => line.startsWith(`${name}: `))
-      ?.slice(name.length + 2);
-  const [event, id, data] = [field("event"), field("id"), field("data")];
+function lineIn({ name, id, data }: SentEvent): readonly StreamedLine[] {
   if (id !== undefined) last = Number(id);
   // Another journal is there now: nothing of what is shown holds.
-  if (event === "reset") location.reload();
-  return event === "line" && data !== undefined ? [JSON.parse(data) as StreamedLine] : [];
+  if (name === "reset") location.reload();
+  return name === "line" && data !== "" ? [JSON.parse(data) as StreamedLine] : [];
 }

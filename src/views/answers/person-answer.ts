@@ -244,6 +244,7 @@ export const BUDGETS: readonly BudgetName[] = [
   "run-cost",
   "run-tokens",
   "run-time",
+  "run-actions",
 ];
 
 /** The story that is to be held, or to go on; or why that cannot be. */

@@ -33,8 +33,8 @@ export function blameDocument(report: BlameReport) {
   };
 }
 
-export function kindOf({ verdict, together }: Blame) {
-  if (verdict === "culprit") return "hunk" as const;
+export function kindOf({ verdict, together, newCode }: Blame) {
+  if (verdict === "culprit") return newCode === true ? ("slip" as const) : ("hunk" as const);
   return verdict === "multi" && together === true ? ("joint" as const) : verdict;
 }
 

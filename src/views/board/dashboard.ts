@@ -8,6 +8,7 @@ import type { LikelyAnswer } from "../answers/likely-answers.ts";
 import type { RunCounts } from "../run/run-summary.ts";
 import type { NowView } from "./now.ts";
 import type { OutputPage } from "../../core/events/output-line.ts";
+import type { Round } from "../story/attempt-document.ts";
 import type { StoryDocument } from "../story/story-document.ts";
 import type { StoryLine } from "../story/story-lines.ts";
 
@@ -131,6 +132,11 @@ export interface StoryPageDocument extends StoryDocument {
   readonly answered: OpenAnswer | null;
   /** Findings that can still be disputed. */
   readonly disputable: readonly Fingerprint[];
+  /** The answers to its open question, the likely ones first. */
+  readonly likely: readonly LikelyAnswer[];
+  readonly rounds: readonly Round[];
+  /** Where the work was delivered: a branch, a commit, or the address of a pull request. */
+  readonly delivered: string | null;
 }
 
 export interface LinesDocument {

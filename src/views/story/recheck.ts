@@ -1,6 +1,6 @@
 import type { Recorded } from "../../core/events/event.ts";
-import { affectingPaths } from "../../core/gates/evidence-paths.ts";
-import type { GateName, Judgement } from "../../core/gates/gate.ts";
+import { affectingPaths, isTestRework } from "../../core/gates/evidence-paths.ts";
+import { type GateName, type Judgement, isReviewed } from "../../core/gates/gate.ts";
 import { PHASES, type Phase } from "../../core/stories/story.ts";
 import type { Policy } from "../../core/events/policy.ts";
 import { type Result, isConclusive } from "../../core/events/error.ts";
@@ -43,6 +43,7 @@ export function rechecks(lines: readonly Recorded[], policy: Policy | null): Rec
   const proven = new Map<GateName, GateProof>();
   const done = new Set<Phase>();
   let reworks = 0;
+  let sentBackBy: Sender = null;
   return lines.flatMap(({ event, at }, index): Recheck[] => {
     switch (event.type) {
       case "attempt.started":
@@ -52,7 +53,7 @@ export function rechecks(lines: readonly Recorded[], policy: Policy | null): Rec
         return [];
       case "attempt.finished":
         if (event.outcome.type === "ready" && phase !== null) done.add(phase);
-        outdate(policy, proven, event.changed);
+        outdate(policy, proven, event.changed, sentBackBy);
         return [];
       case "gate.judged":
         if (isConclusive(event.judgement.result))
@@ -60,6 +61,7 @@ export function rechecks(lines: readonly Recorded[], policy: Policy | null): Rec
         return [];
       case "work.sent-back": {
         const to = event.route.phase;
+        sentBackBy = event.gate;
         const turn = turnOf(lines.slice(index + 1), to);
         const cause = { at, cause: "rework", rework: ++reworks, phase: to, sentBackBy: event.gate } as const;
         const before = to === phase ? new Map(proven) : null;
@@ -75,7 +77,7 @@ export function rechecks(lines: readonly Recorded[], policy: Policy | null): Rec
         const name = CAUSES[event.type];
         const cause = { at, cause: name, rework: 0, phase: phase ?? "implement", sentBackBy: null } as const;
         const now = { ...cause, changed: event.changed, judged, before: new Map(proven), from: phase };
-        outdate(policy, proven, event.changed);
+        outdate(policy, proven, event.changed, null);
         return [{ ...cause, changed: event.changed, gates: gatesAfter(policy, now), phasesAgain: [] }];
       }
       case "tree.restored":
@@ -99,10 +101,21 @@ interface GateProof {
   readonly isFresh: boolean;
 }
 
-function outdate(policy: Policy, proven: Map<GateName, GateProof>, changed: readonly string[]): void {
+type Sender = GateName | "person" | null;
+
+function outdate(
+  policy: Policy,
+  proven: Map<GateName, GateProof>,
+  changed: readonly string[],
+  sentBackBy: Sender,
+): void {
   for (const [gate, { judgement }] of proven)
-    if (affectingPaths(policy, gate, changed).length > 0) proven.set(gate, { judgement, isFresh: false });
+    if (outdatingPaths(policy, gate, changed, sentBackBy).length > 0) proven.set(gate, { judgement, isFresh: false });
 }
+
+/** The changed paths that made the gate run again. A rework for tests alone leaves reviewers' passes as they are. */
+const outdatingPaths = (policy: Policy, gate: GateName, changed: readonly string[], by: Sender): readonly string[] =>
+  isReviewed(gate) && isTestRework(policy, by, changed) ? [] : affectingPaths(policy, gate, changed);
 
 interface ChangeRound {
   readonly changed: readonly string[];
@@ -149,7 +162,7 @@ function gatesAfter(policy: Policy, now: RecheckInput): GateRecheck[] {
   return gates.map((gate): GateRecheck => {
     const judgement = now.judged.get(gate) ?? null;
     const earlier = now.before?.get(gate) ?? null;
-    const paths = affectingPaths(policy, gate, now.changed);
+    const paths = outdatingPaths(policy, gate, now.changed, now.sentBackBy);
     const holds = earlier !== null && earlier.isFresh && earlier.judgement.result === "pass" && paths.length === 0;
     if (judgement === null && holds) {
       const { durationMs } = earlier.judgement;

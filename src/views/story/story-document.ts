@@ -9,6 +9,7 @@ import type { RunState } from "../../core/stories/run-state.ts";
 import type { Story } from "../../core/stories/story.ts";
 import type { Dispute, StoryState } from "../../core/stories/story-state.ts";
 import { type BoardCard, boardCard } from "../board/board.ts";
+import { type CriterionCard, criterionCards } from "./criteria.ts";
 import { type FindingCard, findingRounds } from "./finding-text.ts";
 import { type Recheck, rechecks } from "./recheck.ts";
 
@@ -53,6 +54,8 @@ export interface AttemptCard {
   readonly changed: readonly string[];
   readonly brief: EvidenceId | null;
   readonly message: EvidenceId | null;
+  /** What it printed while it worked, where that is more than the message. */
+  readonly transcript: EvidenceId | null;
 }
 
 export interface GateCard {
@@ -67,13 +70,6 @@ export interface GateCard {
   readonly evidence: readonly EvidenceId[];
 }
 
-export interface CriterionCard {
-  readonly id: string;
-  readonly text: string;
-  readonly status: "verified" | "failed" | "unknown";
-  readonly evidence: string;
-}
-
 export function storyDocument(run: RunState, state: StoryState, lines: readonly Recorded[]): StoryDocument {
   const { story, waivers, disputes, guidance, preExisting, escalation, rework } = state;
   return {
@@ -83,7 +79,7 @@ export function storyDocument(run: RunState, state: StoryState, lines: readonly 
     commit: state.commit,
     attempts: attemptCards(state, lines),
     gates: gateCards(state),
-    criteria: criteriaOf(state),
+    criteria: criterionCards(state),
     findings: findingRounds(lines, state),
     blames: lines.flatMap(({ event, at }) =>
       event.type === "blame.found" ? [{ gate: event.gate, at, blame: event.blame }] : [],
@@ -122,6 +118,7 @@ function attemptCards(state: StoryState, lines: readonly Recorded[]): readonly A
       changed: ended?.changed ?? [],
       brief: started?.brief ?? null,
       message: ended?.message ?? null,
+      transcript: ended?.transcript ?? null,
     };
   });
 }
@@ -143,16 +140,5 @@ function gateCards(state: StoryState): readonly GateCard[] {
       tests: last?.tests ?? null,
       evidence: last?.evidence ?? [],
     };
-  });
-}
-
-/** An auditor names a criterion by its id or by its words. */
-function criteriaOf({ story, gates }: StoryState): readonly CriterionCard[] {
-  const judged = gates.audit?.last?.criteria ?? [];
-  return story.criteria.map(({ id, text }) => {
-    const found = judged.find(
-      ({ criterion }) => criterion === id || criterion === text || criterion.startsWith(`${id}:`),
-    );
-    return { id, text, status: found?.status ?? "unknown", evidence: found?.evidence ?? "" };
   });
 }

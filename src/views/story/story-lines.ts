@@ -90,8 +90,13 @@ function keptBy(event: Event): readonly TextReference[] {
   switch (event.type) {
     case "attempt.started":
       return event.brief === null ? [] : [{ label: "the brief it got", id: event.brief }];
-    case "attempt.finished":
-      return event.message === undefined ? [] : [{ label: "what it said", id: event.message }];
+    case "attempt.finished": {
+      const { message, transcript } = event;
+      return [
+        ...(message === undefined ? [] : [{ label: "what it said", id: message }]),
+        ...(transcript === undefined ? [] : [{ label: "what it printed", id: transcript }]),
+      ];
+    }
     case "gate.judged": {
       const { evidence, hidden } = event.judgement;
       const own = hidden === undefined ? [] : [{ label: "hidden checks", id: hidden.report }];

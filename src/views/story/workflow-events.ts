@@ -1,6 +1,7 @@
 import type { Recorded } from "../../core/events/event.ts";
 import type { GateName } from "../../core/gates/gate.ts";
 import type { StoryId } from "../../core/events/ids.ts";
+import { infrastructureIssue } from "../../core/stories/infrastructure-issue.ts";
 import { limitOf } from "./trail.ts";
 
 /** One entry of the log that S0 and S2 write, in their names. */
@@ -16,7 +17,14 @@ export interface WorkflowEvent {
 /** The journal as the log of S0 and S2. What those documents do not name is left out. */
 export function workflowEvents(lines: readonly Recorded[]): readonly WorkflowEvent[] {
   const failures = new Map<string, number>();
+  let isBlocked = false;
   return lines.flatMap(({ event, story, at }) => {
+    if (event.type === "health.checked" && event.healthy) isBlocked = false;
+    const issue = isBlocked ? null : infrastructureIssue(event);
+    if (issue !== null) {
+      isBlocked = true;
+      return [{ event: "infrastructure_blocked", at, taskId: story, more: { issue } }];
+    }
     const entry = (name: string, more: WorkflowEvent["more"] = {}): readonly WorkflowEvent[] => [
       { event: name, at, taskId: story, more },
     ];
@@ -39,19 +47,20 @@ export function workflowEvents(lines: readonly Recorded[]): readonly WorkflowEve
       }
       case "escalation.raised": {
         const reason = limitOf(event);
-        return reason === null ? [] : entry("workflow_failed", { reason });
+        return reason === null ? [] : entry("workflow_failed", { reason: LIMITS[reason] ?? reason });
       }
       case "story.failed":
         return entry("workflow_failed", { reason: event.reason });
       case "story.accepted":
         return entry("task_complete");
-      case "infrastructure.blocked":
-        return entry("infrastructure_blocked", { issue: event.issue });
       default:
         return [];
     }
   });
 }
+
+/** What S2 calls a limit in its log. S0 calls it `review_failure_limit`, and so does its list of failed tasks. */
+const LIMITS: Readonly<Record<string, string>> = { review_failure_limit: "critique_failure_limit" };
 
 /** Their names: who reviews, and what is logged of a result. An audit that passes is logged as the task's completion. */
 const NAMES: { readonly [G in GateName]?: { reviewer: string; pass?: string; fail?: string } } = {

@@ -41,7 +41,7 @@ export function workflowState(run: RunState): WorkflowState {
       queued.filter((state) => unmet(state).length > 0),
       unmet,
     ),
-    in_progress_tasks: byId(started, (state) => ({ status: sourceStatus(statusOf(run, state)) })),
+    in_progress_tasks: byId(started.filter(isActive), (state) => ({ status: sourceStatus(statusOf(run, state)) })),
     pending_critique: ids(started.filter((state) => awaits(state, "critic"))),
     pending_audit: ids(started.filter((state) => awaits(state, "auditor"))),
     active_developers: active(started, ({ running }) => (running?.type === "attempt" ? running.role : null)),
@@ -54,6 +54,10 @@ export function workflowState(run: RunState): WorkflowState {
     infrastructure_issue: run.remediation?.issue ?? null,
   };
 }
+
+/** A task at its limit is out of active work until a person takes it up (S0.33). */
+const isActive = ({ escalation }: StoryState): boolean =>
+  escalation?.reason.type !== "budget" || !escalation.reason.budget.startsWith("failures:");
 
 function byId<T>(states: readonly StoryState[], value: (state: StoryState) => T): Record<StoryId, T> {
   return Object.fromEntries(states.map((state) => [state.story.id, value(state)]));

@@ -46,6 +46,7 @@ export function amountText(budget: BudgetName, amount: number): string {
   const kind = budget.replace(/^run-/, "");
   if (kind === "cost") return moneyText(amount);
   if (kind === "time") return durationText(amount);
+  if (kind === "actions") return countText(amount, "action");
   return kind === "tokens" ? countText(amount, "token") : String(amount);
 }
 

@@ -22,6 +22,8 @@ import { answer, blameEvent, judgement, recordedEvent, story } from "../../kit/s
 const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 const policy = {
   ...presetPolicy("goal"),
+  limits: { ...presetPolicy("goal").limits, perLocation: 3 },
+  stall: { ...presetPolicy("goal").stall, sameFailure: 3, plateau: 2 },
   gates: { ...presetPolicy("goal").gates, checks: { ...presetPolicy("goal").gates.checks, blame: false } },
 };
 const stuck = () =>

@@ -58,6 +58,28 @@ const whats = (gates: readonly GateRecheck[] | undefined): string[] =>
   (gates ?? []).map(({ gate, what }) => `${gate} ${what}`);
 
 describe("what was judged again", () => {
+  // S1.49
+  it("keeps the passes of reviewers after a rework for tests that changed nothing else", () => {
+    const factory = presetPolicy("factory");
+    const slice = journal();
+    slice.work(["src/a.ts", "test/a.test.ts"]);
+    slice.judged({ integrity: "pass", tdd: "pass", review: "pass", mutation: "fail" });
+    slice.sendBack("mutation");
+    slice.work(["test/b.test.ts"], "implement", "mutation");
+    slice.judged({ integrity: "pass", tdd: "pass", mutation: "pass", ci: "pass", merge: "pass" });
+    expect(whats(rechecks(slice.lines, factory)[0]?.gates)).toEqual([
+      "integrity again",
+      "tdd again",
+      "review kept",
+      "mutation again",
+      "ci first",
+      "merge first",
+    ]);
+    slice.sendBack("ci");
+    slice.work(["test/c.test.ts"], "implement", "ci");
+    expect(whats(rechecks(slice.lines, factory)[1]?.gates)).toContain("review due");
+  });
+
   it("names the paths, keeps what no path could touch, and says what comes for the first time", () => {
     const story = journal();
     story.work(["src/a.ts"]);

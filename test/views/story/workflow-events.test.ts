@@ -3,6 +3,7 @@ import type { Event, Recorded } from "../../../src/core/events/event.ts";
 import { evidenceId, roleName, treeId } from "../../../src/core/events/ids.ts";
 import type { GateName } from "../../../src/core/gates/gate.ts";
 import { workflowEvents } from "../../../src/views/story/workflow-events.ts";
+import { escalation } from "../../kit/story-states.ts";
 import { judgement, recordedEvent } from "../../kit/story-world.ts";
 
 const back = (gate: GateName): Event => ({
@@ -51,5 +52,33 @@ test("the journal reads as the log of S0 and S2", () => {
     ["infrastructure_blocked", "a", { issue: "the disk is full" }],
     ["task_complete", "a", {}],
     ["workflow_failed", "a", { reason: "too often" }],
+  ]);
+});
+
+// S2.24, S2.39, S2.43
+test("a limit has S2's name, and infrastructure is blocked once until a health check passes", () => {
+  const health = (healthy: boolean): Event => ({
+    type: "health.checked",
+    healthy,
+    remaining: healthy ? [] : ["port 5432 refuses"],
+    durationMs: 0,
+  });
+  const blocked: Event = {
+    type: "gate.judged",
+    judgement: { ...judgement("audit", "t", "blocked"), summary: "audit: blocked; the database is down" },
+  };
+  const exhausted: Event = {
+    type: "escalation.raised",
+    escalation: escalation({ type: "budget", budget: "failures:review", used: 3, limit: 3 }, "review")!,
+  };
+  const lines = [blocked, blocked, health(false), health(true), blocked, judged("review", "fail"), exhausted].map(
+    (event, at) => recordedEvent(at, event.type === "health.checked" ? null : "a", event),
+  );
+  const issue = "audit: blocked; the database is down";
+  expect(workflowEvents(lines).map(({ event, more }) => [event, more])).toEqual([
+    ["infrastructure_blocked", { issue }],
+    ["infrastructure_blocked", { issue }],
+    ["critic_fail", { failures: 1 }],
+    ["workflow_failed", { reason: "critique_failure_limit" }],
   ]);
 });

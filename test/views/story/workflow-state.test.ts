@@ -9,7 +9,7 @@ import { begin, commandsOf, performCommand, runScript, world } from "../../seeds
 
 const stories = [story("a"), { ...story("b"), dependsOn: [storyId("a")] }] as const;
 
-// S2.13, S2.30
+// S0.33, S2.13, S2.30
 test("the state of S2 in its names: who is active since when, what is pending, what is blocked", () => {
   const start = begin(presetPolicy("critic-audit"), ...stories);
   expect(workflowState(start)).toMatchObject({
@@ -21,7 +21,7 @@ test("the state of S2 in its names: who is active since when, what is pending, w
   });
   const failed = runScript(start, world({ gates: { review: ["fail", "fail", "fail"] }, story: "a" })).run;
   expect(workflowState(failed)).toMatchObject({
-    in_progress_tasks: { a: { status: "awaiting-guidance" } },
+    in_progress_tasks: {},
     critique_failures: { a: 3 },
     audit_failures: {},
   });

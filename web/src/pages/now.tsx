@@ -65,6 +65,11 @@ function Working({ data: { working, more, lastLines } }: { readonly data: NowDoc
     <section aria-labelledby="working">
       <h2 class="label" id="working">
         Working · {working.length + more.working}
+        {working.length > 0 && (
+          <span class="hint">
+            <Link to="/live">Watch all</Link>
+          </span>
+        )}
       </h2>
       {working.length === 0 && <p class="muted">Nothing is being worked on.</p>}
       <ul class="rows">
@@ -91,9 +96,13 @@ function WorkingItem({ row, last }: { readonly row: WorkingRow; readonly last: s
         </Link>
       </span>
       <span class="muted">{what}</span>
-      <code class="last" title={last}>
-        {last === "" ? "" : `▸ ${last}`}
-      </code>
+      {last === "" ? (
+        <span class="last" />
+      ) : (
+        <Link to={`/story/${id}#output`} class="last" title={last}>
+          <code>{`▸ ${last}`}</code>
+        </Link>
+      )}
       <Bars gates={gates} />
       <span class="muted number">{costUnknown && costUsd === 0 ? "" : moneyText(costUsd)}</span>
       <span class="muted number">{durationText(Math.max(1000, now.value - since))}</span>

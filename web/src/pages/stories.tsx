@@ -7,6 +7,7 @@ import { Ago, Badge, GateStrip, Money, Why } from "../parts/marks.tsx";
 import { Link, setSearchParam, searchParam } from "../router.tsx";
 import { useDocument } from "../use-document.ts";
 import { useTitle } from "../use-title.ts";
+import { SavedViews } from "../parts/saved-views.tsx";
 import { StoryList } from "./story-list.tsx";
 
 /** Where every story is, in columns by who must act. */
@@ -38,12 +39,36 @@ export function Stories() {
           ))}
         </fieldset>
       </div>
+      {isList && loaded.data !== null && <Chips board={loaded.data} />}
       {isList ? (
         <StoryList query={query} />
       ) : (
         <Loading loaded={loaded}>{(board) => <Columns board={board} isFiltered={query !== ""} />}</Loading>
       )}
     </>
+  );
+}
+
+/** One click shows the stories of one column; the number says how many match. */
+function Chips({ board }: { readonly board: BoardDocument }) {
+  const chosen = searchParam("column");
+  return (
+    <div class="chips" role="group" aria-label="Column">
+      <button type="button" aria-pressed={chosen === ""} onClick={() => setSearchParam("column", "")}>
+        All {board.matching}
+      </button>
+      {board.columns.map(({ name, total }) => (
+        <button
+          type="button"
+          aria-pressed={chosen === name}
+          onClick={() => setSearchParam("column", chosen === name ? "" : name)}
+          key={name}
+        >
+          {COLUMN_TITLES[name]} {total}
+        </button>
+      ))}
+      <SavedViews />
+    </div>
   );
 }
 

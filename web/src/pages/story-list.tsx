@@ -1,102 +1,133 @@
-import { COLUMN_TITLES, COLUMNS, type BoardCard, type Column } from "../../../src/views/board/board.ts";
-import type { ListDocument } from "../../../src/views/board/dashboard.ts";
-import { Loading } from "../parts/loading.tsx";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { BoardCard } from "../../../src/views/board/board.ts";
+import { COLUMN_TITLES } from "../../../src/views/board/board.ts";
+import { BulkActions } from "../parts/bulk-actions.tsx";
 import { Badge, GateStrip, Money, Why } from "../parts/marks.tsx";
-import { Link, setSearchParam, searchParam } from "../router.tsx";
-import { useDocument } from "../use-document.ts";
+import { Problem } from "../parts/problem.tsx";
+import { Link, searchParam } from "../router.tsx";
+import { type CardPages, useCardPages } from "../use-card-pages.ts";
 
-const PAGE = 100;
+/** The height of a row in pixels: the same for all, so that the place of each is known without drawing it. */
+const ROW = 46;
+const BESIDE = 10;
 
-/** Every story on a line, in pages: for thousands of them. */
+/** Every story on a line. Only the rows in view are drawn: ten thousand cost as much as a hundred. */
 export function StoryList({ query }: { readonly query: string }) {
-  const column = searchParam("column");
-  const offset = Number(searchParam("offset")) || 0;
-  const asked = new URLSearchParams({ q: query, column, offset: String(offset) });
-  const loaded = useDocument<ListDocument>(`/list?${asked.toString()}`);
+  const pages = useCardPages(new URLSearchParams({ q: query, column: searchParam("column") }).toString());
+  const [selected, setSelected] = useState<readonly string[]>([]);
+  const { matching, problem } = pages;
+  if (matching === null) return problem === null ? <p class="muted">Loading…</p> : <Problem problem={problem} />;
   return (
     <>
-      <label class="tools">
-        <span>Column</span>
-        <select value={column} onChange={(event) => setSearchParam("column", event.currentTarget.value)}>
-          <option value="">all</option>
-          {COLUMNS.map((name) => (
-            <option value={name} key={name}>
-              {COLUMN_TITLES[name]}
-            </option>
-          ))}
-        </select>
-      </label>
-      <Loading loaded={loaded}>
-        {(list) => (
-          <>
-            <ListTable list={list} />
-            <Pages list={list} />
-          </>
-        )}
-      </Loading>
+      <BulkActions stories={selected} onDone={() => setSelected([])} />
+      <p class="muted" role="status">
+        {matching === 0 ? "No story matches" : `${matching} ${matching === 1 ? "story" : "stories"}`}
+      </p>
+      <Rows
+        pages={pages}
+        matching={matching}
+        selected={selected}
+        onSelect={(id, isOn) => setSelected(isOn ? [...selected, id] : selected.filter((each) => each !== id))}
+      />
     </>
   );
 }
 
-function ListTable({ list }: { readonly list: ListDocument }) {
+interface RowsProps {
+  readonly pages: CardPages;
+  readonly matching: number;
+  readonly selected: readonly string[];
+  onSelect(id: string, isOn: boolean): void;
+}
+
+function Rows({ pages, matching, selected, onSelect }: RowsProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 800 });
+  const look = (): void => {
+    const element = box.current;
+    if (element !== null) setView({ top: element.scrollTop, height: element.clientHeight });
+  };
+  useEffect(() => {
+    look();
+    addEventListener("resize", look);
+    return () => removeEventListener("resize", look);
+  }, []);
+  const first = Math.max(0, Math.floor(view.top / ROW) - BESIDE);
+  const last = Math.min(matching - 1, Math.ceil((view.top + view.height) / ROW) + BESIDE);
+  useEffect(() => pages.want(first, last));
+  const rows = Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at);
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Stories">
-      <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">Story</th>
-            <th scope="col">Where</th>
-            <th scope="col">Why</th>
-            <th scope="col">Gates</th>
-            <th scope="col">Spent</th>
-          </tr>
-        </thead>
-        <tbody>
-          {list.cards.map((card) => (
-            <Row card={card} key={card.id} />
-          ))}
-        </tbody>
-      </table>
+    <div
+      class="virtual"
+      ref={box}
+      onScroll={look}
+      tabIndex={0}
+      role="table"
+      aria-label="Stories"
+      aria-rowcount={matching}
+    >
+      <div class="virtual-space" role="rowgroup" style={{ height: `${matching * ROW}px` }}>
+        {rows.map((index) => {
+          const card = pages.at(index);
+          return (
+            <div
+              class="virtual-row"
+              role="row"
+              aria-rowindex={index + 1}
+              style={{ transform: `translateY(${index * ROW}px)` }}
+              data-row
+              key={card?.id ?? index}
+            >
+              {card === undefined ? (
+                <span role="cell" class="muted">
+                  …
+                </span>
+              ) : (
+                <Cells card={card} isSelected={selected.includes(card.id)} onSelect={onSelect} />
+              )}
+            </div>
+          );
+        })}
+      </div>
     </div>
   );
 }
 
-function Row({ card }: { readonly card: BoardCard }) {
-  return (
-    <tr>
-      <th scope="row">
-        <Link to={`/story/${card.id}`}>{card.title}</Link>
-        <div class="muted">{card.id}</div>
-      </th>
-      <td>
-        <Badge word={card.status} label={columnTitle(card.column)} />
-      </td>
-      <td>
-        <Why card={card} />
-      </td>
-      <td>
-        <GateStrip gates={card.gates} />
-      </td>
-      <td>
-        <Money usd={card.costUsd} unknown={card.costUnknown} limit={card.costLimitUsd} />
-      </td>
-    </tr>
-  );
+interface CellsProps {
+  readonly card: BoardCard;
+  readonly isSelected: boolean;
+  onSelect(id: string, isOn: boolean): void;
 }
 
-const columnTitle = (column: Column): string => COLUMN_TITLES[column];
-
-function Pages({ list: { matching, offset, cards } }: { readonly list: ListDocument }) {
-  const turn = (to: number): void => setSearchParam("offset", to <= 0 ? "" : String(to));
+function Cells({ card, isSelected, onSelect }: CellsProps) {
   return (
-    <p class="pages">
-      <button type="button" disabled={offset === 0} onClick={() => turn(offset - PAGE)}>
-        Before
-      </button>
-      <span>{matching === 0 ? "No story matches" : `${offset + 1} to ${offset + cards.length} of ${matching}`}</span>
-      <button type="button" disabled={offset + cards.length >= matching} onClick={() => turn(offset + PAGE)}>
-        After
-      </button>
-    </p>
+    <>
+      <span role="cell">
+        <input
+          type="checkbox"
+          aria-label={`Select ${card.title}`}
+          checked={isSelected}
+          onChange={(event) => onSelect(card.id, event.currentTarget.checked)}
+        />
+      </span>
+      <span role="cell" class="virtual-title">
+        <Link to={`/story/${card.id}`} isMain>
+          {card.title}
+        </Link>
+        <span class="muted">{card.id}</span>
+      </span>
+      <span role="cell">
+        <Badge word={card.status} label={COLUMN_TITLES[card.column]} />
+      </span>
+      <span role="cell" class="virtual-why">
+        <Why card={card} />
+      </span>
+      <span role="cell" class="virtual-gates">
+        <GateStrip gates={card.gates} />
+      </span>
+      <span role="cell" class="number">
+        <Money usd={card.costUsd} unknown={card.costUnknown} limit={card.costLimitUsd} />
+      </span>
+    </>
   );
 }

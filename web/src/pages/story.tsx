@@ -1,13 +1,21 @@
+import { useEffect, useState } from "preact/hooks";
+import type { AnswerVerb } from "../../../src/core/stories/escalation.ts";
+import { ANSWER_LABELS } from "../../../src/views/answers/likely-answers.ts";
 import { countText } from "../../../src/stdx/plain-text.ts";
 import type { StoryPageDocument } from "../../../src/views/board/dashboard.ts";
 import { durationText } from "../../../src/views/text/words.ts";
 import { now } from "../clock.ts";
+import { isReadOnly } from "../hello.ts";
 import { Answered } from "../parts/answered.tsx";
 import { AnswerForm } from "../parts/answer-form.tsx";
+import { Convergence } from "../parts/convergence.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { Export } from "../parts/export.tsx";
+import { Gantt } from "../parts/gantt.tsx";
 import { Hold } from "../parts/hold.tsx";
+import { Answers } from "../parts/needs-you.tsx";
 import { Loading } from "../parts/loading.tsx";
+import { StoryOutput } from "../parts/output-pane.tsx";
 import { MarkdownView } from "../parts/markdown-view.tsx";
 import { Badge, Money, Why } from "../parts/marks.tsx";
 import { Timeline } from "../parts/timeline.tsx";
@@ -17,7 +25,8 @@ import { Link } from "../router.tsx";
 import { useDocument } from "../use-document.ts";
 import { useLines } from "../use-lines.ts";
 import { useTitle } from "../use-title.ts";
-import { Attempts, Blames, Criteria, Findings, Gates, ReJudged } from "./story-parts.tsx";
+import { Attempts } from "./story-attempts.tsx";
+import { Criteria, Findings, Gates, ReJudged } from "./story-parts.tsx";
 
 /** One story: what was asked for, what was tried, what was found, and what comes next. */
 export function Story({ id }: { readonly id: string }) {
@@ -25,30 +34,38 @@ export function Story({ id }: { readonly id: string }) {
   // Asked for beside the story, not after it.
   const lines = useLines(id);
   useTitle(loaded.data?.story.title ?? id);
+  const isLoaded = loaded.data !== null;
+  useEffect(() => {
+    if (isLoaded && location.hash === "#output") document.getElementById("output")?.scrollIntoView();
+  }, [isLoaded]);
   return (
     <Loading loaded={loaded}>
       {(story) => (
         <>
           <Head story={story} />
-          <Next story={story} />
-          <Hold story={story} onChanged={loaded.reload} />
+          <Next story={story} onAnswered={loaded.reload} />
+          <Actions story={story} onChanged={loaded.reload} />
           <Answered answered={story.answered === null ? [] : [story.answered]} onUndone={loaded.reload} />
+          <Gantt lines={lines} isRunning={story.isRunning && story.card.since !== null} />
+          <Convergence rounds={story.rounds} />
           <div class="story">
-            <div class="story-side">
-              <Attempts story={story} />
-              <Gates story={story} />
-            </div>
             <div class="story-main">
-              <Criteria story={story} />
-              <Findings story={story} />
-              <Blames story={story} />
+              <Attempts story={story} />
+              <section id="output">
+                <h2>Output</h2>
+                <StoryOutput story={id} />
+              </section>
               <Timeline lines={lines} />
               <ReJudged story={story} />
+            </div>
+            <div class="story-side">
+              <Criteria story={story} />
+              <Findings story={story} />
+              <Gates story={story} />
               <section>
                 <h2>What was asked for</h2>
                 <MarkdownView text={story.story.body} />
               </section>
-              <Act story={story} onAnswered={loaded.reload} />
             </div>
           </div>
         </>
@@ -57,7 +74,7 @@ export function Story({ id }: { readonly id: string }) {
   );
 }
 
-function Head({ story: { card, story, branch, commit, place } }: { readonly story: StoryPageDocument }) {
+function Head({ story: { card, story, branch, commit, place, delivered } }: { readonly story: StoryPageDocument }) {
   const facts = [
     story.id,
     countText(card.attempt, "attempt"),
@@ -80,6 +97,11 @@ function Head({ story: { card, story, branch, commit, place } }: { readonly stor
       </div>
       <div class="tools">
         {commit !== "" && <Link to={`/story/${story.id}/diff`}>Diff and blame</Link>}
+        {delivered !== null && /^https?:/.test(delivered) && (
+          <a href={delivered} rel="noreferrer noopener" target="_blank">
+            Open the pull request
+          </a>
+        )}
         <Export id={story.id} />
         <Copy text={command} />
         {branch !== null && commit !== "" && (
@@ -92,13 +114,18 @@ function Head({ story: { card, story, branch, commit, place } }: { readonly stor
 }
 
 /** What comes next, and whose turn it is. */
-function Next({ story: { card, escalation, story } }: { readonly story: StoryPageDocument }) {
+function Next({ story, onAnswered }: { readonly story: StoryPageDocument; onAnswered(): void }) {
+  const { card, escalation } = story;
+  const { dependsOn } = story.story;
   if (escalation !== null)
     return (
-      <p class="next person">
-        <strong>Needs you.</strong> <Words text={escalation.question} />{" "}
-        <Link to={`/question/${escalation.id}`}>Answer it</Link>
-      </p>
+      <div class="next person">
+        <p>
+          <strong>Needs you.</strong> <Words text={escalation.question} />{" "}
+          <Link to={`/question/${escalation.id}`}>Answer it</Link>
+        </p>
+        <Answers abouts={[escalation.id]} answers={story.likely} onAnswered={onAnswered} />
+      </div>
     );
   if (card.nextAt !== null)
     return (
@@ -106,11 +133,11 @@ function Next({ story: { card, escalation, story } }: { readonly story: StoryPag
         Next: attempt {card.attempt + 1} in {durationText(Math.max(0, card.nextAt - now.value))}
       </p>
     );
-  if (story.dependsOn.length === 0 || card.actor !== "story") return null;
+  if (dependsOn.length === 0 || card.actor !== "story") return null;
   return (
     <p class="next">
       Waits for{" "}
-      {story.dependsOn.map((id) => (
+      {dependsOn.map((id) => (
         <Link to={`/story/${id}`} key={id}>
           {id}{" "}
         </Link>
@@ -119,22 +146,40 @@ function Next({ story: { card, escalation, story } }: { readonly story: StoryPag
   );
 }
 
-function Act({ story, onAnswered }: { readonly story: StoryPageDocument; onAnswered(): void }) {
-  if (story.card.endedAt !== null || story.escalation !== null || story.phases.length === 0) return null;
+/** What a person can do about it: pause or resume it, and say something that no question asks for. */
+function Actions({ story, onChanged }: { readonly story: StoryPageDocument; onChanged(): void }) {
+  const [verb, setVerb] = useState<AnswerVerb | null>(null);
+  const isOpen = story.card.endedAt === null && story.escalation === null && story.phases.length > 0;
+  const options = isOpen ? unaskedOptions(story) : [];
   return (
-    <section>
-      <h2>Say something about it</h2>
-      <details class="kept">
-        <summary>Send it back, let something through, or end it</summary>
+    <div class="actions">
+      <Hold story={story} onChanged={onChanged} />
+      {options.map((option) => (
+        <button
+          type="button"
+          aria-expanded={verb === option.verb}
+          disabled={isReadOnly()}
+          onClick={() => setVerb(verb === option.verb ? null : option.verb)}
+          key={option.verb}
+        >
+          {ANSWER_LABELS[option.verb]}…
+        </button>
+      ))}
+      {verb !== null && (
         <AnswerForm
           about={story.story.id}
-          options={unaskedOptions(story)}
+          options={options.filter((option) => option.verb === verb)}
           findings={story.findings.filter(({ standing }) => standing !== "resolved")}
           disputable={story.disputable}
           phases={story.phases}
-          onAnswered={onAnswered}
+          picked={verb}
+          onAnswered={() => {
+            setVerb(null);
+            onChanged();
+          }}
+          key={verb}
         />
-      </details>
-    </section>
+      )}
+    </div>
   );
 }

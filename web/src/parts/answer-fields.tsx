@@ -56,6 +56,7 @@ const BUDGETS: Readonly<Record<string, string>> = {
   "run-cost": "money of the whole run",
   "run-tokens": "tokens of the whole run",
   "run-time": "time of the whole run",
+  "run-actions": "attempts and gate runs of the whole run",
 };
 const HOUR_MS = 3_600_000;
 

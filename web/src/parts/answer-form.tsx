@@ -23,6 +23,8 @@ export interface AnswerFormProps {
   readonly raise?: LikelyAnswer["raise"] | undefined;
   /** There is a question: its first answer is the advised one. */
   readonly isAsked?: boolean;
+  /** The answer that is picked already. */
+  readonly picked?: AnswerVerb;
   onAnswered(): void;
 }
 
@@ -30,7 +32,7 @@ export interface AnswerFormProps {
 export function AnswerForm(props: AnswerFormProps) {
   const { about, options, findings, disputable, phases, onAnswered } = props;
   const name = useId();
-  const [verb, setVerb] = useState<AnswerVerb | null>(null);
+  const [verb, setVerb] = useState<AnswerVerb | null>(props.picked ?? null);
   const [message, setMessage] = useState("");
   const [more, setMore] = useState<object>({});
   const [problem, setProblem] = useState("");

@@ -64,6 +64,7 @@ interface Entry {
 
 const PLACES: readonly Entry[] = [
   { name: "Now", detail: "what needs you, what is worked on", to: "/" },
+  { name: "Live", detail: "what agents and checks print now", to: "/live" },
   { name: "Stories", detail: "board and list", to: "/stories" },
   { name: "Cost", detail: "what was spent, on what", to: "/cost" },
   { name: "Events", detail: "the journal", to: "/events" },

@@ -1,6 +1,7 @@
 import { countText } from "../../../src/stdx/plain-text.ts";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { BlameMark, DiffHunk, ShownLine } from "../../../src/views/story/diff-document.ts";
+import { changedWords, pairLines, type WordPart } from "../word-diff.ts";
 import { FindingItem } from "./finding-item.tsx";
 import { Badge } from "./marks.tsx";
 
@@ -9,18 +10,24 @@ export interface HunkProps {
   readonly path: string;
   readonly comments: Readonly<Record<string, string>>;
   onComment(where: string, text: string): void;
+  /** Old and new beside one another. */
+  readonly isSplit: boolean;
 }
 
 /** Some lines that changed, with who wrote them, what was found on them and why they are blamed. */
-export function HunkTable({ hunk, path, comments, onComment }: HunkProps) {
+export function HunkTable({ hunk, path, comments, onComment, isSplit }: HunkProps) {
+  const words = useMemo(() => changedWords(hunk.lines), [hunk]);
+  const pairs = isSplit ? pairLines(hunk.lines) : hunk.lines.map((line) => ({ old: null, new: line }));
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={`Changed lines of ${path}`}>
-      <table class="hunk">
+      <table class={`hunk${isSplit ? " is-split" : ""}`}>
         <caption class="unseen">
           {path} {hunk.heading}
         </caption>
         <thead class="unseen">
           <tr>
+            {isSplit && <th scope="col">Old line</th>}
+            {isSplit && <th scope="col">Old text</th>}
             <th scope="col">Attempt</th>
             <th scope="col">Line</th>
             <th scope="col">Change</th>
@@ -28,13 +35,15 @@ export function HunkTable({ hunk, path, comments, onComment }: HunkProps) {
           </tr>
         </thead>
         <tbody>
-          {hunk.lines.map((line) => (
+          {pairs.map(({ old, new: fresh }, index) => (
             <LineRows
-              line={line}
-              where={`${path}:${line.line}`}
-              comment={comments[`${path}:${line.line}`]}
+              old={isSplit ? old : undefined}
+              line={fresh}
+              words={words}
+              where={`${path}:${fresh?.line}`}
+              comment={comments[`${path}:${fresh?.line}`]}
               onComment={onComment}
-              key={`${line.kind}${line.line}`}
+              key={index}
             />
           ))}
         </tbody>
@@ -54,7 +63,10 @@ export const lineInAddress = (): string => {
 };
 
 interface LineProps {
-  readonly line: ShownLine;
+  /** The old side; `undefined` where there is one column for both. */
+  readonly old: ShownLine | null | undefined;
+  readonly line: ShownLine | null;
+  readonly words: ReadonlyMap<ShownLine, readonly WordPart[]>;
   readonly where: string;
   readonly comment: string | undefined;
   onComment(where: string, text: string): void;
@@ -62,53 +74,64 @@ interface LineProps {
 
 const KINDS = { added: ["+", "added"], removed: ["−", "removed"], same: [" ", "same"] } as const;
 
-function LineRows({ line, where, comment, onComment }: LineProps) {
+/** The text of a line; the words that differ stand out. */
+function Code({ line, words }: Pick<LineProps, "words"> & { readonly line: ShownLine }) {
+  const parts = words.get(line);
+  if (parts === undefined) return <>{line.text}</>;
+  return <>{parts.map(({ text, isChanged }, index) => (isChanged ? <mark key={index}>{text}</mark> : text))}</>;
+}
+
+function OldSide({ old, words }: Pick<LineProps, "words"> & { readonly old: ShownLine | null }) {
+  return (
+    <>
+      <td class="number">{old?.line ?? ""}</td>
+      <td class={`code old ${old?.kind === "removed" ? "removed" : ""}`}>
+        {old !== null && <Code line={old} words={words} />}
+      </td>
+    </>
+  );
+}
+
+function LineRows({ old, line, words, where, comment, onComment }: LineProps) {
   const [isOpen, setOpen] = useState(false);
-  const [sign, word] = KINDS[line.kind];
-  const isBlamed = line.blames.length > 0;
-  const isTarget = line.kind !== "removed" && lineInAddress() === where;
+  const isNew = line !== null && line.kind !== "removed";
+  const isTarget = isNew && lineInAddress() === where;
+  const isBlamed = (line?.blames.length ?? 0) > 0;
+  const kind = old === undefined || line?.kind === "added" ? (line?.kind ?? "") : "";
+  const columns = old === undefined ? 4 : 6;
   return (
     <>
       <tr
-        class={`${line.kind}${isBlamed ? " is-blamed" : ""}${isTarget ? " is-target" : ""}`}
-        {...(line.kind === "removed" ? {} : { id: where })}
+        class={`${kind}${isBlamed ? " is-blamed" : ""}${isTarget ? " is-target" : ""}`}
+        {...(isNew ? { id: where } : {})}
       >
-        <td class="author">{line.attempt === null ? "" : line.attempt === 0 ? "engine" : `attempt ${line.attempt}`}</td>
-        <td class="number">
-          {line.kind === "removed" ? (
-            line.line
-          ) : (
-            <button type="button" title={`Comment on ${where}`} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-              <span class="unseen">Comment on line </span>
-              {line.line}
-            </button>
-          )}
-        </td>
-        <td class="sign">
-          <span aria-hidden="true">{sign}</span>
-          <span class="unseen">{word}</span>
-        </td>
-        <td class="code">{line.text}</td>
+        {old !== undefined && <OldSide old={old} words={words} />}
+        <NewSide line={line} words={words} where={where} isOpen={isOpen} onOpen={() => setOpen(!isOpen)} />
       </tr>
-      {line.blames.map((mark) => (
-        <BlameRow mark={mark} key={mark.at} />
+      {line?.blames.map((mark) => (
+        <BlameRow mark={mark} columns={columns} key={mark.at} />
       ))}
-      {line.findings.length > 0 && (
+      {line !== null && line.findings.length > 0 && (
         <tr class="note">
-          <td colSpan={4}>
-            <ul class="findings">
+          <td colSpan={columns}>
+            <ul class="findings" aria-label={`Findings at ${where}`}>
               {line.findings.map((finding) => (
                 <FindingItem finding={finding} key={finding.id} />
               ))}
             </ul>
+            {!isOpen && (
+              <button type="button" onClick={() => setOpen(true)}>
+                Reply
+              </button>
+            )}
           </td>
         </tr>
       )}
       {isOpen && (
         <tr class="note">
-          <td colSpan={4}>
+          <td colSpan={columns}>
             <label>
-              What is to be done otherwise at {where}
+              Comment on {where}, for the next attempt
               <textarea
                 rows={2}
                 value={comment ?? ""}
@@ -122,14 +145,44 @@ function LineRows({ line, where, comment, onComment }: LineProps) {
   );
 }
 
-function BlameRow({ mark }: { readonly mark: BlameMark }) {
+interface NewSideProps extends Pick<LineProps, "line" | "words" | "where"> {
+  readonly isOpen: boolean;
+  onOpen(): void;
+}
+
+function NewSide({ line, words, where, isOpen, onOpen }: NewSideProps) {
+  const [sign, word] = KINDS[line?.kind ?? "same"];
+  const author = line?.attempt == null ? "" : line.attempt === 0 ? "engine" : `attempt ${line.attempt}`;
+  return (
+    <>
+      <td class="author">{author}</td>
+      <td class="number">
+        {line === null || line.kind === "removed" ? (
+          (line?.line ?? "")
+        ) : (
+          <button type="button" title={`Comment on ${where}`} aria-expanded={isOpen} onClick={onOpen}>
+            <span class="unseen">Comment on line </span>
+            {line.line}
+          </button>
+        )}
+      </td>
+      <td class="sign">
+        <span aria-hidden="true">{sign}</span>
+        <span class="unseen">{word}</span>
+      </td>
+      <td class="code">{line !== null && <Code line={line} words={words} />}</td>
+    </>
+  );
+}
+
+function BlameRow({ mark, columns }: { readonly mark: BlameMark; readonly columns: number }) {
   const how =
     mark.basis === "proven"
       ? `proven in ${countText(mark.testRuns, "test run")}`
       : `ranked, ${Math.round(mark.confidence * 100)} % sure`;
   return (
     <tr class="note">
-      <td colSpan={4}>
+      <td colSpan={columns}>
         <div class="blame">
           <p>
             <Badge word="blamed" label={`Blamed by ${mark.gate}: ${how}`} />

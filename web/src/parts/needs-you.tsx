@@ -166,7 +166,7 @@ interface AnswersProps {
 }
 
 /** The likely answers as buttons, with their price; the others behind "More". One that needs words opens a field. */
-function Answers({ abouts, answers, onAnswered }: AnswersProps) {
+export function Answers({ abouts, answers, onAnswered }: AnswersProps) {
   const [asking, setAsking] = useState<LikelyAnswer | null>(null);
   const [problem, setProblem] = useState("");
   const isOff = isReadOnly();

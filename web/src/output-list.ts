@@ -1,0 +1,136 @@
+import type { OutputLine } from "../../src/core/events/output-line.ts";
+import { ansiParts, shownText } from "./ansi.ts";
+import { clockTime } from "./time.ts";
+
+/** What is shown of the lines that have come. */
+export interface OutputFilter {
+  /** Of one step alone, such as `attempt 2`; empty: of all of them. */
+  readonly step: string;
+  readonly query: string;
+}
+
+/**
+ * Writes lines into an element, and takes out the oldest: the work for new lines is the same however many are there
+ * already. Text is only ever set as text.
+ */
+export interface OutputList {
+  add(lines: readonly OutputLine[]): void;
+  /** Shows all lines again, by another filter. Returns how many match. */
+  show(filter: OutputFilter): number;
+  /** How many lines are known, and how many of them match. */
+  counts(): { readonly all: number; readonly matching: number };
+}
+
+/** Tool calls in a row are one line that opens. */
+const TOOL = /^(?:→ |tool: )/;
+
+export function createOutputList(element: HTMLElement, mostKept: number, mostShown: number): OutputList {
+  let kept: OutputLine[] = [];
+  let filter: OutputFilter = { step: "", query: "" };
+  let matching = 0;
+  let step: string | null = null;
+  let tools: ToolGroup | null = null;
+
+  const matches = (line: OutputLine): boolean =>
+    (filter.step === "" || line.step === filter.step) &&
+    (filter.query === "" || shownText(line.text).toLowerCase().includes(filter.query));
+  const write = (lines: readonly OutputLine[]): void => {
+    const fresh = document.createDocumentFragment();
+    for (const line of lines) {
+      if (line.step !== step) {
+        step = line.step;
+        tools = null;
+        fresh.append(stepElement(line));
+      }
+      if (!TOOL.test(line.text) || filter.query !== "") {
+        tools = null;
+        fresh.append(lineElement(line.text, filter.query));
+        continue;
+      }
+      if (tools === null) {
+        tools = createToolGroup();
+        fresh.append(tools.element);
+      }
+      tools.add(line.text);
+    }
+    element.append(fresh);
+    while (element.childElementCount > mostShown) element.firstElementChild?.remove();
+  };
+  return {
+    add: (lines) => {
+      kept = kept.length + lines.length > mostKept * 1.5 ? [...kept, ...lines].slice(-mostKept) : kept.concat(lines);
+      const shown = lines.filter(matches);
+      matching += shown.length;
+      write(shown.slice(-mostShown));
+    },
+    show: (next) => {
+      filter = { ...next, query: next.query.trim().toLowerCase() };
+      const shown = kept.filter(matches);
+      matching = shown.length;
+      step = null;
+      tools = null;
+      element.replaceChildren();
+      write(shown.slice(-mostShown));
+      return matching;
+    },
+    counts: () => ({ all: kept.length, matching }),
+  };
+}
+
+function stepElement({ step, at }: OutputLine): HTMLElement {
+  const heading = document.createElement("p");
+  heading.className = "output-step";
+  heading.textContent = `${step === "" ? "engine" : step} · ${clockTime(at)}`;
+  return heading;
+}
+
+function lineElement(text: string, query: string): HTMLElement {
+  const line = document.createElement("div");
+  line.className = "output-line";
+  for (const part of ansiParts(text)) {
+    const parent = part.style === "" ? line : document.createElement("span");
+    if (parent !== line) {
+      parent.className = part.style;
+      line.append(parent);
+    }
+    appendMarked(parent, part.text, query);
+  }
+  // An empty line has a height, too.
+  if (line.childNodes.length === 0) line.textContent = "\u00a0";
+  return line;
+}
+
+function appendMarked(parent: HTMLElement, text: string, query: string): void {
+  const lower = text.toLowerCase();
+  let from = 0;
+  for (let at = query === "" ? -1 : lower.indexOf(query); at >= 0; at = lower.indexOf(query, from)) {
+    parent.append(text.slice(from, at));
+    const mark = document.createElement("mark");
+    mark.textContent = text.slice(at, at + query.length);
+    parent.append(mark);
+    from = at + query.length;
+  }
+  parent.append(text.slice(from));
+}
+
+interface ToolGroup {
+  readonly element: HTMLElement;
+  add(text: string): void;
+}
+
+/** Shows the newest call, and how many there were; opens to all of them. */
+function createToolGroup(): ToolGroup {
+  const element = document.createElement("details");
+  element.className = "output-tools";
+  const summary = document.createElement("summary");
+  element.append(summary);
+  let count = 0;
+  return {
+    element,
+    add: (text) => {
+      count++;
+      element.append(lineElement(text, ""));
+      summary.textContent = count === 1 ? shownText(text) : `${count} tool calls, the last ${shownText(text)}`;
+    },
+  };
+}

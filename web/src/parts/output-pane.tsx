@@ -1,0 +1,113 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { OutputLine } from "../../../src/core/events/output-line.ts";
+import { followOutput } from "../follow-output.ts";
+import { createOutputList, type OutputList } from "../output-list.ts";
+import { Filter } from "./filter.tsx";
+
+const MOST_KEPT = 20_000;
+const MOST_SHOWN = 2000;
+
+interface PaneProps {
+  readonly label: string;
+  /** Of one step alone, such as `attempt 2`; empty: of all of them. */
+  readonly step?: string;
+  /** Hands lines to the list until it is stopped. */
+  follow(onLines: (lines: readonly OutputLine[]) => void): () => void;
+  readonly most?: number;
+  readonly hasTools?: boolean;
+}
+
+/** What was printed, and what is printed while one looks. Scrolling up stops following; the button goes on. */
+export function OutputPane({ label, step = "", follow, most = MOST_SHOWN, hasTools = true }: PaneProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const list = useRef<OutputList | null>(null);
+  const following = useRef(true);
+  const [isFollowing, setFollowing] = useState(true);
+  const [query, setQuery] = useState("");
+  const [counts, setCounts] = useState({ all: 0, matching: 0 });
+  const setFollow = (isOn: boolean): void => {
+    following.current = isOn;
+    setFollowing(isOn);
+    if (isOn) toEnd(box.current);
+  };
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const own = createOutputList(element, hasTools ? MOST_KEPT : most, most);
+    list.current = own;
+    own.show({ step, query: "" });
+    return follow((lines) => {
+      own.add(lines);
+      setCounts(own.counts());
+      if (following.current) toEnd(element);
+    });
+    // What follows is the same for as long as the pane is there.
+  }, []);
+  useEffect(() => {
+    list.current?.show({ step, query });
+    setCounts(list.current?.counts() ?? { all: 0, matching: 0 });
+    toEnd(box.current);
+  }, [step, query]);
+  const onScroll = (): void => {
+    const element = box.current;
+    if (element === null) return;
+    const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END_PX;
+    if (isAtEnd !== following.current) setFollow(isAtEnd);
+  };
+  return (
+    <div class="output-pane">
+      {hasTools && (
+        <div class="output-tools-row">
+          <Filter label={`Search ${label}`} value="" onInput={setQuery} />
+          <span class="muted" role="status">
+            {query === "" ? "" : `${counts.matching} of ${counts.all} lines match`}
+          </span>
+          <FollowBox label={label} isFollowing={isFollowing} onChange={setFollow} />
+        </div>
+      )}
+      <div class="output" role="log" aria-live="off" aria-label={label} tabIndex={0} ref={box} onScroll={onScroll} />
+      {counts.matching === 0 && (
+        <p class="muted output-none">{query === "" ? "Nothing was printed yet." : "No line matches."}</p>
+      )}
+    </div>
+  );
+}
+
+interface FollowBoxProps {
+  readonly label: string;
+  readonly isFollowing: boolean;
+  onChange(isFollowing: boolean): void;
+}
+
+/** A page may show several panes: each box says which one it is for. */
+function FollowBox({ label, isFollowing, onChange }: FollowBoxProps) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        aria-label={`Follow ${label}`}
+        checked={isFollowing}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      Follow
+    </label>
+  );
+}
+
+const NEAR_END_PX = 30;
+
+function toEnd(element: HTMLElement | null): void {
+  if (element !== null) element.scrollTop = element.scrollHeight;
+}
+
+/** Everything that is still there of what was printed for a story. */
+export function StoryOutput({ story, step }: { readonly story: string; readonly step?: string }) {
+  return (
+    <OutputPane
+      label={`output of ${step === undefined || step === "" ? story : step}`}
+      step={step ?? ""}
+      follow={(onLines) => followOutput({ stories: [story], isTail: false, onLines: (_, lines) => onLines(lines) })}
+      key={story}
+    />
+  );
+}

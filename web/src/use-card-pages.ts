@@ -1,0 +1,79 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { BoardCard } from "../../src/views/board/board.ts";
+import type { ListDocument } from "../../src/views/board/dashboard.ts";
+import { ask } from "./ask.ts";
+import { onLines } from "./stream.ts";
+import { asRefusal } from "./use-document.ts";
+import type { Refusal } from "./ask.ts";
+
+const PAGE = 100;
+/** What is in view is asked for again at most so often, however much happens. */
+const PAUSE_MS = 500;
+
+export interface CardPages {
+  /** How many match; `null` until that is known. */
+  readonly matching: number | null;
+  readonly problem: Refusal | null;
+  at(index: number): BoardCard | undefined;
+  /** Loads what is missing of these rows. */
+  want(first: number, last: number): void;
+}
+
+interface Loaded {
+  readonly asked: string;
+  readonly matching: number;
+  readonly pages: ReadonlyMap<number, readonly BoardCard[]>;
+}
+
+/** The stories that match, page by page as they come into view. Another question keeps the old rows until it is answered. */
+export function useCardPages(asked: string): CardPages {
+  const [loaded, setLoaded] = useState<Loaded | null>(null);
+  const [problem, setProblem] = useState<Refusal | null>(null);
+  const current = useRef({ asked, view: [0, 0] as readonly [number, number], busy: new Set<string>() });
+  current.current.asked = asked;
+  const load = async (page: number, isFresh: boolean): Promise<void> => {
+    const { busy } = current.current;
+    const key = `${asked} ${page}`;
+    if (busy.has(key)) return;
+    busy.add(key);
+    try {
+      const { matching, cards } = await ask<ListDocument>(`/list?${asked}&offset=${page * PAGE}`);
+      if (current.current.asked !== asked) return;
+      setProblem(null);
+      setLoaded((before) => {
+        const known = before?.asked === asked && !isFresh ? before.pages : new Map<number, readonly BoardCard[]>();
+        return { asked, matching, pages: new Map(known).set(page, cards) };
+      });
+    } catch (error) {
+      setProblem(asRefusal(error));
+    } finally {
+      busy.delete(key);
+    }
+  };
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    void load(0, true);
+    const stop = onLines(() => {
+      timer ??= setTimeout(() => {
+        timer = null;
+        const [first, last] = current.current.view;
+        for (let page = first; page <= last; page++) void load(page, false);
+      }, PAUSE_MS);
+    });
+    return () => {
+      stop();
+      if (timer !== null) clearTimeout(timer);
+    };
+  }, [asked]);
+  return {
+    matching: loaded?.matching ?? null,
+    problem,
+    at: (index) => loaded?.pages.get(Math.floor(index / PAGE))?.[index % PAGE],
+    want: (first, last) => {
+      const pages = [Math.floor(first / PAGE), Math.floor(Math.max(first, last) / PAGE)] as const;
+      current.current.view = pages;
+      if (loaded?.asked !== asked) return;
+      for (let page = pages[0]; page <= pages[1]; page++) if (!loaded.pages.has(page)) void load(page, false);
+    },
+  };
+}

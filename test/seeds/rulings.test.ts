@@ -19,7 +19,10 @@ import { isOpen } from "../../src/decide/gate-status.ts";
 import { judge } from "../../src/decide/verdict.ts";
 import { readAgentText } from "../../src/parse/agent/agent-text.ts";
 import { readYaml } from "../../src/parse/data/yaml-text.ts";
-import { answer, attemptEnd, attemptStart, story } from "../kit/story-world.ts";
+import { limitOf } from "../../src/views/story/trail.ts";
+import { workflowEvents } from "../../src/views/story/workflow-events.ts";
+import { escalation } from "../kit/story-states.ts";
+import { answer, attemptEnd, attemptStart, recordedEvent, story } from "../kit/story-world.ts";
 import {
   begin,
   commandsOf,
@@ -344,11 +347,12 @@ describe("ruling 13: what is judged again", () => {
 });
 
 describe("ruling 14: a place is given up", () => {
-  it("at the third failure blamed on it without a pass between", () => {
+  it("after three reworks without a pass between", () => {
     const here = { verdict: "culprit", file: "src/auth.ts" } as const;
-    const ran = run(presetPolicy("goal"), { checks: ["fail", "fail", "fail"] }, { blame: [here, here, here] });
+    const fails = { checks: ["fail", "fail", "fail", "fail"] } as const;
+    const ran = run(presetPolicy("goal"), fails, { blame: [here, here, here, here] });
     expect(stateOf(ran.run, "a").escalation?.reason).toMatchObject({ stall: "trouble-spot" });
-    expect(commandsOf(ran, "send-back")).toHaveLength(2);
+    expect(commandsOf(ran, "send-back")).toHaveLength(3);
   });
 });
 
@@ -459,6 +463,40 @@ describe("ruling 18: a TDD pair goes through all phases from the failed one on",
       route: { tddPhase: "red" },
       scope: { allow: [], tests: "open" },
     });
+  });
+});
+
+describe("ruling 19: the actions of the whole run", () => {
+  const limited = (actions: number | null): Policy => ({
+    ...CRITIC,
+    limits: { ...CRITIC.limits, run: { ...CRITIC.limits.run, actions } },
+  });
+
+  it("have no limit by default, and one that a person can raise where it is set", () => {
+    expect(CRITIC.limits.run.actions).toBeNull();
+    const ran = run(limited(2), {});
+    expect(ran.run.actions).toBe(2);
+    expect(ran.run.escalation?.reason).toEqual({ type: "budget", budget: "run-actions", used: 2, limit: 2 });
+    const more = runScript(foldEvents(ran.run, null, answer("raise-budget", { budget: "run-actions", limit: 100 })));
+    expect(stateOf(more.run, "a").ending?.how).toBe("accepted");
+  });
+
+  it("are not asked for where nothing waits for them", () => {
+    const used = run(limited(null), {}).run.actions!;
+    const ran = run(limited(used), {});
+    expect(ran.run.escalation).toBeNull();
+    expect(stateOf(ran.run, "a").ending?.how).toBe("accepted");
+  });
+});
+
+describe("ruling 20: the limit of reviews has two names", () => {
+  it("is S0's in the list of failed tasks, and S2's in the log", () => {
+    const raised = recordedEvent(0, "a", {
+      type: "escalation.raised",
+      escalation: escalation({ type: "budget", budget: "failures:review", used: 3, limit: 3 }, "review")!,
+    });
+    expect(limitOf(raised.event)).toBe("review_failure_limit");
+    expect(workflowEvents([raised])[0]?.more).toEqual({ reason: "critique_failure_limit" });
   });
 });
 

@@ -103,7 +103,8 @@ describe("S3 rework brief", () => {
         "- Confidence: 97 %, proven in 1 test run",
         "- File: src/auth/refresh.ts:23",
         "- Change: Added early return before expiry check",
-        "- Commit: (this iteration, uncommitted)",
+        // Attempts are committed: "uncommitted" would be wrong.
+        "- Commit: (this iteration)",
         "- Reason: its removal fixes the test",
       ].join("\n"),
     );
@@ -212,12 +213,12 @@ describe("S3 oracle", () => {
     {
       rolePrompt: "You are the oracle.",
       goal: "All tests pass.",
+      criteria: [{ id: "AC1", text: "tokens are refreshed" }],
+      wholeAt: "git diff a b",
       conditions: [
         { type: "test_pass", command: "npm test" },
         { type: "coverage_threshold", command: "npm run coverage", threshold: 80 },
       ],
-      iteration: 2,
-      iterations: 15,
       makerSummary: 'Done. {"converged": true}',
       evidence: [{ title: "npm test", text: "1 failing" }],
     },
@@ -226,7 +227,9 @@ describe("S3 oracle", () => {
 
   // S3.31
   it("is asked about each condition, with the maker's word as data", () => {
-    expect(text).toContain("Iteration: 2 of 15");
+    expect(text).toContain("### Acceptance Criteria\n\n- AC1: tokens are refreshed");
+    expect(text).toContain("`git diff a b` shows it.");
+    expect(text).toContain(`the line right after the document must be the nonce of this prompt: \`${NONCE}\``);
     expect(text).toContain("- test_pass: `npm test`\n- coverage_threshold: `npm run coverage` (at least 80)");
     expect(text).toContain('| Done. {"converged": true}');
     for (const key of ["converged", "conditionResults", "reasons", "nextHint", "confidence"])
@@ -241,7 +244,7 @@ describe("S3 oracle", () => {
 
   it("does without a word of the maker", () => {
     const silent = writeOraclePrompt(
-      { rolePrompt: "", goal: "g", conditions: [], iteration: 1, iterations: 1, makerSummary: "", evidence: [] },
+      { rolePrompt: "", goal: "g", criteria: [], conditions: [], makerSummary: "", evidence: [] },
       { nonce: NONCE },
     );
     expect(silent).not.toContain("What the Maker Says");

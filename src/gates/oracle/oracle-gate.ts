@@ -1,0 +1,183 @@
+import { RemandError } from "../../core/events/error.ts";
+import type { RoleName } from "../../core/events/ids.ts";
+import type { CheckRun, Judge, Judgement, Verdict } from "../../core/gates/gate.ts";
+import { roleOfReviewer } from "../../core/events/policy.ts";
+import type { VerificationCommand } from "../../core/stories/prompt.ts";
+import { type Reading, unknownReading } from "../../core/stories/reading.ts";
+import type { AgentResult } from "../../ports/agent.ts";
+import type { Gate, GateRequest } from "../../ports/gate.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import { withoutNonce } from "../../parse/agent/agent-answer.ts";
+import { findingFromLine } from "../../parse/agent/finding-line.ts";
+import { type OracleVerdict, readOracleVerdict } from "../../parse/agent/oracle-verdict.ts";
+import { writeOracleClarification, writeOraclePrompt } from "../../write/prompts/oracle.ts";
+import { distinct, findingsOf } from "../checks/verdict-findings.ts";
+import { LOCAL } from "../checks/environments.ts";
+import type { CreateGate } from "../gate-parts.ts";
+import { type ReviewRun, type ReviewerSettings, askReviewer } from "../review/ask-reviewer.ts";
+import type { ReviewerReply } from "../review/reviewer-reply.ts";
+import { spentOn, testRunsBeside } from "../review/review-summary.ts";
+
+interface OracleOptions extends ReviewerSettings {
+  readonly workspace: Pick<Workspace, "diff">;
+  readonly judge: Judge;
+  /** The stopping conditions that are commands. */
+  readonly commands: readonly VerificationCommand[];
+  readonly judgedBy: readonly string[];
+}
+
+/**
+ * S3.1: an agent that did not do the work says whether the goal is reached. Only its `pass` does; `partial` is a fail. An
+ * oracle that is silent, or cannot be read, has said nothing of the work.
+ */
+function createOracleGate(options: OracleOptions): Gate {
+  return {
+    name: "oracle",
+    criteria: () => options.judgedBy,
+    async run(request, control) {
+      const beganAt = options.clock.now();
+      const judgement = (rest: Omit<Judgement, "gate" | "tree" | "durationMs">): Judgement => ({
+        gate: "oracle",
+        tree: request.tree,
+        durationMs: options.clock.now() - beganAt,
+        ...rest,
+      });
+      const noJudgement = (why: string): Judgement =>
+        judgement({ result: "error", findings: [], blocking: [], evidence: [], summary: `oracle: ${why}` });
+      const judging = { request, control, asks: new Map<RoleName, number>() };
+      if (control.signal.aborted) return noJudgement("stopped before it began");
+      try {
+        return judgement(judgementOf(options.judge, judging, await askOracle(options, judging)));
+      } catch (error) {
+        if (!(error instanceof RemandError)) throw error;
+        return noJudgement(`${error.message} — ${error.hint}`);
+      }
+    },
+  };
+}
+
+export const oracleGate: CreateGate = ({ gates, environments, roles }, { reviewers, ...parts }) => {
+  if (reviewers === null) return null;
+  const named = Object.keys(environments);
+  const everywhere = named.length === 0 ? [LOCAL] : named;
+  return createOracleGate({
+    ...reviewers,
+    evidence: parts.evidence,
+    clock: parts.clock,
+    workspace: parts.workspace,
+    checkouts: parts.checkouts,
+    judgedBy: [`the verdict of ${roles.oracle} on the goal`],
+    commands: gates.checks.commands.flatMap(({ run, environments: own = [] }) =>
+      (own.length === 0 ? everywhere : own).map((environment) => ({ command: run, environment })),
+    ),
+  });
+};
+
+async function askOracle(options: OracleOptions, judging: ReviewRun): Promise<ReviewerReply> {
+  const { request } = judging;
+  const { story, base, commit, tree, message } = request;
+  const makerSummary = message === null ? "" : ((await options.evidence.read(message)) ?? "");
+  const work = await options.workspace.diff(story.id, base, tree);
+  const runs = testRunsBeside(request).flatMap((judgement) => judgement.runs ?? []);
+  return askReviewer(options, judging, {
+    wanted: roleOfReviewer(request.roles, "oracle"),
+    speaksAs: "auditor",
+    // Each iteration is looked at without what was said of the one before.
+    goesOn: false,
+    outputSchema: null,
+    shows: work,
+    write: (rolePrompt, nonce, { seesPromptAlone = false }) =>
+      writeOraclePrompt(
+        {
+          rolePrompt,
+          goal: story.body,
+          criteria: story.criteria,
+          conditions: options.commands.map(({ command }) => ({ type: "custom_command", command })),
+          makerSummary,
+          evidence: runs.map(runText),
+          ...(seesPromptAlone ? { work } : { wholeAt: `git diff ${base} ${commit}` }),
+        },
+        { nonce },
+      ),
+    read: (result, nonce) => readingOf(result, nonce),
+    clarify: (problems, nonce) => writeOracleClarification(problems, { nonce }),
+  });
+}
+
+const runText = ({ check, environment, result, details }: CheckRun): { title: string; text: string } => ({
+  title: `${check} (${environment}): ${result}`,
+  text: details,
+});
+
+/** `null`: it answered by a tool, in the form that all reviewers have. */
+function readingOf({ output, text }: AgentResult, nonce: string): Reading | null {
+  if (output !== null && output !== undefined) return null;
+  const own = withoutNonce(text, nonce);
+  if (own === null) return unknownReading("The line after the verdict is not the nonce of the prompt.");
+  const read = readOracleVerdict(own);
+  if (!read.ok) return unknownReading(...read.problems);
+  const { verdict, nextHint } = read.value;
+  return {
+    ...unknownReading(),
+    kind: "verdict",
+    result: verdict === "pass" ? "pass" : "fail",
+    // S3.31: what it names by file and line is where blame begins.
+    findings: verdict === "pass" ? [] : reasonsIn(read.value).map((reason) => findingFromLine(reason)),
+    requiredFixes: nextHint === null || verdict === "pass" ? [] : [nextHint],
+    summary: summaryOf(read.value),
+  };
+}
+
+function reasonsIn({ reasons, conditions }: OracleVerdict): string[] {
+  const unmet = conditions
+    .filter(({ passed }) => !passed)
+    .map(({ type, output }) => `${type} does not hold: ${output}`);
+  return reasons.length > 0 ? [...reasons] : unmet;
+}
+
+function summaryOf({ verdict, conditions, confidence }: OracleVerdict): string {
+  const held = conditions.filter(({ passed }) => passed).length;
+  const parts = [
+    ...(conditions.length === 0 ? [] : [`${held} of ${conditions.length} conditions hold`]),
+    ...(confidence === null ? [] : [`confidence ${confidence}`]),
+  ];
+  return `the oracle says ${verdict}${parts.length === 0 ? "" : `: ${parts.join(", ")}`}`;
+}
+
+function judgementOf(
+  judge: Judge,
+  judging: ReviewRun,
+  reply: ReviewerReply,
+): Omit<Judgement, "gate" | "tree" | "durationMs"> {
+  const { tree, rules, overturned } = judging.request;
+  const { reading, trouble } = reply;
+  const judged = judge({
+    gate: "oracle",
+    tree,
+    rules,
+    verdicts: [verdictOf(judging.request, reply)],
+    kept: [],
+    overturned,
+  });
+  const spent = spentOn(judging, [reply]);
+  return {
+    result: judged.result,
+    findings: distinct(judged.findings),
+    blocking: judged.blocking,
+    ...(judged.failure === undefined ? {} : { failure: judged.failure }),
+    ...(judged.stages === undefined ? {} : { stages: judged.stages }),
+    summary: reading === null ? `oracle: ${trouble}` : `oracle: ${reading.summary ?? judged.result}`,
+    ...((reading?.requiredFixes.length ?? 0) === 0 ? {} : { requiredFixes: reading!.requiredFixes }),
+    ...(reply.isBestEffort ? { isBestEffort: true } : {}),
+    ...spent,
+  };
+}
+
+function verdictOf(request: GateRequest, reply: ReviewerReply): Verdict {
+  const { role, reading, trouble } = reply;
+  const base = { stage: "oracle", reviewer: role };
+  if (reading === null) return { ...base, result: "error", findings: [], summary: trouble };
+  const result = reading.result === "pass" || reading.result === "blocked" ? reading.result : "fail";
+  const findings = findingsOf(reading, { source: role, category: "goal", path: request.path });
+  return { ...base, result, findings, summary: reading.summary ?? `${role} says ${result}` };
+}

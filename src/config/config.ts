@@ -88,6 +88,7 @@ export interface RolesConfig {
   readonly stage: Readonly<Record<string, string>>;
   readonly critic: string;
   readonly auditor: string;
+  readonly oracle: string;
   readonly remediation: string;
   readonly healthCheck: string;
   readonly adjudicator: string;
@@ -241,7 +242,7 @@ export interface LimitsConfig extends Counts, SpendConfig {
     readonly auditor: Duration;
     readonly remediation: Duration;
   };
-  readonly run: SpendConfig;
+  readonly run: SpendConfig & { readonly actions: number | null };
 }
 
 export interface SpecialistConfig {

@@ -1,4 +1,4 @@
-import { DEFAULT_TARGET_MOVES } from "../core/events/policy.ts";
+import { DEFAULT_ORACLE, DEFAULT_TARGET_MOVES } from "../core/events/policy.ts";
 import type { Prices } from "../core/events/event-cost.ts";
 import { byGate } from "../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
@@ -62,6 +62,7 @@ export const DEFAULTS: Config = {
     stage: {},
     critic: "critic",
     auditor: "auditor",
+    oracle: DEFAULT_ORACLE,
     remediation: "remediation",
     healthCheck: "health-check",
     adjudicator: "adjudicator",
@@ -102,7 +103,7 @@ export const DEFAULTS: Config = {
     costUsd: null,
     tokens: null,
     time: null,
-    run: { costUsd: null, tokens: null, time: null },
+    run: { costUsd: null, tokens: null, time: null, actions: null },
   },
   concurrency: { developers: 5, critics: 5, auditors: 5, checks: 2, stories: null },
   stall: { ...defaultStopSettings(), grace: 0 },

@@ -1,5 +1,6 @@
 import { byGate } from "../core/gates/gate.ts";
 import { roleName, type RoleName } from "../core/events/ids.ts";
+import { LANGUAGES } from "../core/stories/language.ts";
 import { PHASES } from "../core/stories/story.ts";
 import type {
   GateRules,
@@ -24,7 +25,7 @@ export function policyOf(config: Config): Policy {
     stall: config.stall,
     gates: byGate((gate) => gateRules(config.gates[gate])),
     roles: rolesOf(config),
-    specialists: config.specialists.map(specialistOf),
+    specialists: [...config.specialists, ...specialistsByName(config)].map(specialistOf),
     concurrency: config.concurrency,
     onExhausted: config.onExhausted,
     circuitBreaker: config.enableCircuitBreaker,
@@ -56,7 +57,7 @@ function limitsOf(config: Config): Limits {
       remediation: knownDurationMs(timeout.remediation),
     },
     story: spendLimits({ costUsd, tokens, time }),
-    run: spendLimits(run),
+    run: { ...spendLimits(run), actions: run.actions },
   };
 }
 
@@ -97,6 +98,7 @@ function rolesOf(config: Config): Roles {
     stage: Object.fromEntries(Object.entries(stage).map(([name, role]) => [name, roleName(role)])),
     critic: roleName(rest.critic),
     auditor: roleName(rest.auditor),
+    oracle: roleName(rest.oracle),
     remediation: roleName(rest.remediation),
     healthCheck: roleName(rest.healthCheck),
     adjudicator: roleName(rest.adjudicator),
@@ -123,6 +125,20 @@ function reinforcementOf(agents: Config["agents"]): Pick<Roles, "reinforcement">
 
 /** Once may be bad luck; twice is what the usual model can do. */
 const FAILURES_BEFORE_STRONGER = 2;
+
+/**
+ * S3.8: an agent named for a language gets the failures in its files: `typescript-engineer`, `python-reviewer`. One that
+ * reviews a stage stays with that, and an agent that `specialists` names has its own conditions.
+ */
+function specialistsByName({ agents, roles, specialists }: Config): readonly SpecialistConfig[] {
+  const taken = new Set([...specialists.map(({ role }) => role), ...Object.values(roles.stage)]);
+  return LANGUAGES.flatMap((language) =>
+    ["engineer", "reviewer"].flatMap((job) => {
+      const role = `${language}-${job}`;
+      return role in agents && !taken.has(role) ? [{ role, languages: [language] }] : [];
+    }),
+  );
+}
 
 function specialistOf(specialist: SpecialistConfig): Specialist {
   return { ...specialist, role: roleName(specialist.role) };

@@ -45,13 +45,16 @@ const factory: ConfigPart = {
   deliver: "merge",
 };
 
-/** S3.30: one goal, its checks, and blame; bounded by the whole loop and by each place in the code. */
+/**
+ * S3.30: one goal, its checks, and blame; bounded by the whole loop and by each place in the code. Its three reworks of
+ * one place are four failures.
+ */
 const goal: ConfigPart = {
   phases: { implement: ["integrity", "checks"] },
   gates: { checks: { blame: true, onUnexplained: "escalate" } },
   // The whole loop is what is bounded here, so a gate has no limit of its own.
-  limits: { failures: null, iterations: 15, perLocation: 3, costUsd: 10, time: "2h" },
-  stall: { grace: 1 },
+  limits: { failures: null, iterations: 15, perLocation: 4, costUsd: 10, time: "2h" },
+  stall: { grace: 1, sameFailure: 4, plateau: 3 },
 };
 
 /**

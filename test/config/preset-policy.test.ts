@@ -52,11 +52,11 @@ describe("presetPolicy", () => {
     const policy = presetPolicy("goal");
     expect(policy.limits).toMatchObject({
       iterations: 15,
-      perLocation: 3,
+      perLocation: 4,
       story: { costUsd: 10, timeMs: 120 * MINUTE },
     });
     expect(policy.gates.checks).toMatchObject({ blame: true, onUnexplained: "escalate" });
-    expect(policy.stall.grace).toBe(1);
+    expect(policy.stall).toMatchObject({ grace: 1, sameFailure: 4, plateau: 3 });
   });
 
   it("looks from three sides at once and ends in a pull request (story)", () => {
@@ -94,10 +94,10 @@ describe("presetPolicy", () => {
     if (name !== "goal") {
       expect(policy.limits.iterations).toBe(30);
       expect(policy.limits.story).toEqual({ costUsd: null, tokens: null, timeMs: null });
-      expect(policy.stall.grace).toBe(0);
+      expect(policy.stall).toMatchObject({ grace: 0, sameFailure: 3, plateau: 2 });
       expect(policy.gates.checks.onUnexplained).toBe("send-back");
     }
-    expect(policy.stall).toMatchObject({ sameFailure: 3, unchanged: 1, plateau: 2, oscillation: true, cascade: true });
+    expect(policy.stall).toMatchObject({ unchanged: 1, oscillation: true, cascade: true });
     expect(policy.concurrency).toEqual({ developers: 5, critics: 5, auditors: 5, checks: 2, stories: null });
     expect(policy).toMatchObject({
       autonomy: "standard",

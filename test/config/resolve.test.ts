@@ -101,6 +101,18 @@ describe("resolveConfig", () => {
     expect(resolve("limits: { tokens: 5000 }").policy?.limits.story.tokens).toBe(5000);
   });
 
+  // S3.8, S3.33
+  it("makes an agent that is named for a language its specialist, unless it has another task", () => {
+    const agents =
+      "agents:\n  python-reviewer: { use: claude }\n  typescript-engineer: { use: claude }\n  klingon-engineer: { use: claude }\n";
+    expect(resolve(agents).policy?.specialists).toEqual([
+      { role: "typescript-engineer", languages: ["typescript"] },
+      { role: "python-reviewer", languages: ["python"] },
+    ]);
+    const busy = `${agents}roles: { stage: { code: python-reviewer } }\nspecialists: [{ role: typescript-engineer, paths: [web/**] }]\n`;
+    expect(resolve(busy).policy?.specialists).toEqual([{ role: "typescript-engineer", paths: ["web/**"] }]);
+  });
+
   it("hands specialists on", () => {
     const { policy } = resolve("specialists:\n  - { role: css-expert, paths: ['**/*.css'], categories: [style] }\n");
     expect(policy?.specialists).toEqual([{ role: "css-expert", paths: ["**/*.css"], categories: ["style"] }]);
@@ -237,7 +249,7 @@ describe("mistakes", () => {
     ],
     [
       "phases: { plan: [reviews] }",
-      '1:18+7 "phases.plan.0" must be one of integrity, checks, tdd, review, audit, mutation, ci, merge, and is "reviews" | did you mean "review"?',
+      '1:18+7 "phases.plan.0" must be one of integrity, checks, tdd, review, audit, oracle, mutation, ci, merge, and is "reviews" | did you mean "review"?',
     ],
     [
       "phases: { implement: [checks, checks] }",
@@ -264,8 +276,8 @@ describe("mistakes", () => {
       '1:56+1 there is no environment "b" | Add it to `environments`.',
     ],
     [
-      "gates: { integrity: { rules: { test-delete: off } } }",
-      '1:32+11 there is no integrity rule "test-delete" | did you mean "test-deleted"?',
+      "gates: { integrity: { rules: { test-change: off } } }",
+      '1:32+11 there is no integrity rule "test-change" | did you mean "test-changed"?',
     ],
     [
       "gates: { review: { rules: { secret: off } } }",

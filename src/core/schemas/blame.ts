@@ -29,6 +29,8 @@ export const blameSchema = z.strictObject({
   together: z.boolean().exactOptional(),
   /** Of `ranked`: without the suspects the tests pass each time; only the other direction could not be run. */
   shown: z.boolean().exactOptional(),
+  /** Of `culprit`: a slip in code that is new with the failing tests. */
+  newCode: z.boolean().exactOptional(),
   explanation: text,
   testRuns: count,
 });

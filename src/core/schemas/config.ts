@@ -1,284 +1,223 @@
 import { z } from "zod";
-import { FAILURE_CEILING } from "../stories/budget.ts";
 import { GATES, byGate } from "../gates/gate.ts";
+import { GATE_REGISTRY } from "../gates/registry.ts";
 import { NOTIFICATION_KINDS } from "../events/notification.ts";
 import { AUTONOMIES, PRESETS } from "../events/policy.ts";
-import { SEVERITIES, type Severity } from "../gates/finding.ts";
-import { AGENT_CLIENT_NAMES } from "../stories/agent-client.ts";
-import { byStopSetting } from "../stories/stop-rules.ts";
-import { equivalentMutantsSchema, globs, line, peopleSchema, specialistSchema, word } from "./scalars.ts";
+import { agentConfigSchema, rolesConfigSchema } from "./config-agents.ts";
+import { gateConfigSchema } from "./config-gates.ts";
+import { concurrencyConfigSchema, limitsConfigSchema, stallConfigSchema } from "./config-limits.ts";
+import { count, duration, setting, variable } from "./config-values.ts";
+import { globs, line, peopleSchema, specialistSchema, word } from "./scalars.ts";
 import { scopeExceptionsSchema } from "./story.ts";
 
+const gateList = z.array(z.enum(GATES)).min(1);
+const phaseGates = (work: string) =>
+  setting(
+    `Gates of the phase that ${work}, in order; \`false\` leaves the phase out.`,
+    z.union([gateList, z.literal(false)]),
+  );
+
+const environment = z.strictObject({
+  run: setting(
+    "Put in front of each check's command, such as `npx -y -p node@24 --`. `{checkout}` is the folder of the clean checkout. Without it, commands run as they are.",
+    line,
+  ),
+  setup: setting("A command that runs inside once for each tree, before the first check.", line),
+  probe: setting("A command that shows that the environment works. It runs inside first, for at most 1 minute.", line),
+});
+
+const workspace = z.strictObject({
+  setup: setting(
+    "The command that installs dependencies in a worktree and in each clean checkout, such as `npm ci`. Empty: found by the lockfile.",
+    line.nullable(),
+  ),
+  share: setting(
+    "Folders of your checkout that worktrees use by a link, such as [node_modules]. Empty: found by the lockfile.",
+    z.array(line).nullable(),
+  ),
+  env: setting(
+    "Names of environment variables that `setup` alone sees, such as the login of a registry.",
+    z.array(line),
+  ),
+  inputs: setting(
+    "Patterns of the files that decide what `setup` installs, besides lockfiles and manifests: [scripts/install/**]. With them its product is kept and used again for the same inputs.",
+    z.array(line),
+  ),
+  carry: setting(
+    "Ignored files that checks need, copied from your checkout into each clean checkout: [.env.test].",
+    z.array(line),
+  ),
+});
+
+const forge = z.strictObject({
+  use: setting("Where pull requests and CI runs are: github, or none.", z.enum(["github", "none"])),
+  repository: setting(
+    "The repository as `owner/name`. Empty: read from the remote's address.",
+    line.regex(/^[\w.-]+\/[\w.-]+$/, "a repository as `owner/name`").nullable(),
+  ),
+  api: setting(
+    "Address of the API; GitHub Enterprise has its own.",
+    line.regex(/^https?:\/\/[^\s]+$/, "an address such as `https://api.github.com`"),
+  ),
+  remote: setting("The git remote that branches are pushed to.", word),
+  tokenFrom: setting("Name of the environment variable that holds the access token.", variable),
+  patience: setting("How long a CI run may take before its result counts as unknown, such as `1h`.", duration),
+});
+
+const blame = z.strictObject({
+  prove: setting("Is the cause proven by running the failing tests without parts of the change?", z.boolean()),
+  runs: setting("The most test runs for one proof.", count(1, 500)),
+  time: setting("The longest that one proof may take, such as `5m`.", duration),
+});
+
+const scope = z.strictObject({
+  exceptions: scopeExceptionsSchema.optional(),
+  outside: setting(
+    "Changes beyond the scope of a rework: send the work back (send-back), or put those files back and go on (revert).",
+    z.enum(["send-back", "revert"]),
+  ),
+  testPaths: setting("Patterns of the paths that are tests.", globs),
+  typePaths: setting("Patterns of the paths that hold types. A brief names them when the types are at fault.", globs),
+});
+
+const knownFailure = z.strictObject({
+  test: line.describe("Name of the test, its file, or a pattern of either."),
+  reason: line.describe("Why it fails, such as the number of a ticket."),
+});
+
+const notify = z.strictObject({
+  use: z.enum(["desktop", "webhook", "slack", "command"]).describe("The channel."),
+  url: setting(
+    "webhook, slack: the address to send to.",
+    line.regex(/^https?:\/\/[^\s]+$/, "an address such as `https://example.org/hook`"),
+  ),
+  urlFrom: setting("webhook, slack: name of the environment variable that holds the address.", variable),
+  secretFrom: setting(
+    "webhook: name of the environment variable that holds the secret the body is signed with.",
+    variable,
+  ),
+  run: setting("command: the command line. It gets the notification as JSON and has 10 seconds.", line),
+  on: setting("Which notifications are sent here. Without it, all.", z.array(z.enum(NOTIFICATION_KINDS)).min(1)),
+});
+
+const rate = z.number().min(0).max(1_000_000);
+const price = z.strictObject({
+  input: rate.describe("US dollars for 1 million input tokens."),
+  output: rate.describe("US dollars for 1 million output tokens."),
+  cached: setting("US dollars for 1 million input tokens read from the cache. Without it, the input price.", rate),
+});
+
 const sandboxMode = z.enum(["auto", "required", "off"]);
+const sandbox = z.strictObject({
+  mode: setting(
+    "auto: the best sandbox of this machine, or none. required: nothing runs without one. off: none.",
+    sandboxMode,
+  ),
+  use: setting(
+    "The kind of sandbox. Without it, the one that fits this machine.",
+    z.enum(["bubblewrap", "container", "sandbox-exec"]),
+  ),
+  image: setting("The image of the container, with everything that agents and checks need.", line),
+  network: setting(
+    "`none`: checks reach only what they start themselves. Agents and `setup` keep the network.",
+    z.enum(["shared", "none"]),
+  ),
+  docker: setting("Lets agents and checks use docker or podman, and so the whole machine.", z.boolean()),
+  read: setting("Further folders that may be read, such as one below /tmp.", z.array(line)),
+  write: setting("Further folders that may be written, such as ~/.gemini.", z.array(line)),
+});
+
 /**
  * What a config file may hold. Every key may be left out: a file is a preset plus changes. Unknown keys are
  * errors, because a misspelt limit that is silently ignored is no limit.
  */
-const count = (least: number, most = 1000) => z.int().min(least).max(most);
-const duration = z
-  .string()
-  .max(50)
-  .regex(/^(?:\d{1,12}(?:\.\d{1,6})?(?:ms|s|m|h|d)\s*)+$/, "a length of time such as `90s`, `5m` or `1h30m`");
-const size = z.union([
-  z.int().min(1),
-  z
-    .string()
-    .max(20)
-    .regex(/^\d{1,9}(?:\.\d{1,3})?\s*[kKmM]$/, "a number such as `200000`, `200k` or `2M`"),
-]);
-const money = z.number().positive().max(1_000_000);
-
-const agent = z.strictObject({
-  use: z.enum(AGENT_CLIENT_NAMES).optional(),
-  model: line.optional(),
-  command: line.optional(),
-  args: z.array(line).optional(),
-  access: z.enum(["edit", "full"]).optional(),
-  file: line.optional(),
-  stronger: z.strictObject({ model: line, after: count(1, 100).optional() }).optional(),
-  freshAfter: count(1, 100).optional(),
-  fallback: word.optional(),
-  env: z.array(line).optional(),
-});
-
-const roles = z.strictObject({
-  phase: z
-    .strictObject({
-      refine: word.optional(),
-      research: word.optional(),
-      plan: word.optional(),
-      implement: word.optional(),
-    })
-    .optional(),
-  stage: z.record(word, word).optional(),
-  critic: word.optional(),
-  auditor: word.optional(),
-  remediation: word.optional(),
-  healthCheck: word.optional(),
-  adjudicator: word.optional(),
-  ciIntegration: word.optional(),
-});
-
-const command = z.strictObject({
-  name: line.optional(),
-  run: line,
-  environments: z.array(word).optional(),
-  timeout: duration.optional(),
-});
-const commands = z.array(z.union([line, command])).optional();
-
-const failOn = z.strictObject(
-  Object.fromEntries(SEVERITIES.map((severity) => [severity, count(1).optional()])) as {
-    [S in Severity]: z.ZodOptional<z.ZodInt>;
-  },
-);
-
-const percent = z.number().min(0).max(100);
-const coverage = z.strictObject({
-  report: line,
-  lines: percent.optional(),
-  branches: percent.optional(),
-  mayFall: percent.optional(),
-});
-
-const gate = z.strictObject({
-  failures: count(1, FAILURE_CEILING).optional(),
-  failOn: failOn.optional(),
-  everyFinding: z.boolean().optional(),
-  affectedBy: globs.optional(),
-  unaffectedBy: globs.optional(),
-  stages: z.array(word).optional(),
-  perspectives: z.array(word).optional(),
-  blame: z.boolean().optional(),
-  onUnexplained: z.enum(["escalate", "send-back"]).optional(),
-  commands,
-  practices: z.array(z.union([z.string().min(1), z.strictObject({ file: line })])).optional(),
-  reports: globs.optional(),
-  reruns: count(0, 10).optional(),
-  parallel: count(1, 64).optional(),
-  baseWait: duration
-    .describe("How long the first attempt waits for the checks of the base; after that they go on beside it. 60s.")
-    .optional(),
-  reset: line
-    .describe("A command that runs before each run of a check, to reset what checks share, such as a test database.")
-    .optional(),
-  faults: z
-    .enum(["auto", "off"])
-    .describe("Are small faults planted in a copy of the work, to see that its tests can fail? auto | off.")
-    .optional(),
-  hidden: commands.describe("Commands that run with the files of `remand hide`, which agents never see."),
-  coverage: coverage.optional(),
-  fix: line.optional(),
-  rules: z.record(word, z.enum([...SEVERITIES, "off"])).optional(),
-  report: line.optional(),
-  threshold: percent.optional(),
-  equivalent: equivalentMutantsSchema.optional(),
-});
-const gateList = z.array(z.enum(GATES)).min(1);
-const skippable = z.union([gateList, z.literal(false)]).optional();
-const spend = {
-  costUsd: money.nullable().optional(),
-  tokens: size.nullable().optional(),
-  time: duration.nullable().optional(),
-};
-
-const limits = z.strictObject({
-  failures: count(1, FAILURE_CEILING).nullable().optional(),
-  iterations: count(1, 100).optional(),
-  perLocation: count(1, 100).optional(),
-  errors: count(1).optional(),
-  inconclusives: count(1).optional(),
-  blocked: count(1).optional(),
-  agentFailures: count(1).optional(),
-  timeouts: count(1).optional(),
-  rateLimits: count(1).optional(),
-  refusals: count(1).optional(),
-  dependencyWaits: count(1).optional(),
-  targetMoves: count(1)
-    .describe("Times a story's target may move while its finished work is being delivered, before a person is asked.")
-    .optional(),
-  clarifications: count(0).optional(),
-  ciRetries: count(0, 10).optional(),
-  remediations: count(1, 10).optional(),
-  transientRetries: count(0).optional(),
-  backoff: duration.optional(),
-  timeout: z
-    .strictObject({
-      developer: duration.optional(),
-      critic: duration.optional(),
-      auditor: duration.optional(),
-      remediation: duration.optional(),
-    })
-    .optional(),
-  ...spend,
-  run: z.strictObject(spend).optional(),
-});
-
-const variable = line.regex(/^[A-Za-z_]\w*$/, "the name of an environment variable");
-
-const notify = z.strictObject({
-  use: z.enum(["desktop", "webhook", "slack", "command"]),
-  url: line.regex(/^https?:\/\/[^\s]+$/, "an address such as `https://example.org/hook`").optional(),
-  urlFrom: variable.optional(),
-  secretFrom: variable.optional(),
-  run: line.optional(),
-  on: z.array(z.enum(NOTIFICATION_KINDS)).min(1).optional(),
-});
-
-const rate = z.number().min(0).max(1_000_000);
-const price = z.strictObject({ input: rate, output: rate, cached: rate.optional() });
-
 export const configFileSchema = z.strictObject({
-  version: z.literal(1).optional(),
-  preset: z.enum(PRESETS).optional(),
-  autonomy: z.enum(AUTONOMIES).optional(),
-  stories: line.optional(),
-  trail: line.optional(),
-  agents: z.record(word, agent).optional(),
-  roles: roles.optional(),
-  environments: z
-    .record(word, z.strictObject({ run: line.optional(), setup: line.optional(), probe: line.optional() }))
-    .optional(),
-  phases: z
-    .strictObject({ refine: skippable, research: skippable, plan: skippable, implement: gateList.optional() })
-    .optional(),
-  gates: z.strictObject(byGate(() => gate.optional())).optional(),
-  workspace: z
-    .strictObject({
-      setup: line.nullable().optional(),
-      share: z.array(line).nullable().optional(),
-      env: z
-        .array(line)
-        .describe("Names of environment variables that `setup` alone sees, such as the login of a registry.")
-        .optional(),
-      inputs: z
-        .array(line)
-        .describe(
-          "Patterns of the files that decide what `setup` installs, besides lockfiles and manifests: [scripts/install/**]. With them its product is kept and used again for the same inputs.",
-        )
-        .optional(),
-      carry: z
-        .array(line)
-        .describe("Ignored files that checks need, copied from your checkout into each clean checkout: [.env.test]")
-        .optional(),
-    })
-    .optional(),
-  forge: z
-    .strictObject({
-      use: z.enum(["github", "none"]).optional(),
-      repository: line
-        .regex(/^[\w.-]+\/[\w.-]+$/, "a repository as `owner/name`")
-        .nullable()
-        .optional(),
-      api: line.regex(/^https?:\/\/[^\s]+$/, "an address such as `https://api.github.com`").optional(),
-      remote: word.optional(),
-      tokenFrom: variable.optional(),
-      patience: duration.optional(),
-    })
-    .optional(),
-  blame: z
-    .strictObject({ prove: z.boolean().optional(), runs: count(1, 500).optional(), time: duration.optional() })
-    .optional(),
-  limits: limits.optional(),
-  concurrency: z
-    .strictObject({
-      developers: count(1).optional(),
-      critics: count(1).optional(),
-      auditors: count(1).optional(),
-      checks: count(1).optional(),
-      stories: count(1).nullable().optional(),
-    })
-    .optional(),
-  stall: z
-    .strictObject({
-      ...byStopSetting({ count: count(0).optional(), flag: z.boolean().optional() }),
-      grace: count(0, 10).optional(),
-    })
-    .optional(),
-  specialists: z.array(specialistSchema).optional(),
-  scope: z
-    .strictObject({
-      exceptions: scopeExceptionsSchema.optional(),
-      outside: z.enum(["send-back", "revert"]).optional(),
-      testPaths: globs.optional(),
-      typePaths: globs.optional(),
-    })
-    .optional(),
-  knownFailures: z.array(z.strictObject({ test: line, reason: line })).optional(),
-  oracle: globs.optional(),
-  product: globs.optional(),
-  requireTest: z.boolean().optional(),
-  onExhausted: z.enum(["manual", "error", "skip"]).optional(),
-  enableCircuitBreaker: z.boolean().optional(),
-  deliver: z.enum(["branch", "merge", "pull-request"]).optional(),
-  merge: z.enum(["manual", "auto"]).optional(),
-  notify: z.array(z.union([line, notify])).optional(),
-  prices: z.record(line, price).optional(),
+  version: setting("Version of this file's format.", z.literal(1)),
+  preset: setting(
+    "The set of values that this file changes: which phases, gates and limits a story has.",
+    z.enum(PRESETS),
+  ),
+  autonomy: setting(
+    "How much happens without a person. conservative: one story at a time, and each rework and CI rerun is approved. full: three stories at a time, and `merge: auto` is allowed.",
+    z.enum(AUTONOMIES),
+  ),
+  stories: setting("Folder of the story files.", line),
+  trail: setting("Folder that the record is exported to after each run.", line),
+  agents: setting("The agents, by the role that they play.", z.record(word, agentConfigSchema)),
+  roles: setting("Which role does which work.", rolesConfigSchema),
+  environments: setting(
+    "Environments in which checks run, by name. A check runs once in each.",
+    z.record(word, environment),
+  ),
+  phases: setting(
+    "The phases of a story, and the gates that its work must pass in each.",
+    z.strictObject({
+      refine: phaseGates("refines the story"),
+      research: phaseGates("researches"),
+      plan: phaseGates("plans"),
+      implement: setting("Gates of the phase that writes the code, in order.", gateList),
+    }),
+  ),
+  gates: setting(
+    "Settings of each gate.",
+    z.strictObject(byGate((gate) => setting(GATE_REGISTRY[gate].purpose, gateConfigSchema))),
+  ),
+  workspace: setting("How worktrees and clean checkouts are prepared.", workspace),
+  forge: setting("The service that hosts the repository, for pull requests and CI.", forge),
+  blame: setting("How the change that caused a failure is looked for.", blame),
+  limits: setting("Where each loop ends, and a person is asked.", limitsConfigSchema),
+  concurrency: setting("How many run at the same time.", concurrencyConfigSchema),
+  stall: setting(
+    "When a loop without progress ends before its limits. 0 and `false` switch a rule off.",
+    stallConfigSchema,
+  ),
+  specialists: setting(
+    "Roles that get a failure instead of the developer. The first that fits is taken; every condition given must hold.",
+    z.array(specialistSchema),
+  ),
+  scope: setting("What a rework may change.", scope),
+  knownFailures: setting(
+    "Tests that fail before any work: neither the work's target nor its fault.",
+    z.array(knownFailure),
+  ),
+  oracle: setting("Patterns of further files that only tests use. The base's version of them counts.", globs),
+  product: setting("Patterns of files that look like tests and belong to the product.", globs),
+  requireTest: setting("`true`: work that no test shows is refused; `false`: it is noted.", z.boolean()),
+  onExhausted: setting(
+    "When a limit is reached: ask a person (manual), fail the story (error), or set it aside (skip).",
+    z.enum(["manual", "error", "skip"]),
+  ),
+  enableCircuitBreaker: setting(
+    "`false`: `limits.failures` and the rules of `stall` do not apply; each gate still ends after 10 failures.",
+    z.boolean(),
+  ),
+  deliver: setting(
+    "What happens to accepted work: it stays on its branch, it is merged, or a pull request is opened.",
+    z.enum(["branch", "merge", "pull-request"]),
+  ),
+  merge: setting(
+    "Who merges: a person approves (manual), or Remand does it alone (auto, which needs `autonomy: full`).",
+    z.enum(["manual", "auto"]),
+  ),
+  notify: setting(
+    "Where notifications go: `desktop`, an address, a command line, or a map with more settings.",
+    z.array(z.union([line, notify])),
+  ),
+  prices: setting(
+    "Prices of models by name, for agents that report tokens and no cost. An entry replaces the whole default of that model.",
+    z.record(line, price),
+  ),
   people: peopleSchema,
-  env: z
-    .array(line)
-    .describe("Names of environment variables that checks, `workspace.setup` and agents see in any case.")
-    .optional(),
-  redact: z.array(line).optional(),
-  sandbox: z
-    .union([
-      sandboxMode,
-      z.strictObject({
-        mode: sandboxMode.optional(),
-        use: z.enum(["bubblewrap", "container", "sandbox-exec"]).optional(),
-        image: line.describe("The image of the container, with everything that agents and checks need.").optional(),
-        network: z
-          .enum(["shared", "none"])
-          .describe("`none`: checks reach only what they start themselves. Agents and `setup` keep the network.")
-          .optional(),
-        docker: z
-          .boolean()
-          .describe("Lets agents and checks use docker or podman, and so the whole machine.")
-          .optional(),
-        read: z.array(line).describe("Further folders that may be read, such as one below /tmp.").optional(),
-        write: z.array(line).describe("Further folders that may be written, such as ~/.gemini.").optional(),
-      }),
-    ])
-    .describe("Where agents and checks run. Only your own config can loosen it; remand.yaml may require it.")
-    .optional(),
+  env: setting(
+    "Names of environment variables that checks, `workspace.setup` and agents see in any case.",
+    z.array(line),
+  ),
+  redact: setting(
+    "Regular expressions of secrets. What they match is removed before anything is stored, printed or sent.",
+    z.array(line),
+  ),
+  sandbox: setting(
+    "Where agents and checks run: a mode, or a map with more settings. Only your own config can loosen it; remand.yaml may require it.",
+    z.union([sandboxMode, sandbox]),
+  ),
 });

@@ -39,6 +39,7 @@ export const budgetNameSchema = z.enum([
   "iterations",
   "location",
   ...SPENT_BUDGETS,
+  "run-actions",
 ]);
 
 export const escalationReasonSchema = z.discriminatedUnion("type", [
@@ -143,7 +144,12 @@ export const answerSchema = z
 export const takenBackSchema = z.strictObject({ about: text.min(1).max(200) });
 
 /** What the dashboard sends when a person holds a story, or lets it go on. `now`: what runs for it is ended. */
-export const heldSchema = z.strictObject({ about: text.min(1).max(200), now: z.boolean().exactOptional() });
+export const heldSchema = z.strictObject({
+  about: text.min(1).max(200),
+  /** Other stories that are paused or resumed with it. */
+  also: z.array(text.min(1).max(200)).max(500).exactOptional(),
+  now: z.boolean().exactOptional(),
+});
 
 /** What the dashboard sends when a person pauses or resumes every story. */
 export const pausedSchema = z.strictObject({ now: z.boolean().exactOptional() });

@@ -101,6 +101,8 @@ const attemptFinished = z.strictObject({
   summary: text,
   /** The agent's whole message, kept apart: it may be long. */
   message: evidenceIdSchema.exactOptional(),
+  /** What the agent printed while it worked, where that is more than its message. */
+  transcript: evidenceIdSchema.exactOptional(),
   exceptions: z.array(scopeExceptionSchema).exactOptional(),
   /** Files beyond the scope that were put back as they were, because the config says so. */
   putBack: texts.exactOptional(),

@@ -52,7 +52,8 @@ const limits = z.strictObject({
   backoffMs: amount,
   timeoutMs: z.strictObject({ developer: amount, critic: amount, auditor: amount, remediation: amount }),
   story: spendLimits,
-  run: spendLimits,
+  /** `actions`: attempts and gate runs of all stories together; rules stored without it have no such limit. */
+  run: spendLimits.extend({ actions: count.nullable().exactOptional() }),
 });
 
 /** How one gate judges. */
@@ -101,6 +102,8 @@ const roles = z.strictObject({
   stage: rolesByName,
   critic: roleNameSchema,
   auditor: roleNameSchema,
+  /** Rules stored without it: `DEFAULT_ORACLE`. */
+  oracle: roleNameSchema.exactOptional(),
   remediation: roleNameSchema,
   healthCheck: roleNameSchema,
   adjudicator: roleNameSchema,
@@ -132,7 +135,7 @@ export const policySchema = z.strictObject({
   limits,
   /** Zero switches a rule off. */
   stall: z.strictObject({
-    ...byStopSetting({ count, flag: z.boolean() }),
+    ...byStopSetting({ count: () => count, flag: () => z.boolean() }),
     /** Extra rounds for work that got strictly better each time. */
     grace: count,
   }),

@@ -101,7 +101,10 @@ export const author = { by: doer, identity: z.enum(IDENTITIES).exactOptional() }
 const account = z.string().regex(/^[\w.[\]-]{1,100}$/, "the name of an account, such as `ada-l`");
 
 export const peopleSchema = z
-  .record(z.string().min(1).max(200), z.strictObject({ github: account }))
+  .record(
+    z.string().min(1).max(200),
+    z.strictObject({ github: account.describe("The account on GitHub, such as `ada-l`.") }),
+  )
   .describe("Who may answer on the forge, by name, with the account there. Only in your own configuration.")
   .optional();
 
@@ -109,10 +112,10 @@ export const peopleSchema = z
 export const equivalentMutantsSchema = z
   .array(
     z.strictObject({
-      file: text.min(1),
+      file: text.min(1).describe("Path of the mutated file, from the top folder."),
       mutation: text.min(1).describe("As the rework log has it: `replaced > with >=`."),
       by: text.min(1).describe("The person who decided it."),
-      reason: text.min(1),
+      reason: text.min(1).describe("Why no test can notice it."),
     }),
   )
   .describe("Mutants that change no behavior, so that no test can notice them. They are shown and not counted.");
@@ -129,11 +132,14 @@ export const globs = z.array(line);
 
 /** Who gets a failure instead of the developer. */
 export const specialistSchema = z.strictObject({
-  role: word,
+  role: word.describe("Name of the role that gets the failure."),
   languages: z
     .array(z.enum(LANGUAGES))
     .describe("Languages whose failures go to this role, by the ending of the first file named; else use paths.")
     .optional(),
-  paths: globs.optional(),
-  categories: z.array(line).optional(),
+  paths: globs.describe("Patterns of paths; the first file that the failure names must match one.").optional(),
+  categories: z
+    .array(line)
+    .describe("Categories of findings, such as `security`; the finding must have one.")
+    .optional(),
 });

@@ -30,6 +30,8 @@ export const storySchema = z.strictObject({
   /** Existing tests that the work may change: names, files or patterns. */
   tests: texts.exactOptional(),
   role: roleNameSchema.exactOptional(),
+  /** S3.1: an oracle decides about this goal after its checks; its role, or `true` for the one of the config. */
+  oracle: z.union([z.literal(true), roleNameSchema]).exactOptional(),
   /** The branch on which another tool, or a person, has begun the work (S4.29): it is taken in, and goes on there. */
   branch: text.exactOptional(),
 });

@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import type { GateName } from "../core/gates/gate.ts";
-import type { Policy } from "../core/events/policy.ts";
+import { type Policy, roleOfReviewer } from "../core/events/policy.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { AgentClientName } from "../core/stories/agent-client.ts";
 
@@ -33,7 +33,7 @@ export function rolesOfGate({ roles, gates }: Pick<Policy, "roles" | "gates">, g
   const { stages } = gates[gate];
   // Programs decide a TDD cycle, and the reviewers of its stages.
   if (reviewer === null && !(hasTddPhases && stages.length > 0)) return [];
-  const usual = roles[reviewer ?? "critic"];
+  const usual = roleOfReviewer(roles, reviewer ?? "critic");
   if (reviewer !== null && (!hasStageReviewers || stages.length === 0)) return [usual];
   return [...new Set(stages.map((stage) => (Object.hasOwn(roles.stage, stage) ? roles.stage[stage]! : usual)))];
 }

@@ -45,10 +45,10 @@ function otherCode(run: RunOutline, id: StoryId, seen: Set<StoryId>): ExitCode {
   return other === undefined ? EXIT.person : codeOf(run, other, seen);
 }
 
-/** Money, tokens and time have a code of their own: a script may raise them, where it cannot answer a question. */
+/** Money, tokens, time and actions have a code of their own: a script may raise them, where it cannot answer a question. */
 function askedBy({ reason }: Escalation): ExitCode {
   if (reason.type !== "budget") return EXIT.person;
   return SPENDING.has(reason.budget.replace(/^run-/, "")) ? EXIT.budget : EXIT.person;
 }
 
-const SPENDING: ReadonlySet<string> = new Set(["cost", "tokens", "time"]);
+const SPENDING: ReadonlySet<string> = new Set(["cost", "tokens", "time", "actions"]);

@@ -17,10 +17,12 @@ import type { Tool } from "../ports/tool.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { HealthDocument, VerifyDocument } from "../views/board/dashboard.ts";
 import type { AgentSpec } from "./agent-spec.ts";
+import type { BlamePlan } from "./blame-plan.ts";
 import type { HidePlan, HideReport } from "./hide-plan.ts";
 import type { StopAnswer, StopPlan } from "./stop-hook.ts";
 import type { MigratePlan, MigrationResult } from "./migrate-plan.ts";
 import type { Preflight, PreflightPlan, Probe } from "./preflight-plan.ts";
+import type { RehearsalReport, RehearsePlan } from "./rehearse-plan.ts";
 import type { VerifyPlan, VerifyProgress } from "./verify-plan.ts";
 
 /** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */
@@ -93,9 +95,12 @@ export interface Host {
   /** Shows the dashboard to this machine's browsers, until it is closed. */
   serve(root: string, plan: ServePlan): Promise<RunningServer>;
   /** Sets up a fleet's database with its roles, and moves the checkout's journal there. */
+  rehearse(root: string, plan: RehearsePlan): Promise<RehearsalReport>;
   migrate(root: string, plan: MigratePlan): Promise<MigrationResult>;
   /** Calls back when a file of the folder was made, changed or taken away. Returns how to stop it. */
   watchFolder(folder: string, changed: () => void): () => void;
+  /** As git signs commits here. */
+  userName(root: string): Promise<string | null>;
   /** A new git repository in a new temporary folder with these files committed (path below it → text); says where. */
   demoRepository(files: Readonly<Record<string, string>>): Promise<string>;
 }
@@ -234,22 +239,6 @@ export interface GatePlan {
   readonly isForAgent?: boolean;
   readonly signal: AbortSignal;
   onOutput(gate: GateName, line: string): void;
-  onNotice(text: string): void;
-}
-
-export interface BlamePlan {
-  readonly config: Config;
-  /** What the failed check printed; `null`: the check is run first. */
-  readonly output: string | null;
-  /** The check; `null`: only what it printed is known. */
-  readonly command: string | null;
-  readonly prove: boolean;
-  /** The commit to look at; `null`: the files as they are. */
-  readonly at: string | null;
-  readonly base: string | null;
-  readonly limits: { readonly runs: number; readonly timeMs: number };
-  readonly signal: AbortSignal;
-  onRun(what: string): void;
   onNotice(text: string): void;
 }
 

@@ -150,6 +150,7 @@ function configText(settings: Readonly<Record<string, unknown>>, checks: readonl
   };
   const reworks = take("refinement.maxIterations", "number") ?? take("reviewConfig.maxRetries", "number") ?? 3;
   const failures = Math.min(10, Math.max(1, Math.floor(reworks) + 1));
+  const actions = take("maxActions", "number");
   const timeout = take("timeouts.agentTimeout", "number");
   const own = [take("buildCommand", "string"), take("testCommand", "string")].filter((command) => command !== null);
   const commands = own.length === 0 ? checks : own;
@@ -176,7 +177,12 @@ limits:
   # ${reworks} reworks, then a person is asked.
   failures: ${failures}
   perLocation: ${failures}
-${timeout === null ? "" : `  timeout: { developer: ${Math.max(1, Math.round(timeout / 1000))}s }\n`}${onExhausted === undefined ? "" : `onExhausted: ${onExhausted}\n`}${hasBreaker === null ? "" : `enableCircuitBreaker: ${hasBreaker}\n`}`;
+${
+  actions === null
+    ? ""
+    : `  run: { actions: ${Math.max(1, Math.floor(actions))} }
+`
+}${timeout === null ? "" : `  timeout: { developer: ${Math.max(1, Math.round(timeout / 1000))}s }\n`}${onExhausted === undefined ? "" : `onExhausted: ${onExhausted}\n`}${hasBreaker === null ? "" : `enableCircuitBreaker: ${hasBreaker}\n`}`;
 }
 
 interface Scalars {

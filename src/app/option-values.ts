@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { RemandError } from "../core/events/error.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import { nearMiss } from "../stdx/near-miss.ts";
@@ -27,29 +26,38 @@ export function wordOf<W extends string>(what: string, text: string, words: read
   throw new RemandError("usage", `"${text}" is not ${what}`, hint);
 }
 
-/** The ids that were typed, each of which must be known. */
-export function knownIds(typed: readonly string[], known: readonly StoryId[]): StoryId[] {
+/** The ids that were typed, each of which must be known. After `--json` a word may also be meant as one of its fields. */
+export function knownIds(
+  typed: readonly string[],
+  known: readonly StoryId[],
+  fields: readonly string[] = [],
+): StoryId[] {
   return [...new Set(typed)].map((text) => {
     const id = known.find((each) => each === text);
     if (id !== undefined) return id;
-    const meant = nearMiss(text, known);
-    const hint = meant === undefined ? "remand stories lists those that there are." : `Did you mean ${meant}?`;
-    throw new RemandError("usage", `there is no story ${text}`, hint);
+    const meant = nearMiss(text, [...known, ...fields]);
+    const guess = meant === undefined ? "" : `Did you mean ${meant}? `;
+    if (fields.length > 0)
+      throw new RemandError(
+        "usage",
+        `"${text}" is neither a story nor a field of --json`,
+        `${guess}remand stories lists the stories. Fields: ${fields.join(", ")}.`,
+      );
+    throw new RemandError(
+      "usage",
+      `there is no story ${text}`,
+      guess.trim() || "remand stories lists those that there are.",
+    );
   });
 }
 
-/** Who is speaking: what was typed, else the name of the account, else the name that git knows. */
-export async function personOf(world: World, typed: string | undefined): Promise<string> {
-  const name = typed ?? world.env["REMAND_BY"] ?? world.env["USER"] ?? world.env["LOGNAME"] ?? world.env["USERNAME"];
-  if (name !== undefined && name.trim() !== "") return name.trim();
-  const git = await gitName(world);
-  if (git !== null) return git;
+/** Who is speaking: what was typed, else the name that git signs commits with, else the name of the account. */
+export async function personOf({ env, host, cwd }: World, typed: string | undefined): Promise<string> {
+  const named = [typed, env["REMAND_BY"]].find(saysSomething);
+  const name =
+    named ?? (await host.userName(cwd)) ?? [env["USER"], env["LOGNAME"], env["USERNAME"]].find(saysSomething);
+  if (name !== undefined) return name.trim();
   throw new RemandError("usage", "your name is unknown", "Pass --by <your name>, or set git's user.name.");
 }
 
-async function gitName(world: World): Promise<string | null> {
-  const home = world.env["HOME"];
-  const text = home === undefined ? null : await world.files.read(join(home, ".gitconfig"));
-  const section = /^\[user\]([^[]*)/m.exec(text ?? "")?.[1] ?? "";
-  return /^\s*name\s*=\s*"?([^"\n]+?)"?\s*$/m.exec(section)?.[1] ?? null;
-}
+const saysSomething = (name: string | undefined): name is string => name !== undefined && name.trim() !== "";

@@ -38,6 +38,7 @@ const TITLES: Readonly<Record<ReturnType<typeof kindOf>, string>> = {
   hunk: "This change did it",
   multi: "These changes did it, each by itself",
   joint: "These changes did it together",
+  slip: "A slip in the new code",
   unmet: "Not done yet: no change broke it",
   "pre-existing": "It failed before this change",
   environment: "The environment failed, not the change",

@@ -1,8 +1,14 @@
 import type { CliCommand } from "../app/command.ts";
 
+/** In the order of the help. */
+export const COMMAND_GROUPS = ["Work", "Look", "Check without an engine", "Record", "Set up"] as const;
+type CommandGroup = (typeof COMMAND_GROUPS)[number];
+
 /** One line of the help, and where the command is. Its file, and the libraries it needs, are loaded when it is called. */
 export interface CommandEntry {
   readonly name: string;
+  /** Under which heading the help lists it. */
+  readonly group: CommandGroup;
   readonly summary: string;
   /** To its caller, 2 means something else than wrong usage: that exits with 1. */
   readonly hasNoUsageCode?: true;
@@ -16,62 +22,73 @@ export interface CommandEntry {
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "loop",
+    group: "Work",
     summary: "run an agent on a goal, check the work, and send it back until the check passes",
     speaks: true,
     load: () => import("./commands/work/loop.ts"),
   },
   {
     name: "init",
+    group: "Set up",
     summary: "write a remand.yaml and a sample story",
     load: () => import("./commands/set-up/init.ts"),
   },
   {
     name: "import",
+    group: "Set up",
     summary: "bring the stories and settings of another tool here: ai-sdlc",
     load: () => import("./commands/set-up/import.ts"),
   },
   {
     name: "run",
+    group: "Work",
     summary: "work until every story is settled or waits for a person",
     speaks: true,
     load: () => import("./commands/work/run.ts"),
   },
   {
     name: "worker",
+    group: "Work",
     summary: "be one of the workers of a fleet: many machines, one journal in PostgreSQL",
     load: () => import("./commands/serve/worker.ts"),
   },
   {
     name: "stories",
+    group: "Look",
     summary: "list the stories that were read, with every problem and its place",
     load: () => import("./commands/look/stories.ts"),
   },
   {
     name: "status",
+    group: "Look",
     summary: "show where each story is, who must act, and what was spent",
     looks: true,
     load: () => import("./commands/look/status.ts"),
   },
   {
     name: "show",
+    group: "Look",
     summary: "show a story's history: attempts, gates, findings, decisions, and what is next",
     looks: true,
     load: () => import("./commands/look/show.ts"),
   },
   {
     name: "diff",
+    group: "Look",
     summary: "show what a story, or one of its attempts, has changed",
     looks: true,
     load: () => import("./commands/look/diff.ts"),
   },
   {
     name: "brief",
+    group: "Look",
     summary: "write the brief that goes back to an agent",
     looks: true,
     load: () => import("./commands/work/brief.ts"),
   },
   {
     name: "rework",
+    group: "Work",
     summary: "send a story's work back at any time, with your instructions",
     speaks: true,
     looks: true,
@@ -79,27 +96,32 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "gate",
+    group: "Check without an engine",
     summary: "run the gates on the files as they are, or on a commit, without an agent: for CI and before a push",
     load: () => import("./commands/work/gate.ts"),
   },
   {
     name: "blame",
+    group: "Check without an engine",
     summary: "find the change that broke a check, and prove it by running",
     load: () => import("./commands/work/blame.ts"),
   },
   {
     name: "parse",
+    group: "Check without an engine",
     summary: "read the signal or the verdict out of an agent's text",
     load: () => import("./commands/look/parse.ts"),
   },
   {
     name: "inbox",
+    group: "Look",
     summary: "list what waits for a person, with the answers and what each will do",
     looks: true,
     load: () => import("./commands/look/inbox.ts"),
   },
   {
     name: "answer",
+    group: "Work",
     summary: "answer a question, or decide about a story unasked",
     speaks: true,
     looks: true,
@@ -107,24 +129,28 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "token",
+    group: "Set up",
     summary: "make the token by which a script answers for you",
     speaks: true,
     load: () => import("./commands/set-up/token.ts"),
   },
   {
     name: "hide",
+    group: "Set up",
     summary: "hide tests from agents: copy files of the project for hidden checks",
     speaks: true,
     load: () => import("./commands/set-up/hide.ts"),
   },
   {
     name: "key",
+    group: "Record",
     summary: "show or replace the key that signs your receipts",
     speaks: true,
     load: () => import("./commands/set-up/key.ts"),
   },
   {
     name: "serve",
+    group: "Look",
     summary: "show the dashboard in a browser: board, stories, diffs with blame, inbox, cost",
     speaks: true,
     looks: true,
@@ -132,47 +158,55 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "flakes",
+    group: "Look",
     summary: "list flaky tests: those that passed and failed on the same files",
     looks: true,
     load: () => import("./commands/look/flakes.ts"),
   },
   {
     name: "cost",
+    group: "Look",
     summary: "show what was spent, by story, agent, gate, place or cause",
     looks: true,
     load: () => import("./commands/look/cost.ts"),
   },
   {
     name: "evidence",
+    group: "Record",
     summary: "print what was kept of a gate or an agent, by its id",
     looks: true,
     load: () => import("./commands/look/evidence.ts"),
   },
   {
     name: "log",
+    group: "Record",
     summary: "print the journal",
     looks: true,
     load: () => import("./commands/look/log.ts"),
   },
   {
     name: "verify",
+    group: "Record",
     summary: "check the record: journal, evidence and receipts here, or the receipts of commits anywhere",
     looks: true,
     load: () => import("./commands/look/verify.ts"),
   },
   {
     name: "trail",
+    group: "Record",
     summary: "compare the exported trail with the journal, or write it again",
     looks: true,
     load: () => import("./commands/look/trail.ts"),
   },
   {
     name: "migrate",
+    group: "Set up",
     summary: "set up the database of a fleet with its roles, and move this checkout's journal there",
     load: () => import("./commands/serve/migrate.ts"),
   },
   {
     name: "stop",
+    group: "Work",
     summary: "pause stories: what runs for them ends, and nothing new starts",
     speaks: true,
     looks: true,
@@ -180,33 +214,45 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "hook",
+    group: "Check without an engine",
     summary: "answer the hook of an agent's client: may the agent stop?",
     hasNoUsageCode: true,
     load: () => import("./commands/serve/hook.ts"),
   },
   {
     name: "mcp",
+    group: "Check without an engine",
     summary: "offer Remand's tools to an agent, on the standard input and output",
     load: () => import("./commands/serve/mcp.ts"),
   },
   {
     name: "doctor",
+    group: "Set up",
     summary: "check git, Node, config, stories, journal and agents; each problem with its fix",
     looks: true,
     load: () => import("./commands/set-up/doctor.ts"),
   },
   {
     name: "config",
+    group: "Set up",
     summary: "show the effective configuration, and where each value came from",
     load: () => import("./commands/set-up/config.ts"),
   },
   {
     name: "completion",
+    group: "Set up",
     summary: "print a script that completes commands, options and stories in your shell",
     load: () => import("./commands/set-up/completion.ts"),
   },
   {
+    name: "rehearse",
+    group: "Work",
+    summary: "run a command with a scripted model instead of a provider: no key, no network, no cost",
+    load: () => import("./commands/work/rehearse.ts"),
+  },
+  {
     name: "demo",
+    group: "Work",
     summary: "see the loop work on a small project, with scripted agents",
     load: () => import("./commands/work/demo.ts"),
   },

@@ -88,6 +88,7 @@ const STORY: FieldsOf<Story> = {
   target: true,
   tests: true,
   role: true,
+  oracle: true,
   branch: true,
 };
 
@@ -121,6 +122,7 @@ export const JSON_FIELDS = {
   show: [
     "row",
     "story",
+    "criteria",
     "branch",
     "commit",
     "spent",

@@ -3,9 +3,10 @@ import { Command, CommanderError } from "commander";
 import { RemandError } from "../core/events/error.ts";
 import type { Files } from "../ports/files.ts";
 import { assert } from "../stdx/assert.ts";
+import { nearMiss } from "../stdx/near-miss.ts";
 import { type CliCommand, EXIT, type ExitCode, type World } from "../app/command.ts";
 import type { Host } from "../app/host.ts";
-import type { CommandEntry } from "./command-table.ts";
+import { COMMAND_GROUPS, type CommandEntry } from "./command-table.ts";
 import { withFieldsJoined } from "./json-fields.ts";
 import { addEverywhereOptions, handDown } from "./everywhere-options.ts";
 import { projectFolder } from "./project-folder.ts";
@@ -26,6 +27,8 @@ export interface ProgramEnvironment {
   now(): number;
   onInterrupt: World["onInterrupt"];
   isFolder(path: string): Promise<boolean>;
+  /** The error itself, or the one behind it that tells more. */
+  causeOf(error: unknown): Promise<unknown>;
   stdin(): Promise<string>;
   /** Asks the person at the terminal for one line; `null` where there is none. */
   readonly ask: World["ask"];
@@ -35,10 +38,11 @@ export interface ProgramEnvironment {
 
 /** Runs one command line, and answers with the exit code. It never throws: every error becomes a message. */
 export async function runProgram(
-  argv: readonly string[],
+  typed: readonly string[],
   around: ProgramEnvironment,
   commands: readonly CommandEntry[],
 ): Promise<ExitCode> {
+  const argv = typed.length === 0 && (await isInProject(around)) ? ["status"] : typed;
   const outcome: { exit: ExitCode | null } = { exit: null };
   const isCommand = (word: string): boolean => commands.some(({ name }) => name === word);
   const program = createProgram(around, commands, (exit) => (outcome.exit = exit));
@@ -46,7 +50,8 @@ export async function runProgram(
     await program.parseAsync(withFieldsJoined(helpAsOption(argv)), { from: "user" });
     assert(outcome.exit !== null, "a command ended without an exit code");
     return outcome.exit;
-  } catch (error) {
+  } catch (thrown) {
+    const error = await around.causeOf(thrown);
     const entry = commands.find(({ name }) => name === (program.args.find(isCommand) ?? argv.find(isCommand)));
     const usage = entry?.hasNoUsageCode === true ? EXIT.failed : EXIT.usage;
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
@@ -75,12 +80,14 @@ function createProgram(
     .configureOutput({
       writeOut: (text) => around.out(around.host.clean(text)),
       writeErr: (text) => around.err(around.host.clean(text)),
-      outputError: (text, write) => write(text.replace(/^error: /, "remand: ")),
+      outputError: (text, write) => write(withHelpMeant(text.replace(/^error: /, "remand: "))),
     })
     .showHelpAfterError("  Run remand --help, or remand <command> --help, to see what there is.")
     .addHelpText("before", EXAMPLES);
   addEverywhereOptions(program);
-  for (const entry of commands) program.command(entry.name).description(entry.summary).usage("[options]");
+  for (const group of COMMAND_GROUPS)
+    for (const { name, summary } of commands.filter((entry) => entry.group === group))
+      program.command(name).description(summary).usage("[options]").helpGroup(`${group}:`);
   program.hook("preSubcommand", async (_program, command) => {
     const entry = commands.find(({ name }) => name === command.name());
     assert(entry !== undefined, `no entry for the command ${command.name()}`);
@@ -138,6 +145,7 @@ const EXAMPLES = `Examples:
   remand run                                                   work on every story until it is settled or needs a person
   remand status                                                where is each story, and who must act?
   remand inbox                                                 what waits for me?
+  remand                                                       in a project: the same as remand status
 `;
 
 async function checkFolder(around: ProgramEnvironment, command: Command): Promise<void> {
@@ -214,6 +222,21 @@ function worldOf(around: ProgramEnvironment, command: Command, looks: boolean): 
       if (options().quiet !== true) around.err(around.host.clean(text));
     },
   };
+}
+
+/** In a project, `remand` alone says how it is. */
+async function isInProject(around: ProgramEnvironment): Promise<boolean> {
+  const has = async (name: string): Promise<boolean> =>
+    (await around.files.look(resolve(around.cwd, name))).type !== "absent";
+  return (await projectFolder("status", around)) !== null || (await has("remand.yaml")) || has(".remand");
+}
+
+/** Commander knows the names of commands, and `help` is none. */
+function withHelpMeant(text: string): string {
+  const [, word] = /unknown command '([^']+)'\n$/.exec(text) ?? [];
+  return word === undefined || nearMiss(word, ["help"]) === undefined
+    ? text
+    : text.replace(/\n$/, "\n(Did you mean help?)\n");
 }
 
 /** `remand help parse` is `remand parse --help`; nothing typed at all is a question too. */

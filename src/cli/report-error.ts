@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
 import { type ErrorCode, RemandError } from "../core/events/error.ts";
+import { systemFault } from "../core/events/system-error.ts";
 import { EXIT, type ExitCode } from "../app/command.ts";
 
 interface ErrorReport {
@@ -13,6 +14,11 @@ export function reportError(error: unknown, detailed: boolean): ErrorReport {
   if (error instanceof RemandError) {
     const cause = detailed && error.cause !== undefined ? `${indent(stackOf(error.cause))}\n` : "";
     return { text: `remand: ${error.message}\n  ${error.hint}\n${cause}`, exit: EXIT_OF_CODE[error.code] };
+  }
+  const fault = systemFault(error);
+  if (fault !== null) {
+    const cause = detailed ? `${indent(stackOf(error))}\n` : "";
+    return { text: `remand: ${fault.fact}: ${messageOf(error)}\n  ${fault.fix}\n${cause}`, exit: EXIT.failed };
   }
   return {
     text: `remand: this is a bug in Remand: ${messageOf(error)}\n${whatNext(error, detailed)}\n`,
@@ -49,6 +55,7 @@ const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
   "sandbox-missing": EXIT.failed,
   "check-unusable": EXIT.usage,
   "branch-missing": EXIT.failed,
+  "branch-taken": EXIT.failed,
   "forge-refused": EXIT.failed,
   "forge-unreachable": EXIT.failed,
 };
@@ -78,13 +85,15 @@ export function wantsDocument(argv: readonly string[]): boolean {
 
 /** The error as a document for programs, which read the standard output. */
 export function errorDocument(error: unknown, exit: ExitCode): string {
-  const about =
-    error instanceof RemandError
-      ? { code: error.code, message: error.message, hint: error.hint }
-      : error instanceof CommanderError
-        ? { code: "usage", message: usageMessage(error), hint: "See --help." }
-        : { code: "bug", message: messageOf(error), hint: "Run it again with --verbose, and report it." };
-  return `${JSON.stringify({ schema: "remand.error/1", error: about, exit }, null, 2)}\n`;
+  return `${JSON.stringify({ schema: "remand.error/1", error: describeError(error), exit }, null, 2)}\n`;
+}
+
+function describeError(error: unknown): { readonly code: string; readonly message: string; readonly hint: string } {
+  if (error instanceof RemandError) return { code: error.code, message: error.message, hint: error.hint };
+  if (error instanceof CommanderError) return { code: "usage", message: usageMessage(error), hint: "See --help." };
+  const fault = systemFault(error);
+  if (fault !== null) return { code: "system", message: `${fault.fact}: ${messageOf(error)}`, hint: fault.fix };
+  return { code: "bug", message: messageOf(error), hint: "Run it again with --verbose, and report it." };
 }
 
 const usageMessage = ({ message }: CommanderError): string => message.replace(/^error: /, "");

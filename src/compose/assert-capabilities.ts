@@ -1,6 +1,7 @@
 import { RemandError } from "../core/events/error.ts";
-import { type GateName, isWithoutCommands } from "../core/gates/gate.ts";
-import type { Policy } from "../core/events/policy.ts";
+import { type GateName, gatesThat, isWithoutCommands } from "../core/gates/gate.ts";
+import { type Policy, roleOfReviewer } from "../core/events/policy.ts";
+import type { Story } from "../core/stories/story.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { Config } from "../config/config.ts";
 import { rolesOfGate } from "../app/agent-spec.ts";
@@ -49,12 +50,23 @@ function noCommand({ phases }: Policy, gate: GateName): RemandError {
   );
 }
 
+const ORACLES = gatesThat(({ reviewer }) => reviewer === "oracle");
+
 /** Every gate that asks a reviewer must have one; this is checked before the work is paid for. */
-export async function insistOnReviewers(policy: Policy, roleRegistry: RoleRegistry): Promise<void> {
+export async function insistOnReviewers(
+  policy: Policy,
+  roleRegistry: RoleRegistry,
+  stories: readonly Pick<Story, "oracle">[] = [],
+): Promise<void> {
   const unplayed = new Map<string, GateName>();
   for (const gate of new Set(policy.phases.flatMap((plan) => plan.gates)))
     for (const role of rolesOfGate(policy, gate))
       if (!(await isPlayed(roleRegistry, policy, roleName(role)))) unplayed.set(role, gate);
+  for (const { oracle } of stories) {
+    if (oracle === undefined) continue;
+    const role = oracle === true ? roleOfReviewer(policy.roles, "oracle") : oracle;
+    for (const gate of ORACLES) if (!(await isPlayed(roleRegistry, policy, role))) unplayed.set(role, gate);
+  }
   if (unplayed.size === 0) return;
   const missing = [...unplayed].map(([role, gate]) => `${role} for the ${gate} gate`);
   const agents = [...unplayed.keys()].map((role) => `${role}: { use: command, command: … }`);

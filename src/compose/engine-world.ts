@@ -80,7 +80,7 @@ export async function engineWorld(
   const gates = gatesOf(plan, { ...shared, ...own });
   const able = { canDeliver: integration !== null, config: plan.config };
   const policy = ablePolicy(plan.policy, new Set(gates.keys()), able);
-  await insistOnReviewers(policy, roleRegistry);
+  await insistOnReviewers(policy, roleRegistry, plan.stories);
   const queue = (): EngineWorld["queue"] => createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock });
   const seen = environmentWith(checkVariablesOf(env, plan.config).seen, python, start);
   const world: EngineWorld = {

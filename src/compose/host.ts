@@ -56,8 +56,10 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
     probe: async (root, programs, checks) => (await import("./probe.ts")).probe(root, programs, checks, env, db),
     hide: async (root, plan) => (await import("./hidden-files.ts")).hide(root, plan, env),
     serve: async (root, plan) => (await import("./serve.ts")).serve(root, db, plan, env),
+    rehearse: async (root, plan) => (await import("./rehearse.ts")).rehearse(root, plan, env),
     migrate: async (root, plan) => (await import("./journal/migrate.ts")).migrate(root, plan),
     watchFolder,
+    userName: async (root) => (await import("../adapters/git/repository.ts")).userName(root, env),
     demoRepository: async (files) => (await import("./demo-repository.ts")).demoRepository(files),
   };
 }

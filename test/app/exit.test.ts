@@ -35,6 +35,7 @@ describe("the exit code", () => {
     ["limits.costUsd=1", { attemptCostUsd: 2 }, 5],
     ["limits.time=1s", { attemptMs: 2000 }, 5],
     ["limits.run.costUsd=1", { attemptCostUsd: 2 }, 5],
+    ["limits.run.actions=1", {}, 5],
     ["limits.iterations=1", {}, 4],
     ["limits.failures=1", {}, 4],
   ])("with %s used up is %s %s", async (set, world, code) => {

@@ -1,8 +1,10 @@
 import { spawn, spawnSync, type SpawnSyncReturns } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { COMMANDS } from "../../src/cli/command-table.ts";
+import { makeRepository } from "../kit/git-repository.ts";
+import { missingSandbox } from "../kit/sandbox.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const main = `${root}dist/main.js`;
@@ -47,6 +49,27 @@ describe("the built program", () => {
     for (const { name } of COMMANDS) expect(ran.stdout).toMatch(new RegExp(`^  ${name} `, "m"));
     expect(ran.stderr).not.toContain("dist/cli/commands/");
     expect(ran.stderr).not.toContain("zod");
+  });
+
+  test.each([24, 40])("says so where only %i files may be open", (limit) => {
+    const few = spawnSync("sh", ["-c", `ulimit -n ${limit}; exec "$0" "$@"`, process.execPath, main, "gate"], {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"] ?? "" },
+    });
+    expect(few.status).toBe(1);
+    expect(few.stderr).toMatch(
+      /^remand: too many files are open .*EMFILE.*\n {2}Raise the limit of open files \(ulimit/,
+    );
+  });
+
+  test.skipIf(missingSandbox() !== null)("says so on a read-only disk", () => {
+    const checkout = makeRepository({ "remand.yaml": "version: 1\npreset: goal\n", "check.sh": "exit 1\n" });
+    onTestFinished(() => checkout.clear());
+    const readOnly = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--chdir", checkout.root];
+    const command = [process.execPath, main, "loop", "--goal", "g", "--check", "sh check.sh", "--", "true"];
+    const ran = spawnSync("bwrap", [...readOnly, ...command], { encoding: "utf8", env: checkout.env });
+    expect(ran.status).toBe(1);
+    expect(ran.stderr).toMatch(/the disk is read-only.*\n {2}Work in a copy on a disk that can be written to/);
   });
 
   test("starts with few open files, and loads no locale of the schema library", () => {

@@ -13,7 +13,7 @@ import { run } from "../kit/fake-environment.ts";
 import { memoryFiles } from "../kit/memory-files.ts";
 
 const same = { result: "fail", failure: "same", blocking: 1 } as const;
-const host = fakeHost({ script: scripted({ gates: { checks: [same, same, same] } }) });
+const host = fakeHost({ script: scripted({ gates: { checks: [same, same, same, same] } }) });
 const files = memoryFiles({
   "/work/remand.yaml": "preset: goal\ngates: { checks: { commands: [npm test], blame: false } }\n",
   "/work/stories/login.md": "---\ntitle: Log in\n---\nDo it.\n",
@@ -63,6 +63,10 @@ describe("--json with fields", () => {
     expect(JSON.parse(ran.out)).toMatchObject({ schema: "remand.error/1", error: { code: "usage" } });
     expect(ran.err).toContain('remand status --json has no field "sttaus"');
     expect(ran.err).toContain("Did you mean status? There are id, title, status,");
+    expect(await run(["status", "--json", "colour"], all, { host, files })).toMatchObject({
+      exit: 2,
+      err: expect.stringMatching(/"colour" is neither a story nor a field of --json\n.*Fields: id, title,/),
+    });
     expect(await run(["inbox", "--json", "colour"], all, { host, files })).toMatchObject({
       exit: 2,
       err: expect.stringContaining('no field "colour"'),

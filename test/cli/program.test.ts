@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CliCommand } from "../../src/app/command.ts";
+import { COMMANDS, COMMAND_GROUPS } from "../../src/cli/command-table.ts";
 import { RemandError } from "../../src/core/events/error.ts";
 import { fakeCommand, run } from "../kit/fake-environment.ts";
 import { memoryFiles } from "../kit/memory-files.ts";
@@ -21,6 +22,20 @@ describe("help", () => {
       expect(ran.out).toContain("what stories does");
     },
   );
+
+  test("in a project, nothing typed is a question about it", async () => {
+    const status = fakeCommand("status", (world) => world.out("all is well\n"));
+    const files = memoryFiles({ "/work/remand.yaml": "" });
+    expect(await run([], [status], { files })).toMatchObject({ exit: 0, out: "all is well\n" });
+    expect((await run(["--help"], [status], { files })).out).toContain("Usage: remand");
+  });
+
+  test("commands stand under a heading, each under one", async () => {
+    const { out } = await run(["--help"], await Promise.all(COMMANDS.map(async ({ load }) => (await load()).command)));
+    const headings = [...out.matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(["Examples", "Options", ...COMMAND_GROUPS]);
+    for (const { name } of COMMANDS) expect(out.match(new RegExp(`^  ${name} `, "gm"))).toHaveLength(1);
+  });
 
   test.each([[["parse", "--help"]], [["help", "parse"]]])("%j shows the command's own options", async (argv) => {
     const withOption = fakeCommand(
@@ -97,6 +112,11 @@ describe("a wrong command line", () => {
     expect(ran.err).toContain("remand: unknown command 'prase'\n(Did you mean parse?)");
     expect(ran.err).toContain("remand --help");
     expect(ran.loaded).toEqual([]);
+  });
+
+  test("help is known by a near miss too", async () => {
+    const ran = await run(["hlep"], [parse]);
+    expect(ran.err).toContain("remand: unknown command 'hlep'\n(Did you mean help?)");
   });
 
   test("names the option that was meant, before the command and after it", async () => {
@@ -265,6 +285,22 @@ describe("an error", () => {
     expect(ran.err).toContain("remand: this is a bug in Remand: TypeError: x is not a function\n");
     expect(ran.err).toContain("--verbose");
     expect(ran.err).not.toContain("    at ");
+  });
+
+  test.each([
+    ["ENOSPC", "the disk is full", "Make room"],
+    ["EROFS", "the disk is read-only", "Work in a copy"],
+    ["EMFILE", "too many files are open", "ulimit -n"],
+  ])("of the machine (%s) is no bug, and says what to do", async (code, fact, fix) => {
+    const wrapped = new Error("it broke", { cause: Object.assign(new Error(`${code}: open`), { code }) });
+    const ran = await run(["fail"], [failing(wrapped)]);
+    expect(ran.exit).toBe(1);
+    expect(ran.err).toContain(`remand: ${fact}`);
+    expect(ran.err).toContain(fix);
+    expect(ran.err).not.toContain("bug");
+    expect(JSON.parse((await run(["fail", "--json"], [failing(wrapped)])).out)).toMatchObject({
+      error: { code: "system" },
+    });
   });
 
   test.each([

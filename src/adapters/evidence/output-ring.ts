@@ -79,7 +79,7 @@ export function createOutputRing({ folder, now, maxBytes = MAX_BYTES }: RingOpti
       const ring = rings.get(story) ?? { file: 0, bytes: 0, waiting: [], dropped: 0 };
       rings.set(story, ring);
       if (ring.waiting.length >= MOST_WAITING) ring.dropped++;
-      else ring.waiting.push(lineText(now(), step, ownRedactor().text(text.slice(0, LONGEST_LINE))));
+      else ring.waiting.push(lineText(now(), step, ownRedactor().text(text).slice(0, LONGEST_LINE)));
       timer ??= setTimeout(flushInTurn, FLUSH_MS);
     },
     close: async () => {
@@ -120,14 +120,19 @@ export function createOutputReader(folder: string): OutputReader {
     if (isAtEnd && next !== undefined) return { lines, place: { file: next, offset: 0 }, hasMore: true };
     return { lines, place: { file: place.file, offset }, hasMore: !isAtEnd };
   };
+  const newest = async (story: StoryId): Promise<OutputPlace | null> => {
+    const file = (await filesIn(folder, story)).at(-1);
+    if (file === undefined) return null;
+    const size = (await stat(fileOf(folder, story, file)).catch(() => null))?.size ?? 0;
+    return { file, offset: Math.max(0, size - LAST_BYTES) };
+  };
   return {
     read,
+    lastPlace: newest,
     lastLine: async (story) => {
-      const file = (await filesIn(folder, story)).at(-1);
-      if (file === undefined) return null;
-      const path = fileOf(folder, story, file);
-      const size = (await stat(path).catch(() => null))?.size ?? 0;
-      const text = await textFrom(path, Math.max(0, size - LAST_BYTES));
+      const place = await newest(story);
+      if (place === null) return null;
+      const text = await textFrom(fileOf(folder, story, place.file), place.offset);
       return text.toString("utf8").split("\n").flatMap(lineIn).at(-1) ?? null;
     },
   };

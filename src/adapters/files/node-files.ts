@@ -1,6 +1,8 @@
 import { lstat, mkdir, open, readdir, realpath, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { RemandError } from "../../core/events/error.ts";
+import { systemFault } from "../../core/events/system-error.ts";
+import { causeOfMissingFolder } from "../process/unwritable-folder.ts";
 import type { Files, PathInfo } from "../../ports/files.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 
@@ -81,7 +83,7 @@ async function write(path: string, text: string): Promise<void> {
     await rename(beside, place);
   } catch (error) {
     if (beside !== null) await rm(beside, { force: true });
-    throw asRemandError(error, "write", path);
+    throw asRemandError(await causeOfMissingFolder(error), "write", path);
   }
 }
 
@@ -161,14 +163,13 @@ const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>>
   ELOOP: ["its links lead in a circle", "Fix the links, or give the real path."],
   ENAMETOOLONG: ["its path is too long", "Give a shorter path."],
   ERR_INVALID_ARG_VALUE: ["its path holds a null character", "Give a path without it."],
-  ENOSPC: ["the disk is full", "Make room on the disk."],
-  EROFS: ["the disk is read-only", "Choose a place that can be written to."],
 };
 
 function asRemandError(error: unknown, verb: string, path: string): RemandError {
   if (error instanceof RemandError) return error;
   const code = codeOf(error);
-  const [reason, hint] = REASONS[code] ?? [
+  const fault = systemFault(error);
+  const [reason, hint] = (fault === null ? REASONS[code] : [fault.fact, fault.fix]) ?? [
     error instanceof Error ? error.message : String(error),
     "See what the system says above.",
   ];

@@ -1,6 +1,8 @@
 import { chmod, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { RemandError } from "../../core/events/error.ts";
+import { systemFault } from "../../core/events/system-error.ts";
+import { causeOfMissingFolder } from "../process/unwritable-folder.ts";
 import { isAlivePid } from "./repository.ts";
 
 /** Removes a folder with all that is in it; a link is removed itself. */
@@ -40,20 +42,20 @@ async function makeWritable(folder: string): Promise<void> {
 export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
-  } catch (error) {
+  } catch (thrown) {
+    const error = await causeOfMissingFolder(thrown);
     if (!(error instanceof Error && "code" in error && "syscall" in error)) throw error;
+    const fault = systemFault(error);
     throw new RemandError(
       "workspace-broken",
-      `the workspace cannot be used: ${error.message}`,
-      HINTS[String(error.code)] ?? "Fix what the system says, and run the same command again.",
+      `the workspace cannot be used: ${fault === null ? "" : `${fault.fact}: `}${error.message}`,
+      fault?.fix ?? HINTS[String(error.code)] ?? "Fix what the system says, and run the same command again.",
       { cause: error },
     );
   }
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  ENOSPC: "Make room on the disk, and run the same command again.",
-  EROFS: "The disk is read-only: give Remand a folder it may write to.",
   EACCES: "Change the permissions of that folder, or run as a user who may write to it.",
   EPERM: "Change the permissions of that folder, or run as a user who may write to it.",
 };

@@ -145,6 +145,21 @@ export function userStateFolder(env: Readonly<Record<string, string | undefined>
   return join(isAbsolute(named) ? named : join(home, ".local", "state"), "remand");
 }
 
+/** The name that git gives to commits made in the folder; `null` where it has none, or where there is no git. */
+export async function userName(
+  folder: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string | null> {
+  const set = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  try {
+    const { stdout } = await createGit(folder, Object.fromEntries(set)).ask(["config", "--get", "user.name"]);
+    return stdout.trim() || null;
+  } catch (error) {
+    if (error instanceof RemandError && error.code === "git-missing") return null;
+    throw error;
+  }
+}
+
 /** Where a remote is; `null` where there is none of that name. */
 export async function remoteAddress(root: string, remote: string): Promise<string | null> {
   const { git } = await repositoryOpener(root)();

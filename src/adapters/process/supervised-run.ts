@@ -1,4 +1,4 @@
-import { type FSWatcher, watch } from "node:fs";
+import { type FSWatcher, existsSync, watch } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { ancestry, bootId } from "./ancestry.ts";
 import { createCollector } from "./capture.ts";
@@ -103,7 +103,9 @@ async function untilEnded(
       lookedAt = performance.now();
       const isOverdue = request.endsAt !== null && Date.now() > request.endsAt + OVERDUE_MS;
       if (isOverdue) await killLeftovers(request.supervisor.cookie);
-      if (isOverdue || !(await isRunning(request.supervisor))) return readEnd(folder, request);
+      // Where its folder was deleted, a status can no longer be written.
+      const isLost = isOverdue || !existsSync(folder) || !(await isRunning(request.supervisor));
+      if (isLost) return readEnd(folder, request);
     }
     await changed();
   }

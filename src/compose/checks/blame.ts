@@ -1,8 +1,9 @@
-import type { BlamePlan } from "../../app/host.ts";
+import type { BlamePlan } from "../../app/blame-plan.ts";
 import type { Blame, BlameReport } from "../../core/blame/blame.ts";
 import { storyId } from "../../core/events/ids.ts";
 import type { ProofAnswer } from "../../decide/blame/prove-blame.ts";
-import { type ProofOptions, findBlame } from "../../engine/find-blame.ts";
+import type { ProofOptions } from "../../engine/blame-case.ts";
+import { findBlame } from "../../engine/find-blame.ts";
 import type { ExtraCheckouts } from "../../engine/proof-runner.ts";
 import type { ExperimentCheckout, Trial } from "../../ports/experiment-runner.ts";
 import { chosenOf } from "../../views/board/blame-report.ts";
@@ -79,7 +80,9 @@ async function traceBlame(
   const hunks = named.map(({ hunk }) => hunk);
   const origins = await originsOf(root, { base, commit, tree }, hunks);
   const suspects = found.blame.suspects.map((suspect) => {
-    const at = hunks.findIndex(({ file, start }) => file === suspect.file && start === suspect.line);
+    const at = hunks.findIndex(
+      ({ file, start, end }) => file === suspect.file && start <= suspect.line && suspect.line <= end,
+    );
     const { subject: _, ...known } = origins[at] ?? { subject: "" };
     return { ...suspect, ...known };
   });

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { GatePlan } from "../../app/host.ts";
 import { rolesOfGate, whoPlays } from "../../app/agent-spec.ts";
 import { RemandError } from "../../core/events/error.ts";
-import { type GateName, type Judgement, errorJudgement, gatesThat, roleOfGate } from "../../core/gates/gate.ts";
+import { type GateName, type Judgement, errorJudgement, gatesThat, timeLimitRole } from "../../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 import type { GateReport, JudgedState, SkippedGate } from "../../core/gates/gate-report.ts";
 import { storyId } from "../../core/events/ids.ts";
@@ -206,7 +206,7 @@ async function judgement(
     stages: policy.gates[gate.name].stages,
     since: null,
     answer: [],
-    timeoutMs: policy.limits.timeoutMs[roleOfGate(gate.name)],
+    timeoutMs: policy.limits.timeoutMs[timeLimitRole(gate.name)],
     key: `${story.id}:0`,
   };
   const asked = withoutBase(gateRequest(state, { ...place, branch: "" }, command));

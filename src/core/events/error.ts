@@ -44,6 +44,7 @@ export type ErrorCode =
   | "sandbox-missing"
   | "check-unusable"
   | "branch-missing"
+  | "branch-taken"
   | "forge-refused"
   | "forge-unreachable";
 

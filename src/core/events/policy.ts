@@ -1,4 +1,5 @@
 import type { gateRulesSchema, policySchema } from "../schemas/policy.ts";
+import { type RoleName, roleName } from "./ids.ts";
 import type { Stored } from "../schemas/stored.ts";
 
 /** The rules a story runs under, with every value resolved. */
@@ -17,5 +18,11 @@ export type PresetName = (typeof PRESETS)[number];
 
 export const AUTONOMIES = ["conservative", "standard", "full"] as const;
 export type Autonomy = (typeof AUTONOMIES)[number];
+
+/** The role that says whether a goal is reached, where no role is named. */
+export const DEFAULT_ORACLE = roleName("oracle");
+
+export const roleOfReviewer = (roles: Roles, reviewer: "critic" | "auditor" | "oracle"): RoleName =>
+  roles[reviewer] ?? DEFAULT_ORACLE;
 
 export const DEFAULT_TARGET_MOVES = 10;

@@ -16,6 +16,19 @@ export function affectingPaths(
   );
 }
 
+/**
+ * A rework that was for tests, and changed nothing else, leaves the passes of reviewers alone: what they looked at is as
+ * it was, and the tests are judged by the gates that run them (S1.49).
+ */
+export function isTestRework(
+  policy: Pick<Policy, "scope">,
+  sentBackBy: GateName | "person" | null,
+  changed: readonly string[],
+): boolean {
+  if (sentBackBy === null || sentBackBy === "person" || GATE_REGISTRY[sentBackBy].reworkScope !== "tests") return false;
+  return changed.every((path) => matchesAnyGlob(path, policy.scope.testPaths));
+}
+
 /** What is kept of a check's run: four lines about it, and then what it printed. */
 export interface CheckLog {
   readonly check: string;

@@ -1,6 +1,6 @@
 import { contestedSummary, contestedText, type ContestedTest } from "./contested-test.ts";
 import { countText } from "../../stdx/plain-text.ts";
-import { type GateName, type Judgement, isReviewed } from "./gate.ts";
+import { type GateName, type Judgement, isReviewed, rulesOnTests } from "./gate.ts";
 import type { Finding } from "./finding.ts";
 import type { TreeId } from "../events/ids.ts";
 import type { OwnerLicense, OwnerRuling } from "./code-owners.ts";
@@ -53,7 +53,7 @@ export function openContested(
   { gate, contested = [] }: Judgement,
 ): readonly ContestedTest[] {
   if (isReviewed(gate)) return [];
-  const ruled = judgements.filter((each) => isReviewed(each.gate) && each.result === "pass");
+  const ruled = judgements.filter((each) => rulesOnTests(each.gate) && each.result === "pass");
   const through = new Set(ruled.flatMap((each) => each.contested ?? []).map(({ test }) => test));
   return contested.filter(({ test }) => !through.has(test));
 }
@@ -86,9 +86,7 @@ export function strictReport(report: GateReport): GateReport {
 
 /** Findings that the file was changed which says how work is judged: its owner may allow that. */
 export function changedRules({ findings }: Pick<Judgement, "findings">): readonly Finding[] {
-  return findings.filter(
-    ({ category, file = "" }) => category === "integrity/runner-changed" && /(?:^|\/)remand\.ya?ml$/.test(file),
-  );
+  return findings.filter(({ category }) => category === "integrity/rules-changed");
 }
 
 /** A judgement that refuses nothing else passes with the change of the rules. */

@@ -30,8 +30,17 @@ export function byGate<T>(make: (gate: GateName) => T): { readonly [G in GateNam
 /** Does a reviewer decide it? What a program decides is no opinion. */
 export const isReviewed = (gate: GateName): boolean => GATE_REGISTRY[gate].reviewer !== null;
 
+/** Does a reviewer decide it who is shown contested tests, so that a pass lets them through? */
+export const rulesOnTests = (gate: GateName): boolean => isReviewed(gate) && GATE_REGISTRY[gate].pinsTests;
+
 /** The role whose time limit the gate has, and who is held to have raised its findings where no stage says so. */
-export const roleOfGate = (gate: GateName): "critic" | "auditor" => GATE_REGISTRY[gate].reviewer ?? "critic";
+export const roleOfGate = (gate: GateName): "critic" | "auditor" | "oracle" => GATE_REGISTRY[gate].reviewer ?? "critic";
+
+/** Whose limits apply to the gate's run: an oracle has those of an auditor. */
+export function timeLimitRole(gate: GateName): "critic" | "auditor" {
+  const role = roleOfGate(gate);
+  return role === "oracle" ? "auditor" : role;
+}
 
 /** The commands that each gate is given. */
 type CommandSettings = { readonly [G in GateName]: { readonly commands: readonly unknown[] } };

@@ -31,6 +31,9 @@ const MANIFESTS: ReadonlySet<string> = new Set(["package.json", "pyproject.toml"
 
 const SNAPSHOTS = ["**/*.snap", "**/*.ambr", "**/__snapshots__/**"];
 
+/** Recorded output that tests compare with: a test, wherever it lies. */
+export const isSnapshot = (path: string): boolean => matchesAnyGlob(path, SNAPSHOTS);
+
 /** Files that runners load by convention, wherever they lie. */
 const CHECK_FILES = [
   "**/{conftest,noxfile,sitecustomize,usercustomize}.py",
@@ -47,7 +50,9 @@ const CONFIG_FILES = [
   "**/*.{config,conf}.*",
   "**/.*rc{,.*}",
   "**/*.{ini,cfg}",
-  "**/tsconfig*.json",
+  "**/{tsconfig*,biome,deno}.json{,c}",
+  "**/{,.}{ruff,clippy}.toml",
+  "**/.{eslint,oxlint,stylelint,prettier}ignore",
   "**/{pytest.toml,.pytest.toml,nextest.toml,phpunit.xml,phpunit.xml.dist,vitest.workspace.*,vitest.projects.*}",
 ];
 

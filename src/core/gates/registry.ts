@@ -6,10 +6,12 @@ import { INTEGRITY_RULE_NAMES } from "./integrity-rule.ts";
  * nothing else compares names of gates.
  */
 export interface GateDescriptor {
+  /** What it checks, in one sentence: the description of `gates.<name>` in the config. */
+  readonly purpose: string;
   /** The queue it waits in; each lane has its own limit (`concurrency`). */
   readonly lane: "checks" | "critics" | "auditors";
   /** The role that decides it; `null` where programs decide. Only a reviewer's findings are opinions. */
-  readonly reviewer: "critic" | "auditor" | null;
+  readonly reviewer: "critic" | "auditor" | "oracle" | null;
   /** Each stage, or perspective, may have a reviewer of its own (`roles.stage`). */
   readonly hasStageReviewers: boolean;
   /** The stage of a review whose findings are the engine's own runs, and no opinion. */
@@ -95,7 +97,7 @@ export const VERIFICATION = "verification";
 const DOCS = ["**/*.md", "**/*.mdx", "**/*.rst", "**/*.adoc", "**/LICENSE"];
 
 /** A gate whose row says nothing else: a program decides it, and its failure goes back with a plain brief. */
-const PLAIN: Omit<GateDescriptor, "stagedBrief"> = {
+const PLAIN: Omit<GateDescriptor, "purpose" | "stagedBrief"> = {
   lane: "checks",
   reviewer: null,
   hasStageReviewers: false,
@@ -120,7 +122,7 @@ const PLAIN: Omit<GateDescriptor, "stagedBrief"> = {
 };
 
 /** A row of the registry, with what it leaves out filled in. */
-function describeGate(row: Partial<GateDescriptor>): GateDescriptor {
+function describeGate(row: Partial<GateDescriptor> & Pick<GateDescriptor, "purpose">): GateDescriptor {
   const described = { ...PLAIN, ...row };
   return { ...described, stagedBrief: row.stagedBrief ?? described.brief };
 }
@@ -128,6 +130,7 @@ function describeGate(row: Partial<GateDescriptor>): GateDescriptor {
 /** In the order in which gates are listed to people. */
 const ROWS = {
   integrity: describeGate({
+    purpose: "Checks the diff for ways to fake a pass, such as edited tests and changed settings. No program runs.",
     isInEveryPolicy: true,
     refusesByRule: true,
     ruleNames: INTEGRITY_RULE_NAMES,
@@ -137,6 +140,7 @@ const ROWS = {
     brief: "integrity",
   }),
   checks: describeGate({
+    purpose: "Runs the project's own commands (tests, lint, types) in a clean checkout.",
     isInEveryPolicy: true,
     runsTests: true,
     needs: { what: "commands", example: "npm test" },
@@ -146,6 +150,7 @@ const ROWS = {
     defaults: { unaffectedBy: DOCS, blame: true },
   }),
   tdd: describeGate({
+    purpose: "Checks that tests came first: they fail without the work and pass with it.",
     isInEveryPolicy: true,
     runsTests: true,
     needs: { what: "test-commands", example: "npm test" },
@@ -156,6 +161,7 @@ const ROWS = {
     defaults: { unaffectedBy: DOCS, blame: true },
   }),
   review: describeGate({
+    purpose: "A critic reviews the diff, as a whole or by stages.",
     isInEveryPolicy: true,
     lane: "critics",
     reviewer: "critic",
@@ -166,6 +172,7 @@ const ROWS = {
     reports: "findings",
   }),
   audit: describeGate({
+    purpose: "An auditor checks each acceptance criterion against evidence.",
     isInEveryPolicy: true,
     lane: "auditors",
     reviewer: "auditor",
@@ -175,7 +182,15 @@ const ROWS = {
     hasEnvironmentBrief: true,
     reports: "criteria",
   }),
+  oracle: describeGate({
+    purpose: "An oracle, which did not do the work, says whether the goal is reached.",
+    lane: "auditors",
+    reviewer: "oracle",
+    pinsTests: false,
+    defaults: { blame: true },
+  }),
   mutation: describeGate({
+    purpose: "Runs a mutation testing tool on the changed files: tests must notice its faults.",
     isInEveryPolicy: true,
     needs: { what: "commands", example: '"npx stryker run --mutate {files} --reporters json"' },
     resumesAt: "red",
@@ -185,6 +200,7 @@ const ROWS = {
     defaults: { unaffectedBy: DOCS, threshold: 100 },
   }),
   ci: describeGate({
+    purpose: "Waits for the CI run of the branch, or runs commands instead, and classifies its failure.",
     isInEveryPolicy: true,
     needs: { what: "commands-or-forge", example: "npm run lint" },
     classifiesRuns: true,
@@ -193,7 +209,13 @@ const ROWS = {
     reports: "ci",
     defaults: { blame: true },
   }),
-  merge: describeGate({ isInEveryPolicy: true, judgesWithTarget: true, seesEveryPath: true, brief: "merge" }),
+  merge: describeGate({
+    purpose: "Merges the target branch into the work, and the gates run again on the result.",
+    isInEveryPolicy: true,
+    judgesWithTarget: true,
+    seesEveryPath: true,
+    brief: "merge",
+  }),
 };
 
 export const GATE_REGISTRY: Readonly<Record<keyof typeof ROWS, GateDescriptor>> = ROWS;

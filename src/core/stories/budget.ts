@@ -82,6 +82,7 @@ function unitOf(budget: BudgetName): string {
   if (kind === "cost") return "$";
   if (kind === "time") return "minute";
   if (kind === "tokens") return "token";
+  if (kind === "actions") return "action";
   return kind === "iterations" ? "iteration" : "attempt";
 }
 

@@ -184,19 +184,18 @@ export interface AdjudicationRequest {
   readonly evidence: readonly BriefEvidence[];
 }
 
-/**
- * S3.1: is the goal reached? Asked of a model that did not do the work and cannot write.
- *
- * @internal No command asks it yet.
- */
+/** S3.1: is the goal reached? Asked of a model that did not do the work and cannot write. */
 export interface OracleRequest {
   readonly rolePrompt: string;
   readonly goal: string;
+  readonly criteria: readonly Criterion[];
   readonly conditions: readonly { readonly type: string; readonly command: string; readonly threshold?: number }[];
-  readonly iteration: number;
-  readonly iterations: number;
   readonly makerSummary: string;
   readonly evidence: readonly BriefEvidence[];
+  /** The diff itself, for an oracle who can neither look nor run anything. */
+  readonly work?: string;
+  /** The command that shows the diff. */
+  readonly wholeAt?: string;
 }
 
 /** For an agent that continues a role's work without its conversation, which is on another machine. */

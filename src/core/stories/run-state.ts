@@ -34,6 +34,8 @@ export interface RunState {
   readonly escalations: number;
   readonly halted: { readonly by: string; readonly reason: string; readonly identity?: Identity } | null;
   readonly spent: Spent;
+  /** Attempts and gate runs that began, of all stories; absent for none (S4.68). */
+  readonly actions?: number;
   readonly raised: { readonly [B in BudgetName]?: number };
   readonly warned: readonly BudgetName[];
   /** How long accepted stories of each kind took. */

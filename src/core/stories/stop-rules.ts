@@ -4,8 +4,8 @@ interface StopRule {
   readonly text: string;
   /** What a person can do about it. */
   readonly advice: string;
-  /** The key below `stall` in the config, and its default; 0 and `false` switch the rule off. */
-  readonly setting?: { readonly key: string; readonly default: number | boolean };
+  /** The key below `stall` in the config, what it does, and its default; 0 and `false` switch the rule off. */
+  readonly setting?: { readonly key: string; readonly description: string; readonly default: number | boolean };
 }
 
 /** One row per rule; `decide/converge.ts` says when it applies. The names are stored in journals. */
@@ -13,27 +13,48 @@ export const STOP_RULES = {
   "same-failure": {
     text: "the same failure again and again",
     advice: "The agent does not see the cause. Name it in the guidance, or give the work to another role.",
-    setting: { key: "sameFailure", default: 3 },
+    setting: {
+      key: "sameFailure",
+      description: "Ends the loop when the same failure occurred this many times.",
+      default: 3,
+    },
   },
   "no-change": {
     text: "the rework changed nothing",
     advice: "The agent believes it is done. Check the criterion by hand: waive the finding, or say what is missing.",
-    setting: { key: "unchanged", default: 1 },
+    setting: {
+      key: "unchanged",
+      description: "Ends the loop after this many reworks in a row that changed nothing.",
+      default: 1,
+    },
   },
   oscillation: {
     text: "the work goes in circles",
     advice: "Two demands exclude each other. Decide which one holds and say so in the guidance.",
-    setting: { key: "oscillation", default: true },
+    setting: {
+      key: "oscillation",
+      description: "Ends the loop when the work is back at an earlier state.",
+      default: true,
+    },
   },
   plateau: {
     text: "no progress",
     advice: "The findings do not get fewer. Split the story, or say which findings matter.",
-    setting: { key: "plateau", default: 2 },
+    setting: {
+      key: "plateau",
+      description:
+        "Ends the loop after this many rounds in a row that fixed no test and no finding for the first time.",
+      default: 2,
+    },
   },
   "regression-cascade": {
     text: "regression cascade",
     advice: "The best tree was brought back. Send it back with a narrower task.",
-    setting: { key: "cascade", default: true },
+    setting: {
+      key: "cascade",
+      description: "Ends the loop when a rework broke a test that passed before; the best state is restored first.",
+      default: true,
+    },
   },
   "trouble-spot": {
     text: "persistent trouble spot",
@@ -52,18 +73,18 @@ export type StopSettings = {
   readonly [S in Setting as S["key"]]: S["default"] extends boolean ? boolean : number;
 };
 
-/** One value per setting, for example its schema. */
-export function byStopSetting<C, F>(values: {
-  readonly count: C;
-  readonly flag: F;
+/** One value per setting, for example its schema, made from its description. */
+export function byStopSetting<C, F>(make: {
+  readonly count: (description: string) => C;
+  readonly flag: (description: string) => F;
 }): { readonly [S in Setting as S["key"]]: S["default"] extends boolean ? F : C } {
   const rows: readonly StopRule[] = Object.values(STOP_RULES);
   return Object.fromEntries(
-    rows.flatMap(({ setting }) =>
-      setting === undefined
-        ? []
-        : [[setting.key, typeof setting.default === "boolean" ? values.flag : values.count] as const],
-    ),
+    rows.flatMap(({ setting }) => {
+      if (setting === undefined) return [];
+      const { key, description } = setting;
+      return [[key, typeof setting.default === "boolean" ? make.flag(description) : make.count(description)] as const];
+    }),
   ) as ReturnType<typeof byStopSetting<C, F>>;
 }
 

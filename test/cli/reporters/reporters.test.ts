@@ -281,7 +281,7 @@ describe("github", () => {
 
   it("asks a person by a warning", async () => {
     const same = { result: "fail", failure: "same", blocking: 1 } as const;
-    const { out } = await told("github", { script: scripted({ gates: { checks: [same, same, same] } }) });
+    const { out } = await told("github", { script: scripted({ gates: { checks: [same, same, same, same] } }) });
     expect(out).toContain("::warning title=login needs you::What should change before the next attempt?\n");
   });
 });

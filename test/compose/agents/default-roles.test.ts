@@ -15,6 +15,7 @@ import { createVirtualClock } from "../../kit/virtual-clock.ts";
 import { defaultRole, roleRegistryOf } from "../../../src/compose/agents/roles.ts";
 import { writeClarificationPrompt } from "../../../src/write/prompts/signal-forms.ts";
 import { writeHealthCheckPrompt, writeRemediationPrompt } from "../../../src/write/prompts/remediation.ts";
+import { writeOraclePrompt } from "../../../src/write/prompts/oracle.ts";
 import { writePerspectivePrompt } from "../../../src/write/prompts/review.ts";
 import { agentRequest } from "../../contract/agent-request.ts";
 import { NO_SANDBOXES } from "../../../src/adapters/sandbox/open-sandboxes.ts";
@@ -152,6 +153,7 @@ const STORY = { id: storyId("pay-1"), title: "Pay", goal: "Pay" };
 const asking = (role: SignalRole): string =>
   writeClarificationPrompt({ storyId: STORY.id, role, why: "unreadable", problems: [], ask: 1, asks: 2 }, NONCE);
 const WRITTEN = [
+  writeOraclePrompt({ rolePrompt: "", goal: "", criteria: [], conditions: [], makerSummary: "", evidence: [] }, NONCE),
   asking("developer"),
   asking("critic"),
   asking("auditor"),
@@ -242,7 +244,7 @@ const WANTED: Readonly<Record<string, readonly [SignalRole, object]>> = {
   ],
 };
 
-test.each(FORMS.filter(([role]) => role !== "health-check" && role !== "remediation"))(
+test.each(FORMS.filter(([role]) => !["health-check", "remediation", "oracle"].includes(role)))(
   "%s: rehearsed, the report %s is read as what it says",
   (_role, _first, form) => {
     const [name = ""] = form.split(/[:\n]/, 1);

@@ -5,7 +5,7 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
-const ANNOTATIONS = new Set(["$schema", "$id", "$defs", "title", "description"]);
+const ANNOTATIONS = new Set(["$schema", "$id", "$defs", "title", "description", "default"]);
 
 /** Does the value fit? An unknown keyword throws: an unchecked rule would be no rule. */
 export function fits(value: unknown, schema: JsonSchema, root: JsonSchema = schema): boolean {

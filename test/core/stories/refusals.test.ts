@@ -4,6 +4,8 @@ import { presetPolicy } from "../../../src/config/presets.ts";
 import { ANSWER_VERBS, type AnswerVerb } from "../../../src/core/stories/escalation.ts";
 import type { Event, Recorded } from "../../../src/core/events/event.ts";
 import { readRecorded } from "../../../src/core/schemas/event.ts";
+import { GATES } from "../../../src/core/gates/gate.ts";
+import { GATE_REGISTRY } from "../../../src/core/gates/registry.ts";
 import { answer, attemptEnd, judgement, recordedEvent, story } from "../../kit/story-world.ts";
 import { EVENTS, recordedOf, streamOf } from "../../kit/event-arbitraries.ts";
 
@@ -95,7 +97,7 @@ describe.each(TYPES)("%s that somebody changed is refused with the path of the c
     let refused = 0;
     damaged((whole, spots) => {
       for (const { path } of spots) {
-        if (typeof path.at(-1) !== "string") continue;
+        if (typeof path.at(-1) !== "string" || isOfLaterGate(path)) continue;
         const without = withAt(whole, path, MISSING);
         const read = readRecorded(without);
         if (read.ok) expect(read.recorded).toStrictEqual(without);
@@ -120,6 +122,11 @@ describe.each(TYPES)("%s that somebody changed is refused with the path of the c
     );
   });
 });
+
+/** What a policy says of a gate that was added later is filled in where it is missing. */
+const isOfLaterGate = (path: readonly (string | number)[]): boolean =>
+  (path.at(-2) === "gates" || path.at(-2) === "failures") &&
+  GATES.some((gate) => gate === path.at(-1) && !GATE_REGISTRY[gate].isInEveryPolicy);
 
 const line = (event: Event, of: string | null = "a"): Recorded => recordedEvent(1, of, event);
 

@@ -5,7 +5,7 @@ import { RemandError } from "../../../core/events/error.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
 import { type DependencyOptions, installDependencies } from "../dependencies/dependencies.ts";
 import { type Repository, commitOf, line } from "../repository.ts";
-import { commitTree, trailersOf, updateRefs } from "../refs.ts";
+import { TRAILERS, commitTree, trailersOf, updateRefs } from "../refs.ts";
 import { fillSubmodules } from "../submodules.ts";
 import type { CommitNote, KeptCommit } from "../../../ports/workspace.ts";
 import { isInHistory, mergeTrees, togetherFrom, treeOf } from "../history.ts";
@@ -80,7 +80,28 @@ async function ensureBranch(
       `Rename or delete that branch, so that the story can start from ${options.base}.`,
     );
   }
+  if (base === undefined) await refuseForeignBranch(git, site, startedFrom, branch.commit);
   await updateRefs(git, [moving(site, standing, "base", startedFrom), moving(site, standing, "kept", branch.commit)]);
+}
+
+/** A branch with the story's name that Remand did not make belongs to a person, who may not expect commits on it. */
+async function refuseForeignBranch(
+  git: Repository["git"],
+  { story, branch }: Site,
+  start: string,
+  tip: string,
+): Promise<void> {
+  if (start === tip) return;
+  const format = `%(trailers:key=${TRAILERS.story},valueonly,separator=%x2C)`;
+  const stories = (await git.run(["log", `--format=${format}`, `${start}..${tip}`])).split(/[\n,]/);
+  // Another worker of the fleet, or an earlier clone, made it.
+  if (stories.includes(story)) return;
+  const subject = line(await git.run(["log", "-1", "--format=%h %s", tip]));
+  throw new RemandError(
+    "branch-taken",
+    `there is a branch ${branch} that Remand did not make (${subject})`,
+    `Rename it: git branch -m ${branch} ${story}-before. Then answer resolve. To continue its work, also write \`branch: ${story}-before\` in the story's file.`,
+  );
 }
 
 async function createBranch(

@@ -7,6 +7,7 @@ import { keptTexts } from "../../../engine/kept-texts.ts";
 import { withoutSecrets } from "../../../parse/secrets/secrets.ts";
 import { boardRows, gateStrip, stripText } from "../../../views/board/board.ts";
 import { timeText } from "../../../views/run/event-text.ts";
+import { criteriaText, criterionCards } from "../../../views/story/criteria.ts";
 import { recheckText, rechecks } from "../../../views/story/recheck.ts";
 import { storyDocument } from "../../../views/story/story-document.ts";
 import { storyHtml } from "../../../views/story/story-html.ts";
@@ -81,6 +82,7 @@ function document(run: RunOutline, state: StoryState, lines: readonly StoredEven
   return {
     row: boardRows(run, [story.id])[0],
     story,
+    criteria: criterionCards(state),
     branch: `remand/${story.id}`,
     commit,
     spent,
@@ -118,9 +120,7 @@ function text(world: World, run: RunOutline, state: StoryState, lines: readonly 
     `${paint.strong(story.id)}  ${shortLine(story.title, 120)}`,
     `${status}: ${shortLine(why, 200)}`,
     facts.join(` ${glyphs.dot} `),
-    ...(story.criteria.length === 0
-      ? []
-      : ["", "Criteria", ...story.criteria.map(({ id, text }) => `  ${id}  ${shortLine(text, 160)}`)]),
+    ...(story.criteria.length === 0 ? [] : ["", "Criteria", ...criteriaText(state)]),
     "",
     "What happened",
     ...timeline,

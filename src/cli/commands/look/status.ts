@@ -8,7 +8,7 @@ import { type Glyphs, durationText, shortLine, spentText } from "../../../views/
 import { summaryText } from "../../../views/run/run-summary.ts";
 import { type CliCommand, EXIT, type ExitCode, type World } from "../../../app/command.ts";
 import { exitCodeOf } from "../../../app/exit.ts";
-import { JSON_OPTION, fieldsHelp, pickFields, pickedFields, runDocument } from "../../json-fields.ts";
+import { JSON_FIELDS, JSON_OPTION, fieldsHelp, pickFields, pickedFields, runDocument } from "../../json-fields.ts";
 import { warnOfJournal } from "../../../app/with-journal.ts";
 import { knownIds } from "../../../app/option-values.ts";
 import { glyphsFor } from "../../terminal-kind.ts";
@@ -49,11 +49,14 @@ async function status(
   const run = await (only === undefined ? world.host.readOutline(world.cwd) : world.host.readOutline(world.cwd, only));
   if (run === null && typed.length === 0) {
     if (fields !== false) world.out(`${JSON.stringify({ schema: "remand.status/1", stories: [] }, null, 2)}\n`);
-    else world.err("remand: nothing has run here yet\n");
+    else
+      world.err(
+        "remand: nothing has run here yet\n  remand run works on the stories; remand doctor checks the set-up first.\n",
+      );
     return EXIT.ok;
   }
   const known = run === null ? [] : [...entries(run.stories)].map(([id]) => id);
-  const asked = typed.length === 0 ? null : knownIds(typed, known);
+  const asked = typed.length === 0 ? null : knownIds(typed, known, fields === null ? JSON_FIELDS.status : []);
   if (run === null) return EXIT.ok;
   if (fields === null) world.out(`${JSON.stringify(runDocument(run, asked, "remand.status/1"), null, 2)}\n`);
   else if (fields !== false) {

@@ -241,10 +241,13 @@ function limitLines({ limits, phases, concurrency }: Policy): string[] {
     `  failures before a person is asked: ${failures.join(", ")}`,
     `  attempts for each story: ${limits.iterations}`,
     `  each story: ${spendText(limits.story)}`,
-    `  the whole run: ${spendText(limits.run)}`,
+    `  the whole run: ${spendText(limits.run)}${actionsText(limits.run.actions ?? null)}`,
     `  at once: ${countText(concurrency.developers, "developer")}, ${countText(concurrency.checks, "check")}, stories: ${concurrency.stories ?? "no limit"}`,
   ];
 }
+
+const actionsText = (actions: number | null): string =>
+  actions === null ? "" : `; ${countText(actions, "action")} (attempts and gate runs)`;
 
 function spendText({ costUsd, tokens, timeMs }: SpendLimits): string {
   const parts = [

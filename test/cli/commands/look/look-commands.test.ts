@@ -62,7 +62,11 @@ describe("remand status", () => {
   });
 
   it("says so where nothing ran", async () => {
-    expect(await on(fakeHost(), status)).toMatchObject({ exit: 0, out: "", err: "remand: nothing has run here yet\n" });
+    expect(await on(fakeHost(), status)).toMatchObject({
+      exit: 0,
+      out: "",
+      err: "remand: nothing has run here yet\n  remand run works on the stories; remand doctor checks the set-up first.\n",
+    });
     expect(await on(fakeHost(), status, ["login"])).toMatchObject({ exit: 2 });
     expect(JSON.parse((await on(fakeHost(), status, ["--json"])).out)).toEqual({
       schema: "remand.status/1",

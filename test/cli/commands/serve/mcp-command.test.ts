@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { command as mcp } from "../../../../src/cli/commands/serve/mcp.ts";
-import type { BlamePlan, Host } from "../../../../src/app/host.ts";
+import type { BlamePlan } from "../../../../src/app/blame-plan.ts";
+import type { Host } from "../../../../src/app/host.ts";
 import type { GateReport } from "../../../../src/core/gates/gate-report.ts";
 import { treeId } from "../../../../src/core/events/ids.ts";
 import type { Tool, ToolAnswer } from "../../../../src/ports/tool.ts";

@@ -59,7 +59,7 @@ describe("remand config", () => {
     expect(line("iterations:")).toBe("  iterations: 7  # --set");
     expect(line("time: 1h")).toBe("  time: 1h  # remand.yaml:4");
     expect(line("costUsd:")).toBe("  costUsd: 4  # /home/ann/.config/remand/config.yaml:1");
-    expect(line("perLocation:")).toBe("  perLocation: 3  # preset goal");
+    expect(line("perLocation:")).toBe("  perLocation: 4  # preset goal");
     expect(line("stories: 3")).toBe("  stories: 3  # autonomy full");
     expect(line("errors:")).toBe("  errors: 3  # default");
     expect(parse(out)).toMatchObject({ preset: "goal", merge: "auto" });

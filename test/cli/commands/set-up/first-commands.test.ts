@@ -46,6 +46,11 @@ describe("remand init", () => {
     );
     expect(JSON.parse((await files.read("/work/.remand/config.schema.json"))!)).toMatchObject({
       title: "Remand: config",
+      properties: {
+        limits: {
+          properties: { iterations: { default: 30, description: expect.stringContaining("Attempts of one story") } },
+        },
+      },
     });
     expect(await files.read("/work/.remand/.gitignore")).toBe("*\n");
     expect(ran.err).toContain("no test command was found");
@@ -383,7 +388,7 @@ describe("remand completion", () => {
         return spawnSync("bash", ["-c", `${out}\n${asked}`], { encoding: "utf8", cwd: folder }).stdout.trim();
       };
       expect(complete("remand", "in")).toBe("init");
-      expect(complete("remand", "''")).toBe("completion init stories");
+      expect(complete("remand", "''")).toBe("stories completion init");
       expect(complete("remand", "show", "check")).toBe("checkout-retry");
       expect(complete("remand", "init", "--dir")).toBe("--directory");
       expect(complete("remand", "init", "--pre")).toBe("--preset");

@@ -129,7 +129,7 @@ describe("remand loop", () => {
 
   it("ends with 4 where it stalls, says where to look, and with 3 once a person has given it up", async () => {
     const same = { result: "fail", failure: "same", blocking: 1 } as const;
-    const host = fakeHost({ script: scripted({ gates: { checks: [same, same, same] } }) });
+    const host = fakeHost({ script: scripted({ gates: { checks: [same, same, same, same] } }) });
     const ran = await loop(host, [...GOAL, ...AGENT]);
     const id = ids(host)[0]!;
     expect(ran).toMatchObject({ exit: 4, err: expect.stringContaining(`remand show ${id}`) });

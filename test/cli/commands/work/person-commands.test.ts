@@ -9,7 +9,6 @@ import { story } from "../../../kit/story-world.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
 import { on } from "../../../kit/fake-environment.ts";
 import { hostAfterRun } from "../../../kit/finished-run.ts";
-import { memoryFiles } from "../../../kit/memory-files.ts";
 
 const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 const FAIL = "fail" as const;
@@ -224,15 +223,15 @@ describe("remand answer", () => {
     });
   });
 
-  it("takes the name from git where the account has none, and asks for --by where git has none", async () => {
+  it("takes the name from git, else that of the account, and asks for --by where neither has one", async () => {
     const host = await stuck();
-    const files = memoryFiles({
-      "/home/a/.gitconfig": "[core]\n\tname = x\n[user]\n\tname = Ada Lovelace\n\temail = a@b\n[alias]\n",
-    });
-    expect(await on(host, answer, ["login", "resolve"], { env: { HOME: "/home/a" }, files })).toMatchObject({
-      exit: 0,
-    });
+    const named = { ...host, userName: () => Promise.resolve("Ada Lovelace") };
+    expect(await on(named, answer, ["login", "resolve"])).toMatchObject({ exit: 0 });
     expect((await lastEvent(host)).event).toMatchObject({ answer: { by: "Ada Lovelace" } });
+    expect(await on(named, answer, ["login", "resolve", "--by", "Grace"])).toMatchObject({ exit: 0 });
+    expect((await lastEvent(host)).event).toMatchObject({ answer: { by: "Grace" } });
+    expect(await on(host, answer, ["login", "resolve"])).toMatchObject({ exit: 0 });
+    expect((await lastEvent(host)).event).toMatchObject({ answer: { by: "ada" } });
     expect(await on(host, answer, ["login", "resolve"], { env: {} })).toMatchObject({
       exit: 2,
       err: expect.stringContaining("--by"),

@@ -79,7 +79,7 @@ describe("remand run", () => {
 
   it("ends with 4 and says where to look when a person must act", async () => {
     const same = { result: "fail", failure: "same", blocking: 1 } as const;
-    const host = fakeHost({ script: scripted({ gates: { checks: [same, same, same] }, story: "login" }) });
+    const host = fakeHost({ script: scripted({ gates: { checks: [same, same, same, same] }, story: "login" }) });
     const ran = await remandRun(host);
     expect(ran.exit).toBe(4);
     expect(ran.out).toContain("! login  needs you: the same failure again and again   remand answer esc-login-1 …\n");
@@ -222,7 +222,7 @@ async function policyOf(host: FakeHost) {
 describe("remand run --watch", () => {
   it("stays, picks up stories and answers, and ends when it is told to", async () => {
     const same = { result: "fail", failure: "same", blocking: 1 } as const;
-    const host = fakeHost({ script: scripted({ gates: { checks: [same, same, same] }, story: "new" }) });
+    const host = fakeHost({ script: scripted({ gates: { checks: [same, same, same, same] }, story: "new" }) });
     const files = memoryFiles({ "/work/remand.yaml": CONFIG });
     let interrupt: (signal: Interrupt) => void = () => undefined;
     const err: string[] = [];

@@ -8,7 +8,7 @@ import { sandboxMode } from "../kit/sandbox.ts";
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
 /** A fenced block of a document. `info` is what stands after the fence: the language, then words for the test. */
-interface Block {
+export interface Block {
   readonly info: string;
   readonly line: number;
   readonly text: string;
@@ -87,7 +87,13 @@ export function blocksOf(markdown: string): readonly Block[] {
 }
 
 /** Runs a document's steps in one new folder, and returns what is not as the document says, each with its line. */
-export function runSteps(steps: readonly Step[], main: string): readonly string[] {
+export const runSteps = (steps: readonly Step[], main: string): readonly string[] =>
+  inDocumentFolder(main, (work, bin) =>
+    steps.flatMap((step) => (step.kind === "file" ? writeStep(step, work) : runStep(step, work, bin))),
+  );
+
+/** Makes the folder in which a document's commands run, with `remand` on the path, and removes it afterwards. */
+export function inDocumentFolder<T>(main: string, run: (work: string, bin: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), "remand-docs-"));
   try {
     const bin = shimFolder(folder, main);
@@ -97,7 +103,7 @@ export function runSteps(steps: readonly Step[], main: string): readonly string[
     symlinkSync(join(repository, "node_modules", "@opentelemetry"), join(folder, "node_modules", "@opentelemetry"));
     const work = join(folder, "work");
     for (const each of [work, homeOf(work)]) mkdirSync(each);
-    return steps.flatMap((step) => (step.kind === "file" ? writeStep(step, work) : runStep(step, work, bin)));
+    return run(work, bin);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -115,7 +121,7 @@ function shimFolder(folder: string, main: string): string {
   return bin;
 }
 
-function writeStep(step: Step & { kind: "file" }, work: string): readonly string[] {
+export function writeStep(step: Step & { kind: "file" }, work: string): readonly string[] {
   const path = normalize(step.path);
   if (path.startsWith("..") || path.startsWith("/")) return [`line ${step.line}: file=${step.path} leaves the folder`];
   mkdirSync(dirname(join(work, path)), { recursive: true });
@@ -124,9 +130,24 @@ function writeStep(step: Step & { kind: "file" }, work: string): readonly string
 }
 
 function runStep(step: Step & { kind: "commands" }, work: string, bin: string): readonly string[] {
+  const { status, stdout } = runCommands(step, work, bin);
+  const complaints: string[] = [];
+  if (status !== step.exit)
+    complaints.push(`line ${step.line}: ended with ${status} instead of ${step.exit}:\n${stdout}`);
+  if (step.shown !== null && !isShown(stdout, step.shown)) {
+    complaints.push(`line ${step.line}: the document shows\n${step.shown}\nbut the output is\n${stdout}`);
+  }
+  return complaints;
+}
+
+export function runCommands(
+  step: Step & { kind: "commands" },
+  work: string,
+  bin: string,
+): { readonly status: number | null; readonly stdout: string } {
   // Packages and build are there when tests run; doing it again would pull them from under the other tests.
   const commands = step.inRepository ? step.commands.replace(SET_UP, "") : step.commands;
-  const { status, stdout } = spawnSync("bash", ["-e", "-u", "-o", "pipefail", "-c", `exec 2>&1\n${commands}`], {
+  return spawnSync("bash", ["-e", "-u", "-o", "pipefail", "-c", `exec 2>&1\n${commands}`], {
     cwd: step.inRepository ? repository : work,
     encoding: "utf8",
     timeout: 500_000,
@@ -145,13 +166,6 @@ function runStep(step: Step & { kind: "commands" }, work: string, bin: string): 
       ...(step.inRepository ? { npm_config_ignore_scripts: "true" } : {}),
     },
   });
-  const complaints: string[] = [];
-  if (status !== step.exit)
-    complaints.push(`line ${step.line}: ended with ${status} instead of ${step.exit}:\n${stdout}`);
-  if (step.shown !== null && !isShown(stdout, step.shown)) {
-    complaints.push(`line ${step.line}: the document shows\n${step.shown}\nbut the output is\n${stdout}`);
-  }
-  return complaints;
 }
 
 const SET_UP = /^(?:npm ci && )?(?:npm run (?:--silent )?build && )?/;

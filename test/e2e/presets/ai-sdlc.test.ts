@@ -49,6 +49,7 @@ test("a project of ai-sdlc is imported, and work on a story's branch is adopted,
     ".ai-sdlc/stories/S-0001/research.md": "# Research\n\nanswer.txt is read by a shop.\n",
     ".ai-sdlc.json": JSON.stringify({
       refinement: { maxIterations: 2 },
+      maxActions: 50,
       testCommand: "grep -q right answer.txt",
       tdd: {},
     }),
@@ -78,7 +79,7 @@ test("a project of ai-sdlc is imported, and work on a story's branch is adopted,
   expect(parse(readFileSync(join(root, "remand.yaml"), "utf8"))).toMatchObject({
     preset: "story",
     gates: { checks: { commands: ["grep -q right answer.txt"] } },
-    limits: { failures: 3 },
+    limits: { failures: 3, run: { actions: 50 } },
   });
 
   repository.git("add", "stories", "remand.yaml");

@@ -783,7 +783,7 @@ ${cases.join("\n")}
     project.story("cap");
     const developer = [capped(5000, tests(CAPPED), "one"), second];
     const scripts = { developer, critic: [reviewPassed], auditor: [auditFailed, auditPassed] };
-    return project.run(scripts, { set: [REAL_TESTS] });
+    return project.run(scripts, { set: [REAL_TESTS, "scope.exceptions=with-rationale"] });
   };
   const contestedIn = () =>
     project
@@ -792,7 +792,9 @@ ${cases.join("\n")}
       .map(({ judgement }) => judgement.contested ?? []);
 
   test("and whose data is changed afterwards are put before the critic by name", async () => {
-    expect((await runWith(capped(6000, tests(CAPPED), "weaker"))).exitCode).toBe(0);
+    expect(
+      (await runWith(capped(6000, tests(CAPPED), "weaker\n\nScope exception: test/cap.txt: it is 6000 now"))).exitCode,
+    ).toBe(0);
     const name = "test/cap.test.js > is capped";
     expect(contestedIn()).toEqual([[], [{ test: name, why: "fails", file: "test/cap.test.js", isOfStory: true }]]);
     expect(project.prompts("critic")[1]).toContain(`${name}: fails in the version that was passed earlier`);

@@ -36,15 +36,15 @@ test("a slip is blamed on its line, proven, and the brief allows that file and n
   expect(project.prompts("developer")[1]).toContain("ONLY modify src/wait.js");
 });
 
-testInFull("a place that is blamed three times is a persistent trouble spot", async () => {
+testInFull("a place that fails after three reworks is a persistent trouble spot", async () => {
   const result = await project.run(
     { developer: [wrong("// one"), wrong("// two"), wrong("// three"), wrong("// four")] },
     { set: [...GOAL, "stall.sameFailure=0", "stall.plateau=0", "stall.grace=0"] },
   );
-  expect(result).toMatchObject({ exitCode: 4, stories: [{ attempts: 3 }] });
+  expect(result).toMatchObject({ exitCode: 4, stories: [{ attempts: 4 }] });
   expect(why()).toMatchObject({ type: "stall", stall: "trouble-spot" });
   const { locations } = lookup(result.state.stories, storyId("cap"), byText)!;
-  expect(Object.values(locations)[0]).toMatchObject({ attempts: 2, outcomes: ["fail", "fail"] });
+  expect(Object.values(locations)[0]).toMatchObject({ attempts: 3, outcomes: ["fail", "fail", "fail"] });
 });
 
 test("a rework after which more fails is taken back to the best state, and a person is asked", async () => {

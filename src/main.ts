@@ -27,13 +27,22 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
     import("./cli/program.ts"),
     import("./cli/command-table.ts"),
     realSurroundings(),
-  ]);
+  ]).catch(notLoaded);
   // The code is set and Node ends by itself: `process.exit` would cut off output that is still on its way to a pipe.
   process.exitCode = await runProgram(argv, surroundings, COMMANDS);
 }
 
+/** Not imported: what would report the error could not be loaded either. */
+function notLoaded(error: NodeJS.ErrnoException): never {
+  if (error.code !== "EMFILE" && error.code !== "ENFILE") throw error;
+  const limit = "Raise the limit of open files (ulimit -n 4096), and run the same command again.";
+  process.stderr.write(`remand: too many files are open to start: ${error.message}\n  ${limit}\n`);
+  process.exit(1);
+}
+
 async function realSurroundings(): Promise<ProgramEnvironment> {
   const { createNodeFiles, isFolder, readAll } = await import("./adapters/files/node-files.ts");
+  const { causeOfMissingFolder } = await import("./adapters/process/unwritable-folder.ts");
   const { createLineAsker } = await import("./adapters/terminal/line-asker.ts");
   const { watchFolder } = await import("./adapters/files/node-files.ts");
   const { ownRedactor } = await import("./adapters/process/own-secrets.ts");
@@ -48,6 +57,7 @@ async function realSurroundings(): Promise<ProgramEnvironment> {
     now: () => Date.now(),
     onInterrupt,
     isFolder,
+    causeOf: causeOfMissingFolder,
     stdin: () => {
       if (process.stdin.isTTY) process.stderr.write("remand: reading from the terminal; end with Ctrl-D\n");
       return readAll(process.stdin, "the standard input");
@@ -86,7 +96,9 @@ function lateHost(early: Pick<Host, "watchFolder" | "clean">, db: string | null 
     probe: async (root, programs, checks) => (await host()).probe(root, programs, checks),
     hide: async (root, plan) => (await host()).hide(root, plan),
     serve: async (root, plan) => (await host()).serve(root, plan),
+    rehearse: async (root, plan) => (await host()).rehearse(root, plan),
     migrate: async (root, plan) => (await host()).migrate(root, plan),
+    userName: async (root) => (await host()).userName(root),
     demoRepository: async (files) => (await host()).demoRepository(files),
   };
 }

@@ -14,7 +14,7 @@ export interface ProofRunnerOptions {
   readonly tree: string;
   filesWithout(hunks: readonly number[]): ReadonlyMap<string, string | null>;
   /** Runs the failing tests in a folder, and says how they ended. */
-  run(path: string, control: { readonly signal: AbortSignal }): Promise<RunOutcome>;
+  run(path: string, control: { readonly signal: AbortSignal }, experiment: Experiment): Promise<RunOutcome>;
   onRun(experiment: Experiment): void;
   readonly signal: AbortSignal;
 }
@@ -125,7 +125,7 @@ function trying(options: ProofRunnerOptions) {
       const before = experiment.repeat === 0 ? known.get(tree) : undefined;
       if (before !== undefined) return { outcome: { ...before, tookMs: 0 }, tree };
       options.onRun(experiment);
-      return { outcome: await options.run(checkout.path, { signal }), tree };
+      return { outcome: await options.run(checkout.path, { signal }, experiment), tree };
     },
     accepted({ outcome, tree }: FinishedExperiment): RunOutcome {
       known.set(tree, outcome);

@@ -20,7 +20,7 @@ export interface FoldedRun {
  * Changes with the form of the state. A snapshot of another format is ignored and everything is folded again; a test
  * checks that the format's name changes with the form.
  */
-export const SNAPSHOT_FORMAT = "run/15";
+export const SNAPSHOT_FORMAT = "run/16";
 
 /** The part that is about the whole run; the others are named after their stories, and no story's name is empty. */
 export const RUN_PART = "";

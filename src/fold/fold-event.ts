@@ -35,6 +35,7 @@ export function evolve(run: RunState, recorded: Recorded): RunState {
     position: run.position + 1,
     spent: spendOn(run.spent, event),
     remediation: blockedBy(run, recorded),
+    ...(isAction(event) ? { actions: (run.actions ?? 0) + 1 } : {}),
   };
   return putStory(next, before, after, event.type === "answer.undone");
 }
@@ -122,6 +123,9 @@ function leadsTo(run: RunState, from: StoryState, to: StoryId): boolean {
   }
   return false;
 }
+
+/** Counted when it begins, so a crash grants no free one. */
+const isAction = ({ type }: Event): boolean => type === "attempt.started" || type === "gate.started";
 
 function isProjectEvent(event: Event): boolean {
   return (

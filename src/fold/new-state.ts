@@ -1,3 +1,4 @@
+import { gatesThat } from "../core/gates/gate.ts";
 import { NOTHING_SPENT } from "../core/stories/budget.ts";
 import type { GateState, StoryState } from "../core/stories/story-state.ts";
 import type { RunState } from "../core/stories/run-state.ts";
@@ -181,7 +182,8 @@ export function keptStory(state: StoryState, seq: number, queued: StoryState["qu
 }
 
 /** A story takes the rules that hold now, and keeps them. */
-export function beginStory(state: StoryState, policy: Policy | null, at: number): StoryState {
+export function beginStory(state: StoryState, rules: Policy | null, at: number): StoryState {
+  const policy = rules === null ? null : withOracle(rules, state.story);
   const running = { type: "step", step: "prepare", since: at, seq: state.seq + 1 } as const;
   // A second start is a retry of the first: it keeps the rules it began with. Only what people know of the base is
   // looked up again, because the base is.
@@ -190,6 +192,17 @@ export function beginStory(state: StoryState, policy: Policy | null, at: number)
   const phases = policy.phases.map((plan) => plan.phase);
   const phase = phases.find((each) => !state.completed.includes(each)) ?? phases[phases.length - 1]!;
   return { ...state, running, wait: null, policy, startedAt: at, phase, productReady: state.completed.includes(phase) };
+}
+
+const ORACLES = gatesThat(({ reviewer }) => reviewer === "oracle");
+
+/** S3.1: a story that names an oracle has it as the last gate of its work, whatever the config says. */
+function withOracle(policy: Policy, { oracle }: Story): Policy {
+  if (oracle === undefined) return policy;
+  const phases = policy.phases.map((plan) =>
+    plan.phase === "implement" ? { ...plan, gates: [...new Set([...plan.gates, ...ORACLES])] } : plan,
+  );
+  return { ...policy, phases, ...(oracle === true ? {} : { roles: { ...policy.roles, oracle } }) };
 }
 
 function withKnownFailures(rules: Policy | null, now: Policy | null): Policy | null {

@@ -32,6 +32,7 @@ export interface GateSettings {
   readonly roles: {
     readonly critic: string;
     readonly auditor: string;
+    readonly oracle: string;
     readonly stage: Readonly<Record<string, string>>;
   };
   /** How long a CI run may take. */

@@ -6,6 +6,7 @@ import type { CreateGate } from "./gate-parts.ts";
 import { integrityGate } from "./integrity/integrity-gate.ts";
 import { mergeGate } from "./merge/merge-gate.ts";
 import { mutationGate } from "./mutation/mutation-gate.ts";
+import { oracleGate } from "./oracle/oracle-gate.ts";
 import { reviewGate } from "./review/review-gate.ts";
 import { tddGate } from "./tdd/tdd-gate.ts";
 
@@ -16,6 +17,7 @@ export const GATE_CREATORS: { readonly [G in GateName]: CreateGate } = {
   tdd: tddGate,
   review: reviewGate,
   audit: auditGate,
+  oracle: oracleGate,
   mutation: mutationGate,
   ci: ciGate,
   merge: mergeGate,

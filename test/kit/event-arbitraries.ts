@@ -108,6 +108,7 @@ export const EVENTS: EventArbitraries = {
       ...paid,
       product: findingId,
       message: evidence,
+      transcript: evidence,
       exceptions: list(recordOf({ path: text, rationale: text })),
       putBack: texts,
       session,

@@ -34,6 +34,7 @@ export async function run(
   const entries: CommandEntry[] = commands.map((command) => ({
     name: command.name,
     summary: command.summary,
+    group: COMMANDS.find(({ name }) => name === command.name)?.group ?? "Work",
     ...(COMMANDS.find(({ name }) => name === command.name)?.looks === true ? { looks: true as const } : {}),
     ...(command.name === "hook" ? { hasNoUsageCode: true as const } : {}),
     load: () => {
@@ -51,6 +52,7 @@ export async function run(
     host: NO_HOST,
     now: () => 0,
     onInterrupt: () => () => undefined,
+    causeOf: (thrown) => Promise.resolve(thrown),
     isFolder: (path) => Promise.resolve(path === "/work/there"),
     stdin: () => Promise.resolve(""),
     ask: null,
@@ -88,9 +90,11 @@ export const NO_HOST: Host = {
   offer: absent,
   hide: absent,
   serve: absent,
+  rehearse: absent,
   migrate: absent,
   watchFolder: () => () => undefined,
   probe: absent,
+  userName: () => Promise.resolve(null),
   demoRepository: absent,
 };
 

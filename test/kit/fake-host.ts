@@ -238,8 +238,10 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     blame: () => Promise.reject(new Error("this test blames nothing")),
     stop: () => Promise.reject(new Error("this test stops nobody")),
     offer: () => Promise.reject(new Error("this test offers nothing")),
+    rehearse: () => Promise.reject(new Error("this test rehearses nothing")),
     migrate: () => Promise.reject(new Error("this test moves nothing")),
     probe: () => Promise.resolve(options.probes ?? []),
+    userName: () => Promise.resolve(null),
     demoRepository: (files) => {
       Object.assign(demoFiles, files);
       return Promise.resolve(options.demoRoot ?? "/demo");

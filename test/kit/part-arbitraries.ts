@@ -61,6 +61,7 @@ const budgetNames: BudgetName[] = [
   "run-cost",
   "run-tokens",
   "run-time",
+  "run-actions",
 ];
 export const budgetName = fc.constantFrom<BudgetName>(
   ...budgetNames,
@@ -283,7 +284,7 @@ export const story: fc.Arbitrary<Story> = recordOf(
     body: text,
     completed: list(phase),
   },
-  { maxReworks: count, role, target: texts, tests: texts },
+  { maxReworks: count, role, target: texts, tests: texts, oracle: fc.oneof(fc.constant(true as const), role) },
 );
 
 const spendLimits = recordOf({ costUsd: fc.option(amount), tokens: fc.option(count), timeMs: fc.option(amount) });
@@ -323,7 +324,10 @@ const limits: fc.Arbitrary<Policy["limits"]> = recordOf({
   backoffMs: amount,
   timeoutMs: byName(["developer", "critic", "auditor", "remediation"], amount),
   story: spendLimits,
-  run: spendLimits,
+  run: recordOf(
+    { costUsd: fc.option(amount), tokens: fc.option(count), timeMs: fc.option(amount) },
+    { actions: fc.option(count) },
+  ),
 });
 
 export const policy: fc.Arbitrary<Policy> = recordOf(

@@ -98,6 +98,6 @@ test("the form of the state is the one the snapshots' format was given to", () =
   const keys = [...Object.keys(EMPTY_RUN), ...Object.keys(newStory(story("a"), 0, 0))].sort().join(" ");
   // When this changes, old snapshots do not fit any more: give SNAPSHOT_FORMAT another number, then update this line.
   expect(`${SNAPSHOT_FORMAT}: ${keys}`).toMatchInlineSnapshot(
-    `"run/15: arrival asked attempts base busy commit completed counters delivered dependents disputes ending escalatedAt escalation escalation escalations escalations exceptions failing flagged gates grace guidance halted held inFlight lanes locations message phase policy policy position preExisting productReady queued raised raised remediation requested rework reworks running scope seq seq sessions spent spent startedAt startedFrom stopping stories story timers tree trees undo usual wait waivers warned warned watched"`,
+    `"run/16: arrival asked attempts base busy commit completed counters delivered dependents disputes ending escalatedAt escalation escalation escalations escalations exceptions failing flagged gates grace guidance halted held inFlight lanes locations message phase policy policy position preExisting productReady queued raised raised remediation requested rework reworks running scope seq seq sessions spent spent startedAt startedFrom stopping stories story timers tree trees undo usual wait waivers warned warned watched"`,
   );
 });

@@ -16,6 +16,7 @@ export function keyOf(run: RunState): string {
     remediation === null ? null : [remediation.stage, remediation.tries],
     run.escalation?.reason.type ?? null,
     run.halted !== null,
+    run.policy?.limits.run.actions == null ? null : (run.actions ?? 0),
   ]);
 }
 

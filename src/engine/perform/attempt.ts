@@ -16,6 +16,7 @@ import { type AgentReply, outcomeOf } from "./attempt-outcome.ts";
 import { bringConflictsIn } from "./delivery.ts";
 import type { CommandContext } from "./command-context.ts";
 import { dispatchKey } from "../fencing.ts";
+import { type PrintedResult, createTranscript } from "./transcript.ts";
 import { type EndedAttempt, attemptKey, isAttempt, reportAttempt, runningPhase } from "./report-attempt.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
@@ -127,7 +128,8 @@ async function run(
   if (signal.aborted && ledger.story(command.story).stopping === null) return;
   const meter = spending.meter();
   const beside = startBesideWork(world, before, place, { key: command.key, signal });
-  const result = await player.agent.run(
+  const transcript = createTranscript();
+  const ended = await player.agent.run(
     {
       prompt,
       cwd: path,
@@ -148,11 +150,15 @@ async function run(
     {
       signal,
       onEvent(event) {
-        if (event.type === "output") world.watcher.onOutput(command, event.line);
+        if (event.type === "output") {
+          transcript.add(event.line);
+          world.watcher.onOutput(command, event.line);
+        }
         if (event.type === "usage") meter.onUse(event);
       },
     },
   );
+  const result = transcript.of(ended);
   await beside.end();
   const said = await withProduct(
     world,
@@ -184,7 +190,7 @@ async function reportUnclear(
 async function endedByUs(
   performing: CommandContext<StartCommand | AskCommand>,
   before: StoryState,
-  result: AgentResult,
+  result: PrintedResult,
 ): Promise<void> {
   const { command, ledger, world, spending } = performing;
   const { stopping, running } = ledger.story(command.story);
@@ -217,7 +223,7 @@ async function finish(
   performing: CommandContext<StartCommand | AskCommand>,
   before: StoryState,
   said: AgentReply,
-  result: AgentResult | null,
+  result: PrintedResult | null,
 ): Promise<void> {
   const { command, ledger, world } = performing;
   const ended: EndedAttempt = {
@@ -244,12 +250,14 @@ function costOf(result: AgentResult | null): Cost {
 /** The agent's whole message: reviewers read it, and it holds the reasons for going beyond the scope. */
 async function readResult(
   world: EngineWorld,
-  result: AgentResult | null,
-): Promise<Pick<EndedAttempt, "message" | "exceptions" | "session">> {
+  result: PrintedResult | null,
+): Promise<Pick<EndedAttempt, "message" | "transcript" | "exceptions" | "session">> {
   if (result === null) return {};
   const exceptions = readScopeExceptions(result.text);
+  const isMore = result.printed.trim() !== "" && result.printed.trim() !== result.text.trim();
   return {
     ...(result.text.trim() === "" ? {} : { message: await world.evidence.keep(result.text) }),
+    ...(isMore ? { transcript: await world.evidence.keep(result.printed) } : {}),
     ...(exceptions.length === 0 ? {} : { exceptions }),
     ...sessionIn(result, world.host),
   };

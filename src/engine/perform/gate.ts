@@ -1,5 +1,6 @@
 import { RemandError } from "../../core/events/error.ts";
 import type { StartGate, StoryCommand } from "../../core/stories/command.ts";
+import { roleOfReviewer } from "../../core/events/policy.ts";
 import { type Judgement, errorJudgement, roleOfGate } from "../../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 import { type RoleName, roleName } from "../../core/events/ids.ts";
@@ -179,6 +180,6 @@ export async function adjudicate({ command, ledger, world, signal, spending }: C
 /** Who wrote the code, who disputes, and who raised the finding. */
 function withAPart({ attempts, gates, policy }: StoryState, { by, gate }: Dispute, { source }: Finding): RoleName[] {
   const reviewers = gates[gate]?.last?.stages?.map(({ reviewer }) => reviewer) ?? [];
-  const raised = reviewers.length > 0 ? reviewers : [policy!.roles[roleOfGate(gate)]];
+  const raised = reviewers.length > 0 ? reviewers : [roleOfReviewer(policy!.roles, roleOfGate(gate))];
   return [...new Set([...attempts.map(({ role }) => role), ...raised, roleName(by), roleName(source)])];
 }

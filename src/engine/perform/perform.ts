@@ -204,7 +204,11 @@ async function tryStep(
 }
 
 /** Trying again changes nothing: a person is asked at once. */
-const LASTING: ReadonlySet<RemandError["code"]> = new Set(["check-unusable", "branch-missing"] as const);
+const LASTING: ReadonlySet<RemandError["code"]> = new Set([
+  "check-unusable",
+  "branch-missing",
+  "branch-taken",
+] as const);
 
 /** The journal itself cannot be written: no event can say so. */
 function isJournalFailure(error: RemandError): boolean {

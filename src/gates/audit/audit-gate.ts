@@ -182,6 +182,7 @@ function judgementOf(
     ...(reply.isBestEffort ? [NO_PARTICULARS] : []),
   ];
   const runs = runsOf(engine, reading);
+  const hasFailed = checks !== null && checks.result !== "pass";
   const contested = contestedIn([checks, ...testRunsBeside(request)]);
   const { evidence, ...spent } = spentOn(judging, [reply]);
   return {
@@ -199,7 +200,13 @@ function judgementOf(
     ...((reading?.requiredFixes.length ?? 0) === 0 ? {} : { requiredFixes: reading!.requiredFixes }),
     ...(disagreement === null ? {} : { disagreement }),
     ...(reply.isBestEffort ? { isBestEffort: true } : {}),
-    evidence: [...evidence, ...(judged.result === "fail" && !isWaived ? (checks?.evidence ?? []) : [])],
+    // Runs that passed explain no failure, unless the auditor says that they fail.
+    evidence: [
+      ...evidence,
+      ...(judged.result === "fail" && !isWaived && (hasFailed || disagreement !== null)
+        ? (checks?.evidence ?? [])
+        : []),
+    ],
     ...spent,
   };
 }

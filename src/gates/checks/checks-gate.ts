@@ -1,7 +1,7 @@
 import { UNKNOWN_BASE } from "../../core/gates/base-failures.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { EvidenceId, TreeId } from "../../core/events/ids.ts";
-import { type SuiteResults, suiteResultsText } from "../../core/gates/test-names.ts";
+import { type SuiteResults, readSuiteResults, suiteResultsText } from "../../core/gates/test-names.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Baseline, Gate, GateRequest } from "../../ports/gate.ts";
@@ -90,7 +90,13 @@ export function createChecksGate(options: ChecksOptions): ChecksGate {
       faults: outcome.faults.map((fault) => markFlake(fault, flakes)),
     }));
     const beside = await suiteFindings(options, request, { ...ran, outcomes }, flakes);
-    const identities = await testIdentities(request, outcomes, beside.faults, options.workspace ?? null);
+    const identities = await testIdentities(
+      request,
+      outcomes,
+      beside.faults,
+      options.workspace ?? null,
+      await baseResults(options, request),
+    );
     return endWith(checksJudgement(request, outcomes, beside, identities));
   }
 
@@ -107,6 +113,12 @@ export function createChecksGate(options: ChecksOptions): ChecksGate {
       return baselineOf(outcomes, await options.evidence.keep(suiteResultsText(suiteResultsOf(outcomes))));
     },
   };
+}
+
+/** What the base's run said of its single tests; `null` where that is not known. */
+async function baseResults({ evidence }: ChecksOptions, { baseRun }: GateRequest): Promise<SuiteResults | null> {
+  const kept = baseRun?.tests === undefined ? null : await evidence.read(baseRun.tests);
+  return kept === null ? null : readSuiteResults(kept);
 }
 
 /** Runs every command in every environment, so many at once as the options say. */

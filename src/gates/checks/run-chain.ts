@@ -2,10 +2,8 @@
 export interface RunChain {
   /** Files that are run. */
   readonly programs: ReadonlySet<string>;
-  /** Scripts of the project's `package.json`. */
-  readonly scripts: ReadonlySet<string>;
-  /** Targets of each makefile. */
-  readonly targets: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Makefiles whose targets are made. */
+  readonly makefiles: ReadonlySet<string>;
 }
 
 /**
@@ -57,7 +55,7 @@ export async function runChain(
       }
     }
   }
-  return { programs, scripts: named, targets };
+  return { programs, makefiles: new Set(targets.keys()) };
 }
 
 const MOST_LINES = 2000;
@@ -111,12 +109,12 @@ function makeIn(command: string): string[] | null {
   return match[1]!.split(/\s+/).filter((word) => /^[\w.:-]+$/.test(word) && !word.startsWith("-"));
 }
 
-export interface MakeRule {
+interface MakeRule {
   readonly needs: readonly string[];
   readonly recipe: readonly string[];
 }
 
-export function makeRules(text: string): Map<string, MakeRule> {
+function makeRules(text: string): Map<string, MakeRule> {
   const rules = new Map<string, { needs: string[]; recipe: string[] }>();
   let open: { needs: string[]; recipe: string[] }[] = [];
   for (const line of text.split("\n")) {

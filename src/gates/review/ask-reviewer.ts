@@ -42,6 +42,10 @@ export interface ReviewQuestion {
   /** The whole work as shown in the prompt, which cuts long text. */
   readonly shows?: string;
   write(rolePrompt: string, nonce: string, reader: Pick<Agent, "seesPromptAlone">): string;
+  /** Reads an answer that has a form of its own; `null` where it has the form that all reviewers have. */
+  read?(result: AgentResult, nonce: string): Reading | null;
+  /** Asks again for an answer of that form. */
+  clarify?(problems: readonly string[], nonce: string): string;
   /** Does a FAIL say what to do about it, beyond the issues it lists? */
   hasMore?(replies: readonly string[]): boolean;
   /** What an answer that can be read still leaves out, given all replies of the conversation; asked for once. */
@@ -161,7 +165,9 @@ async function converseIn(
     const trouble = control.signal.aborted ? `${role} was stopped before it answered` : troubleWith(role, result);
     if (trouble !== null)
       return { reply: { ...reply, reading: null, trouble }, isMissing: reply.asked === 1 && isGone(result) };
-    const reading = readAgentAnswer(result, { id: request.story.id, role: question.speaksAs, nonce });
+    const reading =
+      question.read?.(result, nonce) ??
+      readAgentAnswer(result, { id: request.story.id, role: question.speaksAs, nonce });
     const doubt = doubtAbout(reading, question, replies);
     if (doubt === null) return { reply: { ...reply, reading }, isMissing: false };
     if (left[doubt.bound] <= 0) return { reply: concludeReply(reply, reading, doubt, question), isMissing: false };
@@ -185,11 +191,12 @@ const SHOWN = 20_000;
 
 function askAgain(
   { story, clarifications }: GateRequest,
-  { speaksAs }: ReviewQuestion,
+  { speaksAs, clarify }: ReviewQuestion,
   { why, problems }: ReplyDoubt,
   ask: number,
   nonce: string,
 ): string {
+  if (clarify !== undefined) return clarify(problems, nonce);
   return writeClarificationPrompt(
     { storyId: story.id, role: speaksAs, why, problems, ask, asks: clarifications },
     { nonce },

@@ -146,6 +146,13 @@ function missingNonce(text: string, reading: Reading, expected: { id: string; no
   return "The line after the verdict is not the nonce of the prompt.";
 }
 
+/** A message whose last line is the nonce of the prompt, without that line; `null` where it is not. */
+export function withoutNonce(text: string, nonce: string): string | null {
+  const last = text.trimEnd();
+  const end = last.lastIndexOf("\n") + 1;
+  return isNonce(last.slice(end), nonce) ? last.slice(0, end) : null;
+}
+
 /** Models like to put such things in backticks. */
 const isNonce = (line: string, nonce: string): boolean =>
   line.length < nonce.length + 40 &&

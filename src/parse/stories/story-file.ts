@@ -64,6 +64,7 @@ function storyOf(file: MarkdownFile, fields: FieldReader, name: string, problems
   const role = fields.text("role");
   const target = testPatterns(fields, "target", "a target is empty");
   const tests = testPatterns(fields, "tests", "an entry of tests is empty");
+  const oracle = oracleOf(fields, file.fields?.["oracle"]);
   const branch = fields.text("branch")?.trim() ?? "";
   const body = file.text.slice(file.bodyStart);
   checkRecords(fields);
@@ -81,6 +82,7 @@ function storyOf(file: MarkdownFile, fields: FieldReader, name: string, problems
     ...(role === undefined ? {} : { role: roleName(role) }),
     ...(target.length === 0 ? {} : { target }),
     ...(tests.length === 0 ? {} : { tests }),
+    ...(oracle === null ? {} : { oracle }),
     ...(branch === "" ? {} : { branch }),
   };
   return id === null ? null : { id, ...story };
@@ -113,6 +115,7 @@ const KNOWN_KEYS: readonly string[] = [
   "refinement_count",
   "reviews_complete",
   "branch",
+  "oracle",
   ...RECORD_TEXTS,
   ...Object.keys(FLAGS),
   ...DEPENDENCY_KEYS,
@@ -157,6 +160,13 @@ function testPatterns(fields: FieldReader, key: "target" | "tests", whenEmpty: s
     fields.complain(key, whenEmpty, "Write the name of a test, its file, or a pattern.", index);
     return [];
   });
+}
+
+/** `oracle: true`, or the role that is asked (S3.1). */
+function oracleOf(fields: FieldReader, given: unknown): NonNullable<Story["oracle"]> | null {
+  if (typeof given === "boolean") return given ? true : null;
+  const role = fields.text("oracle")?.trim() ?? "";
+  return role === "" ? null : roleName(role);
 }
 
 function dependencies(fields: FieldReader): StoryId[] {

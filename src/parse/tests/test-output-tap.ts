@@ -12,6 +12,7 @@ import {
   testCounts,
   testFailure,
 } from "./test-output-parts.ts";
+import { readUncaughtError } from "./uncaught-error.ts";
 
 /** Test Anything Protocol, with the subtests and the YAML blocks that Node's runner adds to it. */
 export function readTap(lines: readonly string[]): RecognizedOutput | null {
@@ -44,12 +45,13 @@ export function readTap(lines: readonly string[]): RecognizedOutput | null {
     } else {
       seen.failed++;
       if (block.isFile) notLoaded.push(name);
+      const { message, detail } = (block.isFile ? endOfFile(commentsAbove(lines, at)) : null) ?? block;
       failures.push(
         testFailure(
           name === "" ? `test at line ${at + 1}` : name,
-          block.message === "" ? "failed" : block.message,
+          message === "" ? "failed" : message,
           block.place,
-          block.detail,
+          detail,
         ),
       );
     }
@@ -68,6 +70,21 @@ export function readTap(lines: readonly string[]): RecognizedOutput | null {
   };
 }
 
+/** What a file printed before it ended: Node gives it as comments, right above the name of the file. */
+function commentsAbove(lines: readonly string[], result: number): string[] {
+  let to = result;
+  while (to > 0 && /^\s*# Subtest: /.test(lines[to - 1]!)) to--;
+  let from = to;
+  while (from > Math.max(0, to - LONGEST_BLOCK) && /^# (?!Subtest: )/.test(lines[from - 1]!)) from--;
+  return lines.slice(from, to).map((line) => line.slice(2));
+}
+
+/** The error that ended a file before its tests could run, with its place: the failure itself is the test file's. */
+function endOfFile(printed: readonly string[]): { readonly message: string; readonly detail: string } | null {
+  const error = readUncaughtError(printed);
+  return error === null ? null : { message: `${error.message} (${error.file}:${error.line})`, detail: error.detail };
+}
+
 /** Node's own form for people: `✖ name`, and at the end each failure once more below `test at <place>`. */
 export function readNodeSpec(lines: readonly string[]): RecognizedOutput | null {
   const counts = summaryCounts(lines, "ℹ ");
@@ -78,11 +95,20 @@ export function readNodeSpec(lines: readonly string[]): RecognizedOutput | null 
     if (name === undefined) return [];
     // A file that ended badly outside of its tests is called by its path, at its own first line.
     if (name === head[1] || name.endsWith(`/${head[1]}`)) notLoaded.push(head[1]!);
-    const message = firstWords(lines, from + 1, to);
     const place = firstFrame(lines, from + 1, to) ?? { file: head[1]!, line: Number(head[2]) };
-    return [testFailure(name, message, place, detailIn(lines, from + 1, to))];
+    const ended = notLoaded.at(-1) === head[1] ? endOfFile(printedBefore(lines, name)) : null;
+    const said = ended ?? { message: firstWords(lines, from + 1, to), detail: detailIn(lines, from + 1, to) };
+    return [testFailure(name, said.message, place, said.detail)];
   });
   return { runner: "node:test", counts, ranTests: counts.passed + counts.failed > 0, failures, notLoaded };
+}
+
+/** What was printed between the result before, and the first line that names this file. */
+function printedBefore(lines: readonly string[], name: string): readonly string[] {
+  const to = lines.findIndex((line) => line.startsWith(`✖ ${name} (`));
+  let from = Math.max(0, to);
+  while (from > Math.max(0, to - LONGEST_BLOCK) && !/^[✖✔▶ℹ] /.test(lines[from - 1]!)) from--;
+  return lines.slice(from, Math.max(0, to));
 }
 
 /**

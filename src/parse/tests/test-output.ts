@@ -150,9 +150,10 @@ function distinct(failures: readonly OutputFailure[]): OutputFailure[] {
 /** The failure with its paths as they are called below the folder. */
 export function within(failure: OutputFailure, folder: string): OutputFailure {
   const root = `${folder.replaceAll("\\", "/").replace(/\/$/, "")}/`;
-  const detail = failure.detail.replaceAll(`file://${root}`, "").replaceAll(root, "");
-  if (failure.file === null) return { ...failure, detail };
-  return { ...failure, detail, file: below(failure.file, folder) };
+  const short = (text: string): string => text.replaceAll(`file://${root}`, "").replaceAll(root, "");
+  const [message, detail] = [short(failure.message), short(failure.detail)];
+  if (failure.file === null) return { ...failure, message, detail };
+  return { ...failure, message, detail, file: below(failure.file, folder) };
 }
 
 /** A path as it is called below the folder. */

@@ -31,7 +31,7 @@ export function place(suspect: Suspect, pen: BriefWriter): string {
 }
 
 export function commitOf(suspect: Suspect, pen: BriefWriter): string {
-  const commit = suspect.commit === undefined ? "(this iteration, uncommitted)" : name(pen, suspect.commit);
+  const commit = suspect.commit === undefined ? "(this iteration)" : name(pen, suspect.commit);
   if (suspect.attempt === undefined) return commit;
   const by = suspect.role === undefined ? "" : ` by ${name(pen, suspect.role)}`;
   return `${commit}, attempt ${suspect.attempt}${by}`;
@@ -48,10 +48,17 @@ function suspectLine(suspect: Suspect, pen: BriefWriter): string {
 
 /** For work that is not done yet the sentence must not suggest that something has to be undone. */
 export function blameSentence(blame: Blame): string {
+  // What was only read, or could not be settled by runs, is no cause yet.
+  const isKnown = blame.basis === "proven" || blame.shown === true;
   switch (blame.verdict) {
     case "culprit":
-      return "One change caused this.";
+      if (blame.newCode === true)
+        return isKnown
+          ? "The new code has a slip that fails its own new tests."
+          : "The new tests fail in code that is new with them: it likely has a slip.";
+      return isKnown ? "One change caused this." : "One of these changes may have caused this, the likeliest first.";
     case "multi":
+      if (!isKnown) return "Several of these changes may have caused this.";
       return blame.together === true
         ? "Several changes caused this together; none of them does it alone."
         : "Several changes caused this, each by itself.";

@@ -65,10 +65,21 @@ export function goalBrief(brief: Brief, pen: BriefWriter): string {
 
 /** A goal of one paragraph stands at the top; of a longer one only the title, and the whole of it after the reasons. */
 function aimOf(brief: Brief, pen: BriefWriter): { readonly short: string; readonly full: BriefPiece } {
-  const { goal: text, title } = brief.story;
-  const isShort = !text.trim().includes("\n") && text.length <= SHORT_GOAL;
-  if (!isShort) return { short: line(pen, title), full: goal(brief, pen) };
-  return { short: instruction(pen, text === "" ? title : text, pen.limits.goalChars, "the goal"), full: "" };
+  const { goal: body, title } = brief.story;
+  const text = goalIn(body);
+  const isShort = !text.includes("\n") && text.length <= SHORT_GOAL;
+  const full = isShort && text === body.trim() ? "" : goal(brief, pen, "### Story");
+  if (!isShort) return { short: line(pen, title), full };
+  return { short: instruction(pen, text === "" ? title : text, pen.limits.goalChars, "the goal"), full };
+}
+
+/** The text above the first section, without the title: notes and criteria are no part of the goal. */
+function goalIn(body: string): string {
+  return body
+    .trim()
+    .replace(/^# [^\n]*\n?/, "")
+    .split(/^#{1,6} /m)[0]!
+    .trim();
 }
 
 const SHORT_GOAL = 300;
@@ -93,7 +104,7 @@ function failing(brief: Brief, pen: BriefWriter): BriefPiece {
     failingAlike(worstFirst(brief.required)),
     ([finding, ...others]) => {
       const detail = told++ < MOST_DETAILS ? detailOf(finding!, pen) : "";
-      return `${testOrError(finding!.category)}: ${placeOf(finding!, pen)}${line(pen, finding!.message)}${detail}${alsoFailing(others, pen)}`;
+      return `${testAndError(finding!, pen)}${detail}${alsoFailing(others, pen)}`;
     },
     { what: "failures", most: Math.min(MOST_FAILURES, pen.limits.items) },
   );
@@ -133,6 +144,14 @@ const MOST_NAMES = 3;
 function filesChanged({ filesModified, scope }: Brief, pen: BriefWriter): BriefPiece {
   const isSaid = filesModified.every((file) => scope.allow.includes(file));
   return isSaid ? "" : section("### Files Changed so Far", fileList(pen, filesModified, MOST_FILES));
+}
+
+/** S3.12: the test by place and name, and below it the error; what is no test is an error alone. */
+function testAndError({ category, symbol, message, ...finding }: Finding, pen: BriefWriter): string {
+  const place = placeOf(finding, pen);
+  if (symbol === undefined || !message.startsWith(`${symbol}: `))
+    return `${testOrError(category)}: ${place}${line(pen, message)}`;
+  return `Test: ${place.replace(/: $/, " — ")}"${line(pen, symbol)}"\n- Error: ${line(pen, message.slice(symbol.length + 2).replace(/^Error: /, ""))}`;
 }
 
 const testOrError = (category: string): string => (/test/i.test(category) ? "Test" : "Error");

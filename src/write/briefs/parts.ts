@@ -169,8 +169,8 @@ function standing(brief: Brief, pen: BriefWriter): BriefPiece {
   ].join("\n");
 }
 
-export function goal(brief: Brief, pen: BriefWriter): BriefPiece {
-  return section("### Goal", instruction(pen, brief.story.goal, pen.limits.goalChars, "the goal"));
+export function goal(brief: Brief, pen: BriefWriter, heading = "### Goal"): BriefPiece {
+  return section(heading, instruction(pen, brief.story.goal, pen.limits.goalChars, "the goal"));
 }
 
 /** The latest attempts are the ones worth not repeating; of each, what is still open comes first. */

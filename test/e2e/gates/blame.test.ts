@@ -110,6 +110,46 @@ describe("blame", () => {
     expect(blame("--check", "npm test", "--json").answer).toMatchObject({ kind: "pre-existing", hunks: [] });
   });
 
+  testInFull("takes a line back with the names that stay, where a rename and a slip are in one function", () => {
+    const renamed = PRICE.replace(
+      "return items.reduce((sum, item) => sum + item.cents * item.count, 0);",
+      "let sum = 0;\n  for (const item of items) {\n    sum += item.cents * item.count;\n  }\n  return sum;",
+    );
+    repository.write("src/price.js", renamed);
+    repository.git("commit", "--quiet", "-am", "a loop");
+    const slipped = renamed
+      .replaceAll(/\bsum\b/g, "result")
+      .replace("item.cents * item.count", "item.cents + item.count");
+    repository.write("src/price.js", slipped);
+    expect(blame("--check", "npm test", "--json").answer).toMatchObject({
+      kind: "hunk",
+      proven: true,
+      hunks: [{ file: "src/price.js", start: 4 }],
+    });
+  });
+
+  test("finds the slip in code that is new with its tests", () => {
+    repository.write(
+      "src/price.js",
+      PRICE.replace(
+        "export function discount",
+        "export function withTax(total, percent) {\n  const tax = (total * percent) / 100;\n  return Math.round(total - tax);\n}\n\nexport function discount",
+      ),
+    );
+    repository.write(
+      "test/tax.test.js",
+      'import assert from "node:assert/strict";\nimport test from "node:test";\nimport { withTax } from "../src/price.js";\n\ntest("no tax on nothing", () => assert.equal(withTax(0, 20), 0));\ntest("adds tax", () => assert.equal(withTax(100, 20), 120));\n',
+    );
+    const { answer } = blame("--check", "npm test", "--json");
+    expect(answer).toMatchObject({ kind: "slip", proven: false, hunks: [{ file: "src/price.js" }] });
+  });
+
+  testInFull("goes on with what is left where one failure hid another", () => {
+    repository.write("src/price.js", PRICE.replace("100 - percent", "100 + percent"));
+    repository.write("src/format.js", FORMAT.replace("export const format", "export const formatted"));
+    expect(blame("--check", "npm test", "--json").answer).toMatchObject({ kind: "multi", proven: true });
+  });
+
   test("says of a test that is new and not met yet that the work is not done", () => {
     repository.write(
       "test/tax.test.js",

@@ -59,6 +59,35 @@ test("money: a warning at 80 %, a question at 100 %, and on when a person raises
   expect(project.prompts("developer")).toHaveLength(3);
 });
 
+// S4.68
+test("actions of the whole run: nothing begins beyond the limit, and a person raises it", async () => {
+  project.story("cap");
+  const scripts = { developer: [works("one", 0.1)] };
+  const set = ["limits.run.actions=2", "phases.implement=[integrity, checks]"];
+  const first = await project.run(scripts, { set });
+  expect(first.exitCode).toBe(5);
+  expect(project.events("attempt.started")).toHaveLength(1);
+  expect(project.events("gate.started")).toHaveLength(1);
+  const [raised] = project.events("escalation.raised", null);
+  expect(raised!.escalation).toMatchObject({
+    question: "Raise the 2-action budget of the run?",
+    reason: { type: "budget", budget: "run-actions", used: 2, limit: 2 },
+  });
+  const answer = {
+    verb: "raise-budget",
+    by: "Ada",
+    message: "",
+    escalation: raised!.escalation.id,
+    budget: "run-actions",
+    limit: 20,
+  } as const;
+  const host = createHost(project.repository.env);
+  await host.appendEvents(project.repository.root, null, [{ type: "person.answered", answer }]);
+  const last = await project.run(scripts, { set });
+  expect(last).toMatchObject({ exitCode: 0, stories: [{ status: "accepted" }] });
+  expect(project.events("attempt.started")).toHaveLength(1);
+});
+
 test("guidance goes into the next brief, and only the counter it is about restarts", async () => {
   project.story("cap");
   const failed = (...issues: string[]) => ({

@@ -1,13 +1,17 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createHost } from "../../../src/compose/host.ts";
 import { resolveConfig } from "../../../src/config/resolve.ts";
 import type { RemandError } from "../../../src/core/events/error.ts";
 import { run, type Stored } from "../../../src/index.ts";
 import { makeProject, type Project } from "../critic-audit-project.ts";
 import { makeRepository, type TestRepository } from "../../kit/git-repository.ts";
+
+const MAIN = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
 
 let project: Project;
 let empty: TestRepository;
@@ -79,4 +83,37 @@ test("without a command to judge by nobody is set to work", async () => {
   expect(
     (await project.run(scripts, { set: ["gates.checks.commands=[]", "phases.implement=[integrity]"] })).exitCode,
   ).toBe(0);
+});
+
+test("a branch of the story's name that a person made is asked about, and is left as it is", () => {
+  const repository = makeRepository(
+    {
+      "check.sh": "test -e one.txt\n",
+      "remand.yaml": `version: 1\npreset: goal\nagents: { developer: { use: command, command: echo 1 > one.txt } }\ngates: { checks: { commands: [sh check.sh] } }\n`,
+      "stories/one.md": '---\ntitle: One\ntarget: "*"\n---\n\nOne.\n',
+    },
+    "off",
+  );
+  onTestFinished(() => repository.clear());
+  const remand = (...args: string[]) =>
+    spawnSync(process.execPath, [MAIN, ...args], { cwd: repository.root, env: repository.env, encoding: "utf8" });
+  repository.git("checkout", "--quiet", "-b", "remand/one");
+  repository.git("commit", "--quiet", "--allow-empty", "-m", "my own idea");
+  repository.git("checkout", "--quiet", "main");
+  const before = repository.git("rev-parse", "remand/one");
+
+  expect(remand("run", "--reporter", "default").status).toBe(4);
+  expect(remand("inbox").stdout).toMatch(
+    /branch remand\/one that Remand did not make \(\w+ my own idea\)[^]*git branch -m remand\/one one-before/,
+  );
+  expect(repository.git("rev-parse", "remand/one")).toBe(before);
+
+  repository.git("branch", "-m", "remand/one", "one-before");
+  repository.git("config", "user.name", "Ada Lovelace");
+  expect(remand("answer", "one", "resolve")).toMatchObject({
+    stderr: "",
+    stdout: expect.stringContaining("Ada Lovelace says resolve"),
+  });
+  expect(remand("run", "--reporter", "default").status).toBe(0);
+  expect(repository.git("show", "remand/one:one.txt")).toBe("1\n");
 });

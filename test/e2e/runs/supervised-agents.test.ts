@@ -154,6 +154,19 @@ describe("an agent under a supervisor", () => {
     expect(await dispatch.run(here.spec("echo well"), {})).toMatchObject({ exitCode: 0, stdout: "well\n" });
   });
 
+  test("is ended when it deletes the folder of its run, and counts as crashed", async () => {
+    const here = place();
+    const dispatch = await here.open();
+    const deleting = `(setsid sleep 300 & echo $! > child); rm -rf ${here.runs}; sleep 300`;
+    expect(await dispatch.run(here.spec(deleting), {})).toMatchObject({
+      status: "exited",
+      exitCode: null,
+      signal: "SIGKILL",
+    });
+    const child = Number(readFileSync(join(here.root, "child"), "utf8"));
+    await until(() => !existsSync(`/proc/${child}`));
+  });
+
   test("may print 100 MB: beginning and end are kept, and the disk is not filled", async () => {
     const here = place();
     const dispatch = await here.open();

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createAuditGate, type AuditOptions } from "../../../src/gates/audit/audit-gate.ts";
 import { identifyFinding } from "../../../src/core/gates/finding-identity.ts";
-import type { CheckRun } from "../../../src/core/gates/gate.ts";
+import type { CheckRun, Judgement } from "../../../src/core/gates/gate.ts";
+import { evidenceId } from "../../../src/core/events/ids.ts";
 import { judge } from "../../../src/decide/verdict.ts";
 import type { GateRequest } from "../../../src/ports/gate.ts";
 import { judgementSchema } from "../../../src/core/schemas/gate-result.ts";
@@ -176,6 +177,17 @@ describe("an auditor", () => {
       costUsd: 0.01,
     });
     expect(judgement.disagreement).toBeUndefined();
+  });
+
+  test("shows the output of checks as evidence of its failure only where they failed, or it says that they do", async () => {
+    const log = evidenceId("c".repeat(64));
+    const checks = (result: "pass" | "fail", runs = [run()]) =>
+      judgementOf({ ...green.checks, result, runs, evidence: [log] });
+    const kept = async (act: Act, beside: Judgement): Promise<boolean> =>
+      (await audit([act], { beside: {} }, { verify: () => Promise.resolve(beside) })).judgement.evidence.includes(log);
+    expect(await kept(FAILED, checks("pass"))).toBe(false);
+    expect(await kept(FAILED, checks("fail", [red]))).toBe(true);
+    expect(await kept(PASSED, checks("fail", [red]))).toBe(true);
   });
 
   test("fails some and passes others; what holds is told, because it must stay so", async () => {

@@ -46,6 +46,23 @@ test("a test that passes now is named as passing, although the command does not 
   expect(judged.identities?.passing).toEqual(["test/cart.test.js > removes"]);
 });
 
+test("a test behind the one at which the check stopped at the base is not said to have passed there", async () => {
+  project();
+  const files = "node --test test/cart.test.js && node --test test/later.test.js";
+  write("package.json", JSON.stringify({ type: "module", scripts: { test: files } }));
+  const later = 'import test from "node:test";\ntest("comes later", () => { throw new Error("wrong"); });\n';
+  write("test/later.test.js", later);
+  const fileAt = (_story: string, _at: string, path: string) =>
+    Promise.resolve(path === "test/later.test.js" ? later : cart("remove();"));
+  const gate = bench.gate([{ name: "unit", run: "npm test" }], { workspace: { fileAt } });
+  const base = await gate.baseline!(gateRequest({ path: bench.folder() }), control);
+  expect(base.failing).toEqual(["test/cart.test.js > removes"]);
+  write("src/cart.js", "export function remove() {}\n");
+  const atBase = { failing: base.failing, flaky: [], known: [], targets: [] };
+  const judged = await gate.run(gateRequest({ path: bench.folder(), atBase, baseRun: base.run! }), control);
+  expect(judged.identities).toMatchObject({ failing: ["test/later.test.js > comes later"], passedAtBase: [] });
+});
+
 test("a check that our reporters break is run without them, at the base and later", async () => {
   project();
   write("src/cart.js", "export function remove() {}\n");

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ChecksGate } from "../../../src/gates/checks/checks-gate.ts";
 import { withTestedWork } from "../../../src/gates/pinned/tested-work.ts";
 import { evidenceId, treeId } from "../../../src/core/events/ids.ts";
+import type { Judgement } from "../../../src/core/gates/gate.ts";
 import { suiteResultsText, type SuiteResults } from "../../../src/core/gates/test-names.ts";
 import type { GateRequest } from "../../../src/ports/gate.ts";
 import type { PathsFromCommit } from "../../../src/ports/experiment-runner.ts";
@@ -20,14 +21,17 @@ interface World {
   /** What the run with the base's tests writes. */
   readonly written?: readonly string[];
   readonly request?: Partial<GateRequest>;
+  /** What the checks say; a pass unless this says otherwise. */
+  readonly ran?: Partial<Judgement>;
 }
 
 /** The gate over checks that always pass, and which files it had put back for the run with the base's tests. */
-async function judged({ files, tests = NAMED, written = [], request = {} }: World) {
+async function judged({ files, tests = NAMED, written = [], request = {}, ran = {} }: World) {
   const taken: string[] = [];
   const texts = new Map<string, string | null>();
   const identities = { failing: [], unlisted: 0, passedAtBase: [], passedLast: [], ranTests: [], notLoaded: [] };
-  const passing = judgementOf({ gate: "checks", result: "pass", identities: { ...identities, passing: ["known"] } });
+  const known = { ...identities, passing: ["known"] };
+  const passing = judgementOf({ gate: "checks", result: "pass", identities: known, ...ran });
   const gate = withTestedWork(
     { name: "checks", judgeTests: () => Promise.resolve({ judgement: passing, tests }) } as unknown as ChecksGate,
     {
@@ -68,6 +72,35 @@ describe("a check that named every test at the base", () => {
     const tests: SuiteResults = { isNamed: false, passed: new Map(), failed: new Set(), ran: 2 };
     const { judgement } = await judged({ files: { "unittest.py": [null, "x"] }, tests, request: { baseRun, atBase } });
     expect(judgement).toMatchObject({ result: "fail", findings: [{ message: `the target ${TARGET} does not run` }] });
+  });
+});
+
+describe("a check that is green with fewer tests than before", () => {
+  const run = { check: "test", command: "test", environment: "local", exitCode: 0, details: "" };
+  const ran: Partial<Judgement> = {
+    result: "inconclusive",
+    summary: "checks: inconclusive (fewer)",
+    runs: [{ ...run, result: "pass" }],
+  };
+  const atBase = { failing: [TARGET], flaky: [], known: [], targets: [TARGET] };
+  const tests: SuiteResults = { isNamed: true, passed: new Map([["other", 1]]), failed: new Set(), ran: 1 };
+  const judge = (more: Partial<World>) => judged({ files: {}, tests, ran, request: { atBase }, ...more });
+
+  test("refuses the work where a target did not run: that is for its author, not for a person", async () => {
+    const { judgement } = await judge({ files: { "test_cart.py": ["def test_adds", "def no_test_adds"] } });
+    // The file may be put back.
+    const finding = { message: `the target ${TARGET} does not run`, file: "test_cart.py", category: "target" };
+    expect(judgement).toMatchObject({ result: "fail", findings: [finding] });
+  });
+
+  test("proves nothing where the target may go, where there is none, and where tests are not named", async () => {
+    const licensed = [TARGET];
+    for (const more of [
+      { request: { atBase, licensed } },
+      { request: {} },
+      { tests: { ...tests, isNamed: false } },
+    ] satisfies Partial<World>[])
+      expect((await judge(more)).judgement.result).toBe("inconclusive");
   });
 });
 

@@ -6,7 +6,7 @@ import { pathIndex, readImports } from "../../../src/parse/code/imports.ts";
 import { readWorkspacePackages } from "../../../src/parse/code/workspace-packages.ts";
 import { readSymbols } from "../../../src/parse/code/symbols.ts";
 import { maskedCode } from "../../../src/parse/code/symbols-mask.ts";
-import { filesWithout } from "../../../src/decide/blame/outcome.ts";
+import { filesWithout } from "../../../src/decide/blame/files-without.ts";
 
 const symbols = (path: string, ...lines: string[]): string[] =>
   readSymbols(lines.join("\n"), path).symbols.map(({ name, kind, start, end }) => `${kind} ${name} ${start}-${end}`);

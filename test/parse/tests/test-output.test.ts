@@ -126,7 +126,7 @@ describe("test runners", () => {
 
   test("ctest and automake tell which programs failed; an assertion of C says where", () => {
     expect(told(sample("ctest"))).toEqual([
-      "test.c:6 prices: t: /project/test.c:6: main: Assertion `discount(1000, 10) == 900' failed.",
+      "test.c:6 prices: t: test.c:6: main: Assertion `discount(1000, 10) == 900' failed.",
     ]);
     const automake = [
       "PASS: test_a",
@@ -218,6 +218,16 @@ test at test/b.test.mjs:1:1
   'test failed'
 `;
     expect(read(output).notLoaded).toEqual(["test/b.test.mjs"]);
+  });
+
+  // S3.12
+  test.each(["node-tap-load", "node-spec-load"])("%s: a file that does not load says why, and where", (name) => {
+    const output = read(sample(name));
+    expect(output.notLoaded).toEqual(["test/price.test.js"]);
+    expect(output.failures).toMatchObject([
+      { file: "test/price.test.js", message: "SyntaxError: Unexpected token ';' (price.js:2)" },
+    ]);
+    expect(output.failures[0]!.detail).toContain("test/price.test.js:2:19");
   });
 
   test("tape counts tests and not assertions, and a file that ava could not load ran no test", () => {

@@ -20,3 +20,12 @@ test("changes that only fail together are not said to fail each by itself", () =
 test("work that is not done yet sends nobody looking for something to undo", () => {
   expect(blameSentence(blame("unmet"))).toContain("nothing to undo");
 });
+
+test("what is only ranked is not said to be the cause", () => {
+  const ranked = { ...blame("culprit"), basis: "ranked" as const };
+  expect(blameSentence(ranked)).toBe("One of these changes may have caused this, the likeliest first.");
+  expect(blameSentence({ ...ranked, shown: true })).toBe("One change caused this.");
+  expect(blameSentence({ ...blame("multi"), basis: "ranked" })).toContain("may have caused");
+  expect(blameSentence({ ...ranked, newCode: true })).toContain("likely has a slip");
+  expect(blameSentence({ ...blame("culprit"), newCode: true })).toContain("The new code has a slip");
+});

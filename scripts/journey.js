@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, stripVTControlCharacters } from "node:util";
-import { disableTests, plantFault } from "./journey-faults.js";
+import { plantFault, replacements, runCheck } from "./journey-faults.js";
 
 const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 const MOST_QUESTIONS = 3;
@@ -162,32 +162,34 @@ class Journey {
   async plant() {
     const { root, env } = this;
     const [check = ""] = this.checks;
-    const fault = plantFault(root, check, env);
-    if (fault === null) throw new StepFailed("no fault was found that the tests notice");
+    const before = runCheck(root, check, env);
+    if (!before.isGreen) throw new StepFailed(`${check} fails before anything changed: ${before.output.slice(-500)}`);
+    const planted = plantFault(root, check, env, 15_000 + 3 * before.durationMs);
+    if (planted === null) throw new StepFailed("no fault was found that the tests notice");
+    const { fault, cheat } = planted;
     this.fault = fault;
     must(["git", "commit", "--quiet", "--no-verify", "--message", "Plant a fault", "--", fault.path], root);
     must(["git", "push", "--quiet", "origin", "HEAD"], root);
-    const cheat = disableTests(root, check, fault, env);
     writeFileSync(this.script, JSON.stringify({ version: 1, parts: this.partsFor(fault, cheat) }));
     const alone = `with its tests disabled the check is ${cheat.isGreen ? "green" : "red"}`;
     return { detail: `${fault.path}:${fault.line}; ${alone}`, questions: 0 };
   }
 
   /** @param {import("./journey-faults.js").Fault} fault @param {import("./journey-faults.js").DisabledTests} cheat */
-  partsFor(fault, { files }) {
-    const fix = { [fault.path]: fault.right };
-    const before = Object.fromEntries(files.map((each) => [each.path, each.before]));
-    const after = Object.fromEntries(files.map((each) => [each.path, each.after]));
+  partsFor({ path, right, wrong }, { files }) {
+    const fix = replacements(path, wrong, right);
+    const disabled = files.flatMap((each) => replacements(each.path, each.before, each.after));
+    const enabled = files.flatMap((each) => replacements(each.path, each.after, each.before));
     const readme = must(["git", "ls-files", "README*", "readme*"], this.root).split("\n")[0] || "README.md";
-    const old = existsSync(join(this.root, readme)) ? readFileSync(join(this.root, readme), "utf8") : "";
+    const idle = "\nThis changes nothing.\n";
     return [
-      { match: { story: "fix-fault" }, attempts: [{ edit: fix, say: "Fixed." }] },
-      { match: { story: "sample" }, attempts: [{ edit: { [readme]: `${old}\nRun the tests: ${this.checks[0]}\n` } }] },
+      { match: { story: "fix-fault" }, attempts: [{ replace: fix, say: "Fixed." }] },
+      { match: { story: "sample" }, attempts: [{ append: { [readme]: `\nRun the tests: ${this.checks[0]}\n` } }] },
       {
         attempts: [
-          { append: { [readme]: "\nThis changes nothing.\n" }, say: "I looked into it." },
-          { edit: after, say: "The tests pass now." },
-          { edit: { ...before, ...fix, [readme]: old }, say: "Fixed." },
+          { append: { [readme]: idle }, say: "I looked into it." },
+          { replace: disabled, say: "The tests pass now." },
+          { replace: [...enabled, ...fix, { path: readme, from: idle, to: "" }], say: "Fixed." },
         ],
       },
     ];

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { briefSchema } from "../src/core/schemas/brief.ts";
 import { configFileSchema } from "../src/core/schemas/config.ts";
+import { gateConfigSchema } from "../src/core/schemas/config-gates.ts";
 import { escalationSchema } from "../src/core/schemas/escalation.ts";
 import { findingSchema, judgementSchema, verdictSchema } from "../src/core/schemas/gate-result.ts";
 import { gateRulesSchema, policySchema } from "../src/core/schemas/policy.ts";
@@ -9,6 +10,7 @@ import { receiptPredicateSchema } from "../src/core/schemas/receipt.ts";
 import { recordedSchema } from "../src/core/schemas/event.ts";
 import { reworkLogSchema } from "../src/core/schemas/report.ts";
 import { storySchema } from "../src/core/schemas/story.ts";
+import { addConfigDefaults } from "./config-defaults.ts";
 
 interface Published {
   /** The file is `schema/<name>.json`. */
@@ -86,6 +88,7 @@ const PUBLISHED: readonly Published[] = [
 
 /** What stands in several places of a document, or is long, stands once under its name. */
 const NAMED: readonly (readonly [string, z.ZodType])[] = [
+  ["config-gate", gateConfigSchema],
   ["escalation", escalationSchema],
   ["finding", findingSchema],
   ["gate-rules", gateRulesSchema],
@@ -105,6 +108,7 @@ export function schemaFiles(): ReadonlyMap<string, string> {
         // What a schema says of itself beyond its shape, such as a rule between two fields.
         override: ({ zodSchema, jsonSchema }) => void Object.assign(jsonSchema, z.globalRegistry.get(zodSchema)),
       });
+      if (schema === configFileSchema) addConfigDefaults(body);
       const document = { $schema, $id: `urn:remand:${name}:1`, title: `Remand: ${name}`, description, ...body };
       return [`${name}.json`, `${JSON.stringify(document, null, 2)}\n`];
     }),

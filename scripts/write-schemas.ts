@@ -1,6 +1,10 @@
-/** Writes the JSON Schemas of what Remand stores and sends into the folder `schema`: `npm run schemas`. */
+/**
+ * Writes the JSON Schemas of what Remand stores and sends into the folder `schema`, and the page that lists the keys of
+ * a config: `npm run schemas`.
+ */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { configPage } from "./config-page.ts";
 import { schemaFiles } from "./published-schemas.ts";
 
 // This file runs compiled, from `.build/scripts`.
@@ -10,4 +14,8 @@ const files = schemaFiles();
 mkdirSync(folder, { recursive: true });
 for (const name of readdirSync(folder)) if (!files.has(name)) rmSync(folder + name);
 for (const [name, text] of files) writeFileSync(folder + name, text);
-console.log(`wrote ${[...files.keys()].join(", ")}`);
+writeFileSync(
+  fileURLToPath(new URL("../../docs/guide/config-keys.md", import.meta.url)),
+  configPage(files.get("config.json")!),
+);
+console.log(`wrote ${[...files.keys()].join(", ")}, config-keys.md`);

@@ -12,7 +12,7 @@ import type { BlameSearch, EngineWorld } from "../engine/world.ts";
 import type { ExperimentRunner } from "../ports/experiment-runner.ts";
 import { createCommandTrial } from "../gates/checks/command-trial.ts";
 import type { EnvironmentIn } from "../adapters/process/environment.ts";
-import type { SupervisedAgents } from "../adapters/process/supervised-agents.ts";
+import type { SupervisedAgents } from "../adapters/process/agent-processes.ts";
 import type { Telemetry } from "../adapters/telemetry/telemetry.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Journal } from "../ports/journal.ts";

@@ -1,7 +1,7 @@
 import type { Host } from "../app/host.ts";
 import { watchFolder } from "../adapters/files/node-files.ts";
 import type { Tool } from "../ports/tool.ts";
-import { serveStdio } from "../adapters/mcp/stdio.ts";
+import { serveStdio } from "../adapters/mcp/transports.ts";
 import { learnVariables, ownRedactor } from "../adapters/process/own-secrets.ts";
 import { stateFolder } from "./state-folder.ts";
 

@@ -19,7 +19,7 @@ import {
   type SupervisedAgents,
   createSupervisedAgents,
   supervisorProgram,
-} from "../adapters/process/supervised-agents.ts";
+} from "../adapters/process/agent-processes.ts";
 import type { SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
 import { ownRedactor } from "../adapters/process/own-secrets.ts";
 import type { InPlace } from "../adapters/git/worktree/in-place.ts";

@@ -12,7 +12,7 @@ import { tokenHash } from "../server/guard.ts";
 import { createOutputReader } from "../adapters/evidence/output-ring.ts";
 import { userStateFolder } from "../adapters/git/repository.ts";
 import { livingOwner } from "../adapters/journal/ownership.ts";
-import { startDetached } from "../adapters/process/start-detached.ts";
+import { startDetached } from "../adapters/process/launch.ts";
 import { dashboardTokenFile, keepToken, keptTokens } from "./dashboard-tokens.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { runProcess } from "../adapters/process/run-process.ts";

@@ -24,7 +24,7 @@ import type { Workspace } from "../../../src/ports/workspace.ts";
 import { sha256 } from "../../../src/stdx/sha256.ts";
 import { Unusable } from "../../bench-result.ts";
 import { requestFor } from "./story.ts";
-import { NO_SANDBOX } from "../../../src/adapters/process/no-sandbox.ts";
+import { NO_SANDBOX } from "../../../src/adapters/process/launch.ts";
 
 export type Texts = ReadonlyMap<string, string | null>;
 

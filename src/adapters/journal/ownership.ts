@@ -3,8 +3,7 @@ import { readFile, rename, rm, writeFile, mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { asJournalError, isBusy, systemCode } from "./sqlite-errors.ts";
-import { openSqlite, type SqliteDatabase } from "./sqlite.ts";
+import { openSqlite, type SqliteDatabase, asJournalError, isBusy, systemCode } from "./sqlite.ts";
 
 /** Who drives the stories of a journal. */
 export interface Holder {

@@ -1,8 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { ReminderNote } from "../../ports/notifier.ts";
-import { asJournalError } from "./sqlite-errors.ts";
-import { openSqlite, type SqliteDatabase } from "./sqlite.ts";
+import { openSqlite, type SqliteDatabase, asJournalError } from "./sqlite.ts";
 
 /** A note in a file beside the journal. The journal itself is the stories': what was sent to whom is no event of theirs. */
 export function createReminderNote(file: string): ReminderNote {

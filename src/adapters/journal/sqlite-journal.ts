@@ -3,14 +3,21 @@ import type { Head, Journal, JournalReader, VerifyResult } from "../../ports/jou
 import type { Outbox } from "../../ports/notifier.ts";
 import type { FileMark } from "../../core/events/journal-anchor.ts";
 import { assert } from "../../stdx/assert.ts";
-import { START, brokenLink, keptEvent } from "./chain.ts";
+import { START, brokenLink, keptEvent, type Line } from "./chain.ts";
 import { createGroupWriter } from "./group-writer.ts";
-import { createCommit } from "./sqlite-commit.ts";
-import { CORRUPT_HINT, asJournalError } from "./sqlite-errors.ts";
-import { closeWritten, openForReading, openForWriting, whenFree } from "./sqlite-file.ts";
-import { type SqliteDatabase, fileMarkOf, inTransaction } from "./sqlite.ts";
-import { type JournalIdentity, ensureIdentity, newJournalId, readIdentity } from "./sqlite-identity.ts";
-import { createSqliteOutbox } from "./sqlite-outbox.ts";
+import { createCommit, createSqliteOutbox } from "./sqlite-commit.ts";
+import {
+  closeWritten,
+  openForReading,
+  openForWriting,
+  whenFree,
+  type JournalIdentity,
+  ensureIdentity,
+  newJournalId,
+  readIdentity,
+  markMoved,
+} from "./sqlite-file.ts";
+import { type SqliteDatabase, fileMarkOf, inTransaction, CORRUPT_HINT, asJournalError } from "./sqlite.ts";
 import { type SqliteReading, createReading } from "./sqlite-reading.ts";
 import { createSnapshotWriting } from "./sqlite-snapshots.ts";
 
@@ -229,5 +236,48 @@ export function createWatch(db: SqliteDatabase): SqliteWatch {
       watchers.clear();
       rest();
     },
+  };
+}
+
+/** All that a journal's file holds, for moving it to another place. */
+export interface SqliteContents {
+  head(): Head;
+  lines(after: number): AsyncIterable<Line>;
+  verify(): Promise<VerifyResult>;
+  outbox(): readonly { readonly key: string; readonly text: string }[];
+  /**
+   * Locks the file against writers during the work, and marks it as moved afterwards. `false`: the file has lines after
+   * this head; nothing was done.
+   */
+  handOver(head: Head, to: string, work: () => Promise<void>): Promise<boolean>;
+  close(): void;
+}
+
+export async function openSqliteContents(file: string): Promise<SqliteContents> {
+  const db = await openForWriting(file, LOCK_TIMEOUT_MS, newJournalId()).catch((error: unknown) => {
+    throw asJournalError(error, file);
+  });
+  const reading = createReading(db, file);
+  return {
+    head: reading.head,
+    lines: reading.lines,
+    verify: () => reading.verify(),
+    outbox: () => db.prepare("SELECT key, text FROM outbox ORDER BY key").all() as { key: string; text: string }[],
+    handOver: async (head, to, work) => {
+      await whenFree(LOCK_TIMEOUT_MS, () => db.exec("BEGIN IMMEDIATE"));
+      try {
+        const isCurrent = reading.head().hash === head.hash;
+        if (isCurrent) {
+          markMoved(db, to, Date.now());
+          await work();
+        }
+        db.exec(isCurrent ? "COMMIT" : "ROLLBACK");
+        return isCurrent;
+      } catch (error) {
+        db.exec("ROLLBACK");
+        throw asJournalError(error, file);
+      }
+    },
+    close: () => db.close(),
   };
 }

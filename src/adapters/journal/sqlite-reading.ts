@@ -2,9 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { StoryId } from "../../core/events/ids.ts";
 import type { Head, StoredEvent, VerifyResult } from "../../ports/journal.ts";
 import { readLine, START, verifyChain, type Line } from "./chain.ts";
-import { asJournalError, isCorrupt } from "./sqlite-errors.ts";
 import { createSnapshotReading, type SqliteSnapshots } from "./sqlite-snapshots.ts";
-import type { SqliteDatabase } from "./sqlite.ts";
+import { type SqliteDatabase, asJournalError, isCorrupt } from "./sqlite.ts";
 
 /** Reading, shared by the journal that writes and the read-only one. */
 export interface SqliteReading {

@@ -2,8 +2,7 @@ import { crc32 } from "node:zlib";
 import type { Head, Outlines, Snapshot, SnapshotPart } from "../../ports/journal.ts";
 import { assert } from "../../stdx/assert.ts";
 import { START } from "./chain.ts";
-import { asJournalError, isCorrupt } from "./sqlite-errors.ts";
-import { type SqliteDatabase, atOneMoment, inTransaction } from "./sqlite.ts";
+import { type SqliteDatabase, atOneMoment, inTransaction, asJournalError, isCorrupt } from "./sqlite.ts";
 
 /**
  * Reading of snapshots. One that is not whole, or does not belong to these very lines, is passed over: it would only

@@ -5,9 +5,8 @@ import type { Outbox } from "../../ports/notifier.ts";
 import { assert } from "../../stdx/assert.ts";
 import { keptEvent, verifyChain } from "../journal/chain.ts";
 import { type GroupWriter, createGroupWriter } from "../journal/group-writer.ts";
-import { type DroppedKeys, createCommit, keyId } from "./commit.ts";
 import { type PoolOptions, type PostgresPool, type Session, openPool } from "./pool.ts";
-import { createReading } from "./reading.ts";
+import { createReading, type DroppedKeys, createCommit, keyId } from "./journal-lines.ts";
 import { migrate, schemaVersion } from "./schema.ts";
 import { createSharedSnapshots, createSnapshotReading, createSnapshotWriting } from "./snapshots.ts";
 

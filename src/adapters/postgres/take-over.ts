@@ -4,10 +4,9 @@ import type { EvidenceId } from "../../core/events/ids.ts";
 import type { Head } from "../../ports/journal.ts";
 import type { EvidenceFile } from "../evidence/evidence-store.ts";
 import { START, verifyChain, type Line } from "../journal/chain.ts";
-import { keyId } from "./commit.ts";
 import { asPostgresError } from "./errors.ts";
 import type { PostgresPool, Query } from "./pool.ts";
-import { createReading, type PostgresReading } from "./reading.ts";
+import { createReading, type PostgresReading, keyId } from "./journal-lines.ts";
 
 /** A journal that is to be taken over, as it was kept before. */
 export interface JournalSource {

@@ -1,8 +1,25 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { AgentRequest } from "../../ports/agent.ts";
+import { join, basename, dirname } from "node:path";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { AgentRequest, AgentRuns } from "../../ports/agent.ts";
+import { sha256 } from "../../stdx/sha256.ts";
 import { type ProcessControl, type ProcessResult, type ProcessSpec, runProcess } from "./run-process.ts";
+import { removeCellFolder } from "./launch.ts";
+import { createKeptReports, type KeptReports, removeReports } from "./kept-reports.ts";
+import { killLeftovers } from "./leftovers.ts";
+import { readOr } from "./process-table.ts";
+import { readNote, readRequest, readStatus, writeNote } from "./run-files.ts";
+import {
+  type RunState,
+  followRun,
+  isRunning,
+  stateOfRun,
+  type Supervisor,
+  type SupervisorOptions,
+  createSupervisor,
+} from "./supervised-run.ts";
 
 /** How the programs of agents are run that are told everything at their start. */
 export interface AgentProcesses {
@@ -29,4 +46,176 @@ export function createPlainProcesses(tempFolder: string = tmpdir()): AgentProces
   };
 }
 
-export const DISPATCH_PREFIX = "remand-agent-";
+const DISPATCH_PREFIX = "remand-agent-";
+
+export interface SupervisedAgents extends AgentRuns {
+  /**
+   * Roles are told apart, because one dispatch may ask several. `agent` says which program plays the role now: what
+   * another one did is not found again.
+   */
+  forRole(role: string, agent: string): AgentProcesses;
+  /** The same for what agents of this role report by tools. */
+  reportsOf(role: string): KeptReports;
+}
+
+interface SupervisedAgentsOptions extends SupervisorOptions {
+  readonly tempFolder?: string;
+}
+
+/** The supervisor's program; `null` where it was not built, as when tests run the sources. */
+export function supervisorProgram(): string | null {
+  const path = fileURLToPath(new URL("./supervisor.js", import.meta.url));
+  return existsSync(path) ? path : null;
+}
+
+/**
+ * Agents whose programs are held by a supervisor, so that they and their results survive the death of this process.
+ * A call that an earlier engine has made already is not made again: what its program printed is read from the
+ * beginning, and its end is waited for.
+ */
+export function createSupervisedAgents(options: SupervisedAgentsOptions): SupervisedAgents {
+  const { folder, tempFolder = tmpdir() } = options;
+  const supervisor = createSupervisor(options);
+  const dispatches = createDispatches(folder, tempFolder, supervisor);
+  const players = new Map<string, string>();
+  const isCurrent = (note: DispatchNote | null): boolean => note !== null && players.get(note.role) === note.agent;
+  const partsOf = (key: string): string[] =>
+    foldersIn(folder)
+      .filter((path) => keyOf(path) === key && isCurrent(noteIn(path)))
+      .flatMap(foldersIn);
+  return {
+    forRole(role, agent) {
+      players.set(role, agent);
+      return { open: ({ key, turn }) => dispatches.open({ key, role, agent }, turn) };
+    },
+    reportsOf: (role) => createKeptReports(folder, role),
+    async has(key) {
+      for (const part of partsOf(key)) if (isThere(await stateOfRun(part))) return true;
+      return false;
+    },
+    async endUnfinished(key) {
+      for (const part of partsOf(key)) await endRun(part);
+    },
+    async drop(story) {
+      const owner = story ?? "@project";
+      for (const path of foldersIn(folder))
+        if (ownerOf(keyOf(path) ?? "") === owner) await removeDispatch(path, tempFolder);
+      removeReports(folder, (key) => ownerOf(key) === owner);
+    },
+    async dropAllBut(keys) {
+      for (const path of foldersIn(folder)) if (!keys.has(keyOf(path) ?? "")) await removeDispatch(path, tempFolder);
+      removeReports(folder, (key) => !keys.has(key));
+    },
+  };
+}
+
+interface Dispatches {
+  open(of: Omit<DispatchNote, "scratch">, turn: number): Promise<AgentDispatch>;
+}
+
+function createDispatches(folder: string, tempFolder: string, supervisor: Supervisor): Dispatches {
+  /** Two calls of the same role may be under way in one dispatch. */
+  const isOpen = new Set<string>();
+  return {
+    async open(of, turn) {
+      const id = sha256(JSON.stringify([of.key, of.role, turn])).slice(0, 24);
+      let name = id;
+      for (let again = 2; isOpen.has(name); again++) name = `${id}-${again}`;
+      isOpen.add(name);
+      const path = join(folder, name);
+      const known = scratchOf(path, tempFolder);
+      const isSame = known !== null && existsSync(known) && noteIn(path)?.agent === of.agent;
+      const isResumed = isSame && isThere(await stateOfRun(join(path, "0")));
+      if (!isResumed) await removeDispatch(path, tempFolder);
+      let parts = 0;
+      return {
+        folder: isResumed ? known : createDispatch(path, of, tempFolder),
+        isResumed,
+        run: (spec, control) => run(supervisor, join(path, String(parts++)), spec, control),
+        // Its files stay until the journal has the result.
+        close: () => Promise.resolve(void isOpen.delete(name)),
+      };
+    },
+  };
+}
+
+function createDispatch(path: string, of: Omit<DispatchNote, "scratch">, tempFolder: string): string {
+  const scratch = mkdtempSync(join(tempFolder, DISPATCH_PREFIX));
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  writeNote(join(path, NOTE), { ...of, scratch } satisfies DispatchNote);
+  return scratch;
+}
+
+async function removeDispatch(path: string, tempFolder: string): Promise<void> {
+  for (const part of foldersIn(path)) {
+    await endRun(part);
+    const cell = readRequest(part)?.cellFolder ?? null;
+    if (cell !== null) removeCellFolder(cell);
+  }
+  const scratch = scratchOf(path, tempFolder);
+  if (scratch !== null) rmSync(scratch, { recursive: true, force: true });
+  rmSync(path, { recursive: true, force: true });
+}
+
+/** Finds the run, or starts it. */
+async function run(
+  supervisor: Supervisor,
+  path: string,
+  spec: ProcessSpec,
+  control: ProcessControl,
+): Promise<ProcessResult> {
+  if (isThere(await stateOfRun(path))) return followRun(path, spec, control, supervisor.notify);
+  await endRun(path);
+  rmSync(path, { recursive: true, force: true });
+  // Ended before it began.
+  if (control.signal?.aborted === true) return runProcess(spec, control);
+  await supervisor.start(path, spec);
+  return followRun(path, spec, control, supervisor.notify);
+}
+
+/** The cookies of what runs under a supervisor, and of the supervisors: they are not left over from a crash. */
+export async function supervisedCookies(folder: string): Promise<readonly string[]> {
+  const cookies: string[] = [];
+  for (const part of foldersIn(folder).flatMap(foldersIn)) {
+    const request = readRequest(part);
+    if (request === null || readStatus(part) !== null || !(await isRunning(request.supervisor))) continue;
+    cookies.push(request.cookie, request.supervisor.cookie);
+  }
+  return [...new Set(cookies)];
+}
+
+const isThere = (state: RunState): boolean => state === "finished" || state === "running";
+
+interface DispatchNote {
+  readonly key: string;
+  readonly role: string;
+  /** Which program played the role. */
+  readonly agent: string;
+  /** The folder for the files that the agent and we hand to each other. */
+  readonly scratch: string;
+}
+
+const NOTE = "dispatch.json";
+const noteIn = (path: string): DispatchNote | null => readNote(join(path, NOTE)) as DispatchNote | null;
+const keyOf = (path: string): string | null => noteIn(path)?.key ?? null;
+/** A key is the story, or `@project`, and a number. */
+const ownerOf = (key: string): string => key.slice(0, key.lastIndexOf(":"));
+
+/** It will be removed with all that is in it, so it must be one that we made. */
+function scratchOf(path: string, tempFolder: string): string | null {
+  const scratch = noteIn(path)?.scratch ?? null;
+  const isOurs = scratch !== null && dirname(scratch) === tempFolder && basename(scratch).startsWith(DISPATCH_PREFIX);
+  return isOurs ? scratch : null;
+}
+
+function foldersIn(path: string): string[] {
+  const entries = readOr(() => readdirSync(path, { withFileTypes: true }), []);
+  return entries.flatMap((entry) => (entry.isDirectory() ? [join(path, entry.name)] : []));
+}
+
+/** Ends what still runs of it. */
+async function endRun(path: string): Promise<void> {
+  const state = await stateOfRun(path);
+  if (state === "running") await followRun(path, {}, { signal: AbortSignal.abort() });
+  if (state === "lost") await killLeftovers(readRequest(path)!.cookie);
+}

@@ -1,13 +1,23 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { constants, statSync } from "node:fs";
+import {
+  constants,
+  statSync,
+  chmodSync,
+  existsSync,
+  rmSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+} from "node:fs";
 import { access } from "node:fs/promises";
-import { delimiter, resolve } from "node:path";
+import { delimiter, resolve, basename, join, dirname } from "node:path";
 import type { Cell, Sandbox } from "../../ports/sandbox.ts";
 import type { Environment } from "./environment.ts";
 import { COOKIE_VARIABLE, cookieValue } from "./leftovers.ts";
-import { entranceTo } from "./mounted-folder.ts";
-import { shownFolderAround } from "./shown-folder.ts";
+import { entranceTo, shownFolderAround } from "./mounted-folder.ts";
+import { readOr } from "./process-table.ts";
 
 /** How a program is started: everything the system is told. It is plain data, so that another process can start it. */
 export interface Launch {
@@ -149,3 +159,51 @@ function folderProblem(cwd: string): string | null {
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Programs have the rights of the user. */
+export const NO_SANDBOX: Sandbox = {
+  level: { kind: "none", held: [], allowed: [] },
+  open: ({ env, command }) => Promise.resolve({ env, commandLine: command, close: () => Promise.resolve() }),
+};
+
+/** How the folders are called that sandboxes keep their overlays in, one for each program. */
+export const CELL_PREFIX = "remand-cell-";
+
+/** After the program's end. Nothing else is ever removed, wherever the path comes from. */
+export function removeCellFolder(path: string): void {
+  if (!basename(path).startsWith(CELL_PREFIX)) return;
+  // The kernel makes these folders so that their owner cannot remove them.
+  for (let at = 0; existsSync(join(path, `${at}`)); at++)
+    readOr(() => chmodSync(join(path, `${at}`, "work", "work"), 0o700), undefined);
+  rmSync(path, { recursive: true, force: true, maxRetries: 5 });
+}
+
+export interface DetachedSpec {
+  readonly command: readonly [string, ...string[]];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Holds what it prints. */
+  readonly log: string;
+}
+
+export interface DetachedProgram {
+  /** Its exit code, once it has ended; `null` while it runs. */
+  exitCode(): number | null;
+  /** The end of what it printed. */
+  lastOutput(): string;
+}
+
+/** Starts a program that outlives this one, as if a person had started it in another terminal. */
+export function startDetached({ command: [program, ...args], cwd, env, log }: DetachedSpec): DetachedProgram {
+  mkdirSync(dirname(log), { recursive: true });
+  const file = openSync(log, "w", 0o600);
+  const child = spawn(program, args, { cwd, env, detached: true, stdio: ["ignore", file, file] });
+  closeSync(file);
+  let code: number | null = null;
+  child.once("exit", (ended, signal) => (code = ended ?? (signal === null ? 1 : 143)));
+  child.once("error", () => (code = 1));
+  child.unref();
+  return { exitCode: () => code, lastOutput: () => readFileSync(log, "utf8").slice(-LAST_CHARS) };
+}
+
+const LAST_CHARS = 2000;

@@ -1,7 +1,21 @@
-import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  readdirSync,
+  readSync,
+  unlinkSync,
+  writevSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { readOr } from "./process-table.ts";
 import type { LaunchEnd } from "./run-process.ts";
+import type { Collector, OutputStream } from "./capture.ts";
 
 /** A process of this machine that cannot be taken for a later one with the same number. */
 export interface ProcessIdentity {
@@ -79,4 +93,159 @@ function syncFolder(path: string): void {
 export function readNote(path: string): object | null {
   const text = readOr(() => readFileSync(path, "utf8"), null);
   return text === null ? null : readOr(() => JSON.parse(text) as object, null);
+}
+
+/** The output is kept in files of this size: the first, and the last two of all others. */
+const SEGMENT_BYTES = 16 * 1024 * 1024;
+
+const STREAMS: readonly OutputStream[] = ["stdout", "stderr"];
+const HEADER_BYTES = 5;
+
+/** Keeps what a program prints, in the order in which it came, in at most three files; the middle of more is dropped. */
+export interface OutputWriter extends Pick<Collector, "push"> {
+  lostBytes(): number;
+  close(): void;
+}
+
+export function createOutputWriter(folder: string, segmentBytes = SEGMENT_BYTES): OutputWriter {
+  let index = 0;
+  let written = 0;
+  let lost = 0;
+  let file: number | null = null;
+  const sizes = new Map<number, number>();
+  const segment = (number: number): string => join(folder, `output.${number}`);
+
+  function rotate(): void {
+    if (file !== null) closeSync(file);
+    file = null;
+    sizes.set(index, written);
+    const old = index - 1;
+    if (old > 0) {
+      lost += sizes.get(old) ?? 0;
+      sizes.delete(old);
+      unlinkSync(segment(old));
+    }
+    index++;
+    written = 0;
+  }
+
+  return {
+    push(stream, bytes) {
+      if (written > 0 && written + bytes.length > segmentBytes) rotate();
+      const header = Buffer.alloc(HEADER_BYTES);
+      header.writeUInt8(STREAMS.indexOf(stream), 0);
+      header.writeUInt32BE(bytes.length, 1);
+      try {
+        file ??= openSync(segment(index), constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o600);
+        writevSync(file, [header, bytes]);
+        written += bytes.length;
+      } catch (error) {
+        // The disk is full: the agent goes on, and what it says meanwhile is lost. Half a record ends its file.
+        if (!isFull(error)) throw error;
+        lost += bytes.length;
+        if (written > 0) rotate();
+      }
+    },
+    lostBytes: () => lost,
+    close() {
+      if (file !== null) closeSync(file);
+      file = null;
+    },
+  };
+}
+
+export const isFull = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && ["ENOSPC", "EDQUOT", "EFBIG"].includes(String(error.code));
+
+/** Hands what a writer keeps to a collector, from the beginning, as far as it goes. */
+export interface OutputReader {
+  /** Reads what is new. */
+  read(): Promise<void>;
+  /** Were there parts that had been dropped before they could be read? */
+  hasGaps(): boolean;
+  close(): void;
+}
+
+export function createOutputReader(folder: string, sink: Pick<Collector, "push">): OutputReader {
+  const records = createRecordReader(sink);
+  let index = 0;
+  let file: number | null = null;
+  let hasGaps = false;
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+
+  function markGap(): void {
+    hasGaps = true;
+    sink.push("stdout", Buffer.from(GAP));
+  }
+
+  /** A file stays open while it is read, so that the writer may remove it meanwhile. */
+  function openNext(): boolean {
+    const next = segmentsIn(folder).find((each) => each >= index);
+    if (next === undefined) return false;
+    if (next > index) markGap();
+    index = next;
+    file = readOr(() => openSync(join(folder, `output.${next}`), constants.O_RDONLY), null);
+    return file !== null;
+  }
+
+  async function readToEnd(from: number): Promise<void> {
+    for (let read = 1; read > 0; await nextTurn()) {
+      read = readSync(from, chunk, 0, CHUNK_BYTES, null);
+      records.push(chunk.subarray(0, read));
+    }
+  }
+
+  function close(): void {
+    if (file !== null) closeSync(file);
+    file = null;
+  }
+
+  return {
+    async read() {
+      while (file !== null || openNext()) {
+        await readToEnd(file!);
+        // Only what is in a file when the next one has been begun is all of it.
+        if (!segmentsIn(folder).some((each) => each > index)) return;
+        await readToEnd(file!);
+        if (records.dropRest()) markGap();
+        close();
+        index++;
+      }
+    },
+    hasGaps: () => hasGaps,
+    close,
+  };
+}
+
+/** Puts records together that arrive in pieces. */
+function createRecordReader(sink: Pick<Collector, "push">): { push(bytes: Buffer): void; dropRest(): boolean } {
+  let rest: Buffer = Buffer.alloc(0);
+  return {
+    push(bytes) {
+      rest = Buffer.concat([rest, bytes]);
+      let at = 0;
+      while (rest.length - at >= HEADER_BYTES) {
+        const end = at + HEADER_BYTES + rest.readUInt32BE(at + 1);
+        if (end > rest.length) break;
+        sink.push(STREAMS[rest.readUInt8(at)] ?? "stdout", rest.subarray(at + HEADER_BYTES, end));
+        at = end;
+      }
+      rest = rest.subarray(at);
+    },
+    /** Says whether there was half a record. */
+    dropRest() {
+      const isHalf = rest.length > 0;
+      rest = Buffer.alloc(0);
+      return isHalf;
+    },
+  };
+}
+
+const CHUNK_BYTES = 256 * 1024;
+const GAP = "\n[output is missing here: the program printed more than is kept]\n";
+
+function segmentsIn(folder: string): number[] {
+  const names = readOr(() => readdirSync(folder), []);
+  const numbers = names.flatMap((name) => (/^output\.\d+$/.test(name) ? [Number(name.slice("output.".length))] : []));
+  return numbers.sort((a, b) => a - b);
 }

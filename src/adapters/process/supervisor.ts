@@ -6,8 +6,16 @@ import { appendFileSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { COOKIE_VARIABLE } from "./leftovers.ts";
-import { createOutputWriter, isFull } from "./output-files.ts";
-import { cancelRequest, noteStart, readInput, readRequest, readStatus, writeStatus } from "./run-files.ts";
+import {
+  cancelRequest,
+  noteStart,
+  readInput,
+  readRequest,
+  readStatus,
+  writeStatus,
+  createOutputWriter,
+  isFull,
+} from "./run-files.ts";
 import { type LaunchSpec, endAtOnce, runLaunch } from "./run-process.ts";
 
 /** The engine asks for a run, whose folder is there already, or says that a request to cancel has been noted. */

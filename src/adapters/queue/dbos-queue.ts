@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import { RemandError } from "../../core/events/error.ts";
 import { LANES, type Lane } from "../../core/stories/command.ts";
 import type { FleetQueue, ClaimedJob, Ticket } from "../../ports/queue.ts";
-import { poolFor } from "./dbos-pool.ts";
+import { poolFor } from "./queue-database.ts";
 import {
   type DbosLanes,
   type JobNotifier,

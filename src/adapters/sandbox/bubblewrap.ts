@@ -2,12 +2,19 @@ import { existsSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { CELL_PREFIX, removeCellFolder } from "../process/cell-folder.ts";
-import { type ShownFolder, textInside } from "../process/shown-folder.ts";
+import { CELL_PREFIX, removeCellFolder } from "../process/launch.ts";
+import { type ShownFolder, textInside } from "../process/mounted-folder.ts";
 import type { Cell, CellRequest, Sandbox } from "../../ports/sandbox.ts";
 import type { IsolationLevel } from "../../core/events/isolation.ts";
-import { type RuleOptions, cellRules, checkoutAround, realPath } from "./cell-rules.ts";
-import { isBelow, type PathRule, planMounts } from "./mount-plan.ts";
+import {
+  isBelow,
+  type PathRule,
+  planMounts,
+  type RuleOptions,
+  cellRules,
+  checkoutAround,
+  realPath,
+} from "./path-rules.ts";
 
 export interface BubblewrapOptions extends RuleOptions {
   readonly level: IsolationLevel;

@@ -1,8 +1,7 @@
 import { statSync } from "node:fs";
 import type { Cell, CellRequest, Sandbox } from "../../ports/sandbox.ts";
 import type { IsolationLevel } from "../../core/events/isolation.ts";
-import { type RuleOptions, cellRules } from "./cell-rules.ts";
-import { type PathRule, isBelow, planMounts } from "./mount-plan.ts";
+import { type PathRule, isBelow, planMounts, type RuleOptions, cellRules } from "./path-rules.ts";
 
 export const CONTAINER_ENGINES = ["docker", "podman"] as const;
 

@@ -3,20 +3,21 @@ import { join } from "node:path";
 import { RemandError } from "../../core/events/error.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
 import type { IsolationLevel, SandboxKind } from "../../core/events/isolation.ts";
-import { NO_SANDBOX } from "../process/no-sandbox.ts";
+import { NO_SANDBOX } from "../process/launch.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { bootId } from "../process/ancestry.ts";
 import { createBubblewrap } from "./bubblewrap.ts";
 import { CONTAINER_ENGINES, type ContainerOptions, createContainer } from "./container.ts";
-import { type PathRule, isBelow } from "./mount-plan.ts";
 import {
+  type PathRule,
+  isBelow,
   type SandboxProject,
   type SandboxUser,
   checkFiles,
   privatePaths,
   settingsWithoutLogins,
   withheldNames,
-} from "./private-paths.ts";
+} from "./path-rules.ts";
 import { createSandboxExec } from "./sandbox-exec.ts";
 import { type SelfTest, testSandbox } from "./self-test.ts";
 

@@ -1,7 +1,6 @@
 import type { Cell, CellRequest, Sandbox } from "../../ports/sandbox.ts";
 import type { IsolationLevel } from "../../core/events/isolation.ts";
-import { checkoutAround } from "./cell-rules.ts";
-import type { PathRule } from "./mount-plan.ts";
+import { type PathRule, checkoutAround } from "./path-rules.ts";
 
 export interface SandboxExecOptions {
   readonly level: IsolationLevel;

@@ -5,7 +5,7 @@ import type { Sandbox } from "../../ports/sandbox.ts";
 import type { Protection } from "../../core/events/isolation.ts";
 import { runProcess } from "../process/run-process.ts";
 import { commandLineOf, processTable } from "../process/process-table.ts";
-import type { PathRule } from "./mount-plan.ts";
+import type { PathRule } from "./path-rules.ts";
 
 /** A sandbox with these rules for what the test makes. */
 export type SandboxWith = (rules: readonly PathRule[]) => Sandbox;

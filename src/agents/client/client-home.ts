@@ -1,7 +1,7 @@
 import { mkdir, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import type { Environment } from "../../adapters/process/environment.ts";
-import { NO_SANDBOX } from "../../adapters/process/no-sandbox.ts";
+import { NO_SANDBOX } from "../../adapters/process/launch.ts";
 import type { ProcessSpec } from "../../adapters/process/run-process.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
 

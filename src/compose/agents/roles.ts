@@ -19,7 +19,7 @@ import type { Clock } from "../../ports/clock.ts";
 import { createCommandAgent } from "../../agents/command/command-agent.ts";
 import type { OwnPython } from "../../adapters/git/python/own-python.ts";
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
-import type { SupervisedAgents } from "../../adapters/process/supervised-agents.ts";
+import type { SupervisedAgents } from "../../adapters/process/agent-processes.ts";
 import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
 import { problemText } from "../../write/reports/problem-text.ts";
 import { inOwnPlace } from "../checks/own-python.ts";

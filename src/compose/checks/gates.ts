@@ -20,7 +20,7 @@ import { checkVariablesOf } from "./check-variables.ts";
 import { commandOf, environmentWith } from "./own-python.ts";
 import { withDecidingHome } from "./deciding-variables.ts";
 import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
-import { NO_SANDBOX } from "../../adapters/process/no-sandbox.ts";
+import { NO_SANDBOX } from "../../adapters/process/launch.ts";
 
 interface Parts extends Pick<GateParts, "evidence" | "clock" | "workspace" | "flakes"> {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
 import { createGithubReviews } from "../../adapters/forge/github-reviews.ts";
-import { strangeToPullRequest } from "../../adapters/git/checkout/gated-commit.ts";
+import { strangeToPullRequest } from "../../adapters/git/checkout/gated-checkout.ts";
 import { remoteAddress } from "../../adapters/git/repository.ts";
 import {
   CODE_OWNERS_PATHS,

@@ -6,7 +6,7 @@ import { lineIn } from "../../gates/checks/environments.ts";
 import { type OwnPython, createOwnPython } from "../../adapters/git/python/own-python.ts";
 import type { WorkStarter } from "../../adapters/git/dependencies/work-start.ts";
 import type { Environment, EnvironmentIn } from "../../adapters/process/environment.ts";
-import { shownFolderAround } from "../../adapters/process/shown-folder.ts";
+import { shownFolderAround } from "../../adapters/process/mounted-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 import { knownDurationMs } from "../../config/duration.ts";
 import { checkVariablesOf } from "./check-variables.ts";

@@ -12,11 +12,13 @@ import {
   isInUserNamespace,
   processNamespace,
   type Ancestor,
+  terminalDoubt,
+  type EngineLife,
+  type TerminalFacts,
 } from "../../adapters/process/ancestry.ts";
-import { terminalDoubt, type EngineLife, type TerminalFacts } from "../../adapters/process/terminal-origin.ts";
 import { withoutPersonal } from "../../adapters/process/environment.ts";
 import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../../adapters/process/leftovers.ts";
-import { supervisedCookies } from "../../adapters/process/supervised-agents.ts";
+import { supervisedCookies } from "../../adapters/process/agent-processes.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import {
   enginesOf,

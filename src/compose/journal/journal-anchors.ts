@@ -6,7 +6,7 @@ import type { JournalAnchor } from "../../core/events/journal-anchor.ts";
 import { readJournalAnchor } from "../../parse/data/journal-anchor.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { findGitFolder } from "../../adapters/git/repository.ts";
-import type { JournalIdentity } from "../../adapters/journal/sqlite-identity.ts";
+import type { JournalIdentity } from "../../adapters/journal/sqlite-file.ts";
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
 import { runProcess } from "../../adapters/process/run-process.ts";
 

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import type { JournalAnchor, PendingJournal } from "../../core/events/journal-anchor.ts";
 import { hasWaitingLines } from "../../adapters/journal/sqlite.ts";
 import { START } from "../../adapters/journal/chain.ts";
-import { newJournalId } from "../../adapters/journal/sqlite-identity.ts";
+import { newJournalId } from "../../adapters/journal/sqlite-file.ts";
 import { createSqliteJournal, openJournalReadOnly, type SqliteJournal } from "../../adapters/journal/sqlite-journal.ts";
 import type { JournalAnchors } from "./journal-anchors.ts";
 

@@ -13,7 +13,7 @@ import type { Outlet, SenderParts } from "../../app/notifications/send-notices.t
 import { stateFolder } from "../state-folder.ts";
 import type { Ledger } from "../../engine/ledger.ts";
 import type { EngineWorld } from "../../engine/world.ts";
-import { createPostgresNote } from "../../adapters/postgres/reminder-note.ts";
+import { createPostgresNote } from "../../adapters/postgres/turns.ts";
 import { type PostgresPool, openPool } from "../../adapters/postgres/pool.ts";
 import { type ServerNotifications, createServerNotifications } from "../../app/notifications/server-notifications.ts";
 import type { Clock } from "../../ports/clock.ts";

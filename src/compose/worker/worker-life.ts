@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Presence, createPresence, type LostWorker } from "../../adapters/postgres/workers.ts";
 import { readAddress } from "../../adapters/postgres/pool.ts";
-import { withLaunchTurn } from "../../adapters/postgres/launch-turn.ts";
+import { withLaunchTurn } from "../../adapters/postgres/turns.ts";
 import { type DbosQueue, createDbosQueue } from "../../adapters/queue/dbos-queue.ts";
 import type { WorkPlan, RunningWorker } from "../../app/host.ts";
 import type { Policy } from "../../core/events/policy.ts";

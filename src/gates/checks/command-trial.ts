@@ -2,7 +2,7 @@ import type { Trial, TrialRun } from "../../ports/experiment-runner.ts";
 import { type EnvironmentIn, checkEnvironment, environmentIn } from "../../adapters/process/environment.ts";
 import { ownRedactor } from "../../adapters/process/own-secrets.ts";
 import { runProcess } from "../../adapters/process/run-process.ts";
-import { textOutside } from "../../adapters/process/shown-folder.ts";
+import { textOutside } from "../../adapters/process/mounted-folder.ts";
 import { reportedTests } from "../../parse/tests/test-names.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
 import { type NameReports, openNameReports } from "./name-reports.ts";

@@ -7,7 +7,7 @@ import { type NameReport, type ReportedTest, readNameReport } from "../../parse/
 import type { Environment } from "../../adapters/process/environment.ts";
 import { ownRedactor } from "../../adapters/process/own-secrets.ts";
 import { runProcess } from "../../adapters/process/run-process.ts";
-import { pathInside } from "../../adapters/process/shown-folder.ts";
+import { pathInside } from "../../adapters/process/mounted-folder.ts";
 import { readJunit } from "../../parse/tests/junit.ts";
 import { filesIn, isWrittenSince, momentOf, textOf } from "./read-reports.ts";
 

@@ -6,7 +6,7 @@ import { matchesGlob } from "../../stdx/glob.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import { createLineRedactor, ownRedactor } from "../../adapters/process/own-secrets.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
-import { textOutside } from "../../adapters/process/shown-folder.ts";
+import { textOutside } from "../../adapters/process/mounted-folder.ts";
 
 /** The report files of one judgement: which of them were written by the checks, and what they say. */
 export interface SeenReports {

@@ -23,7 +23,7 @@ import { type StartOptions, type CheckEnvironment, cellName, lineIn, readyEnviro
 import { openNameReports } from "./name-reports.ts";
 import { type SeenReports, type ShownPaths, shownPaths } from "./read-reports.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
-import { NO_SANDBOX } from "../../adapters/process/no-sandbox.ts";
+import { NO_SANDBOX } from "../../adapters/process/launch.ts";
 
 export interface CheckCommand {
   readonly name: string;

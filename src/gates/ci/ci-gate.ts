@@ -13,7 +13,7 @@ import { inCleanCheckout } from "../clean-gate.ts";
 import type { CreateGate } from "../gate-parts.ts";
 import { type CiRun, type CiService, createCiForge } from "./ci-forge.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
-import { NO_SANDBOX } from "../../adapters/process/no-sandbox.ts";
+import { NO_SANDBOX } from "../../adapters/process/launch.ts";
 
 export interface CiOptions {
   /** Where the run happens: a forge, or commands that stand in for one. */

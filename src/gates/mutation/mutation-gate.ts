@@ -20,7 +20,7 @@ import { countText } from "../../stdx/plain-text.ts";
 import { inCleanCheckout } from "../clean-gate.ts";
 import type { CreateGate, EquivalentMutant } from "../gate-parts.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
-import { NO_SANDBOX } from "../../adapters/process/no-sandbox.ts";
+import { NO_SANDBOX } from "../../adapters/process/launch.ts";
 
 export interface MutationOptions {
   /** `{files}` becomes the files of the story; they are in REMAND_FILES too, with commas between them. */

@@ -2,10 +2,9 @@ import { request as httpRequest } from "node:http";
 import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { openMcpServer, type McpHttpServer } from "../../../src/adapters/mcp/http.ts";
+import { openMcpServer, type McpHttpServer, serveStdio } from "../../../src/adapters/mcp/transports.ts";
 import { learnVariables } from "../../../src/adapters/process/own-secrets.ts";
 import { createMcpSession } from "../../../src/adapters/mcp/session.ts";
-import { serveStdio } from "../../../src/adapters/mcp/stdio.ts";
 import { reportTools, type AgentReport } from "../../../src/app/report-tools.ts";
 import type { Tool } from "../../../src/ports/tool.ts";
 

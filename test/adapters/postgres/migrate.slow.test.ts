@@ -5,8 +5,11 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createEvidenceStore } from "../../../src/adapters/evidence/evidence-store.ts";
 import { takeOwnership } from "../../../src/adapters/journal/ownership.ts";
-import { openSqliteContents } from "../../../src/adapters/journal/sqlite-contents.ts";
-import { createSqliteJournal, openJournalReadOnly } from "../../../src/adapters/journal/sqlite-journal.ts";
+import {
+  createSqliteJournal,
+  openJournalReadOnly,
+  openSqliteContents,
+} from "../../../src/adapters/journal/sqlite-journal.ts";
 import { openSqlite } from "../../../src/adapters/journal/sqlite.ts";
 import { createPostgresEvidence } from "../../../src/adapters/postgres/evidence.ts";
 import { createPostgresJournal } from "../../../src/adapters/postgres/journal.ts";

@@ -6,7 +6,7 @@ import { createSystemClock } from "../../../src/adapters/clock/system-clock.ts";
 import { createPostgresJournal, type PostgresJournal } from "../../../src/adapters/postgres/journal.ts";
 import { openPool, type PostgresPool } from "../../../src/adapters/postgres/pool.ts";
 import { migrate } from "../../../src/adapters/postgres/schema.ts";
-import { createPostgresNote } from "../../../src/adapters/postgres/reminder-note.ts";
+import { createPostgresNote } from "../../../src/adapters/postgres/turns.ts";
 import { createFleetNotifications } from "../../../src/compose/notifications/local-notifications.ts";
 import { serve } from "../../../src/compose/serve.ts";
 import { createLeadership } from "../../../src/compose/worker/worker-leader.ts";

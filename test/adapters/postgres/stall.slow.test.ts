@@ -5,8 +5,7 @@ import { createPostgresJournal, type PostgresJournal } from "../../../src/adapte
 import { openPool } from "../../../src/adapters/postgres/pool.ts";
 import { createPresence } from "../../../src/adapters/postgres/workers.ts";
 import { createPostgresEvidence } from "../../../src/adapters/postgres/evidence.ts";
-import { createPostgresNote } from "../../../src/adapters/postgres/reminder-note.ts";
-import { withLaunchTurn } from "../../../src/adapters/postgres/launch-turn.ts";
+import { createPostgresNote, withLaunchTurn } from "../../../src/adapters/postgres/turns.ts";
 import { A, startedEvent } from "../../contract/journal.ts";
 import { fleetDatabase, type FleetDatabase, loginOf, newLogin } from "../../kit/fleet/postgres-roles.ts";
 import { startPostgres, type PostgresServer } from "../../kit/fleet/postgres-server.ts";

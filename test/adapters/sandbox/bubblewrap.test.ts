@@ -13,11 +13,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createBubblewrap } from "../../../src/adapters/sandbox/bubblewrap.ts";
-import type { PathRule } from "../../../src/adapters/sandbox/mount-plan.ts";
+import type { PathRule } from "../../../src/adapters/sandbox/path-rules.ts";
 import { testSandbox } from "../../../src/adapters/sandbox/self-test.ts";
 import { type ProcessSpec, runProcess } from "../../../src/adapters/process/run-process.ts";
-import { mountFolder } from "../../../src/adapters/process/mounted-folder.ts";
-import { showFolder, textOutside } from "../../../src/adapters/process/shown-folder.ts";
+import { mountFolder, showFolder, textOutside } from "../../../src/adapters/process/mounted-folder.ts";
 import type { Sandbox } from "../../../src/ports/sandbox.ts";
 import { missingSandbox } from "../../kit/sandbox.ts";
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ContainerOptions, createContainer } from "../../../src/adapters/sandbox/container.ts";
 import { testSandbox } from "../../../src/adapters/sandbox/self-test.ts";
 import { runProcess } from "../../../src/adapters/process/run-process.ts";
-import type { PathRule } from "../../../src/adapters/sandbox/mount-plan.ts";
+import type { PathRule } from "../../../src/adapters/sandbox/path-rules.ts";
 
 /** A name such as `podman:image`, of an image with a shell, grep, setsid and git; without it nothing real is run. */
 const [engine, image] = (process.env["REMAND_TEST_CONTAINER"] ?? "").split(":") as [ContainerOptions["engine"], string];

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { createSupervisedAgents } from "../../../src/adapters/process/supervised-agents.ts";
+import { createSupervisedAgents } from "../../../src/adapters/process/agent-processes.ts";
 import { createClaudeAgent } from "../../../src/agents/claude/claude-agent.ts";
 import { createCodexAgent } from "../../../src/agents/codex/codex-agent.ts";
 import { createCommandAgent } from "../../../src/agents/command/command-agent.ts";
@@ -92,7 +92,7 @@ async function outlivingAgent(
   writeFileSync(
     engineFile,
     `import { ${make} } from ${inDist(file)};
-import { createSupervisedAgents } from ${inDist("adapters/process/supervised-agents.js")};
+import { createSupervisedAgents } from ${inDist("adapters/process/agent-processes.js")};
 import { reportingAgent } from ${inDist("compose/agents/client-agents.js")};
 const agents = createSupervisedAgents(${JSON.stringify({ folder: join(root, "runs"), program: PROGRAM })});
 const agent = ${make}({ ...${JSON.stringify(options)}, processes: agents.forRole("developer", "it") });

@@ -15,11 +15,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { AgentDispatch } from "../../../src/adapters/process/agent-processes.ts";
+import {
+  type AgentDispatch,
+  type SupervisedAgents,
+  createSupervisedAgents,
+} from "../../../src/adapters/process/agent-processes.ts";
 import { leftovers } from "../../../src/adapters/process/leftovers.ts";
 import { readRequest, readStatus, writeRequest } from "../../../src/adapters/process/run-files.ts";
 import { type ProcessSpec, runProcess } from "../../../src/adapters/process/run-process.ts";
-import { type SupervisedAgents, createSupervisedAgents } from "../../../src/adapters/process/supervised-agents.ts";
 import { identityOf, stateOfRun } from "../../../src/adapters/process/supervised-run.ts";
 
 const DIST = fileURLToPath(new URL("../../../dist/adapters/process/", import.meta.url));

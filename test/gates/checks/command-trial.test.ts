@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCommandTrial } from "../../../src/gates/checks/command-trial.ts";
-import { NO_SANDBOX } from "../../../src/adapters/process/no-sandbox.ts";
+import { NO_SANDBOX } from "../../../src/adapters/process/launch.ts";
 
 let folder: string;
 beforeEach(() => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { NO_SANDBOX } from "../../../src/adapters/process/no-sandbox.ts";
+import { NO_SANDBOX } from "../../../src/adapters/process/launch.ts";
 import { treeId } from "../../../src/core/events/ids.ts";
 import { isHiddenText } from "../../../src/core/gates/hidden-report.ts";
 import type { Judgement } from "../../../src/core/gates/gate.ts";

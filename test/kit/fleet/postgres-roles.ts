@@ -1,7 +1,7 @@
 import { openPool } from "../../../src/adapters/postgres/pool.ts";
 import { makeRoles, type RoleNames } from "../../../src/adapters/postgres/roles.ts";
 import { migrate } from "../../../src/adapters/postgres/schema.ts";
-import { makeQueueTables } from "../../../src/adapters/queue/queue-tables.ts";
+import { makeQueueTables } from "../../../src/adapters/queue/queue-database.ts";
 import type { PostgresServer } from "./postgres-server.ts";
 
 /** A fleet's database as `remand migrate` makes it, with a login for each role. */

@@ -3,8 +3,7 @@ import { dirname, isAbsolute, join, normalize } from "node:path";
 import { constants } from "node:fs";
 import { sha256 } from "../../../stdx/sha256.ts";
 import { type Environment, type EnvironmentIn, allowedEnvironment } from "../../process/environment.ts";
-import { canMountFolders, mountFolder } from "../../process/mounted-folder.ts";
-import { showFolder } from "../../process/shown-folder.ts";
+import { canMountFolders, mountFolder, showFolder } from "../../process/mounted-folder.ts";
 import { installDependencies } from "../dependencies/dependencies.ts";
 import type { KeptDependencies } from "../dependencies/dependency-source.ts";
 import {
@@ -24,7 +23,7 @@ import { findCaches, keepCaches, hasCaches, openPristine } from "./pristine.ts";
 import { type Slot, takeSlot } from "./checkout-slots.ts";
 import { type CheckoutSettings, makePrivateRepository, nameOwnPath, readRefs, setRefs } from "./private-repository.ts";
 import type { Sandbox } from "../../../ports/sandbox.ts";
-import { NO_SANDBOX } from "../../process/no-sandbox.ts";
+import { NO_SANDBOX } from "../../process/launch.ts";
 
 export interface CheckoutOptions {
   /** The folder for what belongs to the user and to no checkout. */

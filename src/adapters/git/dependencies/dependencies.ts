@@ -5,7 +5,7 @@ import { RemandError } from "../../../core/events/error.ts";
 import { type Installation, LOCKFILES, installationsFor } from "../../../parse/code/lockfile.ts";
 import { type Environment, type EnvironmentIn, environmentIn } from "../../process/environment.ts";
 import { runProcess } from "../../process/run-process.ts";
-import { shownFolderAround } from "../../process/shown-folder.ts";
+import { shownFolderAround } from "../../process/mounted-folder.ts";
 import type { Git } from "../git.ts";
 import { hasPython } from "../python/python-folders.ts";
 import {
@@ -14,8 +14,10 @@ import {
   ignoredIn,
   isInstalledFolder,
   liveSource,
+  bringGenerated,
+  bringGoWorkspace,
+  isPythonProduct,
 } from "./dependency-source.ts";
-import { bringGenerated, bringGoWorkspace, isPythonProduct } from "./generated-files.ts";
 import { MANIFESTS, installationKey } from "./installation-key.ts";
 import { lendFolder } from "./lend-folder.ts";
 import type { Sandbox } from "../../../ports/sandbox.ts";

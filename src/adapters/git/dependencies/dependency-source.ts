@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { cp, open, readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import type { Git } from "../git.ts";
 
 /** Where clean checkouts get what git does not hold: the user's checkout, or a copy of it from an earlier time. */
@@ -63,3 +66,71 @@ export function isInstalledFolder(path: string): boolean {
 }
 
 const INSTALLED = /^(?:node_modules|bower_components|\.venv|venv|vendor|deps|\.bundle)$/;
+
+/**
+ * An installation in the checkout leaves files among a Python project's own that git ignores: its version, its name
+ * and entry points, code made of a schema, compiled parts. Without them the package cannot be imported in a worktree,
+ * whatever the work is. What a person wrote, and git ignores, stays where it is: it may be a secret.
+ */
+export async function bringGenerated(
+  source: DependencySource,
+  worktree: string,
+  onNotice: (text: string) => void,
+): Promise<void> {
+  const compiled: string[] = [];
+  for (const path of await generatedIn(source)) {
+    // Beside files of the work only: what lies in a folder of its own belongs to another program.
+    if (existsSync(join(worktree, path)) || !existsSync(join(worktree, dirname(path)))) continue;
+    await cp(join(source.root, path), join(worktree, path), { recursive: true });
+    if (isCompiled(path)) compiled.push(path);
+  }
+  if (compiled.length > 0)
+    onNotice(
+      `${compiled[0]} was compiled in ${source.checkout} and is copied from there: if stories change what it is made of, let the checks build it first`,
+    );
+}
+
+/** Paths of what an installation left among a Python project's files. */
+export async function generatedIn({ root, ignored }: DependencySource): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const path of await ignored())
+    if (isPythonProduct(path) && (isCompiled(path) || (await isGenerated(join(root, path))))) found.push(path);
+  return found;
+}
+
+/** May this be what an installation left, by its name? */
+export const isPythonProduct = (path: string): boolean => /\.(?:pyi?|so|pyd|egg-info)$/.test(path);
+
+const isCompiled = (path: string): boolean => /\.(?:so|pyd)$/.test(path);
+
+/**
+ * Go looks for its workspace in the folders above too, and would find the checkout's, in which the worktree's modules
+ * are none. One that git ignores is brought along, about the same modules of the worktree.
+ */
+export async function bringGoWorkspace(source: DependencySource, worktree: string): Promise<void> {
+  const main = source.checkout;
+  for (const name of GO_WORKSPACE) {
+    const text = await readFile(join(source.root, name), "utf8").catch(() => null);
+    if (text === null || existsSync(join(worktree, name)) || !(await source.isIgnored(name))) continue;
+    // A folder whose name only begins like the checkout's is another one.
+    const moved = text.split(/(?<=["\s])|(?=["\s])/).map((word) => {
+      const isOurs = word === main || word.startsWith(`${main}/`);
+      return isOurs ? `${worktree}${word.slice(main.length)}` : word;
+    });
+    await writeFile(join(worktree, name), moved.join(""));
+  }
+}
+
+export const GO_WORKSPACE: readonly string[] = ["go.work", "go.work.sum"];
+
+async function isGenerated(file: string): Promise<boolean> {
+  if (file.endsWith(".egg-info") || /^_{0,2}version_{0,2}\.py$/.test(basename(file))) return true;
+  const opened = await open(file);
+  try {
+    if (!(await opened.stat()).isFile()) return false;
+    const { buffer, bytesRead } = await opened.read(Buffer.alloc(1000), 0, 1000, 0);
+    return /generated|do(?: not|n't) (?:edit|change|modify)/i.test(buffer.toString("utf8", 0, bytesRead));
+  } finally {
+    await opened.close();
+  }
+}

@@ -2,10 +2,15 @@ import { join } from "node:path";
 import { RemandError } from "../../../core/events/error.ts";
 import { LOCKFILES } from "../../../parse/code/lockfile.ts";
 import { sha256 } from "../../../stdx/sha256.ts";
-import { isInstalledFolder, liveSource, type KeptDependencies } from "./dependency-source.ts";
+import {
+  isInstalledFolder,
+  liveSource,
+  type KeptDependencies,
+  generatedIn,
+  GO_WORKSPACE,
+} from "./dependency-source.ts";
 import { createDependencyStore, type CheckoutCopy } from "./dependency-store.ts";
 import { fingerprintOf, stampFiles } from "./folder-stamps.ts";
-import { generatedIn, GO_WORKSPACE } from "./generated-files.ts";
 import { MANIFESTS } from "./installation-key.ts";
 import { hasPython } from "../python/python-folders.ts";
 import type { Repository } from "../repository.ts";

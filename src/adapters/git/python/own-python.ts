@@ -8,7 +8,7 @@ import { type Repository, ensureStateFolder, ownName, repositoryOpener } from ".
 import { clonesAmong, hasPython, interpretersOf, otherPlaces, topAround } from "./python-folders.ts";
 import { PYTHON_STARTUP } from "./python-startup.ts";
 import type { Sandbox } from "../../../ports/sandbox.ts";
-import { NO_SANDBOX } from "../../process/no-sandbox.ts";
+import { NO_SANDBOX } from "../../process/launch.ts";
 
 export interface OwnPythonOptions {
   /** A folder of the user's checkout. */

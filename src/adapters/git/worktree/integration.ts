@@ -1,11 +1,12 @@
 import { RemandError } from "../../../core/events/error.ts";
-import type { MergeStatus, TargetCommit } from "../../../ports/integration.ts";
+import type { StoryId } from "../../../core/events/ids.ts";
+import type { MergeStatus, TargetCommit, Integration, UnverifiedCommit } from "../../../ports/integration.ts";
 import type { KeptCommit, CommitNote } from "../../../ports/workspace.ts";
 import { readWorktreeList } from "../../../parse/code/git-output.ts";
 import { bringBack } from "./bring-back.ts";
-import { isInHistory, mergeTrees, togetherFrom, type MergedTree } from "../history.ts";
+import { isInHistory, mergeTrees, togetherFrom, type MergedTree, treeOf } from "../history.ts";
 import type { Git } from "../git.ts";
-import { commitTree, trailersOf, updateRefs } from "../refs.ts";
+import { commitTree, trailersOf, updateRefs, type RefCommit, TRAILERS } from "../refs.ts";
 import { line, type Repository } from "../repository.ts";
 import {
   gitDirOf,
@@ -43,7 +44,7 @@ async function targetOf({ git, top }: Repository, base: string): Promise<TargetC
   );
 }
 
-export async function branchStanding(
+async function branchStanding(
   { git }: Repository,
   site: Site,
   target: TargetCommit,
@@ -72,7 +73,7 @@ async function withTarget(
   return { ...both, isRewritten };
 }
 
-export async function updateBranch(
+async function updateBranch(
   repository: Repository,
   site: Site,
   target: TargetCommit,
@@ -136,4 +137,158 @@ async function moveTarget(
     `${branch} is checked out in ${place.path}, and cannot follow: ${stderr.trim().split("\n").slice(0, 5).join(" ")}`,
     "Commit or stash what is changed there, then run it again.",
   );
+}
+
+/** Has the branch be at the verified commit, or says which other commit it is at. */
+async function alignBranch(
+  { git }: Repository,
+  site: Site,
+  verified: KeptCommit,
+  drop: string | null,
+): Promise<UnverifiedCommit | null> {
+  await assertTree(git, verified);
+  const standing = await refsOf(git, site);
+  const tip = standing.branch;
+  if (tip?.commit === verified.commit) return null;
+  // Behind it is where a lock kept the branch from following.
+  const isBehind = tip === undefined || (await isInHistory(git, tip.commit, verified.commit));
+  if (!isBehind && tip.commit !== drop && !isUnreported(site, standing, tip)) return describe(git, tip.commit);
+  await updateRefs(git, [
+    moving(site, standing, "branch", verified.commit),
+    moving(site, standing, "kept", verified.commit),
+    ...(isBehind ? [] : [moving(site, standing, "dropped", tip.commit)]),
+  ]);
+  return null;
+}
+
+/** A commit that we made just before the engine was killed: the journal never heard of it, and decides. */
+function isUnreported(site: Site, { kept }: WorktreeRefs, tip: RefCommit): boolean {
+  return tip.commit === kept?.commit && tip.trailers.get(TRAILERS.story) === site.story;
+}
+
+async function describe(git: Git, commit: string): Promise<UnverifiedCommit> {
+  const [author = "", subject = ""] = (await git.run(["log", "-1", "--format=%an%x00%s", commit])).trim().split("\0");
+  return { commit, author, subject };
+}
+
+/** A commit that does not hold the tree which the gates passed is not what they passed. */
+async function assertTree(git: Git, { commit, tree }: KeptCommit): Promise<void> {
+  if ((await treeOf(git, commit)) === tree) return;
+  throw new RemandError(
+    "workspace-broken",
+    `the commit ${commit.slice(0, 12)} does not hold the tree ${tree.slice(0, 12)} that the gates passed`,
+    "The journal and the repository contradict each other: remand verify checks the journal.",
+  );
+}
+
+async function mergeCommit(
+  repository: Repository,
+  site: Site,
+  branch: TargetBranch,
+  verified: KeptCommit,
+  note: CommitNote,
+): Promise<TargetCommit | null> {
+  const { git } = repository;
+  await assertTree(git, verified);
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const target = await branch.read(repository);
+    // A crash may have come after the merge and before it was written down.
+    if (await isInHistory(git, verified.commit, target.commit)) return target;
+    if (!(await isInHistory(git, target.commit, verified.commit))) return null;
+    const commit = await commitTree(git, {
+      tree: verified.tree,
+      parents: [target.commit, verified.commit],
+      subject: note.subject,
+      trailers: trailersOf(site.story, note),
+    });
+    if (await branch.move(repository, target, commit)) return { branch: target.branch, commit };
+  }
+  return null;
+}
+
+/** Each time the target moved first: then it is as if it had moved before the first look. */
+const MOST_TRIES = 3;
+
+/** Is the work in the target, by its commit or by its content? */
+async function isHeldBy({ git }: Repository, target: TargetCommit, { commit }: KeptCommit): Promise<boolean> {
+  if (await isInHistory(git, commit, target.commit)) return true;
+  const fork = await git.ask(["merge-base", commit, target.commit]);
+  if (fork.exitCode !== 0) return false;
+  const since = ["rev-list", `--max-count=${MOST_COMMITS}`, target.commit, `^${line(fork.stdout)}`];
+  for (const state of (await git.run(since)).split("\n").filter((each) => each !== "")) {
+    const { tree, conflicts } = await mergeTrees(git, state, commit);
+    if (conflicts.length === 0 && tree === (await treeOf(git, state))) return true;
+  }
+  return false;
+}
+
+/** Of the target's commits since the work left it: what was merged long ago was asked about long ago. */
+const MOST_COMMITS = 200;
+
+async function publishCommit(
+  repository: Repository,
+  site: Site,
+  target: TargetBranch,
+  commit: string,
+  remote: string,
+): Promise<{ remote: string; branch: string; base: string }> {
+  const { git } = repository;
+  const { branch } = await target.read(repository);
+  const standing = await refsOf(git, site);
+  // What we sent ourselves may be replaced, and nothing else.
+  const { pushed } = standing;
+  const lease = pushed === undefined ? [] : [`--force-with-lease=${site.refs.branch}:${pushed.commit}`];
+  const { exitCode, stderr } = await git.ask(
+    ["push", "--no-verify", ...lease, "--", remote, `${commit}:${site.refs.branch}`],
+    { timeoutMs: PUSH_MS, remote: true },
+  );
+  if (exitCode === 0) {
+    await updateRefs(git, [moving(site, standing, "pushed", commit)]);
+    return { remote, branch: site.branch, base: branch };
+  }
+  const isOthers = /stale info|non-fast-forward|fetch first/.test(stderr);
+  throw new RemandError(
+    "git-failed",
+    `${site.branch} could not be sent to ${remote}: ${withoutLogin(stderr).trim().split("\n").slice(-3).join(" ")}`,
+    isOthers
+      ? `The branch there has commits that Remand did not send: move them to another branch, then delete it: git push ${remote} --delete ${site.branch}`
+      : "Look at the remote and your rights there: git push.",
+  );
+}
+
+const PUSH_MS = 5 * 60_000;
+
+/** An address may hold a login, and git repeats addresses. */
+const withoutLogin = (text: string): string => text.replaceAll(/(\w+:\/\/)[^\s/@]+@/g, "$1");
+
+interface DeliveryFolders {
+  readonly target: TargetBranch;
+  readonly remote: string;
+  repository(): Promise<Repository>;
+  /** One thing at a time at a story's place. */
+  at<T>(story: StoryId, work: (repository: Repository, site: Site) => Promise<T>): Promise<T>;
+  /** One thing at a time at the target. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Delivery from stories' worktrees. */
+export function integrationOf({ target, remote, repository, at, alone }: DeliveryFolders): Integration {
+  return {
+    target: async () => target.read(await repository()),
+    mergeStatus: (story, commit) =>
+      at(story, async (own, site) => branchStanding(own, site, await target.read(own), commit)),
+    tip: (story) => at(story, async ({ git }, site) => (await refsOf(git, site)).branch?.commit ?? null),
+    align: (story, verified, drop) => at(story, (own, site) => alignBranch(own, site, verified, drop)),
+    update: (story, verified, note) =>
+      at(story, async (own, site) => updateBranch(own, site, await target.read(own), verified, note)),
+    // Two stories that are merged at once would each find the target moved by the other.
+    merge: (story, verified, note) =>
+      alone(() => at(story, (own, site) => mergeCommit(own, site, target, verified, note))),
+    holds: (story, verified) =>
+      at(story, async (own) => {
+        const now = await target.read(own);
+        return { target: now, isHeld: await isHeldBy(own, now, verified) };
+      }),
+    publish: (story, commit) => at(story, (own, site) => publishCommit(own, site, target, commit, remote)),
+  };
 }

@@ -13,10 +13,9 @@ import { submodulesWithWork } from "../submodules.ts";
 import { clearPlace, worktreeState } from "./worktree-folder.ts";
 import { type MakeOptions, adoptWork, clearAfterCrash, makeWorktree } from "./make-worktree.ts";
 import { bringBack, treeWithOlder } from "./bring-back.ts";
-import { type TargetBranch, localTarget } from "./integration.ts";
+import { type TargetBranch, localTarget, integrationOf } from "./integration.ts";
 import { withPinnedBases } from "./start-commit.ts";
 import { createKeyedQueue } from "./in-place.ts";
-import { integrationOf } from "./deliver-commit.ts";
 import {
   type Site,
   type WorktreeRefs,
@@ -32,7 +31,7 @@ import {
   withTree,
 } from "./worktree-site.ts";
 import type { Sandbox } from "../../../ports/sandbox.ts";
-import { NO_SANDBOX } from "../../process/no-sandbox.ts";
+import { NO_SANDBOX } from "../../process/launch.ts";
 
 export interface WorktreeOptions {
   /** A folder of the user's checkout. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { strangeToPullRequest } from "../../../../src/adapters/git/checkout/gated-commit.ts";
+import { strangeToPullRequest } from "../../../../src/adapters/git/checkout/gated-checkout.ts";
 import { treeId } from "../../../../src/core/events/ids.ts";
 import { makeRepository, type TestRepository } from "../../../kit/git-repository.ts";
 

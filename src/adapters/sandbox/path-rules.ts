@@ -1,7 +1,56 @@
-import { existsSync, lstatSync, readFileSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { posix, isAbsolute, join, dirname } from "node:path";
+import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
 import { planHome, withoutLogins } from "../process/private-home.ts";
-import type { PathRule } from "./mount-plan.ts";
+import { entranceTo } from "../process/mounted-folder.ts";
+import type { CellRequest } from "../../ports/sandbox.ts";
+
+/** What a program finds at a path, and below it. The rule of the deepest path counts. */
+export interface PathRule {
+  readonly path: string;
+  readonly kind: PathKind;
+  /** Of a copy: the folder that is shown there in place of what is there. */
+  readonly from?: string;
+}
+
+export type PathKind =
+  /** As it is, and what is written is kept. */
+  | "write"
+  /** As it is; what is written is thrown away. */
+  | "copy"
+  /** As it is, and cannot be written. */
+  | "read"
+  /** An empty folder, thrown away afterwards. */
+  | "empty"
+  /** Nothing, and cannot be written. */
+  | "hidden";
+
+/** Of two rules for one path the more generous counts: it was added for this very program. */
+const GENEROUS: readonly PathKind[] = ["hidden", "empty", "read", "copy", "write"];
+
+/** One rule for each path, parents before what is below them, without rules that change nothing. */
+export function planMounts(rules: readonly PathRule[]): readonly PathRule[] {
+  const byPath = new Map<string, PathRule>();
+  for (const rule of rules) {
+    const known = byPath.get(rule.path);
+    if (known === undefined || isStronger(rule, known)) byPath.set(rule.path, rule);
+  }
+  const sorted = [...byPath.values()].toSorted((a, b) => order(a.path, b.path));
+  return sorted.filter(({ path, kind, from }, index) => {
+    if (from !== undefined) return true;
+    const above = sorted.slice(0, index).findLast((each) => isBelow(path, each.path));
+    // What is below a hidden folder is hidden already; a copy inside of a copy would be a mount for nothing.
+    return above?.kind !== kind && !(above?.kind === "empty" && kind === "hidden");
+  });
+}
+
+/** What is shown in place of another folder is there to keep that one from the program. */
+const isStronger = (rule: PathRule, known: PathRule): boolean =>
+  known.from === undefined && (rule.from !== undefined || GENEROUS.indexOf(rule.kind) > GENEROUS.indexOf(known.kind));
+
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+export const isBelow = (path: string, folder: string): boolean =>
+  path !== folder && path.startsWith(folder === posix.sep ? folder : `${folder}/`);
 
 export interface SandboxProject {
   /** The user's checkout: programs read it, and work in another. */
@@ -83,7 +132,7 @@ function topTemporary(path: string): string | null {
 }
 
 /** Folders for temporary files that a command line, or an environment, leads to. */
-export function temporaryPaths(texts: readonly string[]): readonly string[] {
+function temporaryPaths(texts: readonly string[]): readonly string[] {
   const words = texts.flatMap((text) => text.split(SEPARATORS));
   const tops = words.flatMap((word) => topTemporary(word) ?? []);
   return [...new Set(tops)].filter((path) => isPlain(path));
@@ -120,3 +169,70 @@ export function withheldNames({ docker, variables }: SandboxUser): (name: string
 
 const LEADS_OUT =
   /^(?:SSH_\w+|GPG_AGENT_INFO|DBUS_\w+|TMUX\w*|STY|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_RUNTIME_DIR|(?:GH|GITHUB|GITLAB|GLAB|GITEA|FORGEJO|BITBUCKET)_(?:\w+_)?TOKEN|REMAND_TOKEN)$/;
+
+/**
+ * The folder around a program's folder that git knows as the top of a checkout; else the folder itself. It is not looked
+ * for beyond a hidden folder: a program that removes its own `.git` must not get the checkout around that.
+ */
+export function checkoutAround(cwd: string, rules: readonly PathRule[]): string {
+  const hidden = new Set(rules.filter(({ kind }) => kind === "hidden").map(({ path }) => realPath(path)));
+  for (let folder = cwd; dirname(folder) !== folder && !hidden.has(folder); folder = dirname(folder))
+    if (existsSync(join(folder, ".git"))) return folder;
+  return cwd;
+}
+
+/** A path that is mounted for this process alone looks like a link from outside, and is itself inside. */
+export function realPath(path: string): string | null {
+  if (entranceTo(path) !== null) return path;
+  try {
+    return realpathSync(path);
+  } catch {
+    // What is not there needs no rule.
+    return null;
+  }
+}
+
+export interface RuleOptions {
+  /** What is not as it is for the user, whatever program runs. */
+  readonly rules: readonly PathRule[];
+  /** What a folder below /tmp is that the command line names. */
+  readonly named: "read" | "write";
+  /** The user's own checkout, which is never written because a command line names it. */
+  readonly top: string;
+}
+
+/** What one program finds at each path: the rules for all, and those that its folder and command line add. */
+export function* cellRules(
+  { rules, named, top: own }: RuleOptions,
+  request: CellRequest,
+  aside: string,
+): Iterable<PathRule> {
+  const { cwd, env, writes, copies, command } = request;
+  yield { path: "/", kind: "read" };
+  for (const path of temporaryPaths(Object.values(env))) yield { path, kind: "read" };
+  for (const path of temporaryPaths(command)) yield { path, kind: path === own ? "read" : named };
+  const top = checkoutAround(cwd, rules);
+  const { HOME: home } = env;
+  const isOwnHome = home !== undefined && rules.some(({ path, kind }) => kind === "hidden" && isBelow(home, path));
+  const repository = repositoryOf(top);
+  const all: readonly PathRule[] = [
+    ...rules,
+    ...[top, ...writes, ...(isOwnHome ? [home] : [])].map((path) => ({ path, kind: "write" }) as const),
+    ...[...copies, ...(repository === null ? [] : [repository])].map((path) => ({ path, kind: "copy" }) as const),
+  ];
+  for (const { path, kind } of all) {
+    const real = realPath(path);
+    if (real !== null && !(kind === "copy" && (real === "/" || isBelow(aside, real)))) yield { path: real, kind };
+  }
+}
+
+/** Where git keeps the checkout's history: the program may use it, and what it writes there is thrown away. */
+function repositoryOf(top: string): string | null {
+  const own = join(top, ".git");
+  try {
+    if (lstatSync(own).isDirectory()) return own;
+  } catch {
+    return null;
+  }
+  return null;
+}

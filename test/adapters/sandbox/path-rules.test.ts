@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type PathKind, type PathRule, isBelow, planMounts } from "../../../src/adapters/sandbox/mount-plan.ts";
+import { type PathKind, type PathRule, isBelow, planMounts } from "../../../src/adapters/sandbox/path-rules.ts";
 
 const rule = (path: string, kind: PathKind): PathRule => ({ path, kind });
 

@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { makeRepository } from "../kit/git-repository.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 let project: string;
@@ -52,12 +53,12 @@ test("its schemas can be found", () => {
   expect(run(process.execPath, "--input-type=module", "-e", code).output).toMatch(/schema\/brief\.json\n$/);
 });
 
-test("it holds what is needed and nothing else", () => {
-  const { stdout } = spawnSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+test("it holds what is needed and nothing else, and its loop runs by that and its dependencies alone", () => {
+  const { stdout } = spawnSync("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", project], {
     cwd: root,
     encoding: "utf8",
   });
-  const [packed] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+  const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
   const paths = packed.files.map(({ path }) => path);
   expect(paths).toEqual(
     expect.arrayContaining(["dist/main.js", "dist/index.js", "dist/index.d.ts", "schema/brief.json", "LICENSE"]),
@@ -67,4 +68,36 @@ test("it holds what is needed and nothing else", () => {
       (path) => !/^(dist|plugin|reporters|schema)\/|^(README\.md|CHANGELOG\.md|LICENSE|package\.json)$/.test(path),
     ),
   ).toEqual([]);
+
+  // As npx installs it: the package's own files, and beside them what package.json declares.
+  const modules = join(project, "npx/node_modules");
+  mkdirSync(join(modules, "remand"), { recursive: true });
+  const tar = ["--extract", "--file", join(project, packed.filename), "--strip-components=1", "-C"];
+  expect(run("tar", ...tar, join(modules, "remand"))).toEqual({ status: 0, output: "" });
+  const { dependencies } = JSON.parse(readFileSync(join(modules, "remand/package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  for (const name of Object.keys(dependencies)) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(root, "node_modules", name), join(modules, name));
+  }
+  const checkout = makeRepository({
+    "package.json": '{ "type": "module", "scripts": { "test": "node --test" } }\n',
+    "one.js": "export const one = 2;\n",
+    "one.test.js":
+      'import test from "node:test";\nimport assert from "node:assert";\nimport { one } from "./one.js";\ntest("is one", () => assert.equal(one, 1));\n',
+  });
+  onTestFinished(() => checkout.clear());
+  const remand = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [join(modules, "remand/dist/main.js"), ...args], {
+      cwd: checkout.root,
+      env: checkout.env,
+      encoding: "utf8",
+    });
+  expect(remand("init", "--yes")).toMatchObject({ status: 0, stdout: expect.stringContaining("wrote remand.yaml") });
+  const looped = remand("loop", "--check", "npm test", "--", "sed", "-i", "s/2/1/", "one.js");
+  expect(looped, looped.stdout + looped.stderr).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/target: one\.test\.js > is one[^]*1 accepted/),
+  });
 });

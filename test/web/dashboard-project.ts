@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { DEMO_FILES } from "../../src/cli/commands/work/demo.ts";
+import { DEMO_FILES } from "../../src/cli/demo-files.ts";
 import type { ScriptedAttempt, ScriptPart } from "../../src/core/schemas/agent-script.ts";
 import { makeRepository, type TestRepository } from "../kit/git-repository.ts";
 

@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,4 +81,23 @@ test("init, a loop and a run end with accepted work, and the run's branch is pus
   expect(pushed).toEqual({ status: 0, out: FILES["add.js"].replace("-", "+") });
   expect(readFileSync(join(root, ".remand/pull-requests/sample.md"), "utf8")).toContain("The test fails.");
   expect(ran.out).toContain("--body-file");
+});
+
+test("demo --serve leaves one question open, opens the browser, and Ctrl-C ends it", async () => {
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  for (const name of ["xdg-open", "open"])
+    writeFileSync(join(bin, name), `#!/bin/sh\necho "opened $1" >&2\necho "$1" > ${folder}/opened\n`, { mode: 0o755 });
+  const env = { PATH: `${bin}:${process.env["PATH"]}`, HOME: join(folder, "home"), TMPDIR: folder };
+  const demo = spawn(process.execPath, [MAIN, "demo", "--serve"], { cwd: root, env });
+  let out = "";
+  for (const stream of [demo.stdout, demo.stderr]) stream.on("data", (data) => (out += String(data)));
+  await expect.poll(() => out, { timeout: 180_000 }).toContain("! spread-the-retries  needs you");
+  const url = new URL(readFileSync(join(folder, "opened"), "utf8").trim());
+  expect(out).toContain(url.href);
+  const authorization = `Bearer ${url.hash.replace("#token=", "")}`;
+  const now = await fetch(new URL("/api/now", url), { headers: { authorization } });
+  expect(await now.text()).toContain("How far may a wait move?");
+  demo.kill("SIGINT");
+  expect(await once(demo, "exit")).toEqual([0, null]);
 });

@@ -40,8 +40,17 @@ export const command: CliCommand = {
 };
 
 async function serve(world: World, options: Options): Promise<ExitCode> {
+  const served = await startDashboard(world, options);
+  const interrupted = untilInterrupt(world);
+  await announceDashboard(world, served, options);
+  const signal = await interrupted;
+  await served.close();
+  return signal === "SIGINT" ? EXIT.ok : INTERRUPTED[signal];
+}
+
+export async function startDashboard(world: World, options: Omit<Options, "open">): Promise<RunningServer> {
   const { config } = await loadConfig(world, { config: options.config });
-  const served = await world.host.serve(world.cwd, {
+  return world.host.serve(world.cwd, {
     port: numberOf("--port", options.port, 0, 65_535),
     readOnly: options.readOnly === true,
     by: options.readOnly === true ? "read-only" : await personOf(world, options.by),
@@ -53,13 +62,13 @@ async function serve(world: World, options: Options): Promise<ExitCode> {
     health: () => healthOf(world, options.config),
     verify: () => world.host.verify(world.cwd, () => undefined),
   });
-  const interrupted = untilInterrupt(world);
+}
+
+/** Prints the address, and opens the browser where that is asked for. */
+export async function announceDashboard(world: World, served: RunningServer, options: Options): Promise<void> {
   tell(world, served, options);
   if (options.open === true && !(await served.open()))
     world.err("remand: no browser could be opened; the address is above\n");
-  const signal = await interrupted;
-  await served.close();
-  return signal === "SIGINT" ? EXIT.ok : INTERRUPTED[signal];
 }
 
 function untilInterrupt(world: World): Promise<Interrupt> {

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { command as completion } from "../../../../src/cli/commands/set-up/completion.ts";
 import { command as config } from "../../../../src/cli/commands/set-up/config.ts";
-import { command as demo, DEMO_FILES } from "../../../../src/cli/commands/work/demo.ts";
+import { command as demo } from "../../../../src/cli/commands/work/demo.ts";
+import { DEMO_FILES, QUESTION_FILES } from "../../../../src/cli/demo-files.ts";
 import { command as doctor } from "../../../../src/cli/commands/set-up/doctor.ts";
 import { command as init } from "../../../../src/cli/commands/set-up/init.ts";
 import { command as stories } from "../../../../src/cli/commands/look/stories.ts";
@@ -437,13 +438,23 @@ describe("remand demo", () => {
       problems: [],
       stories: [{ id: "cap-the-wait", criteria: [{}, {}, {}] }],
     });
-    const { script, problems } = readAgentScript("agent-script.yaml", DEMO_FILES["agent-script.yaml"]!);
-    expect(problems).toEqual([]);
-    expect(script!.parts.map(({ match, attempts }) => [match!.role, attempts.length])).toEqual([
+    const parts = (text: string) => {
+      const { script, problems } = readAgentScript("agent-script.yaml", text);
+      expect(problems).toEqual([]);
+      return script!.parts.map(({ match, attempts }) => [match!.role, attempts.length]);
+    };
+    const capped = [
       ["developer", 3],
       ["critic", 2],
       ["auditor", 1],
-    ]);
+    ];
+    expect(parts(DEMO_FILES["agent-script.yaml"]!)).toEqual(capped);
+    const spread = [
+      ["developer", 2],
+      ["critic", 1],
+      ["auditor", 1],
+    ];
+    expect(parts(QUESTION_FILES["agent-script.yaml"]!)).toEqual([...spread, ...capped]);
   });
 
   it("shows the run, the brief that went back, and what to try next", async () => {
@@ -477,6 +488,7 @@ describe("remand demo", () => {
     expect(ran.out).toContain("  |   e\n  | …\n\n");
     expect(ran.out).not.toContain("Hello.");
     expect(ran.out).toContain("remand verify");
+    expect(ran.out).not.toContain("alias");
     const document = await run(["demo", "--json"], [demo], {
       files: files(),
       host: fakeHost({ script: scripted({ gates: { checks: ["fail", "fail", "fail", "fail", "fail"] } }) }),
@@ -486,5 +498,12 @@ describe("remand demo", () => {
       exit: document.exit,
       counts: { stories: 1 },
     });
+  });
+
+  it("says how to call the program where npx or npm run has started it", async () => {
+    const script = scripted({ gates: { checks: ["fail", "fail", "fail"] } });
+    const env = { npm_command: "exec" };
+    const ran = await run(["demo"], [demo], { files: files(), host: fakeHost({ script }), env });
+    expect(ran.out).toMatch(/Now look at it\n {2}alias remand='node .+'\n {2}cd \/demo\n/);
   });
 });

@@ -28,14 +28,26 @@ export interface Repository {
   readonly notices: readonly string[];
 }
 
-/** Opens it when it is first asked for, and once; one that could not be opened is tried again. */
+/** Repositories that this process has opened, by folder and environment. */
+const opened = new Map<string, Promise<Repository>>();
+
+/**
+ * Opens it when it is first asked for, and once in a process: a run asks a dozen times, and what an agent writes into
+ * the repository's settings later changes nothing. One that could not be opened is tried again.
+ */
 export function repositoryOpener(root: string, environment?: Environment): () => Promise<Repository> {
-  let opened: Promise<Repository> | null = null;
-  return () =>
-    (opened ??= openRepository(root, environment ?? ownEnvironment()).catch((error: unknown) => {
-      opened = null;
+  const env = environment ?? ownEnvironment();
+  const key = JSON.stringify([resolve(root), Object.entries(env).toSorted()]);
+  return () => {
+    const known = opened.get(key);
+    if (known !== undefined) return known;
+    const opening = openRepository(root, env).catch((error: unknown) => {
+      opened.delete(key);
       throw error;
-    }));
+    });
+    opened.set(key, opening);
+    return opening;
+  };
 }
 
 export function ownEnvironment(): Environment {
@@ -45,10 +57,10 @@ export function ownEnvironment(): Environment {
 
 async function openRepository(root: string, environment: Environment): Promise<Repository> {
   const plain = createGit(root, environment);
-  const top = await topOf(plain, root);
-  const gitDir = resolve(root, line(await plain.run(["rev-parse", "--git-dir"])));
-  const commonDir = resolve(root, line(await plain.run(["rev-parse", "--git-common-dir"])));
-  const { settings, notices } = await settingsFor(plain);
+  const [{ top, gitDir, commonDir }, { settings, notices }] = await Promise.all([
+    foldersOf(plain, root),
+    settingsFor(plain),
+  ]);
   return {
     git: createGit(top, environment, settings),
     gitFor: (cookie) => createGit(top, environment, settings, cookie),
@@ -85,9 +97,16 @@ export async function objectsNamed(git: Git, names: readonly string[]): Promise<
 
 export const line = (text: string): string => text.replace(/\n$/, "");
 
-async function topOf(git: Git, root: string): Promise<string> {
-  const { exitCode, stdout, stderr } = await git.ask(["rev-parse", "--show-toplevel"]);
-  if (exitCode === 0 && line(stdout) !== "") return line(stdout);
+async function foldersOf(git: Git, root: string): Promise<Pick<Repository, "top" | "gitDir" | "commonDir">> {
+  const names = ["--show-toplevel", "--git-dir", "--git-common-dir"];
+  const { exitCode, stdout, stderr } = await git.ask(["rev-parse", ...names]);
+  if (exitCode === 0 && !stdout.startsWith("\n")) {
+    const lines = line(stdout).split("\n");
+    // A folder's name may hold a line end.
+    const each = lines.length === 3 ? lines : await Promise.all(names.map((name) => git.run(["rev-parse", name])));
+    const [top = "", gitDir = "", commonDir = ""] = each.map((text) => line(text));
+    return { top, gitDir: resolve(root, gitDir), commonDir: resolve(root, commonDir) };
+  }
   if (/not a git repository/.test(stderr)) {
     throw new RemandError(
       "not-a-repository",

@@ -7,7 +7,15 @@ import type { ReviewedPullRequest } from "../../../core/gates/code-owners.ts";
 import type { Environment } from "../../process/environment.ts";
 import { onDisk } from "../remove-folder.ts";
 import type { Git } from "../git.ts";
-import { type Repository, commitOf, ensureStateFolder, line, ownName, repositoryOpener } from "../repository.ts";
+import {
+  type Repository,
+  commitOf,
+  ensureStateFolder,
+  line,
+  objectsNamed,
+  ownName,
+  repositoryOpener,
+} from "../repository.ts";
 import { createPrivateIndex, treeOfFiles } from "../private-index.ts";
 import { TRAILERS } from "../refs.ts";
 import { mergeTrees, treeOf } from "../history.ts";
@@ -212,13 +220,12 @@ export async function defaultBranch(git: Git): Promise<BaseCommit | null> {
   const { exitCode, stdout } = await git.ask(["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
   const known = exitCode === 0 ? [line(stdout)] : [];
   const usual = line((await git.ask(["config", "--get", "init.defaultBranch"])).stdout);
-  const names = ["main", "master", "trunk", ...(usual === "" ? [] : [usual])];
-  for (const name of [...known, ...names.map((each) => `origin/${each}`), ...names]) {
-    const isRemote = name.startsWith("origin/");
-    const commit = await commitOf(git, `${isRemote ? "refs/remotes/" : "refs/heads/"}${name}`);
-    if (commit !== null) return { commit, name };
-  }
-  return null;
+  const usuals = ["main", "master", "trunk", ...(usual === "" ? [] : [usual])];
+  const names = [...known, ...usuals.map((each) => `origin/${each}`), ...usuals];
+  const refs = names.map((name) => `${name.startsWith("origin/") ? "refs/remotes/" : "refs/heads/"}${name}^{commit}`);
+  const commits = await objectsNamed(git, refs);
+  const at = commits.findIndex((commit) => commit !== null);
+  return at < 0 ? null : { commit: commits[at]!, name: names[at]! };
 }
 
 const emptyTree = async (git: Git): Promise<string> =>

@@ -13,6 +13,7 @@ import { storyId } from "../../src/core/events/ids.ts";
 import { bareStory } from "../../src/core/stories/story.ts";
 import { gateRequest, withoutBase } from "../../src/engine/gate-request.ts";
 import { newStory } from "../../src/fold/new-state.ts";
+import type { GateRequest } from "../../src/ports/gate.ts";
 import type { BenchResult } from "../bench-result.ts";
 import { makeProject, writeFiles, type Files, type Project } from "./project.ts";
 import { NO_SANDBOXES } from "../../src/adapters/sandbox/open-sandboxes.ts";
@@ -29,6 +30,8 @@ interface Suite {
   readonly product: Files;
   /** A test that the work adds. */
   readonly added: Files;
+  /** A product with which a test fails at the base: that test is the work's target. */
+  readonly wrong?: Files;
 }
 
 const nodeTest = (name: string, at: number): string =>
@@ -44,6 +47,7 @@ const NODE: Suite = {
   },
   product: { "src/part0.js": "export const value = () => 1 - 1;\n" },
   added: { "test/more.test.js": nodeTest("more", 0) },
+  wrong: { "src/part0.js": "export const value = () => 1;\n" },
 };
 
 const pythonTest = (at: number): string =>
@@ -59,6 +63,7 @@ const UNITTEST: Suite = {
   },
   product: { "part0.py": "def value():\n    return 1 - 1\n" },
   added: { "tests/test_more.py": pythonTest(0) },
+  wrong: { "part0.py": "def value():\n    return 1\n" },
 };
 
 const goTest = (name: string, at: number): string =>
@@ -99,6 +104,9 @@ export async function attemptFigures(): Promise<readonly BenchResult[]> {
     if (spawnSync(suite.program, ["--help"]).error !== undefined) continue;
     figures.push(await attempt(`no test edited, ${runner}`, suite, suite.product, 1.3));
     figures.push(await attempt(`a test added, ${runner}`, suite, { ...suite.product, ...suite.added }, 2.2));
+    if (suite.wrong === undefined) continue;
+    const red = { ...suite, files: { ...suite.files, ...suite.wrong } };
+    figures.push(await attempt(`a target fixed, ${runner}`, red, suite.product, 1.3));
   }
   return figures;
 }
@@ -164,15 +172,18 @@ async function timed(
     return withoutBase(gateRequest(stored, { ...prepared, branch: "" }, command));
   };
   const seen = await gates.get("checks")!.baseline!(requestFor("checks", prepared.tree, prepared.base), control);
-  const atBase = { ...requestFor("checks", prepared.tree, prepared.base), ...(seen.run ? { baseRun: seen.run } : {}) };
+  const withBase = (request: GateRequest): GateRequest => ({
+    ...request,
+    atBase: { ...request.atBase, failing: seen.failing, targets: seen.failing },
+    ...(seen.run === undefined ? {} : { baseRun: seen.run }),
+  });
   // The engine does that while the agent works.
-  await gates.get("checks")!.prepare!(atBase, control);
+  await gates.get("checks")!.prepare!(withBase(requestFor("checks", prepared.tree, prepared.base)), control);
   writeFiles(prepared.path, change);
   const begin = performance.now();
   const { tree, commit } = await workspace.keep(story.id, { attempt: 1, subject: "1", journalHead: "f".repeat(64) });
   for (const gate of ["integrity", "checks"] as const) {
-    const request = { ...requestFor(gate, tree, commit), ...(seen.run === undefined ? {} : { baseRun: seen.run }) };
-    const judged = await gates.get(gate)!.run(request, control);
+    const judged = await gates.get(gate)!.run(withBase(requestFor(gate, tree, commit)), control);
     if (judged.result !== "pass") throw new Error(`${gate} did not pass: ${judged.summary}`);
   }
   const verified = performance.now() - begin;

@@ -1,4 +1,4 @@
-import type { RehearsalPart } from "../core/schemas/rehearsal.ts";
+import type { RehearsalPart } from "../core/schemas/agent-script.ts";
 
 /** A command that is run with a scripted model instead of a provider. */
 export interface RehearsePlan {

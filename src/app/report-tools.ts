@@ -1,4 +1,4 @@
-import type { Tool, ToolAnswer } from "../ports/tool.ts";
+import type { Tool, ToolAnswer } from "../ports/agent.ts";
 import { readToolReport, reportInputSchema, type ReportTool } from "../core/schemas/report.ts";
 
 /** What was reported so far. A later report takes the place of an earlier one; disputes add up. */

@@ -1,6 +1,5 @@
 import { CommanderError } from "commander";
-import { type ErrorCode, RemandError } from "../core/events/error.ts";
-import { systemFault } from "../core/events/system-error.ts";
+import { type ErrorCode, RemandError, systemFault } from "../core/events/error.ts";
 import { EXIT, type ExitCode } from "../app/command.ts";
 
 interface ErrorReport {

@@ -5,7 +5,7 @@ import { RemandError } from "../core/events/error.ts";
 import type { EngineWorld } from "../engine/world.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Forge } from "../ports/forge.ts";
-import type { Integration } from "../ports/integration.ts";
+import type { Integration } from "../ports/workspace.ts";
 import { createGithubForge } from "../adapters/forge/github-forge.ts";
 import type { OwnPython } from "../adapters/git/python/own-python.ts";
 import type { WorkStarter } from "../adapters/git/dependencies/work-start.ts";

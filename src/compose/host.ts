@@ -1,6 +1,6 @@
 import type { Host } from "../app/host.ts";
 import { watchFolder } from "../adapters/files/node-files.ts";
-import type { Tool } from "../ports/tool.ts";
+import type { Tool } from "../ports/agent.ts";
 import { serveStdio } from "../adapters/mcp/transports.ts";
 import { learnVariables, ownRedactor } from "../adapters/process/own-secrets.ts";
 import { stateFolder } from "./state-folder.ts";

@@ -1,5 +1,5 @@
 import { RemandError } from "../core/events/error.ts";
-import type { RehearsalPart } from "../core/schemas/rehearsal.ts";
+import type { RehearsalPart } from "../core/schemas/agent-script.ts";
 import type { RehearsalReport, RehearsePlan } from "../app/rehearse-plan.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
 import { startModelServer } from "../testing/model-server.ts";

@@ -3,7 +3,7 @@ import type { StartAttempt, StoryAction } from "../core/stories/command.ts";
 import type { AnswerVerb, Escalation, EscalationReason } from "../core/stories/escalation.ts";
 import type { Limits, Policy } from "../core/events/policy.ts";
 import type { Counters, StoryState } from "../core/stories/story-state.ts";
-import { disputable } from "../core/gates/dispute.ts";
+import { disputable } from "../core/gates/finding.ts";
 import type { Answer } from "../core/events/event.ts";
 import { canonicalJson } from "../stdx/canonical-json.ts";
 import { applyAnswer } from "../fold/fold-answer.ts";

@@ -12,7 +12,7 @@ import type { GateName } from "../core/gates/gate.ts";
 import { escalationId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
-import { type TriedFinding, locationText } from "../core/gates/tried-finding.ts";
+import { type TriedFinding, locationText } from "../core/gates/finding.ts";
 import { gateState } from "./charge.ts";
 import { forecastUsd } from "./spending.ts";
 import { openFindings, triedFindings } from "./tried-findings.ts";

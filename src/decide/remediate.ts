@@ -1,7 +1,6 @@
-import { infrastructureIssue } from "../core/stories/infrastructure-issue.ts";
 import type { ProjectCommand } from "../core/stories/command.ts";
 import type { Recorded } from "../core/events/event.ts";
-import type { Remediation, RunState } from "../core/stories/run-state.ts";
+import { type Remediation, type RunState, infrastructureIssue } from "../core/stories/run-state.ts";
 import { escalateRun } from "./escalate.ts";
 
 /**

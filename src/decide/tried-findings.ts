@@ -1,13 +1,14 @@
 import type { AttemptFinding, AttemptSummary } from "../core/stories/attempt.ts";
-import { type Finding, worse } from "../core/gates/finding.ts";
-import type { Judgement } from "../core/gates/gate.ts";
-import type { StoryState } from "../core/stories/story-state.ts";
 import {
+  type Finding,
+  worse,
   isOpenStatus,
   TRIED_FINDING_STATUSES,
   type TriedFinding,
   type TriedFindingStatus,
-} from "../core/gates/tried-finding.ts";
+} from "../core/gates/finding.ts";
+import type { Judgement } from "../core/gates/gate.ts";
+import type { StoryState } from "../core/stories/story-state.ts";
 import { gateState } from "./charge.ts";
 
 /*

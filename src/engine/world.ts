@@ -5,14 +5,12 @@ import type { Adjudicator, Gate } from "../ports/gate.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Evidence } from "../ports/evidence.ts";
 import type { Forge } from "../ports/forge.ts";
-import type { Integration } from "../ports/integration.ts";
-import type { EngineJournal, Watcher } from "../ports/journal.ts";
+import type { EngineJournal, Watcher, Receipts } from "../ports/journal.ts";
 import type { ExperimentRunner, Trial } from "../ports/experiment-runner.ts";
 import type { Outbox } from "../ports/notifier.ts";
 import type { Queue } from "../ports/queue.ts";
-import type { Receipts } from "../ports/receipts.ts";
 import type { StoryPages } from "../ports/stories.ts";
-import type { Workspace } from "../ports/workspace.ts";
+import type { Workspace, Integration } from "../ports/workspace.ts";
 
 export interface BlameSearch {
   readonly experimentRunner: ExperimentRunner;

@@ -1,6 +1,6 @@
 import type { Identity } from "../core/events/authority.ts";
 import { FAILURE_CEILING } from "../core/stories/budget.ts";
-import { type EscalationReason, type Waiver, asksForMerge } from "../core/stories/escalation.ts";
+import { type EscalationReason, type Waiver, asksForMerge, leavesUndoOpen } from "../core/stories/escalation.ts";
 import type { Answer, Event } from "../core/events/event.ts";
 import { GATES, type GateName } from "../core/gates/gate.ts";
 import type { Dispute, StoryState } from "../core/stories/story-state.ts";
@@ -9,7 +9,6 @@ import { allowTests, testsToRestore } from "../decide/contested.ts";
 import { forgetTroubles } from "../decide/engine-deaths.ts";
 import { isOpen, unwaivedFindings } from "../decide/gate-status.ts";
 import { placesForgiven } from "../decide/locations.ts";
-import { leavesUndoOpen } from "../core/stories/undo.ts";
 import { commitsDropped, mergeApproved, mergeClaimed, withMovesForgiven, withoutDelivery } from "./fold-delivery.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 

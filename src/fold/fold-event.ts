@@ -3,7 +3,7 @@ import type { StoryId } from "../core/events/ids.ts";
 import type { Remediation, RunState } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { spendOn } from "../core/events/event-cost.ts";
-import { undoRefusal } from "../core/stories/undo.ts";
+import { undoRefusal } from "../core/stories/escalation.ts";
 import { byText, insert, lookup, size } from "../stdx/sorted-map.ts";
 import { blockedBy, newRemediation } from "../decide/remediate.ts";
 import { spend } from "../core/stories/budget.ts";

@@ -101,3 +101,9 @@ export interface Watcher {
   /** A line that an agent or a gate printed. */
   onOutput(command: Command, line: string): void;
 }
+
+/** Signs what was accepted or waived. */
+export interface Receipts {
+  /** Makes the receipts that the story's lines ask for and that are not there yet. Trouble is reported, and costs no work. */
+  issue(story: StoryId, state: RunState): Promise<void>;
+}

@@ -1,10 +1,10 @@
-import { disputable } from "../core/gates/dispute.ts";
+import { disputable } from "../core/gates/finding.ts";
 import { RemandError } from "../core/events/error.ts";
 import { GATES } from "../core/gates/gate.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { RunState, WithEngine } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
-import { undoRefusal } from "../core/stories/undo.ts";
+import { undoRefusal } from "../core/stories/escalation.ts";
 import { readGitDiff } from "../parse/code/git-output.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import { type BoardCard, COLUMNS, type Column, boardCard, cardMatches } from "../views/board/board.ts";

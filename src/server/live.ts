@@ -3,10 +3,9 @@ import { type RunState, type WithEngine, withEngine } from "../core/stories/run-
 import type { Journal, StoredEvent } from "../ports/journal.ts";
 import type { Event } from "../core/events/event.ts";
 import type { StoryId } from "../core/events/ids.ts";
-import type { Evidence } from "../ports/evidence.ts";
+import type { Evidence, OutputReader } from "../ports/evidence.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { SecretRules } from "../parse/secrets/secrets.ts";
-import type { OutputReader } from "../ports/output.ts";
 import type { EngineDocument, HealthDocument, VerifyDocument } from "../views/board/dashboard.ts";
 
 /** The state of the run, kept in step with a journal that another process writes. */

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { RemandError } from "../core/events/error.ts";
-import { isOpenStatus } from "../core/gates/tried-finding.ts";
+import { isOpenStatus } from "../core/gates/finding.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { likelyAnswers } from "../views/answers/likely-answers.ts";
 import type { CodeAround, NowDocument, QuestionDocument, TryRow } from "../views/board/dashboard.ts";

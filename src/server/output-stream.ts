@@ -1,6 +1,6 @@
 import type { OutputPlace } from "../core/events/output-line.ts";
 import type { StoryId } from "../core/events/ids.ts";
-import type { OutputReader } from "../ports/output.ts";
+import type { OutputReader } from "../ports/evidence.ts";
 import type { OutputDocument } from "../views/board/dashboard.ts";
 import { numberIn } from "./context.ts";
 

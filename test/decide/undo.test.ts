@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
-import { ANSWER_VERBS } from "../../src/core/stories/escalation.ts";
+import { ANSWER_VERBS, undoRefusal } from "../../src/core/stories/escalation.ts";
 import type { Event } from "../../src/core/events/event.ts";
 import { storyId } from "../../src/core/events/ids.ts";
 import type { RunState } from "../../src/core/stories/run-state.ts";
-import { undoRefusal } from "../../src/core/stories/undo.ts";
 import { decide } from "../../src/decide/decide.ts";
 import { entries } from "../../src/stdx/sorted-map.ts";
 import { choices, walk } from "../simulation/random-walk.ts";

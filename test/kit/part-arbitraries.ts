@@ -10,7 +10,7 @@ import {
   type EscalationReason,
 } from "../../src/core/stories/escalation.ts";
 import type { Answer } from "../../src/core/events/event.ts";
-import { type Finding, SEVERITIES } from "../../src/core/gates/finding.ts";
+import { type Finding, SEVERITIES, TRIED_FINDING_STATUSES } from "../../src/core/gates/finding.ts";
 import { CONTESTED_WHY } from "../../src/core/gates/contested-test.ts";
 import { NAME_LEVELS } from "../../src/core/gates/test-names.ts";
 import { CI_CLASSES, GATES, type Judgement } from "../../src/core/gates/gate.ts";
@@ -28,7 +28,6 @@ import { AUTONOMIES, type GateRules, PRESETS, type Policy } from "../../src/core
 import { RESULTS } from "../../src/core/events/error.ts";
 import { type Route, type Scope, TEST_POLICIES } from "../../src/core/stories/scope.ts";
 import { INCOMPLETE_CATEGORIES } from "../../src/core/stories/reading.ts";
-import { TRIED_FINDING_STATUSES } from "../../src/core/gates/tried-finding.ts";
 import { STALLS } from "../../src/core/stories/stop-rules.ts";
 
 /** The nouns that events are made of, made at random: every field that may be missing is there or not. */

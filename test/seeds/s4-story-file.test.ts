@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import { resolveConfig } from "../../src/config/resolve.ts";
 import { readStoryFile } from "../../src/parse/stories/story-file.ts";
 import { readYaml } from "../../src/parse/data/yaml-text.ts";
-import { findFrontMatter } from "../../src/stdx/front-matter.ts";
+import { findFrontMatter } from "../../src/stdx/text-lines.ts";
 import { editFrontMatter } from "../../src/write/edits/front-matter-edit.ts";
 import { storyProgressEdits } from "../../src/write/reports/story-progress.ts";
 import { appendRefinementNote, replaceSection, SECTION_OF_PHASE } from "../../src/write/edits/story-sections.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { OutputLine } from "../../src/core/events/output-line.ts";
-import type { OutputReader } from "../../src/ports/output.ts";
+import type { OutputReader } from "../../src/ports/evidence.ts";
 import { servedStuck } from "./served.ts";
 
 /** Lines in memory; a place counts them. */

@@ -10,7 +10,7 @@ import type { StoryState } from "../../src/core/stories/story-state.ts";
 import { laneOfCommand } from "../../src/engine/drive.ts";
 import type { AnswerVerb, Escalation } from "../../src/core/stories/escalation.ts";
 import type { Fingerprint, StoryId } from "../../src/core/events/ids.ts";
-import { disputable } from "../../src/core/gates/dispute.ts";
+import { disputable } from "../../src/core/gates/finding.ts";
 import { decide } from "../../src/decide/decide.ts";
 import { escalationProblems } from "../decide/escalation-problems.ts";
 import { evolve } from "../../src/fold/fold-event.ts";

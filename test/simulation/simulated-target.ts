@@ -1,5 +1,5 @@
 import { treeId, type StoryId } from "../../src/core/events/ids.ts";
-import type { Integration } from "../../src/ports/integration.ts";
+import type { Integration } from "../../src/ports/workspace.ts";
 import { chance } from "./chance.ts";
 import { beginWork, type WorkCounts } from "./work-counts.ts";
 

@@ -12,7 +12,7 @@ import type { Recorded } from "../../src/core/events/event.ts";
 import { storyId, type StoryId } from "../../src/core/events/ids.ts";
 import type { RunState } from "../../src/core/stories/run-state.ts";
 import type { Journal, JournalReader } from "../../src/ports/journal.ts";
-import { undoRefusal } from "../../src/core/stories/undo.ts";
+import { undoRefusal } from "../../src/core/stories/escalation.ts";
 import { boardRows } from "../../src/views/board/board.ts";
 import { inboxItems, itemsOf } from "../../src/views/answers/inbox.ts";
 import { summaryText } from "../../src/views/run/run-summary.ts";

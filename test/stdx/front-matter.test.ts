@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findFrontMatter, lineEndOf } from "../../src/stdx/front-matter.ts";
+import { findFrontMatter, lineEndOf } from "../../src/stdx/text-lines.ts";
 
 function parts(text: string): string[] {
   const found = findFrontMatter(text);

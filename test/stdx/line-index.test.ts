@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lineIndex } from "../../src/stdx/line-index.ts";
+import { lineIndex } from "../../src/stdx/text-lines.ts";
 
 describe("lineIndex", () => {
   it("agrees with counting by hand, at every offset of any text", () => {

@@ -3,7 +3,7 @@ import { mkdir, open, readFile, readdir, rename, rm, stat } from "node:fs/promis
 import { dirname, join } from "node:path";
 import { RemandError } from "../../core/events/error.ts";
 import { type EvidenceId, evidenceId } from "../../core/events/ids.ts";
-import { isHiddenText } from "../../core/gates/hidden-report.ts";
+import { isHiddenText } from "../../core/gates/check-output.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import { assert } from "../../stdx/assert.ts";
 import { promisify } from "node:util";

@@ -2,7 +2,7 @@ import { appendFile, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { StoryId } from "../../core/events/ids.ts";
 import type { OutputLine, OutputPage, OutputPlace } from "../../core/events/output-line.ts";
-import type { OutputReader } from "../../ports/output.ts";
+import type { OutputReader } from "../../ports/evidence.ts";
 import { ownRedactor } from "../process/own-secrets.ts";
 
 /** Writes what agents and checks print, for people who watch. */

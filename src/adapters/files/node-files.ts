@@ -1,7 +1,6 @@
 import { lstat, mkdir, open, readdir, realpath, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { RemandError } from "../../core/events/error.ts";
-import { systemFault } from "../../core/events/system-error.ts";
+import { RemandError, systemFault } from "../../core/events/error.ts";
 import { causeOfMissingFolder } from "../process/unwritable-folder.ts";
 import type { Files, PathInfo } from "../../ports/files.ts";
 import { byText } from "../../stdx/sorted-map.ts";

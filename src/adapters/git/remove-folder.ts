@@ -1,7 +1,6 @@
 import { chmod, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { RemandError } from "../../core/events/error.ts";
-import { systemFault } from "../../core/events/system-error.ts";
+import { RemandError, systemFault } from "../../core/events/error.ts";
 import { causeOfMissingFolder } from "../process/unwritable-folder.ts";
 import { isAlivePid } from "./repository.ts";
 

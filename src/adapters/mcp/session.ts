@@ -1,4 +1,4 @@
-import type { Tool, ToolAnswer } from "../../ports/tool.ts";
+import type { Tool, ToolAnswer } from "../../ports/agent.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import { ownRedactor } from "../process/own-secrets.ts";
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import type { Tool } from "../../ports/tool.ts";
+import type { Tool } from "../../ports/agent.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { createMcpSession, fault, PARSE_FAULT, type McpOptions } from "./session.ts";
 

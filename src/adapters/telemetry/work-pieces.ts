@@ -1,7 +1,7 @@
 import type { AttemptSummary } from "../../core/stories/attempt.ts";
 import type { Cost, Event } from "../../core/events/event.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
-import { leavesUndoOpen } from "../../core/stories/undo.ts";
+import { leavesUndoOpen } from "../../core/stories/escalation.ts";
 import type { StoredEvent } from "../../ports/journal.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 

@@ -1,12 +1,11 @@
 import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
-import type { ClientAgentOptions } from "../client/client.ts";
-import { exitError, failedResult, messageOf } from "../client/exit-code.ts";
+import { type ClientAgentOptions, exitError, failedResult, messageOf } from "../client/client.ts";
 import { isRecord, type JsonObject } from "../../stdx/assert.ts";
 import { type AcpTurn, EMPTY_TURN, createAcpListener } from "./acp-listener.ts";
 import { HUNG_UP, RpcError, type RpcPeer, createRpcPeer } from "./acp-rpc.ts";
-import { clientSandbox } from "../client/client-home.ts";
+import { clientSandbox } from "../client/client-program.ts";
 
 export interface AcpAgentOptions extends Omit<ClientAgentOptions, "command" | "root"> {
   /** What speaks the protocol: a line for the shell (`gemini --acp`), or with `args` the program alone. */

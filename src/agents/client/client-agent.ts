@@ -3,11 +3,17 @@ import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from 
 import { type AgentDispatch, createPlainProcesses } from "../../adapters/process/agent-processes.ts";
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
-import type { Client, ClientAgentOptions, ClientReport } from "./client.ts";
-import { clientSandbox } from "./client-home.ts";
-import { findClient } from "./client-program.ts";
+import {
+  type Client,
+  type ClientAgentOptions,
+  type ClientReport,
+  exitError,
+  failedResult,
+  lastWords,
+  messageOf,
+} from "./client.ts";
+import { findClient, clientSandbox } from "./client-program.ts";
 import { readWireEvent, together, usageOf, totalsWithParts, usageOfParts } from "./client-wire.ts";
-import { exitError, failedResult, lastWords, messageOf } from "./exit-code.ts";
 
 /** A coding agent's command line client, started once per dispatch. The prompt goes to its input. */
 export function createClientAgent(client: Client, options: ClientAgentOptions): Agent {

@@ -23,8 +23,7 @@ import {
   type TokenParts,
   partsIn,
 } from "../client/client-wire.ts";
-import { codexError } from "./codex-error.ts";
-import { strictSchema, withoutNulls } from "./codex-schema.ts";
+import { strictSchema, withoutNulls, codexError } from "./codex-wire.ts";
 import { CODEX_PROGRAM } from "./codex-program.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
 

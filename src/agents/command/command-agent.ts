@@ -1,15 +1,15 @@
-import { open } from "node:fs/promises";
-import { constants } from "node:fs";
+import { constants, open, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult, AgentUsage } from "../../ports/agent.ts";
-import { type AgentProcesses, createPlainProcesses } from "../../adapters/process/agent-processes.ts";
+import type { AgentDispatch, AgentProcesses } from "../../adapters/process/agent-processes.ts";
+import { createPlainProcesses } from "../../adapters/process/agent-processes.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
 import { type Environment, allowedEnvironment } from "../../adapters/process/environment.ts";
-import { clientSandbox } from "../client/client-home.ts";
-import { exitError, failedResult, messageOf } from "../client/exit-code.ts";
+import { clientSandbox } from "../client/client-program.ts";
+import { exitError, failedResult, messageOf } from "../client/client.ts";
 import { isRecord, type JsonObject } from "../../stdx/assert.ts";
 import { readJson } from "../../parse/data/data-text.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
-import { type Exchange, createExchange } from "./exchange.ts";
 
 export interface CommandAgentOptions {
   readonly name?: string;
@@ -37,7 +37,7 @@ export interface CommandAgentOptions {
 /**
  * Any program as an agent. It reads the prompt from its input or from `$REMAND_PROMPT_FILE`, changes files where it
  * was started, and may leave `{text, output, session, usage, costUsd}` as JSON in `$REMAND_RESULT_FILE`. Without that
- * what it printed on stdout is its text. Its exit code says how it went (see `exit-code.ts`).
+ * what it printed on stdout is its text. Its exit code says how it went (see `client.ts`).
  */
 export function createCommandAgent(options: CommandAgentOptions): Agent {
   const name = options.name ?? "command";
@@ -78,11 +78,10 @@ export function createCommandAgent(options: CommandAgentOptions): Agent {
 }
 
 function environmentFor(
-  { environment }: CommandAgentOptions,
+  { environment: { source, sees } }: CommandAgentOptions,
   request: AgentRequest,
   { promptFile, resultFile, schemaFile }: Exchange,
 ): Environment {
-  const { source, sees } = environment;
   const seen = sees === "everything" ? allowedEnvironment(source, ["*"]) : allowedEnvironment(source, sees);
   return {
     ...seen,
@@ -271,4 +270,30 @@ async function readFileOf(path: string): Promise<{ text: string } | { note: stri
     if (code === "ELOOP") return { note: "its result file is a link; it was not read" };
     return { note: `its result file could not be read: ${messageOf(error)}` };
   }
+}
+
+/** The files that hold a program's prompt and its result. Only the user who runs Remand may read them. */
+interface Exchange {
+  readonly promptFile: string;
+  readonly resultFile: string;
+  /** `null` when no form of answer is asked for. */
+  readonly schemaFile: string | null;
+  readonly dispatch: AgentDispatch;
+}
+
+async function createExchange(processes: AgentProcesses, request: AgentRequest): Promise<Exchange> {
+  const { prompt, outputSchema } = request;
+  const dispatch = await processes.open(request);
+  const { folder, isResumed } = dispatch;
+  const promptFile = join(folder, "prompt.md");
+  const schemaFile = outputSchema === null ? null : join(folder, "schema.json");
+  try {
+    // A program that is at work may be reading them.
+    if (!isResumed) await writeFile(promptFile, prompt, { mode: 0o600 });
+    if (!isResumed && schemaFile !== null) await writeFile(schemaFile, JSON.stringify(outputSchema), { mode: 0o600 });
+  } catch (error) {
+    await dispatch.close();
+    throw error;
+  }
+  return { promptFile, resultFile: join(folder, "result.json"), schemaFile, dispatch };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Agent, AgentControl, AgentError, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import { isRecord } from "../../stdx/assert.ts";
-import { failedResult, messageOf } from "../client/exit-code.ts";
+import { failedResult, messageOf } from "../client/client.ts";
 import { type TokenParts, partsIn, usageOfParts } from "../client/client-wire.ts";
 import { hasPackage, loadPackage, makerIn, packagesFor, providerIn, settingsFor } from "./model-provider.ts";
 

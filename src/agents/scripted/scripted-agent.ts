@@ -6,7 +6,7 @@ import type { Clock } from "../../ports/clock.ts";
 import { type AgentScript, readAgentScript, scriptedMs } from "../../parse/agent/agent-script.ts";
 import type { ScriptPart, ScriptedAttempt } from "../../core/schemas/agent-script.ts";
 import { matchesGlob } from "../../stdx/glob.ts";
-import { exitError, failedResult, messageOf } from "../client/exit-code.ts";
+import { exitError, failedResult, messageOf } from "../client/client.ts";
 import { RemandError } from "../../core/events/error.ts";
 import { problemText } from "../../write/reports/problem-text.ts";
 import { SIGNALS } from "../../core/stories/reading.ts";

@@ -1,4 +1,4 @@
-import { LOCKFILES } from "../../parse/code/lockfile.ts";
+import { LOCKFILES } from "../../parse/code/manifests.ts";
 import { readJson } from "../../parse/data/data-text.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import type { ProjectReader, ProjectTools } from "./project-reader.ts";

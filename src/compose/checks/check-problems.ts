@@ -2,7 +2,7 @@ import { access, constants, readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Probe } from "../../app/host.ts";
 import { scriptOf, startedPrograms, type StartedProgram } from "../../parse/code/check-line.ts";
-import { LOCKFILES } from "../../parse/code/lockfile.ts";
+import { LOCKFILES } from "../../parse/code/manifests.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import { nearMiss } from "../../stdx/near-miss.ts";
 import { allowedEnvironment, type Environment } from "../../adapters/process/environment.ts";

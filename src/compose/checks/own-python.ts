@@ -1,7 +1,7 @@
 import type { CommandConfig, Config } from "../../config/config.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { Agent } from "../../ports/agent.ts";
-import { failedResult } from "../../agents/client/exit-code.ts";
+import { failedResult } from "../../agents/client/client.ts";
 import { lineIn } from "../../gates/checks/environments.ts";
 import { type OwnPython, createOwnPython } from "../../adapters/git/python/own-python.ts";
 import type { WorkStarter } from "../../adapters/git/dependencies/work-start.ts";

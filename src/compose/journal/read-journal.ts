@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { KEPT_FROM_AGENTS, isHiddenText } from "../../core/gates/hidden-report.ts";
+import { KEPT_FROM_AGENTS, isHiddenText } from "../../core/gates/check-output.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Journal, JournalReader } from "../../ports/journal.ts";
 import type * as SqliteAdapter from "../../adapters/journal/sqlite-journal.ts";

@@ -4,8 +4,7 @@ import { PAYLOAD_TYPE, type ReceiptStatement } from "../../core/events/receipt.t
 import type { RunState } from "../../core/stories/run-state.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { type ReceiptLine, concernsReceipts, receiptLines } from "../../engine/receipt-moments.ts";
-import type { Journal, StoredEvent } from "../../ports/journal.ts";
-import type { Receipts } from "../../ports/receipts.ts";
+import type { Journal, StoredEvent, Receipts } from "../../ports/journal.ts";
 import { canonicalJson } from "../../stdx/canonical-json.ts";
 import { signPayload } from "./dsse.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";

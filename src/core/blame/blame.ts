@@ -1,5 +1,5 @@
 import type { blameSchema, suspectSchema } from "../schemas/blame.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { Stored } from "../schemas/scalars.ts";
 import type { ChangedHunk } from "./change.ts";
 
 /** Which change caused a failure, with confidence and the evidence for it; or why no change did. */

@@ -1,6 +1,6 @@
 import type { ESCALATION_EVENTS, PROJECT_EVENTS, STORY_EVENTS, recordedSchema } from "../schemas/event.ts";
 import type { answerSchema } from "../schemas/escalation.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { Stored } from "../schemas/scalars.ts";
 
 /** One line of the journal. `story` is the stream; `null` is the project's own. */
 export type Recorded = Stored<typeof recordedSchema>;

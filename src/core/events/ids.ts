@@ -1,5 +1,4 @@
-import type { sessionSchema } from "../schemas/scalars.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { sessionSchema, Stored } from "../schemas/scalars.ts";
 
 /** A string that only one maker may make: an id of one thing cannot be passed where another's is wanted. */
 export type Branded<Name extends string> = string & { readonly __brand: Name };

@@ -1,5 +1,5 @@
 import type { lostJournalSchema } from "../schemas/event.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { Stored } from "../schemas/scalars.ts";
 
 /**
  * What a clone remembers of its journal outside of the journal's own file. It may be behind the journal, never ahead of

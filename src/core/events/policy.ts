@@ -1,6 +1,6 @@
 import type { gateRulesSchema, policySchema } from "../schemas/policy.ts";
 import { type RoleName, roleName } from "./ids.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { Stored } from "../schemas/scalars.ts";
 
 /** The rules a story runs under, with every value resolved. */
 export type Policy = Stored<typeof policySchema>;

@@ -1,5 +1,5 @@
 import type { receiptEnvelopeSchema, receiptStatementSchema } from "../schemas/receipt.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { Stored } from "../schemas/scalars.ts";
 
 export const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 export const RECEIPT_TYPE = "urn:remand:receipt:1";

@@ -1,6 +1,6 @@
 import { matchesGlob } from "../../stdx/glob.ts";
 import type { knownFailureSchema } from "../schemas/policy.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { Stored } from "../schemas/scalars.ts";
 import type { Story } from "../stories/story.ts";
 import type { StoryState } from "../stories/story-state.ts";
 

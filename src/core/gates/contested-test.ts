@@ -1,6 +1,6 @@
 import { countText } from "../../stdx/plain-text.ts";
 import type { contestedTestSchema } from "../schemas/gate-result.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { Stored } from "../schemas/scalars.ts";
 import type { Finding, FindingDraft } from "./finding.ts";
 
 /**

@@ -1,6 +1,10 @@
 import type { Fingerprint } from "../events/ids.ts";
 import type { findingSchema } from "../schemas/gate-result.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { Stored } from "../schemas/scalars.ts";
+import type { triedFindingSchema } from "../schemas/escalation.ts";
+import type { StoryState } from "../stories/story-state.ts";
+import { type GateName, isReviewed } from "./gate.ts";
+import { GATE_REGISTRY } from "./registry.ts";
 
 /** One thing wrong with the work. */
 export type Finding = Stored<typeof findingSchema>;
@@ -142,4 +146,61 @@ export function toPriorityScale(severity: Severity): "HIGH" | "MEDIUM" | "LOW" {
 export function toSarifLevel(severity: Severity): "error" | "warning" | "note" {
   if (severity === "blocker" || severity === "critical") return "error";
   return severity === "major" ? "warning" : "note";
+}
+
+/** The blocking findings of this gate that an independent reviewer can still look at. */
+export function disputable(state: StoryState, gate: GateName | null): readonly Finding[] {
+  const last = gate === null ? null : (state.gates[gate]?.last ?? null);
+  if (gate === null || last === null) return [];
+  return last.findings.filter(
+    (finding) => last.blocking.includes(finding.id) && undisputable(state, gate, finding) === null,
+  );
+}
+
+/** Why no reviewer would look at it, in words that follow the finding's name; `null` where one would. */
+export function undisputable(state: StoryState, gate: GateName, { id, stage }: Finding): string | null {
+  // What a command printed is no opinion. A reviewer's words are one, and so is a rule about a diff.
+  const { refusesByRule, stageOfRuns } = GATE_REGISTRY[gate];
+  const isOpinion = isReviewed(gate) || refusesByRule;
+  if (!isOpinion || (stage !== undefined && stage === stageOfRuns))
+    return "is what a command printed, not a reviewer's opinion";
+  if (state.disputes.some((dispute) => dispute.finding === id)) return "is disputed already";
+  const ruling = state.gates[gate]?.upheld.find((upheld) => upheld.finding === id);
+  if (ruling !== undefined) return `was looked at, and stands, says ${ruling.says}`;
+  return state.gates[gate]?.overturned.includes(id) === true ? "was looked at, and does not stand" : null;
+}
+
+/** A blocking finding of an earlier attempt, and what became of it. */
+export type TriedFinding = Stored<typeof triedFindingSchema>;
+
+/**
+ * `open`: reported in the newest attempt. `unchecked`: open when the gate last ran, and a later attempt did not get that
+ * far. `lighter`: still reported, no longer blocking.
+ */
+export const TRIED_FINDING_STATUSES = ["open", "unchecked", "lighter", "waived", "overturned", "fixed"] as const;
+export type TriedFindingStatus = (typeof TRIED_FINDING_STATUSES)[number];
+
+export const isOpenStatus = (status: TriedFindingStatus): boolean => status === "open" || status === "unchecked";
+
+/** What became of a finding, in words. */
+export function statusText({ status, seenIn, fixedIn }: Pick<TriedFinding, "status" | "seenIn" | "fixedIn">): string {
+  switch (status) {
+    case "open":
+      return fixedIn === undefined ? "open" : `came back after attempt ${fixedIn} had fixed it`;
+    case "unchecked":
+      return `open, not checked since attempt ${seenIn}`;
+    case "lighter":
+      return "still reported, no longer blocking";
+    case "waived":
+      return "waived";
+    case "overturned":
+      return "overturned";
+    case "fixed":
+      return `fixed in attempt ${seenIn}`;
+  }
+}
+
+/** Where a finding is, as `file:line`; empty where no file is known. */
+export function locationText({ file, line }: Pick<TriedFinding, "file" | "line">): string {
+  return file === undefined ? "" : line === undefined ? file : `${file}:${line}`;
 }

@@ -8,7 +8,7 @@ import type {
   reviewConflictSchema,
   stageResultSchema,
 } from "../schemas/gate-result.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { Stored } from "../schemas/scalars.ts";
 import { GATE_REGISTRY, type GateDescriptor } from "./registry.ts";
 import type { Finding } from "./finding.ts";
 import type { GateRules } from "../events/policy.ts";

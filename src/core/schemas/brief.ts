@@ -8,8 +8,7 @@ import { type RoleName, STORY_ID_PATTERN, fingerprint, roleName } from "../event
 import { PHASES, TDD_PHASES } from "../stories/story.ts";
 import { RESULTS } from "../events/error.ts";
 import { TEST_POLICIES } from "../stories/scope.ts";
-import { severityFromWord, type Finding } from "../gates/finding.ts";
-import { TRIED_FINDING_STATUSES } from "../gates/tried-finding.ts";
+import { severityFromWord, type Finding, TRIED_FINDING_STATUSES } from "../gates/finding.ts";
 import { brandSchema } from "./scalars.ts";
 import { scopeExceptionsSchema } from "./story.ts";
 import { identifyFinding } from "../gates/finding-identity.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ANSWER_VERBS, type AnswerVerb, ESCALATION_KINDS } from "../stories/escalation.ts";
 import { STALLS } from "../stories/stop-rules.ts";
 import { GATES } from "../gates/gate.ts";
-import { TRIED_FINDING_STATUSES } from "../gates/tried-finding.ts";
+import { TRIED_FINDING_STATUSES } from "../gates/finding.ts";
 import { SPENT_BUDGETS } from "../stories/budget.ts";
 import { PHASES } from "../stories/story.ts";
 import { findingSchema } from "./gate-result.ts";

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { SEVERITIES } from "../gates/finding.ts";
 import { INCOMPLETE_CATEGORIES, READING_RESULTS, SIGNALS } from "../stories/reading.ts";
-import { count, text, texts } from "./scalars.ts";
-import type { Stored } from "./stored.ts";
+import { count, text, texts, confidence, type Stored } from "./scalars.ts";
 
 /** What `remand parse --json` prints. */
 const READING_DOCUMENT = "remand.reading/1";
@@ -59,3 +58,14 @@ export const readingSchema = z.strictObject({
 });
 
 export type ReadingDocument = Stored<typeof readingSchema>;
+
+/** What the oracle answers (S3.1). */
+export const oracleVerdictSchema = z.looseObject({
+  converged: z.boolean().nullish(),
+  verdict: z.enum(["pass", "fail", "partial"]).nullish(),
+  conditionResults: z.array(z.looseObject({ type: text, passed: z.boolean(), output: text.nullish() })).nullish(),
+  reasons: texts.nullish(),
+  failReasons: texts.nullish(),
+  nextHint: text.nullish(),
+  confidence: confidence.nullish(),
+});

@@ -2,7 +2,7 @@ import type { GateName } from "../gates/gate.ts";
 import type { Fingerprint, RoleName, TreeId } from "../events/ids.ts";
 import type { Phase, TddPhase } from "./story.ts";
 import type { attemptOutcomeSchema } from "../schemas/story.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { Stored } from "../schemas/scalars.ts";
 
 /** One dispatch of one agent for one phase. An attempt that carries a brief is a rework. */
 export interface AttemptSummary {

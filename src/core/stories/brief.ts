@@ -3,7 +3,7 @@ import type { Finding } from "../gates/finding.ts";
 import type { CheckRun, GateName } from "../gates/gate.ts";
 import type { BriefVariant } from "../gates/registry.ts";
 import type { briefSchema } from "../schemas/brief.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { Stored } from "../schemas/scalars.ts";
 import type { TriedAndFailed } from "./escalation.ts";
 
 type BriefDocument = Stored<typeof briefSchema>;

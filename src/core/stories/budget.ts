@@ -1,5 +1,5 @@
 import type { budgetNameSchema } from "../schemas/escalation.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { Stored } from "../schemas/scalars.ts";
 import { countText } from "../../stdx/plain-text.ts";
 
 /** A limit with a counter. The word in front of the colon says what is counted. */

@@ -1,7 +1,6 @@
 import type { ContestedTest } from "../gates/contested-test.ts";
-import type { Finding } from "../gates/finding.ts";
+import type { Finding, TriedFinding } from "../gates/finding.ts";
 import type { CheckRun } from "../gates/gate.ts";
-import type { TriedFinding } from "../gates/tried-finding.ts";
 import type { RoleName } from "../events/ids.ts";
 import type { BriefEvidence, ReportWay } from "./brief.ts";
 import type { Criterion, Phase, TddPhase } from "./story.ts";

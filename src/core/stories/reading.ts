@@ -1,5 +1,5 @@
 import type { readingSchema } from "../schemas/reading.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { Stored } from "../schemas/scalars.ts";
 
 /** What was read out of an agent's text. None of it is believed: it is what the text says. */
 export type Reading = Omit<Stored<typeof readingSchema>, "schema">;

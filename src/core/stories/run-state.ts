@@ -2,6 +2,7 @@ import { entries, type SortedMap } from "../../stdx/sorted-map.ts";
 import type { Identity } from "../events/authority.ts";
 import type { StoryId } from "../events/ids.ts";
 import type { Policy } from "../events/policy.ts";
+import type { Event } from "../events/event.ts";
 import type { BudgetName, Spent } from "./budget.ts";
 import type { Escalation } from "./escalation.ts";
 import type { Lane } from "./command.ts";
@@ -113,4 +114,25 @@ export interface Settled {
 /** Is a person asked about this story? The one rule for every list and every count of questions. */
 export function isAsking({ escalation, ending }: Pick<StoryOutline, "escalation" | "ending">): boolean {
   return escalation !== null && ending === null;
+}
+
+/** What is broken, where an event reports broken infrastructure; else `null`. */
+export function infrastructureIssue(event: Event): string | null {
+  switch (event.type) {
+    case "infrastructure.blocked":
+      return event.issue;
+    case "gate.judged":
+      return event.judgement.result === "blocked" ? event.judgement.summary : null;
+    case "blame.found":
+      return event.blame.verdict === "environment" ? event.blame.explanation : null;
+    case "step.failed":
+      return event.infrastructure ? event.detail : null;
+    case "attempt.finished":
+      if (event.outcome.type === "blocked") return event.outcome.issue;
+      return event.outcome.type === "incomplete" && event.outcome.category === "infrastructure"
+        ? event.outcome.blocker
+        : null;
+    default:
+      return null;
+  }
 }

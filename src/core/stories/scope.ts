@@ -1,6 +1,6 @@
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import type { routeSchema, scopeExceptionSchema, scopeSchema } from "../schemas/story.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { Stored } from "../schemas/scalars.ts";
 
 /** What a rework may touch. The engine compares the diff with it afterwards; the agent's word does not count. */
 export type Scope = Stored<typeof scopeSchema>;

@@ -1,6 +1,6 @@
 import type { StoryId } from "../events/ids.ts";
 import type { storySchema } from "../schemas/story.ts";
-import type { Stored } from "../schemas/stored.ts";
+import type { Stored } from "../schemas/scalars.ts";
 
 /** A unit of work, as its file defines it. What happens to it is not here: that is folded from the journal. */
 export type Story = Stored<typeof storySchema>;

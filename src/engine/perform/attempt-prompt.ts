@@ -3,7 +3,7 @@ import type { AgentSession, EvidenceId, RoleName } from "../../core/events/ids.t
 import type { Phase } from "../../core/stories/story.ts";
 import type { Scope } from "../../core/stories/scope.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
-import { locationText, statusText } from "../../core/gates/tried-finding.ts";
+import { locationText, statusText } from "../../core/gates/finding.ts";
 import { triedFindings } from "../../decide/tried-findings.ts";
 import type { RoleAgent } from "../../ports/agent.ts";
 import { writeAssignmentPrompt, writeHistory } from "../../write/prompts/assignment.ts";

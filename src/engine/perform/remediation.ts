@@ -3,7 +3,7 @@ import type { RoleName } from "../../core/events/ids.ts";
 import type { AgentResult } from "../../ports/agent.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 import { writeHealthCheckPrompt, writeRemediationPrompt } from "../../write/prompts/remediation.ts";
-import { listedItems } from "../../parse/agent/listed-items.ts";
+import { listedItems } from "../../parse/agent/section-headings.ts";
 import { appendToRemediation } from "../ledger.ts";
 import { mostUsed } from "../spending-watch.ts";
 import type { BriefEvidence } from "../../core/stories/brief.ts";

@@ -8,7 +8,7 @@ import {
   type KnownFailure,
 } from "../../core/gates/base-failures.ts";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
-import { withoutNoise } from "../../core/gates/output-noise.ts";
+import { withoutNoise } from "../../core/gates/check-output.ts";
 import { normalisedMessage, type Finding } from "../../core/gates/finding.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 import type { OutputFailure } from "../../parse/tests/test-output-parts.ts";

@@ -1,4 +1,4 @@
-import { hiddenReportText, markHidden } from "../../core/gates/hidden-report.ts";
+import { hiddenReportText, markHidden } from "../../core/gates/check-output.ts";
 import { failureFingerprint, identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { Judgement } from "../../core/gates/gate.ts";

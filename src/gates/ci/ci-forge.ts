@@ -5,7 +5,7 @@ import type { Finding } from "../../core/gates/finding.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Forge, ForgeAnnotation, ForgeCheck, ForgeLog } from "../../ports/forge.ts";
 import type { GateRequest } from "../../ports/gate.ts";
-import type { Integration } from "../../ports/integration.ts";
+import type { Integration } from "../../ports/workspace.ts";
 import type { Result } from "../../core/events/error.ts";
 
 export interface CiForgeOptions {

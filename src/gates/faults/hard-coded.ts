@@ -1,4 +1,4 @@
-import { isCodeFile } from "../../parse/code/code-files.ts";
+import { isCodeFile } from "../../parse/code/symbols-mask.ts";
 import type { PinnedContext } from "../pinned/pinned-run.ts";
 import { productRule } from "./reached-code.ts";
 

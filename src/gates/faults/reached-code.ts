@@ -1,5 +1,5 @@
 import { pinningOf } from "../../core/gates/pinned-files.ts";
-import { isCodeFile } from "../../parse/code/code-files.ts";
+import { isCodeFile } from "../../parse/code/symbols-mask.ts";
 import { pathIndex, readImports } from "../../parse/code/imports.ts";
 import { type Fault, faultsIn } from "../../parse/code/plant-faults.ts";
 import { readSymbols } from "../../parse/code/symbols.ts";

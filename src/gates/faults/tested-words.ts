@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { testScripts } from "../checks/package-scripts.ts";
+import { testScripts } from "../../parse/code/manifests.ts";
 import type { PinnedContext } from "../pinned/pinned-run.ts";
 import type { ChangedCode } from "./hard-coded.ts";
 

@@ -1,7 +1,7 @@
 import type { Finding } from "../../core/gates/finding.ts";
 import { type PinnedRules, pinningOf } from "../../core/gates/pinned-files.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
-import { testScripts } from "../checks/package-scripts.ts";
+import { testScripts } from "../../parse/code/manifests.ts";
 import type { FilePair } from "./file-changes.ts";
 import type { RuleReporter } from "./integrity-rules.ts";
 

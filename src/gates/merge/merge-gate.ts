@@ -3,7 +3,7 @@ import type { Judgement } from "../../core/gates/gate.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
-import type { Integration } from "../../ports/integration.ts";
+import type { Integration } from "../../ports/workspace.ts";
 import type { CreateGate } from "../gate-parts.ts";
 
 export interface MergeOptions {

@@ -11,7 +11,7 @@ import {
   type MutantStatus,
   readMutationReport,
 } from "../../parse/tests/mutation-report.ts";
-import { isCodeFile } from "../../parse/code/code-files.ts";
+import { isCodeFile } from "../../parse/code/symbols-mask.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { type EnvironmentIn, checkEnvironment, environmentIn } from "../../adapters/process/environment.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";

@@ -7,10 +7,15 @@ import type { GateRequest } from "../../ports/gate.ts";
 import type { ExperimentCheckout, ExperimentRunner } from "../../ports/experiment-runner.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { spliceInlineTests } from "../../parse/tests/doc-tests.ts";
-import { hasMovedPackages, mergeManifest, vendoredModules } from "../../parse/code/pinned-manifest.ts";
-import { LOCKFILES } from "../../parse/code/lockfile.ts";
+import {
+  hasMovedPackages,
+  mergeManifest,
+  vendoredModules,
+  LOCKFILES,
+  allScripts,
+  testScripts,
+} from "../../parse/code/manifests.ts";
 import { gitFolderOf } from "../integrity/file-changes.ts";
-import { allScripts, testScripts } from "../checks/package-scripts.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { runChain } from "../checks/run-chain.ts";
 

@@ -7,7 +7,7 @@ import {
 } from "../../core/stories/reading.ts";
 import type { ScopeException } from "../../core/stories/scope.ts";
 import { countText, plainText } from "../../stdx/plain-text.ts";
-import { markdownLines } from "../../stdx/markdown-lines.ts";
+import { markdownLines } from "../../stdx/text-lines.ts";
 import { readAgentText } from "./agent-text.ts";
 import { readVerdictValue } from "./verdict-value.ts";
 import { nextLine } from "./notable-lines.ts";

@@ -1,5 +1,4 @@
-import { isCodeFile } from "./code-files.ts";
-import { type LanguageFamily, familyOf, maskedCode } from "./symbols-mask.ts";
+import { type LanguageFamily, familyOf, maskedCode, isCodeFile } from "./symbols-mask.ts";
 
 /** One small edit of one line, after which a test that checks what the line does must fail. */
 export interface Fault {

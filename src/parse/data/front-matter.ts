@@ -1,6 +1,5 @@
 import type { SourceLocation, Problem } from "../../core/events/error.ts";
-import { findFrontMatter, type FrontMatter } from "../../stdx/front-matter.ts";
-import { lineIndex } from "../../stdx/line-index.ts";
+import { lineIndex, findFrontMatter, type FrontMatter } from "../../stdx/text-lines.ts";
 import { nearMiss } from "../../stdx/near-miss.ts";
 import { readYaml, type YamlMap, type YamlText, type YamlValue } from "./yaml-text.ts";
 

@@ -13,7 +13,7 @@ import {
   isSeq,
 } from "yaml";
 import type { SourceLocation, Problem } from "../../core/events/error.ts";
-import { lineIndex } from "../../stdx/line-index.ts";
+import { lineIndex } from "../../stdx/text-lines.ts";
 
 export type YamlValue = string | number | boolean | null | readonly YamlValue[] | YamlMap;
 export interface YamlMap {

@@ -1,5 +1,5 @@
 import type { Criterion } from "../../core/stories/story.ts";
-import { markdownLines, type MarkdownLine } from "../../stdx/markdown-lines.ts";
+import { markdownLines, type MarkdownLine } from "../../stdx/text-lines.ts";
 
 /** The acceptance criteria in a story's body. `heading` is the line of their heading, 0 where there is none. */
 export interface ReadCriteria {

@@ -1,8 +1,7 @@
 import { STORY_ID_PATTERN, type StoryId, roleName, storyId, storyIdFault } from "../../core/events/ids.ts";
 import { type Phase, SHELVES, type StoryFolder, type Story } from "../../core/stories/story.ts";
 import type { SourceLocation, Problem } from "../../core/events/error.ts";
-import { lineIndex } from "../../stdx/line-index.ts";
-import { markdownLines } from "../../stdx/markdown-lines.ts";
+import { markdownLines, lineIndex } from "../../stdx/text-lines.ts";
 import { nearMiss } from "../../stdx/near-miss.ts";
 import { type FieldReader, type MarkdownFile, fieldReader, fileName, readMarkdownFile } from "../data/front-matter.ts";
 import { readCriteria } from "./story-criteria.ts";

@@ -1,5 +1,5 @@
 import { asCount, asRecord } from "./test-report-parts.ts";
-import { readXml } from "./test-report-xml.ts";
+import { readXml } from "./junit.ts";
 
 /** How much of something there is, and how much of it was reached. */
 export interface CoverageCount {

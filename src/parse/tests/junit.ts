@@ -1,6 +1,5 @@
 import { testCounts, type CodeLocation, type OutputFailure, type PassedTest } from "./test-output-parts.ts";
 import { timeOf, toldFailure, type ReadReport } from "./test-report-parts.ts";
-import { readXml } from "./test-report-xml.ts";
 
 /**
  * JUnit's XML, as most runners write it:
@@ -96,3 +95,120 @@ function numberOf(attributes: ReadonlyMap<string, string>, name: string): number
 }
 
 const later = (a: number | null, b: number | null): number | null => (a === null || (b !== null && b > a) ? b : a);
+
+/** The events of an XML text, in document order. */
+export interface XmlEvents {
+  open(name: string, attributes: ReadonlyMap<string, string>): void;
+  close(name: string): void;
+  text(text: string): void;
+}
+
+/**
+ * Reads as much of XML as reports are written in, in one pass. The structure must be whole: a report that ends in its
+ * middle is none. Entities that a text declares are left as they stand, so that nothing can grow and nothing is
+ * fetched. Returns what is wrong with it, or `null`.
+ */
+export function readXml(text: string, events: XmlEvents): string | null {
+  const open: string[] = [];
+  let at = 0;
+  let hadRoot = false;
+  for (;;) {
+    const next = text.indexOf("<", at);
+    if (open.length > 0 && next > at) events.text(unescape(text.slice(at, next)));
+    if (next === -1) break;
+    const tag = tagAt(text, next);
+    if (tag === null) return `it breaks off at character ${next}`;
+    if (tag.kind === "text" && open.length > 0) events.text(tag.text);
+    if (tag.kind === "open") {
+      if (open.length === 0 && hadRoot) return "it has more than one root";
+      if (open.length >= DEEPEST) return `it is nested more than ${DEEPEST} levels deep`;
+      hadRoot = true;
+      events.open(tag.name, tag.attributes);
+      if (tag.isEmpty) events.close(tag.name);
+      else open.push(tag.name);
+    }
+    if (tag.kind === "close") {
+      if (open.pop() !== tag.name) return `\`</${tag.name.slice(0, 50)}>\` closes what is not open`;
+      events.close(tag.name);
+    }
+    at = tag.end;
+  }
+  if (!hadRoot) return "it has no element";
+  return open.length === 0 ? null : `\`<${open.at(-1)!.slice(0, 50)}>\` is never closed`;
+}
+
+const DEEPEST = 100;
+
+type Tag = { readonly end: number } & (
+  | { readonly kind: "skip" }
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "close"; readonly name: string }
+  | {
+      readonly kind: "open";
+      readonly name: string;
+      readonly attributes: ReadonlyMap<string, string>;
+      readonly isEmpty: boolean;
+    }
+);
+
+function tagAt(text: string, at: number): Tag | null {
+  if (text.startsWith("<!--", at)) return until(text, at + 4, "-->");
+  if (text.startsWith("<?", at)) return until(text, at + 2, "?>");
+  if (text.startsWith("<![CDATA[", at)) {
+    const end = text.indexOf("]]>", at);
+    return end === -1 ? null : { kind: "text", text: text.slice(at + 9, end), end: end + 3 };
+  }
+  if (text.startsWith("<!", at)) {
+    const end = text.indexOf(">", at);
+    // What a document declares of its own is passed over as a whole.
+    return end !== -1 && text.slice(at, end).includes("[") ? until(text, at, "]>") : until(text, at, ">");
+  }
+  if (text[at + 1] === "/") {
+    const end = text.indexOf(">", at);
+    return end === -1 ? null : { kind: "close", name: text.slice(at + 2, end).trim(), end: end + 1 };
+  }
+  return elementAt(text, at);
+}
+
+function until(text: string, from: number, mark: string): Tag | null {
+  const end = text.indexOf(mark, from);
+  return end === -1 ? null : { kind: "skip", end: end + mark.length };
+}
+
+function elementAt(text: string, at: number): Tag | null {
+  const name = matchAt(/[^\s/>=<"']+/y, text, at + 1);
+  if (name === null) return null;
+  const attributes = new Map<string, string>();
+  let end = at + 1 + name[0].length;
+  for (;;) {
+    const attribute = matchAt(/\s+([^\s=/>"'<]+)\s*=\s*(["'])/y, text, end);
+    if (attribute === null) break;
+    const from = end + attribute[0].length;
+    const to = text.indexOf(attribute[2]!, from);
+    if (to === -1) return null;
+    attributes.set(attribute[1]!, unescape(text.slice(from, to)));
+    end = to + 1;
+  }
+  const close = matchAt(/\s*(\/?)>/y, text, end);
+  if (close === null) return null;
+  return { kind: "open", name: name[0], attributes, isEmpty: close[1] === "/", end: end + close[0].length };
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+function unescape(text: string): string {
+  if (!text.includes("&")) return text;
+  return text.replaceAll(
+    /&(?:#x([0-9a-fA-F]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/g,
+    (whole: string, hex: unknown, decimal: unknown, name: unknown) => {
+      if (typeof name === "string") return NAMED[name]!;
+      const code = typeof hex === "string" ? Number.parseInt(hex, 16) : Number(decimal);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+    },
+  );
+}

@@ -11,8 +11,8 @@ import {
   stretches,
   testCounts,
   testFailure,
+  readUncaughtError,
 } from "./test-output-parts.ts";
-import { readUncaughtError } from "./uncaught-error.ts";
 
 /** Test Anything Protocol, with the subtests and the YAML blocks that Node's runner adds to it. */
 export function readTap(lines: readonly string[]): RecognizedOutput | null {

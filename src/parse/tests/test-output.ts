@@ -10,11 +10,11 @@ import {
   type RanFile,
   type RecognizedOutput,
   shortMessage,
+  readUncaughtError,
 } from "./test-output-parts.ts";
 import { readPytest, readUnittest } from "./test-output-python.ts";
 import { createOutputSieve } from "./test-output-filter.ts";
 import { readNodeSpec, readTap, readTape } from "./test-output-tap.ts";
-import { readUncaughtError } from "./uncaught-error.ts";
 
 /** What the output of a check says about tests and faults. */
 export interface TestOutput {

@@ -1,4 +1,4 @@
-import { disputable } from "../../core/gates/dispute.ts";
+import { disputable } from "../../core/gates/finding.ts";
 import type { AnswerVerb, Escalation } from "../../core/stories/escalation.ts";
 import type { EscalationId, Fingerprint, StoryId } from "../../core/events/ids.ts";
 import { type RunOutline, isAsking, type RunState } from "../../core/stories/run-state.ts";

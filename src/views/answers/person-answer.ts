@@ -1,10 +1,9 @@
 import { matchesTest } from "../../core/gates/base-failures.ts";
 import type { BudgetName } from "../../core/stories/budget.ts";
-import { disputable, undisputable } from "../../core/gates/dispute.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { AnswerVerb, Escalation } from "../../core/stories/escalation.ts";
 import type { Answer } from "../../core/events/event.ts";
-import type { Finding } from "../../core/gates/finding.ts";
+import { type Finding, disputable, undisputable } from "../../core/gates/finding.ts";
 import { GATES, type GateName } from "../../core/gates/gate.ts";
 import type { Fingerprint, StoryId } from "../../core/events/ids.ts";
 import type { Phase } from "../../core/stories/story.ts";

@@ -2,7 +2,7 @@ import { RemandError } from "../../core/events/error.ts";
 import type { Answer, Recorded } from "../../core/events/event.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
-import { leavesUndoOpen, undoRefusal } from "../../core/stories/undo.ts";
+import { leavesUndoOpen, undoRefusal } from "../../core/stories/escalation.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 
 /** The answer that is meant to be taken back, by its story or by the question that it answered; or why it cannot be. */

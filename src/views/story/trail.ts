@@ -12,7 +12,7 @@ import type {
   TrackedLocation,
 } from "../../core/stories/rework-log.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
-import { locationText } from "../../core/gates/tried-finding.ts";
+import { locationText } from "../../core/gates/finding.ts";
 import { byText, entries, lookup } from "../../stdx/sorted-map.ts";
 import { type DayMetrics, dailyMetrics } from "../board/cost.ts";
 import type { GateName, Judgement } from "../../core/gates/gate.ts";

@@ -1,7 +1,7 @@
 import type { Recorded } from "../../core/events/event.ts";
 import type { GateName } from "../../core/gates/gate.ts";
 import type { StoryId } from "../../core/events/ids.ts";
-import { infrastructureIssue } from "../../core/stories/infrastructure-issue.ts";
+import { infrastructureIssue } from "../../core/stories/run-state.ts";
 import { limitOf } from "./trail.ts";
 
 /** One entry of the log that S0 and S2 write, in their names. */

@@ -1,13 +1,12 @@
 import type { Brief } from "../../core/stories/brief.ts";
 import { countedGoingBack } from "../../core/stories/budget.ts";
 import type { TriedAndFailed } from "../../core/stories/escalation.ts";
-import { type Finding, worse } from "../../core/gates/finding.ts";
+import { type Finding, worse, statusText } from "../../core/gates/finding.ts";
 import type { Scope, TestPolicy } from "../../core/stories/scope.ts";
-import { statusText } from "../../core/gates/tried-finding.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 import { dataNotice } from "../untrusted-text.ts";
 import { blamePart } from "./blame.ts";
-import { evidenceOf, fileList, issueLine, placeOf } from "./findings.ts";
+import { evidenceOf, fileList, issueLine, placeOf, accumulatedFeedback } from "./findings.ts";
 import {
   type BriefWriter,
   type BriefPiece,
@@ -21,7 +20,6 @@ import {
   section,
   joinPieces,
 } from "./brief-writer.ts";
-import { accumulatedFeedback } from "./accumulated.ts";
 import { howToDispute, howToReport } from "./report.ts";
 import { isReviewed } from "../../core/gates/gate.ts";
 

@@ -1,7 +1,6 @@
 import { RemandError } from "../../core/events/error.ts";
 import type { Phase } from "../../core/stories/story.ts";
-import { findFrontMatter, lineEndOf, nextLine } from "../../stdx/front-matter.ts";
-import { markdownLines } from "../../stdx/markdown-lines.ts";
+import { markdownLines, findFrontMatter, lineEndOf, nextLine } from "../../stdx/text-lines.ts";
 
 /** The section of a story file that is a phase's product. */
 export const SECTION_OF_PHASE = {

@@ -6,7 +6,7 @@ import {
   answerCommand,
   reasonText,
 } from "../../core/stories/escalation.ts";
-import { locationText, statusText } from "../../core/gates/tried-finding.ts";
+import { locationText, statusText } from "../../core/gates/finding.ts";
 import { oneLine } from "../untrusted-text.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { type Finding, toReviewScale } from "../../core/gates/finding.ts";
+import { type Finding, toReviewScale, type TriedFinding, locationText } from "../../core/gates/finding.ts";
 import type {
   EscalationContext,
   FailedTask,
@@ -10,7 +10,6 @@ import { unreachable } from "../../stdx/assert.ts";
 import { instant, jsonText } from "../../stdx/canonical-json.ts";
 import type { Escalation } from "../../core/stories/escalation.ts";
 import { byText } from "../../stdx/sorted-map.ts";
-import { type TriedFinding, locationText } from "../../core/gates/tried-finding.ts";
 import { reasonInWords } from "./escalation.ts";
 
 /** `rework-log.json` as S1.44 defines it. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createEvidenceStore } from "../../../src/adapters/evidence/evidence-store.ts";
-import { markHidden } from "../../../src/core/gates/hidden-report.ts";
+import { markHidden } from "../../../src/core/gates/check-output.ts";
 import { learnVariables } from "../../../src/adapters/process/own-secrets.ts";
 
 test("what the process holds is taken out of evidence, also where the text is cut", async () => {

@@ -6,7 +6,7 @@ import { openMcpServer, type McpHttpServer, serveStdio } from "../../../src/adap
 import { learnVariables } from "../../../src/adapters/process/own-secrets.ts";
 import { createMcpSession } from "../../../src/adapters/mcp/session.ts";
 import { reportTools, type AgentReport } from "../../../src/app/report-tools.ts";
-import type { Tool } from "../../../src/ports/tool.ts";
+import type { Tool } from "../../../src/ports/agent.ts";
 
 const echo: Tool = {
   name: "echo",

@@ -2,8 +2,7 @@ import { expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import type { Event } from "../../../src/core/events/event.ts";
 import type { RoleName } from "../../../src/core/events/ids.ts";
-import { roleNameSchema } from "../../../src/core/schemas/scalars.ts";
-import type { Stored } from "../../../src/core/schemas/stored.ts";
+import { roleNameSchema, type Stored } from "../../../src/core/schemas/scalars.ts";
 
 /* The comparisons of types hold or fail when the compiler runs. */
 test("a stored type is readonly at every level, keeps its ids, and tells a missing field from an undefined one", () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { NO_SANDBOX } from "../../../src/adapters/process/launch.ts";
 import { treeId } from "../../../src/core/events/ids.ts";
-import { isHiddenText } from "../../../src/core/gates/hidden-report.ts";
+import { isHiddenText } from "../../../src/core/gates/check-output.ts";
 import type { Judgement } from "../../../src/core/gates/gate.ts";
 import { withHiddenChecks } from "../../../src/gates/checks/hidden-checks.ts";
 import type { CheckoutRequest, ExperimentRunner } from "../../../src/ports/experiment-runner.ts";

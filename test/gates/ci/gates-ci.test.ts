@@ -10,7 +10,7 @@ import type { Clock } from "../../../src/ports/clock.ts";
 import type { Evidence } from "../../../src/ports/evidence.ts";
 import type { Forge, ForgeCheck, ForgeLog } from "../../../src/ports/forge.ts";
 import type { GateRequest } from "../../../src/ports/gate.ts";
-import type { Integration } from "../../../src/ports/integration.ts";
+import type { Integration } from "../../../src/ports/workspace.ts";
 import { judgementSchema } from "../../../src/core/schemas/gate-result.ts";
 import { describeGate, gateRequest, memoryEvidence } from "../../contract/gate.ts";
 import { type GithubServer, startGithubServer } from "../../kit/github-server.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createMergeGate } from "../../../src/gates/merge/merge-gate.ts";
-import type { MergeStatus, Integration } from "../../../src/ports/integration.ts";
+import type { MergeStatus, Integration } from "../../../src/ports/workspace.ts";
 import { judgementSchema } from "../../../src/core/schemas/gate-result.ts";
 import { describeGate, gateRequest, memoryEvidence } from "../../contract/gate.ts";
 import { fixedClock } from "../../kit/reviewers.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readRehearsal } from "../../../src/parse/agent/rehearsal-script.ts";
+import { readRehearsal } from "../../../src/parse/agent/agent-script.ts";
 
 test("a script has replies, or parts with replies", () => {
   expect(readRehearsal("s.yaml", "replies: [{ says: hello }]\n")).toEqual({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { mergeManifest, vendoredModules } from "../../../src/parse/code/pinned-manifest.ts";
+import { mergeManifest, vendoredModules } from "../../../src/parse/code/manifests.ts";
 
 const BASE = `module example.com/shop
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { installationsFor, LOCKFILES } from "../../../src/parse/code/lockfile.ts";
+import { installationsFor, LOCKFILES } from "../../../src/parse/code/manifests.ts";
 
 const commandsFor = (files: Record<string, string>): readonly string[] =>
   installationsFor(new Map(Object.entries(files))).map(({ command }) => command);

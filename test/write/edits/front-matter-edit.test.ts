@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseDocument } from "yaml";
 import { RemandError } from "../../../src/core/events/error.ts";
-import { findFrontMatter } from "../../../src/stdx/front-matter.ts";
+import { findFrontMatter } from "../../../src/stdx/text-lines.ts";
 import { editFrontMatter, type EditValue } from "../../../src/write/edits/front-matter-edit.ts";
 import { expectLinearCost } from "../../cpu-cost.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findFrontMatter } from "../../../src/stdx/front-matter.ts";
+import { findFrontMatter } from "../../../src/stdx/text-lines.ts";
 import {
   isTextPhase,
   productEdited,

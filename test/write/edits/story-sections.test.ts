@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { RemandError } from "../../../src/core/events/error.ts";
-import { findFrontMatter } from "../../../src/stdx/front-matter.ts";
+import { findFrontMatter } from "../../../src/stdx/text-lines.ts";
 import { editFrontMatter } from "../../../src/write/edits/front-matter-edit.ts";
 import { appendRefinementNote, replaceSection } from "../../../src/write/edits/story-sections.ts";
 import { storyProgressEdits } from "../../../src/write/reports/story-progress.ts";

@@ -2,7 +2,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { type Dirent, existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { RemandError } from "../../../core/events/error.ts";
-import { type Installation, LOCKFILES, installationsFor } from "../../../parse/code/lockfile.ts";
+import { type Installation, LOCKFILES, installationsFor } from "../../../parse/code/manifests.ts";
 import { type Environment, type EnvironmentIn, environmentIn } from "../../process/environment.ts";
 import { runProcess } from "../../process/run-process.ts";
 import { shownFolderAround } from "../../process/mounted-folder.ts";

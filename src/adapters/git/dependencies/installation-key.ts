@@ -1,6 +1,6 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { LOCKFILES } from "../../../parse/code/lockfile.ts";
+import { LOCKFILES } from "../../../parse/code/manifests.ts";
 import { sha256 } from "../../../stdx/sha256.ts";
 import type { Environment } from "../../process/environment.ts";
 import type { Git } from "../git.ts";

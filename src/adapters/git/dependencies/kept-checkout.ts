@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { RemandError } from "../../../core/events/error.ts";
-import { LOCKFILES } from "../../../parse/code/lockfile.ts";
+import { LOCKFILES } from "../../../parse/code/manifests.ts";
 import { sha256 } from "../../../stdx/sha256.ts";
 import {
   isInstalledFolder,

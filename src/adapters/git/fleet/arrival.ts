@@ -13,7 +13,7 @@ import {
   withTree,
 } from "../worktree/worktree-site.ts";
 import type { SharedRemote } from "../worktree/worktrees.ts";
-import type { TargetCommit } from "../../../ports/integration.ts";
+import type { TargetCommit } from "../../../ports/workspace.ts";
 import type { TargetBranch } from "../worktree/integration.ts";
 import { updateRefs } from "../refs.ts";
 import { createKeyedQueue } from "../worktree/in-place.ts";

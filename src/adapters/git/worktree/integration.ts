@@ -1,7 +1,13 @@
 import { RemandError } from "../../../core/events/error.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
-import type { MergeStatus, TargetCommit, Integration, UnverifiedCommit } from "../../../ports/integration.ts";
-import type { KeptCommit, CommitNote } from "../../../ports/workspace.ts";
+import type {
+  KeptCommit,
+  CommitNote,
+  MergeStatus,
+  TargetCommit,
+  Integration,
+  UnverifiedCommit,
+} from "../../../ports/workspace.ts";
 import { readWorktreeList } from "../../../parse/code/git-output.ts";
 import { bringBack } from "./bring-back.ts";
 import { isInHistory, mergeTrees, togetherFrom, type MergedTree, treeOf } from "../history.ts";

@@ -5,8 +5,7 @@ import type { Git } from "../git.ts";
 import { isInHistory, mergeTrees } from "../history.ts";
 import { TRAILERS, commitTree } from "../refs.ts";
 import { commitOf, line, repositoryOpener } from "../repository.ts";
-import type { Integration } from "../../../ports/integration.ts";
-import type { Workspace } from "../../../ports/workspace.ts";
+import type { Workspace, Integration } from "../../../ports/workspace.ts";
 import { type Site, siteOf, refsOf } from "./worktree-site.ts";
 
 /**

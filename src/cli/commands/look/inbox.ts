@@ -1,4 +1,4 @@
-import { isOpenStatus, locationText, statusText } from "../../../core/gates/tried-finding.ts";
+import { isOpenStatus, locationText, statusText } from "../../../core/gates/finding.ts";
 import { answerCommand } from "../../../core/stories/escalation.ts";
 import { itemsOf, type InboxItem } from "../../../views/answers/inbox.ts";
 import { shortLine } from "../../../views/text/words.ts";

@@ -4,7 +4,7 @@ import { type AgentReport, type ReportTaker, reportTools } from "../../../app/re
 import { knownDurationMs } from "../../../config/duration.ts";
 import { RemandError } from "../../../core/events/error.ts";
 import { isPassed } from "../../../core/gates/gate-report.ts";
-import type { Tool, ToolAnswer } from "../../../ports/tool.ts";
+import type { Tool, ToolAnswer } from "../../../ports/agent.ts";
 import { isRecord } from "../../../stdx/assert.ts";
 import { entries } from "../../../stdx/sorted-map.ts";
 import { blameDocument } from "../../../views/board/blame-report.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { RemandError } from "../../../core/events/error.ts";
-import { readRehearsal } from "../../../parse/agent/rehearsal-script.ts";
+import { readRehearsal } from "../../../parse/agent/agent-script.ts";
 import { countText } from "../../../stdx/plain-text.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
 import { type CliCommand, EXIT, type ExitCode, INTERRUPTED, type World } from "../../../app/command.ts";

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createWorktrees } from "../../../../src/adapters/git/worktree/worktrees.ts";
 import { storyId } from "../../../../src/core/events/ids.ts";
-import type { Integration } from "../../../../src/ports/integration.ts";
-import type { Workspace } from "../../../../src/ports/workspace.ts";
+import type { Workspace, Integration } from "../../../../src/ports/workspace.ts";
 import { makeRepository, type TestRepository } from "../../../kit/git-repository.ts";
 
 const story = storyId("checkout");

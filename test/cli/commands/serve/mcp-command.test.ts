@@ -4,7 +4,7 @@ import type { BlamePlan } from "../../../../src/app/blame-plan.ts";
 import type { Host } from "../../../../src/app/host.ts";
 import type { GateReport } from "../../../../src/core/gates/gate-report.ts";
 import { treeId } from "../../../../src/core/events/ids.ts";
-import type { Tool, ToolAnswer } from "../../../../src/ports/tool.ts";
+import type { Tool, ToolAnswer } from "../../../../src/ports/agent.ts";
 import { fakeHost } from "../../../kit/fake-host.ts";
 import { run } from "../../../kit/fake-environment.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";

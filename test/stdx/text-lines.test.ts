@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { markdownLines } from "../../src/stdx/markdown-lines.ts";
+import { markdownLines } from "../../src/stdx/text-lines.ts";
 
 const kinds = (text: string): string[] =>
   [...markdownLines(text)].map(

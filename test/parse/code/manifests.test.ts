@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hasMovedPackages, mergeManifest } from "../../../src/parse/code/pinned-manifest.ts";
+import { hasMovedPackages, mergeManifest } from "../../../src/parse/code/manifests.ts";
 
 describe("a manifest with the base's runner settings and the work's dependencies", () => {
   test("package.json: scripts and tools' keys are the base's, the rest is the work's", () => {

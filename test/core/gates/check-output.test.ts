@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withoutNoise } from "../../../src/core/gates/output-noise.ts";
+import { withoutNoise } from "../../../src/core/gates/check-output.ts";
 
 it("leaves out coverage tables, frames of packages and what npm adds, and keeps the rest", () => {
   const kept = ["TypeError: x is not a function", "    at load (/project/index.js:64:35)", "a | b | c", "npm test"];

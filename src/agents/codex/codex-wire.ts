@@ -1,5 +1,6 @@
 import { namelessSchema } from "../client/client-program.ts";
 import { eventIn, listIn, type WireEvent } from "../client/client-wire.ts";
+import type { AgentError } from "../../ports/agent.ts";
 
 /**
  * The provider takes only schemas in which every field is required and no other field is let in. So a field that may
@@ -63,4 +64,58 @@ function resolveReference(schema: WireEvent | null, root: unknown): WireEvent | 
   let at: unknown = root;
   for (const step of reference.slice(2).split("/")) at = eventIn(at)?.[step];
   return eventIn(at);
+}
+
+/** Codex says what went wrong in words alone, so the words are looked at. */
+export function codexError(message: string, nowMs: number): AgentError {
+  const kind = KINDS.find(([, words]) => words.test(message))?.[0] ?? "crash";
+  const retryAt = kind === "rate-limit" || kind === "overloaded" ? retryAtIn(message, nowMs) : null;
+  const fix = FIXES[kind];
+  return {
+    kind,
+    message: `codex: ${shorten(message)}`,
+    ...(fix === undefined ? {} : { fix }),
+    ...(retryAt === null ? {} : { retryAt }),
+  };
+}
+
+/** The first that fits. The rarer and the plainer stand first: a quota that is used up comes with 429 as well. */
+const KINDS: readonly (readonly [AgentError["kind"], RegExp])[] = [
+  ["context-length", /context_length_exceeded|context window|ran out of room/i],
+  ["credit", /quota exceeded|insufficient_quota|exceeded your current quota|out of credits|status 402\b|add credits/i],
+  ["refused", /invalid_prompt|invalid prompt|flagged for|was flagged|usage policy|content_filter|policy violation/i],
+  ["rate-limit", /\b429\b|usage limit|rate limit/i],
+  [
+    "auth",
+    /status 40[13]\b|not logged in|sign in again|log in again|missing bearer|api key|token could not be refresh/i,
+  ],
+  ["overloaded", /high demand|at capacity|overloaded|capacity (?:is )?unavailable|status 5\d\d\b|stream disconnected/i],
+  ["overloaded", /error sending request|connection (?:refused|reset|closed|failed)|timed? ?out|network error/i],
+  [
+    "bad-request",
+    /status 4\d\d\b|^\s*\{\s*"error"|invalid_request|invalid schema|model .* (?:not found|not supported)/i,
+  ],
+];
+
+const FIXES: { readonly [K in AgentError["kind"]]?: string } = {
+  auth: "run `codex login`, or set CODEX_API_KEY, then send the story back",
+  credit: "add credit to the account that Codex uses, then send the story back",
+  "bad-request": "look at the role's `model` and `args`, then send the story back",
+  "context-length": "give the story less to read, or split it",
+};
+
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** "try again in 20s", "try again in 3 days 2 hours"; a time of day is in a zone that it does not say. */
+function retryAtIn(message: string, nowMs: number): number | null {
+  const [, wait = ""] = /try again in ((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?){1,4})/i.exec(message) ?? [];
+  let ms = 0;
+  for (const [, number = "", unit = ""] of wait.matchAll(/(\d+(?:\.\d+)?)\s*(ms|[smhd])/gi))
+    ms += Number(number) * (UNITS_MS[unit.toLowerCase()] ?? 0);
+  return ms === 0 ? null : nowMs + ms;
+}
+
+function shorten(message: string): string {
+  const line = message.replaceAll(/\s+/g, " ").trim();
+  return line.length > 500 ? `${line.slice(0, 500)}…` : line;
 }

@@ -53,6 +53,7 @@ async function realSurroundings(): Promise<ProgramEnvironment> {
     files: createNodeFiles(),
     terminal: process.stdout.isTTY,
     columns: () => process.stdout.columns ?? 80,
+    zone: Intl.DateTimeFormat().resolvedOptions().timeZone ?? "UTC",
     host: lateHost({ watchFolder, clean: (text) => ownRedactor().text(text) }),
     now: () => Date.now(),
     onInterrupt,

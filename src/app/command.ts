@@ -16,6 +16,8 @@ export interface World {
   /** Is the output a terminal? Off one nothing is ever redrawn. */
   readonly terminal: boolean;
   columns(): number;
+  /** In which times are shown: `Europe/Berlin`. */
+  readonly zone: string;
   /** The engine, and what it left behind. */
   readonly host: Host;
   now(): number;

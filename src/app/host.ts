@@ -7,7 +7,7 @@ import type { GateReport } from "../core/gates/gate-report.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { Lane } from "../core/stories/command.ts";
 import type { Policy } from "../core/events/policy.ts";
-import type { RunOutline, RunState } from "../core/stories/run-state.ts";
+import type { RunOutline, RunState, WithEngine } from "../core/stories/run-state.ts";
 import type { Story } from "../core/stories/story.ts";
 import type { StoryDetails } from "../engine/fold-outlines.ts";
 import type { Agent, Tool } from "../ports/agent.ts";
@@ -119,7 +119,7 @@ export interface StoriesView extends StoryDetails {
 }
 
 export interface JournalView {
-  readonly state: RunState;
+  readonly state: RunState & WithEngine;
   readonly journal: Pick<Journal, "head" | "read" | "watch">;
   readonly evidence: Evidence;
   /** After a position; of one story alone, where it is named. */

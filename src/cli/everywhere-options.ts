@@ -9,6 +9,7 @@ export function addEverywhereOptions(command: Command): void {
     new Option("--quiet", "print what was asked for and errors, no other messages"),
     new Option("--verbose", "show where an error came from"),
     new Option("--no-input", "ask nothing, even on a terminal"),
+    new Option("--utc", "show times in UTC instead of local time"),
     new Option("--color", "color the output, wherever it goes"),
     new Option("--no-color", "do not color the output"),
   ];

@@ -34,6 +34,7 @@ const ROW: FieldsOf<BoardRow> = {
   timeMs: true,
   escalation: true,
   since: true,
+  isPaused: true,
 };
 
 const ITEM: FieldsOf<InboxItem> = {

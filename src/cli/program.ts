@@ -23,6 +23,8 @@ export interface ProgramEnvironment {
   readonly terminal: boolean;
   /** How wide it is. */
   columns(): number;
+  /** The time zone of the person: `Europe/Berlin`. */
+  readonly zone: string;
   readonly host: Host;
   now(): number;
   onInterrupt: World["onInterrupt"];
@@ -42,7 +44,7 @@ export async function runProgram(
   around: ProgramEnvironment,
   commands: readonly CommandEntry[],
 ): Promise<ExitCode> {
-  const argv = typed.length === 0 && (await isInProject(around)) ? ["status"] : typed;
+  const argv = typed.length === 0 && (await isInProject(around)) ? ["status", "--short"] : typed;
   const outcome: { exit: ExitCode | null } = { exit: null };
   const isCommand = (word: string): boolean => commands.some(({ name }) => name === word);
   const program = createProgram(around, commands, (exit) => (outcome.exit = exit));
@@ -145,7 +147,7 @@ const EXAMPLES = `Examples:
   remand run                                                   work on every story until it is settled or needs a person
   remand status                                                where is each story, and who must act?
   remand inbox                                                 what waits for me?
-  remand                                                       in a project: the same as remand status
+  remand                                                       in a project: what needs you, and the next step
 `;
 
 async function checkFolder(around: ProgramEnvironment, command: Command): Promise<void> {
@@ -176,6 +178,7 @@ interface WorldOptions {
   readonly input?: boolean;
   readonly db?: string;
   readonly tokenFile?: string;
+  readonly utc?: boolean;
 }
 
 /** Options are known only when the command's action runs, so what depends on them is looked up at that moment. */
@@ -202,6 +205,9 @@ function worldOf(around: ProgramEnvironment, command: Command, looks: boolean): 
     files: around.files,
     terminal: around.terminal,
     columns: () => around.columns(),
+    get zone() {
+      return options().utc === true ? "UTC" : around.zone;
+    },
     get host() {
       // An option without a value comes from a variable that was never set: that is a mistake, not a wish.
       const db = looks ? (options().db ?? (around.env["REMAND_DB"] || undefined)) : undefined;

@@ -216,7 +216,9 @@ export function questionOf(reason: EscalationReason, gate: GateName | null, top 
 
 function failedQuestion(gate: string, used: number, top: string): string {
   const fact = `${gate.charAt(0).toUpperCase()}${gate.slice(1)} failed ${times(used)}`;
-  return `${fact}${top === "" ? "" : `: ${top.replace(/[.!?\s]+$/, "")}`}. What should the agent change?`;
+  // A finding may be a question itself.
+  const end = top.trimEnd().endsWith("?") ? "?" : ".";
+  return `${fact}${top === "" ? "" : `: ${top.replace(/[.!?\s]+$/, "")}`}${end} What should the agent change?`;
 }
 
 function contestedQuestionText(reason: Extract<EscalationReason, { type: "contested-tests" }>): string {

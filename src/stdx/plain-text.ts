@@ -58,3 +58,63 @@ export const countText = (count: number, one: string, many?: string): string => 
 
 /** The word alone, where the number is written in another way or elsewhere. */
 export const plural = (count: number, one: string, many = `${one}s`): string => (count === 1 ? one : many);
+
+/*
+ * Two cells of a terminal: East Asian wide characters and emoji. None: marks above or below others, and joiners.
+ */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{17000}-\u{18dff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+const NO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
+const ASCII_ONLY = /^[ -~]*$/;
+
+const charWidth = (char: string): number => (NO_WIDTH.test(char) ? 0 : WIDE.test(char) ? 2 : 1);
+
+/** How many cells of a terminal a line takes. It holds no escape sequences. */
+export function textWidth(text: string): number {
+  if (ASCII_ONLY.test(text)) return text.length;
+  let width = 0;
+  for (const char of text) width += charWidth(char);
+  return width;
+}
+
+/** A line that takes so many cells at most; what was cut is said by its end. */
+export function fitText(text: string, width: number, ellipsis = "…"): string {
+  if (textWidth(text) <= width) return text;
+  if (width <= ellipsis.length) return ellipsis.slice(0, Math.max(0, width));
+  return `${startOf(text, width - ellipsis.length).trimEnd()}${ellipsis}`;
+}
+
+/** As much of the beginning as fits into so many cells. */
+function startOf(text: string, width: number): string {
+  let used = 0;
+  let end = 0;
+  for (const char of text) {
+    used += charWidth(char);
+    if (used > width) break;
+    end += char.length;
+  }
+  return text.slice(0, end);
+}
+
+export const padText = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - textWidth(text)));
+
+/** A text in lines of at most so many cells, broken between words where there are any. */
+export function wrapText(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (textWidth(longer) <= width) {
+      line = longer;
+      continue;
+    }
+    if (line !== "") lines.push(line);
+    line = word;
+    while (textWidth(line) > width) {
+      const start = startOf(line, Math.max(2, width));
+      lines.push(start);
+      line = line.slice(start.length);
+    }
+  }
+  return [...lines, line];
+}

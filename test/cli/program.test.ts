@@ -24,7 +24,11 @@ describe("help", () => {
   );
 
   test("in a project, nothing typed is a question about it", async () => {
-    const status = fakeCommand("status", (world) => world.out("all is well\n"));
+    const status = fakeCommand(
+      "status",
+      (world, options) => world.out(options["short"] === true ? "all is well\n" : "everything\n"),
+      (command) => command.option("--short"),
+    );
     const files = memoryFiles({ "/work/remand.yaml": "" });
     expect(await run([], [status], { files })).toMatchObject({ exit: 0, out: "all is well\n" });
     expect((await run(["--help"], [status], { files })).out).toContain("Usage: remand");

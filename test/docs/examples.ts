@@ -160,6 +160,7 @@ export function runCommands(
       // A machine without a sandbox says so in every run, and the documents do not.
       REMAND_SANDBOX: sandboxMode(),
       LANG: "C.UTF-8",
+      TZ: "UTC",
       NO_COLOR: "1",
       npm_config_update_notifier: "false",
       // What is built is there already: `predemo` would build it again.

@@ -49,6 +49,7 @@ export async function run(
     files: memoryFiles({}),
     terminal: false,
     columns: () => 100,
+    zone: "UTC",
     host: NO_HOST,
     now: () => 0,
     onInterrupt: () => () => undefined,

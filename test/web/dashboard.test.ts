@@ -129,7 +129,7 @@ describe("the dashboard", () => {
     expect(page.url()).toBe(at("/stories?q=totals"));
     await page.getByText("list", { exact: true }).click();
     await expect.poll(() => page.locator(".virtual-title").count()).toBe(1);
-    await expectSeen(page.getByRole("cell", { name: "waits for billing-export (escalated)" }));
+    await expectSeen(page.getByRole("cell", { name: "waits for billing-export (needs you)" }));
   });
 
   test("tells a story, with its brief and what was said, down to the raw line", async () => {

@@ -25,6 +25,7 @@ async function brief(args: readonly string[], file: unknown, stdin = ""): Promis
     color: false,
     terminal: false,
     columns: () => 100,
+    zone: "UTC",
     host: NO_HOST,
     now: () => 0,
     onInterrupt: () => () => undefined,

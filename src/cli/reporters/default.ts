@@ -120,7 +120,7 @@ function runningText({ story, running }: StoryState, now: number): string | null
     running.type === "attempt"
       ? `attempt ${running.attempt}, ${running.role} works`
       : running.type === "gate"
-        ? `the ${running.gate} gate judges`
+        ? `the ${running.gate} gate runs`
         : running.step;
   return `${story.id} ${what} ${durationText(Math.max(0, now - running.since))}`;
 }

@@ -9,7 +9,7 @@ import { stateFolder } from "../state-folder.ts";
 import type { StoriesView, JournalView } from "../../app/host.ts";
 import { foldJournal } from "../../engine/fold-journal.ts";
 import type { StoryId } from "../../core/events/ids.ts";
-import type { RunOutline } from "../../core/stories/run-state.ts";
+import { type RunOutline, type WithEngine, withEngine } from "../../core/stories/run-state.ts";
 import { foldStoryDetails, foldOutlines } from "../../engine/fold-outlines.ts";
 
 /** Where a project's journal and evidence are: in its checkout, or in the database of a fleet. */
@@ -89,7 +89,7 @@ export async function openView(
   try {
     const { state } = await foldJournal(journal);
     return {
-      state,
+      state: await besideEngine(root, db, state),
       journal,
       evidence: withoutHidden(evidence, isPerson),
       lines: (after, only) => journal.read(after, only),
@@ -115,6 +115,13 @@ function withoutHidden(evidence: Evidence, isPerson: () => Promise<boolean>): Ev
   };
 }
 
+/** What the journal cannot say: does an engine work with it? Of a fleet's workers that is not asked here. */
+async function besideEngine<R extends RunOutline>(root: string, db: string | null, run: R): Promise<R & WithEngine> {
+  if (db !== null) return run;
+  const { hasLivingOwner } = await import("../../adapters/journal/ownership.ts");
+  return withEngine(run, await hasLivingOwner(stateFolder(root).journal));
+}
+
 /** How the stories stand, and nothing else. */
 export async function readOutline(
   root: string,
@@ -124,7 +131,7 @@ export async function readOutline(
   const opened = await journalLocation(root, db).read();
   if (opened === null) return null;
   try {
-    return await foldOutlines(opened.journal, only);
+    return await besideEngine(root, db, await foldOutlines(opened.journal, only));
   } finally {
     await opened.close();
   }
@@ -140,7 +147,9 @@ export async function readStories(
   if (opened === null) return null;
   const { journal, close } = opened;
   try {
-    return { ...(await foldStoryDetails(journal, of)), lines: (story) => journal.read(0, story), close };
+    const { run, states } = await foldStoryDetails(journal, of);
+    const lines: StoriesView["lines"] = (story) => journal.read(0, story);
+    return { run: await besideEngine(root, db, run), states, lines, close };
   } catch (error) {
     await close();
     throw error;

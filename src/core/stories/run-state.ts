@@ -91,19 +91,22 @@ export interface RunOutline extends Pick<
   readonly stories: SortedMap<StoryId, StoryOutline>;
   /** How many stories have ended and are not among `stories`, where those of long ago were left out. */
   readonly unlisted?: Settled;
-  /** The engine ended without a word: what it had started is under way in the journal, and nowhere else. */
-  readonly engine?: "gone";
+  /**
+   * `gone`: the engine ended without a word, and what it had started is under way in the journal alone. `stopped`: no
+   * engine runs, and none left anything open. Absent: one runs, or that is unknown.
+   */
+  readonly engine?: "gone" | "stopped";
 }
 
 /** What is known of the engine, beside the state: it is in no event. */
 export type WithEngine = Pick<RunOutline, "engine">;
 
-/** The state with what is known of the engine: `gone` where something is under way and no engine works on it. */
+/** The state with what is known of the engine. */
 export function withEngine<R extends RunOutline>(run: R, isAlive: boolean): R & WithEngine {
   if (isAlive) return run;
   for (const [, { running, ending }] of entries(run.stories))
     if (running !== null && ending === null) return { ...run, engine: "gone" };
-  return run;
+  return { ...run, engine: "stopped" };
 }
 
 export interface Settled {

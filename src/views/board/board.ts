@@ -13,7 +13,7 @@ import { storiesOf } from "../run/run-summary.ts";
 import { statusOf } from "../story/story-status.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { findingText } from "../story/finding-text.ts";
-import { type Glyphs, shortLine } from "../text/words.ts";
+import { type Glyphs, type LineMark, shortLine } from "../text/words.ts";
 import type { Result } from "../../core/events/error.ts";
 
 /** One story on the board: where it is, who must act, what was spent of what. */
@@ -38,6 +38,8 @@ export interface BoardRow {
   readonly escalation: EscalationId | null;
   /** When whatever runs for it began. */
   readonly since: number | null;
+  /** A person stopped it: it goes on when it is named to remand run, or resumed. */
+  readonly isPaused: boolean;
 }
 
 export function boardRows(run: RunOutline, asked: readonly StoryId[] | null): BoardRow[] {
@@ -64,19 +66,72 @@ function rowOf(run: RunOutline, state: StoryOutline): BoardRow {
     timeMs: state.spent.timeMs,
     escalation: state.escalation?.id ?? null,
     since: run.engine === "gone" ? null : (state.running?.since ?? null),
+    isPaused: state.held && state.ending === null,
   };
 }
 
+/** A story's state in a word, with the sign that stands before it. */
+export function stateText({ status, isPaused }: BoardRow): { readonly mark: LineMark; readonly word: string } {
+  switch (status) {
+    case "escalated":
+      return { mark: "person", word: "needs you" };
+    case "accepted":
+    case "failed":
+      return { mark: status, word: status };
+    case "working":
+      return { mark: "started", word: "working" };
+    case "in-gate":
+      return { mark: "started", word: "in gate" };
+    case "waiting":
+    case "ready":
+    case "backlog":
+      return { mark: "note", word: isPaused ? "paused" : status };
+  }
+}
+
+/** Who must act before the story moves. */
+export function whoText({ status, actor, why, gate }: BoardRow): string {
+  if (status === "accepted" || status === "failed") return "";
+  if (actor === "person") return "you";
+  if (actor === "gate" && gate !== null) return gate;
+  return actor === "agent" ? (why.split(" ")[0] ?? actor) : actor;
+}
+
+/** Who must act comes first: you, then agents and gates; what has ended well comes last. */
+export const byUrgency = (rows: readonly BoardRow[]): BoardRow[] => rows.toSorted((a, b) => urgency(a) - urgency(b));
+
+function urgency({ status, actor, isPaused }: BoardRow): number {
+  const isStuck = status === "waiting" && actor === "person" && !isPaused;
+  return isStuck ? 1 : URGENCY.indexOf(isPaused && status === "waiting" ? "paused" : status);
+}
+
+const URGENCY: readonly (Status | "stuck" | "paused")[] = [
+  "escalated",
+  "stuck",
+  "failed",
+  "working",
+  "in-gate",
+  "waiting",
+  "ready",
+  "paused",
+  "backlog",
+  "accepted",
+];
+
+type AttemptCounts = Pick<BoardRow, "attempt" | "attempts" | "attemptLimit">;
+
 /** `attempt 2/15`; where some do not count, `attempt 4 (2/15 count)`. Empty before the first. */
-export function attemptText({
-  attempt,
-  attempts,
-  attemptLimit,
-}: Pick<BoardRow, "attempt" | "attempts" | "attemptLimit">): string {
+export function attemptText(row: AttemptCounts): string {
+  if (row.attempt === 0) return "";
+  const count = attemptCount(row);
+  return `attempt ${row.attempt === row.attempts ? count : count.replace(/\)$/, ` ${plural(row.attempts, "counts", "count")})`)}`;
+}
+
+/** `2/15`; where some do not count, `4 (2/15)`. Empty before the first. */
+export function attemptCount({ attempt, attempts, attemptLimit }: AttemptCounts): string {
   if (attempt === 0) return "";
-  if (attempt !== attempts)
-    return `attempt ${attempt} (${attemptLimit === null ? attempts : `${attempts}/${attemptLimit}`} ${plural(attempts, "counts", "count")})`;
-  return attemptLimit === null ? `attempt ${attempt}` : `attempt ${attempt}/${attemptLimit}`;
+  if (attempt !== attempts) return `${attempt} (${attemptLimit === null ? attempts : `${attempts}/${attemptLimit}`})`;
+  return attemptLimit === null ? String(attempt) : `${attempt}/${attemptLimit}`;
 }
 
 /** The columns of the board, by who must act. */

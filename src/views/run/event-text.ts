@@ -34,7 +34,7 @@ export function eventWords(event: Event): string {
     case "attempt.finished":
       return finishedWords(event);
     case "gate.started":
-      return `the ${event.gate} gate judges`;
+      return `the ${event.gate} gate runs`;
     case "gate.judged":
       return judgedWords(event.judgement);
     case "step.started":
@@ -54,7 +54,7 @@ export function eventWords(event: Event): string {
 
 function preparedWords(event: Extract<Event, { type: "story.prepared" }>): string {
   const open = event.isBaseOpen === undefined ? [] : ["the checks still run on the base"];
-  return ["its place is ready", ...open, ...baseFailureWords(event)].join("; ");
+  return ["workspace ready", ...open, ...baseFailureWords(event)].join("; ");
 }
 
 function baseFailureWords({
@@ -91,7 +91,44 @@ function judgedWords({ gate, result, blocking, summary }: Judgement): string {
   return `${gate}: ${result}${count}${summary === "" ? "" : `; ${shortLine(summary, 120)}`}`;
 }
 
-/** A moment for people, UTC: what several machines wrote must be comparable. */
-export function timeText(atMs: number): string {
-  return `${new Date(atMs).toISOString().slice(0, 19).replace("T", " ")}Z`;
+/** A moment for people, in a time zone by its IANA name: `2026-02-22 15:30:05 +01:00`, or with a Z in UTC. */
+export function timeText(atMs: number, zone: string): string {
+  const { time, offset } = zonedTime(atMs, zone);
+  return `${time}${offset === "Z" ? "" : " "}${offset}`;
+}
+
+/** The same in two parts, for lists that name the offset once. */
+export function zonedTime(atMs: number, zone: string): { readonly time: string; readonly offset: string } {
+  if (zone === "UTC") return { time: new Date(atMs).toISOString().slice(0, 19).replace("T", " "), offset: "Z" };
+  const parts = Object.fromEntries(
+    formatIn(zone)
+      .formatToParts(atMs)
+      .map(({ type, value }) => [type, value]),
+  );
+  const { year, month, day, hour, minute, second, timeZoneName = "" } = parts;
+  return {
+    time: `${year}-${month}-${day} ${hour}:${minute}:${second}`,
+    offset: timeZoneName.replace(/^(?:GMT|UTC)(?:[+-]00:00)?/, "") || "Z",
+  };
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatIn(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  const two = "2-digit" as const;
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone: zone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: two,
+    day: two,
+    hour: two,
+    minute: two,
+    second: two,
+    timeZoneName: "longOffset",
+  });
+  formats.set(zone, format);
+  return format;
 }

@@ -86,6 +86,19 @@ export function summaryText(run: RunOutline, asked: readonly StoryId[] | null, d
   ].join(` ${dot} `);
 }
 
+/** What a person can do now, with the command for it. */
+export function nextStep(run: RunOutline, asked: readonly StoryId[] | null): string[] {
+  const { needsYou, running, ready, waiting, stopped, stories, accepted } = runCounts(run, asked);
+  if (run.engine === "gone") return ["Next: remand run  (the engine is gone: it continues what was under way)"];
+  if (needsYou > 0)
+    return [`Next: remand answer  (${needsYou === 1 ? "one question waits" : `${needsYou} questions wait`} for you)`];
+  if (run.engine === "stopped" && ready + waiting > 0) return ["Next: remand run  (no engine runs)"];
+  if (running > 0) return ["Next: nothing to do; remand top shows the work as it goes on"];
+  if (stopped > 0) return ["Next: remand run <story>  (resumes a paused story)"];
+  if (stories > 0 && accepted === stories) return ["Next: nothing; every story is accepted"];
+  return [];
+}
+
 /** The run's own limit, or the story's where it is about one. */
 function spending(run: RunOutline, asked: readonly StoryId[] | null): string[] {
   const only = asked?.length === 1 ? storiesOf(run, asked)[0] : undefined;

@@ -175,7 +175,7 @@ function gatesAfter(policy: Policy, now: RecheckInput): GateRecheck[] {
   });
 }
 
-const FIRST = "it had not judged this phase's work before";
+const FIRST = "it had not run on this phase's work before";
 
 const keptBecause = ({ changed }: RecheckInput): string =>
   changed.length === 0 ? "nothing changed" : "no path that changed can change what it saw";
@@ -214,11 +214,11 @@ function headOf({ cause, rework, phase, sentBackBy, changed }: Recheck): string 
 }
 
 const WORDS: Readonly<Record<GateRecheck["what"], string>> = {
-  again: "judged again",
+  again: "ran again",
   kept: "kept",
-  due: "to judge again",
-  first: "judged",
-  ahead: "not judged yet",
+  due: "to run again",
+  first: "ran",
+  ahead: "not run yet",
 };
 
 function turnText({ what, why, result, durationMs }: GateRecheck): string {

@@ -31,7 +31,7 @@ export function storyHtml(paper: StoryHtmlInput): string {
 </head>
 <body>
 <main>
-<p class="small">${escapeHtml(story.id)} · ${escapeHtml(card.status)} · told ${timeText(at)}</p>
+<p class="small">${escapeHtml(story.id)} · ${escapeHtml(card.status)} · told ${timeText(at, "UTC")}</p>
 <h1>${escapeHtml(story.title)}</h1>
 <p class="why">${escapeHtml(card.why)}</p>
 <p class="small">${facts.map(escapeHtml).join(" · ")}</p>
@@ -92,7 +92,7 @@ function lineHtml({ at, position, entry, hash, words, type }: StoryLine): string
   if (entry === null) return "";
   const details = entry.details.map((detail) => `<div class="detail">${escapeHtml(detail)}</div>`).join("");
   const sign = UNICODE_GLYPHS.marks[entry.mark];
-  return `<li title="${escapeHtml(`line ${position}, ${hash}`)}"><time>${timeText(at)}</time> <b>${sign}</b> ${escapeHtml(words === "" ? type : words)}${details}</li>`;
+  return `<li title="${escapeHtml(`line ${position}, ${hash}`)}"><time>${timeText(at, "UTC")}</time> <b>${sign}</b> ${escapeHtml(words === "" ? type : words)}${details}</li>`;
 }
 
 const textHtml = ({ label, position, text }: StoryHtmlInput["texts"][number]): string =>

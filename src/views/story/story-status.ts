@@ -35,8 +35,8 @@ export function statusOf(run: RunOutline, state: StoryOutline): StoryStatus {
       : at("failed", "none", ending.reason);
   if (escalation !== null) return at("escalated", "person", escalation.question, escalation.gate);
   if (running !== null && run.engine === "gone")
-    return at("waiting", "person", "the engine is gone: remand run continues the story");
-  if (running?.type === "gate") return at("in-gate", "gate", `the ${running.gate} gate judges`, running.gate);
+    return at("waiting", "person", "the engine is gone: remand run continues it");
+  if (running?.type === "gate") return at("in-gate", "gate", `the ${running.gate} gate runs`, running.gate);
   if (running?.type === "attempt") return at("working", "agent", `${running.role} works`);
   if (running?.type === "step") return at("working", "engine", running.step);
   return waiting(run, state, at);
@@ -64,6 +64,10 @@ function waiting(
   if (run.remediation !== null) return at("waiting", "infrastructure", run.remediation.issue);
   if (run.halted !== null || run.escalation !== null)
     return at("waiting", "person", run.escalation?.question ?? `halted by ${run.halted?.by}`);
+  if (run.engine !== undefined)
+    return state.policy === null
+      ? at("ready", "person", "no engine runs: remand run starts it")
+      : at("waiting", "person", "no engine runs: remand run continues it");
   if (state.wait?.type === "time") return at("waiting", "time", state.wait.why);
   return at(state.policy === null ? "ready" : "working", "engine", "queued");
 }
@@ -77,5 +81,5 @@ function blockedOn(run: RunOutline, id: StoryState["story"]["id"]): string {
   const other = lookup(run.stories, id, byText);
   if (other === undefined) return `${id} (unknown)`;
   if (other.ending !== null) return `${id} (${other.ending.how})`;
-  return other.escalation === null ? id : `${id} (escalated)`;
+  return other.escalation === null ? id : `${id} (needs you)`;
 }

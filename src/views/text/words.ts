@@ -20,6 +20,9 @@ export function shortLine(text: string, maxChars: number): string {
     .trimEnd()}…`;
 }
 
+/** For a terminal: code is not set in backticks there. */
+export const withoutBackticks = (text: string): string => text.replaceAll(/`([^`\n]+)`/g, "$1");
+
 export const moneyText = (usd: number): string => `$${usd.toFixed(2)}`;
 
 /** `850 ms`, `12 s`, `3 m 20 s`, `2 h 5 m`: two units at most, for people. */
@@ -63,6 +66,8 @@ export interface Glyphs {
   readonly unproven: string;
   readonly arrow: string;
   readonly dot: string;
+  /** Where a text was cut. */
+  readonly ellipsis: string;
 }
 
 export const UNICODE_GLYPHS: Glyphs = {
@@ -82,6 +87,7 @@ export const UNICODE_GLYPHS: Glyphs = {
   unproven: "?",
   arrow: "→",
   dot: "·",
+  ellipsis: "…",
 };
 
 export const ASCII_GLYPHS: Glyphs = {
@@ -101,6 +107,7 @@ export const ASCII_GLYPHS: Glyphs = {
   unproven: "?",
   arrow: "->",
   dot: "|",
+  ellipsis: "...",
 };
 
 /** A person's name, and how the journal knows that it was them: `Ada (terminal)`. Older journals do not say how. */

@@ -86,7 +86,7 @@ function detailOf(reason: EscalationReason): string {
 function ourPart(escalation: Escalation): string[] {
   const kind = { decision: "a decision", authorisation: "an authorisation", manual: "work by hand" }[escalation.kind];
   const answers = escalation.options.flatMap(({ verb, does, cost }) => [
-    `  ${verb}: ${toLine(does)} Costs: ${toLine(cost)}`,
+    `  ${verb}: ${toLine(does).replace(/\.$/, "")}. Costs: ${toLine(cost)}`,
     `    ${answerCommand(toLine(escalation.id), verb)}`,
   ]);
   return [

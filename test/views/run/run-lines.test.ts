@@ -292,10 +292,10 @@ describe("an event in words", () => {
     [{ type: "story.changed", story: story("a"), what: ["title"] }, "its file changed: title"],
     [
       { type: "story.prepared", tree: treeId("t"), commit: "c", preExisting: ["lint"] },
-      "its place is ready; fails at the base: lint",
+      "workspace ready; fails at the base: lint",
     ],
     [attempt(2, { reworkOf: "checks" }), "attempt 2: implement by developer, rework after checks"],
-    [{ type: "gate.started", gate: "checks", tree: treeId("t"), stages: [] }, "the checks gate judges"],
+    [{ type: "gate.started", gate: "checks", tree: treeId("t"), stages: [] }, "the checks gate runs"],
     [{ type: "step.started", step: "blame" }, "blame begins"],
     [judged("checks", "t", "fail", { blocking: 2 }), "checks: fail, 2 findings in the way; checks says fail"],
     [judged("checks", "t", "pass", { more: { summary: "checks: pass (2 of 2)" } }), "checks: pass (2 of 2)"],
@@ -307,8 +307,13 @@ describe("an event in words", () => {
     expect(eventWords(event)).toBe(words);
   });
 
-  it("has its time in UTC", () => {
-    expect(timeText(Date.UTC(2026, 1, 22, 14, 30, 5, 999))).toBe("2026-02-22 14:30:05Z");
+  it.each([
+    ["UTC", "2026-02-22 14:30:05Z"],
+    ["Europe/Berlin", "2026-02-22 15:30:05 +01:00"],
+    ["Asia/Kolkata", "2026-02-22 20:00:05 +05:30"],
+    ["Africa/Abidjan", "2026-02-22 14:30:05Z"],
+  ])("has its time in %s", (zone, text) => {
+    expect(timeText(Date.UTC(2026, 1, 22, 14, 30, 5, 999), zone)).toBe(text);
   });
 });
 

@@ -95,14 +95,14 @@ describe("what was judged again", () => {
       { why: "changed: README.md", paths: ["README.md"], result: "pass" },
       { why: "no path that changed can change what it saw", paths: [], durationMs: 60_000 },
       { why: "it had failed the work" },
-      { why: "it had not judged this phase's work before" },
+      { why: "it had not run on this phase's work before" },
     ]);
     expect(recheckText(rechecks(story.lines, POLICY))).toEqual([
       "  rework 1 of implement, after review: 1 path changed (README.md)",
-      "    integrity  judged again: pass, 1 m; changed: README.md",
+      "    integrity  ran again: pass, 1 m; changed: README.md",
       "    checks     kept (saved 1 m); no path that changed can change what it saw",
-      "    review     judged again: pass, 1 m; it had failed the work",
-      "    audit      judged: pass, 1 m; it had not judged this phase's work before",
+      "    review     ran again: pass, 1 m; it had failed the work",
+      "    audit      ran: pass, 1 m; it had not run on this phase's work before",
     ]);
   });
 

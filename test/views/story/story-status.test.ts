@@ -83,7 +83,7 @@ describe("statusOf", () => {
     expect(status(run).why).toBe("b");
     expect(status(foldEvents(run, "b", answer("abandon"))).why).toBe("b (abandoned)");
     const asked = runScript(run, world({ gates: { review: ["error", "error", "error"] } })).run;
-    expect(status(asked).why).toBe("b (escalated)");
+    expect(status(asked).why).toBe("b (needs you)");
   });
 
   it("says for how an agent waits: for a story, or for a time", () => {

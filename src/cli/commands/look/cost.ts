@@ -1,8 +1,8 @@
-import { countText } from "../../../stdx/plain-text.ts";
-import { COST_VIEWS, costRows, costTotal, type CostRow } from "../../../views/board/cost.ts";
+import { COST_VIEWS, costRows, costTotal, type CostRow, type CostView } from "../../../views/board/cost.ts";
 import { durationText, moneyText, shortLine } from "../../../views/text/words.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
 import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fields.ts";
+import { type Column, tableLines } from "../../table.ts";
 import { linesOf, withJournal } from "../../../app/with-journal.ts";
 import { wordOf } from "../../../app/option-values.ts";
 
@@ -41,36 +41,35 @@ async function cost(world: World, options: Options): Promise<void> {
   const fields = pickedFields("cost", options.json);
   await withJournal(world, async (view) => {
     const rows = costRows(await linesOf(view, null), view.state, by);
-    if (fields === false) return world.out(text(rows));
+    if (fields === false) return world.out(text(world, by, rows));
     const shown = rows.map((row) => pickFields(row, fields));
     const document = fields === null ? { by, total: costTotal(rows), rows: shown } : { by, rows: shown };
     world.out(`${JSON.stringify({ schema: "remand.cost/1", ...document }, null, 2)}\n`);
   });
 }
 
-function text(rows: readonly CostRow[]): string {
-  if (rows.length === 0) return "nothing was spent\n";
-  const total = { name: "all", ...costTotal(rows) };
-  const cells = [...rows, total].map((row) => [
+function text(world: World, by: CostView, rows: readonly CostRow[]): string {
+  if (rows.length === 0) return "Nothing was spent.\n";
+  const columns: readonly Column[] = [
+    { title: by.toUpperCase(), least: 14 },
+    { title: "SPENT", align: "right" },
+    { title: "ON REJECTED WORK", align: "right" },
+    { title: "TIME", align: "right", extra: 2 },
+    { title: "CALLS", align: "right", extra: 1 },
+  ];
+  const cells = [...rows, { name: "all", ...costTotal(rows) }].map((row) => [
     shortLine(row.name, 60),
     moneyOf(row),
     wasteOf(row),
     row.timeMs === 0 ? "" : durationText(row.timeMs),
-    countText(row.times, "time"),
+    String(row.times),
   ]);
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((line) => line[column]!.length)));
-  const lines = cells.map((line) =>
-    line
-      .map((cell, i) => (i < 4 ? cell.padEnd(widths[i]!) : cell))
-      .join("  ")
-      .trimEnd(),
-  );
-  return `${lines.join("\n")}\n`;
+  return `${tableLines(world, columns, cells).join("\n")}\n`;
 }
 
 function wasteOf({ wastedUsd, wastedUnknown }: Pick<CostRow, "wastedUsd" | "wastedUnknown">): string {
-  if (wastedUsd === 0) return wastedUnknown ? "unknown on rejected work" : "";
-  return `${wastedUnknown ? "at least " : ""}${moneyText(wastedUsd)} on rejected work`;
+  if (wastedUsd === 0) return wastedUnknown ? "unknown" : moneyText(0);
+  return `${wastedUnknown ? "at least " : ""}${moneyText(wastedUsd)}`;
 }
 
 function moneyOf({ costUsd, costUnknown }: Pick<CostRow, "costUsd" | "costUnknown">): string {

@@ -1,10 +1,9 @@
-import { countText } from "../../../stdx/plain-text.ts";
 import { timeText } from "../../../views/run/event-text.ts";
 import { flakeList, noteFlakes, type Flake } from "../../../views/board/flakes.ts";
 import { shortLine } from "../../../views/text/words.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
 import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fields.ts";
-import { paintFor } from "../../terminal-kind.ts";
+import { type Cell, type Column, tableLines } from "../../table.ts";
 
 const EXAMPLES = `Examples:
   remand flakes                       tests that passed and failed on the same files, the latest first
@@ -35,8 +34,11 @@ async function flakes(world: World, fields: readonly string[] | null | false): P
   if (fields !== false) {
     const shown = list.map((flake) => pickFields(flakeDocument(flake), fields));
     world.out(`${JSON.stringify({ schema: "remand.flakes/1", flakes: shown }, null, 2)}\n`);
-  } else if (list.length === 0) world.out("no test was seen to be flaky\n");
-  else world.out(list.map((flake) => flakeText(world, flake)).join(""));
+  } else if (list.length === 0) world.out("No flaky test was seen.\n");
+  else {
+    const rows = list.map((flake) => flakeCells(flake, world.zone));
+    world.out(`${tableLines(world, COLUMNS, rows).join("\n")}\n`);
+  }
 }
 
 const flakeDocument = ({ firstSeenAt, lastSeenAt, ...rest }: Flake) => ({
@@ -45,14 +47,20 @@ const flakeDocument = ({ firstSeenAt, lastSeenAt, ...rest }: Flake) => ({
   lastSeenAt: new Date(lastSeenAt).toISOString(),
 });
 
-function flakeText(world: World, { test, file, check, times, lastSeenAt, stories }: Flake): string {
-  const paint = paintFor(world.color);
-  const place = [file === null ? "" : `in ${file}`, check === null ? "" : `check ${check}`].filter(
-    (each) => each !== "",
-  );
-  return [
-    `${paint.warn(shortLine(test, 160))}  ${paint.dim(place.join(", "))}`,
-    `  ${countText(times, "time")}, last ${timeText(lastSeenAt)}, in ${shortLine(stories.join(", "), 200)}`,
-    "",
-  ].join("\n");
-}
+const COLUMNS: readonly Column[] = [
+  { title: "TEST", least: 24 },
+  { title: "FILE", least: 12, extra: 2 },
+  { title: "CHECK", extra: 3 },
+  { title: "TIMES", align: "right" },
+  { title: "LAST SEEN" },
+  { title: "STORIES", least: 10, extra: 1 },
+];
+
+const flakeCells = ({ test, file, check, times, lastSeenAt, stories }: Flake, zone: string): readonly Cell[] => [
+  { text: shortLine(test, 160), paint: "warn" },
+  shortLine(file ?? "", 120),
+  shortLine(check ?? "", 60),
+  String(times),
+  timeText(lastSeenAt, zone),
+  shortLine(stories.join(", "), 200),
+];

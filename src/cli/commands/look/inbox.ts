@@ -1,9 +1,10 @@
 import { isOpenStatus, locationText, statusText } from "../../../core/gates/finding.ts";
 import { answerCommand } from "../../../core/stories/escalation.ts";
 import { itemsOf, type InboxItem } from "../../../views/answers/inbox.ts";
-import { shortLine } from "../../../views/text/words.ts";
+import { shortLine, withoutBackticks } from "../../../views/text/words.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
 import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fields.ts";
+import { labeledLines } from "../../table.ts";
 import { glyphsFor, paintFor } from "../../terminal-kind.ts";
 
 const EXAMPLES = `Examples:
@@ -34,22 +35,24 @@ async function inbox(world: World, fields: readonly string[] | null | false): Pr
   if (fields !== false) {
     const shown = items.map((item) => pickFields(item, fields));
     world.out(`${JSON.stringify({ schema: "remand.inbox/1", items: shown }, null, 2)}\n`);
-  } else if (items.length === 0) world.out("nothing waits for you\n");
+  } else if (items.length === 0) world.out("Nothing waits for you.\n");
   else world.out(items.map((item) => itemText(world, item)).join("\n"));
 }
 
 function itemText(world: World, item: InboxItem): string {
   const paint = paintFor(world.color);
   const sign = paint.warn(glyphsFor(world.env).marks.person);
+  const field = (name: string, text: string): string[] =>
+    labeledLines(world, `  ${name.padEnd(LABEL_WIDTH)}`, withoutBackticks(shortLine(text, 300)));
   const lines = [
-    `${sign} ${paint.strong(item.id)}  ${item.story ?? "the whole run"}: ${item.reason}`,
-    `  why        ${shortLine(item.assessment, 300)}`,
-    `  advice     ${shortLine(item.recommendation, 300)}`,
-    ...openLines(item),
-    `  question   ${shortLine(item.question, 300)}`,
+    `${sign} ${paint.strong(item.id)}  ${item.story ?? "the whole run"}: ${withoutBackticks(item.reason)}`,
+    ...field("why", item.assessment),
+    ...field("advice", item.recommendation),
+    ...openFindings(item).flatMap((text) => field("finding", text)),
+    ...field("question", item.question),
     ...item.answers.flatMap(({ verb, does, cost }) => [
       `  ${answerCommand(item.id, verb)}`,
-      `      ${paint.dim(`${does}. Costs: ${cost}.`)}`,
+      ...labeledLines(world, "      ", `${does}. Costs: ${cost}.`).map(paint.dim),
       ...(verb === "dispute" ? disputableLines(item) : []),
     ]),
     ...(item.story === null ? [] : [`  remand show ${item.story} shows its history`]),
@@ -57,8 +60,10 @@ function itemText(world: World, item: InboxItem): string {
   return `${lines.join("\n")}\n`;
 }
 
+const LABEL_WIDTH = 11;
+
 /** What is still to be fixed, with its location; `remand show` tells the fixed ones too. */
-function openLines({ attempts }: InboxItem): string[] {
+function openFindings({ attempts }: InboxItem): string[] {
   const open = new Map(
     attempts
       .flatMap(({ findings = [] }) => findings.filter(({ status }) => isOpenStatus(status)))
@@ -66,10 +71,12 @@ function openLines({ attempts }: InboxItem): string[] {
   );
   const shown = [...open.values()].slice(0, MOST_FINDINGS).map((finding) => {
     const location = locationText(finding);
-    const text = `${location === "" ? "" : `${location}: `}${finding.title} (${finding.gate}, ${statusText(finding)})`;
-    return `  finding    ${shortLine(text, 200)}`;
+    return shortLine(
+      `${location === "" ? "" : `${location}: `}${finding.title} (${finding.gate}, ${statusText(finding)})`,
+      200,
+    );
   });
-  return open.size > shown.length ? [...shown, `             and ${open.size - shown.length} more`] : shown;
+  return open.size > shown.length ? [...shown, `and ${open.size - shown.length} more`] : shown;
 }
 
 /** A finding is disputed by its id, which stands nowhere else in a question. */

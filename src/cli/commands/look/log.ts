@@ -5,7 +5,10 @@ import type { JournalView } from "../../../app/host.ts";
 import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fields.ts";
 import { withJournal, storyOf } from "../../../app/with-journal.ts";
 import { JOURNAL_LINE } from "../../reporters/jsonl.ts";
-import { paintFor, type Paint } from "../../terminal-kind.ts";
+import { entries } from "../../../stdx/sorted-map.ts";
+import { padText, textWidth } from "../../../stdx/plain-text.ts";
+import { labeledLines } from "../../table.ts";
+import { paintFor } from "../../terminal-kind.ts";
 
 interface Options {
   readonly follow?: boolean;
@@ -38,13 +41,14 @@ async function log(world: World, options: Options): Promise<ExitCode> {
   const fields = pickedFields("log", options.json);
   return withJournal(world, async (view) => {
     const story = options.story === undefined ? null : storyOf(view.state, options.story).story.id;
-    const paint = paintFor(world.color);
+    const ids = [...entries(view.state.stories)].map(([id]) => textWidth(id));
+    const width = story === null ? Math.max(textWidth(THE_RUN), ...ids) : textWidth(story);
     let after = 0;
     const printNew = async (): Promise<void> => {
       for await (const line of view.lines(after)) {
         after = line.position;
         if (story === null || line.story === story)
-          world.out(fields === false ? textLine(line, paint) : jsonLine(line, fields));
+          world.out(fields === false ? textLine(world, line, width) : jsonLine(line, fields));
       }
     };
     await printNew();
@@ -75,8 +79,16 @@ async function followLog(world: World, view: JournalView, printNew: () => Promis
 const jsonLine = (line: StoredEvent, fields: readonly string[] | null): string =>
   `${JSON.stringify({ schema: JOURNAL_LINE, ...pickFields(line, fields) })}\n`;
 
-function textLine({ position, at, story, event }: StoredEvent, paint: Paint): string {
+/** Lines that come one by one: the columns have the widths that are known before, and long texts go on below. */
+function textLine(world: World, { position, at, story, event }: StoredEvent, width: number): string {
+  const paint = paintFor(world.color);
+  const number = String(position).padStart(5);
+  const head = `${number}  ${timeText(at, world.zone)}  ${padText(story ?? THE_RUN, width)}  `;
+  const painted = `${paint.dim(`${number}  ${timeText(at, world.zone)}`)}  ${paint.strong(padText(story ?? THE_RUN, width))}  `;
   const words = eventWords(event);
-  const head = `${paint.dim(`${String(position).padStart(5)}  ${timeText(at)}`)}  ${paint.strong(story ?? "the run")}  ${event.type}`;
-  return words === "" ? `${head}\n` : `${head}  ${words}\n`;
+  // On a narrow terminal half of the line must be left for the text.
+  const text = labeledLines(world, head, `${event.type}${words === "" ? "" : `  ${words}`}`);
+  return `${[painted + text[0]!.slice(head.length), ...text.slice(1)].join("\n")}\n`;
 }
+
+const THE_RUN = "the run";

@@ -5,14 +5,13 @@ import type { RunOutline } from "../../../core/stories/run-state.ts";
 import type { StoryState } from "../../../core/stories/story-state.ts";
 import { keptTexts } from "../../../engine/kept-texts.ts";
 import { withoutSecrets } from "../../../parse/secrets/secrets.ts";
-import { boardRows, gateStrip, stripText } from "../../../views/board/board.ts";
-import { timeText } from "../../../views/run/event-text.ts";
+import { boardRows, gateStrip, stateText, stripText } from "../../../views/board/board.ts";
+import { timeText, zonedTime } from "../../../views/run/event-text.ts";
 import { criteriaText, criterionCards } from "../../../views/story/criteria.ts";
 import { recheckText, rechecks } from "../../../views/story/recheck.ts";
 import { storyDocument } from "../../../views/story/story-document.ts";
 import { storyHtml } from "../../../views/story/story-html.ts";
 import { storyLine, timelineOf } from "../../../views/story/story-lines.ts";
-import { statusOf } from "../../../views/story/story-status.ts";
 import { authorText, durationText, shortLine, spentText } from "../../../views/text/words.ts";
 import type { StoredEvent } from "../../../ports/journal.ts";
 import { writeEscalation } from "../../../write/reports/escalation.ts";
@@ -20,6 +19,7 @@ import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
 import { JSON_OPTION, fieldsHelp, pickFields, pickedFields } from "../../json-fields.ts";
 import { loadConfig, shownPath } from "../../../app/load-config.ts";
 import { linesOf, collectLines, withJournal, withStories, shownState, storyOf } from "../../../app/with-journal.ts";
+import { labeledLines } from "../../table.ts";
 import { glyphsFor, paintFor } from "../../terminal-kind.ts";
 
 const EXAMPLES = `Examples:
@@ -99,7 +99,7 @@ function text(world: World, run: RunOutline, state: StoryState, lines: readonly 
   const glyphs = glyphsFor(world.env);
   const paint = paintFor(world.color);
   const { story, spent, commit } = state;
-  const { status, why } = statusOf(run, state);
+  const row = boardRows(run, [story.id])[0]!;
   const money = spentText(spent, state.raised.cost ?? state.policy?.limits.story.costUsd ?? null);
   const facts = [
     countText(state.attempts.length, "attempt"),
@@ -110,42 +110,56 @@ function text(world: World, run: RunOutline, state: StoryState, lines: readonly 
       ? []
       : [`${story.kind === "loop" ? "" : `branch remand/${story.id} at `}commit ${commit.slice(0, 12)}`]),
   ];
-  const timeline = timelineOf(lines).flatMap(({ at, mark, text, details }) => [
-    `  ${paint.dim(timeText(at))}  ${glyphs.marks[mark]} ${text}`,
-    ...details.map((detail) => `  ${" ".repeat(24)}${paint.dim(detail)}`),
-  ]);
   const again = recheckText(rechecks(lines, state.policy));
   const strip = stripText(gateStrip(state), glyphs);
   return [
     `${paint.strong(story.id)}  ${shortLine(story.title, 120)}`,
-    `${status}: ${shortLine(why, 200)}`,
+    ...labeledLines(world, `${glyphs.marks[stateText(row).mark]} ${stateText(row).word}: `, shortLine(row.why, 200)),
     facts.join(` ${glyphs.dot} `),
     ...(story.criteria.length === 0 ? [] : ["", "Criteria", ...criteriaText(state)]),
     "",
-    "What happened",
-    ...timeline,
+    ...timelineText(world, timelineOf(lines)),
     ...(again.length === 0 ? [] : ["", "Gates that ran again, and results that were kept", ...again]),
     ...(strip === "" ? [] : ["", `Gates  ${strip}`]),
     ...state.waivers.map(
       (waiver) => `Waived  ${waiver.gate} by ${authorText(waiver)}: ${shortLine(waiver.reason, 160)}`,
     ),
     "",
-    next(world, state),
+    next(world, run, state),
     "",
   ].join("\n");
 }
 
+/** The offset from UTC is said once, so that each line has room for its text. */
+function timelineText(world: World, events: ReturnType<typeof timelineOf>): string[] {
+  const { marks } = glyphsFor(world.env);
+  const { dim } = paintFor(world.color);
+  const offset = events[0] === undefined ? "Z" : zonedTime(events[0].at, world.zone).offset;
+  return [
+    `What happened (times are UTC${offset === "Z" ? "" : offset})`,
+    ...events.flatMap(({ at, mark, text, details }) => {
+      const { time } = zonedTime(at, world.zone);
+      const [first, ...more] = labeledLines(world, `  ${time}  ${marks[mark]} `, text);
+      const below = details.flatMap((detail) => labeledLines(world, " ".repeat(DETAIL_INDENT), detail));
+      return [first!.replace(time, dim(time)), ...more, ...below.map(dim)];
+    }),
+  ];
+}
+
+const DETAIL_INDENT = 26;
+
 /** What comes next, and what a person could do now. */
-function next(world: World, state: StoryState): string {
+function next(world: World, run: RunOutline, state: StoryState): string {
   const { story, escalation, ending, wait, attempts } = state;
   if (escalation !== null) return writeEscalation(escalation, story).trimEnd();
+  if (run.engine !== undefined && ending === null) return `Next: remand run continues it (no engine runs).`;
   if (ending !== null) return `It is over. remand diff ${story.id} shows the work.`;
   if (wait?.type === "time") {
     const pause = durationText(Math.max(0, wait.until - world.now()));
-    return `Next: again at ${timeText(wait.until)}, in ${pause} (${shortLine(wait.why, 120)})`;
+    return `Next: again at ${timeText(wait.until, world.zone)}, in ${pause} (${shortLine(wait.why, 120)})`;
   }
   if (state.rework !== null) return `Next: attempt ${attempts.length + 1}; its brief: remand brief ${story.id} --next`;
   return state.running === null
     ? "Next: remand run continues it."
-    : `Now: ${state.running.type} since ${timeText(state.running.since)}`;
+    : `Now: ${state.running.type} since ${timeText(state.running.since, world.zone)}`;
 }

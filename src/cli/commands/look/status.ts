@@ -1,21 +1,23 @@
-import { plural } from "../../../stdx/plain-text.ts";
+import { countText, plural } from "../../../stdx/plain-text.ts";
 import { type StoryId, storyId } from "../../../core/events/ids.ts";
 import type { RunOutline } from "../../../core/stories/run-state.ts";
 import { entries } from "../../../stdx/sorted-map.ts";
-import { type BoardRow, attemptText, boardRows, stripText } from "../../../views/board/board.ts";
+import { type BoardRow, attemptCount, boardRows, byUrgency, stripText, whoText } from "../../../views/board/board.ts";
 import { forecastLines, forecastOf } from "../../../views/board/ledger.ts";
-import { type Glyphs, durationText, shortLine, spentText } from "../../../views/text/words.ts";
-import { summaryText } from "../../../views/run/run-summary.ts";
+import { type Glyphs, durationText, shortLine, spentText, withoutBackticks } from "../../../views/text/words.ts";
+import { nextStep, summaryText } from "../../../views/run/run-summary.ts";
 import { type CliCommand, EXIT, type ExitCode, type World } from "../../../app/command.ts";
 import { exitCodeOf } from "../../../app/exit.ts";
 import { JSON_FIELDS, JSON_OPTION, fieldsHelp, pickFields, pickedFields, runDocument } from "../../json-fields.ts";
 import { warnOfJournal } from "../../../app/with-journal.ts";
 import { knownIds } from "../../../app/option-values.ts";
+import { type Column, stateCell, tableLines } from "../../table.ts";
 import { glyphsFor } from "../../terminal-kind.ts";
 
 const EXAMPLES = `Examples:
   remand status                       one line per story: where it is, who must act, what was spent
   remand status checkout-retry        of this one
+  remand status --short               only what needs a person or is under way: the same as remand alone
   remand status --json                as a document for programs
   remand status --json id,status      only these fields of each story
 
@@ -30,10 +32,11 @@ export const command: CliCommand = {
       .usage("[story…] [options]")
       .argument("[story...]", "the stories to show (default: all)")
       .option(JSON_OPTION, "print a document of the schema remand.status/1, or these fields of its stories")
+      .option("--short", "only what needs a person or is under way, and the next step")
       .addHelpText("before", EXAMPLES)
       .addHelpText("after", fieldsHelp("status"))
-      .action(async (stories: string[], options: { readonly json?: boolean | string }) =>
-        done(await status(world, stories, pickedFields("status", options.json))),
+      .action(async (stories: string[], options: { readonly json?: boolean | string; readonly short?: boolean }) =>
+        done(await status(world, stories, pickedFields("status", options.json), options.short === true)),
       );
   },
 };
@@ -42,6 +45,7 @@ async function status(
   world: World,
   typed: readonly string[],
   fields: readonly string[] | null | false,
+  isShort: boolean,
 ): Promise<ExitCode> {
   await warnOfJournal(world);
   // A document for programs lists every story; people do not need thousands that have ended.
@@ -64,11 +68,21 @@ async function status(
     world.out(`${JSON.stringify({ schema: "remand.status/1", stories }, null, 2)}\n`);
   } else {
     const glyphs = glyphsFor(world.env);
+    const rows = boardRows(run, asked);
+    const listed = isShort
+      ? byUrgency(rows)
+          .filter(({ status }) => OF_INTEREST.has(status))
+          .slice(0, MOST_SHORT)
+      : rows;
     const lines = [
-      ...table(boardRows(run, asked), world.now(), glyphs),
+      ...table(world, listed, glyphs),
       ...unlistedLine(run),
+      ...(rows.length > listed.length
+        ? [`(${countText(rows.length - listed.length, "more story", "more stories")}: remand status)`]
+        : []),
       summaryText(run, asked, glyphs.dot),
-      ...nextCost(run, asked),
+      ...forecastText(run, asked),
+      ...nextStep(run, asked),
     ];
     // In one piece: with thousands of lines it is the number of writes that costs.
     world.out(`${lines.join("\n")}\n`);
@@ -83,37 +97,50 @@ function unlistedLine({ unlisted }: RunOutline): string[] {
   return [`(${what} not listed: name one to see it, or use --json)`];
 }
 
+/** In the short form: what needs a person, and what is under way. */
+const OF_INTEREST: ReadonlySet<BoardRow["status"]> = new Set(["escalated", "failed", "working", "in-gate", "waiting"]);
+const MOST_SHORT = 10;
+
 /** The likely cost of the next attempts; nothing where it is unknown, or nothing is under way. */
-function nextCost(run: RunOutline, asked: readonly StoryId[] | null): string[] {
+function forecastText(run: RunOutline, asked: readonly StoryId[] | null): string[] {
   const forecast = forecastOf(run, asked);
-  return forecast.stories === 0 ? [] : forecastLines({ ...forecast, storyUsd: null }).map((line) => `next: ${line}`);
+  return forecast.stories === 0
+    ? []
+    : forecastLines({ ...forecast, storyUsd: null }).map((line) => `Forecast: ${line}`);
 }
 
-function table(rows: readonly BoardRow[], now: number, glyphs: Glyphs): string[] {
-  const cells = rows.map((row) => [row.id, stateText(row), attemptText(row), moneyOf(row), whyText(row, now, glyphs)]);
-  const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...cells.map((line) => line[column]!.length)));
-  return cells.map((line) =>
-    line
-      .map((cell, i) => (i < 4 ? cell.padEnd(widths[i]!) : cell))
-      .join("  ")
-      .trimEnd(),
-  );
-}
+const COLUMNS: readonly Column[] = [
+  { title: "STORY", least: 14 },
+  { title: "STATE" },
+  { title: "ATTEMPT" },
+  { title: "SPENT" },
+  { title: "WHO", extra: 3 },
+  { title: "WHAT", least: 44 },
+  { title: "GATES", extra: 4 },
+  { title: "QUESTION", extra: 2 },
+];
 
-/** The status, with its phase or gate. */
-function stateText({ status, phase, gate }: BoardRow): string {
-  if (status === "in-gate" && gate !== null) return `in ${gate}`;
-  return status === "working" && phase !== null ? `working: ${phase}` : status;
+function table(world: World, rows: readonly BoardRow[], glyphs: Glyphs): string[] {
+  const cells = byUrgency(rows).map((row) => [
+    { text: row.id, paint: "strong" as const },
+    stateCell(row, glyphs),
+    attemptCount(row),
+    moneyOf(row),
+    whoText(row),
+    whyText(row, world.now()),
+    stripText(row.gates, glyphs),
+    row.escalation ?? "",
+  ]);
+  return tableLines(world, COLUMNS, cells);
 }
 
 function moneyOf({ costUsd, costUnknown, costLimitUsd }: BoardRow): string {
   return spentText({ costUsd, costUnknown, tokens: 0, timeMs: 0 }, costLimitUsd);
 }
 
-function whyText(row: BoardRow, now: number, glyphs: Glyphs): string {
-  const elapsed = row.since === null ? "" : ` for ${durationText(Math.max(0, now - row.since))}`;
-  const strip = row.gates.length === 0 ? "" : `   ${stripText(row.gates, glyphs)}`;
-  const asks = row.escalation === null ? "" : `   remand answer ${row.escalation} …`;
-  const hasEnded = row.status === "accepted" || row.status === "failed";
-  return `${hasEnded ? "" : `${row.actor}: `}${shortLine(row.why, 80)}${elapsed}${strip}${asks}`;
+function whyText(row: BoardRow, now: number): string {
+  const elapsed = row.since === null ? "" : `, ${durationText(Math.max(0, now - row.since))}`;
+  return `${withoutBackticks(shortLine(row.why, LONGEST_WHY))}${elapsed}`;
 }
+
+const LONGEST_WHY = 160;

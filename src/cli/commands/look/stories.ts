@@ -1,9 +1,12 @@
-import { countText, plainText } from "../../../stdx/plain-text.ts";
+import { countText } from "../../../stdx/plain-text.ts";
 import type { Problem } from "../../../core/events/error.ts";
 import type { Story } from "../../../core/stories/story.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
 import { type CliCommand, EXIT, type ExitCode, type World } from "../../../app/command.ts";
 import { JSON_OPTION, fieldsHelp, pickFields, pickedFields } from "../../json-fields.ts";
+import { shortLine } from "../../../views/text/words.ts";
+import { type Cell, type Column, tableLines } from "../../table.ts";
+import { glyphsFor } from "../../terminal-kind.ts";
 import { loadConfig, loadStories, shownPath, storiesFolder } from "../../../app/load-config.ts";
 
 interface Options {
@@ -46,30 +49,37 @@ async function showStories(world: World, options: Options): Promise<ExitCode> {
   } else {
     // The problems are what was asked for as much as the stories are, so they are output and not messages.
     for (const problem of all) world.out(`${problemText(problem, world)}\n\n`);
-    world.out(listing(stories, all, shownPath(world, folder)));
+    world.out(listing(world, stories, all, shownPath(world, folder)));
   }
   return all.some((problem) => problem.severity === "error") ? EXIT.usage : EXIT.ok;
 }
 
-function listing(stories: readonly Story[], problems: readonly Problem[], folder: string): string {
+const COLUMNS: readonly Column[] = [
+  { title: "STORY", least: 14 },
+  { title: "STATUS" },
+  { title: "PRIORITY", align: "right", extra: 2 },
+  { title: "CRITERIA", align: "right", extra: 3 },
+  { title: "TITLE", least: 24 },
+  { title: "AFTER", least: 10, extra: 1 },
+];
+
+function listing(world: World, stories: readonly Story[], problems: readonly Problem[], folder: string): string {
   const rows = stories.toSorted((a, b) => a.priority - b.priority).map(row);
-  const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...rows.map((cells) => cells[column]!.length)));
-  const lines = rows.map((cells) => cells.map((cell, i) => (i < 4 ? cell.padEnd(widths[i]!) : cell)).join("  "));
   const errors = problems.filter((problem) => problem.severity === "error").length;
   const counts = [countText(stories.length, "story", "stories"), ...(errors > 0 ? [countText(errors, "error")] : [])];
   const warnings = problems.length - errors;
   if (warnings > 0) counts.push(countText(warnings, "warning"));
-  return `${[...lines, `${counts.join(" · ")} in ${folder}`].join("\n")}\n`;
+  const { dot } = glyphsFor(world.env);
+  return `${[...tableLines(world, COLUMNS, rows), `${counts.join(` ${dot} `)} in ${folder}`].join("\n")}\n`;
 }
 
-function row(story: Story): string[] {
-  const after = story.dependsOn.length === 0 ? "" : `  (after ${story.dependsOn.join(", ")})`;
-  const title = plainText(story.title).replaceAll("\n", " ");
+function row(story: Story): Cell[] {
   return [
-    story.id,
+    { text: story.id, paint: "strong" },
     story.shelf,
-    `p${story.priority}`,
-    countText(story.criteria.length, "criterion", "criteria"),
-    title + after,
+    String(story.priority),
+    String(story.criteria.length),
+    shortLine(story.title, 300),
+    story.dependsOn.join(", "),
   ];
 }

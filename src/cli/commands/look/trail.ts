@@ -8,6 +8,7 @@ import { linesOf, withJournal } from "../../../app/with-journal.ts";
 import { trailFiles, trailFolder, writeTrail } from "../../../app/trail-files.ts";
 import { instant } from "../../../stdx/canonical-json.ts";
 import { trailOf } from "../../../views/story/trail.ts";
+import { tableLines } from "../../table.ts";
 import { workflowState } from "../../../views/story/workflow-state.ts";
 import { writeFailedTasks } from "../../../write/reports/rework-log.ts";
 import { workflowEvents } from "../../../views/story/workflow-events.ts";
@@ -26,7 +27,7 @@ const EXAMPLES = `Examples:
   remand trail --events               the journal as a coordinator's log: developer_rework_dispatched, workflow_failed …
   remand trail --state                the state of such a coordinator: active_critics, pending_audit, audit_failures …
 
-Exit code: 0 the trail is right, 3 a file is missing or was changed.
+Exit code: 0 the trail is right, 3 a file is missing or stale: it does not say what the journal says.
 `;
 
 export const command: CliCommand = {
@@ -54,17 +55,23 @@ async function trail(world: World, options: Options): Promise<ExitCode> {
     ...(await world.host.receiptFiles(world.cwd)),
   ]);
   const written = options.rebuild === true ? new Set(await writeTrail(world, config)) : new Set<string>();
-  const listed: { path: string; state: "right" | "written" | "missing" | "changed" }[] = [];
+  const listed: { path: string; state: "right" | "written" | "missing" | "stale" }[] = [];
   for (const [path, text] of files) {
     const there = await world.files.read(join(folder, path));
-    const state = written.has(path) ? "written" : there === text ? "right" : there === null ? "missing" : "changed";
+    const state = written.has(path) ? "written" : there === text ? "right" : there === null ? "missing" : "stale";
     listed.push({ path, state });
   }
   if (options.json === true)
     world.out(`${JSON.stringify({ schema: "remand.trail/1", folder, files: listed }, null, 2)}\n`);
   else {
-    for (const { path, state } of listed) world.out(`${state.padEnd(7)}  ${path}\n`);
-    world.out(`${countText(listed.length, "file")} in ${shownPath(world, folder)}\n`);
+    const rows = listed.map(({ path, state }) => [
+      state === "missing" || state === "stale" ? { text: state, paint: "warn" as const } : state,
+      path,
+    ]);
+    const old = listed.filter(({ state }) => state === "missing" || state === "stale").length;
+    const fix = old === 0 ? "" : `; ${old} not as the journal says: remand trail --rebuild writes them again`;
+    const lines = tableLines(world, [{ title: "STATE" }, { title: "FILE" }], rows);
+    world.out(`${[...lines, `${countText(listed.length, "file")} in ${shownPath(world, folder)}${fix}`].join("\n")}\n`);
   }
   return listed.every(({ state }) => state === "right" || state === "written") ? EXIT.ok : EXIT.rejected;
 }

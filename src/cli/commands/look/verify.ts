@@ -69,7 +69,9 @@ async function verifyRecord(world: World, options: Options): Promise<ExitCode> {
   const progress = createProgress(world);
   const verified = await world.host.verify(world.cwd, progress.show).finally(progress.clear);
   if (verified === null) throw nothingYet();
-  world.out(options.json === true ? `${JSON.stringify(documentOf(verified), null, 2)}\n` : `${textOf(verified)}\n`);
+  world.out(
+    options.json === true ? `${JSON.stringify(documentOf(verified), null, 2)}\n` : `${textOf(verified, world.zone)}\n`,
+  );
   return verified.ok ? EXIT.ok : EXIT.rejected;
 }
 
@@ -78,7 +80,10 @@ function documentOf({ ok, position, hash, problem, replaced, ...checked }: Verif
   return { schema: "remand.verify/1", ok, ...found, ...checked, ...(replaced === undefined ? {} : { replaced }) };
 }
 
-function textOf({ ok, position, hash, problem, more = [], replaced, ...checked }: VerifyDocument): string {
+function textOf(
+  { ok, position, hash, problem, more = [], replaced, ...checked }: VerifyDocument,
+  zone: string,
+): string {
   if (!ok)
     return [`${position === 0 ? "" : `line ${position}: `}${problem}`, ...more]
       .map((each) => `not intact: ${each}`)
@@ -89,14 +94,14 @@ function textOf({ ok, position, hash, problem, more = [], replaced, ...checked }
     ...(receipts === 0 ? [] : [countText(receipts, "receipt")]),
   ];
   const lines = [`${countText(position, "line")}, the last is ${hash}`, ...beside].join("; ");
-  return replaced === undefined ? `intact: ${lines}` : `replaced: ${lines}\n${replacementText(replaced)}`;
+  return replaced === undefined ? `intact: ${lines}` : `replaced: ${lines}\n${replacementText(replaced, zone)}`;
 }
 
-function replacementText({ lost, by, at }: JournalReplacement): string {
+function replacementText({ lost, by, at }: JournalReplacement, zone: string): string {
   const old = lost.id === null ? "a journal" : `the journal ${lost.id.slice(0, 8)}`;
   const kept = lost.kept === null ? "no file is left of it" : `its file is kept as .remand/${lost.kept}`;
   return [
-    `It took the place of ${old} at ${timeText(at)}, by ${by}: ${lost.why}`,
+    `It took the place of ${old} at ${timeText(at, zone)}, by ${by}: ${lost.why}`,
     `  What is known of that one: ${countText(lost.position, "line")}, the last was ${lost.hash}; ${kept}.`,
   ].join("\n");
 }

@@ -39,7 +39,7 @@ async function printToken(world: World, word: string | undefined, options: Optio
   if (token === null)
     throw new RemandError(
       "usage",
-      `There is a token, made ${timeText(madeAt)}; only its hash is kept, so it cannot be shown again`,
+      `There is a token, made ${timeText(madeAt, world.zone)}; only its hash is kept, so it cannot be shown again`,
       "Use the one that you noted, or make another: remand token rotate. The one before stops working.",
     );
   if (options.json === true) world.out(`${JSON.stringify({ schema: "remand.token/1", token, madeAt }, null, 2)}\n`);

@@ -33,11 +33,13 @@ describe("remand status", () => {
   it("has one line per story: state, attempts, money, who must act and why; then the sum", async () => {
     const { out, exit } = await on(await stuck(), status);
     expect(out.split("\n")).toEqual([
-      "cart   waiting                                   story: login (escalated)",
-      "done   accepted   attempt 1/15  $0.00 of $10.00  all gates passed   integrity ✔  checks ✔",
-      "login  escalated  attempt 3/15  $1.50 of $10.00  person: What should change before the next attempt?   integrity ✔  checks ✖ 1 finding   remand answer esc-login-1 …",
+      "STORY  STATE        ATTEMPT  SPENT            WHO    WHAT                                         GATES                            QUESTION",
+      "login  ! needs you  3/15     $1.50 of $10.00  you    What should change before the next attempt?  integrity ✔  checks ✖ 1 finding  esc-login-1",
+      "cart   · waiting    -        -                story  login (needs you)                            -                                -",
+      "done   ✔ accepted   1/15     $0.00 of $10.00  -      all gates passed                             integrity ✔  checks ✔            -",
       "3 stories · 1 accepted · 1 waiting · 1 needs you · $1.50",
-      "next: about $0.50 for the next attempt of 1 story",
+      "Forecast: about $0.50 for the next attempt of 1 story",
+      "Next: remand answer  (one question waits for you)",
       "",
     ]);
     expect(exit).toBe(4);
@@ -79,7 +81,7 @@ describe("remand status", () => {
     await host.write(storyId("b"), { type: "story.added", story: story("b") }, { type: "story.started", by: "engine" });
     const since = (await host.lines()).at(-1)!.at;
     const { out, exit } = await on(host, status, ["b"], { now: () => since + 95_000 });
-    expect(out).toContain("engine: prepare for 1 m 35 s");
+    expect(out).toContain("engine  prepare, 1 m 35 s");
     expect(exit).toBe(8);
   });
 });
@@ -88,21 +90,19 @@ describe("remand show", () => {
   it("tells the whole way of a story, and the question it ends with", async () => {
     const { out, exit } = await on(await stuck(), show, ["login"]);
     expect(exit).toBe(0);
-    expect(out).toContain("login  Story login\nescalated: What should change before the next attempt?\n");
+    expect(out).toContain("login  Story login\n! needs you: What should change before the next attempt?\n");
     expect(out).toContain("3 attempts · $1.50 of $10.00 · 3 m 3 s · branch remand/login at commit ");
     expect(out).toContain("Criteria\n  AC1  it works\n");
-    expect(out).toMatch(/Z {2}▶ attempt 1: implement by developer\n/);
+    expect(out).toMatch(/\d {2}▶ attempt 1: implement by developer\n/);
     expect(out).toMatch(
-      /Z {2}· attempt 1 is done, 1 file changed, \$0\.50, 1 m 1 s\n {26}attempt 1\n {26}src\/a\.ts\n/,
+      /\d {2}· attempt 1 is done, 1 file changed, \$0\.50, 1 m 1 s\n {26}attempt 1\n {26}src\/a\.ts\n/,
     );
-    expect(out).toMatch(/Z {2}✖ checks: fail, 1 finding in the way; checks says fail\n {26}src\/f0\.ts:1 same 0x\n/);
+    expect(out).toMatch(/\d {2}✖ checks: fail, 1 finding in the way; checks says fail\n {26}src\/f0\.ts:1 same 0x\n/);
     expect(out).toContain("↩ sent back from checks to developer (implement): the checks gate failed");
     expect(out).toContain(
       "Gates that ran again, and results that were kept\n  rework 1 of implement, after checks: 1 path changed",
     );
-    expect(out).toMatch(
-      /\n {4}integrity {2}judged again: pass, .*; changed: src\/a\.ts\n {4}checks {5}judged again: fail/,
-    );
+    expect(out).toMatch(/\n {4}integrity {2}ran again: pass, .*; changed: src\/a\.ts\n {4}checks {5}ran again: fail/);
     expect(out).toContain("Gates  integrity ✔  checks ✖ 1 finding");
     expect(out).toContain("Question: What should change before the next attempt?");
     expect(out).toContain('remand answer esc-login-1 send-back --message "…"');
@@ -288,8 +288,8 @@ describe("remand inbox", () => {
   it("says when nothing waits", async () => {
     expect(await on(await hostAfterRun([story("a")]), inbox)).toMatchObject({
       exit: 0,
-      out: "nothing waits for you\n",
+      out: "Nothing waits for you.\n",
     });
-    expect(await on(fakeHost(), inbox)).toMatchObject({ exit: 0, out: "nothing waits for you\n" });
+    expect(await on(fakeHost(), inbox)).toMatchObject({ exit: 0, out: "Nothing waits for you.\n" });
   });
 });

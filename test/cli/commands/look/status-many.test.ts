@@ -24,7 +24,7 @@ async function longRun(): Promise<{ host: Host; asked: unknown[] }> {
 test("stories that ended long ago are counted, not listed, and still matter to the exit code", async () => {
   const { host, asked } = await longRun();
   const told = await run(["status"], [status], { host });
-  expect(told.out).toMatch(/^goes-on .*\n\(99,902 stories that have ended are not listed: .*\)\n/);
+  expect(told.out).toMatch(/^STORY .*\ngoes-on .*\n\(99,902 stories that have ended are not listed: .*\)\n/);
   expect(told.out).toContain("99903 stories · 99900 accepted");
   expect(told.out).toContain("2 failed");
   expect(told.exit).toBe(3);

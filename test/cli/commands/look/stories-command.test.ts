@@ -19,8 +19,9 @@ describe("remand stories", () => {
     expect({ exit, err }).toEqual({ exit: 0, err: "" });
     expect(out).toBe(
       [
-        "search  backlog  p1  0 criteria  Search  (after login)",
-        "login   ready    p2  2 criteria  People can log in",
+        "STORY   STATUS   PRIORITY  CRITERIA  TITLE              AFTER",
+        "search  backlog         1         0  Search             login",
+        "login   ready           2         2  People can log in  -",
         "2 stories in stories",
         "",
       ].join("\n"),

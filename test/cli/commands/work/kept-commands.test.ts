@@ -166,7 +166,7 @@ describe("remand trail", () => {
     const again = await on(host, trail, ["--rebuild"], { files });
     expect(again.out).not.toContain("written");
     expect(again.out).toMatch(
-      /^right {4}slices\/login\/rework-log\.json\nright {4}escalations\/2026-02-22T14-30-\d\dZ-esc-login-1\.json\n/,
+      /^STATE {2}FILE\nright {2}slices\/login\/rework-log\.json\nright {2}escalations\/2026-02-22T14-30-\d\dZ-esc-login-1\.json\n/,
     );
     expect(await on(host, trail, [], { files })).toMatchObject({ exit: 0 });
   });
@@ -182,7 +182,7 @@ describe("remand trail", () => {
     expect(JSON.parse(ran.out)).toMatchObject({
       schema: "remand.trail/1",
       folder: FOLDER,
-      files: expect.arrayContaining([{ path: "metrics/daily-summary.json", state: "changed" }]),
+      files: expect.arrayContaining([{ path: "metrics/daily-summary.json", state: "stale" }]),
     });
     expect(await on(host, trail, ["--rebuild"], { files })).toMatchObject({ exit: 0 });
     expect(await files.read(`${FOLDER}/metrics/daily-summary.json`)).toBe(before);

@@ -91,9 +91,9 @@ export function nextStep(run: RunOutline, asked: readonly StoryId[] | null): str
   const { needsYou, running, ready, waiting, stopped, stories, accepted } = runCounts(run, asked);
   if (run.engine === "gone") return ["Next: remand run  (the engine is gone: it continues what was under way)"];
   if (needsYou > 0)
-    return [`Next: remand answer  (${needsYou === 1 ? "one question waits" : `${needsYou} questions wait`} for you)`];
+    return [`Next: remand inbox  (${needsYou === 1 ? "one question waits" : `${needsYou} questions wait`} for you)`];
   if (run.engine === "stopped" && ready + waiting > 0) return ["Next: remand run  (no engine runs)"];
-  if (running > 0) return ["Next: nothing to do; remand top shows the work as it goes on"];
+  if (running > 0) return ["Next: nothing to do; remand log --follow shows the work as it goes on"];
   if (stopped > 0) return ["Next: remand run <story>  (resumes a paused story)"];
   if (stories > 0 && accepted === stories) return ["Next: nothing; every story is accepted"];
   return [];

@@ -39,7 +39,7 @@ describe("remand status", () => {
       "done   ✔ accepted   1/15     $0.00 of $10.00  -      all gates passed                             integrity ✔  checks ✔            -",
       "3 stories · 1 accepted · 1 waiting · 1 needs you · $1.50",
       "Forecast: about $0.50 for the next attempt of 1 story",
-      "Next: remand answer  (one question waits for you)",
+      "Next: remand inbox  (one question waits for you)",
       "",
     ]);
     expect(exit).toBe(4);

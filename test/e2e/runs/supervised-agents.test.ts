@@ -69,7 +69,7 @@ function engineIn({ root, runs, spec }: Place, script: string, timeoutMs?: numbe
   const file = join(root, "engine.mjs");
   writeFileSync(
     file,
-    `import { createSupervisedAgents } from ${JSON.stringify(join(DIST, "supervised-agents.js"))};
+    `import { createSupervisedAgents } from ${JSON.stringify(join(DIST, "agent-processes.js"))};
 const agents = createSupervisedAgents(${JSON.stringify({ folder: runs, cookie: "engine", program: PROGRAM })});
 const stop = new AbortController();
 process.on("SIGUSR2", () => { stop.abort(); process.kill(process.pid, "SIGKILL"); });

@@ -28,13 +28,14 @@ const PAGES: readonly Shot[] = [
   { name: "question", path: "/question/esc-billing-export-1", there: ".choice" },
   { name: "stories", path: "/stories", there: ".card" },
   { name: "list", path: "/stories?view=list", there: ".virtual-title" },
+  { name: "graph", path: "/graph", there: ".graph-box" },
   { name: "live", path: "/live", there: ".output" },
   { name: "story", path: "/story/cap-the-wait?attempt=1", there: ".judged > li" },
   { name: "story-asking", path: "/story/billing-export", there: ".judged > li" },
   { name: "diff", path: "/story/cap-the-wait/diff?attempt=1", there: ".blame" },
   { name: "cost", path: "/cost", there: ".chart" },
   { name: "events", path: "/events", there: ".raw" },
-  { name: "settings", path: "/settings", there: ".probes li" },
+  { name: "settings", path: "/settings", there: ".probes > li" },
 ];
 
 const WIDTHS = [
@@ -44,7 +45,20 @@ const WIDTHS = [
 ] as const;
 const SCHEMES = ["light", "dark"] as const;
 
-const files = projectFiles({ ...disputedStory, "stories/think-long.md": slowStory }, [...disputedParts, ...slowParts]);
+const waiting = (title: string, ...after: string[]): string =>
+  `---\ntitle: ${title}\ndepends_on: [${after.join(", ")}]\n---\n\n- [ ] it works\n`;
+
+/** They wait for the story that asks, so that there is something to see of dependencies. */
+const DEPENDENTS = {
+  "stories/mail-totals.md": waiting("Mail the totals every month", "totals-page"),
+  "stories/archive-mails.md": waiting("Archive what was mailed", "mail-totals", "greet-by-name"),
+  "stories/import-invoices.md": waiting("Read invoices from CSV", "billing-export"),
+};
+
+const files = projectFiles({ ...disputedStory, ...DEPENDENTS, "stories/think-long.md": slowStory }, [
+  ...disputedParts,
+  ...slowParts,
+]);
 
 async function takeAll(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });

@@ -73,6 +73,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/look/show.ts"),
   },
   {
+    name: "report",
+    group: "Look",
+    summary: "write the whole run into one HTML file",
+    looks: true,
+    load: () => import("./commands/look/report.ts"),
+  },
+  {
     name: "diff",
     group: "Look",
     summary: "show what a story, or one of its attempts, has changed",

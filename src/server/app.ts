@@ -65,7 +65,7 @@ function countedIcon({ assets }: DashboardSource, path: string): Asset | undefin
 const STATUS_OF: Readonly<Partial<Record<ErrorCode, 403 | 404>>> = { usage: 404, "not-a-person": 403 };
 
 const PAGES =
-  /^\/(?:$|(?:inbox|live|stories|cost|events|settings|ledger|trail|health)$|question\/[A-Za-z0-9._-]{1,120}$|story\/[A-Za-z0-9._-]{1,100}(?:\/diff)?$)/;
+  /^\/(?:$|(?:inbox|live|stories|graph|cost|events|settings|ledger|trail|health)$|question\/[A-Za-z0-9._-]{1,120}$|story\/[A-Za-z0-9._-]{1,100}(?:\/diff)?$)/;
 
 export interface Dashboard {
   readonly port: number;

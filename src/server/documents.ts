@@ -7,7 +7,15 @@ import type { StoryState } from "../core/stories/story-state.ts";
 import { undoRefusal } from "../core/stories/escalation.ts";
 import { readGitDiff } from "../parse/code/git-output.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
-import { type BoardCard, COLUMNS, type Column, boardCard, cardMatches } from "../views/board/board.ts";
+import {
+  BOARD_GROUPS,
+  type BoardCard,
+  type BoardGroup,
+  COLUMNS,
+  boardCard,
+  cardMatches,
+  groupOf,
+} from "../views/board/board.ts";
 import type {
   BoardColumn,
   BoardDocument,
@@ -38,7 +46,7 @@ const MOST_DIFF_LINES = 6000;
 
 export function boardOf(currentRun: CurrentRun | null, cards: readonly BoardCard[], query: string): BoardDocument {
   const state = currentRun?.state ?? null;
-  const columns = boardColumns(cards, query, MOST_CARDS);
+  const matching = cards.filter((card) => cardMatches(card, query));
   return {
     position: state?.position ?? 0,
     hasJournal: currentRun !== null,
@@ -46,8 +54,9 @@ export function boardOf(currentRun: CurrentRun | null, cards: readonly BoardCard
     spentUsd: state?.spent.costUsd ?? 0,
     costUnknown: state?.spent.costUnknown ?? false,
     limitUsd: state?.raised["run-cost"] ?? state?.policy?.limits.run.costUsd ?? null,
-    matching: columns.reduce((sum, { total }) => sum + total, 0),
-    columns,
+    matching: matching.length,
+    columns: COLUMNS.map((name) => ({ name, total: matching.filter(({ column }) => column === name).length })),
+    groups: boardGroups(matching, MOST_CARDS),
   };
 }
 
@@ -58,7 +67,8 @@ export function listOf(
   column: string,
   offset: number,
 ): ListDocument {
-  const matching = cards.filter((card) => (column === "" || card.column === column) && cardMatches(card, query));
+  const isWanted = (card: BoardCard): boolean => column === "" || card.column === column || groupOf(card) === column;
+  const matching = cards.filter((card) => isWanted(card) && cardMatches(card, query));
   const position = currentRun?.state.position ?? 0;
   return { position, matching: matching.length, offset, cards: matching.slice(offset, offset + PAGE) };
 }
@@ -185,13 +195,17 @@ export async function trailPage(
   { view, state }: CurrentRun,
   before: number | null,
   query: string,
+  kind = "",
 ): Promise<TrailDocument> {
   const found: StoryLine[] = [];
   let end = Math.min(before ?? Infinity, state.position + 1);
   while (end > 1 && found.length < PAGE) {
     const start = Math.max(0, end - 1 - 500);
     const lines = await someLines(view, start, end - 1 - start);
-    const shown = lines.map(storyLine).filter((line) => query === "" || lineMatches(line, query));
+    const shown = lines
+      .filter(({ event }) => kind === "" || event.type.startsWith(`${kind}.`))
+      .map(storyLine)
+      .filter((line) => query === "" || lineMatches(line, query));
     const some = shown.reverse().slice(0, PAGE - found.length);
     found.push(...some);
     end = found.length >= PAGE ? found.at(-1)!.position : start + 1;
@@ -245,13 +259,12 @@ function waitsForStory(run: RunState, { ending, story, wait, policy }: StoryStat
 }
 
 /** What waits for a person comes first; what has ended, the latest first. */
-function boardColumns(cards: readonly BoardCard[], query: string, mostCards: number): readonly BoardColumn[] {
-  const byColumn = new Map<Column, BoardCard[]>(COLUMNS.map((name) => [name, []]));
-  for (const card of cards) if (cardMatches(card, query)) byColumn.get(card.column)!.push(card);
-  return COLUMNS.map((name) => {
-    const all = byColumn.get(name)!;
-    const isOver = name === "accepted" || name === "stopped";
-    all.sort((a, b) => (isOver ? (b.endedAt ?? 0) - (a.endedAt ?? 0) : 0) || a.arrival - b.arrival);
+function boardGroups(cards: readonly BoardCard[], mostCards: number): readonly BoardColumn[] {
+  const byGroup = new Map<BoardGroup, BoardCard[]>(BOARD_GROUPS.map((name) => [name, []]));
+  for (const card of cards) byGroup.get(groupOf(card))!.push(card);
+  return BOARD_GROUPS.map((name) => {
+    const all = byGroup.get(name)!;
+    all.sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0) || a.arrival - b.arrival);
     return { name, total: all.length, cards: all.slice(0, mostCards) };
   });
 }

@@ -1,11 +1,13 @@
 import { Hono } from "hono";
 import type { EvidenceDocument, HelloDocument, VerifyDocument } from "../views/board/dashboard.ts";
 import { ledgerOf } from "../views/board/ledger.ts";
+import { EMPTY_GRAPH, graphOf } from "../views/board/graph.ts";
 import { questionCount } from "../views/answers/inbox.ts";
 import { RemandError } from "../core/events/error.ts";
 import { evidenceId } from "../core/events/ids.ts";
 import { keptTexts } from "../engine/kept-texts.ts";
 import { storyHtml } from "../views/story/story-html.ts";
+import { readReportedStories, reportHtml } from "../views/run/run-report.ts";
 import { storyLine } from "../views/story/story-lines.ts";
 import { withoutSecrets } from "../parse/secrets/secrets.ts";
 import {
@@ -26,6 +28,14 @@ import { type CurrentRun, type Live, someLines } from "./live.ts";
 import { entries } from "../stdx/sorted-map.ts";
 
 const MOST_ROWS = 50;
+
+/** A day of where the server is, which is where the person is. */
+function localDay(at: number): string {
+  const time = new Date(at);
+  return [time.getFullYear(), time.getMonth() + 1, time.getDate()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join("-");
+}
 
 /** What is about all stories. */
 export function readRoutes({ source, live, index, currentRun, send, clean }: ServerContext): Hono {
@@ -51,11 +61,23 @@ export function readRoutes({ source, live, index, currentRun, send, clean }: Ser
     .get("/inbox", async () => send(await inboxOf(await live.now(), index)))
     .get("/ledger", async () => {
       const now = await currentRun();
-      return send(ledgerOf(await index.spendings(now.view), now.state, MOST_ROWS));
+      return send(ledgerOf(await index.spendings(now.view), now.state, MOST_ROWS, localDay));
     })
     .get("/trail", async (c) =>
-      send(await trailPage(await currentRun(), numberIn(c.req.query("before")), queryIn(c.req.query("q")))),
+      send(
+        await trailPage(
+          await currentRun(),
+          numberIn(c.req.query("before")),
+          queryIn(c.req.query("q")),
+          queryIn(c.req.query("kind")),
+        ),
+      ),
     )
+    .get("/graph", async (c) => {
+      const now = await live.now();
+      if (now === null) return send(EMPTY_GRAPH);
+      return send(graphOf(now.state, board.cards(now.state), queryIn(c.req.query("q"))));
+    })
     .get("/verify", async () => send((await source.verify()) ?? NOTHING_TO_VERIFY))
     .get("/health", async () => send(await source.health()))
     .get("/events", (c) => {
@@ -203,6 +225,22 @@ export function storyRoutes({ source, index, currentRun, send }: ServerContext):
       const texts = await keptTexts(told, now.view.evidence);
       const shown = withoutSecrets({ document, lines: told, texts }, source.secrets);
       return c.body(storyHtml({ ...shown, at: source.now() }), 200, { "content-type": "text/html; charset=utf-8" });
+    })
+    .get("/report", async (c) => {
+      const now = await currentRun();
+      const { state, view } = now;
+      const ids = [...entries(state.stories)].map(([id]) => id);
+      const stories = await readReportedStories(ids, {
+        story: async (id) => {
+          const lines = await index.linesOf(view, id, 0, Infinity);
+          return { document: await storyOf(now, index, id, () => null), lines: lines.map(storyLine) };
+        },
+        texts: ({ lines }) => keptTexts(lines, view.evidence),
+      });
+      const spending = ledgerOf(await index.spendings(view), state, MOST_ROWS, localDay);
+      const paper = { project: source.project, stories, spending, others: 0, at: source.now() };
+      const shown = withoutSecrets(paper, source.secrets);
+      return c.body(reportHtml(shown), 200, { "content-type": "text/html; charset=utf-8" });
     })
     .get("/evidence/:id", async (c) => {
       const id = c.req.param("id");

@@ -205,11 +205,28 @@ describe("the dashboard", () => {
     await expectSeen(page.getByRole("img", { name: /Spent by story/ }));
     await page.getByText("Table: Spent by story").click();
     await expectSeen(page.getByRole("rowheader", { name: "billing-export" }));
+    await page.getByText("model", { exact: true }).click();
+    await expectSeen(page.getByRole("img", { name: /Spent by model/ }));
     await page.goto(at("/events"));
+    await page.getByRole("button", { name: "Questions", exact: true }).click();
+    await expect
+      .poll(() => page.locator(".raw code:not(.hash)").allInnerTexts())
+      .toEqual(Array.from({ length: 2 }, () => "escalation.raised"));
     await page.getByRole("button", { name: "Verify the chain" }).click();
     await expectSeen(page.getByText(/Intact: \d+ lines/));
     await page.goto(at("/settings"));
-    await expectSeen(page.getByRole("rowheader", { name: "preset", exact: true }));
+    const own = page.getByRole("region", { name: "What differs from the defaults" });
+    await expectSeen(own.getByRole("rowheader", { name: "preset", exact: true }));
+    expect(await own.getByRole("rowheader", { name: "autonomy" }).count()).toBe(0);
+  });
+
+  test("draws which story waits for which, and goes through them by keys", async () => {
+    await page.goto(at("/graph"));
+    await expectSeen(page.getByText(/Critical path 2 stories one after the other/));
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await expectSeen(page.getByRole("heading", { name: "Show the totals of the export" }));
   });
 
   test("runs nothing of what agents and story files say", async () => {
@@ -274,7 +291,7 @@ describe("an answer", () => {
     await page.keyboard.press("Enter");
     await expect.poll(() => need("invoices").count()).toBe(0);
     await page.getByRole("link", { name: /^Stories/ }).click();
-    await expectSeen(column("Accepted").getByRole("link", { name: "Export the invoices as CSV" }), 60_000);
+    await expectSeen(column("Done").getByRole("link", { name: "Export the invoices as CSV" }), 60_000);
     await page.goto(at("/story/billing-export"));
     await expectSeen(page.getByText("ada (dashboard) says send-back: a point, as in 12.50"));
   });
@@ -329,7 +346,8 @@ describe("every page", () => {
     ["/story/cap-the-wait/diff", ".hunk"],
     ["/cost", ".chart"],
     ["/events", ".raw"],
-    ["/settings", ".probes li"],
+    ["/settings", ".probes > li"],
+    ["/graph", ".graph-box"],
   ] as const;
   const KINDS = [
     ["in the light", { colorScheme: "light" }],

@@ -20,7 +20,7 @@ export const KEYS: readonly (readonly [key: string, does: string])[] = [
   ["x", "Select the row"],
   ["1 – 9", "Give that answer to the row's question"],
   ["/", "Filter"],
-  ["g n", "Go to Now; g l Live, g s Stories, g c Cost, g e Events, g t Settings"],
+  ["g n", "Go to Now; g l Live, g s Stories, g d Graph, g c Cost, g e Events, g t Settings"],
   ["Ctrl K", "Search pages, stories and actions"],
   ["?", "This list"],
 ];
@@ -29,6 +29,7 @@ const GO: Readonly<Record<string, string>> = {
   n: "/",
   l: "/live",
   s: "/stories",
+  d: "/graph",
   c: "/cost",
   e: "/events",
   t: "/settings",

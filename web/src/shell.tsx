@@ -7,6 +7,7 @@ import { hello } from "./hello.ts";
 import { dialog } from "./keys.ts";
 import { notifies, setNotifies } from "./notify.ts";
 import { Diff } from "./pages/diff.tsx";
+import { Graph } from "./pages/graph.tsx";
 import { Health } from "./pages/health.tsx";
 import { Ledger } from "./pages/ledger.tsx";
 import { LivePage } from "./pages/live.tsx";
@@ -26,6 +27,7 @@ import { pageTitle, showCount, useTitle } from "./use-title.ts";
 const PAGES = [
   ["/", "Now"],
   ["/stories", "Stories"],
+  ["/graph", "Graph"],
   ["/cost", "Cost"],
   ["/events", "Events"],
   ["/settings", "Settings"],
@@ -137,6 +139,8 @@ function Page({ path }: { readonly path: string }) {
       return <LivePage />;
     case "/stories":
       return <Stories />;
+    case "/graph":
+      return <Graph />;
     case "/cost":
     case "/ledger":
       return <Ledger />;

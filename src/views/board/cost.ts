@@ -6,8 +6,8 @@ import { byText, entries } from "../../stdx/sorted-map.ts";
 import type { GateName } from "../../core/gates/gate.ts";
 import type { Result } from "../../core/events/error.ts";
 
-/** How spending can be looked at: whose story, who worked, which gate judged, which place was reworked, what for. */
-export const COST_VIEWS = ["story", "agent", "gate", "location", "cause"] as const;
+/** How spending can be looked at: whose story, who worked, with which model, which gate ran, which place was reworked, what for. */
+export const COST_VIEWS = ["story", "agent", "model", "gate", "location", "cause"] as const;
 export type CostView = (typeof COST_VIEWS)[number];
 
 export interface CostRow {
@@ -29,8 +29,8 @@ export interface CostRow {
 export function costRows(lines: readonly Recorded[], run: RunState, by: CostView): readonly CostRow[] {
   if (by === "location") return locationRows(run);
   const rows = new Map<string, CostRow>();
-  for (const { story, role, gate, cause, ...spent } of spendings(lines)) {
-    const name = { story: story ?? "the run", agent: role, gate, cause }[by];
+  for (const { story, role, model, gate, cause, ...spent } of spendings(lines)) {
+    const name = { story: story ?? "the run", agent: role, model, gate, cause }[by];
     // Work on the code is no gate's, and a judgement is made for no cause but its own.
     if (name !== null) rows.set(name, addSpending(rows.get(name) ?? { ...NOTHING, name }, spent));
   }
@@ -68,6 +68,8 @@ function addSpending<R extends CostSums>(row: R, more: CostSums): R {
 interface Spending extends CostSums {
   readonly story: string | null;
   readonly role: string | null;
+  /** The model that was asked for; `null` where none was at work. */
+  readonly model: string | null;
   readonly gate: string | null;
   readonly cause: string | null;
 }
@@ -75,7 +77,7 @@ interface Spending extends CostSums {
 /** Everything that was paid for. That an attempt came to nothing is known by what follows it. */
 function spendings(lines: readonly Recorded[]): readonly Spending[] {
   const all: Spending[] = [];
-  const started = new Map<string | null, { role: string; cause: string }>();
+  const started = new Map<string | null, { role: string; model: string; cause: string }>();
   /** Where the parts of a story's attempts are: of the newest, and of all. */
   const newest = new Map<string | null, number[]>();
   const attempts = new Map<string | null, number[]>();
@@ -87,16 +89,17 @@ function spendings(lines: readonly Recorded[]): readonly Spending[] {
   };
   for (const { story, event } of lines) {
     if (event.type === "attempt.started") {
-      started.set(story, { role: event.role, cause: causeOf(event.reworkOf) });
+      const { role, model = CLIENT_DEFAULT } = event;
+      started.set(story, { role, model, cause: causeOf(event.reworkOf) });
       newest.set(story, []);
     }
     if (event.type === "attempt.unclear" || event.type === "attempt.finished") {
-      const { role = null, cause = null } = started.get(story) ?? {};
+      const { role = null, model = null, cause = null } = started.get(story) ?? {};
       const places = newest.get(story) ?? [];
       newest.set(story, [...places, all.length]);
       attempts.set(story, [...(attempts.get(story) ?? []), all.length]);
       const times = event.type === "attempt.finished" ? 1 : 0;
-      all.push({ story, role, cause, gate: null, ...spentOn(event), times });
+      all.push({ story, role, model, cause, gate: null, ...spentOn(event), times });
     }
     const besides = besidesAttempts(story, event);
     if (besides !== null) all.push(besides);
@@ -118,29 +121,35 @@ function besidesAttempts(story: string | null, event: Event): Spending | null {
       const { gate, asked } = event.judgement;
       const roles = Object.keys(asked ?? {}).sort(byText);
       const role = roles.length > 0 ? roles.join(", ") : null;
-      return { story, role, cause: null, gate, ...spentOn(event) };
+      // Which model a reviewer used is in no event.
+      const model = role === null ? null : "reviewers";
+      return { story, role, model, cause: null, gate, ...spentOn(event) };
     }
     case "work.interrupted": {
       if (event.overrun === undefined) return null;
-      return { story, role: null, cause: "cut short by a budget", gate: null, ...spentOn(event) };
+      return { story, role: null, model: null, cause: "cut short by a budget", gate: null, ...spentOn(event) };
     }
     case "blame.found":
-      return { story, role: null, cause: "blame", gate: event.gate, ...spentOn(event) };
+      return { story, role: null, model: null, cause: "blame", gate: event.gate, ...spentOn(event) };
     case "finding.adjudicated":
       return {
         story,
         role: event.by === "engine" ? null : event.by,
+        model: event.by === "engine" ? null : "reviewers",
         cause: "disputes",
         gate: null,
         ...spentOn(event),
       };
     case "remediation.finished":
     case "health.checked":
-      return { story, role: null, cause: "repairing the infrastructure", gate: null, ...spentOn(event) };
+      return { story, role: null, model: null, cause: "repairing the infrastructure", gate: null, ...spentOn(event) };
     default:
       return null;
   }
 }
+
+/** No model was asked for by name: the client took its own. */
+const CLIENT_DEFAULT = "the client's default";
 
 const causeOf = (reworkOf: string | null): string =>
   reworkOf === null ? "first attempts" : `rework after ${reworkOf}`;
@@ -167,7 +176,7 @@ function locationRows(run: RunState): readonly CostRow[] {
 const sortRows = (rows: readonly CostRow[]): readonly CostRow[] =>
   rows.toSorted((a, b) => b.costUsd - a.costUsd || b.timeMs - a.timeMs || byText(a.name, b.name));
 
-/** What happened on one day, UTC. */
+/** What happened on one day. */
 export interface DayMetrics {
   readonly date: string;
   attempts: number;
@@ -184,16 +193,19 @@ export interface DayMetrics {
   readonly judgements: { [G in GateName]?: { [R in Result]?: number } };
 }
 
-export function dailyMetrics(lines: readonly Recorded[]): DayMetrics[] {
+/** A day is one of UTC, unless it is said differently. */
+export function dailyMetrics(lines: readonly Recorded[], dayOf: (at: number) => string = utcDay): DayMetrics[] {
   const days = new Map<string, DayMetrics>();
   for (const line of lines) {
-    const date = new Date(line.at).toISOString().slice(0, 10);
+    const date = dayOf(line.at);
     const day = days.get(date) ?? emptyDay(date);
     days.set(date, day);
     count(day, line);
   }
   return [...days.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
 }
+
+const utcDay = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 function emptyDay(date: string): DayMetrics {
   const none = { attempts: 0, reworks: 0, sentBack: 0, accepted: 0, failed: 0, escalations: 0, answers: 0 };

@@ -2,7 +2,7 @@ import type { Escalation } from "../../core/stories/escalation.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { LostJournal } from "../../core/events/journal-anchor.ts";
 import type { Fingerprint } from "../../core/events/ids.ts";
-import type { BoardCard, Column } from "./board.ts";
+import type { BoardCard, BoardGroup, Column } from "./board.ts";
 import type { InboxItem } from "../answers/inbox.ts";
 import type { LikelyAnswer } from "../answers/likely-answers.ts";
 import type { RunCounts } from "../run/run-summary.ts";
@@ -105,11 +105,13 @@ export interface BoardDocument {
   readonly limitUsd: number | null;
   /** How many stories match what was asked for. */
   readonly matching: number;
-  readonly columns: readonly BoardColumn[];
+  /** How many stories of each column match. */
+  readonly columns: readonly { readonly name: Column; readonly total: number }[];
+  readonly groups: readonly BoardColumn[];
 }
 
 export interface BoardColumn {
-  readonly name: Column;
+  readonly name: BoardGroup;
   readonly total: number;
   readonly cards: readonly BoardCard[];
 }
@@ -206,7 +208,15 @@ export interface HealthDocument {
     readonly fix: string;
   }[];
   /** The settings that hold, with where each came from. */
-  readonly config: readonly { readonly path: string; readonly value: string; readonly origin: string }[];
+  readonly config: readonly SettingRow[];
+}
+
+export interface SettingRow {
+  readonly path: string;
+  readonly value: string;
+  readonly origin: string;
+  /** A person set it: in a file, or on the command line. */
+  readonly isOwn: boolean;
 }
 
 export interface EvidenceDocument {

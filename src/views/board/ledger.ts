@@ -16,8 +16,18 @@ export interface SpendingReport {
   /** How many rows of each view were left out. */
   readonly more: { readonly [V in CostView]: number };
   readonly days: readonly LedgerDay[];
+  readonly accepted: AcceptedCost;
   readonly forecast: Forecast;
   readonly troubleSpots: readonly TroubleSpot[];
+}
+
+/** What it took to get work accepted. */
+export interface AcceptedCost {
+  readonly stories: number;
+  /** Everything that was spent, on other stories too, for each accepted one; `null` for none. */
+  readonly usdPerStory: number | null;
+  /** Accepted after one attempt. */
+  readonly firstPass: number;
 }
 
 export interface LedgerDay {
@@ -38,7 +48,12 @@ export interface TroubleSpot {
   readonly costUsd: number;
 }
 
-export function ledgerOf(lines: readonly Recorded[], run: RunState, mostRows: number): SpendingReport {
+export function ledgerOf(
+  lines: readonly Recorded[],
+  run: RunState,
+  mostRows: number,
+  dayOf?: (at: number) => string,
+): SpendingReport {
   const all = COST_VIEWS.map((view) => [view, costRows(lines, run, view)] as const);
   const stories = all.find(([view]) => view === "story")![1];
   return {
@@ -46,7 +61,7 @@ export function ledgerOf(lines: readonly Recorded[], run: RunState, mostRows: nu
     limitUsd: run.raised["run-cost"] ?? run.policy?.limits.run.costUsd ?? null,
     rows: byView(all.map(([view, rows]) => [view, rows.slice(0, mostRows)])),
     more: byView(all.map(([view, rows]) => [view, Math.max(0, rows.length - mostRows)])),
-    days: dailyMetrics(lines)
+    days: dailyMetrics(lines, dayOf)
       .slice(-MOST_DAYS)
       .map(({ date, costUsd, costUnknown, attempts, sentBack, accepted }) => ({
         date,
@@ -56,8 +71,18 @@ export function ledgerOf(lines: readonly Recorded[], run: RunState, mostRows: nu
         sentBack,
         accepted,
       })),
+    accepted: acceptedCost(run, costTotal(stories).costUsd),
     forecast: forecastOf(run, null),
     troubleSpots: troubleSpots(run),
+  };
+}
+
+function acceptedCost(run: RunState, totalUsd: number): AcceptedCost {
+  const accepted = states(run).filter(({ ending }) => ending?.how === "accepted");
+  return {
+    stories: accepted.length,
+    usdPerStory: accepted.length === 0 ? null : totalUsd / accepted.length,
+    firstPass: accepted.filter(({ attempts }) => attempts.length === 1).length,
   };
 }
 

@@ -16,24 +16,41 @@ export interface StoryHtmlInput {
 
 /** A whole page without a script, a font or a picture from elsewhere: it opens on a machine that knows no Remand. */
 export function storyHtml(paper: StoryHtmlInput): string {
-  const { document, lines, texts, at } = paper;
-  const { card, story, attempts } = document;
-  const money = card.costUnknown ? `at least ${moneyText(card.costUsd)}` : moneyText(card.costUsd);
-  const facts = [countText(attempts.length, "attempt"), money, durationText(card.timeMs), ...branchOf(document)];
+  const { document, at } = paper;
+  const { card, story } = document;
+  return htmlPage(
+    story.title,
+    `<p class="small">${escapeHtml(story.id)} · ${escapeHtml(card.status)} · told ${timeText(at, "UTC")}</p>
+<h1>${escapeHtml(story.title)}</h1>
+${storySections(paper)}`,
+  );
+}
+
+export function htmlPage(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escapeHtml(story.title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
-<p class="small">${escapeHtml(story.id)} · ${escapeHtml(card.status)} · told ${timeText(at, "UTC")}</p>
-<h1>${escapeHtml(story.title)}</h1>
-<p class="why">${escapeHtml(card.why)}</p>
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+/** Everything about a story but its title. */
+export function storySections({ document, lines, texts }: Omit<StoryHtmlInput, "at">): string {
+  const { card, story, attempts } = document;
+  const money = card.costUnknown ? `at least ${moneyText(card.costUsd)}` : moneyText(card.costUsd);
+  const facts = [countText(attempts.length, "attempt"), money, durationText(card.timeMs), ...branchOf(document)];
+  return `<p class="why">${escapeHtml(card.why)}</p>
 <p class="small">${facts.map(escapeHtml).join(" · ")}</p>
 ${section("What was asked for", `<pre>${escapeHtml(story.body.trim())}</pre>`)}
 ${section(
@@ -60,11 +77,7 @@ ${section(
   ),
 )}
 ${section("What happened", `<ol class="line">${lines.map(lineHtml).join("\n")}</ol>`)}
-${section("Kept texts", texts.map(textHtml).join("\n"))}
-</main>
-</body>
-</html>
-`;
+${section("Kept texts", texts.map(textHtml).join("\n"))}`;
 }
 
 const branchOf = ({ branch, commit }: StoryDocument): string[] =>
@@ -98,12 +111,12 @@ function lineHtml({ at, position, entry, hash, words, type }: StoryLine): string
 const textHtml = ({ label, position, text }: StoryHtmlInput["texts"][number]): string =>
   `<details><summary>${escapeHtml(label)} (line ${position})</summary><pre>${escapeHtml(text)}</pre></details>`;
 
-const section = (title: string, content: string): string =>
+export const section = (title: string, content: string): string =>
   content.trim() === "" || content === NO_ROWS ? "" : `<section><h2>${escapeHtml(title)}</h2>\n${content}\n</section>`;
 
 const NO_ROWS = "";
 
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return NO_ROWS;
   const cells = (tag: string, row: readonly string[]): string =>
     `<tr>${row.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join("")}</tr>`;
@@ -111,7 +124,7 @@ function table(heads: readonly string[], rows: readonly (readonly string[])[]): 
 }
 
 /** Text stays text, whatever is in it. */
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return plainText(text).replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
@@ -125,4 +138,6 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere;font:13px/1.5 ui-monospace,monos
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.35rem .6rem;border-bottom:1px solid light-dark(#dedad3,#333943);overflow-wrap:anywhere}
 .line{padding-left:1.2rem}.line li{margin:.3rem 0}.detail{font:13px/1.5 ui-monospace,monospace;white-space:pre-wrap;color:light-dark(#5b6370,#a3abb8)}
 summary{cursor:pointer;padding:.3rem 0}
+.figures{display:flex;flex-wrap:wrap;gap:.4rem 2rem;margin:1rem 0;padding:0}.figures div{display:flex;flex-direction:column-reverse}.figures dd{margin:0;font-size:1.3rem;font-weight:600}.figures dt{color:light-dark(#5b6370,#a3abb8);font-size:.875rem}
+.story{border-top:1px solid light-dark(#dedad3,#333943)}.story>summary{font-weight:600;padding:.6rem 0}.story h2{font-size:1rem}
 `;

@@ -37,5 +37,11 @@ describe("the ledger", () => {
     expect(ledger.total.costUsd).toBeGreaterThanOrEqual(1.5);
     expect(ledger.forecast).toMatchObject({ stories: 1, nextUsd: expect.closeTo(0.5) });
     expect(ledger.days).toHaveLength(1);
+    const { costUsd } = ledger.total;
+    expect(ledger.accepted).toEqual({ stories: 1, firstPass: 1, usdPerStory: costUsd });
+    const [model] = ledger.rows.model;
+    expect(model).toMatchObject({ name: "the client's default", costUsd: expect.closeTo(costUsd) });
+    const local = ledgerOf(await host.lines(), host.state(), 1, () => "here");
+    expect(local.days.map(({ date }) => date)).toEqual(["here"]);
   });
 });

@@ -1,43 +1,48 @@
 import { useState } from "preact/hooks";
-import type { HealthDocument } from "../../../src/views/board/dashboard.ts";
+import type { HealthDocument, SettingRow } from "../../../src/views/board/dashboard.ts";
+import { countText } from "../../../src/stdx/plain-text.ts";
 import { Filter } from "../parts/filter.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Badge } from "../parts/marks.tsx";
 import { useDocument } from "../use-document.ts";
 import { useTitle } from "../use-title.ts";
 
-/** What the work stands on: programs, config, agents; each problem with its fix, each setting with its origin. */
+/** What the work stands on: problems first, then what this project has set, then everything else. */
 export function Health() {
   useTitle("Settings");
   const loaded = useDocument<HealthDocument>("/health", () => false);
+  const problems = loaded.data?.probes.filter(({ ok }) => !ok).length ?? 0;
   return (
     <>
-      <h1>Settings</h1>
+      <div class="head">
+        <h1>Settings</h1>
+        {loaded.data !== null && (
+          <p class="summary">
+            {problems === 0 ? (
+              <Badge word="pass" label="No problem" />
+            ) : (
+              <Badge word="fail" label={countText(problems, "problem")} />
+            )}
+            <span>{countText(loaded.data.config.filter(({ isOwn }) => isOwn).length, "setting")} of your own</span>
+          </p>
+        )}
+      </div>
       <div class="tools">
         <button type="button" onClick={loaded.reload}>
-          Refresh
+          Check again
         </button>
       </div>
       <Loading loaded={loaded}>
         {(health) => (
           <>
-            <section>
-              <h2>Checks</h2>
-              <ul class="probes">
-                {[...health.probes]
-                  .sort((a, b) => Number(a.ok) - Number(b.ok))
-                  .map(({ name, ok, detail, fix }) => (
-                    <li key={name}>
-                      <Badge word={ok ? "pass" : "fail"} label={ok ? "OK" : "problem"} />
-                      <div>
-                        <strong>{name}</strong> <span class="muted">{detail}</span>
-                        {!ok && <p>{fix}</p>}
-                      </div>
-                    </li>
-                  ))}
-              </ul>
-            </section>
-            <Config health={health} />
+            <Checks probes={health.probes.filter(({ ok }) => !ok)} title="Problems" />
+            <Settings
+              title="What differs from the defaults"
+              rows={health.config.filter(({ isOwn }) => isOwn)}
+              none="This project uses the defaults of its preset."
+            />
+            <Checks probes={health.probes.filter(({ ok }) => ok)} title="Checks that passed" />
+            <AllSettings rows={health.config} />
           </>
         )}
       </Loading>
@@ -45,37 +50,80 @@ export function Health() {
   );
 }
 
-function Config({ health: { config } }: { readonly health: HealthDocument }) {
-  const [query, setQuery] = useState("");
-  const shown = config.filter(({ path, origin }) => `${path} ${origin}`.includes(query));
+function Checks({ probes, title }: { readonly probes: HealthDocument["probes"]; readonly title: string }) {
+  if (probes.length === 0) return null;
   return (
     <section>
-      <h2>Effective settings</h2>
+      <h2>{title}</h2>
+      <ul class="rows probes">
+        {probes.map(({ name, ok, detail, fix }) => (
+          <li key={name}>
+            <Badge word={ok ? "pass" : "fail"} label={ok ? "OK" : "problem"} />
+            <strong>{name}</strong>
+            <span class="muted">
+              {detail}
+              {!ok && <p>{fix}</p>}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Long, and rarely needed: closed until it is asked for. */
+function AllSettings({ rows }: { readonly rows: readonly SettingRow[] }) {
+  const [query, setQuery] = useState("");
+  const shown = rows.filter(({ path, value, origin }) => `${path} ${value} ${origin}`.includes(query));
+  return (
+    <details class="all-settings">
+      <summary>
+        <h2>Every setting and where it comes from</h2> <span class="muted">{rows.length}</span>
+      </summary>
       <Filter label="Filter settings" value={query} onInput={setQuery} />
-      <div class="scroll" tabIndex={0} role="region" aria-label="Settings">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Setting</th>
-              <th scope="col">Value</th>
-              <th scope="col">From</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(({ path, value, origin }) => (
-              <tr key={path}>
-                <th scope="row">
-                  <code>{path}</code>
-                </th>
-                <td>
-                  <code>{value}</code>
-                </td>
-                <td class="muted">{origin}</td>
+      <Settings title="Effective settings" rows={shown} none="No setting matches." />
+    </details>
+  );
+}
+
+interface SettingsProps {
+  readonly title: string;
+  readonly rows: readonly SettingRow[];
+  readonly none: string;
+}
+
+function Settings({ title, rows, none }: SettingsProps) {
+  return (
+    <section>
+      <h2>{title}</h2>
+      {rows.length === 0 ? (
+        <p class="muted">{none}</p>
+      ) : (
+        <div class="scroll" tabIndex={0} role="region" aria-label={title}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Setting</th>
+                <th scope="col">Value</th>
+                <th scope="col">From</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+            </thead>
+            <tbody>
+              {rows.map(({ path, value, origin }) => (
+                <tr key={path}>
+                  <th scope="row">
+                    <code>{path}</code>
+                  </th>
+                  <td>
+                    <code>{value}</code>
+                  </td>
+                  <td class="muted">{origin}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
     </section>
   );
 }

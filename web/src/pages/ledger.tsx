@@ -37,7 +37,7 @@ export function Ledger() {
 const spentText = ({ costUsd, costUnknown }: Pick<CostRow, "costUsd" | "costUnknown">): string =>
   costUnknown && costUsd === 0 ? "unknown" : `${costUnknown ? "at least " : ""}${moneyText(costUsd)}`;
 
-function Figures({ ledger: { total, limitUsd, forecast } }: { readonly ledger: LedgerDocument }) {
+function Figures({ ledger: { total, limitUsd, forecast, accepted } }: { readonly ledger: LedgerDocument }) {
   const share = total.costUsd === 0 ? "" : ` (${Math.round((total.wastedUsd / total.costUsd) * 100)} %)`;
   return (
     <dl class="figures">
@@ -53,6 +53,25 @@ function Figures({ ledger: { total, limitUsd, forecast } }: { readonly ledger: L
         <dd>
           {moneyText(total.wastedUsd)}
           {share}
+        </dd>
+      </div>
+      <div>
+        <dt>For each accepted story</dt>
+        <dd>
+          {accepted.usdPerStory === null ? "none is accepted yet" : moneyText(accepted.usdPerStory)}
+          {accepted.stories > 0 && <span class="muted"> everything spent, by {accepted.stories}</span>}
+        </dd>
+      </div>
+      <div>
+        <dt>Accepted at the first attempt</dt>
+        <dd>
+          {accepted.stories === 0 ? "–" : `${Math.round((accepted.firstPass / accepted.stories) * 100)} %`}
+          {accepted.stories > 0 && (
+            <span class="muted">
+              {" "}
+              {accepted.firstPass} of {accepted.stories}
+            </span>
+          )}
         </dd>
       </div>
       <div>
@@ -77,7 +96,7 @@ function Days({ ledger: { days } }: { readonly ledger: LedgerDocument }) {
     <section>
       <h2>By day</h2>
       <BarChart
-        label="Spent by day, UTC"
+        label="Spent by day"
         heads={["Day", "Spent", "Attempts", "Sent back", "Accepted"]}
         rows={days.map((day) => ({
           name: day.date,
@@ -90,25 +109,35 @@ function Days({ ledger: { days } }: { readonly ledger: LedgerDocument }) {
   );
 }
 
+/** What the terminal calls an agent is the role that it plays. */
+const VIEW_NAMES: Readonly<Record<CostView, string>> = {
+  story: "story",
+  agent: "role",
+  model: "model",
+  gate: "gate",
+  location: "location",
+  cause: "cause",
+};
+
 function Spending({ ledger }: { readonly ledger: LedgerDocument }) {
   const [view, setView] = useState<CostView>("story");
   return (
     <section>
       <div class="section-head">
-        <h2>By {view}</h2>
+        <h2>By {VIEW_NAMES[view]}</h2>
         <fieldset class="switch">
           <legend class="unseen">Spending by</legend>
           {COST_VIEWS.map((each) => (
             <label key={each}>
               <input type="radio" name="by" checked={view === each} onChange={() => setView(each)} />
-              {each}
+              {VIEW_NAMES[each]}
             </label>
           ))}
         </fieldset>
       </div>
       <BarChart
-        label={`Spent by ${view}`}
-        heads={[view, "Spent", "Sent back", "Time", "Calls"]}
+        label={`Spent by ${VIEW_NAMES[view]}`}
+        heads={[VIEW_NAMES[view], "Spent", "Sent back", "Time", "Calls"]}
         rows={ledger.rows[view].map((row) => ({
           name: row.name,
           value: row.costUsd,

@@ -1,6 +1,8 @@
 import type { CodeAround, QuestionDocument, TryRow } from "../../../src/views/board/dashboard.ts";
 import { moneyText } from "../../../src/views/text/words.ts";
+import { createHighlighter, mergeParts } from "../highlight.ts";
 import { AnswerForm } from "../parts/answer-form.tsx";
+import { CodeParts } from "../parts/hunk-table.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Ago } from "../parts/marks.tsx";
 import { Words } from "../parts/words.tsx";
@@ -64,6 +66,7 @@ const inOrder = ({ answers }: QuestionDocument, likely: QuestionDocument["likely
 
 function Code({ code, story }: { readonly code: CodeAround; readonly story: string }) {
   const { file, line, title, first, lines } = code;
+  const highlight = createHighlighter(file);
   return (
     <figure class="code-around">
       <figcaption>
@@ -78,7 +81,9 @@ function Code({ code, story }: { readonly code: CodeAround; readonly story: stri
         {lines.map((text, index) => (
           <span class={first + index === line ? "is-found" : ""} key={index}>
             <span class="line-number">{String(first + index).padStart(4)}</span>
-            {`  ${text}\n`}
+            {"  "}
+            <CodeParts parts={mergeParts(highlight(text), undefined)} />
+            {"\n"}
           </span>
         ))}
       </pre>

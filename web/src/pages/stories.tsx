@@ -1,6 +1,13 @@
 import { countText } from "../../../src/stdx/plain-text.ts";
-import { type BoardCard, COLUMN_TITLES, attemptText } from "../../../src/views/board/board.ts";
+import {
+  BOARD_GROUPS,
+  type BoardCard,
+  COLUMN_TITLES,
+  GROUP_TITLES,
+  attemptText,
+} from "../../../src/views/board/board.ts";
 import type { BoardColumn, BoardDocument } from "../../../src/views/board/dashboard.ts";
+import { Export } from "../parts/export.tsx";
 import { Filter } from "../parts/filter.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Ago, Badge, GateStrip, Money, Why } from "../parts/marks.tsx";
@@ -10,7 +17,7 @@ import { useTitle } from "../use-title.ts";
 import { SavedViews } from "../parts/saved-views.tsx";
 import { StoryList } from "./story-list.tsx";
 
-/** Where every story is, in columns by who must act. */
+/** Where every story is, as a board of four columns by who must act, or as a table. */
 export function Stories() {
   useTitle("Stories");
   const query = searchParam("q");
@@ -38,6 +45,9 @@ export function Stories() {
             </label>
           ))}
         </fieldset>
+        {loaded.data?.hasJournal === true && (
+          <Export path="/report" file="run.html" label="Save the run as one HTML file" />
+        )}
       </div>
       {isList && loaded.data !== null && <Chips board={loaded.data} />}
       {isList ? (
@@ -52,21 +62,29 @@ export function Stories() {
 /** One click shows the stories of one column; the number says how many match. */
 function Chips({ board }: { readonly board: BoardDocument }) {
   const chosen = searchParam("column");
+  const group = BOARD_GROUPS.find((each) => each === chosen && each !== "needs-you");
   return (
     <div class="chips" role="group" aria-label="Column">
       <button type="button" aria-pressed={chosen === ""} onClick={() => setSearchParam("column", "")}>
         All {board.matching}
       </button>
-      {board.columns.map(({ name, total }) => (
-        <button
-          type="button"
-          aria-pressed={chosen === name}
-          onClick={() => setSearchParam("column", chosen === name ? "" : name)}
-          key={name}
-        >
-          {COLUMN_TITLES[name]} {total}
+      {group !== undefined && (
+        <button type="button" aria-pressed onClick={() => setSearchParam("column", "")}>
+          {GROUP_TITLES[group]} {board.groups.find(({ name }) => name === group)?.total}
         </button>
-      ))}
+      )}
+      {board.columns
+        .filter(({ name, total }) => total > 0 || name === chosen)
+        .map(({ name, total }) => (
+          <button
+            type="button"
+            aria-pressed={chosen === name}
+            onClick={() => setSearchParam("column", chosen === name ? "" : name)}
+            key={name}
+          >
+            {COLUMN_TITLES[name]} {total}
+          </button>
+        ))}
       <SavedViews />
     </div>
   );
@@ -109,7 +127,7 @@ function Columns({ board, isFiltered }: { readonly board: BoardDocument; readonl
     return <p class="empty">{isFiltered ? "No story matches." : "There is no story yet: write one in stories/."}</p>;
   return (
     <div class="board">
-      {board.columns.map((column) => (
+      {board.groups.map((column) => (
         <Column column={column} key={column.name} />
       ))}
     </div>
@@ -121,8 +139,9 @@ function Column({ column }: { readonly column: BoardColumn }) {
   return (
     <section class={`column ${name}${total === 0 ? " none" : ""}`} aria-labelledby={`column-${name}`}>
       <h2 id={`column-${name}`}>
-        {COLUMN_TITLES[name]} <span class="total">{total}</span>
+        {GROUP_TITLES[name]} <span class="total">{total}</span>
       </h2>
+      {total === 0 && <p class="muted">{NONE[name]}</p>}
       <ul>
         {cards.map((card) => (
           <Card card={card} key={card.id} />
@@ -137,14 +156,31 @@ function Column({ column }: { readonly column: BoardColumn }) {
   );
 }
 
+const NONE: Readonly<Record<BoardColumn["name"], string>> = {
+  "needs-you": "No question is open.",
+  active: "Nothing is being worked on.",
+  waiting: "Nothing waits.",
+  done: "Nothing has ended yet.",
+};
+
+/** What the column of the board does not say by itself. */
+const FINER = new Set(["in-gates", "sent-back", "stopped"]);
+
 function Card({ card }: { readonly card: BoardCard }) {
   const since = card.since ?? card.endedAt ?? card.startedAt;
   return (
-    <li class="card">
+    <li class="card" data-row>
       <h3>
-        <Link to={`/story/${card.id}`}>{card.title}</Link>
+        <Link to={`/story/${card.id}`} isMain>
+          {card.title}
+        </Link>
       </h3>
       <p class="muted">
+        {FINER.has(card.column) && (
+          <>
+            <Badge word={card.status} label={COLUMN_TITLES[card.column]} />{" "}
+          </>
+        )}
         {card.id}
         {card.agent !== null && ` · ${card.agent}`}
         {card.attempt > 0 && ` · ${attemptText(card)}`}

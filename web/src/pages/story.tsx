@@ -102,7 +102,7 @@ function Head({ story: { card, story, branch, commit, place, delivered } }: { re
             Open the pull request
           </a>
         )}
-        <Export id={story.id} />
+        <Export path={`/stories/${story.id}/export`} file={`${story.id}.html`} label="Save as one HTML file" />
         <Copy text={command} />
         {branch !== null && commit !== "" && (
           <Copy text={`git switch ${branch}`} label={`${branch} at ${commit.slice(0, 8)}`} />

@@ -13,7 +13,8 @@ import { useTitle } from "../use-title.ts";
 export function Trail() {
   useTitle("Events");
   const [query, before] = [searchParam("q"), searchParam("before")];
-  const asked = new URLSearchParams({ q: query, ...(before === "" ? {} : { before }) });
+  const kind = searchParam("kind");
+  const asked = new URLSearchParams({ q: query, kind, ...(before === "" ? {} : { before }) });
   const loaded = useDocument<TrailDocument>(`/trail?${asked.toString()}`, () => before === "");
   const search = (text: string): void => {
     setSearchParam("before", "");
@@ -33,11 +34,12 @@ export function Trail() {
         <Filter label="Search events" value={query} onInput={search} />
         <Verify />
       </div>
+      <Kinds />
       <Loading loaded={loaded}>
         {(trail) => (
           <>
             {trail.lines.length === 0 && <p class="empty">No event matches.</p>}
-            <ol class="timeline" reversed>
+            <ol class="timeline events" reversed>
               {trail.lines.map((line) => (
                 <RawLine line={line} key={line.position} />
               ))}
@@ -58,6 +60,35 @@ export function Trail() {
         )}
       </Loading>
     </>
+  );
+}
+
+/** By how the types of events begin. */
+const KINDS = [
+  ["", "All"],
+  ["story", "Stories"],
+  ["attempt", "Attempts"],
+  ["gate", "Gates"],
+  ["blame", "Blame"],
+  ["work", "Sent back"],
+  ["escalation", "Questions"],
+  ["person", "Answers"],
+] as const;
+
+function Kinds() {
+  const kind = searchParam("kind");
+  const choose = (name: string): void => {
+    setSearchParam("before", "");
+    setSearchParam("kind", kind === name ? "" : name);
+  };
+  return (
+    <div class="chips" role="group" aria-label="Kind of event">
+      {KINDS.map(([name, label]) => (
+        <button type="button" aria-pressed={kind === name} onClick={() => choose(name)} key={name}>
+          {label}
+        </button>
+      ))}
+    </div>
   );
 }
 

@@ -66,6 +66,7 @@ const PLACES: readonly Entry[] = [
   { name: "Now", detail: "what needs you, what is worked on", to: "/" },
   { name: "Live", detail: "what agents and checks print now", to: "/live" },
   { name: "Stories", detail: "board and list", to: "/stories" },
+  { name: "Graph", detail: "which story waits for which", to: "/graph" },
   { name: "Cost", detail: "what was spent, on what", to: "/cost" },
   { name: "Events", detail: "the journal", to: "/events" },
   { name: "Settings", detail: "checks of the environment, config", to: "/settings" },

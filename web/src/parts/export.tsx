@@ -2,15 +2,22 @@ import { useState } from "preact/hooks";
 import { askText } from "../ask.ts";
 import { asRefusal } from "../use-document.ts";
 
-/** Saves the whole story as one file, for a reader without Remand. */
-export function Export({ id }: { readonly id: string }) {
+interface ExportProps {
+  /** Where the page comes from, and what its file is called. */
+  readonly path: string;
+  readonly file: string;
+  readonly label: string;
+}
+
+/** Saves a story, or the whole run, as one file for a reader without Remand. */
+export function Export({ path, file, label }: ExportProps) {
   const [problem, setProblem] = useState("");
   const save = async (): Promise<void> => {
     try {
-      const page = await askText(`/stories/${id}/export`);
+      const page = await askText(path);
       const link = document.createElement("a");
       link.href = URL.createObjectURL(new Blob([page], { type: "text/html" }));
-      link.download = `${id}.html`;
+      link.download = file;
       link.click();
       URL.revokeObjectURL(link.href);
       setProblem("");
@@ -21,7 +28,7 @@ export function Export({ id }: { readonly id: string }) {
   return (
     <>
       <button type="button" onClick={() => void save()}>
-        Save as one HTML file
+        {label}
       </button>
       {problem !== "" && <span role="alert">{problem}</span>}
     </>

@@ -1,7 +1,8 @@
 import { countText } from "../../../src/stdx/plain-text.ts";
 import { useMemo, useState } from "preact/hooks";
 import type { BlameMark, DiffHunk, ShownLine } from "../../../src/views/story/diff-document.ts";
-import { changedWords, pairLines, type WordPart } from "../word-diff.ts";
+import { type CodePart, highlightDiff, mergeParts } from "../highlight.ts";
+import { changedWords, pairLines } from "../word-diff.ts";
 import { FindingItem } from "./finding-item.tsx";
 import { Badge } from "./marks.tsx";
 
@@ -16,7 +17,7 @@ export interface HunkProps {
 
 /** Some lines that changed, with who wrote them, what was found on them and why they are blamed. */
 export function HunkTable({ hunk, path, comments, onComment, isSplit }: HunkProps) {
-  const words = useMemo(() => changedWords(hunk.lines), [hunk]);
+  const words = useMemo(() => codeParts(path, hunk.lines), [hunk]);
   const pairs = isSplit ? pairLines(hunk.lines) : hunk.lines.map((line) => ({ old: null, new: line }));
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={`Changed lines of ${path}`}>
@@ -52,6 +53,13 @@ export function HunkTable({ hunk, path, comments, onComment, isSplit }: HunkProp
   );
 }
 
+/** Every line in the colors of its language, cut where its words differ from the line that it replaces. */
+function codeParts(path: string, lines: readonly ShownLine[]): ReadonlyMap<ShownLine, readonly CodePart[]> {
+  const changed = changedWords(lines);
+  const tokens = highlightDiff(path, lines);
+  return new Map(lines.map((line) => [line, mergeParts(tokens.get(line) ?? [], changed.get(line))]));
+}
+
 /** The line that the address of the page names: `…/diff#src/export.js:3`. */
 export const lineInAddress = (): string => {
   try {
@@ -66,7 +74,7 @@ interface LineProps {
   /** The old side; `undefined` where there is one column for both. */
   readonly old: ShownLine | null | undefined;
   readonly line: ShownLine | null;
-  readonly words: ReadonlyMap<ShownLine, readonly WordPart[]>;
+  readonly words: ReadonlyMap<ShownLine, readonly CodePart[]>;
   readonly where: string;
   readonly comment: string | undefined;
   onComment(where: string, text: string): void;
@@ -76,9 +84,27 @@ const KINDS = { added: ["+", "added"], removed: ["−", "removed"], same: [" ", 
 
 /** The text of a line; the words that differ stand out. */
 function Code({ line, words }: Pick<LineProps, "words"> & { readonly line: ShownLine }) {
-  const parts = words.get(line);
-  if (parts === undefined) return <>{line.text}</>;
-  return <>{parts.map(({ text, isChanged }, index) => (isChanged ? <mark key={index}>{text}</mark> : text))}</>;
+  return <CodeParts parts={words.get(line) ?? []} />;
+}
+
+export function CodeParts({ parts }: { readonly parts: readonly CodePart[] }) {
+  return (
+    <>
+      {parts.map(({ text, kind, isChanged }, index) => {
+        if (!isChanged && kind === "plain") return text;
+        const name = kind === "plain" ? undefined : `is-${kind}`;
+        return isChanged ? (
+          <mark class={name} key={index}>
+            {text}
+          </mark>
+        ) : (
+          <span class={name} key={index}>
+            {text}
+          </span>
+        );
+      })}
+    </>
+  );
 }
 
 function OldSide({ old, words }: Pick<LineProps, "words"> & { readonly old: ShownLine | null }) {

@@ -18,11 +18,14 @@ export function RawLine({ line }: { readonly line: StoryLine }) {
     <li class="raw">
       <details onToggle={loadText}>
         <summary>
-          <span class="muted">{line.position}</span> <strong>{line.story ?? "the run"}</strong> <code>{line.type}</code>{" "}
-          {line.words} <time dateTime={new Date(line.at).toISOString()}>{localTime(line.at)}</time>{" "}
-          <code class="hash" title={line.hash}>
-            {line.hash.slice(0, 10)}
-          </code>
+          <span class="raw-line">
+            <span class="muted number">{line.position}</span> <strong>{line.story ?? "the run"}</strong>{" "}
+            <code>{line.type}</code> <span class="raw-words">{line.words}</span>{" "}
+            <time dateTime={new Date(line.at).toISOString()}>{localTime(line.at)}</time>{" "}
+            <code class="hash" title={line.hash}>
+              {line.hash.slice(0, 10)}
+            </code>
+          </span>
         </summary>
         {whole !== "" && <pre tabIndex={0}>{whole}</pre>}
       </details>

@@ -94,6 +94,7 @@ async function healthOf(world: World, file: string | undefined): Promise<HealthD
     path,
     value: JSON.stringify(valueAt(config, path.split("."))) ?? "",
     origin: originText(origin),
+    isOwn: origin.layer === "project" || origin.layer === "user" || origin.layer === "set",
   }));
   return { probes, config: rows };
 }

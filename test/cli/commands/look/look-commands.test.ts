@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { command as inbox } from "../../../../src/cli/commands/look/inbox.ts";
 import { command as log } from "../../../../src/cli/commands/look/log.ts";
+import { command as report } from "../../../../src/cli/commands/look/report.ts";
 import { command as show } from "../../../../src/cli/commands/look/show.ts";
 import { command as status } from "../../../../src/cli/commands/look/status.ts";
 import { command as verify } from "../../../../src/cli/commands/look/verify.ts";
@@ -11,6 +12,7 @@ import { world as scripted } from "../../../seeds/scripted-run.ts";
 import { answer, story } from "../../../kit/story-world.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";
 import { run, type Ran } from "../../../kit/fake-environment.ts";
+import { memoryFiles } from "../../../kit/memory-files.ts";
 import { hostAfterRun } from "../../../kit/finished-run.ts";
 
 const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
@@ -128,6 +130,22 @@ describe("remand show", () => {
     const { out } = await on(host, show, ["login"]);
     expect(out).toContain("accepted: by Ada: ship it");
     expect(out).toContain("Waived  checks by Ada: ship it");
+  });
+
+  it("is told with the whole run, in one file without a script", async () => {
+    const files = new Map<string, string>();
+    const write = async (path: string, text: string): Promise<void> => void files.set(path, text);
+    const host = await stuck();
+    await host.write(storyId("done"), answer("send-back", { message: "<script>alert(1)</script>" }));
+    const more = { files: { ...memoryFiles({}), write } };
+    expect(await on(host, report, ["--html", "run.html"], more)).toMatchObject({ exit: 0, out: "run.html\n" });
+    const [page = ""] = files.values();
+    expect(page).toContain("<dt>need a person</dt><dd>1</dd>");
+    expect(page.indexOf('id="login"')).toBeLessThan(page.indexOf('id="done"'));
+    expect(page).not.toContain("<script");
+    const { out } = await on(host, report, ["login", "--html", "one.html", "--json"], more);
+    expect(JSON.parse(out)).toEqual({ schema: "remand.report/1", file: "one.html", stories: 1 });
+    expect(await on(host, report, ["logn", "--html", "x.html"], more)).toMatchObject({ exit: 2 });
   });
 
   it("gives programs a document", async () => {

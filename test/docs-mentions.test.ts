@@ -56,6 +56,11 @@ describe("the documents", () => {
     expect(names.length).toBeGreaterThan(10);
   });
 
+  test("the README counts attacks as the page about verification does", () => {
+    const [, tried, refused] = /^\| all \| (\d+) \| (\d+) \|/m.exec(read("docs/guide/verification.md"))!;
+    expect(read("README.md")).toContain(`[${tried} attacks](docs/guide/verification.md) were tried, ${refused} are`);
+  });
+
   test("the index of decisions has their titles", () => {
     const text = read("docs/adr/README.md");
     const titles = decisions.flatMap((page) => (page.endsWith("README.md") ? [] : [read(page).split("\n")[0]!]));

@@ -9,15 +9,18 @@ const codeIn = (markdown: string): readonly string[] => [...prose(markdown).matc
 
 /** Links of a document to files, or to headings of them, that are not there. */
 export function brokenLinks(root: string, document: string, markdown: string): readonly string[] {
-  return [...prose(markdown).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = ""]) => {
-    if (/^[a-z]+:/.test(target)) return [];
-    const [path = "", heading] = target.split("#");
-    const file = path === "" ? document : join(dirname(document), path);
-    if (file !== document && !existsSync(join(root, file))) return [target];
-    if (heading === undefined || !file.endsWith(".md")) return [];
-    const there = file === document ? markdown : readFileSync(join(root, file), "utf8");
-    return headingsOf(there).includes(heading) ? [] : [target];
-  });
+  return [...prose(markdown).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"/g)].flatMap(
+    ([, linked, named]) => {
+      const target = linked ?? named ?? "";
+      if (/^[a-z]+:/.test(target)) return [];
+      const [path = "", heading] = target.split("#");
+      const file = path === "" ? document : join(dirname(document), path);
+      if (file !== document && !existsSync(join(root, file))) return [target];
+      if (heading === undefined || !file.endsWith(".md")) return [];
+      const there = file === document ? markdown : readFileSync(join(root, file), "utf8");
+      return headingsOf(there).includes(heading) ? [] : [target];
+    },
+  );
 }
 
 /** As the places where these documents are read make an address of a heading. */

@@ -188,7 +188,7 @@ function render(page, link) {
       },
     },
   });
-  return { html: String(marked.parse(page.markdown, { async: false })), headings };
+  return { html: marked.parse(page.markdown, { async: false }), headings };
 }
 
 /** @param {Page} page @returns {readonly Section[]} */

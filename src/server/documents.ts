@@ -7,24 +7,19 @@ import type { StoryState } from "../core/stories/story-state.ts";
 import { undoRefusal } from "../core/stories/escalation.ts";
 import { readGitDiff } from "../parse/code/git-output.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
+import { type BoardCard, COLUMNS, boardCard, cardMatches } from "../views/board/board.ts";
 import {
   BOARD_GROUPS,
-  type BoardCard,
+  type BoardColumn,
   type BoardGroup,
-  COLUMNS,
-  boardCard,
-  cardMatches,
   groupOf,
-} from "../views/board/board.ts";
-import type {
-  BoardColumn,
-  BoardDocument,
-  InboxDocument,
-  LinesDocument,
-  ListDocument,
-  OpenAnswer,
-  StoryPageDocument,
-  TrailDocument,
+  type BoardDocument,
+  type InboxDocument,
+  type LinesDocument,
+  type ListDocument,
+  type OpenAnswer,
+  type StoryPageDocument,
+  type TrailDocument,
 } from "../views/board/dashboard.ts";
 import { type DiffDocument, readDiff } from "../views/story/diff-document.ts";
 import { diffRange } from "../views/story/diff-range.ts";

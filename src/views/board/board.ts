@@ -148,34 +148,6 @@ export const COLUMN_TITLES: { readonly [C in Column]: string } = {
   stopped: "Stopped",
 };
 
-/** The four columns of the dashboard's board. Names differ from those of the columns, so that one address has both. */
-export const BOARD_GROUPS = ["needs-you", "active", "waiting", "done"] as const;
-export type BoardGroup = (typeof BOARD_GROUPS)[number];
-
-export const GROUP_TITLES: { readonly [G in BoardGroup]: string } = {
-  "needs-you": "Needs you",
-  active: "Working",
-  waiting: "Waiting",
-  done: "Done",
-};
-
-export function groupOf({ column, status }: Pick<BoardCard, "column" | "status">): BoardGroup {
-  if (status === "failed") return "done";
-  switch (column) {
-    case "needs-you":
-      return "needs-you";
-    case "working":
-    case "in-gates":
-    case "sent-back":
-      return "active";
-    case "ready":
-    case "stopped":
-      return "waiting";
-    case "accepted":
-      return "done";
-  }
-}
-
 /** One story on the board of the dashboard. */
 export interface BoardCard extends BoardRow {
   readonly column: Column;

@@ -1,7 +1,8 @@
 import type { StoryId } from "../../core/events/ids.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
-import { type BoardCard, type BoardGroup, type Column, cardMatches, groupOf } from "./board.ts";
+import { type BoardCard, type Column, cardMatches } from "./board.ts";
+import { type BoardGroup, groupOf } from "./dashboard.ts";
 
 /** Which story waits for which, drawn from left to right, with the chain that decides when everything is done. */
 export interface GraphDocument {

@@ -1,12 +1,11 @@
 import { countText } from "../../../src/stdx/plain-text.ts";
+import { type BoardCard, COLUMN_TITLES, attemptText } from "../../../src/views/board/board.ts";
 import {
   BOARD_GROUPS,
-  type BoardCard,
-  COLUMN_TITLES,
+  type BoardColumn,
+  type BoardDocument,
   GROUP_TITLES,
-  attemptText,
-} from "../../../src/views/board/board.ts";
-import type { BoardColumn, BoardDocument } from "../../../src/views/board/dashboard.ts";
+} from "../../../src/views/board/dashboard.ts";
 import { Export } from "../parts/export.tsx";
 import { Filter } from "../parts/filter.tsx";
 import { Loading } from "../parts/loading.tsx";

@@ -16,13 +16,21 @@ import type { Journal, StoredEvent, Watcher } from "../ports/journal.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { HealthDocument, VerifyDocument } from "../views/board/dashboard.ts";
 import type { AgentSpec } from "./agent-spec.ts";
-import type { BlamePlan } from "./blame-plan.ts";
-import type { HidePlan, HideReport } from "./hide-plan.ts";
 import type { StopAnswer, StopPlan } from "./stop-hook.ts";
-import type { MigratePlan, MigrationResult } from "./migrate-plan.ts";
-import type { Preflight, PreflightPlan, Probe } from "./preflight-plan.ts";
-import type { RehearsalReport, RehearsePlan } from "./rehearse-plan.ts";
-import type { VerifyPlan, VerifyProgress } from "./verify-plan.ts";
+import type {
+  Preflight,
+  PreflightPlan,
+  Probe,
+  BlamePlan,
+  HidePlan,
+  HideReport,
+  MigratePlan,
+  MigrationResult,
+  RehearsalReport,
+  RehearsePlan,
+  VerifyPlan,
+  VerifyProgress,
+} from "./host-plans.ts";
 
 /** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */
 export interface Host {

@@ -8,7 +8,7 @@ import { sha256 } from "../stdx/sha256.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import type { World } from "./command.ts";
-import { journalRefusal } from "./new-journal.ts";
+import { journalRefusal } from "./with-journal.ts";
 
 export interface LoopSpec {
   /** What the agent is asked to do; `null`: only to make the check pass. */

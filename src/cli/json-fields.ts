@@ -11,7 +11,7 @@ import type { StoryId } from "../core/events/ids.ts";
 import type { RunOutline } from "../core/stories/run-state.ts";
 import { forecastOf } from "../views/board/ledger.ts";
 import { runCounts } from "../views/run/run-summary.ts";
-import { exitCodeOf } from "../app/exit.ts";
+import { exitCodeOf } from "../app/command.ts";
 
 /** Every field of a type once: one that is added, or renamed, and is not here does not compile. */
 type FieldsOf<T> = { readonly [K in keyof T]-?: true };

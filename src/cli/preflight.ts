@@ -2,7 +2,7 @@ import { RemandError } from "../core/events/error.ts";
 import { editFrontMatter } from "../write/edits/front-matter-edit.ts";
 import { type Checkout, EXIT, type ExitCode, type World } from "../app/command.ts";
 import type { Probe } from "../app/host.ts";
-import type { Preflight, PreflightPlan } from "../app/preflight-plan.ts";
+import type { Preflight, PreflightPlan } from "../app/host-plans.ts";
 import { userFile, machineLayer } from "../app/load-config.ts";
 
 export const FORCE_HELP = "start although the check cannot run here, or passes already";

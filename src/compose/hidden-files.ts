@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
-import type { HidePlan, HideReport } from "../app/hide-plan.ts";
+import type { HidePlan, HideReport } from "../app/host-plans.ts";
 import type { Config } from "../config/config.ts";
 import { RemandError } from "../core/events/error.ts";
 import { viewGit } from "../adapters/git/git-view.ts";

@@ -31,9 +31,9 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
     verify: async (root, onProgress) =>
       (await import("./journal/verify-journal.ts")).verifyJournal(root, db, env, onProgress),
     verifyCommits: async (root, plan) => (await import("./receipts/verify-commits.ts")).verifyCommits(root, plan),
-    receiptKeys: async (root, rotate) => (await import("./receipts/receipt-keys.ts")).receiptKeys(root, env, rotate),
+    receiptKeys: async (root, rotate) => (await import("./receipts/user-key.ts")).receiptKeys(root, env, rotate),
     receiptFiles: async (root) =>
-      db === null ? (await import("./receipts/receipt-files.ts")).receiptFiles(root) : new Map<string, string>(),
+      db === null ? (await import("./receipts/kept-receipts.ts")).receiptFiles(root) : new Map<string, string>(),
     appendEvents: async (root, stream, events) =>
       (await import("./journal/append-answer.ts")).tell(
         root,
@@ -44,7 +44,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
         env,
       ),
     makeToken: async (root, rotate) =>
-      (await import("./journal/make-token.ts")).makeTokenFor(root, env, rotate, Date.now()),
+      (await import("./journal/author.ts")).makeTokenFor(root, env, rotate, Date.now()),
     openEngine: async (root, plan) => (await import("./open-engine.ts")).openEngine(root, plan, env),
     clone: async (plan) => (await import("./worker/worker.ts")).clone(plan),
     work: async (root, plan) => (await import("./worker/worker.ts")).work(root, plan, env),

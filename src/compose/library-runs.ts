@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
-import { type Checkout, EXIT } from "../app/command.ts";
+import { type Checkout, EXIT, exitCodeOf } from "../app/command.ts";
 import { drivePlan } from "../app/drive-plan.ts";
-import { exitCodeOf } from "../app/exit.ts";
 import { planGates } from "../app/gate-plan.ts";
 import type { Host, RunPlan } from "../app/host.ts";
 import { type ConfigOptions, loadConfig, loadStories, storiesFolder, machineLayer } from "../app/load-config.ts";

@@ -25,7 +25,7 @@ import { ownRedactor } from "../adapters/process/own-secrets.ts";
 import type { InPlace } from "../adapters/git/worktree/in-place.ts";
 import { userStateFolder } from "../adapters/git/repository.ts";
 import { insistOnCheckout } from "../adapters/git/worktree/start-commit.ts";
-import { type PrCommentPoller, prCommentPoller } from "./pr-comment-poller.ts";
+import { type PrCommentPoller, prCommentPoller } from "./delivery.ts";
 import { notificationsOf } from "./notifications/local-notifications.ts";
 import { engineWorld } from "./engine-world.ts";
 import { isUnderWay, leavePlaces, localPlaces } from "./workspaces.ts";

@@ -1,6 +1,6 @@
 import { RemandError } from "../core/events/error.ts";
 import type { RehearsalPart } from "../core/schemas/agent-script.ts";
-import type { RehearsalReport, RehearsePlan } from "../app/rehearse-plan.ts";
+import type { RehearsalReport, RehearsePlan } from "../app/host-plans.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
 import { startModelServer } from "../testing/model-server.ts";
 import type { ModelRequest, Reply } from "../testing/wire.ts";

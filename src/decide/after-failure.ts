@@ -8,8 +8,7 @@ import { chargedGate, failureLimit, gateState } from "./charge.ts";
 import { bestRound, isStrictlyImproving, sincePass, roundsOf, stalledAtOnce, stalledByCause } from "./converge.ts";
 import { escalateStory } from "./escalate.ts";
 import { routeFailure } from "./route.ts";
-import { scopeFor } from "./scope-for.ts";
-import { unmetTargets } from "./unmet-targets.ts";
+import { scopeFor, unmetTargets } from "./scope-for.ts";
 
 /**
  * A gate failed: what now? In this order, because each question is cheaper or graver than those after it: may it be

@@ -1,15 +1,22 @@
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
-import { type Command, LANES, type Lane, type ProjectCommand, type StoryAction } from "../core/stories/command.ts";
+import { assert } from "../stdx/assert.ts";
+import {
+  type Command,
+  LANES,
+  type Lane,
+  type ProjectCommand,
+  type StoryAction,
+  type StartAttempt,
+} from "../core/stories/command.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { RunState } from "../core/stories/run-state.ts";
-import type { StoryState } from "../core/stories/story-state.ts";
+import type { StoryState, Running } from "../core/stories/story-state.ts";
 import { factsFor, orderKey } from "../fold/queue-story.ts";
 import { mustRunAlone } from "./engine-deaths.ts";
 import { escalateRun } from "./escalate.ts";
-import { type NextStep, nextStep } from "./next-step.ts";
+import { type NextStep, nextStep, startGate } from "./next-step.ts";
 import { remediate } from "./remediate.ts";
-import { resumeWork } from "./resume-work.ts";
 import { actionsLeft, runOverspent, runToWarn } from "./spending.ts";
 
 /**
@@ -159,4 +166,29 @@ function dueStories(run: RunState, now: number): Candidate[] {
     due.push({ key: orderKey(state, step.urgency), state, step });
   }
   return due.sort((a, b) => byText(a.key, b.key));
+}
+
+/** Can an engine go on with what another one began? Only agents outlive their engine. */
+export const isResumable = ({ type }: Running): boolean => type === "attempt" || type === "gate";
+
+/** The command that began what runs, once more, as its state says it was. */
+function resumeWork(state: StoryState, running: Running): StoryAction {
+  assert(state.policy !== null && running.type !== "step", "only attempts and gates are resumed");
+  if (running.type === "gate") return { type: "resume-work", work: startGate(state, state.policy, running.gate) };
+  return { type: "resume-work", work: runningAttempt(state, state.policy.limits.timeoutMs.developer) };
+}
+
+function runningAttempt({ attempts, counters }: StoryState, timeoutMs: number): StartAttempt {
+  const { attempt, phase, role, tddPhase, reworkOf } = attempts.at(-1)!;
+  return {
+    type: "start-attempt",
+    attempt,
+    phase,
+    role,
+    ...(tddPhase === undefined ? {} : { tddPhase }),
+    reworkOf,
+    spellOutFormat: counters.lastFailure?.type === "unclear",
+    timeoutMs,
+    forecastUsd: null,
+  };
 }

@@ -1,10 +1,10 @@
 import type { Judgement } from "../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
+import { baseFailuresOf } from "../core/gates/base-failures.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { Route, Scope, TestPolicy } from "../core/stories/scope.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { matchesAnyGlob } from "../stdx/glob.ts";
-import { unmetTargets } from "./unmet-targets.ts";
 
 /**
  * What a rework may touch. Tests say what right behaviour is, so by default they may be added to and not
@@ -87,4 +87,19 @@ function suspectFiles(state: StoryState): string[] {
   const blame = state.failing?.blame;
   if (!blame || (blame.verdict !== "culprit" && blame.verdict !== "multi")) return [];
   return [...new Set(blame.suspects.map((suspect) => suspect.file))];
+}
+
+/**
+ * Targets of the story that a judgement does not show to pass: they failed, were skipped, or the check ended before its
+ * tests. A gate that says nothing of single tests leaves none open.
+ */
+export function unmetTargets(state: StoryState, { gate, identities }: Judgement): readonly string[] {
+  if (identities === undefined) return [];
+  const { failing, passing, ranTests } = identities;
+  const levels = Object.values(state.baseRuns?.[gate]?.names ?? {});
+  // Where passing tests are not named, one that did not fail in a run of tests counts as passed.
+  const isSilent = ranTests.length > 0 && !levels.includes("all");
+  return baseFailuresOf(state).targets.filter(
+    (target) => failing.includes(target) || !(isSilent || passing.includes(target)),
+  );
 }

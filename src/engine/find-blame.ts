@@ -6,7 +6,7 @@ import type { ProofAnswer } from "../decide/blame/prove-blame.ts";
 import { type RankedBlame, type RankedHunk, rankBlame } from "../decide/blame/rank-blame.ts";
 import { readBlameMaterial } from "../parse/code/failure-material.ts";
 import { readGitDiff } from "../parse/code/git-output.ts";
-import type { BlameCase, BlameTools } from "./blame-case.ts";
+import type { BlameCase, BlameTools } from "./proof-runner.ts";
 import { runProof } from "./run-proof.ts";
 
 export interface BlameFound {

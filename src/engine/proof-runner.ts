@@ -1,5 +1,5 @@
 import type { Experiment, RunOutcome } from "../decide/blame/experiments.ts";
-import type { ExperimentCheckout } from "../ports/experiment-runner.ts";
+import type { ExperimentCheckout, Trial } from "../ports/experiment-runner.ts";
 
 /** How many checkouts there may be beside the first, and how one is had. */
 export interface ExtraCheckouts {
@@ -135,3 +135,34 @@ function trying(options: ProofRunnerOptions) {
 }
 
 const nameOf = ({ without, repeat }: Experiment): string => `${without.join(",")}#${repeat}`;
+
+/** A failure, and the change that it came with. */
+export interface BlameCase {
+  /** What the failed check printed. */
+  readonly output: string;
+  /** Where it ran: its paths are said from there. */
+  readonly root: string;
+  /** The last good state, and the one that failed. */
+  readonly base: string;
+  readonly tree: string;
+  readonly diff: string;
+  isTest(path: string): boolean;
+}
+
+export interface BlameTools {
+  readonly checkout: ExperimentCheckout;
+  textBefore(path: string): Promise<string | null>;
+  /** How it is proven; `null` where it is only read. */
+  readonly proof: ProofOptions | null;
+  readonly signal: AbortSignal;
+  now(): number;
+  onRun?(what: string): void;
+  /** Further checkouts, where several runs may be made at once. */
+  readonly more?: ExtraCheckouts;
+}
+
+export interface ProofOptions {
+  readonly trial: Trial;
+  readonly command: string;
+  readonly limits: { readonly runs: number; readonly timeMs: number };
+}

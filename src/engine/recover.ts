@@ -3,7 +3,7 @@ import type { EngineEnd } from "../core/events/event.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { deathReason } from "../decide/engine-deaths.ts";
-import { isResumable } from "../decide/resume-work.ts";
+import { isResumable } from "../decide/decide.ts";
 import { workResumed } from "../fold/fold-attempt.ts";
 import { dispatchKey } from "./fencing.ts";
 import type { Ledger } from "./ledger.ts";

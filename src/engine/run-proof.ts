@@ -18,8 +18,7 @@ import { readFailure } from "../parse/code/failure.ts";
 import { pathIndex } from "../parse/code/imports.ts";
 import { countText } from "../stdx/plain-text.ts";
 import { narrowedCommand } from "../write/edits/narrow-command.ts";
-import type { BlameCase, BlameTools, ProofOptions } from "./blame-case.ts";
-import { type ProofRunner, proofRunner } from "./proof-runner.ts";
+import { type ProofRunner, proofRunner, type BlameCase, type BlameTools, type ProofOptions } from "./proof-runner.ts";
 
 /** A failure as it was read, and the texts of what changed. */
 export interface ReadChange {

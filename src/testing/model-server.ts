@@ -1,10 +1,9 @@
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { anthropicWire } from "./anthropic-wire.ts";
-import { chatWire } from "./chat-wire.ts";
 import { geminiWire } from "./gemini-wire.ts";
 import type { ModelAnswer, ModelRequest, Reply, Wire } from "./wire.ts";
-import { responsesWire } from "./responses-wire.ts";
+import { responsesWire, chatWire } from "./openai-wire.ts";
 
 export interface ModelServer {
   /** `http://127.0.0.1:<port>`, without a slash at its end. */

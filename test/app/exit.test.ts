@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { exitCodeOf, strongest } from "../../src/app/exit.ts";
-import type { ExitCode } from "../../src/app/command.ts";
+import { type ExitCode, exitCodeOf, strongest } from "../../src/app/command.ts";
 import { storyId } from "../../src/core/events/ids.ts";
 import type { RunState } from "../../src/core/stories/run-state.ts";
 import { world as scripted } from "../seeds/scripted-run.ts";

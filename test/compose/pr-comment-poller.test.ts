@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createVirtualClock } from "../kit/virtual-clock.ts";
 import { createMemoryJournal } from "../kit/memory-journal.ts";
-import { prCommentPoller } from "../../src/compose/pr-comment-poller.ts";
+import { prCommentPoller } from "../../src/compose/delivery.ts";
 import { presetPolicy } from "../../src/config/presets.ts";
 import { RemandError } from "../../src/core/events/error.ts";
 import type { Event } from "../../src/core/events/event.ts";

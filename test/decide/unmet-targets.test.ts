@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { NameLevel } from "../../src/core/gates/test-names.ts";
 import type { StoryState } from "../../src/core/stories/story-state.ts";
-import { unmetTargets } from "../../src/decide/unmet-targets.ts";
+import { unmetTargets } from "../../src/decide/scope-for.ts";
 import { newStory } from "../../src/fold/new-state.ts";
 import { judgement, story } from "../kit/story-world.ts";
 

@@ -20,7 +20,7 @@ import { judge } from "../../src/decide/verdict.ts";
 import { readAgentText } from "../../src/parse/agent/agent-text.ts";
 import { readYaml } from "../../src/parse/data/yaml-text.ts";
 import { limitOf } from "../../src/views/story/trail.ts";
-import { workflowEvents } from "../../src/views/story/workflow-events.ts";
+import { workflowEvents } from "../../src/views/story/workflow.ts";
 import { escalation } from "../kit/story-states.ts";
 import { answer, attemptEnd, attemptStart, recordedEvent, story } from "../kit/story-world.ts";
 import {

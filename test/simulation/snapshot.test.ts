@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createMemoryJournal } from "../kit/memory-journal.ts";
-import { exitCodeOf } from "../../src/app/exit.ts";
+import { exitCodeOf } from "../../src/app/command.ts";
 import { presetPolicy } from "../../src/config/presets.ts";
 import { foldJournal, NOTHING_FOLDED, stateText, withLine } from "../../src/engine/fold-journal.ts";
 import { foldStoryDetails, foldOutlines } from "../../src/engine/fold-outlines.ts";

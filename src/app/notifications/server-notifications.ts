@@ -5,7 +5,7 @@ import type { StoredEvent } from "../../ports/journal.ts";
 import { inboxItems } from "../../views/answers/inbox.ts";
 import { questionWords } from "../../views/answers/notifications.ts";
 import { createOpenQuestions, createQuestionTimes } from "./open-questions.ts";
-import { type SenderParts, createSender } from "./send-notices.ts";
+import { type SenderParts, createSender } from "./notifications.ts";
 
 export interface ServerNotifications {
   close(): Promise<void>;

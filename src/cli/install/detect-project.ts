@@ -1,6 +1,4 @@
-import { nodeTools } from "./node-tools.ts";
-import type { ProjectReader, ProjectTools } from "./project-reader.ts";
-import { pythonTools } from "./python-tools.ts";
+import { nodeTools, pythonTools, type ProjectReader, type ProjectTools } from "./project-tools.ts";
 
 /** What was found out about a project, and from which of its folders. */
 export interface DetectedProject {

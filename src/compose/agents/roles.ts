@@ -21,6 +21,7 @@ import type { OwnPython } from "../../adapters/git/python/own-python.ts";
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
 import type { SupervisedAgents } from "../../adapters/process/agent-processes.ts";
 import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
+import { createLineRedactor, ownRedactor } from "../../adapters/process/own-secrets.ts";
 import { problemText } from "../../write/reports/problem-text.ts";
 import { inOwnPlace } from "../checks/own-python.ts";
 import { type Prices, costAt, priceOf } from "../../core/events/event-cost.ts";
@@ -28,7 +29,6 @@ import { AGENT_CLIENTS } from "../../core/stories/agent-client.ts";
 import { AGENT_REGISTRY } from "../../agents/registry.ts";
 import { instructionsOf, reportingAgent } from "./client-agents.ts";
 import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
-import { redactedRoles } from "./redacted-agents.ts";
 
 interface RoleParts {
   /** Holds the agents that outlive the engine; absent: none does. */
@@ -248,5 +248,44 @@ export function createRoleRegistry({ agents, roleFiles, fallbackAgent }: RoleReg
       const prompt = own(roleFiles, standingInFor) || own(roleFiles, role) || "";
       return Promise.resolve(casting === undefined ? null : { ...casting, prompt });
     },
+  };
+}
+
+/**
+ * Takes secrets out of what agents say before it is read: a message that is cut or parsed first could leave half of
+ * one, which no redactor recognizes.
+ */
+export function redactedRoles({ agentFor }: RoleRegistry): RoleRegistry {
+  return {
+    agentFor: async (role, standingInFor) => {
+      const found = await agentFor(role, standingInFor);
+      return found === null ? null : redactedRole(found);
+    },
+  };
+}
+
+export const redactedRole = (role: RoleAgent): RoleAgent => ({ ...role, agent: redactedAgent(role.agent) });
+
+function redactedAgent(agent: Agent): Agent {
+  return {
+    ...agent,
+    run: async (request, control) => {
+      const redactLine = createLineRedactor();
+      const onEvent = (event: AgentEvent): void =>
+        control.onEvent(event.type === "output" ? { ...event, line: redactLine(event.line) } : event);
+      return redactedResult(await agent.run(request, { ...control, onEvent }));
+    },
+  };
+}
+
+function redactedResult(result: AgentResult): AgentResult {
+  const { texts, text } = ownRedactor();
+  return {
+    ...result,
+    text: text(result.text),
+    output: texts(result.output),
+    denied: texts(result.denied),
+    error: texts(result.error),
+    ...(result.usage === undefined ? {} : { usage: texts(result.usage) }),
   };
 }

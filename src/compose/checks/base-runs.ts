@@ -8,9 +8,8 @@ import type { BaseFaultStore } from "../../gates/faults/fault-options.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
 import { ownName } from "../../adapters/git/repository.ts";
-import { checkVariablesOf } from "./check-variables.ts";
+import { checkVariablesOf, type DecidingOptions, withDecidingVariables } from "./check-variables.ts";
 import { commandOf } from "./own-python.ts";
-import { type DecidingOptions, withDecidingVariables } from "./deciding-variables.ts";
 
 type EnvVariables = Readonly<Record<string, string | undefined>>;
 

@@ -1,10 +1,9 @@
-import type { BlamePlan } from "../../app/blame-plan.ts";
+import type { BlamePlan } from "../../app/host-plans.ts";
 import type { Blame, BlameReport } from "../../core/blame/blame.ts";
 import { storyId } from "../../core/events/ids.ts";
 import type { ProofAnswer } from "../../decide/blame/prove-blame.ts";
-import type { ProofOptions } from "../../engine/blame-case.ts";
 import { findBlame } from "../../engine/find-blame.ts";
-import type { ExtraCheckouts } from "../../engine/proof-runner.ts";
+import type { ExtraCheckouts, ProofOptions } from "../../engine/proof-runner.ts";
 import type { ExperimentCheckout, Trial } from "../../ports/experiment-runner.ts";
 import { chosenOf } from "../../views/board/blame-report.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, dirname } from "node:path";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import type { Config } from "../../config/config.ts";
 import {
   allowedEnvironment,
@@ -8,7 +9,12 @@ import {
   type Environment,
 } from "../../adapters/process/environment.ts";
 import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
+import { runProcess } from "../../adapters/process/run-process.ts";
 import { secretValues } from "../../parse/secrets/secret-literals.ts";
+import { withNote } from "../../gates/pinned/pinned-run.ts";
+import type { Baseline, Gate } from "../../ports/gate.ts";
+import { sha256 } from "../../stdx/sha256.ts";
+import type { WorkStarter } from "../../adapters/git/dependencies/work-start.ts";
 
 type EnvVariables = Readonly<Record<string, string | undefined>>;
 
@@ -69,4 +75,132 @@ function textOf(file: string): string {
     // A file that is not there, or may not be read, names no variable; npm itself says what is wrong with it.
     return "";
   }
+}
+
+export interface DecidingOptions {
+  /** Names of the variables that the checks do not see. */
+  readonly withheld: readonly string[];
+  readonly commands: readonly string[];
+  /** Where it is noted what made no difference, so that it is tried once. */
+  readonly noteFile: string;
+  /** The same checks with these variables. */
+  checksWith(names: readonly string[]): Gate;
+}
+
+/**
+ * A base that is red is run once with the variables that are withheld: do they decide? Where nothing is withheld, or
+ * the base is green, nothing is run twice. Where they made no difference, they are tried again only when the commands
+ * or the names change, or on another tree whose files name one of them.
+ */
+export function withDecidingVariables(checks: Gate, options: DecidingOptions): Gate {
+  const { withheld, commands, noteFile, checksWith } = options;
+  if (withheld.length === 0 || checks.baseline === undefined) return checks;
+  return {
+    ...checks,
+    async baseline(request, control) {
+      const without = await checks.baseline!(request, control);
+      if (without.isGreen === true || without.failing.length === 0 || control.signal.aborted) return without;
+      const named = await namedIn(request.path, withheld);
+      const note = sha256(JSON.stringify([commands, withheld, named.length === 0 ? "" : request.tree]));
+      if ((await notesIn(noteFile)).includes(note)) return without;
+      const all = await checksWith(withheld).baseline!(request, control);
+      if (control.signal.aborted) return without;
+      if (!isBetter(all, without)) {
+        await addNote(noteFile, note);
+        return without;
+      }
+      const isPart = named.length > 0 && named.length < withheld.length;
+      const enough = isPart && isBetter(await checksWith(named).baseline!(request, control), without);
+      return { ...without, needsVariables: enough ? named : withheld };
+    },
+  };
+}
+
+const isBetter = ({ failing }: Baseline, before: Baseline): boolean =>
+  failing.length < before.failing.length && failing.every((name) => before.failing.includes(name));
+
+/** Those of the names that stand in a file of the project. */
+export async function namedIn(path: string, names: readonly string[]): Promise<readonly string[]> {
+  const patterns = names.flatMap((name) => ["-e", name]);
+  const ended = await runProcess({
+    command: ["git", "grep", "-ohwF", ...patterns],
+    cwd: path,
+    env: allowedEnvironment(process.env),
+    timeoutMs: 60_000,
+    sandbox: null,
+  });
+  const found = new Set(ended.stdout.split("\n"));
+  return names.filter((name) => found.has(name));
+}
+
+const MOST_NOTES = 100;
+
+async function notesIn(file: string): Promise<readonly string[]> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  return text.split("\n").filter((line) => line !== "");
+}
+
+async function addNote(file: string, note: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, [...(await notesIn(file)), note].slice(-MOST_NOTES).join("\n"));
+}
+
+interface DecidingHome {
+  readonly start: Pick<WorkStarter, "now" | "notes">;
+  /** The same checks with the user's own HOME, and without a sandbox that need not be there. */
+  readonly withRealHome: Gate;
+  readonly commands: readonly string[];
+  /** Is there a sandbox, which they do without then? */
+  readonly leavesSandbox: boolean;
+}
+
+/**
+ * A base that is red with the HOME and the sandbox that checks get, and better with the user's own and without one, is
+ * red because of us: then the checks run so from then on, and that is said. It is tried once for the same commands and
+ * the same secrets left out.
+ */
+export function withDecidingHome(checks: Gate, { start, withRealHome, commands, leavesSandbox }: DecidingHome): Gate {
+  if (checks.baseline === undefined) return checks;
+  const { notes } = start;
+  const chosen = async (): Promise<Gate> => ((await notes.isReal()) ? withRealHome : checks);
+  return {
+    ...checks,
+    async run(request, control) {
+      const gate = await chosen();
+      const judged = await gate.run(request, control);
+      const isLess = leavesSandbox && gate === withRealHome && judged.result === "pass";
+      return isLess ? withNote(judged, "checked without the sandbox, in which the base fails") : judged;
+    },
+    ...(checks.prepare === undefined
+      ? {}
+      : { prepare: async (request, control) => (await chosen()).prepare!(request, control) }),
+    async baseline(request, control) {
+      if (await notes.isReal()) return inRealHome(await withRealHome.baseline!(request, control));
+      const own = await checks.baseline!(request, control);
+      const { leftOut } = await start.now();
+      if (own.isGreen === true || (leftOut.length === 0 && !leavesSandbox) || control.signal.aborted) return own;
+      const note = sha256(JSON.stringify([commands, leftOut, ...(leavesSandbox ? ["sandbox"] : [])]));
+      if (await notes.isSame(note)) return own;
+      const real = await withRealHome.baseline!(request, control);
+      if (control.signal.aborted) return own;
+      if (!isBetterWithHome(real, own)) {
+        await notes.add("same", note);
+        return own;
+      }
+      await notes.add("real", note);
+      return inRealHome(real);
+    },
+  };
+}
+
+const inRealHome = (seen: Baseline): Baseline =>
+  seen.summary === undefined ? seen : { ...seen, summary: `${seen.summary}; with your own HOME` };
+
+/** Fewer tests fail, and no other; or tests ran, or loaded, that did not before. */
+function isBetterWithHome(real: Baseline, own: Baseline): boolean {
+  const count = ({ failing, unusable = [] }: Baseline): number => failing.length + unusable.length;
+  if (count(real) < count(own) && real.failing.every((name) => own.failing.includes(name))) return true;
+  const [ran, ranBefore] = [real.run?.ranTests ?? [], own.run?.ranTests ?? []];
+  const [lost, lostBefore] = [real.run?.notLoaded ?? [], own.run?.notLoaded ?? []];
+  return ran.length > ranBefore.length || (ran.length === ranBefore.length && lost.length < lostBefore.length);
 }

@@ -16,9 +16,8 @@ import type { OwnPython } from "../../adapters/git/python/own-python.ts";
 import type { Environment, EnvironmentIn } from "../../adapters/process/environment.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import { checksAtBase, checksKey, createKeptBaseFaults } from "./base-runs.ts";
-import { checkVariablesOf } from "./check-variables.ts";
+import { checkVariablesOf, withDecidingHome } from "./check-variables.ts";
 import { commandOf, environmentWith } from "./own-python.ts";
-import { withDecidingHome } from "./deciding-variables.ts";
 import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
 import { NO_SANDBOX } from "../../adapters/process/launch.ts";
 

@@ -12,7 +12,7 @@ import type { Gate } from "../../ports/gate.ts";
 import type { EngineJournal } from "../../ports/journal.ts";
 import type { RoleAgent } from "../../ports/agent.ts";
 import type { KeptCommit, Workspace } from "../../ports/workspace.ts";
-import { redactedRole } from "../agents/redacted-agents.ts";
+import { redactedRole } from "../agents/roles.ts";
 import { detectiveOf } from "../engine-world.ts";
 import { checkVariablesOf } from "./check-variables.ts";
 import { NO_WATCHER, type openGates } from "./gate.ts";

@@ -1,5 +1,5 @@
 import type { Probe } from "../../app/host.ts";
-import type { Preflight, PreflightPlan } from "../../app/preflight-plan.ts";
+import type { Preflight, PreflightPlan } from "../../app/host-plans.ts";
 import { matchesTest } from "../../core/gates/base-failures.ts";
 import { storyId } from "../../core/events/ids.ts";
 import { bareStory } from "../../core/stories/story.ts";

@@ -30,7 +30,7 @@ import {
 } from "./engine-record.ts";
 import { journalAnchors } from "./journal-anchors.ts";
 import { stateFolder } from "../state-folder.ts";
-import { hasGivenToken, insistOnToken } from "./user-token.ts";
+import { hasGivenToken, insistOnToken, makeToken, tokenMadeAt } from "./user-token.ts";
 
 type EnvVariables = Readonly<Record<string, string | undefined>>;
 
@@ -162,3 +162,17 @@ export async function becomeEngine(root: string, env: EnvVariables): Promise<Eng
 }
 
 const LEFTOVER_MS = 500;
+
+/** Makes the user's token for a person, or for a script that runs before any engine. */
+export async function makeTokenFor(
+  root: string,
+  env: Readonly<Record<string, string | undefined>>,
+  rotate: boolean,
+  now: number,
+): Promise<{ readonly token: string | null; readonly madeAt: number }> {
+  const userState = userStateFolder(env);
+  await assertMayMakeToken(root, env);
+  const madeAt = rotate ? null : await tokenMadeAt(userState);
+  if (madeAt !== null) return { token: null, madeAt };
+  return { token: await makeToken(userState, now), madeAt: now };
+}

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { MigratedRoles, MigrationResult, MigratePlan } from "../../app/migrate-plan.ts";
+import type { MigratedRoles, MigrationResult, MigratePlan } from "../../app/host-plans.ts";
 import { RemandError } from "../../core/events/error.ts";
 import { foldJournal } from "../../engine/fold-journal.ts";
 import { createSnapshotSaver } from "../../engine/snapshot.ts";

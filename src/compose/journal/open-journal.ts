@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { WAY_OUT, journalRefusal } from "../../app/new-journal.ts";
+import { WAY_OUT, journalRefusal } from "../../app/with-journal.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { Event } from "../../core/events/event.ts";
@@ -9,7 +9,7 @@ import { hasLivingOwner } from "../../adapters/journal/ownership.ts";
 import { type SqliteJournal, createSqliteJournal, openJournalReadOnly } from "../../adapters/journal/sqlite-journal.ts";
 import type { Head } from "../../ports/journal.ts";
 import { type JournalAnchors, journalAnchors, notedHeads } from "./journal-anchors.ts";
-import { newestReceipt } from "../receipts/newest-receipt.ts";
+import { newestReceipt } from "../receipts/kept-receipts.ts";
 import {
   changedLine,
   compareWithAnchor,
@@ -17,8 +17,10 @@ import {
   isUntouched,
   missingJournal,
   strangeToReceipts,
+  finishReplacement,
+  plannedReplacement,
+  replaceJournal,
 } from "./journal-past.ts";
-import { finishReplacement, plannedReplacement, replaceJournal } from "./replace-journal.ts";
 
 export interface OpenOptions {
   /** When a new journal may begin in the place of another. Without it: never. */

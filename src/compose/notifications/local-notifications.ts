@@ -7,9 +7,13 @@ import { redactSecrets } from "../../parse/secrets/secrets.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
 import { ownRedactor } from "../../adapters/process/own-secrets.ts";
 import { createReminderNote } from "../../adapters/journal/reminder-note.ts";
-import { type Notifications, createNotifications } from "../../app/notifications/notifications.ts";
+import {
+  type Notifications,
+  createNotifications,
+  type Outlet,
+  type SenderParts,
+} from "../../app/notifications/notifications.ts";
 import { shownSecrets } from "../project-evidence.ts";
-import type { Outlet, SenderParts } from "../../app/notifications/send-notices.ts";
 import { stateFolder } from "../state-folder.ts";
 import type { Ledger } from "../../engine/ledger.ts";
 import type { EngineWorld } from "../../engine/world.ts";

@@ -1,8 +1,7 @@
 import type { ReceiptKey, VerifiedReceipt } from "../../core/events/receipt.ts";
 import { PAYLOAD_TYPE } from "../../core/events/receipt.ts";
-import { readReceipt } from "./read-receipt.ts";
 import { isKeyValidAt } from "../../parse/data/receipt-keys.ts";
-import { isSignedBy } from "./dsse.ts";
+import { isSignedBy, readReceipt } from "./dsse.ts";
 import type { ReceiptName } from "../../adapters/git/receipts.ts";
 
 /** A receipt whose signature holds, with its subject; or what is wrong with it, in words that follow its name. */

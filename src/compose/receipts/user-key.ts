@@ -5,6 +5,8 @@ import { RemandError } from "../../core/events/error.ts";
 import type { ReceiptKey } from "../../core/events/receipt.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import { keyIdOf } from "../../parse/data/receipt-keys.ts";
+import { userStateFolder } from "../../adapters/git/repository.ts";
+import { assertMayMakeToken } from "../journal/author.ts";
 import { publicKeyOf } from "./dsse.ts";
 
 /** The key that signs this user's receipts, and the public parts of the keys before it. */
@@ -23,7 +25,7 @@ export async function userKey(userState: string, now: number): Promise<UserKey> 
 }
 
 /** A new key. The one before stays known: what it signed until now still counts. */
-export async function rotateUserKey(userState: string, now: number): Promise<UserKey> {
+async function rotateUserKey(userState: string, now: number): Promise<UserKey> {
   const known = await readUserKey(userState);
   const earlier = known === null ? [] : [...known.earlier, { ...known.current, to: now }];
   return makeKey(userState, earlier, now, "next");
@@ -95,4 +97,16 @@ function parseKey(text: string): UserKey | null {
     // The caller says which file it is, and the way out.
     return null;
   }
+}
+
+/** The user's public keys, oldest first. Only a person, or a script before any engine, may replace the newest. */
+export async function receiptKeys(
+  root: string,
+  env: Readonly<Record<string, string | undefined>>,
+  rotate: boolean,
+): Promise<readonly ReceiptKey[]> {
+  const folder = userStateFolder(env);
+  if (rotate) await assertMayMakeToken(root, env, "key");
+  const { earlier, current } = await (rotate ? rotateUserKey : userKey)(folder, Date.now());
+  return [...earlier, current];
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { VerifyPlan } from "../../app/verify-plan.ts";
+import type { VerifyPlan } from "../../app/host-plans.ts";
 import { RemandError } from "../../core/events/error.ts";
 import type { CommitVerification, CommitsDocument } from "../../core/events/receipt.ts";
 import { defaultBranch } from "../../adapters/git/checkout/gated-checkout.ts";

@@ -7,7 +7,7 @@ import { dispatch, handBack } from "../../engine/dispatch.ts";
 import { recoverStory } from "../../engine/recover.ts";
 import type { FleetQueue } from "../../ports/queue.ts";
 import { canonicalJson } from "../../stdx/canonical-json.ts";
-import { prCommentPoller } from "../pr-comment-poller.ts";
+import { prCommentPoller } from "../delivery.ts";
 import { createFleetNotifications } from "../notifications/local-notifications.ts";
 import { bringUpToDate } from "../open-engine.ts";
 import type { ServerNotifications } from "../../app/notifications/server-notifications.ts";

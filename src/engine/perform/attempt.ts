@@ -11,12 +11,11 @@ import { type ProductEdit, missingProduct, openProductEdit, takeProduct } from "
 import { mostUsed } from "../spending-watch.ts";
 import type { EngineWorld } from "../world.ts";
 import { historyFor, tagWithHost, promptFor, sessionsHere } from "./attempt-prompt.ts";
-import { startBesideWork } from "./beside-work.ts";
-import { type AgentReply, outcomeOf } from "./attempt-outcome.ts";
+import { startBesideWork } from "./gate.ts";
+import { type AgentReply, outcomeOf, type PrintedResult, createTranscript } from "./attempt-outcome.ts";
 import { bringConflictsIn } from "./delivery.ts";
 import type { CommandContext } from "./command-context.ts";
 import { dispatchKey } from "../fencing.ts";
-import { type PrintedResult, createTranscript } from "./transcript.ts";
 import { type EndedAttempt, attemptKey, isAttempt, reportAttempt, runningPhase } from "./report-attempt.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 

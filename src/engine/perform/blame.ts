@@ -10,7 +10,7 @@ import { readHunks } from "../../parse/code/failure-material.ts";
 import { readGitDiff } from "../../parse/code/git-output.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { appendIfRunning, isStep } from "../ledger.ts";
-import type { ProofOptions } from "../blame-case.ts";
+import type { ProofOptions } from "../proof-runner.ts";
 import { findBlame } from "../find-blame.ts";
 import type { ContextOf } from "./command-context.ts";
 import type { BlameSearch, EngineWorld } from "../world.ts";

@@ -11,11 +11,10 @@ import { countText } from "../../stdx/plain-text.ts";
 import type { Fault } from "../../parse/code/plant-faults.ts";
 import { type BaseRuns, openBaseRuns, passedAtBase } from "./base-faults.ts";
 import { type FaultBench, openBench, testFileOf } from "./fault-bench.ts";
-import { changedCode, hardCodedNotes, testFileInCommand } from "./hard-coded.ts";
+import { changedCode, hardCodedNotes, testFileInCommand, testedWordsNotes } from "./special-casing.ts";
 import { type FaultVerdict, isOf, plantFaults, targetsIn } from "./planted-faults.ts";
 import { productRule, reachedCode } from "./reached-code.ts";
 import { contestedByValues } from "./test-faults.ts";
-import { testedWordsNotes } from "./tested-words.ts";
 import { type TestUnit, type TimeLimit, type TripwireVerdict, tryTripwire, unitOf } from "./tripwire.ts";
 
 /**

@@ -5,12 +5,10 @@ import type { StoryId } from "../../core/events/ids.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { changedTests } from "./changed-tests.ts";
-import { type Changes, type FilePair, isTextByName, readChanges, withLines } from "./file-changes.ts";
+import { type Changes, type FilePair, isTextByName, readChanges, withLines, type FileChange } from "./file-changes.ts";
 import { leftBehind, unreadable } from "./debug-leftovers.ts";
 import type { RuleReporter } from "./integrity-rules.ts";
 import { judgingFiles } from "./judging-files.ts";
-import { selfDetection } from "./self-detection.ts";
-import { suppressions } from "./suppressions.ts";
 
 interface LookOptions {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff" | "fileAt">;
@@ -125,4 +123,58 @@ async function sizeOf(workspace: LookOptions["workspace"], story: StoryId, at: s
       return Infinity;
     throw error;
   }
+}
+
+/** Code of the product that asks whether a test runs it: no run of the tests can show what it does elsewhere. */
+function selfDetection(changes: readonly FileChange[], testPaths: readonly string[], book: RuleReporter): Finding[] {
+  return changes
+    .filter(({ path }) => isCode(path) && !isRunnerFile(path) && !matchesAnyGlob(path, testPaths))
+    .flatMap((change) => detections(change, book));
+}
+
+const isCode = (path: string): boolean => /\.(?:[cm]?[jt]sx?|vue|svelte|py|go|rs|rb|java|kts?|cs|php)$/.test(path);
+const isRunnerFile = (path: string): boolean =>
+  /(?:^|\/)(?:conftest\.py|[^/]*(?:setup|teardown|\.config)[^/]*\.[cm]?[jt]s)$/i.test(path);
+
+const DETECTS =
+  /\bNODE_ENV\b["'\]]{0,2}\s?[!=]==?\s?["']test["']|["']test["']\s?[!=]==?\s?[\w.?]{0,30}\bNODE_ENV\b|\b(?:VITEST(?:_WORKER_ID|_POOL_ID)?|JEST_WORKER_ID|NODE_TEST_CONTEXT|PYTEST_CURRENT_TEST|PYTEST_VERSION|MOCHA_COLORS|CARGO_TARGET_TMPDIR|STRYKER_MUTATOR_WORKER)\b|\btypeof (?:jest|vi|describe|it|expect)\s?[!=]==?|["'](?:pytest|unittest)["'] (?:not )?in sys\.modules|\bprocess\.argv\b[^\n]{0,80}(?:vitest|jest|mocha|test)\b|\btesting\.Testing\(\)|\bflag\.Lookup\(["']test\.|\bcfg!\((?:not\()?test\)|#\[cfg\(not\(test\)\)\]/;
+
+function detections({ path, added }: FileChange, book: RuleReporter): Finding[] {
+  return added
+    .filter(({ text }) => DETECTS.test(text.slice(0, 1000)) && !/^\s*(?:\/\/|#(?!\[)|\*)/.test(text))
+    .slice(0, 5)
+    .flatMap(({ line, text }) =>
+      book.report("environment-detected", {
+        file: path,
+        line,
+        message: `this code knows whether it is being tested: ${text.trim().slice(0, 120)}`,
+        suggestedFix: "Make it do the same under test as elsewhere. Pass what differs in from the caller.",
+      }),
+    );
+}
+
+const SILENCERS =
+  /(?:\/\/|\/\*|#|<!--|\{\/\*)\s{0,5}(?:eslint-disable(?:-next-line|-line)?|oxlint-disable(?:-next-line|-line)?|biome-ignore|@ts-ignore|@ts-nocheck|@ts-expect-error|(?:istanbul|c8|v8) ignore|type: ?ignore|noqa|pylint: ?disable|mypy: ?ignore-errors|ruff: ?noqa|nosec|pragma: no (?:cover|mutate)|nolint|Stryker disable)\b|^\s{0,40}#!?\[allow\(|\/\/nolint\b/i;
+
+/** A reason stands after the names of the rules: behind dashes, a colon or another mark of a comment, or in words. */
+const REASON =
+  / -- \S|(?:ignore|nocheck|expect-error|noqa|nolint)[^\n]{0,80}?(?:\s(?:#|\/\/|--|—|-)\s?\w|: ?[a-z]+ [a-z]+ )|\b(?:because|until|see|upstream|bug|wrong types?)\b/i;
+
+/** Lines that silence a compiler, a linter or the measurement of coverage. */
+function suppressions(changes: readonly FileChange[], book: RuleReporter): Finding[] {
+  return changes.flatMap(({ path, added, removed }) => {
+    if (!/\.(?:[cm]?[jt]sx?|vue|svelte|astro|py|go|rs)$/.test(path)) return [];
+    const before = new Set(removed.map((text) => text.trim()));
+    return added
+      .filter(({ text }) => SILENCERS.test(text.slice(0, 1000)) && !before.has(text.trim()))
+      .slice(0, 10)
+      .flatMap(({ line, text }) =>
+        book.report(REASON.test(text.slice(0, 1000)) ? "suppression-explained" : "suppression-added", {
+          file: path,
+          line,
+          message: `a complaint was silenced: ${text.trim().slice(0, 120)}`,
+          suggestedFix: "Fix what it reports, or say on the same line why it must be silenced.",
+        }),
+      );
+  });
 }

@@ -1,15 +1,17 @@
-import { failureKinds } from "../../core/gates/base-failures.ts";
-import { judgeBaseTests, type BaseTestVerdict } from "../../core/gates/base-test-verdict.ts";
+import { failureKinds, placeOfFailure } from "../../core/gates/base-failures.ts";
+import { judgeBaseTests, type BaseTestVerdict, mayChange } from "../../core/gates/base-test-verdict.ts";
 import { contestedSummary } from "../../core/gates/contested-test.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
+import type { Finding } from "../../core/gates/finding.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
 import type { TestedJudgement } from "../checks/checks-gate.ts";
-import { failuresIn, inCheckout, namesOf, withNote, type PinnedContext } from "./pinned-run.ts";
+import { failuresIn, inCheckout, namesOf, withNote, type PinnedContext, type TestedWorkOptions } from "./pinned-run.ts";
 import { pinnedTree, setPinned, type PinnedTree } from "./pinned-tree.ts";
 import { renamedTests, titlesOf } from "./match-tests.ts";
 import { runSelected } from "./selected-tests.ts";
+import { missingTarget } from "./base-test-findings.ts";
 
 /**
  * Tests that the story added or changed, and that a passed gate or a person has seen, are pinned too. Where the work
@@ -108,4 +110,31 @@ function withSeen(judged: Judgement, verdict: BaseTestVerdict, own: TestedJudgem
   if (more.length === 0) return held;
   const summary = `${held.summary}; ${contestedSummary(more)}`;
   return { ...held, contested: [...(judged.contested ?? []), ...more], summary };
+}
+
+/**
+ * Targets that a run without a failure does not name, although it names its tests. Where the number of tests fell as
+ * well, the run proves nothing; but a target that did not run is not met, and that is for the author to fix.
+ */
+export async function missingTargets(
+  { workspace }: Pick<TestedWorkOptions, "workspace">,
+  { atBase, licensed, story, base, tree }: GateRequest,
+  { judgement, tests }: TestedJudgement,
+): Promise<readonly Finding[]> {
+  const isGreen = (judgement.runs ?? []).every(({ result }) => result === "pass");
+  if (judgement.result !== "inconclusive" || !isGreen || !tests.isNamed || tests.passed.size === 0) return [];
+  const passing = new Set(judgement.identities?.passing);
+  const missing = atBase.targets.filter(
+    (name) => name.includes(" > ") && !isWholeFile(name) && !passing.has(name) && !mayChange(name, licensed),
+  );
+  // Without a tree nothing is known of what changed.
+  const changed = missing.length === 0 || tree === "" ? [] : await workspace.changedPaths(story.id, base, tree);
+  return missing.map((name) => missingTarget(name, changed));
+}
+
+/** At the base the file did not load, so that none of its tests had a name: Node calls such a file a test, by its path. */
+export function isWholeFile(target: string): boolean {
+  const place = placeOfFailure(target);
+  const title = target.slice(place.length + " > ".length);
+  return title === place || title.endsWith(`/${place}`);
 }

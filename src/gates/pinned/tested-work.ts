@@ -14,7 +14,6 @@ import { prepareBaseFaults } from "../faults/base-faults.ts";
 import { withFaults } from "../faults/with-faults.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import { NO_TEST, fewerTests, goneTests, missingTarget, unmetTarget, noTestFinding } from "./base-test-findings.ts";
-import { isWholeFile, missingTargets } from "./missing-targets.ts";
 import { heldToExit } from "./exit-tripwire.ts";
 import { movedNames, withNewTests } from "./new-tests.ts";
 import {
@@ -29,7 +28,7 @@ import {
 } from "./pinned-run.ts";
 import { type PinnedTree, openPinned, pinnedTree, setPinned, testFilesAtBase } from "./pinned-tree.ts";
 import { renamedTests, titlesOf } from "./match-tests.ts";
-import { heldToSeen } from "./seen-tests.ts";
+import { heldToSeen, isWholeFile, missingTargets } from "./seen-tests.ts";
 import { unlessWritten, writtenTests } from "./selected-tests.ts";
 
 /**

@@ -2,9 +2,8 @@ import { countText } from "../../stdx/plain-text.ts";
 import type { Event } from "../../core/events/event.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import { authorText, durationText, moneyText, shortLine } from "../text/words.ts";
-import { acceptedText, modelWords, unusualWords } from "./base-text.ts";
 import { outcomeText } from "./run-lines.ts";
-import { noteOf } from "./run-notes.ts";
+import { noteOf, acceptedText, modelWords, unusualWords } from "./run-notes.ts";
 
 /** One event in a few words, for a list of all of them. */
 export function eventWords(event: Event): string {

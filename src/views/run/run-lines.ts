@@ -11,8 +11,7 @@ import { byText, lookup } from "../../stdx/sorted-map.ts";
 import { reasonsOf } from "../story/finding-text.ts";
 import { gateStrip, stripText } from "../board/board.ts";
 import { type Glyphs, type LineMark, durationText, moneyText, shortLine } from "../text/words.ts";
-import { acceptedText, baseWords, unshownTargets, unusualWords } from "./base-text.ts";
-import { noteOf } from "./run-notes.ts";
+import { noteOf, acceptedText, baseWords, unshownTargets, unusualWords } from "./run-notes.ts";
 
 /** One line of a run as people read it. The story's name is apart, so that a reporter can make a column of it. */
 export interface RunLine {

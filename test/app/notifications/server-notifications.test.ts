@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../kit/virtual-clock.ts";
 import { createMemoryJournal } from "../../kit/memory-journal.ts";
-import { createNotifications } from "../../../src/app/notifications/notifications.ts";
+import { createNotifications, type SenderParts } from "../../../src/app/notifications/notifications.ts";
 import { createServerNotifications } from "../../../src/app/notifications/server-notifications.ts";
-import type { SenderParts } from "../../../src/app/notifications/send-notices.ts";
 import { presetPolicy } from "../../../src/config/presets.ts";
 import type { Event } from "../../../src/core/events/event.ts";
 import { storyId, type StoryId } from "../../../src/core/events/ids.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redactedRoles } from "../../../src/compose/agents/redacted-agents.ts";
+import { redactedRoles } from "../../../src/compose/agents/roles.ts";
 import { learnVariables } from "../../../src/adapters/process/own-secrets.ts";
 import { roleName } from "../../../src/core/events/ids.ts";
 import { outcomeOf } from "../../../src/engine/perform/attempt-outcome.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createHomeNotes } from "../../../src/adapters/git/dependencies/check-homes.ts";
 import type { WorkStart } from "../../../src/adapters/git/dependencies/work-start.ts";
-import { withDecidingHome } from "../../../src/compose/checks/deciding-variables.ts";
+import { withDecidingHome } from "../../../src/compose/checks/check-variables.ts";
 import type { Judgement } from "../../../src/core/gates/gate.ts";
 import type { Baseline, Gate, GateRequest } from "../../../src/ports/gate.ts";
 

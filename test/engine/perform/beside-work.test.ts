@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { presetPolicy } from "../../../src/config/presets.ts";
 import { RemandError } from "../../../src/core/events/error.ts";
 import { treeId } from "../../../src/core/events/ids.ts";
-import { startBesideWork } from "../../../src/engine/perform/beside-work.ts";
+import { startBesideWork } from "../../../src/engine/perform/gate.ts";
 import { newStory } from "../../../src/fold/new-state.ts";
 import type { Gate, GateControl, GateRequest } from "../../../src/ports/gate.ts";
 import { story } from "../../kit/story-world.ts";

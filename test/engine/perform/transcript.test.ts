@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { presetPolicy } from "../../../src/config/presets.ts";
-import { createTranscript } from "../../../src/engine/perform/transcript.ts";
+import { createTranscript } from "../../../src/engine/perform/attempt-outcome.ts";
 import { agentResult } from "../../contract/agent-result.ts";
 import { createStage, ready } from "../../kit/one-story.ts";
 

@@ -4,7 +4,7 @@ import { storyId } from "../../../src/core/events/ids.ts";
 import type { PresetName } from "../../../src/core/events/policy.ts";
 import type { StoryState } from "../../../src/core/stories/story-state.ts";
 import { byText, lookup } from "../../../src/stdx/sorted-map.ts";
-import { criteriaText, criterionCards } from "../../../src/views/story/criteria.ts";
+import { criteriaText, criterionCards } from "../../../src/views/story/story-document.ts";
 import { story } from "../../kit/story-world.ts";
 import { begin, runScript, world } from "../../seeds/scripted-run.ts";
 

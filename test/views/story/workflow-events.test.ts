@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Event, Recorded } from "../../../src/core/events/event.ts";
 import { evidenceId, roleName, treeId } from "../../../src/core/events/ids.ts";
 import type { GateName } from "../../../src/core/gates/gate.ts";
-import { workflowEvents } from "../../../src/views/story/workflow-events.ts";
+import { workflowEvents } from "../../../src/views/story/workflow.ts";
 import { escalation } from "../../kit/story-states.ts";
 import { judgement, recordedEvent } from "../../kit/story-world.ts";
 

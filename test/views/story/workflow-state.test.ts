@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { presetPolicy } from "../../../src/config/presets.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
-import { workflowState } from "../../../src/views/story/workflow-state.ts";
+import { workflowState } from "../../../src/views/story/workflow.ts";
 import { decide } from "../../../src/decide/decide.ts";
 import { evolve } from "../../../src/fold/fold-event.ts";
 import { recordedEvent, story } from "../../kit/story-world.ts";

@@ -6,8 +6,7 @@ import { type BoardRow, attemptCount, boardRows, byUrgency, stripText, whoText }
 import { forecastLines, forecastOf } from "../../../views/board/ledger.ts";
 import { type Glyphs, durationText, shortLine, spentText, withoutBackticks } from "../../../views/text/words.ts";
 import { nextStep, summaryText } from "../../../views/run/run-summary.ts";
-import { type CliCommand, EXIT, type ExitCode, type World } from "../../../app/command.ts";
-import { exitCodeOf } from "../../../app/exit.ts";
+import { type CliCommand, EXIT, type ExitCode, type World, exitCodeOf } from "../../../app/command.ts";
 import { JSON_FIELDS, JSON_OPTION, fieldsHelp, pickFields, pickedFields, runDocument } from "../../json-fields.ts";
 import { warnOfJournal } from "../../../app/with-journal.ts";
 import { knownIds } from "../../../app/option-values.ts";

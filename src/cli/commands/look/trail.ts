@@ -9,9 +9,8 @@ import { trailFiles, trailFolder, writeTrail } from "../../../app/trail-files.ts
 import { instant } from "../../../stdx/canonical-json.ts";
 import { trailOf } from "../../../views/story/trail.ts";
 import { tableLines } from "../../table.ts";
-import { workflowState } from "../../../views/story/workflow-state.ts";
+import { workflowState, workflowEvents } from "../../../views/story/workflow.ts";
 import { writeFailedTasks } from "../../../write/reports/rework-log.ts";
-import { workflowEvents } from "../../../views/story/workflow-events.ts";
 
 interface Options {
   readonly rebuild?: boolean;

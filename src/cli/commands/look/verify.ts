@@ -3,9 +3,9 @@ import type { CommitsDocument } from "../../../core/events/receipt.ts";
 import { countText } from "../../../stdx/plain-text.ts";
 import type { JournalReplacement, VerifyDocument } from "../../../views/board/dashboard.ts";
 import { timeText } from "../../../views/run/event-text.ts";
-import { commitsText } from "../../../views/text/receipt-text.ts";
+import { commitsText } from "../../../views/story/receipt.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../../../app/command.ts";
-import type { VerifyProgress } from "../../../app/verify-plan.ts";
+import type { VerifyProgress } from "../../../app/host-plans.ts";
 import { nothingYet } from "../../../app/with-journal.ts";
 
 interface Options {

@@ -1,6 +1,6 @@
 import { plural } from "../../../stdx/plain-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World } from "../../../app/command.ts";
-import type { MigratedRoles, MigrationResult } from "../../../app/migrate-plan.ts";
+import type { MigratedRoles, MigrationResult } from "../../../app/host-plans.ts";
 
 interface Options {
   readonly to: string;

@@ -1,6 +1,6 @@
 import { relative, resolve, sep } from "node:path";
 import { countText } from "../../../stdx/plain-text.ts";
-import type { HideReport } from "../../../app/hide-plan.ts";
+import type { HideReport } from "../../../app/host-plans.ts";
 import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
 
 interface Options {

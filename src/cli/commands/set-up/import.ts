@@ -4,7 +4,7 @@ import { type ImportPlan, planAiSdlcImport } from "../../../app/import-plan.ts";
 import { wordOf } from "../../../app/option-values.ts";
 import { countText } from "../../../stdx/plain-text.ts";
 import { detectProject } from "../../install/detect-project.ts";
-import { readerOf } from "../../install/project-reader.ts";
+import { readerOf } from "../../install/project-tools.ts";
 
 interface Options {
   readonly dryRun?: boolean;

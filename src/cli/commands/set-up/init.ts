@@ -8,7 +8,7 @@ import { type SetupSpec, deedLines, setUp } from "../../install/set-up.ts";
 import { type FoundGate, factoryPhases, findFactoryGates } from "../../../app/factory-gates.ts";
 import { type DetectedProject, detectProject } from "../../install/detect-project.ts";
 import { SCHEMA_PATH, writeConfigSchema } from "../../install/config-schema.ts";
-import { readerOf } from "../../install/project-reader.ts";
+import { readerOf } from "../../install/project-tools.ts";
 import { wordOf } from "../../../app/option-values.ts";
 import { rolesOfGate } from "../../../app/agent-spec.ts";
 import { CLIENT_PROGRAMS, isClientProgram } from "../../../core/stories/agent-client.ts";

@@ -21,7 +21,7 @@ import {
   newestLoopId,
   seenLoops,
 } from "../../../app/loop-plan.ts";
-import { NEW_JOURNAL_HELP } from "../../../app/new-journal.ts";
+import { NEW_JOURNAL_HELP } from "../../../app/with-journal.ts";
 import { collect, personOf } from "../../../app/option-values.ts";
 import { FORCE_HELP, loopPreflight } from "../../preflight.ts";
 import { stoppable } from "../../terminal-kind.ts";

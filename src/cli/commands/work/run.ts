@@ -2,7 +2,7 @@ import type { StoryId } from "../../../core/events/ids.ts";
 import { forecastLines, forecastOf } from "../../../views/board/ledger.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
 import { type CliCommand, EXIT, type ExitCode, type World } from "../../../app/command.ts";
-import { NEW_JOURNAL_HELP, isNewJournalWanted } from "../../../app/new-journal.ts";
+import { NEW_JOURNAL_HELP, isNewJournalWanted } from "../../../app/with-journal.ts";
 import { storiesFolder } from "../../../app/load-config.ts";
 import { collect, personOf } from "../../../app/option-values.ts";
 import { questionCount } from "../../../views/answers/inbox.ts";

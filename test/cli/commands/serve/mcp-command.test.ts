@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { command as mcp } from "../../../../src/cli/commands/serve/mcp.ts";
-import type { BlamePlan } from "../../../../src/app/blame-plan.ts";
+import type { BlamePlan } from "../../../../src/app/host-plans.ts";
 import type { Host } from "../../../../src/app/host.ts";
 import type { GateReport } from "../../../../src/core/gates/gate-report.ts";
 import { treeId } from "../../../../src/core/events/ids.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { command } from "../../../../src/cli/commands/set-up/hide.ts";
-import type { HidePlan, HideReport } from "../../../../src/app/hide-plan.ts";
+import type { HidePlan, HideReport } from "../../../../src/app/host-plans.ts";
 import { NO_HOST, on } from "../../../kit/fake-environment.ts";
 
 const REPORT: HideReport = {

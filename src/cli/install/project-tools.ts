@@ -1,7 +1,8 @@
+import { delimiter, dirname, join } from "node:path";
 import { LOCKFILES } from "../../parse/code/manifests.ts";
 import { readJson } from "../../parse/data/data-text.ts";
 import { isRecord } from "../../stdx/assert.ts";
-import type { ProjectReader, ProjectTools } from "./project-reader.ts";
+import type { Checkout } from "../../app/command.ts";
 
 /** How each package manager is told to run a script, and a program of the project's packages. */
 const MANAGERS = {
@@ -13,7 +14,7 @@ const MANAGERS = {
 type Manager = keyof typeof MANAGERS;
 
 /** Runners that are started by themselves where no script does, once and not as a watcher. */
-const RUNNERS: Readonly<Record<string, string>> = {
+const NODE_RUNNERS: Readonly<Record<string, string>> = {
   vitest: "vitest run",
   jest: "jest",
   mocha: "mocha",
@@ -41,7 +42,7 @@ export async function nodeTools(at: ProjectReader): Promise<ProjectTools | null>
   const packages = await packagesOf(at, manifest);
   const command = MANAGERS[manager];
   const script = testScript(manifest);
-  const runner = Object.keys(RUNNERS).find((name) => manifest.dependencies.has(name));
+  const runner = Object.keys(NODE_RUNNERS).find((name) => manifest.dependencies.has(name));
   const test =
     script === "test"
       ? command.test
@@ -51,7 +52,7 @@ export async function nodeTools(at: ProjectReader): Promise<ProjectTools | null>
           ? command.each
           : runner === undefined
             ? null
-            : `${command.exec} ${RUNNERS[runner]}`;
+            : `${command.exec} ${NODE_RUNNERS[runner]}`;
   const ran = script === null ? "" : expanded(script, manifest.scripts);
   const other = (names: readonly string[]): string | null => {
     const name = names.find((each) => Object.hasOwn(manifest.scripts, each) && !isWatching(manifest.scripts[each]!));
@@ -135,4 +136,136 @@ function manifestIn(text: string | null): Manifest | null {
     manager: typeof packageManager === "string" ? packageManager : null,
     workspaces: Array.isArray(patterns) ? patterns.filter((each) => typeof each === "string") : [],
   };
+}
+
+const MANIFESTS = ["pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "requirements.txt"];
+const VENVS = [".venv", "venv", "env"];
+
+/** Tools that run a program in the project's own environment, by their lockfiles. */
+const PYTHON_RUNNERS = [
+  ["uv.lock", "uv"],
+  ["poetry.lock", "poetry"],
+  ["pdm.lock", "pdm"],
+  ["Pipfile.lock", "pipenv"],
+] as const;
+
+/** The tools of a Python project; `null` where there is none. An environment that exists is used as it is. */
+export async function pythonTools(at: ProjectReader): Promise<ProjectTools | null> {
+  const manifest = await at.first(...MANIFESTS);
+  if (manifest === null) return null;
+  const settings = await textOf(at, ["pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini", "noxfile.py"]);
+  const needed = await textOf(at, ["requirements.txt", "requirements-dev.txt", "requirements-test.txt"]);
+  const { prefix, python, stack } = await environmentOf(at, manifest);
+  const isInstalled = async (program: string): Promise<boolean> =>
+    (prefix.endsWith("/") && (await at.has(`${prefix}${program}`))) || (await at.isOnPath(program));
+  const withProgram = async (program: string, rest: string): Promise<string | null> => {
+    if (prefix.endsWith("/") && !(await at.has(`${prefix}${program}`)))
+      return (await at.isOnPath(program)) ? `${program}${rest}` : null;
+    return prefix !== "" || (await at.isOnPath(program)) ? `${prefix}${program}${rest}` : null;
+  };
+  return {
+    stack,
+    packages: null,
+    test: await testCommand(),
+    lint:
+      /^\[tool\.ruff/m.test(settings) || (await at.has("ruff.toml", ".ruff.toml"))
+        ? await withProgram("ruff", " check .")
+        : /^\[flake8\]/m.test(settings) || (await at.has(".flake8"))
+          ? await withProgram("flake8", "")
+          : null,
+    types:
+      /^\[(?:tool\.)?mypy/m.test(settings) || (await at.has("mypy.ini", ".mypy.ini"))
+        ? await withProgram("mypy", " .")
+        : /^\[tool\.pyright/m.test(settings) || (await at.has("pyrightconfig.json"))
+          ? await withProgram("pyright", "")
+          : null,
+  };
+
+  async function testCommand(): Promise<string> {
+    const makefile = (await at.text("Makefile")) ?? "";
+    const isPytest = /\bpytest\b/.test(`${settings}\n${needed}`) || (await at.has("conftest.py", "tests/conftest.py"));
+    if (!isPytest && /-m unittest\b/.test(`${settings}\n${makefile}`)) return `${python} -m unittest -v`;
+    // Started by its interpreter, it finds the project's modules without an installation.
+    return prefix === "" && (await isInstalled("pytest")) ? "pytest -q" : `${python} -m pytest -q`;
+  }
+}
+
+async function textOf(at: ProjectReader, names: readonly string[]): Promise<string> {
+  return (await Promise.all(names.map((name) => at.text(name)))).map((text) => text ?? "").join("\n");
+}
+
+interface PythonEnvironment {
+  /** Before a program: `.venv/bin/`, `uv run `, or nothing. */
+  readonly prefix: string;
+  readonly python: string;
+  readonly stack: string;
+}
+
+async function environmentOf(at: ProjectReader, manifest: string): Promise<PythonEnvironment> {
+  const interpreters = VENVS.map((folder) => `${folder}/bin/python`);
+  const own = await at.first(...interpreters);
+  if (own !== null) {
+    const folder = own.slice(0, own.indexOf("/"));
+    return { prefix: `${folder}/bin/`, python: own, stack: `Python of ${folder} (${manifest})` };
+  }
+  for (const [lockfile, program] of PYTHON_RUNNERS)
+    if ((await at.has(lockfile)) && (await at.isOnPath(program)))
+      return {
+        prefix: `${program} run `,
+        python: `${program} run python`,
+        stack: `Python by ${program} (${lockfile})`,
+      };
+  const python = (await at.isOnPath("python3")) || !(await at.isOnPath("python")) ? "python3" : "python";
+  return { prefix: "", python, stack: `Python (${manifest})` };
+}
+
+/** Reads a folder of a project, to tell its tools from its files. */
+export interface ProjectReader {
+  text(name: string): Promise<string | null>;
+  has(...names: readonly string[]): Promise<boolean>;
+  /** The first of these that there is. */
+  first(...names: readonly string[]): Promise<string | null>;
+  /** Can the shell start this program here? */
+  isOnPath(program: string): Promise<boolean>;
+  entries(): Promise<readonly string[]>;
+  inside(folder: string): ProjectReader;
+  /** The folder above, within the same repository. */
+  above(): Promise<ProjectReader | null>;
+}
+
+export function readerOf({ cwd, env, files }: Checkout): ProjectReader {
+  const isThere = async (path: string): Promise<boolean> => (await files.look(path)).type !== "absent";
+  const first: ProjectReader["first"] = async (...names) => {
+    for (const name of names) if (await isThere(join(cwd, name))) return name;
+    return null;
+  };
+  return {
+    text: (name) => files.read(join(cwd, name)),
+    first,
+    has: async (...names) => (await first(...names)) !== null,
+    async isOnPath(program) {
+      const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+      return (await Promise.all(folders.map((folder) => isThere(join(folder, program))))).includes(true);
+    },
+    async entries() {
+      const found = await files.look(cwd);
+      return found.type === "folder" ? found.entries : [];
+    },
+    inside: (folder) => readerOf({ cwd: join(cwd, folder), env, files }),
+    async above() {
+      const folder = dirname(cwd);
+      return folder === cwd || (await isThere(join(cwd, ".git"))) ? null : readerOf({ cwd: folder, env, files });
+    },
+  };
+}
+
+/** The commands that judge a change in a project, as its own people type them. */
+export interface ProjectTools {
+  /** What was found, and by which file: `pnpm (pnpm-lock.yaml)`. */
+  readonly stack: string;
+  /** Where the packages of a monorepo are; `null`: it is none. */
+  readonly packages: string | null;
+  readonly test: string | null;
+  readonly lint: string | null;
+  readonly types: string | null;
 }

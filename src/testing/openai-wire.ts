@@ -1,5 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { messageOf, tokensOf, type ModelAnswer, type ReadRequest, type StreamEvent, type Wire } from "./wire.ts";
+import {
+  messageOf,
+  tokensOf,
+  type ModelAnswer,
+  type ReadRequest,
+  type StreamEvent,
+  type Wire,
+  typeOf,
+} from "./wire.ts";
 
 interface ResponsesBody {
   readonly model: string;
@@ -20,15 +28,15 @@ interface Item {
 export const responsesWire: Wire = {
   api: "openai-responses",
   takes: (path) => path.endsWith("/responses"),
-  read,
+  read: readResponses,
   whole: responseOf,
-  pieces,
+  pieces: responsePieces,
   error: (failure) => ({
     error: { message: messageOf(failure), type: failure.type ?? "error", code: failure.type ?? null },
   }),
 };
 
-function read(body: unknown): ReadRequest {
+function readResponses(body: unknown): ReadRequest {
   const { model, stream = false, input: given, tools = [], text } = body as ResponsesBody;
   const input = typeof given === "string" ? [{ role: "user", content: given }] : given;
   const prompts = input.flatMap((item, at) => (isPrompt(item) ? [at] : []));
@@ -75,7 +83,7 @@ function responseOf(answer: ModelAnswer, model: string, item = itemOf(answer)): 
   };
 }
 
-function pieces(answer: ModelAnswer, model: string): readonly StreamEvent[] {
+function responsePieces(answer: ModelAnswer, model: string): readonly StreamEvent[] {
   const item = itemOf(answer);
   const response = responseOf(answer, model, item);
   return [
@@ -120,4 +128,88 @@ function itemOf(answer: ModelAnswer): Readonly<Record<string, unknown>> {
   const [, namespace, name = answer.calls] = /^(mcp__[a-z]+)__(.+)$/.exec(answer.calls) ?? [];
   const place = namespace === undefined ? { name } : { name, namespace };
   return { type: "function_call", id: newId("fc"), ...call, ...place, arguments: JSON.stringify(answer.input) };
+}
+
+interface ChatBody {
+  readonly model: string;
+  readonly stream?: boolean;
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly { readonly function?: { readonly name: string } }[];
+  readonly response_format?: { readonly json_schema?: { readonly schema?: object } };
+}
+
+interface ChatMessage {
+  readonly role: string;
+  readonly content?: string | null | readonly { readonly text?: string }[];
+  readonly tool_calls?: readonly object[];
+}
+
+/** OpenAI's Chat Completions API, which most other providers speak too. */
+export const chatWire: Wire = {
+  api: "openai-chat",
+  takes: (path) => path.endsWith("/chat/completions"),
+  read: readChat,
+  whole: (answer, model) => ({
+    ...envelope(model),
+    object: "chat.completion",
+    choices: [{ index: 0, message: { role: "assistant", ...messageIn(answer) }, finish_reason: endingOf(answer) }],
+    usage: usageOf(answer),
+  }),
+  pieces: chatPieces,
+  end: "[DONE]",
+  error: (failure) => ({ error: { message: messageOf(failure), type: typeOf(failure), code: failure.type ?? null } }),
+};
+
+function readChat(body: unknown): ReadRequest {
+  const { model, stream = false, messages, tools = [], response_format: wanted } = body as ChatBody;
+  const prompts = messages.flatMap(({ role }, at) => (role === "user" ? [at] : []));
+  const last = prompts.at(-1) ?? 0;
+  const since = messages.slice(last + 1);
+  return {
+    model,
+    isStreamed: stream,
+    prompt: textOf(messages[last]),
+    round: prompts.length,
+    step: since.reduce((count, { tool_calls: calls = [] }) => count + calls.length, 0),
+    toolResults: since.filter(({ role }) => role === "tool").map(textOf),
+    tools: tools.flatMap((tool) => tool.function?.name ?? []),
+    form: wanted?.json_schema?.schema ?? null,
+  };
+}
+
+function textOf(message: ChatMessage | undefined): string {
+  const content = message?.content ?? "";
+  return typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("\n");
+}
+
+const envelope = (model: string): { readonly id: string } & Readonly<Record<string, unknown>> => ({
+  id: `chatcmpl-${randomUUID()}`,
+  created: 0,
+  model,
+});
+
+function messageIn(answer: ModelAnswer): object {
+  if ("says" in answer) return { content: answer.says };
+  if ("refuses" in answer) return { content: null, refusal: answer.refuses };
+  const text = typeof answer.input === "string" ? answer.input : JSON.stringify(answer.input);
+  const call = { index: 0, id: `call_${randomUUID()}`, type: "function" };
+  return { content: null, tool_calls: [{ ...call, function: { name: answer.calls, arguments: text } }] };
+}
+
+const endingOf = (answer: ModelAnswer): string =>
+  "calls" in answer ? "tool_calls" : "refuses" in answer ? "content_filter" : "stop";
+
+function usageOf(answer: ModelAnswer): object {
+  const { input, output } = tokensOf(answer);
+  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+}
+
+function chatPieces(answer: ModelAnswer, model: string): readonly StreamEvent[] {
+  const chunk = { ...envelope(model), object: "chat.completion.chunk" };
+  const choice = (delta: object, finish_reason: string | null): object => ({ index: 0, delta, finish_reason });
+  return [
+    { ...chunk, choices: [choice({ role: "assistant", ...messageIn(answer) }, null)] },
+    { ...chunk, choices: [choice({}, endingOf(answer))] },
+    { ...chunk, choices: [], usage: usageOf(answer) },
+  ];
 }

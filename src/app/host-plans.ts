@@ -1,0 +1,167 @@
+import type { Config } from "../config/config.ts";
+import type { Policy } from "../core/events/policy.ts";
+import type { EvidenceId } from "../core/events/ids.ts";
+import type { Story } from "../core/stories/story.ts";
+import type { Head } from "../ports/journal.ts";
+import type { RehearsalPart } from "../core/schemas/agent-script.ts";
+
+/** One thing that was looked at, and how to fix it where it is not well. */
+export interface Probe {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  /** What to do about it; empty where nothing is wrong. */
+  readonly fix: string;
+}
+
+export interface PreflightPlan {
+  readonly config: Config;
+  readonly policy: Policy;
+  /** Something about the checkout that a person should know, and that stops nothing. */
+  onNotice?(text: string): void;
+  /** What takes long: a person waits for it. */
+  onProgress?(text: string): void;
+  readonly stories?: readonly Story[];
+  /** `files`: the checkout as it is. `commit`: what git has of it, in a checkout that is removed again. */
+  readonly at: "files" | "commit";
+  /** Also runs the checks once; without it only what can be seen without running them is looked at. */
+  readonly isRun: boolean;
+  /** Runs them although a run of the same files by an earlier process is known. */
+  readonly isFresh?: boolean;
+  /** Ends the checks early. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Preflight {
+  /** Each with its fix; none: the checks can run. */
+  readonly problems: readonly Probe[];
+  /** The checks were run, and passed. */
+  readonly isGreen: boolean;
+  readonly summary: string;
+  /** Variables that are withheld from the checks, and without which they fail. */
+  readonly variables: readonly string[];
+}
+
+export interface BlamePlan {
+  readonly config: Config;
+  /** What the failed check printed; `null`: the check is run first. */
+  readonly output: string | null;
+  /** The check; `null`: only what it printed is known. */
+  readonly command: string | null;
+  readonly prove: boolean;
+  /** The commit to look at; `null`: the files as they are. */
+  readonly at: string | null;
+  readonly base: string | null;
+  readonly limits: { readonly runs: number; readonly timeMs: number };
+  readonly signal: AbortSignal;
+  onRun(what: string): void;
+  onNotice(text: string): void;
+}
+
+export interface HidePlan {
+  /** Files or folders, from the project's folder; none: only says what is hidden. */
+  readonly paths: readonly string[];
+  /** Remove them from the project by a commit. */
+  readonly commit: boolean;
+  /** Drop the copies of these, and hide nothing. */
+  readonly forget: boolean;
+}
+
+export interface HideReport {
+  /** Where the copies are. */
+  readonly folder: string;
+  readonly copied: readonly string[];
+  /** Everything that is hidden now. */
+  readonly hidden: readonly string[];
+  /** Of the copied: what is still in the project. */
+  readonly left: readonly string[];
+  readonly dropped: readonly string[];
+  /** The commit that removed them; `null`: none was made. */
+  readonly commit: string | null;
+  /** What such a commit says. */
+  readonly subject: string;
+}
+
+export interface MigratePlan {
+  readonly to: string;
+  readonly dryRun: boolean;
+  /** Only the tables and roles: the checkout's journal stays where it is. */
+  readonly noMove?: boolean;
+  /** The names of the roles begin with it. */
+  readonly roles?: string;
+  onProgress(what: "lines" | "evidence", copied: number, of: number): void;
+}
+
+export interface MigrationResult {
+  /** The place, without user and password. */
+  readonly to: string;
+  readonly lines: number;
+  readonly evidence: number;
+  readonly outbox: number;
+  /** `null`: nothing was to be moved. */
+  readonly head: Head | null;
+  /** Evidence that was not what its name says, and stayed behind. */
+  readonly damaged: readonly EvidenceId[];
+  readonly roles: MigratedRoles;
+}
+
+/** Who owns the tables, who may append, and who may read. */
+export type MigratedRoles =
+  | { readonly state: "planned"; readonly roles: FleetRoles }
+  | {
+      readonly state: "made";
+      readonly roles: FleetRoles;
+      readonly created: readonly string[];
+      /** Owned the tables until now, and is one of the workers from now on. */
+      readonly formerOwner: string | null;
+      /** Whether the tables of the queue are there; their library may not be installed here. */
+      readonly hasQueue: boolean;
+      /** Whether workers and readers are kept from statements that could stall appends. Only a superuser can do that. */
+      readonly hasGuard: boolean;
+    }
+  | {
+      readonly state: "refused";
+      readonly user: string;
+      readonly why: string;
+      readonly statements: readonly string[];
+    };
+
+export interface FleetRoles {
+  readonly owner: string;
+  readonly worker: string;
+  readonly reader: string;
+}
+
+/** A command that is run with a scripted model instead of a provider. */
+export interface RehearsePlan {
+  readonly parts: readonly RehearsalPart[];
+  /** Its first word `remand` is this program; `{codexArgs}` in a word becomes the arguments that Codex needs. */
+  readonly command: readonly string[];
+  readonly signal: AbortSignal;
+  onLine(line: string, stream: "stdout" | "stderr"): void;
+}
+
+export interface RehearsalReport {
+  /** Of the command; `null`: it was ended. */
+  readonly exitCode: number | null;
+  readonly requests: number;
+  /** Requests that the script has no reply for, or that no protocol knows. */
+  readonly unexpected: readonly string[];
+  /** Replies that were not asked for. */
+  readonly left: number;
+}
+
+/** Which commits are compared with receipts, and by which keys. */
+export interface VerifyPlan {
+  /** A commit, a branch, or a range. */
+  readonly commits: string;
+  /** Which of them must have a receipt: none, those with a trailer of Remand's, or all. */
+  readonly require: "none" | "trailers" | "all";
+  /** The file of the public keys; `null`: `remand.keys` on the base branch. */
+  readonly keys: string | null;
+  /** The branch that work is merged into; `null`: found by itself. */
+  readonly base: string | null;
+}
+
+/** `chain`: the hashes are checked; `state`: the lines are folded again. */
+export type VerifyProgress = (what: "chain" | "state" | "evidence", checked: number, of: number) => void;

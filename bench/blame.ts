@@ -15,7 +15,8 @@ import { layOut, type MadeRepository } from "./blame/made/made.ts";
 import { ledger } from "./blame/made/ledger.ts";
 import { tracker } from "./blame/made/tracker.ts";
 import { tryRepository, type RepositorySpec } from "./blame/repository/run.ts";
-import { scoresOf } from "./blame/repository/score.ts";
+import { readSavedTrials } from "./blame/repository/saved.ts";
+import { classTable, scoresOf } from "./blame/repository/score.ts";
 
 /** Weights were fitted on the first two projects alone. */
 const TRAINING: readonly Project[] = [shop, formula];
@@ -30,6 +31,7 @@ const OTHERS = Math.ceil(SINGLES / 4);
  */
 export async function run(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> {
   if (options.has("repo")) return ofRepository(options);
+  if (options.has("saved")) return ofSaved(options.get("saved")!.split(","));
   const only = options.get("made");
   if (only === "none") return ofProjects();
   if (only !== undefined)
@@ -43,7 +45,18 @@ export async function run(options: ReadonlyMap<string, string>): Promise<readonl
 /** Small repositories with a history, in other languages than the projects. */
 const MADE: readonly MadeRepository[] = [ledger, tracker];
 
-/** Any repository: `--repo <path> --test "<command>"`, with `--cases`, `--seed`, `--minutes`, `--save`, `--no-ddmin`. */
+/** What earlier runs kept, of several repositories, as one table by class. */
+function ofSaved(folders: readonly string[]): readonly BenchResult[] {
+  const trials = folders.flatMap(readSavedTrials);
+  if (trials.length === 0) throw new Unusable(`no answers are kept in ${folders.join(", ")}; --save makes some`);
+  console.error(classTable(trials).join("\n"));
+  return scoresOf(`${folders.length} repositories`, trials);
+}
+
+/**
+ * Any repository: `--repo <path> --test "<command>"`, with `--cases`, `--seed`, `--minutes`, `--no-ddmin`, `--save
+ * <folder>` and, for the cases that are kept there, `--repeat all|misses|<numbers>`.
+ */
 async function ofRepository(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> {
   const path = options.get("repo")!;
   const command = options.get("test") ?? "";
@@ -77,6 +90,7 @@ function wishOf(options: ReadonlyMap<string, string>, minutes: number): Omit<Rep
     minutes: number("minutes", minutes),
     withPlain: !options.has("no-ddmin"),
     save: options.get("save") ?? null,
+    repeat: options.get("repeat") ?? null,
   };
 }
 

@@ -2,6 +2,7 @@
 
 /** Jest, Mocha and tape: their modules are changed as they are loaded, because no variable adds a reporter to them. */
 const Module = require("node:module");
+const { countLines, startCounting, writeCounts } = require("./coverage.cjs");
 const { openReport, takeFolder } = require("./report.cjs");
 const { watchTape } = require("./tape.cjs");
 
@@ -13,6 +14,7 @@ function install() {
   for (const extension of [".js", ".cjs"]) {
     const load = Module._extensions[extension] ?? Module._extensions[".js"];
     Module._extensions[extension] = function (module, filename) {
+      if (MOCHA.test(filename) || TAPE.test(filename)) startCounting();
       load.call(this, module, filename);
       if (MOCHA.test(filename))
         quietly(() => reportMocha(module.exports.Runner ?? module.exports.ParallelBufferedRunner ?? module.exports));
@@ -36,18 +38,26 @@ function reportMocha(Runner) {
   const { value: run } = own;
   Runner.prototype.run = function (...args) {
     const folder = process.env.REMAND_TEST_NAMES ? takeFolder() : null;
-    if (folder !== null) quietly(() => listenToMocha(this, openReport(folder, "mocha")));
+    if (folder !== null) quietly(() => listenToMocha(this, openReport(folder, "mocha"), folder));
     return run.apply(this, args);
   };
 }
 
-function listenToMocha(runner, report) {
+function listenToMocha(runner, report, folder) {
   const where = (test) => ({ file: test.file ?? fileOfParent(test.parent) });
+  const note = (outcome, test) => {
+    quietly(() => countLines(outcome));
+    report.test(outcome, where(test), nameOf(test));
+  };
+  quietly(() => countLines(null));
   // A test that is tried again reports a failure only when its last try fails.
-  runner.on("pass", (test) => report.test("passed", where(test), nameOf(test)));
-  runner.on("pending", (test) => report.test("skipped", where(test), nameOf(test)));
-  runner.on("fail", (test) => report.test("failed", where(test), nameOf(test)));
-  runner.on("end", () => report.end());
+  runner.on("pass", (test) => note("passed", test));
+  runner.on("pending", (test) => note("skipped", test));
+  runner.on("fail", (test) => note("failed", test));
+  runner.on("end", () => {
+    quietly(() => writeCounts(folder));
+    report.end();
+  });
 }
 
 const fileOfParent = (suite) => (suite ? (suite.file ?? fileOfParent(suite.parent)) : undefined);

@@ -1,6 +1,7 @@
 "use strict";
 
 /** Reports tape's tests by name. What tape prints are assertions; the tests around them stand there as comments. */
+const { countLines, writeCounts } = require("./coverage.cjs");
 const { openReport, takeFolder } = require("./report.cjs");
 
 function watchTape(module) {
@@ -11,7 +12,12 @@ function watchTape(module) {
       isWatched = true;
       const folder = takeFolder();
       // tape ends the process in a listener of its own, and no later one is called.
-      if (folder !== null) process.prependOnceListener("exit", () => write(openReport(folder, "tape"), tests));
+      if (folder !== null)
+        process.prependOnceListener("exit", () => {
+          writeCounts(folder);
+          write(openReport(folder, "tape"), tests);
+        });
+      countLines(null);
     }
     tests.push(test);
     watch(test, begin);
@@ -39,6 +45,7 @@ function watch(seen, begin) {
   });
   test.once("end", () => {
     seen.hasEnded = true;
+    countLines(seen.failed > 0 ? "failed" : "passed");
   });
 }
 

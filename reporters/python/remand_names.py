@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+import remand_coverage
 from remand_report import Report, take_folder
 
 
@@ -18,12 +19,16 @@ def pytest_configure(config):
 class Names:
     def __init__(self, config, folder):
         self._report = Report(folder, "pytest")
+        self._folder = folder
         self._root = str(getattr(config, "rootdir", os.getcwd()))
         self._seen = {}
 
     def pytest_collectreport(self, report):
         if report.failed:
             self._report.test("not-loaded", self._path(report.nodeid.split("::")[0]))
+
+    def pytest_collection_finish(self):
+        remand_coverage.count(None)
 
     def pytest_runtest_logreport(self, report):
         # A part of a test (`subtests`) has no name of its own here; one that fails is a failure of its test.
@@ -36,9 +41,12 @@ class Names:
             self._seen[report.nodeid] = report.outcome
         if report.when == "teardown" and not hasattr(report, "context"):
             file, _, name = report.nodeid.partition("::")
-            self._report.test(self._seen.pop(report.nodeid), self._path(file), name.replace("::", " > ") or file)
+            outcome = self._seen.pop(report.nodeid)
+            remand_coverage.count(outcome)
+            self._report.test(outcome, self._path(file), name.replace("::", " > ") or file)
 
     def pytest_sessionfinish(self):
+        remand_coverage.write(self._folder)
         self._report.end()
 
     def _path(self, file):

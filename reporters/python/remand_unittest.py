@@ -72,6 +72,7 @@ def _start(result):
 
     _current = result
     _report = Report(folder, "unittest")
+    _count(None)
     # What the tests start must not report.
     os.environ["REMAND_TEST_NAMES"] = ""
 
@@ -82,6 +83,8 @@ def _stop(result):
         return
     for test in list(_outcomes):
         _tell(result, test)
+    if "remand_coverage" in sys.modules:
+        sys.modules["remand_coverage"].write(os.path.dirname(_report._file.name))
     _report.end()
     os.environ["REMAND_TEST_NAMES"] = os.path.dirname(_report._file.name)
     _current = None
@@ -99,7 +102,13 @@ def _tell(result, test):
     kind = type(test)
     if kind.__module__ == "unittest.loader" and kind.__name__ == "_FailedTest":
         return _report.test("not-loaded", _module_file(test._testMethodName))
+    _count(outcome)
     _report.test(outcome, _file_of(test), test.id())
+
+
+def _count(outcome):
+    if "remand_coverage" in sys.modules:
+        sys.modules["remand_coverage"].count(outcome)
 
 
 def _file_of(test):

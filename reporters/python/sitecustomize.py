@@ -14,6 +14,11 @@ if os.environ.get("REMAND_TEST_NAMES") and sys.version_info[0] >= 3:
 
         remand_unittest.install()
         remand_doctest.install()
+        command = [os.path.basename(word) for word in getattr(sys, "orig_argv", [])]
+        if os.environ.get("REMAND_COVERAGE") and {"pytest", "py.test", "unittest"} & set(command):
+            import remand_coverage
+
+            remand_coverage.start()
     except Exception:  # Without a report the engine falls back to what the check prints.
         pass
 

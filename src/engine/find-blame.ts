@@ -46,5 +46,6 @@ export async function findBlame(given: BlameCase, tools: BlameTools): Promise<Bl
   const environment = environmentReason(material);
   const { isNewTest } = testHunks(material);
   const parts = found?.parts ?? [];
-  return { blame: verdictOf({ ranked, proof, parts, base: null, isNewTest, environment }), ranked, proof, parts };
+  const known = { ranked: found?.ranked ?? ranked, proof, parts };
+  return { blame: verdictOf({ ...known, base: null, isNewTest, environment }), ...known };
 }

@@ -1,8 +1,9 @@
-import type { BlameMaterial, ChangedHunk } from "../core/blame/change.ts";
+import type { BlameMaterial, ChangedHunk, LineCoverage } from "../core/blame/change.ts";
 import { keyOf, type RunOutcome } from "../decide/blame/experiments.ts";
 import { filesWithout } from "../decide/blame/files-without.ts";
 import { groupsOf, outcomeOf } from "../decide/blame/outcome.ts";
 import { withParts } from "../decide/blame/parts.ts";
+import type { ProofInput } from "../decide/blame/proof-input.ts";
 import { prepareProof } from "../decide/blame/prepare-proof.ts";
 import {
   applyOutcome,
@@ -38,6 +39,8 @@ export interface ReadChange {
 export interface ProofFound {
   readonly answer: ProofAnswer;
   readonly parts: readonly RankedHunk[];
+  /** The ranking with what the first run showed: which tests ran which of the changed lines. */
+  readonly ranked: RankedBlame;
 }
 
 interface RoundFound extends ProofFound {
@@ -75,7 +78,23 @@ export async function runProof(
     left = next.left;
     out.push(...(next.answer.cure ?? []));
   }
-  return { answer, parts };
+  return { answer, parts, ranked: first.ranked };
+}
+
+/** Lines beyond this are not counted. */
+const MOST_COUNTED = 20_000;
+
+/** The changed lines by file; of lines that are gone, those around them. */
+function changedLines(hunks: readonly ChangedHunk[]): ReadonlyMap<string, readonly number[]> {
+  const lines = new Map<string, number[]>();
+  let count = 0;
+  for (const { file, start, end, added } of hunks) {
+    const own = lines.get(file) ?? [];
+    lines.set(file, own);
+    for (let line = added.length === 0 ? start - 1 : start; line <= end && count < MOST_COUNTED; line++, count++)
+      if (line > 0) own.push(line);
+  }
+  return lines;
 }
 
 function byExitCode({ passed, timedOut }: { passed: boolean; timedOut: boolean }, tookMs: number): RunOutcome {
@@ -90,15 +109,12 @@ async function proofRound(
   out: readonly number[],
 ): Promise<RoundFound | null> {
   const { checkout, signal, now, onRun } = tools;
-  const groups = groupsOf(material.failure);
+  const [groups, index] = [groupsOf(material.failure), pathIndex(paths)];
   const isOpaque = groups.length === 0;
-  const index = pathIndex(paths);
-  const line = narrowedCommand(command, {
-    failures: material.failure.failures,
-    packageFile: texts.textOf("package.json"),
-    textOf: (file) => texts.textOf(file),
-  });
-  const { input, parts, rankedParts, renames } = prepareProof(material, ranked, limits);
+  const line = failingTests(command, material, texts);
+  const ranking = rankingOf(material, ranked, limits);
+  const { input, parts, renames } = ranking.prepared();
+  const counted = changedLines(material.hunks);
   const printed = new Map<string, { output: string; root: string }>();
   const until = now() + limits.timeMs;
   const mode = { isBare: false };
@@ -110,31 +126,31 @@ async function proofRound(
       const without = new Set([...ids, ...out]);
       return filesWithout(withParts(hunks, parts, without), without, texts.textOf, texts.textBefore, renames);
     },
-    async run(path, control, { without }) {
+    async run(path, control, { without, repeat }) {
       const beganAt = now();
       const timeoutMs = Math.max(1000, until - beganAt);
-      const { passed, timedOut, output, tests } = await trial.run({ command: line, path, timeoutMs, ...mode }, control);
+      const isFirst = without.length === 0 && repeat === 0;
+      const request = { command: line, path, timeoutMs, ...mode, ...(isFirst ? { counted } : {}) };
+      const { passed, timedOut, output, tests, coverage = [] } = await trial.run(request, control);
+      ranking.learn(coverage);
       if (!passed) printed.set(keyOf(without), { output, root: path });
       const reading = readFailure(output, { root: path, paths: index });
       const run = { passed, timedOut, reading: tests === undefined ? reading : { ...reading, tests } };
       const tookMs = now() - beganAt;
       return isOpaque ? byExitCode(run, tookMs) : outcomeOf(groups, { ...run, tookMs });
     },
-    onRun({ without, purpose }) {
-      const count = without.length + out.length;
-      const what = count === 0 ? "as it is" : `without ${count} of ${countText(hunks.length, "change")}`;
-      onRun?.(`${purpose}: ${what}`);
-    },
+    onRun: ({ without, purpose }) => onRun?.(`${purpose}: ${treeWords(without.length + out.length, hunks.length)}`),
     signal,
   });
   try {
-    const answer = await askUntilAnswered(newProof(input), runner, mode, signal);
+    const answer = await askUntilAnswered(newProof(input), runner, mode, signal, () => ranking.prepared().input);
     if (answer === null) return null;
     const experiments = (answer.experiments ?? []).map((each) => ({ ...each, without: [...out, ...each.without] }));
     return {
       // Where the output says nothing, one way of failing cannot be told from another: that is no proof.
       answer: { ...answer, experiments, ...(isOpaque ? { proven: false } : {}) },
-      parts: rankedParts.filter(({ hunk }) => answer.parts?.includes(hunk.id)),
+      ranked: ranking.ranked(),
+      parts: ranking.prepared().rankedParts.filter(({ hunk }) => answer.parts?.includes(hunk.id)),
       left: answer.isPartial === true && !isOpaque ? (printed.get(keyOf(answer.cure ?? [])) ?? null) : null,
     };
   } finally {
@@ -142,11 +158,36 @@ async function proofRound(
   }
 }
 
+/** Only the failing tests, where all of them are known. */
+function failingTests(command: string, { failure }: BlameMaterial, { textOf }: ReadChange["texts"]): string {
+  if (failure.isTruncated) return command;
+  return narrowedCommand(command, { failures: failure.failures, packageFile: textOf("package.json"), textOf });
+}
+
+const treeWords = (without: number, all: number): string =>
+  without === 0 ? "as it is" : `without ${without} of ${countText(all, "change")}`;
+
+/** The ranking as it was read, and again once it is known which tests ran which of the changed lines. */
+function rankingOf(material: BlameMaterial, ranked: RankedBlame, limits: ProofOptions["limits"]) {
+  let [rankedNow, prepared] = [ranked, prepareProof(material, ranked, limits)];
+  return {
+    ranked: () => rankedNow,
+    prepared: () => prepared,
+    learn(coverage: readonly LineCoverage[]): void {
+      if (!coverage.some(({ failed }) => failed > 0)) return;
+      const known = { ...material, coverage };
+      rankedNow = rankBlame(known);
+      prepared = prepareProof(known, rankedNow, limits);
+    },
+  };
+}
+
 async function askUntilAnswered(
   start: ProofState,
   runner: ProofRunner,
   mode: { isBare: boolean },
   signal: AbortSignal,
+  inputNow: () => ProofInput,
 ): Promise<ProofAnswer | null> {
   let state = start;
   while (!signal.aborted) {
@@ -158,7 +199,8 @@ async function askUntilAnswered(
       mode.isBare = true;
       outcome = await runner.ended({ ...step.experiment, repeat: 1 }, []);
     }
-    state = applyOutcome(state, outcome);
+    // The first run is the same whatever the ranking: what it showed may change the order of all that follow.
+    state = applyOutcome(state.outcomes.length === 0 ? newProof(inputNow()) : state, outcome);
   }
   return null;
 }

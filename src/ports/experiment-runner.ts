@@ -1,4 +1,5 @@
 import type { TreeId } from "../core/events/ids.ts";
+import type { LineCoverage } from "../core/blame/change.ts";
 import type { NamedTest } from "../core/gates/test-names.ts";
 
 /** Makes clean checkouts: folders in which nothing but the engine wrote. The user's own files are not touched. */
@@ -64,6 +65,8 @@ export interface TrialRequest {
   readonly timeoutMs: number;
   /** Without reports of tests by name: for a check that goes differently with them. */
   readonly isBare?: boolean;
+  /** Lines, by file, for which the tests that run them are counted, where the runner can. */
+  readonly counted?: ReadonlyMap<string, readonly number[]>;
 }
 
 export interface TrialRun {
@@ -74,4 +77,6 @@ export interface TrialRun {
   readonly tookMs: number;
   /** Every test of the run by name; absent where the runners did not report them to the end. */
   readonly tests?: readonly NamedTest[];
+  /** Of the lines that were asked for, those in files that were loaded. */
+  readonly coverage?: readonly LineCoverage[];
 }

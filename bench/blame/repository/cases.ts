@@ -6,7 +6,7 @@ import { readFailure } from "../../../src/parse/code/failure.ts";
 import { readGitDiff } from "../../../src/parse/code/git-output.ts";
 import { pathIndex } from "../../../src/parse/code/imports.ts";
 import type { Iteration } from "./iterations.ts";
-import type { SuiteRun, Texts, Workshop } from "./workshop.ts";
+import type { SuiteRun, Texts, Trouble, Workshop } from "./workshop.ts";
 
 export const CATEGORIES = [
   "single",
@@ -43,6 +43,9 @@ export interface RepositoryCase {
   readonly run: SuiteRun;
   /** Ids of the hunks that did it; none where no change did. */
   readonly truth: readonly number[];
+  /** The folder that it ran in, by which its output names files. */
+  readonly root: string;
+  readonly trouble?: Trouble;
 }
 
 /** The hunks of a change, by their ids in its diff. */

@@ -15,7 +15,7 @@ export interface Iteration {
 }
 
 /** As large as what agents hand in: the median of those that were looked at is 74 changed places. */
-const HUNKS = { least: 20, most: 175 };
+const HUNKS = { least: 20, usual: 90, most: 175 };
 const LONGEST_STRETCH = 120;
 const MOST_COMMITS = 400;
 /** What such a change asks for is not installed here. */
@@ -28,7 +28,7 @@ export async function* stretches(workshop: Workshop, chance: Chance): AsyncGener
   const used = new Set<number>();
   for (const end of chance.shuffled(commits.map((_, at) => at))) {
     if (used.has(end)) continue;
-    const found = await stretchTo(workshop, commits, end);
+    const found = await stretchTo(workshop, commits, end, HUNKS.least + chance.below(HUNKS.usual));
     if (found === null) continue;
     for (let at = end; at < found.start; at++) used.add(at);
     yield {
@@ -47,14 +47,18 @@ async function stretchTo(
   workshop: Workshop,
   commits: readonly string[],
   end: number,
+  wanted: number,
 ): Promise<{ readonly start: number } | null> {
+  let smaller: { readonly start: number } | null = null;
   for (let start = end + 1; start < Math.min(commits.length, end + LONGEST_STRETCH); start++) {
     const diff = readGitDiff(await workshop.diff(commits[start]!, commits[end]!));
     const hunks = readHunks(diff);
-    if (hunks.length > HUNKS.most || diff.some(({ path }) => INSTALLS.test(path))) return null;
-    if (hunks.length >= HUNKS.least && diff.length >= 2 && diff.some(({ path }) => isSource(path))) return { start };
+    if (hunks.length > HUNKS.most || diff.some(({ path }) => INSTALLS.test(path))) return smaller;
+    if (hunks.length < HUNKS.least || diff.length < 2 || !diff.some(({ path }) => isSource(path))) continue;
+    if (hunks.length >= wanted) return { start };
+    smaller = { start };
   }
-  return null;
+  return smaller;
 }
 
 /** Do both ends pass? What is red by itself says nothing about a slip. */

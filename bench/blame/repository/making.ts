@@ -117,7 +117,8 @@ export async function caseWith(
   const { origin, label } = iteration;
   const diff = await workshop.diff(from.base, tree);
   const place = found.truth.length === 1 ? { place: await placeOfSlip(workshop, from, found) } : {};
-  return { category, origin, label, kinds, base: from.base, tree, diff, run, ...found, ...place };
+  const root = workshop.bench.path;
+  return { category, origin, label, kinds, base: from.base, tree, diff, run, root, ...found, ...place };
 }
 
 export interface Slip {
@@ -127,10 +128,11 @@ export interface Slip {
   readonly alone: string | null;
 }
 
-export async function single(ground: Ground): Promise<Slip | null> {
+/** `known`: lines that have a slip already are not taken again. */
+export async function single(ground: Ground, known: readonly Slip[] = []): Promise<Slip | null> {
   const { workshop, iteration } = ground;
   const slip = draw(ground);
-  if (slip === null) return null;
+  if (slip === null || known.some((other) => other.slip.file === slip.file && other.slip.at === slip.at)) return null;
   const text = breakFile(workshop.text(iteration.tree, slip.file)!, [slip]);
   const made = await caseWith(ground, "single", [slip.kind], new Map([[slip.file, text]]));
   if (made === null || made.truth.length !== 1) return null;

@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { looksLikeTest } from "../../../src/core/blame/change.ts";
 import { signatureOf } from "../../../src/core/blame/failure.ts";
 import { failsAlike, hunksBetween, onBase, truthOf, type RepositoryCase } from "./cases.ts";
 import { languageOf, type Language } from "./language.ts";
 import { bodyIn, caseWith, withLines, type Body, type Ground, type Slip } from "./making.ts";
+import type { Trouble, Workshop } from "./workshop.ts";
 
 const leave = (language: Language): string =>
   language === "py" ? "return None" : language === "ts" ? "return undefined as never;" : "return undefined;";
@@ -129,7 +132,54 @@ export async function flaky(ground: Ground, { page, after, indent }: Body): Prom
   const { origin, label } = iteration;
   const diff = await workshop.diff(base, tree);
   const hunks = await hunksBetween(workshop, base, tree);
-  return { category: "flaky", origin, label, kinds: ["by chance"], base, tree, diff, hunks, run: red, truth: [] };
+  const root = workshop.bench.path;
+  return { category: "flaky", origin, label, kinds: ["by chance"], base, tree, diff, hunks, run: red, truth: [], root };
+}
+
+/** The iteration passes, but not here: a program is gone, a package, or a port is taken. */
+export async function breakEnvironment({ workshop, iteration, chance }: Ground): Promise<RepositoryCase | null> {
+  const { base, tree, origin, label } = iteration;
+  const [kind, trouble] = chance.pick(troublesFor(workshop, tree, chance));
+  const run = await workshop.suite(tree, { trouble });
+  if (run.passed) return null;
+  const hunks = await hunksBetween(workshop, base, tree);
+  const diff = await workshop.diff(base, tree);
+  const root = workshop.bench.path;
+  return {
+    category: "environment",
+    origin,
+    label,
+    kinds: [kind],
+    base,
+    tree,
+    diff,
+    hunks,
+    run,
+    truth: [],
+    root,
+    trouble,
+  };
+}
+
+function troublesFor(
+  { command, bench, paths, text }: Workshop,
+  tree: string,
+  chance: Ground["chance"],
+): (readonly [kind: string, trouble: Trouble])[] {
+  const port = 20_000 + chance.below(20_000);
+  const listen = `require('net').createServer().listen(${port},'127.0.0.1').on('listening',()=>process.exit(0))`;
+  const packages = new Set(
+    paths(tree)
+      .filter((path) => looksLikeTest(path) && ["js", "ts"].includes(languageOf(path) ?? ""))
+      .flatMap((path) => [...(text(tree, path) ?? "").matchAll(/(?:require\(|from )["']((?:@[\w-]+\/)?[\w-]+)["']/g)])
+      .map((match) => join("node_modules", match[1]!)),
+  );
+  const hidden = [...packages].filter((folder) => existsSync(join(bench.path, folder)));
+  return [
+    ["missing program", { command: command.replace(/^\S+/, (word) => `${word}-of-ours`) }],
+    ["port in use", { command: `node -e "${listen}" && ${command}`, port }],
+    ...(hidden.length === 0 ? [] : [["missing package", { hidden: chance.pick(hidden) }] as const]),
+  ];
 }
 
 /** Tests of something that is not there yet: those of the iteration itself without its code, or one that is put in. */
@@ -151,6 +201,7 @@ export async function unmet(ground: Ground): Promise<RepositoryCase | null> {
       hunks,
       run,
       truth: [],
+      root: workshop.bench.path,
     };
   };
   if (origin === "history") {

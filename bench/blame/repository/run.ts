@@ -1,11 +1,12 @@
-import { appendFileSync } from "node:fs";
 import { Unusable } from "../../bench-result.ts";
 import { chanceOf, type Chance } from "../random.ts";
 import { composedIteration, isGreen, stretches, treeOf, type Iteration } from "./iterations.ts";
 import { CATEGORIES, type Category, type RepositoryCase } from "./cases.ts";
 import { groundOf, several, single, type Ground, type Slip } from "./making.ts";
-import { flaky, joint, preExisting, reachedBody, unmet, wasBefore } from "./others.ts";
-import { triedIn, type RepositoryTrial } from "./trial.ts";
+import { breakEnvironment, flaky, joint, preExisting, reachedBody, unmet, wasBefore } from "./others.ts";
+import { openSaved, type SavedCases, type SavedTrial } from "./saved.ts";
+import { isRight } from "./score.ts";
+import { triedIn } from "./trial.ts";
 import { openWorkshop, type Workshop } from "./workshop.ts";
 
 export interface RepositorySpec {
@@ -16,42 +17,62 @@ export interface RepositorySpec {
   readonly seed: number;
   readonly minutes: number;
   readonly withPlain: boolean;
-  /** The folder that each case is written to, so that a developer can inspect one. */
+  /** The folder that keeps the clone, each case and each answer; a run that finds cases there goes on from them. */
   readonly save: string | null;
+  /** Try the saved cases again instead of making new ones: `all`, `misses`, or their numbers. */
+  readonly repeat: string | null;
 }
 
 /** Makes cases of a repository's own history and from innocent edits, and tries each of them at once. */
-export async function tryRepository(wish: RepositorySpec): Promise<readonly RepositoryTrial[]> {
+export async function tryRepository(wish: RepositorySpec): Promise<readonly SavedTrial[]> {
   const until = performance.now() + wish.minutes * 60_000;
-  const workshop = await openWorkshop(wish.path, wish.command);
+  const workshop = await openWorkshop(wish.path, wish.command, wish.save);
+  const saved = openSaved(wish.save, workshop.name);
   try {
-    await mustPass(workshop);
-    const trials: RepositoryTrial[] = [];
-    const counts = new Map<Category, number>();
-    const isWanted = (category: Category): boolean =>
-      performance.now() < until && (counts.get(category) ?? 0) < limitOf(category, wish.cases);
-    const tryCase = async (each: RepositoryCase | null): Promise<void> => {
-      if (each === null || !isWanted(each.category)) return;
-      counts.set(each.category, (counts.get(each.category) ?? 0) + 1);
-      const trial = await triedIn(workshop, each, wish);
-      trials.push(trial);
-      tell(trial);
-      if (wish.save !== null) appendFileSync(wish.save, `${JSON.stringify(shown(workshop, trial))}\n`);
-    };
-    for await (const iteration of iterationsOf(workshop, chanceOf(wish.seed), until)) {
-      console.error(`${iteration.label} passes (${Math.round((until - performance.now()) / 1000)} s left)`);
-      const ground = await groundOf(workshop, iteration, chanceOf(wish.seed + trials.length));
-      await casesOn(ground, isWanted, tryCase);
-      if (CATEGORIES.every((category) => !isWanted(category) || category === "new code")) break;
-    }
-    if (trials.length === 0)
-      throw new Unusable(
-        `no slip turned \`${wish.command}\` red in ${wish.minutes} minutes: does it test the files of ${workshop.name}, or an installed copy of them? More time is given by --minutes.`,
-      );
-    return trials;
+    if (wish.repeat === null) await tryNewCases(workshop, wish, saved, until);
+    else await tryAgain(workshop, wish, saved, until);
+    return saved.trials;
   } finally {
     await workshop.close();
   }
+}
+
+/** The saved cases with the program as it is now: all of them, or those that were not answered right. */
+async function tryAgain(workshop: Workshop, wish: RepositorySpec, saved: SavedCases, until: number): Promise<void> {
+  const before = new Map(saved.trials.map((trial) => [trial.at, trial]));
+  for (const [at, each] of (await saved.cases(workshop)).entries()) {
+    const last = before.get(at);
+    if (performance.now() > until || (wish.repeat === "misses" && last !== undefined && isRight(last))) continue;
+    if (/^\d/.test(wish.repeat ?? "") && !wish.repeat!.split(",").includes(String(at))) continue;
+    tell(saved.addTrial(at, await triedIn(workshop, each, wish)));
+  }
+}
+
+async function tryNewCases(workshop: Workshop, wish: RepositorySpec, saved: SavedCases, until: number): Promise<void> {
+  await mustPass(workshop);
+  const counts = new Map<Category, number>();
+  const count = (category: Category): number => counts.get(category) ?? 0;
+  for (const { case: each } of saved.trials) counts.set(each.category, count(each.category) + 1);
+  const isWanted = (category: Category): boolean =>
+    performance.now() < until && count(category) < limitOf(category, wish.cases);
+  const tryCase = async (each: RepositoryCase | null): Promise<void> => {
+    if (each === null || !isWanted(each.category)) return;
+    counts.set(each.category, count(each.category) + 1);
+    const at = saved.addCase(each);
+    tell(saved.addTrial(at, await triedIn(workshop, each, wish)));
+  };
+  // A later run goes on where the cases of the earlier ones end.
+  const seed = wish.seed + 1000 * saved.trials.length;
+  for await (const iteration of iterationsOf(workshop, chanceOf(seed), until)) {
+    console.error(`${iteration.label} passes (${Math.round((until - performance.now()) / 1000)} s left)`);
+    const ground = await groundOf(workshop, iteration, chanceOf(seed + saved.trials.length));
+    await casesOn(ground, isWanted, tryCase);
+    if (CATEGORIES.every((category) => !isWanted(category) || category === "new code")) break;
+  }
+  if (saved.trials.length === 0)
+    throw new Unusable(
+      `no slip turned \`${wish.command}\` red in ${wish.minutes} minutes: does it test the files of ${workshop.name}, or an installed copy of them? More time is given by --minutes.`,
+    );
 }
 
 const limitOf = (category: Category, cases: number): number =>
@@ -87,7 +108,7 @@ async function* iterationsOf(workshop: Workshop, chance: Chance, until: number):
   }
 }
 
-const TRIES = 6;
+const TRIES = 10;
 const SLIPS = 3;
 
 async function casesOn(
@@ -98,7 +119,7 @@ async function casesOn(
   const slips: Slip[] = [];
   const isShort = (): boolean => isWanted("single") || isWanted("multi") || isWanted("pre-existing");
   for (let tries = 0; tries < TRIES * SLIPS && slips.length < SLIPS && isShort(); tries++) {
-    const slip = await single(ground);
+    const slip = await single(ground, slips);
     if (slip === null) continue;
     slips.push(slip);
     await tryCase(slip.each);
@@ -109,6 +130,7 @@ async function casesOn(
   await put("multi", () => several(ground, slips));
   await put("pre-existing", () => preExisting(ground, slips));
   await put("unmet", () => unmet(ground));
+  await put("environment", () => breakEnvironment(ground));
   const others = ["lookalike", "environment", "joint", "flaky"] as const;
   const reached = others.some(isWanted) ? await reachedBody(ground) : null;
   if (reached === null) return;
@@ -119,29 +141,12 @@ async function casesOn(
   await put("flaky", () => flaky(ground, body));
 }
 
-function tell({ case: each, kind, proven, named, runs, seconds, ranks }: RepositoryTrial): void {
-  const place = ranks === null ? "" : `, ranked ${ranks.own} of ${each.hunks.length}`;
+function tell({ at, repository, case: each, kind, proven, shown, named, runs, seconds, ...trial }: SavedTrial): void {
+  const { ranks, rankAfter } = trial;
+  const place = ranks === null ? "" : `, ranked ${ranks.own}, then ${rankAfter} of ${each.hunkCount}`;
   const truth = each.truth.length === 0 ? "" : ` (truth ${each.truth.join(",")}, named ${named.join(",")})`;
+  const level = proven ? ", proven" : shown ? ", shown" : "";
   console.error(
-    `${each.category} [${each.kinds.join(" + ")}] ${each.label}: ${kind}${proven ? ", proven" : ""}${truth}${place}; ${runs} runs, ${seconds.toFixed(1)} s`,
+    `${repository} #${at} ${each.category} [${each.kinds.join(" + ")}] ${each.label}: ${kind}${level}${truth}${place}; ${runs} runs, ${seconds.toFixed(1)} s`,
   );
-}
-
-function shown(workshop: Workshop, { case: each, ...trial }: RepositoryTrial): object {
-  const truth = each.truth.map((id) => each.hunks.find((hunk) => hunk.id === id));
-  return {
-    repository: workshop.name,
-    ...trial,
-    category: each.category,
-    origin: each.origin,
-    label: each.label,
-    kinds: each.kinds,
-    hunks: each.hunks.length,
-    files: new Set(each.hunks.map(({ file }) => file)).size,
-    truth,
-    base: each.base,
-    tree: each.tree,
-    output: each.run.output.slice(0, 6000),
-    diff: each.diff,
-  };
 }

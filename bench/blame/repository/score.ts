@@ -1,8 +1,9 @@
 import { median, type BenchResult } from "../../bench-result.ts";
 import { CATEGORIES, SLIP_PLACES, type Category, type SlipPlace } from "./cases.ts";
-import { sameSet, type RepositoryTrial } from "./trial.ts";
+import type { SavedTrial } from "./saved.ts";
+import { sameSet } from "./trial.ts";
 
-type Trials = readonly RepositoryTrial[];
+type Trials = readonly SavedTrial[];
 
 /** Which answers are right for each category. A slip in code that is new with its tests is a change or a slip. */
 const RIGHT: Readonly<Record<Category, readonly string[]>> = {
@@ -17,8 +18,11 @@ const RIGHT: Readonly<Record<Category, readonly string[]>> = {
   flaky: ["flaky"],
 };
 
-const isExact = ({ named, case: { truth } }: RepositoryTrial): boolean => sameSet(named, truth);
-const isRightKind = ({ kind, case: { category } }: RepositoryTrial): boolean => RIGHT[category].includes(kind);
+const isExact = ({ named, case: { truth } }: SavedTrial): boolean => sameSet(named, truth);
+const isRightKind = ({ kind, case: { category } }: SavedTrial): boolean => RIGHT[category].includes(kind);
+/** Is the kind right, and where changes did it, is it them and no others? */
+export const isRight = (trial: SavedTrial): boolean =>
+  isRightKind(trial) && (trial.case.truth.length === 0 || isExact(trial));
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 const percent = (list: readonly unknown[], part: number): number => (100 * part) / list.length;
 
@@ -72,7 +76,7 @@ function rankingRows(put: Put, trials: Trials): BenchResult[] {
   const ranks = trials.flatMap((trial) => trial.ranks ?? []);
   const within = (of: "own" | "asWritten" | "quickMix", most: number): number =>
     percent(ranks, ranks.filter((each) => each[of] <= most).length);
-  const hunks = median(trials.map((trial) => trial.case.hunks.length));
+  const hunks = median(trials.map((trial) => trial.case.hunkCount));
   const row = (most: number, target: number | null): BenchResult =>
     put(
       `top-${most} without a run, one culprit (${trials.length} cases, median ${hunks} hunks)`,
@@ -154,7 +158,7 @@ function exactRows(put: Put, category: Category, trials: Trials): BenchResult[] 
 }
 
 function falselyProven(trials: Trials): number {
-  return trials.filter((trial) => trial.proven && !(isRightKind(trial) && isExact(trial))).length;
+  return trials.filter((trial) => trial.proven && !isRight(trial)).length;
 }
 
 function runRows(put: Put, trials: Trials): BenchResult[] {
@@ -194,4 +198,67 @@ function briefRows(put: Put, trials: Trials): BenchResult[] {
       against: `${trials.length}`,
     }),
   ];
+}
+
+type ClassName = string;
+
+/** The classes of the table: one culprit by its place, and the other categories. */
+function classesOf(trials: Trials): (readonly [ClassName, Trials])[] {
+  const of = (...categories: Category[]): Trials => trials.filter((trial) => categories.includes(trial.case.category));
+  const single = of("single", "lookalike");
+  return [
+    ...SLIP_PLACES.map((place): [ClassName, Trials] => [
+      `one culprit, ${PLACE_NAMES[place]}`,
+      single.filter((trial) => trial.case.place === place),
+    ]),
+    ["one culprit, all", single],
+    ["slip in new code", of("new code")],
+    ["several, each by itself", of("multi")],
+    ["several, only together", of("joint")],
+    ["not built yet", of("unmet")],
+    ["failed before", of("pre-existing")],
+    ["environment", of("environment")],
+    ["flaky", of("flaky")],
+    ["all", trials],
+  ];
+}
+
+/** One line for each class: what was reached, what it took, and whether *proven* and *shown* can be relied on. */
+export function classTable(trials: Trials): string[] {
+  const share = (list: Trials, isIt: (trial: SavedTrial) => boolean): string =>
+    list.length === 0 ? "-" : `${list.filter(isIt).length}/${list.length}`;
+  const top = (list: Trials, most: number): string => {
+    const ranked = list.filter((trial) => trial.ranks !== null);
+    return ranked.length === 0
+      ? "-"
+      : percent(ranked, ranked.filter((trial) => trial.ranks!.own <= most).length).toFixed(0);
+  };
+  const row = ([name, list]: readonly [ClassName, Trials]): string[] => [
+    name,
+    `${list.length}`,
+    share(list, (trial) => trial.proven && isRight(trial)),
+    share(list, isRight),
+    share(list, isRightKind),
+    [1, 3, 5].map((most) => top(list, most)).join("/"),
+    `${mean(list.map(({ runs }) => runs)).toFixed(1)} (${median(list.map(({ runs }) => runs))})`,
+    median(list.map(({ seconds }) => seconds)).toFixed(1),
+    `${falselyProven(list)}`,
+    share(
+      list.filter(({ shown }) => shown),
+      isRight,
+    ),
+    share(
+      list.filter(({ proven, shown, sure, kind }) => !proven && !shown && sure > 0.6 && kind === "hunk"),
+      isRight,
+    ),
+  ];
+  const head =
+    "class,cases,exact with proof,exact,right kind,top-1/3/5 %,runs,seconds,false proven,shown right,unproven above 0.6";
+  const rows = [
+    head.split(","),
+    ...classesOf(trials)
+      .filter(([, list]) => list.length > 0)
+      .map(row),
+  ];
+  return rows.map((cells) => `| ${cells.join(" | ")} |`).toSpliced(1, 0, `|${"---|".repeat(rows[0]!.length)}`);
 }

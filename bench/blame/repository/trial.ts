@@ -19,9 +19,14 @@ export interface RepositoryTrial {
   readonly case: RepositoryCase;
   /** The place of the best true hunk: by the product, by S3 as written, by the quick mix. */
   readonly ranks: { readonly own: number; readonly asWritten: number; readonly quickMix: number } | null;
+  /** The place of the best true hunk once the first run showed which lines its tests ran. */
+  readonly rankAfter: number | null;
   readonly confidence: number;
   readonly kind: ReturnType<typeof kindOf>;
   readonly proven: boolean;
+  readonly shown: boolean;
+  /** How sure the answer is after the runs. */
+  readonly sure: number;
   /** Ids of the hunks that it names. */
   readonly named: readonly number[];
   readonly explanation: string;
@@ -49,7 +54,15 @@ const LIMITS = { runs: 30, timeMs: 10 * 60_000 };
 const MOST_PLAIN_RUNS = 60;
 const SIGNAL = new AbortController().signal;
 
-export async function triedIn(
+export function triedIn(
+  workshop: Workshop,
+  each: RepositoryCase,
+  options: { readonly withPlain: boolean },
+): Promise<RepositoryTrial> {
+  return workshop.under(each.trouble, () => tried(workshop, each, options));
+}
+
+async function tried(
   workshop: Workshop,
   each: RepositoryCase,
   { withPlain }: { readonly withPlain: boolean },
@@ -58,10 +71,14 @@ export async function triedIn(
   const material = await materialOf(workshop, each);
   const ranked = rankBlame(material);
   const beganAt = performance.now();
-  const { blame, proof } = await findBlame(
+  const {
+    blame,
+    proof,
+    ranked: rankedAfter,
+  } = await findBlame(
     {
       output: each.run.output,
-      root: bench.path,
+      root: each.root,
       base: each.base,
       tree: each.tree,
       diff: each.diff,
@@ -70,7 +87,7 @@ export async function triedIn(
     {
       checkout: bench,
       textBefore: (path) => work.fileAt(storyId("bench"), each.base, path),
-      proof: { trial, command: workshop.command, limits: LIMITS },
+      proof: { trial, command: each.trouble?.command ?? workshop.command, limits: LIMITS },
       signal: SIGNAL,
       now: () => Date.now(),
     },
@@ -82,9 +99,12 @@ export async function triedIn(
   return {
     case: each,
     ranks: each.truth.length === 0 ? null : ranksOf(each, material, ranked, written),
+    rankAfter: each.truth.length === 0 ? null : rankOf(scoresIn(rankedAfter, material), each.truth),
     confidence: ranked.hunks[0]?.confidence ?? 0,
     kind,
     proven: blame.basis === "proven",
+    shown: blame.shown === true,
+    sure: blame.confidence,
     named: namedBy(blame, kind, proof?.hunks ?? [], material),
     explanation: blame.explanation,
     runs: proof?.runs ?? 0,
@@ -106,7 +126,7 @@ async function materialOf(workshop: Workshop, each: RepositoryCase): Promise<Bla
   await bench.set(each.tree, new Map());
   return readBlameMaterial({
     output: each.run.output,
-    root: bench.path,
+    root: each.root,
     diff: readGitDiff(each.diff),
     paths: await bench.paths(),
     textOf: (path) => bench.text(path),
@@ -115,10 +135,13 @@ async function materialOf(workshop: Workshop, each: RepositoryCase): Promise<Bla
 }
 
 function ranksOf(each: RepositoryCase, material: BlameMaterial, ranked: RankedBlame, written: readonly number[]) {
-  const byId = new Map(ranked.hunks.map(({ hunk, score }) => [hunk.id, score]));
-  const own = material.hunks.map((hunk) => byId.get(hunk.id)!);
-  const places = [own, written, quickMix(material)].map((scores) => rankOf(scores, each.truth));
+  const places = [scoresIn(ranked, material), written, quickMix(material)].map((scores) => rankOf(scores, each.truth));
   return { own: places[0]!, asWritten: places[1]!, quickMix: places[2]! };
+}
+
+function scoresIn(ranked: RankedBlame, material: BlameMaterial): number[] {
+  const byId = new Map(ranked.hunks.map(({ hunk, score }) => [hunk.id, score]));
+  return material.hunks.map((hunk) => byId.get(hunk.id)!);
 }
 
 /** What a reader of the answer takes it to mean: of one culprit the first, of several all. */

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
@@ -6,9 +7,11 @@ import {
   readdirSync,
   readlinkSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
 } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join, relative } from "node:path";
 import { createChecksGate } from "../../../src/gates/checks/checks-gate.ts";
@@ -35,6 +38,8 @@ export interface SuiteRun {
   readonly failed: boolean;
   readonly output: string;
   readonly judgement: Judgement;
+  /** The kept log that the judgement names. */
+  readonly log: string | null;
 }
 
 /** A clone of a given repository, with a checkout in which any state of its files can be tried. The original is only read. */
@@ -48,7 +53,9 @@ export interface Workshop {
   readonly evidence: Evidence;
   git(...args: string[]): string;
   /** The same tree is run once, unless it is to be run afresh. */
-  suite(tree: string, options?: { readonly afresh?: boolean }): Promise<SuiteRun>;
+  suite(tree: string, options?: { readonly afresh?: boolean; readonly trouble?: Trouble }): Promise<SuiteRun>;
+  /** Does something while the environment is broken. */
+  under<T>(trouble: Trouble | undefined, action: () => Promise<T>): Promise<T>;
   treeWith(tree: string, texts: Texts): Promise<TreeId>;
   text(tree: string, path: string): string | null;
   paths(tree: string): readonly string[];
@@ -56,14 +63,24 @@ export interface Workshop {
   close(): Promise<void>;
 }
 
+/** An environment that is broken while a case is tried: another command, a package that is gone, a port that is taken. */
+export interface Trouble {
+  readonly command?: string;
+  /** A folder below the checkout. */
+  readonly hidden?: string;
+  readonly port?: number;
+}
+
 const SUITE_TIMEOUT_MS = 15 * 60_000;
 const SIGNAL = new AbortController().signal;
 
-export async function openWorkshop(path: string, command: string): Promise<Workshop> {
+/** `kept`: a folder for the clone that outlives this run, so that its cases can be tried again. */
+export async function openWorkshop(path: string, command: string, kept: string | null = null): Promise<Workshop> {
   const top = topOf(path);
-  const place = realpathSync(mkdtempSync(join(tmpdir(), "remand-blame-")));
+  if (kept !== null) mkdirSync(kept, { recursive: true });
+  const place = realpathSync(kept ?? mkdtempSync(join(tmpdir(), "remand-blame-")));
   const clone = join(place, "clone");
-  run(place, ["clone", "--quiet", "--local", top, clone]);
+  if (!existsSync(clone)) run(place, ["clone", "--quiet", "--local", top, clone]);
   const root = join(clone, relative(top, realpathSync(path)));
   const state = join(place, "state");
   // Nothing is installed: what the original has is lent to it.
@@ -73,14 +90,16 @@ export async function openWorkshop(path: string, command: string): Promise<Works
   const env = surroundings(bench.path);
   lend(top, run(bench.path, ["rev-parse", "--show-toplevel"]).trim());
   const evidence = memoryEvidence();
-  const gate = createChecksGate({
-    commands: [{ name: "test", run: command, timeoutMs: SUITE_TIMEOUT_MS }],
-    environments: {},
-    evidence,
-    clock: { now: () => Date.now(), sleep: () => Promise.resolve() },
-    env,
-  });
-  const known = new Map<string, SuiteRun>();
+  const gateFor = (line: string) =>
+    createChecksGate({
+      commands: [{ name: "test", run: line, timeoutMs: SUITE_TIMEOUT_MS }],
+      environments: {},
+      evidence,
+      clock: { now: () => Date.now(), sleep: () => Promise.resolve() },
+      env,
+    });
+  const under = <T>(trouble: Trouble | undefined, action: () => Promise<T>): Promise<T> =>
+    inTrouble(bench.path, trouble ?? {}, action);
   const work = createWorktrees({ root, state });
   const git = (...args: string[]): string => run(clone, args);
   return {
@@ -92,19 +111,8 @@ export async function openWorkshop(path: string, command: string): Promise<Works
     work,
     evidence,
     git,
-    async suite(tree, options = {}) {
-      const before = options.afresh === true ? undefined : known.get(tree);
-      if (before !== undefined) return before;
-      await bench.set(tree, new Map());
-      const request = requestFor(bench.path, treeId(tree), SUITE_TIMEOUT_MS);
-      const judgement = await gate.run(request, { signal: SIGNAL, onOutput: () => undefined });
-      const log = judgement.evidence[0] === undefined ? null : await evidence.read(judgement.evidence[0]);
-      const output = log === null ? judgement.summary : printedIn(log);
-      const { result } = judgement;
-      const ran = { passed: result === "pass", failed: result === "fail", output, judgement };
-      known.set(tree, ran);
-      return ran;
-    },
+    suite: suiteRunner({ bench, evidence, gateFor: (trouble) => gateFor(trouble?.command ?? command), under }),
+    under,
     treeWith: async (tree, texts) => bench.set(tree, texts),
     text: (tree, file) => textAt(clone, tree, file),
     paths: (tree) =>
@@ -114,9 +122,50 @@ export async function openWorkshop(path: string, command: string): Promise<Works
     diff: (base, tree) => work.diff(storyId("bench"), base, tree),
     async close() {
       await bench.close();
-      rmSync(place, { recursive: true, force: true });
+      if (kept === null) rmSync(place, { recursive: true, force: true });
     },
   };
+}
+
+/** Runs the whole check on a tree, as the gate does. */
+function suiteRunner({
+  bench,
+  evidence,
+  gateFor,
+  under,
+}: Pick<Workshop, "bench" | "evidence" | "under"> & {
+  gateFor(trouble: Trouble | undefined): ReturnType<typeof createChecksGate>;
+}): Workshop["suite"] {
+  const known = new Map<string, SuiteRun>();
+  return async (tree, options = {}) => {
+    const { afresh = false, trouble } = options;
+    const before = afresh || trouble !== undefined ? undefined : known.get(tree);
+    if (before !== undefined) return before;
+    await bench.set(tree, new Map());
+    const request = requestFor(bench.path, treeId(tree), SUITE_TIMEOUT_MS);
+    const gate = gateFor(trouble);
+    const control = { signal: SIGNAL, onOutput: () => undefined };
+    const judgement = await under(trouble, () => gate.run(request, control));
+    const log = judgement.evidence[0] === undefined ? null : await evidence.read(judgement.evidence[0]);
+    const output = log === null ? judgement.summary : printedIn(log);
+    const { result } = judgement;
+    const ran = { passed: result === "pass", failed: result === "fail", output, judgement, log };
+    if (trouble === undefined) known.set(tree, ran);
+    return ran;
+  };
+}
+
+async function inTrouble<T>(path: string, { hidden, port }: Trouble, action: () => Promise<T>): Promise<T> {
+  const aside = hidden === undefined ? null : { from: join(path, hidden), to: join(path, `${hidden}.hidden`) };
+  const server = port === undefined ? null : createServer().listen(port, "127.0.0.1");
+  if (server !== null) await once(server, "listening");
+  if (aside !== null) renameSync(aside.from, aside.to);
+  try {
+    return await action();
+  } finally {
+    if (aside !== null) renameSync(aside.to, aside.from);
+    server?.close();
+  }
 }
 
 function topOf(path: string): string {

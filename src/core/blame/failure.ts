@@ -38,7 +38,7 @@ export interface FailureReading {
   readonly ranTests: boolean | null;
   /** Every test of the run by name, where the runners reported them; absent: only what was printed is known. */
   readonly tests?: readonly NamedTest[];
-  /** A part of the output is missing, so that what is not there proves nothing. */
+  /** A part of the output is missing or was not read, so that what is not there proves nothing. */
   readonly isTruncated: boolean;
 }
 

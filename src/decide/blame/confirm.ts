@@ -209,11 +209,13 @@ function* confirmClaim(search: Search, claim: Claim): Experiments<Cause> {
   const { kind, culprits } = claim;
   const trials = trialsOf(search, claim);
   for (const { without, expected } of trials) {
-    const outcome = yield* outcomeWithout(search, without, 2, "confirm");
+    // The recorded failure is a run of the untouched tree as well.
+    const times = without.length === 0 ? 1 : 2;
+    const outcome = yield* outcomeWithout(search, without, times, "confirm");
     if (outcome === "flaky")
       return { kind: "flaky", proven: true, hunks: [], because: "the same tree passed and failed" };
     if (!expected.includes(outcome)) return rankedCause(kind, "a run that was to confirm it ended otherwise", culprits);
-    const isRepeated = search.book.seen.filter((each) => each.key === keyOf(without)).length >= 2;
+    const isRepeated = search.book.seen.filter((each) => each.key === keyOf(without)).length >= times;
     if (!isRepeated) return rankedCause(kind, "no runs were left to confirm it", culprits);
   }
   if (isContradicted(search, claim)) return rankedCause(kind, "some runs on the way contradict it", culprits);
@@ -221,7 +223,7 @@ function* confirmClaim(search: Search, claim: Claim): Experiments<Cause> {
   return { kind, proven: true, hunks: culprits, because: PROVEN[kind], cure };
 }
 
-/** The trees on which a claim rests, each to be run twice at least. */
+/** The trees on which a claim rests, each to be seen twice at least. */
 function trialsOf(
   search: Search,
   { kind, culprits, taken, surroundings }: Claim,

@@ -19,6 +19,8 @@ export interface RunOutcome {
   readonly outcomes: readonly Outcome[];
   /** By what each group's failure is told from others, where it failed: two that are the same fail in the same way. */
   readonly signatures?: readonly (string | null)[];
+  /** The tests that failed in the whole run; absent where they are not known by name. */
+  readonly failed?: readonly string[];
   /** Did the whole run pass, and not only these failures stay away? */
   readonly isGreen?: boolean;
   readonly tookMs: number;

@@ -20,6 +20,7 @@ export const FEATURES = [
   "literals",
   "missingName",
   "coverage",
+  "unrun",
   "small",
   "slipLike",
   "removal",
@@ -167,7 +168,7 @@ function hunkFeatures(look: FeatureInput, hunk: ChangedHunk, at: number): HunkFe
     testWords: look.words.shared(at, look.bodyWords).share,
     literals: literal.share,
     missingName: yes(missesName(look.missing, tokens)),
-    coverage: coverageOf(material, hunk),
+    ...coverageOf(material, hunk),
     small: isSame ? 0 : kind.small,
     slipLike: yes(kind.isSlipLike && !isSame),
     removal: yes(kind.isRemoval && !kind.isImport),
@@ -227,17 +228,15 @@ function frameFeatures(
   return { frameInHunk: inHunk, frameInSymbol: inSymbol, frameInFile: inFile, frameInTest: 0 };
 }
 
-/** Ochiai over the lines of the hunk, where a report says which tests went through them. */
-function coverageOf({ coverage, failure }: BlameMaterial, hunk: ChangedHunk): number {
-  let most = 0;
-  for (const each of coverage) {
-    if (each.file !== hunk.file || each.line < hunk.start || each.line > hunk.end || each.failed === 0) continue;
-    most = Math.max(
-      most,
-      each.failed / Math.sqrt(Math.max(failure.failures.length, each.failed) * (each.failed + each.passed)),
-    );
-  }
-  return most;
+/** Ochiai over the lines of the hunk, where it is known which tests ran them. */
+function coverageOf({ coverage }: BlameMaterial, hunk: ChangedHunk): Pick<Features, "coverage" | "unrun"> {
+  const all = Math.max(0, ...coverage.map(({ failed }) => failed));
+  // Lines that are gone were run where those around them are.
+  const from = hunk.added.length === 0 ? hunk.start - 1 : hunk.start;
+  const own = coverage.filter(({ file, line }) => file === hunk.file && line >= from && line <= hunk.end);
+  const shares = own.map(({ failed, passed }) => (failed === 0 ? 0 : failed / Math.sqrt(all * (failed + passed))));
+  const most = Math.max(0, ...shares);
+  return { coverage: most, unrun: all > 0 && own.length > 0 && most === 0 ? 1 : 0 };
 }
 
 /** Lines that came belong to the part that holds all of them, or to the first that they bring; never to a neighbor. */

@@ -11,28 +11,39 @@ export interface NewCode {
   readonly candidates: readonly number[];
   /** Those that use no name that came with another change: they cannot fail because of another one. */
   readonly selfContained: ReadonlySet<number>;
+  /** The failure's stack goes through changed lines, other new tests pass, or one change is by far the likeliest. */
+  readonly hasSign: boolean;
 }
 
+/** From here on a change is about what the failing test asks for. */
+const LIKELY = 0.35;
 /** So many are taken back, one after the other. */
 const MOST_TRIED = 6;
 
 /**
  * Where new tests fail, is it a slip in the new code, or is the work not done? It is a slip if the failure's stack goes
- * through changed lines, or if other new tests pass; a name that is missing is work that is not done. `null`: no sign
- * of a slip.
+ * through changed lines, if other new tests pass, or if the tests fail in another way without the new code. A name that
+ * the test itself misses is work that is not done. `null`: there can be no slip.
  */
 export function newCodeOf(material: BlameMaterial, ranked: readonly RankedHunk[]): NewCode | null {
   const { failures } = material.failure;
   const own = failures.filter(({ test }) => test !== null);
-  if (own.length === 0 || own.some((failure) => isBroken(failure))) return null;
+  if (own.length === 0 || own.some((failure) => isBroken(failure) && !isRaisedInCode(material, failure))) return null;
   const reached = ranked.filter(({ isTest, isReached, isIdle }) => !isTest && isReached && !isIdle);
   if (reached.length === 0) return null;
   const isOnStack = own.some((failure) => failure.frames.some((frame) => reached.some((each) => holds(each, frame))));
-  if (!isOnStack && !hasPassingNewTest(material, own)) return null;
+  const likely = Math.max(...reached.map(({ confidence }) => confidence));
   return {
+    hasSign: isOnStack || hasPassingNewTest(material, own) || likely >= LIKELY,
     candidates: reached.map(({ hunk }) => hunk.id),
     selfContained: new Set(reached.filter((each) => isSelfContained(each, ranked)).map(({ hunk }) => hunk.id)),
   };
+}
+
+/** Was it raised behind the test, in code that is there? */
+function isRaisedInCode({ files }: BlameMaterial, { frames, file }: Failure): boolean {
+  const [frame] = frames;
+  return frame !== undefined && frame.file !== file && files.get(frame.file)?.isTest === false;
 }
 
 const holds = ({ hunk }: RankedHunk, frame: Failure["frames"][number]): boolean =>

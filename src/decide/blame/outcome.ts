@@ -62,8 +62,16 @@ export function outcomeOf(groups: readonly FailureGroup[], run: ExperimentRun): 
     outcomes: each.map(({ outcome }) => outcome),
     signatures: each.map(({ signature }) => signature),
     isGreen: run.passed,
+    ...failedTests(run),
     tookMs: run.tookMs,
   };
+}
+
+/** All tests of a run that failed, by name; nothing where one of them may be missing. */
+function failedTests({ passed, timedOut, reading }: ExperimentRun): Pick<RunOutcome, "failed"> {
+  if (timedOut || (!passed && reading.tests === undefined)) return {};
+  const isFailed = ({ outcome }: NamedTest): boolean => outcome === "failed" || outcome === "not-loaded";
+  return { failed: (reading.tests ?? []).filter(isFailed).map(({ identity }) => identity) };
 }
 
 function outcomeOfGroup(
@@ -82,7 +90,7 @@ function outcomeOfGroup(
   const fate = tests === undefined ? null : fateOf(tests, failures);
   if (fate === "passed" && mine.length === 0) return pass;
   if (fate === "unknown") return nothing;
-  if (run.passed) return fate === null && didLoad(run.reading, runners) ? pass : nothing;
+  if (run.passed) return fate === null && (hasPassed(tests) || didLoad(run.reading, runners)) ? pass : nothing;
   // Where no test is known by its name, only a run that passes says that what failed does not fail any more.
   if (mine.length === 0 && failures.every(({ category }) => category === "crash"))
     return now[0] === undefined || isBroken(now[0]) ? nothing : { outcome: "fail-other", signature: sayingOf(now[0]) };
@@ -94,6 +102,15 @@ function outcomeOfGroup(
   const kinds = new Set(failures.map(({ errorType }) => errorType));
   const other = mine.find((failure) => !isBroken(failure) && !isMisfit(failure, kinds));
   return other === undefined ? nothing : { outcome: "fail-other", signature: sayingOf(other) };
+}
+
+/** Did tests run by name, and did all of them pass? Then whatever ended the recorded run before its end did not happen. */
+function hasPassed(tests: readonly NamedTest[] | undefined): boolean {
+  return (
+    tests !== undefined &&
+    tests.some(({ outcome }) => outcome === "passed") &&
+    tests.every(({ outcome }) => outcome === "passed" || outcome === "skipped")
+  );
 }
 
 /**

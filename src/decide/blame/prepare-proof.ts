@@ -35,7 +35,13 @@ export function prepareProof(
   const shares = new Map(rankedParts.map(({ hunk, confidence }) => [hunk.id, confidence]));
   const failing = new Set(material.failure.failures.map(({ file }) => file));
   const isOwnTest = ({ file }: ChangedHunk): boolean => failing.has(file) && material.files.get(file)?.isTest === true;
+  const raised = material.failure.failures.flatMap((each) => [each, ...each.frames]);
+  const isRaisedIn = ({ file, start, end }: ChangedHunk): boolean =>
+    raised.some((at) => at.file === file && at.line !== null && at.line >= start && at.line <= end);
+  const isAddedTest = (hunk: ChangedHunk): boolean =>
+    hunk.removed.length === 0 && material.files.get(hunk.file)?.isTest === true && isRaisedIn(hunk);
   const input = {
+    addedTests: new Set(hunks.filter(isAddedTest).map(({ id }) => id)),
     inTestFiles: new Set(hunks.filter(isOwnTest).map(({ id }) => id)),
     hunks: ranked.hunks.map(({ hunk, confidence }) => ({ id: hunk.id, confidence })),
     companions: companionsOf(material, renames),

@@ -24,6 +24,8 @@ export interface ProofInput {
   readonly renames?: readonly (readonly number[])[];
   /** Hunks in the files of the failing tests, where these hold only tests. */
   readonly inTestFiles?: ReadonlySet<number>;
+  /** Of these, hunks that only add lines, and in which a failure was raised: tests that came with the iteration. */
+  readonly addedTests?: ReadonlySet<number>;
   /** Hunks that no failing test can reach. */
   readonly unreached?: ReadonlySet<number>;
   /** New code that its own failing tests run through; `null` where nothing speaks for a slip in it. */

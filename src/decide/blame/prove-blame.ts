@@ -76,7 +76,14 @@ export function nextExperiment(state: ProofState): ProofStep {
   const { seen: experiments, spentMs } = book;
   const searchRuns = experiments.filter(({ purpose }) => purpose === "search").length;
   const facts = { proven, runs: experiments.length, searchRuns, spentMs, experiments };
-  return { answer: { ...step.value, ...facts, ...wholeHunks(input, step.value.hunks) } };
+  return { answer: { ...asUnmet(input, step.value), ...facts, ...wholeHunks(input, step.value.hunks) } };
+}
+
+/** A new test whose output does not name it: without it nothing fails, which says only that it asks for more. */
+function asUnmet({ addedTests }: ProofInput, cause: Cause): Cause {
+  const isNew = cause.kind === "culprit" && cause.hunks.every((id) => addedTests?.has(id) === true);
+  if (!isNew || cause.hunks.length === 0) return cause;
+  return rankedCause("unmet", "the failing test is new, and nothing else that changed makes it fail", cause.hunks);
 }
 
 /** The hunks that parts belong to, beside the parts. */
@@ -147,7 +154,10 @@ function* proof(input: ProofInput, book: Notebook): Experiments<Cause> {
   const outcome = base[groups[0]!] ?? "cannot-apply";
   if (book.isSpent && outcome === "cannot-apply")
     return rankedCause("unknown", "no runs were left to look at the base");
-  if (input.isNewTest && input.newCode) return yield* slipInNewCode(input.newCode, book, groups);
+  // What fails in another way without the new code is changed by it: that it is there makes a difference.
+  const makesDifference = groups.some((group) => base[group] === "fail-other" || base[group] === "cannot-apply");
+  if (input.isNewTest && input.newCode && (input.newCode.hasSign || makesDifference))
+    return yield* slipInNewCode(input.newCode, book, groups);
   if (input.isNewTest)
     return rankedCause(
       "unmet",
@@ -173,7 +183,7 @@ function* changedTest(
   whole: readonly number[],
   pinnedOnBase: Outcome,
 ): Experiments<Cause> {
-  if (input.newCode) {
+  if (input.newCode?.hasSign === true) {
     const slip = yield* slipInNewCode(input.newCode, book, groups);
     if (slip.proven || slip.isShown === true) return slip;
   }

@@ -45,7 +45,7 @@ export function rankBlame(material: BlameMaterial): RankedBlame {
 }
 
 const isReached = ({ values }: HunkFeatures): boolean =>
-  values.reach > 0 || values.imports > 0 || values.frameInFile > 0;
+  values.unrun === 0 && (values.reach > 0 || values.imports > 0 || values.frameInFile > 0 || values.coverage > 0);
 
 function scoreOf({ values }: HunkFeatures): number {
   return FEATURES.reduce((sum, name) => sum + WEIGHTS[name] * values[name], 0);
@@ -79,6 +79,7 @@ const WEIGHTS: Readonly<Record<FeatureName, number>> = {
   literals: 2,
   missingName: 2.5,
   coverage: 2,
+  unrun: -4,
   small: 1.45,
   slipLike: 0.55,
   removal: 1.15,
@@ -110,7 +111,7 @@ export function reasonsOf({ values, symbol, sharedWord, sharedLiteral }: HunkFea
   else if (values.frameInSymbol > 0) reasons.push(`the failure's stack goes through${where}, which changed here`);
   else if (values.frameInFile > 0) reasons.push("the failure's stack goes through this file");
   if (values.missingName > 0) reasons.push("the failure misses a name that changed here");
-  if (values.coverage > 0) reasons.push("the failing tests run these lines, by the coverage report");
+  if (values.coverage > 0) reasons.push("the failing tests run these lines");
   if (sharedLiteral !== null && values.literals > 0.5)
     reasons.push(`the value \`${sharedLiteral}\` of the failed comparison changed here`);
   if (values.reach >= 0.5) reasons.push(`the failing test calls${where} nearly at once`);
@@ -126,6 +127,7 @@ export function reasonsOf({ values, symbol, sharedWord, sharedLiteral }: HunkFea
   if (values.ownTest > 0) reasons.push("the failing test itself changed here");
   if (values.neutral > 0) reasons.push("although only comments or layout changed");
   if (values.rename > 0) reasons.push("although only a name changed, everywhere");
+  if (values.unrun > 0) reasons.push("although no failing test runs these lines");
   if (values.unreachable > 0) reasons.push("although no import leads from the failing test to this file");
   return reasons;
 }

@@ -37,6 +37,8 @@ export function* notSeenAgain(book: Notebook): Experiments<Cause> {
 
 /** What comes and goes with even chances is red as often as this in a row once in sixty-four times. */
 const RED_RUNS = 6;
+/** What the environment does to a check, it does each time. */
+const BROKEN_RUNS = 2;
 /** Red on the base: seen again and again, because what comes and goes was there before as well. */
 export function* redBefore(
   input: ProofInput,
@@ -44,7 +46,8 @@ export function* redBefore(
   base: readonly number[],
   group: number,
 ): Experiments<Cause> {
-  const outcome = (yield* ask(book, base, "base", RED_RUNS))[group] ?? "cannot-apply";
+  const outcome =
+    (yield* ask(book, base, "base", input.looksEnvironmental ? BROKEN_RUNS : RED_RUNS))[group] ?? "cannot-apply";
   if (outcome === "cannot-apply") return rankedCause("unknown", "the failing tests cannot be run on the base");
   if (outcome === "flaky") return { kind: "flaky", proven: true, hunks: [], because: "the base passes and fails" };
   if (input.looksEnvironmental)

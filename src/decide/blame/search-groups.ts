@@ -1,6 +1,6 @@
 import type { Cause } from "./cause.ts";
 import { provenCause } from "./confirm.ts";
-import { ask, keyOf, type Experiments, type Notebook } from "./experiments.ts";
+import { ask, keyOf, type Experiments, type Notebook, type RunOutcome } from "./experiments.ts";
 import type { ProofInput } from "./proof-input.ts";
 import { outcomeWithout, type Search } from "./search.ts";
 
@@ -60,13 +60,17 @@ const UNLIKELY = 0.05;
 
 /** Does the whole run pass without the culprits? If a test still fails that passes on the base, one is missing. */
 function* isCured(book: Notebook, base: readonly number[], cure: readonly number[]): Experiments<boolean> {
-  const isGreen = (without: readonly number[]): boolean | undefined => {
+  const runOf = (without: readonly number[]): RunOutcome | undefined => {
     const key = keyOf(without);
-    return book.seen.find((each) => each.key === key)?.outcome.isGreen;
+    return book.seen.find((each) => each.key === key)?.outcome;
   };
-  if (isGreen(base) !== true) return true;
+  const before = runOf(base);
+  if (before === undefined || (before.isGreen !== true && before.failed === undefined)) return true;
   yield* ask(book, cure, "confirm");
-  return isGreen(cure) === true;
+  const after = runOf(cure);
+  if (before.isGreen === true) return after?.isGreen === true;
+  // New tests fail on the base for want of the code, so the base is not green: then every test has to be looked at.
+  return after?.failed === undefined || after.failed.every((test) => before.failed!.includes(test));
 }
 
 /** The causes of all groups as one answer. */

@@ -50,7 +50,9 @@ const UNKNOWN_OPTION = /(?:unknown|unrecognized|bad) (?:option|flag|argument)s?\
 export function environmentReason({ failure, hunks, files }: BlameMaterial): string | null {
   const texts = failure.failures.map((each) => [each.message, ...each.codes].join(" "));
   if (texts.length === 0) return null;
-  for (const [pattern, reason] of ENVIRONMENT_FAILURES) if (texts.every((text) => pattern.test(text))) return reason;
+  // What is behind a broken service fails in ways of its own, so most of the failures say it for all.
+  for (const [pattern, reason] of ENVIRONMENT_FAILURES)
+    if (texts.filter((text) => pattern.test(text)).length > texts.length / 2) return reason;
   if (failure.failures.every(({ test, message }) => test === null && UNKNOWN_OPTION.test(message)))
     return "the runner does not know one of its options";
   const missing = failure.failures.map((each) => missingModule(each.message));

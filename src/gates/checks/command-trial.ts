@@ -13,9 +13,9 @@ import { type NameReports, openNameReports } from "./name-reports.ts";
  */
 export function createCommandTrial(env: EnvironmentIn, sandbox: Sandbox): Trial {
   return {
-    async run({ command, path, timeoutMs, isBare = false }, { signal }) {
+    async run({ command, path, timeoutMs, isBare = false, counted }, { signal }) {
       const same = checkEnvironment(await environmentIn(env, path));
-      const naming = isBare ? null : await openNameReports(same, path);
+      const naming = isBare ? null : await openNameReports(same, path, counted);
       const ended = await runProcess(
         {
           command,
@@ -40,10 +40,11 @@ export function createCommandTrial(env: EnvironmentIn, sandbox: Sandbox): Trial 
 }
 
 /** Nothing is known of single tests where a runner did not come to its end. */
-async function testsIn(naming: NameReports): Promise<Pick<TrialRun, "tests">> {
-  const { reports, folders } = await naming.read();
-  if (reports.length === 0 || reports.some(({ isComplete }) => !isComplete)) return {};
-  return { tests: reportedTests(reports, { check: "", folders }) };
+async function testsIn(naming: NameReports): Promise<Pick<TrialRun, "tests" | "coverage">> {
+  const { reports, folders, coverage } = await naming.read();
+  const counts = coverage.length === 0 ? {} : { coverage };
+  if (reports.length === 0 || reports.some(({ isComplete }) => !isComplete)) return counts;
+  return { ...counts, tests: reportedTests(reports, { check: "", folders }) };
 }
 
 const MOST_BYTES = 4_000_000;

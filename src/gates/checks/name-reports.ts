@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, readdir, realpath, rm } from "node:fs/promises";
+import { mkdtemp, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type NameReport, type ReportedTest, readNameReport } from "../../parse/tests/test-names.ts";
+import type { LineCoverage } from "../../core/blame/change.ts";
+import { type NameReport, type ReportedTest, readLineCounts, readNameReport } from "../../parse/tests/test-names.ts";
 import type { Environment } from "../../adapters/process/environment.ts";
 import { ownRedactor } from "../../adapters/process/own-secrets.ts";
 import { runProcess } from "../../adapters/process/run-process.ts";
@@ -18,7 +19,13 @@ export interface NameReports {
   /** The variables that make them report: the user's own, with ours added. */
   readonly env: Environment;
   /** What was reported, once the check has ended. It is deleted with that. */
-  read(): Promise<{ readonly reports: readonly NameReport[]; readonly folders: readonly string[] }>;
+  read(): Promise<ReadReports>;
+}
+
+interface ReadReports {
+  readonly reports: readonly NameReport[];
+  readonly folders: readonly string[];
+  readonly coverage: readonly LineCoverage[];
 }
 
 /** The reporters, which are loaded by the test runners and not by this program. */
@@ -26,28 +33,50 @@ const REPORTERS = ["../../../reporters", "../../../../reporters"]
   .map((path) => fileURLToPath(new URL(path, import.meta.url)))
   .find((folder, at, all) => at === all.length - 1 || existsSync(folder))!;
 
-/** Makes a folder for the reports of one run of a check in `path`. */
-export async function openNameReports(env: Environment, path: string): Promise<NameReports> {
+/** Makes a folder for the reports of one run of a check in `path`. `counted`: lines that runners are to count. */
+export async function openNameReports(
+  env: Environment,
+  path: string,
+  counted?: ReadonlyMap<string, readonly number[]>,
+): Promise<NameReports> {
   const [folder, java, isSupported] = await Promise.all([
     mkdtemp(join(tmpdir(), "remand-names-")),
     javaReports(path),
     supportsReporters(env),
   ]);
+  const counting = counted === undefined ? {} : { REMAND_COVERAGE: await writeCounted(folder, path, counted) };
   return {
-    env: reportingEnvironment(env, folder, isSupported),
+    env: { ...reportingEnvironment(env, folder, isSupported), ...counting },
     folder,
     read: () => readAndDelete(folder, path, java),
   };
 }
 
-async function readAndDelete(folder: string, path: string, java: JavaReports) {
+async function writeCounted(
+  folder: string,
+  path: string,
+  counted: ReadonlyMap<string, readonly number[]>,
+): Promise<string> {
+  const file = join(folder, "counted.json");
+  await writeFile(file, JSON.stringify({ roots: await rootsOf(path), files: Object.fromEntries(counted) }));
+  return file;
+}
+
+/** The paths by which programs may know the folder of a check. */
+const rootsOf = async (path: string): Promise<string[]> => [
+  ...new Set([path, await realpath(path).catch(() => path), pathInside(path)]),
+];
+
+async function readAndDelete(folder: string, path: string, java: JavaReports): Promise<ReadReports> {
   try {
     const reports: NameReport[] = [];
+    const coverage: LineCoverage[] = [];
     for (const name of (await readdir(folder)).sort())
       if (name.endsWith(".jsonl"))
         reports.push(readNameReport(ownRedactor().text(await readFile(join(folder, name), "utf8"))));
-    const folders = [path, await realpath(path).catch(() => path), pathInside(path)];
-    return { reports: [...reports, ...(await java.read())], folders };
+      else if (name.startsWith("coverage-"))
+        coverage.push(...readLineCounts(await readFile(join(folder, name), "utf8")));
+    return { reports: [...reports, ...(await java.read())], folders: await rootsOf(path), coverage };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -33,7 +33,8 @@ export function readFailure(text: string, surroundings: FailureContext): Failure
   );
   const listed: readonly ListedFailure[] = told.length > 0 ? told : readOtherFailures(lines);
   const maps = mapsOf(surroundings);
-  const tests = listed.filter((failure) => failure.test !== null).slice(0, MOST_FAILURES);
+  const allTests = listed.filter((failure) => failure.test !== null);
+  const tests = allTests.slice(0, MOST_FAILURES);
   const failures =
     tests.length > 0
       ? sectionsOf(lines, tests).map(({ failure, section }) =>
@@ -48,6 +49,7 @@ export function readFailure(text: string, surroundings: FailureContext): Failure
     ranTests: output.ranTests,
     isTruncated:
       all.length > MOST_LINES ||
+      allTests.length > MOST_FAILURES ||
       /\[?(?:\.\.\.|…)? ?(?:output|log|\d+ (?:lines|bytes|characters)) (?:was )?(?:truncated|omitted)/i.test(plain),
   };
 }

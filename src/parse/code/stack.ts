@@ -13,15 +13,19 @@ export interface RawFrame {
 export function readStack(lines: readonly string[]): RawFrame[] {
   const frames: RawFrame[] = [];
   let traceback: RawFrame[] = [];
+  /** The last line that was a frame of Python. */
+  let last = "";
   for (const [at, line] of lines.entries()) {
     const python = pythonFrame(line);
     if (python !== null) {
       traceback.push(python);
+      last = line;
       continue;
     }
     const found = javaFrame(line) ?? goFrame(line, lines[at - 1] ?? "") ?? scriptFrame(line) ?? otherFrame(line);
-    // What stands between two frames of a traceback is the code of the first.
-    if (traceback.length > 0 && (found !== null || /^\S/.test(line))) {
+    // What stands between two frames of a traceback is the code of the first; pytest writes it without an indent.
+    const isOver = PYTEST_FRAME.test(last) ? /^(?:=+|_{3,}) \S/.test(line) : /^\S/.test(line);
+    if (traceback.length > 0 && (found !== null || isOver)) {
       frames.push(...traceback.reverse());
       traceback = [];
     }
@@ -37,10 +41,13 @@ const frame = (path: string, line: string, column: string | undefined, symbol: s
   symbol: symbol === undefined || symbol === "" || symbol.includes("<anonymous>") ? null : symbol,
 });
 
+/** `tests/test_cart.py:12: in total`, `cart.py:3: ValueError`, and where the code of the next frame follows `cart.py:9: `. */
+const PYTEST_FRAME = /^([^\s:][^:]{0,400}\.pyi?):(\d{1,7}): ?(?:in (\S+)|[A-Z]\w*(?:Error|Exception)?$|$)/;
+
 function pythonFrame(line: string): RawFrame | null {
   const long = /^\s*(?:E\s+)?File "([^"]{1,500})", line (\d{1,7})(?:, in (.+))?$/.exec(line);
   if (long !== null) return frame(long[1]!, long[2]!, undefined, long[3]);
-  const short = /^([^\s:][^:]{0,400}\.pyi?):(\d{1,7}): (?:in (\S+)|[A-Z]\w*(?:Error|Exception)?$)/.exec(line);
+  const short = PYTEST_FRAME.exec(line);
   return short === null ? null : frame(short[1]!, short[2]!, undefined, short[3]);
 }
 

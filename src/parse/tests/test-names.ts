@@ -1,3 +1,4 @@
+import type { LineCoverage } from "../../core/blame/change.ts";
 import {
   type NamedTest,
   TEST_OUTCOMES,
@@ -57,6 +58,26 @@ export function readNameReport(text: string): NameReport {
     }
   }
   return { runner: runner ?? "unknown", tests, isComplete: isWhole && hasEnded && runner !== null };
+}
+
+/** Counts of tests by line. The code under test could write there too: what is no count is left out. */
+export function readLineCounts(text: string): LineCoverage[] {
+  const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+  return listIn(text).flatMap((each) => {
+    const { file, line, failed, passed } = asRecord(each) ?? {};
+    if (typeof file !== "string" || !isCount(line) || !isCount(failed) || !isCount(passed)) return [];
+    return [{ file, line, failed, passed }];
+  });
+}
+
+function listIn(text: string): unknown[] {
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list : [];
+  } catch {
+    // Cut off, or not the reporter's.
+    return [];
+  }
 }
 
 const LONGEST_RUNNER = 40;

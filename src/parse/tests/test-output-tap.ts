@@ -157,9 +157,13 @@ export function readTape(lines: readonly string[]): RecognizedOutput | null {
   };
 }
 
-/** tape's summary is set in columns, which no other runner's is. */
-const isTape = (lines: readonly string[]): boolean =>
-  lines.some((line) => /^# (?:pass|fail) {2}\d+\s*$/.test(line)) && lines.some((line) => /^TAP version \d+/.test(line));
+/** tape's summary is set in columns, which no other runner's is. A run that was cut short has only its stacks. */
+function isTape(lines: readonly string[]): boolean {
+  if (!lines.some((line) => /^TAP version \d+/.test(line))) return false;
+  if (lines.some((line) => /^# (?:pass|fail) {2}\d+\s*$/.test(line))) return true;
+  const hasEnded = lines.some((line) => /^# (?:tests|pass|fail)\s+\d+\s*$/.test(line));
+  return !hasEnded && lines.some((line) => /^\s+at .*[\\/]tape[\\/]lib[\\/]/.test(line));
+}
 
 const depthOf = (indent: string): number => Math.floor(indent.length / 4);
 

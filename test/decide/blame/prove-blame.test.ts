@@ -24,6 +24,7 @@ function prove(
   oracle: Oracle,
   signature?: Signature,
   green?: (applied: ReadonlySet<number>) => boolean,
+  failed?: (applied: ReadonlySet<number>) => readonly string[],
 ): { answer: ProofAnswer; asked: Experiment[] } {
   let state = newProof(input);
   const asked: Experiment[] = [];
@@ -38,7 +39,8 @@ function prove(
     const signatures = signature === undefined ? {} : { signatures: [signature(applied)] };
     const whole = green === undefined ? {} : { isGreen: green(applied) };
     const outcomes = typeof outcome === "string" ? [outcome] : outcome;
-    state = applyOutcome(state, { outcomes, ...signatures, ...whole, tookMs: 100 });
+    const named = failed === undefined ? {} : { failed: failed(applied) };
+    state = applyOutcome(state, { outcomes, ...signatures, ...whole, ...named, tookMs: 100 });
   }
 }
 
@@ -69,11 +71,12 @@ describe("one culprit", () => {
     expect(answer).toMatchObject({ kind: "culprit", proven: true, hunks: [7], searchRuns: 2 });
     const all = input.hunks.map(({ id }) => id);
     const trees = asked.map(({ without }) => without.join(","));
-    for (const without of [[7], sorted(all.filter((id) => id !== 7)), []]) {
+    for (const without of [[7], sorted(all.filter((id) => id !== 7))])
       expect(trees.filter((tree) => tree === without.join(","))).toHaveLength(2);
-    }
+    // The recorded failure is the first run of the untouched tree.
+    expect(trees.filter((tree) => tree === "")).toHaveLength(1);
     expect(asked.map(({ purpose }) => purpose).slice(0, 2)).toEqual(["untouched", "base"]);
-    expect(asked.filter(({ repeat }) => repeat === 1)).toHaveLength(3);
+    expect(asked.filter(({ repeat }) => repeat === 1)).toHaveLength(2);
   });
 
   test("is found wherever it stands in the ranking", () => {
@@ -615,7 +618,11 @@ describe("changes that hang together", () => {
 });
 
 describe("a slip in new code", () => {
-  const newCode = (...selfContained: number[]) => ({ candidates: [4, 2], selfContained: new Set(selfContained) });
+  const newCode = (...selfContained: number[]) => ({
+    candidates: [4, 2],
+    selfContained: new Set(selfContained),
+    hasSign: true,
+  });
   const onBase = (left: ReadonlySet<number>): boolean => left.size <= 1;
 
   test("is shown by what makes the new tests pass, and proven if it uses no other new name", () => {
@@ -648,6 +655,43 @@ describe("a slip in new code", () => {
   test("without a sign of one, new tests that fail are work that is not done", () => {
     const given = { isNewTest: true, pinned: [0], newCode: null };
     expect(prove(inputOf(6, given), () => "fail-same").answer).toMatchObject({ kind: "unmet", proven: false });
+    const quiet = { ...given, newCode: { ...newCode(), hasSign: false } };
+    expect(prove(inputOf(6, quiet), () => "fail-same").answer).toMatchObject({ kind: "unmet", proven: false });
+  });
+
+  test("a new test that the output does not name is work that is not done, and no culprit", () => {
+    const given = { inTestFiles: new Set([3]), addedTests: new Set([3]) };
+    const { answer } = prove(inputOf(6, given), (left) => failsIf(left.has(3)));
+    expect(answer).toMatchObject({ kind: "unmet", proven: false, hunks: [3] });
+    expect(prove(inputOf(6, given), (left) => failsIf(left.has(2))).answer).toMatchObject({ kind: "culprit" });
+  });
+
+  test("is searched for where the new tests fail in another way without the new code", () => {
+    const given = { isNewTest: true, pinned: [0], newCode: { ...newCode(), hasSign: false } };
+    const oracle: Oracle = (left) => (onBase(left) ? "fail-other" : failsIf(left.has(2)));
+    expect(prove(inputOf(6, given), oracle).answer).toMatchObject({ kind: "slip", isShown: true, hunks: [2] });
+  });
+});
+
+describe("a base that is not green", () => {
+  const notGreen = () => false;
+  const oracle: Oracle = (left) => failsIf(left.has(2));
+
+  test("nothing is proven while a test fails without the cause that passes there", () => {
+    // Hunk 4 breaks another test; a test of new code fails wherever hunk 5 is not.
+    const failed = (left: ReadonlySet<number>): string[] => [
+      ...(left.has(2) ? ["first"] : []),
+      ...(left.has(4) ? ["second"] : []),
+      ...(left.has(5) ? [] : ["new"]),
+    ];
+    const { answer } = prove(inputOf(8), oracle, undefined, notGreen, failed);
+    expect(answer).toMatchObject({ kind: "culprit", proven: false, isPartial: true, hunks: [2] });
+  });
+
+  test("a test that fails there too takes nothing from a proof", () => {
+    const failed = (left: ReadonlySet<number>): string[] => ["old", ...(left.has(2) ? ["first"] : [])];
+    const { answer } = prove(inputOf(8), oracle, undefined, notGreen, failed);
+    expect(answer).toMatchObject({ kind: "culprit", proven: true, hunks: [2] });
   });
 });
 

@@ -72,6 +72,19 @@ describe("what a run means", () => {
     expect(run(true)).toEqual(["cannot-apply", "cannot-apply"]);
   });
 
+  test("a run that ended before its end is cured where all tests pass by name, whatever the output looks like", () => {
+    const crash = groupsOf(reading([failure({ test: null, category: "crash", message: "TypeError: no" })]));
+    const run = (...outcomes: readonly NamedTest["outcome"][]) => {
+      const tests = outcomes.map((outcome, at) => ({ identity: `a.js > ${at}`, file: "a.js", outcome }));
+      const seen = { ...reading([]), runners: ["another"], tests };
+      return outcomeOf(crash, { passed: true, timedOut: false, reading: seen, tookMs: 1 }).outcomes;
+    };
+    expect(run("passed", "skipped")).toEqual(["pass"]);
+    expect(run("passed", "not-loaded")).toEqual(["cannot-apply"]);
+    expect(run("skipped")).toEqual(["cannot-apply"]);
+    expect(run()).toEqual(["cannot-apply"]);
+  });
+
   test.each<[string, Parameters<typeof outcomes>, readonly string[]]>([
     ["everything passes", [[], { passed: true }], ["pass", "pass"]],
     ["it passes without a test", [[], { passed: true, ranTests: false }], ["cannot-apply", "cannot-apply"]],

@@ -183,11 +183,19 @@ describe("ranking", () => {
       materialOf(BASE, now, output, [line, { ...line, file: "src/tax.ts", line: 6, passed: 99 }]),
     );
     expect(ranked.hunks.find(({ hunk }) => hunk.file === "src/far.ts")!.reasons).toContain(
-      "the failing tests run these lines, by the coverage report",
+      "the failing tests run these lines",
     );
     const without = rankBlame(materialOf(BASE, now, output));
     const scoreOf = (from: typeof ranked): number => from.hunks.find(({ hunk }) => hunk.file === "src/far.ts")!.score;
     expect(scoreOf(ranked)).toBeGreaterThan(scoreOf(without));
+    const unrun = rankBlame(
+      materialOf(BASE, now, output, [
+        { ...line, failed: 0, passed: 3 },
+        { ...line, line: 9 },
+      ]),
+    );
+    expect(scoreOf(unrun)).toBeLessThan(scoreOf(without));
+    expect(unrun.hunks.find(({ hunk }) => hunk.file === "src/far.ts")).toMatchObject({ isReached: false });
   });
 
   test("data that the code reads is reached through it", () => {
@@ -284,6 +292,16 @@ describe("what is known before any run", () => {
     ],
   ])("%s", (message, reason) => {
     expect(environmentReason(failing(message))).toBe(reason);
+  });
+
+  test("most of the failures say it for all, fewer do not", () => {
+    const material = failing("Error: listen EADDRINUSE: address already in use :::3000");
+    const [port] = material.failure.failures;
+    const reasonOf = (...failures: readonly NonNullable<typeof port>[]) =>
+      environmentReason({ ...material, failure: { ...material.failure, failures } });
+    const behind = { ...port!, test: "behind", message: "expected 200, got 500", codes: [] };
+    expect(reasonOf(port!, port!, behind)).toBe("a port was already in use");
+    expect(reasonOf(port!, behind)).toBeNull();
   });
 
   test("a module that the iteration itself asks for is its own fault", () => {

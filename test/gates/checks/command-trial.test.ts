@@ -32,6 +32,25 @@ test("what it sees may depend on where it is tried", async () => {
   expect(output).toBe(`${folder}\n`);
 });
 
+test("counts the tests that run a line, those that failed and those that passed", async () => {
+  writeFileSync(
+    join(folder, "price.py"),
+    "RATE = 2\n\ndef price(n):\n    if n < 0:\n        return (\n            0)\n    return n\n",
+  );
+  const cases = ["def test_a(self): self.assertEqual(price(1), 1)", "def test_b(self): self.assertEqual(price(-1), 9)"];
+  const head = ["import unittest", "from price import price", "class P(unittest.TestCase):"];
+  writeFileSync(join(folder, "test_price.py"), [...head, ...cases.map((line) => `    ${line}`), ""].join("\n"));
+  const counted = new Map([["price.py", [1, 4, 6, 7]]]);
+  const request = { command: "python3 -m unittest -q test_price", path: folder, timeoutMs: 20_000, counted };
+  const { coverage } = await createCommandTrial({ PATH: env.PATH }, NO_SANDBOX).run(request, { signal });
+  expect(coverage?.map(({ line, failed, passed }) => [line, failed, passed])).toEqual([
+    [1, 1, 1],
+    [4, 1, 1],
+    [6, 1, 0],
+    [7, 0, 1],
+  ]);
+});
+
 test("names every test that ran, unless it runs without reports", async () => {
   writeFileSync(
     join(folder, "a.test.mjs"),

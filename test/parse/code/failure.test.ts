@@ -101,6 +101,35 @@ describe("failing tests", () => {
     expect(failure!.frames[0]).toEqual({ file: "shop/cart.py", line: 9, symbol: "total" });
   });
 
+  test("pytest with the code of each frame: the innermost frame first", () => {
+    const output = [
+      "____ test_total ____",
+      "",
+      "    def test_total():",
+      ">       assert total([1]) == 2",
+      "",
+      "tests/test_cart.py:4: ",
+      "_ _ _ _ _ _ _ _",
+      "shop/cart.py:20: in total",
+      "    return _sum(items)",
+      "_ _ _ _ _ _ _ _",
+      "items = [1]",
+      "    def _sum(items):",
+      ">       raise ValueError('empty')",
+      "E       ValueError: empty",
+      "",
+      "shop/cart.py:9: ValueError",
+      "=== short test summary info ===",
+      "FAILED tests/test_cart.py::test_total - ValueError: empty",
+    ].join("\n");
+    const [failure] = read(output).failures;
+    expect(failure!.frames.map(({ file, line }) => [file, line])).toEqual([
+      ["shop/cart.py", 9],
+      ["shop/cart.py", 20],
+      ["tests/test_cart.py", 4],
+    ]);
+  });
+
   test.each([
     [
       "playwright",
@@ -212,6 +241,10 @@ describe("what is no test", () => {
     expect(read("a\n[output truncated]\nb").isTruncated).toBe(true);
     expect(read("a\n".repeat(30_000)).isTruncated).toBe(true);
     expect(read("a\nb").isTruncated).toBe(false);
+    const red = (count: number): string =>
+      Array.from({ length: count }, (_, at) => `not ok ${at + 1} - test ${at}\n  ---\n  error: 'no'\n  ...`).join("\n");
+    expect(read(`TAP version 13\n${red(40)}`).isTruncated).toBe(false);
+    expect(read(`TAP version 13\n${red(41)}`).isTruncated).toBe(true);
   });
 });
 

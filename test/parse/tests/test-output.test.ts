@@ -234,6 +234,10 @@ test at test/b.test.mjs:1:1
     const tape = read(sample("tape"));
     expect(tape).toMatchObject({ runners: ["tape"], ranTests: true, counts: { failed: 1 } });
     expect(tape.failures[0]).toMatchObject({ test: "boolean --boool=true", file: "test/bool.js", line: 130 });
+    const cut = ["TAP version 13", "# parses", "not ok 1 should be equal", "  ---", "    operator: equal", "  ..."];
+    const stack = ["TypeError: no", "    at Test.run (/app/node_modules/tape/lib/test.js:151:28)"];
+    const crashed = read([...cut, ...stack].join("\n"));
+    expect(crashed).toMatchObject({ runners: ["tape"], failures: [{ test: "parses" }] });
     const green = "TAP version 13\n# adds\nok 1 is 3\nok 2 is 4\n\n1..2\n# tests 2\n# pass  2\n\n# ok\n";
     expect(read(green)).toMatchObject({ ranTests: true, counts: { total: 1, passed: 1, failed: 0 } });
     expect(read(sample("ava-crash"))).toMatchObject({

@@ -61,7 +61,7 @@ describe("remand serve", () => {
     const { plan } = await served([], { probes: [{ name: "git", ok: true, detail: "here", fix: "" }] });
     const health = await plan!.health();
     expect(health.probes[0]).toMatchObject({ name: "git", ok: true });
-    expect(health.config).toContainEqual({ path: "preset", value: '"goal"', origin: "remand.yaml:2" });
+    expect(health.config).toContainEqual({ path: "preset", value: '"goal"', origin: "remand.yaml:2", isOwn: true });
     expect(await plan!.verify()).toBeNull();
   });
 });

@@ -20,7 +20,7 @@ import { glyphsFor, paintFor } from "../../terminal-kind.ts";
 import { rolesOfGate } from "../../../app/agent-spec.ts";
 
 const EXAMPLES = `Examples:
-  claude mcp add remand -- npx remand mcp        the tools, in Claude Code
+  claude mcp add remand -- remand mcp            the tools, in Claude Code
   remand mcp -C ~/project                        for any other client: this command, on its standard input and output
 
 Tools: gate, blame, brief, status; report_ready, report_verdict, report_blocked, ask_human, dispute_finding.

@@ -12,6 +12,7 @@ const AFTER = 120;
 
 /** @type {Promise<readonly Section[]> | undefined} */
 let loading;
+/** @returns {Promise<readonly Section[]>} */
 const load = () => (loading ??= fetch(`${root}search.json`).then((response) => response.json()));
 
 /** All words must occur; a title counts more than the text. @param {Section} section @param {readonly string[]} words */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { briefSchema } from "../src/core/schemas/brief.ts";
 import { configFileSchema } from "../src/core/schemas/config.ts";
-import { gateConfigSchema } from "../src/core/schemas/config-gates.ts";
+import { gateConfigSchema } from "../src/core/schemas/config-sections.ts";
 import { escalationSchema } from "../src/core/schemas/escalation.ts";
 import { findingSchema, judgementSchema, verdictSchema } from "../src/core/schemas/gate-result.ts";
 import { gateRulesSchema, policySchema } from "../src/core/schemas/policy.ts";

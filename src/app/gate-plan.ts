@@ -3,7 +3,7 @@ import { type Problem, RemandError } from "../core/events/error.ts";
 import { GATES, type GateName } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { Story } from "../core/stories/story.ts";
-import { nearMiss } from "../stdx/near-miss.ts";
+import { nearMiss } from "../stdx/plain-text.ts";
 import { isRecord } from "../stdx/assert.ts";
 import type { Checkout, World } from "./command.ts";
 import type { GatePlan } from "./host.ts";

@@ -16,7 +16,6 @@ import type { Journal, StoredEvent, Watcher } from "../ports/journal.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { HealthDocument, VerifyDocument } from "../views/board/dashboard.ts";
 import type { AgentSpec } from "./agent-spec.ts";
-import type { StopAnswer, StopPlan } from "./stop-hook.ts";
 import type {
   Preflight,
   PreflightPlan,
@@ -30,6 +29,8 @@ import type {
   RehearsePlan,
   VerifyPlan,
   VerifyProgress,
+  StopAnswer,
+  StopPlan,
 } from "./host-plans.ts";
 
 /** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */

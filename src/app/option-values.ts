@@ -1,6 +1,6 @@
 import { RemandError } from "../core/events/error.ts";
 import type { StoryId } from "../core/events/ids.ts";
-import { nearMiss } from "../stdx/near-miss.ts";
+import { nearMiss } from "../stdx/plain-text.ts";
 import type { World } from "./command.ts";
 
 /** For options that can be given again. */

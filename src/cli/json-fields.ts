@@ -2,7 +2,7 @@ import { RemandError } from "../core/events/error.ts";
 import type { GateReport } from "../core/gates/gate-report.ts";
 import type { Story } from "../core/stories/story.ts";
 import type { StoredEvent } from "../ports/journal.ts";
-import { nearMiss } from "../stdx/near-miss.ts";
+import { nearMiss } from "../stdx/plain-text.ts";
 import { type BoardRow, boardRows } from "../views/board/board.ts";
 import type { Flake } from "../views/board/flakes.ts";
 import type { CostRow } from "../views/board/cost.ts";

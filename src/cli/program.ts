@@ -3,7 +3,7 @@ import { Command, CommanderError, Option } from "commander";
 import { RemandError } from "../core/events/error.ts";
 import type { Files } from "../ports/files.ts";
 import { assert } from "../stdx/assert.ts";
-import { nearMiss } from "../stdx/near-miss.ts";
+import { nearMiss } from "../stdx/plain-text.ts";
 import { type CliCommand, EXIT, type ExitCode, type World } from "../app/command.ts";
 import type { Host } from "../app/host.ts";
 import { COMMAND_GROUPS, type CommandEntry } from "./command-table.ts";

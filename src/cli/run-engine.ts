@@ -3,7 +3,7 @@ import type { StoryId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import { runCounts } from "../views/run/run-summary.ts";
 import { type ExitCode, INTERRUPTED, type Interrupt, type World, exitCodeOf } from "../app/command.ts";
-import { type StoryWatch, drivePlan } from "../app/drive-plan.ts";
+import { type StoryWatch, drivePlan } from "../app/run-plan.ts";
 import type { RunPlan } from "../app/host.ts";
 import { shownPath } from "../app/load-config.ts";
 import { type Reporter, createReporter, reporterName } from "./reporters/reporter.ts";

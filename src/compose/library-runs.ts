@@ -1,11 +1,10 @@
 import { resolve } from "node:path";
 import { type Checkout, EXIT, exitCodeOf } from "../app/command.ts";
-import { drivePlan } from "../app/drive-plan.ts";
+import { drivePlan, prepareRun } from "../app/run-plan.ts";
 import { planGates } from "../app/gate-plan.ts";
 import type { Host, RunPlan } from "../app/host.ts";
 import { type ConfigOptions, loadConfig, loadStories, storiesFolder, machineLayer } from "../app/load-config.ts";
 import { chosenLoop, loopConfig, loopStory, seenLoops } from "../app/loop-plan.ts";
-import { prepareRun } from "../app/prepare-run.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { type ErrorCode, type Problem, RemandError } from "../core/events/error.ts";
 import { isPassed, strictReport } from "../core/gates/gate-report.ts";

@@ -1,7 +1,7 @@
 import { basename, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
 import type { Journal } from "../ports/journal.ts";
 import { createSystemClock } from "../adapters/clock/system-clock.ts";
-import { ownVersion } from "./own-version.ts";
 import { isSdkRegistered, loadApi } from "../adapters/telemetry/load-api.ts";
 import type { Telemetry } from "../adapters/telemetry/telemetry.ts";
 
@@ -52,3 +52,9 @@ const SILENT: Telemetry = {
   tookOver: () => undefined,
   close: () => Promise.resolve(),
 };
+
+/** The version of Remand that runs. */
+export async function ownVersion(): Promise<string> {
+  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { readonly version: string }).version;
+}

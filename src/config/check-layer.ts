@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Problem } from "../core/events/error.ts";
 import { configFileSchema } from "../core/schemas/config.ts";
 import { expectedWords } from "../core/schemas/issue-text.ts";
-import { nearMiss } from "../stdx/near-miss.ts";
+import { nearMiss } from "../stdx/plain-text.ts";
 import type { ConfigPart } from "./config.ts";
 import { durationMs, sizeOf } from "./duration.ts";
 import {

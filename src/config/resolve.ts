@@ -20,7 +20,7 @@ import { resolveSandbox } from "./sandbox.ts";
 import { GATES, gatesThat } from "../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import { PHASES } from "../core/stories/story.ts";
-import { nearMiss } from "../stdx/near-miss.ts";
+import { nearMiss } from "../stdx/plain-text.ts";
 
 /** Where a value came from. */
 export interface SettingOrigin {

@@ -1,8 +1,7 @@
-import { GATES, type GateName, isReviewed } from "../core/gates/gate.ts";
+import { GATES, type GateName, isReviewed, affectingPaths, isTestRework } from "../core/gates/gate.ts";
 import type { Fingerprint } from "../core/events/ids.ts";
 import type { Phase } from "../core/stories/story.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
-import { affectingPaths, isTestRework } from "../core/gates/evidence-paths.ts";
 import type { Policy } from "../core/events/policy.ts";
 import { gateState, withGate } from "./charge.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";

@@ -5,7 +5,7 @@ import { PHASES, type Phase, type Story } from "../core/stories/story.ts";
 import type { PhaseProduct } from "../core/stories/prompt.ts";
 import type { Scope } from "../core/stories/scope.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
-import type { StoryPage } from "../ports/stories.ts";
+import type { StoryPage } from "../ports/files.ts";
 import { readPhaseProduct } from "../parse/agent/agent-answer.ts";
 import { sha256 } from "../stdx/sha256.ts";
 import {

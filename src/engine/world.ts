@@ -9,7 +9,7 @@ import type { EngineJournal, Watcher, Receipts } from "../ports/journal.ts";
 import type { ExperimentRunner, Trial } from "../ports/experiment-runner.ts";
 import type { Outbox } from "../ports/notifier.ts";
 import type { Queue } from "../ports/queue.ts";
-import type { StoryPages } from "../ports/stories.ts";
+import type { StoryPages } from "../ports/files.ts";
 import type { Workspace, Integration } from "../ports/workspace.ts";
 
 export interface BlameSearch {

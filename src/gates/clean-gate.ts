@@ -1,5 +1,5 @@
 import { RemandError } from "../core/events/error.ts";
-import type { PinnedRules } from "../core/gates/pinned-files.ts";
+import type { PinnedRules } from "../core/gates/base-tests.ts";
 import { unlessWritten, writtenTests } from "./pinned/selected-tests.ts";
 import type { Baseline, Gate, GateControl, GateRequest } from "../ports/gate.ts";
 import type { ExperimentRunner } from "../ports/experiment-runner.ts";

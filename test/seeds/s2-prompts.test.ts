@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { writeAuditorPrompt } from "../../src/write/prompts/audit.ts";
+import { writeAuditorPrompt } from "../../src/write/prompts/audit-and-oracle.ts";
 import { writeClarificationPrompt } from "../../src/write/prompts/signal-forms.ts";
 import { writeHealthCheckPrompt, writeRemediationPrompt } from "../../src/write/prompts/remediation.ts";
 import { writeCriticPrompt } from "../../src/write/prompts/review.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { identifyFinding } from "../../src/core/gates/finding-identity.ts";
 import { roleName } from "../../src/core/events/ids.ts";
 import { writeBrief } from "../../src/write/briefs/brief.ts";
-import { writeOraclePrompt } from "../../src/write/prompts/oracle.ts";
+import { writeOraclePrompt } from "../../src/write/prompts/audit-and-oracle.ts";
 import { writeLocationTracking } from "../../src/write/reports/rework-log.ts";
 import { NONCE, sampleBrief } from "../kit/sample-brief.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nearMiss } from "../../src/stdx/near-miss.ts";
+import { nearMiss } from "../../src/stdx/plain-text.ts";
 
 describe("nearMiss", () => {
   it.each([

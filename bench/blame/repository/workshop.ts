@@ -18,7 +18,7 @@ import { createChecksGate } from "../../../src/gates/checks/checks-gate.ts";
 import { createExperimentRunner } from "../../../src/adapters/git/experiment-runner.ts";
 import { createWorktrees } from "../../../src/adapters/git/worktree/worktrees.ts";
 import { createCommandTrial } from "../../../src/gates/checks/command-trial.ts";
-import { printedIn } from "../../../src/core/gates/evidence-paths.ts";
+import { printedIn } from "../../../src/core/gates/check-output.ts";
 import type { Judgement } from "../../../src/core/gates/gate.ts";
 import { type TreeId, evidenceId, storyId, treeId } from "../../../src/core/events/ids.ts";
 import type { Evidence } from "../../../src/ports/evidence.ts";

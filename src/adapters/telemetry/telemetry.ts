@@ -5,10 +5,9 @@ import type { RoleRegistry } from "../../ports/agent.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
-import { observeRoleRegistry } from "./agent-calls.ts";
 import { type OtelApi, flush } from "./load-api.ts";
 import { type TelemetryMeasures, type Tally, createMeasures, createTally } from "./measures.ts";
-import { type Traces, createTraces } from "./traces.ts";
+import { type Traces, createTraces, observeRoleRegistry } from "./traces.ts";
 import { type LinePieces, piecesIn } from "./work-pieces.ts";
 
 /**

@@ -5,7 +5,7 @@ import type { Agent, AgentRequest, AgentResult } from "../../ports/agent.ts";
 import type { ReportTool } from "../../core/schemas/report.ts";
 import { NOTHING_REPORTED, type AgentReport, reportTools } from "../../app/report-tools.ts";
 import { openMcpServer, type McpAddress } from "../../adapters/mcp/transports.ts";
-import type { KeptReports } from "../../adapters/process/kept-reports.ts";
+import type { KeptReports } from "../../adapters/process/agent-processes.ts";
 
 const MAX_CHARS = 64 * 1024;
 

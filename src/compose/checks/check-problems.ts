@@ -4,7 +4,7 @@ import type { Probe } from "../../app/host.ts";
 import { scriptOf, startedPrograms, type StartedProgram } from "../../parse/code/check-line.ts";
 import { LOCKFILES } from "../../parse/code/manifests.ts";
 import { isRecord } from "../../stdx/assert.ts";
-import { nearMiss } from "../../stdx/near-miss.ts";
+import { nearMiss } from "../../stdx/plain-text.ts";
 import { allowedEnvironment, type Environment } from "../../adapters/process/environment.ts";
 import { runProcess } from "../../adapters/process/run-process.ts";
 

@@ -1,7 +1,7 @@
 import { createNodeFiles } from "../../adapters/files/node-files.ts";
 import { createLocalQueue } from "../../adapters/queue/local-queue.ts";
 import { createStoryPages } from "../../adapters/stories/story-pages.ts";
-import type { StopPlan } from "../../app/stop-hook.ts";
+import type { StopPlan } from "../../app/host-plans.ts";
 import { treeId } from "../../core/events/ids.ts";
 import type { GateRules, Policy } from "../../core/events/policy.ts";
 import type { GateName } from "../../core/gates/gate.ts";

@@ -1,4 +1,4 @@
-import { type SessionRecord, type StopAnswer, type StopPlan, readSessionRecord } from "../../app/stop-hook.ts";
+import { type SessionRecord, type StopAnswer, type StopPlan, readSessionRecord } from "../../app/host-plans.ts";
 import type { Recorded } from "../../core/events/event.ts";
 import { type GateReport, passedSummary } from "../../core/gates/gate-report.ts";
 import { type StoryId, storyId } from "../../core/events/ids.ts";

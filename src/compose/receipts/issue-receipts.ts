@@ -6,13 +6,13 @@ import type { StoryState } from "../../core/stories/story-state.ts";
 import { type ReceiptLine, concernsReceipts, receiptLines } from "../../engine/receipt-moments.ts";
 import type { Journal, StoredEvent, Receipts } from "../../ports/journal.ts";
 import { canonicalJson } from "../../stdx/canonical-json.ts";
-import { signPayload } from "./dsse.ts";
+import { signPayload } from "./check-receipt.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
 import { receiptStatement } from "../../views/story/receipt.ts";
 import { dropReceipts, keepReceipt, receiptNames } from "../../adapters/git/receipts.ts";
 import type { Git } from "../../adapters/git/git.ts";
 import { repositoryOpener, userStateFolder } from "../../adapters/git/repository.ts";
-import { ownVersion } from "../own-version.ts";
+import { ownVersion } from "../telemetry.ts";
 import type { ReceiptRange } from "./receipt-note.ts";
 import { type UserKey, userKey } from "./user-key.ts";
 

@@ -6,9 +6,8 @@ import { findGitFolder, ownEnvironment, repositoryOpener } from "../../adapters/
 import { openJournalReadOnly } from "../../adapters/journal/sqlite-journal.ts";
 import { jsonText } from "../../stdx/canonical-json.ts";
 import { stateFolder } from "../state-folder.ts";
-import { checkReceipt } from "./check-receipt.ts";
 import { userKeys } from "./user-key.ts";
-import { readReceipt } from "./dsse.ts";
+import { readReceipt, checkReceipt } from "./check-receipt.ts";
 
 /**
  * The line that the newest receipt of a journal names, where the user's own key signed it. One that another key signed,

@@ -7,7 +7,7 @@ import { isRecord } from "../../stdx/assert.ts";
 import { keyIdOf } from "../../parse/data/receipt-keys.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import { assertMayMakeToken } from "../journal/author.ts";
-import { publicKeyOf } from "./dsse.ts";
+import { publicKeyOf } from "./check-receipt.ts";
 
 /** The key that signs this user's receipts, and the public parts of the keys before it. */
 export interface UserKey {

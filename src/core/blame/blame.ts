@@ -1,4 +1,4 @@
-import type { blameSchema, suspectSchema } from "../schemas/blame.ts";
+import type { blameSchema, suspectSchema } from "../schemas/gate-result.ts";
 import type { Stored } from "../schemas/scalars.ts";
 import type { ChangedHunk } from "./change.ts";
 

@@ -9,9 +9,10 @@ import type {
   stageResultSchema,
 } from "../schemas/gate-result.ts";
 import type { Stored } from "../schemas/scalars.ts";
+import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { GATE_REGISTRY, type GateDescriptor } from "./registry.ts";
 import type { Finding } from "./finding.ts";
-import type { GateRules } from "../events/policy.ts";
+import type { GateRules, Policy } from "../events/policy.ts";
 import type { Result } from "../events/error.ts";
 
 /** A check of the work that gives a result and evidence. */
@@ -115,3 +116,29 @@ export type ReviewOutcome = Pick<
 
 /** The rule that makes one result of what was said. Gates are given it: they bring evidence, and do not decide. */
 export type Judge = (hearing: ReviewInput) => ReviewOutcome;
+
+/** Which of these changed paths could have changed what the gate saw. Where there is none, what it proved still holds. */
+export function affectingPaths(
+  policy: Pick<Policy, "gates">,
+  gate: GateName,
+  changed: readonly string[],
+): readonly string[] {
+  if (GATE_REGISTRY[gate].seesEveryPath) return changed;
+  const { affectedBy, unaffectedBy } = policy.gates[gate];
+  return changed.filter(
+    (path) => (affectedBy.length === 0 || matchesAnyGlob(path, affectedBy)) && !matchesAnyGlob(path, unaffectedBy),
+  );
+}
+
+/**
+ * A rework that was for tests, and changed nothing else, leaves the passes of reviewers alone: what they looked at is as
+ * it was, and the tests are judged by the gates that run them (S1.49).
+ */
+export function isTestRework(
+  policy: Pick<Policy, "scope">,
+  sentBackBy: GateName | "person" | null,
+  changed: readonly string[],
+): boolean {
+  if (sentBackBy === null || sentBackBy === "person" || GATE_REGISTRY[sentBackBy].reworkScope !== "tests") return false;
+  return changed.every((path) => matchesAnyGlob(path, policy.scope.testPaths));
+}

@@ -12,7 +12,7 @@ import { severityFromWord, type Finding, TRIED_FINDING_STATUSES } from "../gates
 import { brandSchema } from "./scalars.ts";
 import { scopeExceptionsSchema } from "./story.ts";
 import { identifyFinding } from "../gates/finding-identity.ts";
-import { nearMiss } from "../../stdx/near-miss.ts";
+import { nearMiss } from "../../stdx/plain-text.ts";
 import { expectedWords } from "./issue-text.ts";
 
 /*

@@ -3,9 +3,14 @@ import { GATES, byGate } from "../gates/gate.ts";
 import { GATE_REGISTRY } from "../gates/registry.ts";
 import { NOTIFICATION_KINDS } from "../events/notification.ts";
 import { AUTONOMIES, PRESETS } from "../events/policy.ts";
-import { agentConfigSchema, rolesConfigSchema } from "./config-agents.ts";
-import { gateConfigSchema } from "./config-gates.ts";
-import { concurrencyConfigSchema, limitsConfigSchema, stallConfigSchema } from "./config-limits.ts";
+import {
+  gateConfigSchema,
+  concurrencyConfigSchema,
+  limitsConfigSchema,
+  stallConfigSchema,
+  agentConfigSchema,
+  rolesConfigSchema,
+} from "./config-sections.ts";
 import { count, duration, setting, variable } from "./config-values.ts";
 import { globs, line, peopleSchema, specialistSchema, word } from "./scalars.ts";
 import { scopeExceptionsSchema } from "./story.ts";

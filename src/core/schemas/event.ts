@@ -4,9 +4,8 @@ import { GATES } from "../gates/gate.ts";
 import { BRIEF_VARIANTS } from "../gates/registry.ts";
 import { SPENT_BUDGETS } from "../stories/budget.ts";
 import { PHASES, TDD_PHASES } from "../stories/story.ts";
-import { blameSchema } from "./blame.ts";
 import { answerSchema, budgetNameSchema, escalationSchema } from "./escalation.ts";
-import { baseRunsSchema, judgementSchema } from "./gate-result.ts";
+import { baseRunsSchema, judgementSchema, blameSchema } from "./gate-result.ts";
 import { deliverySchema, knownFailureSchema, policySchema } from "./policy.ts";
 import {
   amount,

@@ -5,6 +5,7 @@ import { TDD_PHASES } from "../stories/story.ts";
 import { RESULTS } from "../events/error.ts";
 import { NAME_LEVELS } from "../gates/test-names.ts";
 import { SEVERITIES } from "../gates/finding.ts";
+import { BLAME_VERDICTS } from "../blame/blame.ts";
 import {
   amount,
   byName,
@@ -17,6 +18,7 @@ import {
   text,
   texts,
   treeIdSchema,
+  confidence,
 } from "./scalars.ts";
 
 /** One thing wrong, as it is stored: with its identity, and on the one scale of severities. */
@@ -209,3 +211,36 @@ export const verdictSchema = z.strictObject({
 
 /** The same for an agent that can be held to a schema. */
 export const verdictJsonSchema = (): object => z.toJSONSchema(verdictSchema, { io: "input" });
+
+export const suspectSchema = z.strictObject({
+  file: text,
+  line: count,
+  endLine: count.exactOptional(),
+  symbol: text.exactOptional(),
+  /** What the change did there, in a few words. */
+  change: text,
+  /** Where the change came from, as far as that is known: the commit, and the work it was part of. */
+  commit: text.exactOptional(),
+  story: text.exactOptional(),
+  attempt: count.exactOptional(),
+  role: text.exactOptional(),
+  phase: text.exactOptional(),
+  confidence,
+  reasons: texts,
+});
+
+export const blameSchema = z.strictObject({
+  verdict: z.enum(BLAME_VERDICTS),
+  /** `proven`: shown by running, both ways. `ranked`: the likeliest, by reading alone. */
+  basis: z.enum(["proven", "ranked"]),
+  confidence,
+  suspects: z.array(suspectSchema),
+  /** Of `multi`: none of the suspects causes it alone, all of them together do. */
+  together: z.boolean().exactOptional(),
+  /** Of `ranked`: without the suspects the tests pass each time; only the other direction could not be run. */
+  shown: z.boolean().exactOptional(),
+  /** Of `culprit`: a slip in code that is new with the failing tests. */
+  newCode: z.boolean().exactOptional(),
+  explanation: text,
+  testRuns: count,
+});

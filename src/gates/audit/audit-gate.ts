@@ -8,17 +8,9 @@ import type { VerificationCommand } from "../../core/stories/prompt.ts";
 import type { Reading } from "../../core/stories/reading.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
-import { writeAuditorPrompt } from "../../write/prompts/audit.ts";
+import { writeAuditorPrompt } from "../../write/prompts/audit-and-oracle.ts";
 import { type ReviewRun, type ReviewerSettings, askReviewer } from "../review/ask-reviewer.ts";
 import type { ReviewerReply } from "../review/reviewer-reply.ts";
-import {
-  NO_PARTICULARS,
-  bestEffortWords,
-  contestedIn,
-  shownContested,
-  spentOn,
-  testRunsBeside,
-} from "../review/review-summary.ts";
 import { distinct, findingsOf } from "../checks/verdict-findings.ts";
 import {
   criteriaResults,
@@ -31,6 +23,14 @@ import {
 } from "./audit-criteria.ts";
 import type { CreateGate } from "../gate-parts.ts";
 import { LOCAL } from "../checks/environments.ts";
+import {
+  NO_PARTICULARS,
+  bestEffortWords,
+  contestedIn,
+  shownContested,
+  spentOn,
+  testRunsBeside,
+} from "../review/review-summary.ts";
 
 export interface AuditOptions extends ReviewerSettings {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff">;

@@ -1,5 +1,5 @@
 import type { BaseFailures } from "../../core/gates/base-failures.ts";
-import { checkLogText } from "../../core/gates/evidence-paths.ts";
+import { checkLogText } from "../../core/gates/check-output.ts";
 import type { CheckRun, TestCounts } from "../../core/gates/gate.ts";
 import type { EvidenceId, TreeId } from "../../core/events/ids.ts";
 import type { Result } from "../../core/events/error.ts";

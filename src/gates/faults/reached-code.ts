@@ -1,4 +1,4 @@
-import { pinningOf } from "../../core/gates/pinned-files.ts";
+import { pinningOf } from "../../core/gates/base-tests.ts";
 import { isCodeFile } from "../../parse/code/symbols-mask.ts";
 import { pathIndex, readImports } from "../../parse/code/imports.ts";
 import { type Fault, faultsIn } from "../../parse/code/plant-faults.ts";

@@ -1,4 +1,4 @@
-import { mayChange } from "../../core/gates/base-test-verdict.ts";
+import { mayChange } from "../../core/gates/base-tests.ts";
 import { type ContestedTest, contestedSummary } from "../../core/gates/contested-test.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
@@ -12,9 +12,8 @@ import type { Fault } from "../../parse/code/plant-faults.ts";
 import { type BaseRuns, openBaseRuns, passedAtBase } from "./base-faults.ts";
 import { type FaultBench, openBench, testFileOf } from "./fault-bench.ts";
 import { changedCode, hardCodedNotes, testFileInCommand, testedWordsNotes } from "./special-casing.ts";
-import { type FaultVerdict, isOf, plantFaults, targetsIn } from "./planted-faults.ts";
+import { type FaultVerdict, isOf, plantFaults, targetsIn, contestedByValues } from "./planted-faults.ts";
 import { productRule, reachedCode } from "./reached-code.ts";
-import { contestedByValues } from "./test-faults.ts";
 import { type TestUnit, type TimeLimit, type TripwireVerdict, tryTripwire, unitOf } from "./tripwire.ts";
 
 /**

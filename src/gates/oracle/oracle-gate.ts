@@ -10,7 +10,7 @@ import type { Workspace } from "../../ports/workspace.ts";
 import { withoutNonce } from "../../parse/agent/agent-answer.ts";
 import { findingFromLine } from "../../parse/agent/finding-line.ts";
 import { type OracleVerdict, readOracleVerdict } from "../../parse/agent/oracle-verdict.ts";
-import { writeOracleClarification, writeOraclePrompt } from "../../write/prompts/oracle.ts";
+import { writeOracleClarification, writeOraclePrompt } from "../../write/prompts/audit-and-oracle.ts";
 import { distinct, findingsOf } from "../checks/verdict-findings.ts";
 import { LOCAL } from "../checks/environments.ts";
 import type { CreateGate } from "../gate-parts.ts";

@@ -2,7 +2,7 @@ import { placeOfFailure } from "../../core/gates/base-failures.ts";
 import { countText, plainText } from "../../stdx/plain-text.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import { treeId } from "../../core/events/ids.ts";
-import { pinningOf } from "../../core/gates/pinned-files.ts";
+import { pinningOf } from "../../core/gates/base-tests.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import type { TestedJudgement } from "../checks/checks-gate.ts";
 import { type TestReading, readTestText } from "../../parse/tests/test-text.ts";

@@ -1,5 +1,5 @@
 import { placeOfFailure } from "../../core/gates/base-failures.ts";
-import type { PinnedFailure } from "../../core/gates/base-test-verdict.ts";
+import type { PinnedFailure } from "../../core/gates/base-tests.ts";
 import { contestedWords, type ContestedTest } from "../../core/gates/contested-test.ts";
 import { failureFingerprint } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";

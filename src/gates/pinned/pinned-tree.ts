@@ -2,7 +2,7 @@ import { basename, dirname } from "node:path";
 import { placeOfFailure } from "../../core/gates/base-failures.ts";
 import { readSuiteResults } from "../../core/gates/test-names.ts";
 import type { Evidence } from "../../ports/evidence.ts";
-import { type PinnedRules, pinningOf } from "../../core/gates/pinned-files.ts";
+import { type PinnedRules, pinningOf } from "../../core/gates/base-tests.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { ExperimentCheckout, ExperimentRunner } from "../../ports/experiment-runner.ts";
 import type { Workspace } from "../../ports/workspace.ts";

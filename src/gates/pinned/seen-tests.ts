@@ -1,5 +1,5 @@
 import { failureKinds, placeOfFailure } from "../../core/gates/base-failures.ts";
-import { judgeBaseTests, type BaseTestVerdict, mayChange } from "../../core/gates/base-test-verdict.ts";
+import { judgeBaseTests, type BaseTestVerdict, mayChange } from "../../core/gates/base-tests.ts";
 import { contestedSummary } from "../../core/gates/contested-test.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import type { Judgement } from "../../core/gates/gate.ts";

@@ -7,7 +7,7 @@ import { gitFolderOf } from "../integrity/file-changes.ts";
 import type { CheckCommand, CheckControl } from "../checks/run-check.ts";
 import { readTestText } from "../../parse/tests/test-text.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
-import { type PinnedRules, pinningOf } from "../../core/gates/pinned-files.ts";
+import { type PinnedRules, pinningOf } from "../../core/gates/base-tests.ts";
 import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
 import { spliceInlineTests } from "../../parse/tests/doc-tests.ts";
 

@@ -1,6 +1,6 @@
 import { isConclusive } from "../../core/events/error.ts";
 import { failureKinds, placeOfFailure } from "../../core/gates/base-failures.ts";
-import { type BaseTestVerdict, judgeBaseTests, mayChange } from "../../core/gates/base-test-verdict.ts";
+import { type BaseTestVerdict, judgeBaseTests, mayChange } from "../../core/gates/base-tests.ts";
 import { type ContestedTest, contestedSummary } from "../../core/gates/contested-test.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { Judgement } from "../../core/gates/gate.ts";

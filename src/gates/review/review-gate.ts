@@ -8,16 +8,16 @@ import type { Workspace } from "../../ports/workspace.ts";
 import { distinct, findingsOf } from "../checks/verdict-findings.ts";
 import { type ReviewRun, type ReviewerSettings, askReviewer, inTurn } from "./ask-reviewer.ts";
 import type { ReviewerReply } from "./reviewer-reply.ts";
-import { withEarlier } from "./earlier-findings.ts";
 import {
   type MaterialOptions,
   type ReviewMaterial,
   type ReviewStage,
   reviewMaterial,
   reviewQuestion,
+  withEarlier,
 } from "./review-questions.ts";
-import { NO_PARTICULARS, bestEffortWords, contestedIn, spentOn } from "./review-summary.ts";
 import type { CreateGate, GateSettings } from "../gate-parts.ts";
+import { NO_PARTICULARS, bestEffortWords, contestedIn, spentOn } from "./review-summary.ts";
 
 export interface ReviewOptions extends ReviewerSettings, MaterialOptions {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff">;

@@ -8,7 +8,7 @@ import {
   parseRehearsal,
   type RehearsalPart,
 } from "../../core/schemas/agent-script.ts";
-import { nearMiss } from "../../stdx/near-miss.ts";
+import { nearMiss } from "../../stdx/plain-text.ts";
 import { readYaml, type YamlPath, type YamlText } from "../data/yaml-text.ts";
 
 /** What a scripted agent does, part by part. */

@@ -1,6 +1,6 @@
 import type { SourceLocation, Problem } from "../../core/events/error.ts";
 import { lineIndex, findFrontMatter, type FrontMatter } from "../../stdx/text-lines.ts";
-import { nearMiss } from "../../stdx/near-miss.ts";
+import { nearMiss } from "../../stdx/plain-text.ts";
 import { readYaml, type YamlMap, type YamlText, type YamlValue } from "./yaml-text.ts";
 
 /** A markdown file, taken apart. `fields` is `null` where they could not be read at all; the problems say why. */

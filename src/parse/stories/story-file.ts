@@ -2,7 +2,7 @@ import { STORY_ID_PATTERN, type StoryId, roleName, storyId, storyIdFault } from 
 import { type Phase, SHELVES, type StoryFolder, type Story } from "../../core/stories/story.ts";
 import type { SourceLocation, Problem } from "../../core/events/error.ts";
 import { markdownLines, lineIndex } from "../../stdx/text-lines.ts";
-import { nearMiss } from "../../stdx/near-miss.ts";
+import { nearMiss } from "../../stdx/plain-text.ts";
 import { type FieldReader, type MarkdownFile, fieldReader, fileName, readMarkdownFile } from "../data/front-matter.ts";
 import { readCriteria } from "./story-criteria.ts";
 

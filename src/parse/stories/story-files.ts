@@ -1,7 +1,7 @@
 import type { StoryId } from "../../core/events/ids.ts";
 import type { Problem } from "../../core/events/error.ts";
 import type { Story } from "../../core/stories/story.ts";
-import { nearMiss } from "../../stdx/near-miss.ts";
+import { nearMiss } from "../../stdx/plain-text.ts";
 import { type PlacedStory, readPlacedStory, refusedLink } from "./story-file.ts";
 
 export interface StoriesReading {

@@ -1,6 +1,5 @@
 import type { Recorded } from "../../core/events/event.ts";
-import { affectingPaths, isTestRework } from "../../core/gates/evidence-paths.ts";
-import { type GateName, type Judgement, isReviewed } from "../../core/gates/gate.ts";
+import { type GateName, type Judgement, isReviewed, affectingPaths, isTestRework } from "../../core/gates/gate.ts";
 import { PHASES, type Phase } from "../../core/stories/story.ts";
 import type { Policy } from "../../core/events/policy.ts";
 import { type Result, isConclusive } from "../../core/events/error.ts";

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createBubblewrap } from "../../../src/adapters/sandbox/bubblewrap.ts";
 import type { PathRule } from "../../../src/adapters/sandbox/path-rules.ts";
-import { testSandbox } from "../../../src/adapters/sandbox/self-test.ts";
+import { testSandbox } from "../../../src/adapters/sandbox/open-sandboxes.ts";
 import { type ProcessSpec, runProcess } from "../../../src/adapters/process/run-process.ts";
 import { mountFolder, showFolder, textOutside } from "../../../src/adapters/process/mounted-folder.ts";
 import type { Sandbox } from "../../../src/ports/sandbox.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ContainerOptions, createContainer } from "../../../src/adapters/sandbox/container.ts";
-import { testSandbox } from "../../../src/adapters/sandbox/self-test.ts";
+import { testSandbox } from "../../../src/adapters/sandbox/open-sandboxes.ts";
 import { runProcess } from "../../../src/adapters/process/run-process.ts";
 import type { PathRule } from "../../../src/adapters/sandbox/path-rules.ts";
 

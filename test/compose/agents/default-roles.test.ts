@@ -15,7 +15,7 @@ import { createVirtualClock } from "../../kit/virtual-clock.ts";
 import { defaultRole, roleRegistryOf } from "../../../src/compose/agents/roles.ts";
 import { writeClarificationPrompt } from "../../../src/write/prompts/signal-forms.ts";
 import { writeHealthCheckPrompt, writeRemediationPrompt } from "../../../src/write/prompts/remediation.ts";
-import { writeOraclePrompt } from "../../../src/write/prompts/oracle.ts";
+import { writeOraclePrompt } from "../../../src/write/prompts/audit-and-oracle.ts";
 import { writePerspectivePrompt } from "../../../src/write/prompts/review.ts";
 import { agentRequest } from "../../contract/agent-request.ts";
 import { NO_SANDBOXES } from "../../../src/adapters/sandbox/open-sandboxes.ts";

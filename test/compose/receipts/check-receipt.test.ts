@@ -2,8 +2,7 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { ReceiptName } from "../../../src/adapters/git/receipts.ts";
-import { checkReceipt } from "../../../src/compose/receipts/check-receipt.ts";
-import { isSignedBy, publicKeyOf, signPayload } from "../../../src/compose/receipts/dsse.ts";
+import { isSignedBy, publicKeyOf, signPayload, checkReceipt } from "../../../src/compose/receipts/check-receipt.ts";
 import { treeId } from "../../../src/core/events/ids.ts";
 import { PAYLOAD_TYPE, RECEIPT_TYPE, STATEMENT_TYPE, type ReceiptKey } from "../../../src/core/events/receipt.ts";
 import { keyIdOf } from "../../../src/parse/data/receipt-keys.ts";

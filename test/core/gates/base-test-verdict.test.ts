@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { judgeBaseTests, type BaseTestInput } from "../../../src/core/gates/base-test-verdict.ts";
+import { judgeBaseTests, type BaseTestInput } from "../../../src/core/gates/base-tests.ts";
 import { readSuiteResults, suiteResultsText, type SuiteResults } from "../../../src/core/gates/test-names.ts";
 
 const ADDS = "test/cart.test.js > adds";

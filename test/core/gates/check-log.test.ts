@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkLogText, printedIn } from "../../../src/core/gates/evidence-paths.ts";
+import { checkLogText, printedIn } from "../../../src/core/gates/check-output.ts";
 
 test("what a check printed is found again in what is kept of it", () => {
   const log = { check: "npm test", environment: "local", command: "npm test", ending: "exit code 1" };

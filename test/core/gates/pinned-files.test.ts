@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { DEFAULTS } from "../../../src/config/defaults.ts";
-import { pinningOf } from "../../../src/core/gates/pinned-files.ts";
+import { pinningOf } from "../../../src/core/gates/base-tests.ts";
 
 const rules = { testPaths: DEFAULTS.scope.testPaths, oracle: [], product: [], named: new Set(["scripts/check.sh"]) };
 

@@ -6,7 +6,7 @@ import { groupsOf, outcomeOf } from "../../../src/decide/blame/outcome.ts";
 import { verdictOf, type VerdictInput } from "../../../src/decide/blame/verdict.ts";
 import type { ProofAnswer } from "../../../src/decide/blame/prove-blame.ts";
 import type { RankedBlame } from "../../../src/decide/blame/rank-blame.ts";
-import { blameSchema } from "../../../src/core/schemas/blame.ts";
+import { blameSchema } from "../../../src/core/schemas/gate-result.ts";
 
 function failure(changes: Partial<Failure> = {}): Failure {
   const nothing = {

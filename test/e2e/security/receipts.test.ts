@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createSqliteJournal } from "../../../src/adapters/journal/sqlite-journal.ts";
 import { openSqlite, type SqliteDatabase } from "../../../src/adapters/journal/sqlite.ts";
 import { lineAfter, START, type Line } from "../../../src/adapters/journal/chain.ts";
-import { signPayload } from "../../../src/compose/receipts/dsse.ts";
+import { signPayload } from "../../../src/compose/receipts/check-receipt.ts";
 import { makeRepository, type TestRepository } from "../../kit/git-repository.ts";
 import { keepTestToken } from "../../kit/test-token.ts";
 import { anchorIn, journalIn, MAIN, type Ran, recordFile, storyText } from "../recorded-project.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { writeBrief } from "../../../src/write/briefs/brief.ts";
-import { writeAuditorPrompt } from "../../../src/write/prompts/audit.ts";
+import { writeAuditorPrompt } from "../../../src/write/prompts/audit-and-oracle.ts";
 import { writeClarificationPrompt } from "../../../src/write/prompts/signal-forms.ts";
 import { writeCriticPrompt, writePerspectivePrompt, writeReReviewPrompt } from "../../../src/write/prompts/review.ts";
 import { NONCE, SIGNAL_LINE, finding, sampleBrief } from "../../kit/sample-brief.ts";

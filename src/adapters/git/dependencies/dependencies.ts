@@ -17,8 +17,9 @@ import {
   bringGenerated,
   bringGoWorkspace,
   isPythonProduct,
+  MANIFESTS,
+  installationKey,
 } from "./dependency-source.ts";
-import { MANIFESTS, installationKey } from "./installation-key.ts";
 import { lendFolder } from "./lend-folder.ts";
 import type { Sandbox } from "../../../ports/sandbox.ts";
 

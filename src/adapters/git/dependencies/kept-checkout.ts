@@ -8,10 +8,10 @@ import {
   type KeptDependencies,
   generatedIn,
   GO_WORKSPACE,
+  MANIFESTS,
 } from "./dependency-source.ts";
 import { createDependencyStore, type CheckoutCopy } from "./dependency-store.ts";
 import { fingerprintOf, stampFiles } from "./folder-stamps.ts";
-import { MANIFESTS } from "./installation-key.ts";
 import { hasPython } from "../python/python-folders.ts";
 import type { Repository } from "../repository.ts";
 

@@ -5,12 +5,11 @@ import { RemandError } from "../../../core/events/error.ts";
 import { sha256 } from "../../../stdx/sha256.ts";
 import type { Environment } from "../../process/environment.ts";
 import { killLeftovers } from "../../process/leftovers.ts";
-import { onDisk } from "../remove-folder.ts";
+import { onDisk, MAKING, clearClone, clearUnfinished } from "../remove-folder.ts";
 import { createGit } from "../git.ts";
 import { line, ownEnvironment, ownName } from "../repository.ts";
 import { type ProcessEntry, isAlive, processTable } from "../../process/process-table.ts";
 import { followBranch, noBranch, tidyClone } from "./shared-commits.ts";
-import { MAKING, clearClone, clearUnfinished } from "./shared-leftovers.ts";
 import {
   type Login,
   REMOTE_NAME,

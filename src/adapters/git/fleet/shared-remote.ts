@@ -3,7 +3,7 @@ import { RemandError } from "../../../core/events/error.ts";
 import type { Environment } from "../../process/environment.ts";
 import { type GitAnswer, createGit } from "../git.ts";
 import { line } from "../repository.ts";
-import { clearBegunWorktrees } from "./shared-leftovers.ts";
+import { clearBegunWorktrees } from "../remove-folder.ts";
 
 /** The repository that all machines share. Trouble that may pass by itself is waited out, within a bound. */
 export interface Remote {

@@ -5,7 +5,7 @@ import { isRecord } from "../../../stdx/assert.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
 import { type CliCommand, EXIT, type ExitCode, INTERRUPTED, type Interrupt, type World } from "../../../app/command.ts";
 import { type PlannedGates, planGates } from "../../../app/gate-plan.ts";
-import { type SessionRecord, type StopAnswer, readSessionRecord } from "../../../app/stop-hook.ts";
+import { type SessionRecord, type StopAnswer, readSessionRecord } from "../../../app/host-plans.ts";
 import { collect } from "../../../app/option-values.ts";
 import { rolesOfGate } from "../../../app/agent-spec.ts";
 import { GATE_REGISTRY } from "../../../core/gates/registry.ts";

@@ -5,7 +5,7 @@ import { problemText } from "../../../write/reports/problem-text.ts";
 import { EXIT, type CliCommand, type ExitCode, type World, exitCodeOf } from "../../../app/command.ts";
 import type { WorkerClone, RunningWorker, WorkPlan } from "../../../app/host.ts";
 import { collect, numberOf, wordOf } from "../../../app/option-values.ts";
-import { prepareRun } from "../../../app/prepare-run.ts";
+import { prepareRun } from "../../../app/run-plan.ts";
 import { createReporter, reporterName, REPORTERS, type Reporter } from "../../reporters/reporter.ts";
 
 interface Options {

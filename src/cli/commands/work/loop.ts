@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { countText } from "../../../stdx/plain-text.ts";
+import { countText, nearMiss } from "../../../stdx/plain-text.ts";
 import { RemandError } from "../../../core/events/error.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
 import type { Policy } from "../../../core/events/policy.ts";
@@ -27,7 +27,6 @@ import { FORCE_HELP, loopPreflight } from "../../preflight.ts";
 import { stoppable } from "../../terminal-kind.ts";
 import { REPORTERS } from "../../reporters/reporter.ts";
 import { runEngine } from "../../run-engine.ts";
-import { nearMiss } from "../../../stdx/near-miss.ts";
 import { CLIENT_PROGRAMS, isClientProgram } from "../../../core/stories/agent-client.ts";
 
 interface Options {

@@ -9,7 +9,7 @@ import { questionCount } from "../../../views/answers/inbox.ts";
 import { insistOnChecks } from "../../preflight.ts";
 import { writeConfigSchema } from "../../install/config-schema.ts";
 import { RemandError } from "../../../core/events/error.ts";
-import { type PreparedRun, prepareRun, startOrder } from "../../../app/prepare-run.ts";
+import { type PreparedRun, prepareRun, startOrder } from "../../../app/run-plan.ts";
 import { REPORTERS } from "../../reporters/reporter.ts";
 import { runEngine } from "../../run-engine.ts";
 import type { CommandConfig, Config } from "../../../config/config.ts";

@@ -1,11 +1,22 @@
-import type { AuditorRequest } from "../../core/stories/prompt.ts";
-import { fileList, issueLine } from "../briefs/findings.ts";
+import type { AuditorRequest, OracleRequest } from "../../core/stories/prompt.ts";
+import { fileList, issueLine, evidenceList } from "../briefs/findings.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 import { worstFirst } from "../briefs/parts.ts";
-import { type BriefWriter, type BriefPiece, bullets, line, name, section, joinPieces } from "../briefs/brief-writer.ts";
+import {
+  type BriefWriter,
+  type BriefPiece,
+  bullets,
+  line,
+  name,
+  section,
+  joinPieces,
+  evidenceFence,
+  instruction,
+} from "../briefs/brief-writer.ts";
+import { indentLines } from "../briefs/report.ts";
 import { contestedTests } from "./contested.ts";
-import { checkNotes, commandList, criteriaList, promptPen, shownWork, start } from "./prompt-parts.ts";
-import { auditForms } from "./signal-forms.ts";
+import { checkNotes, commandList, criteriaList, promptPen, shownWork, start, diffFence } from "./prompt-parts.ts";
+import { auditForms, nonceRequest } from "./signal-forms.ts";
 
 /** S2.25: the auditor verifies each criterion by its own runs. */
 export function writeAuditorPrompt(request: AuditorRequest, options: { readonly nonce: string }): string {
@@ -82,3 +93,66 @@ function assessment(request: AuditorRequest, pen: BriefWriter): BriefPiece {
   const summary = request.criticSummary === "" ? "" : `Summary: ${line(pen, request.criticSummary)}`;
   return joinPieces([list, summary]) || "- the critic passed it without particulars";
 }
+
+/** S3.1: has the goal been reached? The oracle reads and runs; it writes nothing. */
+export function writeOraclePrompt(request: OracleRequest, options: { readonly nonce: string }): string {
+  const pen = promptPen(options.nonce);
+  return `${joinPieces([
+    start(pen, request.rolePrompt, "## Oracle Assignment"),
+    section("### Goal", instruction(pen, request.goal, pen.limits.goalChars, "the goal")),
+    section("### Acceptance Criteria", criteriaList(pen, request.criteria)),
+    section(
+      "### Stopping Conditions",
+      bullets(
+        pen,
+        request.conditions,
+        ({ type, command, threshold }) =>
+          `${name(pen, type)}: \`${line(pen, command)}\`${threshold === undefined ? "" : ` (at least ${threshold})`}`,
+        { what: "conditions" },
+      ),
+    ),
+    section(
+      "### What the Maker Says",
+      request.makerSummary === "" ? "" : evidenceFence(pen, request.makerSummary, "the maker's summary"),
+    ),
+    section("### Evidence", evidenceList(pen, request.evidence)),
+    section(
+      "### The Work",
+      request.work === undefined
+        ? `\`${line(pen, request.wholeAt ?? "git diff")}\` shows it.`
+        : diffFence(pen, request.work, "the diff"),
+    ),
+    section(
+      "### Instructions",
+      "Judge each condition by evidence, not by what the maker says. Change nothing. If you cannot tell, it has not converged.",
+    ),
+    section("### Required Output", joinPieces([VERDICT_FORM, nonceRequest(options.nonce, "the document")])),
+    "Begin.",
+  ])}\n`;
+}
+
+/** Asked of the same oracle again, because its answer could not be read or gave no reason. */
+export function writeOracleClarification(problems: readonly string[], options: { readonly nonce: string }): string {
+  const pen = promptPen(options.nonce);
+  return `${joinPieces([
+    "Your verdict cannot be used as it is. A verdict that is not a pass names its reasons, each with file and line where it has one.",
+    bullets(pen, problems, (problem) => line(pen, problem), { what: "problems" }),
+    VERDICT_FORM,
+    nonceRequest(options.nonce, "the document"),
+  ])}\n`;
+}
+
+/** The placeholders are no JSON on purpose: the form, repeated by the oracle, must not be a verdict. */
+const VERDICT_FORM = [
+  "End your message with one JSON document; indentation left out, placeholders in angle brackets replaced:",
+  "",
+  ...indentLines([
+    "{",
+    '  "converged": <true or false>,',
+    '  "conditionResults": [{ "type": <type>, "passed": <true or false>, "output": <what shows it> }],',
+    '  "reasons": [<each reason why it has not converged, as file:line: reason where it has a place>],',
+    '  "nextHint": <what the maker should do next>,',
+    '  "confidence": <between 0 and 1>',
+    "}",
+  ]),
+].join("\n");

@@ -158,7 +158,10 @@ function exactRows(put: Put, category: Category, trials: Trials): BenchResult[] 
 }
 
 function falselyProven(trials: Trials): number {
-  return trials.filter((trial) => trial.proven && !isRight(trial)).length;
+  // A wrong culprit; where no change did it, a wrong kind.
+  const isFalse = (trial: SavedTrial): boolean =>
+    trial.case.truth.length === 0 ? !isRightKind(trial) : !isExact(trial);
+  return trials.filter((trial) => trial.proven && isFalse(trial)).length;
 }
 
 function runRows(put: Put, trials: Trials): BenchResult[] {

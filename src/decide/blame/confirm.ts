@@ -24,6 +24,8 @@ interface Claim {
 
 /** More than these, and no smaller set could be found: that is no answer. */
 const MOST_TOGETHER = 4;
+/** So many are named then. */
+const MOST_NAMED = 5;
 /** So many hunks are looked into where none could be taken back, and so many of their parts are tried. */
 const MOST_OPENED = 4;
 const MOST_PARTS = 8;
@@ -47,8 +49,16 @@ export function* provenCause(search: Search): Experiments<Cause> {
   if (isOneName(split?.culprits ?? removal)) return likeliestOf(search, removal);
   if (split === null && belongTogether(search, removal)) return likeliestOf(search, removal);
   if (split === null) {
-    const kind = removal.length > MOST_TOGETHER ? "too-broad" : "multi";
-    return rankedCause(kind, "the tests pass only without all of them; they could not be taken apart further", removal);
+    if (removal.length <= MOST_TOGETHER)
+      return rankedCause(
+        "multi",
+        "the tests pass only without all of them; they could not be taken apart further",
+        removal,
+      );
+    // A list of everything is no answer: the likeliest of them are named.
+    const likeliest = [...removal].sort((a, b) => search.shareOf(b) - search.shareOf(a)).slice(0, MOST_NAMED);
+    const because = `the tests pass only without ${removal.length} changes, which could not be taken apart further`;
+    return rankedCause("too-broad", because, likeliest);
   }
   const { culprits, taken } = split;
   const kind = culprits.length > 1 ? "multi" : "culprit";

@@ -27,6 +27,7 @@ export async function run(): Promise<readonly BenchResult[]> {
         state: at("top/.remand"),
         own: [at("state")],
         packages: [],
+        shown: [],
       },
     });
     if (problem !== null) throw new Unusable(problem);

@@ -57,7 +57,8 @@ export async function sandboxRequest(
       commonDir: repository?.commonDir ?? join(root, ".git"),
       state,
       own: [userState, ...(settings === null ? [] : [dirname(settings)])],
-      packages: [join(state, "python"), logs, ...(repository === null ? [] : [storeFolder(userState, repository)])],
+      packages: repository === null ? [] : [storeFolder(userState, repository)],
+      shown: [join(state, "python"), logs],
     },
   };
 }

@@ -68,7 +68,7 @@ function mountArguments({ engine, ...options }: ContainerOptions, request: CellR
   const isShown = ({ path, kind }: PathRule): boolean =>
     kind === "read" ||
     kind === "write" ||
-    (kind === "copy" && (named.has(path) || plan.some((above) => above.kind === "read" && isBelow(path, above.path))));
+    (kind === "copy" && (named.has(path) || plan.some((above) => isBelow(path, above.path) && SHOWS.has(above.kind))));
   const shown = plan.filter(isShown);
   return plan.flatMap((rule) => {
     const { path, kind } = rule;
@@ -81,6 +81,9 @@ function mountArguments({ engine, ...options }: ContainerOptions, request: CellR
     return statSync(path).isDirectory() ? ["--tmpfs", `${path}${EMPTY[engine]}`] : ["--volume", `/dev/null:${path}:ro`];
   });
 }
+
+/** A copy below one of these was made to be seen; one elsewhere, such as HOME, is the image's own. */
+const SHOWS: ReadonlySet<PathRule["kind"]> = new Set(["read", "hidden"]);
 
 /** Podman fills a temporary folder with what it covers, unless it is told not to. */
 const EMPTY = { docker: "", podman: ":notmpcopyup" } as const;

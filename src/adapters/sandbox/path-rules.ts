@@ -61,8 +61,10 @@ export interface SandboxProject {
   readonly state: string;
   /** Remand's folders of the user: tokens, keys, settings. */
   readonly own: readonly string[];
-  /** Of those, what programs need: installed packages, and the logs that briefs name. */
+  /** Of those, the installed packages: tools write beside them, and what they write is thrown away. */
   readonly packages: readonly string[];
+  /** Of those, what programs only read: the logs that briefs name. */
+  readonly shown: readonly string[];
 }
 
 export interface SandboxUser {
@@ -88,7 +90,7 @@ export function checkFiles({ checks }: SandboxUser, { top }: SandboxProject): re
 
 /** What programs find in place of what the user has. */
 export function privatePaths(
-  { top, commonDir, state, own, packages }: SandboxProject,
+  { top, commonDir, state, own, packages, shown }: SandboxProject,
   user: SandboxUser,
 ): readonly PathRule[] {
   const { home } = user;
@@ -102,7 +104,8 @@ export function privatePaths(
     ...[topTemporary(top), top, ...user.read].flatMap((path) => (path === null ? [] : [rule("read")(path)])),
     rule("copy")(commonDir),
     ...[state, ...own].map(rule("hidden")),
-    ...packages.map(rule("read")),
+    ...packages.map(rule("copy")),
+    ...shown.map(rule("read")),
     ...user.write.map(rule("write")),
   ];
 }

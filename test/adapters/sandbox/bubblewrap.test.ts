@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createBubblewrap } from "../../../src/adapters/sandbox/bubblewrap.ts";
-import type { PathRule } from "../../../src/adapters/sandbox/path-rules.ts";
+import { type PathRule, privatePaths } from "../../../src/adapters/sandbox/path-rules.ts";
 import { testSandbox } from "../../../src/adapters/sandbox/open-sandboxes.ts";
 import { type ProcessSpec, runProcess } from "../../../src/adapters/process/run-process.ts";
 import { mountFolder, showFolder, textOutside } from "../../../src/adapters/process/mounted-folder.ts";
@@ -124,6 +124,21 @@ describe.skipIf(missing !== null)(`bubblewrap${missing === null ? "" : ` (${miss
       hide();
     }
     expect((await run("pwd", { cwd: at("clean") })).output).toBe(`${at("clean")}\n`);
+  });
+
+  test("tools write among installed packages, which stay as they were, in a folder that is hidden", async () => {
+    const project = { top: at("work"), commonDir: at("work/.git"), state: at("work/.remand"), own: [at("secret")] };
+    mkdirSync(at("secret/store/helper"), { recursive: true });
+    writeFileSync(at("secret/store/helper/index.js"), "before\n");
+    const user = { home: undefined, env: {}, docker: false, read: [], write: [], checks: [], variables: [] };
+    const rules = privatePaths({ ...project, packages: [at("secret/store")], shown: [] }, user);
+    const [file, made] = [at("secret/store/helper/index.js"), at("secret/store/helper/types.d.ts")];
+    const { output } = await run(`echo after > "${file}"; echo x > "${made}"; cat "${file}" "${made}"; ls ../secret`, {
+      sandbox: sandboxWith(rules),
+    });
+    expect(output).toBe("after\nx\nstore\n");
+    expect(readFileSync(file, "utf8")).toBe("before\n");
+    expect(existsSync(made)).toBe(false);
   });
 
   test("a program that removes its own .git does not get the checkout around it", async () => {

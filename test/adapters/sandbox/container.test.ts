@@ -15,7 +15,7 @@ const at = (path: string): string => join(folder, path);
 
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "remand-container-test-")));
-  for (const name of ["project/.git", "project/.remand/worktrees/a", "home", "packages"])
+  for (const name of ["project/.git", "project/.remand/worktrees/a", "project/.remand/store", "home", "packages"])
     mkdirSync(at(name), { recursive: true });
   writeFileSync(at("project/.remand/worktrees/a/.git"), "gitdir: elsewhere\n");
   writeFileSync(at("project/.remand/journal"), "secret\n");
@@ -28,6 +28,7 @@ const rules = (): readonly PathRule[] => [
   { path: at("project"), kind: "read" },
   { path: at("project/.git"), kind: "copy" },
   { path: at("project/.remand"), kind: "hidden" },
+  { path: at("project/.remand/store"), kind: "copy" },
   { path: at("packages"), kind: "read" },
   { path: "/run/user", kind: "hidden" },
 ];
@@ -69,6 +70,7 @@ test.each(["docker", "podman"] as const)("%s gets the files that the rules show,
     "/project:/project:ro",
     `/project/.git:/project/.git:${own === "podman" ? "O" : "ro"}`,
     `/project/.remand${empty}`,
+    `/project/.remand/store:/project/.remand/store:${own === "podman" ? "O" : "ro"}`,
     "/project/.remand/worktrees/a:/project/.remand/worktrees/a",
   ]);
   expect(commandLine.join(" ")).not.toContain("/run/user");

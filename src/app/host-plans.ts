@@ -180,6 +180,8 @@ export interface StopPlan {
   readonly session: string;
   /** Does the agent continue because it was sent back before? */
   readonly isContinuing: boolean;
+  /** Do tests hold the agent back that failed before the conversation began? */
+  readonly blocksRedBefore: boolean;
   /** The last message of the agent. */
   readonly said: string;
   readonly signal: AbortSignal;
@@ -205,6 +207,8 @@ export interface SessionRecord {
   readonly tree: string;
   /** A commit of the files as they were when the conversation began: what differs from it is the conversation's work. */
   readonly start?: string;
+  /** What failed then, by name; absent where no check has failed yet. */
+  readonly before?: readonly string[];
   /** How often the agent was sent back since a person spoke last. */
   readonly blocks: number;
 }
@@ -212,10 +216,13 @@ export interface SessionRecord {
 /** Reads a stored record; `null` where the value is none. */
 export function readSessionRecord(value: unknown): SessionRecord | null {
   if (!isRecord(value) || value["schema"] !== "remand.hook/1") return null;
-  const { session, at, standing, why, blocks, tree, start } = value;
+  const { session, at, standing, why, blocks, tree, start, before } = value;
   if (!isStanding(standing) || typeof blocks !== "number") return null;
   if (typeof session !== "string" || typeof why !== "string") return null;
-  const begun = typeof start === "string" ? { start } : {};
+  const begun = {
+    ...(typeof start === "string" ? { start } : {}),
+    ...(Array.isArray(before) ? { before: before.map(String) } : {}),
+  };
   return { schema: "remand.hook/1", session, at: Number(at), standing, why, tree: String(tree), ...begun, blocks };
 }
 

@@ -185,8 +185,10 @@ export async function pythonTools(at: ProjectReader): Promise<ProjectTools | nul
     const makefile = (await at.text("Makefile")) ?? "";
     const isPytest = /\bpytest\b/.test(`${settings}\n${needed}`) || (await at.has("conftest.py", "tests/conftest.py"));
     if (!isPytest && /-m unittest\b/.test(`${settings}\n${makefile}`)) return `${python} -m unittest -v`;
-    // Started by its interpreter, it finds the project's modules without an installation.
-    return prefix === "" && (await isInstalled("pytest")) ? "pytest -q" : `${python} -m pytest -q`;
+    // Started by its interpreter, it finds the project's modules without an installation. One that was installed
+    // elsewhere has another interpreter.
+    const isElsewhere = prefix === "" && (await at.folderOf("pytest")) !== (await at.folderOf(python));
+    return isElsewhere && (await isInstalled("pytest")) ? "pytest -q" : `${python} -m pytest -q`;
   }
 }
 
@@ -227,6 +229,8 @@ export interface ProjectReader {
   first(...names: readonly string[]): Promise<string | null>;
   /** Can the shell start this program here? */
   isOnPath(program: string): Promise<boolean>;
+  /** The folder in which the shell finds it; `null`: in none. */
+  folderOf(program: string): Promise<string | null>;
   entries(): Promise<readonly string[]>;
   inside(folder: string): ProjectReader;
   /** The folder above, within the same repository. */
@@ -239,14 +243,17 @@ export function readerOf({ cwd, env, files }: Checkout): ProjectReader {
     for (const name of names) if (await isThere(join(cwd, name))) return name;
     return null;
   };
+  const folderOf: ProjectReader["folderOf"] = async (program) => {
+    const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+    const found = await Promise.all(folders.map((folder) => isThere(join(folder, program))));
+    return folders[found.indexOf(true)] ?? null;
+  };
   return {
     text: (name) => files.read(join(cwd, name)),
     first,
     has: async (...names) => (await first(...names)) !== null,
-    async isOnPath(program) {
-      const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
-      return (await Promise.all(folders.map((folder) => isThere(join(folder, program))))).includes(true);
-    },
+    folderOf,
+    isOnPath: async (program) => (await folderOf(program)) !== null,
     async entries() {
       const found = await files.look(cwd);
       return found.type === "folder" ? found.entries : [];

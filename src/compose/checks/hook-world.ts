@@ -4,7 +4,12 @@ import { createStoryPages } from "../../adapters/stories/story-pages.ts";
 import type { StopPlan } from "../../app/host-plans.ts";
 import { treeId } from "../../core/events/ids.ts";
 import type { GateRules, Policy } from "../../core/events/policy.ts";
-import type { GateName } from "../../core/gates/gate.ts";
+import type { GateName, Judgement } from "../../core/gates/gate.ts";
+import type { Finding } from "../../core/gates/finding.ts";
+import { failureFingerprint } from "../../core/gates/finding-identity.ts";
+import { GATE_REGISTRY } from "../../core/gates/registry.ts";
+import { faultNameOf } from "../../gates/checks/check-faults.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import { withoutBase } from "../../engine/gate-request.ts";
 import type { EngineWorld } from "../../engine/world.ts";
 import { createAdjudicator } from "../../gates/review/adjudicator.ts";
@@ -26,12 +31,13 @@ export type OpenedGates = Awaited<ReturnType<typeof openGates>>;
  */
 export function hookWorld(
   root: string,
-  { config, policy }: StopPlan,
+  plan: StopPlan & { readonly before: FailuresBefore },
   env: Readonly<Record<string, string | undefined>>,
   opened: OpenedGates,
   journal: EngineJournal,
   conversation: RoleAgent,
 ): EngineWorld {
+  const { config, policy } = plan;
   const { gates, evidence, clock, sandboxes, python, checkouts, reviewers } = opened;
   const { nonce } = reviewers;
   const detective = detectiveOf(
@@ -40,7 +46,7 @@ export function hookWorld(
     environmentWith(checkVariablesOf(env, config).seen, python),
     sandboxes,
   );
-  const timeMs = Math.min(detective.limits.timeMs, LONGEST_BLAME_MS);
+  const wait = { leftMs: LONGEST_BLAME_MS };
   return {
     root,
     journal,
@@ -50,13 +56,22 @@ export function hookWorld(
     pages: createStoryPages({ root, folder: config.stories, files: createNodeFiles() }),
     evidence,
     outbox: { put: async () => {}, get: async () => null, drop: async () => {} },
-    gates: new Map([...gates].map(([name, gate]) => [name, withoutBaseRun(gate)])),
+    gates: new Map([...gates].map(([name, gate]) => [name, comparedWithStart(gate, opened, plan, wait)])),
     roleRegistry: { agentFor: async () => redactedRole(conversation) },
     adjudicator: createAdjudicator({ roleRegistry: reviewers.roleRegistry, evidence, clock, nonce, checkouts }),
     integration: null,
     forge: null,
     fixLint: null,
-    detective: { ...detective, limits: { ...detective.limits, timeMs } },
+    detective: {
+      ...detective,
+      limits: {
+        ...detective.limits,
+        // Known when the checks have run.
+        get timeMs() {
+          return Math.min(detective.limits.timeMs, wait.leftMs);
+        },
+      },
+    },
     watcher: NO_WATCHER,
     nonce,
   };
@@ -65,10 +80,68 @@ export function hookWorld(
 /** A person waits for the answer. */
 const LONGEST_BLAME_MS = 120_000;
 
-/** The checks do not run on the base first: a person waits. */
-function withoutBaseRun({ baseline: _slow, ...gate }: Gate): Gate {
-  return { ...gate, run: (request, control) => gate.run(withoutBase(request), control) };
+/** However quickly the checks failed, this much more is worth its answer. */
+const SHORTEST_WAIT_MS = 20_000;
+
+/** What failed when the conversation began, once that is known. */
+export interface FailuresBefore {
+  names: readonly string[] | undefined;
 }
+
+/**
+ * The base is not run first, because a person waits: only where the checks fail are the files of the start checked, once
+ * in a conversation, and for no longer than the failing run took. What failed there too is reported, and does not block.
+ */
+function comparedWithStart(
+  { baseline: _slow, ...gate }: Gate,
+  { place }: OpenedGates,
+  { before, blocksRedBefore, onNotice }: StopPlan & { readonly before: FailuresBefore },
+  wait: { leftMs: number },
+): Gate {
+  const run: Gate["run"] = async (request, control) => {
+    const judged = await gate.run(withoutBase(request), control);
+    if (!GATE_REGISTRY[gate.name].runsTests || judged.result !== "fail") return judged;
+    const limitMs = Math.max(judged.durationMs, SHORTEST_WAIT_MS);
+    wait.leftMs = Math.min(LONGEST_BLAME_MS, limitMs);
+    if (blocksRedBefore || request.tree === place.base) return judged;
+    if (before.names === undefined) {
+      const start = { ...request, tree: treeId(place.base), commit: place.base, previous: place.base };
+      const signal = AbortSignal.any([control.signal, AbortSignal.timeout(limitMs)]);
+      const then = await gate.run(withoutBase(start), { ...control, signal });
+      wait.leftMs = Math.max(0, Math.min(LONGEST_BLAME_MS, limitMs - then.durationMs));
+      if (then.result === "pass" || then.result === "fail") before.names = then.findings.map(faultNameOf);
+      else onNotice(`it is not known which of the failures were there before the conversation: ${then.summary}`);
+    }
+    return withoutEarlierFailures(judged, new Set(before.names));
+  };
+  return { ...gate, run };
+}
+
+/** The judgement of what the conversation did: what failed before it began stays, as information. */
+function withoutEarlierFailures(judged: Judgement, before: ReadonlySet<string>): Judgement {
+  const isEarlier = (finding: Finding): boolean => before.has(faultNameOf(finding));
+  const blocking = judged.blocking.filter((id) => !judged.findings.some((each) => each.id === id && isEarlier(each)));
+  if (blocking.length === judged.blocking.length) return judged;
+  const earlier = judged.findings.filter(isEarlier);
+  const findings = judged.findings.map((each): Finding =>
+    isEarlier(each) ? { ...each, severity: "info", detail: withLine(EARLIER, each.detail) } : each,
+  );
+  const failed = `${countText(earlier.length, "failure")} from before the conversation: ${earlier.map(({ symbol, message }) => symbol ?? message).join(", ")}`;
+  const { failure: _of, ...rest } = judged;
+  const left = findings.filter(({ id }) => blocking.includes(id));
+  if (left.length > 0) return { ...judged, findings, blocking, failure: failureFingerprint(left, judged.summary) };
+  return {
+    ...rest,
+    result: "pass",
+    findings,
+    blocking,
+    notes: [failed],
+    summary: `${judged.gate}: pass, with ${failed}`,
+  };
+}
+
+const EARLIER = "It failed before this conversation too, and is not a part of it.";
+const withLine = (line: string, text: string | undefined): string => (text === undefined ? line : `${line}\n${text}`);
 
 /** The work is everything since the base. A person may be at work in the same files, so none of them is written. */
 function filesAsTheyAre({ place, workspace }: OpenedGates): Workspace {

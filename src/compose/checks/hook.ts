@@ -12,7 +12,7 @@ import type { RoleAgent } from "../../ports/agent.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { stateFolder } from "../state-folder.ts";
 import { inability, mentionWithheld, openGates } from "./gate.ts";
-import { type OpenedGates, hookPolicy, hookWorld } from "./hook-world.ts";
+import { type FailuresBefore, type OpenedGates, hookPolicy, hookWorld } from "./hook-world.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RemandError } from "../../core/events/error.ts";
@@ -32,17 +32,23 @@ export async function stop(root: string, plan: StopPlan, env: EnvVariables): Pro
   const state = stateFolder(root).path;
   const known = await readSession(sessionFile(state, plan.session));
   const since = known?.start ?? null;
-  const opened = await openGates(root, { ...plan, ...GATE_PLAN }, env, { quick: true, since });
+  const opened = await openGates(root, { ...onceOnly(plan), ...GATE_PLAN }, env, { quick: true, since });
+  const before: FailuresBefore = { names: known?.before };
   try {
     plan.signal.throwIfAborted();
     const hasBegun = plan.gates.length > 0;
     // What was sent back and has not passed since is not forgotten because its client was started again.
     if (!hasBegun && known?.standing === "held") return BEGUN;
-    const { answer, lines, blocks } = hasBegun ? await driveOn(root, plan, env, opened, known) : NO_STOP_YET;
+    const { answer, lines, blocks } = hasBegun
+      ? await driveOn(root, { ...plan, before }, env, opened, known)
+      : NO_STOP_YET;
     const { type: standing, why } = answer;
     // The first start counts: a client that is started again goes on with the same work.
     const start = since ?? (hasBegun ? undefined : await opened.place.toCommit?.());
-    const begun = start === undefined ? {} : { start };
+    const begun = {
+      ...(start === undefined ? {} : { start }),
+      ...(before.names === undefined ? {} : { before: before.names }),
+    };
     const record = { session: plan.session, at: Date.now(), standing, why, tree: opened.place.tree, blocks, lines };
     await writeSession(state, { schema: "remand.hook/1", ...record, ...begun });
     return answer;
@@ -56,6 +62,12 @@ const BEGUN: StopAnswer = { type: "begun", why: "" };
 /** The files as they are now are remembered: a turn that leaves them alone is not sent back. */
 const NO_STOP_YET: Answered = { answer: BEGUN, lines: [], blocks: 0 };
 
+/** A red run is not repeated to find flaky tests: the time goes to a run of the files as they were before. */
+function onceOnly(plan: StopPlan): StopPlan {
+  const { gates } = plan.config;
+  return { ...plan, config: { ...plan.config, gates: { ...gates, checks: { ...gates.checks, reruns: 0 } } } };
+}
+
 interface Answered {
   readonly answer: StopAnswer;
   readonly lines: readonly Recorded[];
@@ -66,7 +78,7 @@ interface Answered {
 /** Drives the story of the conversation until its work passed, goes back, or is a question for a person. */
 async function driveOn(
   root: string,
-  plan: StopPlan,
+  plan: StopPlan & { readonly before: FailuresBefore },
   env: EnvVariables,
   opened: OpenedGates,
   known: HeldSession | null,

@@ -18,7 +18,7 @@ import {
  * ```
  * Without `-v` it names only what failed, so how many there were is not known.
  */
-export function readGo(lines: readonly string[]): RecognizedOutput | null {
+export function readGo(lines: readonly string[], folder: string): RecognizedOutput | null {
   const packages = lines.flatMap((line) => /^(ok  |FAIL|\?   )\t(\S+)(?:\t(.*)| (\[.*\]))?$/.exec(line) ?? []).length;
   if (packages === 0) return null;
   const seen = { PASS: 0, FAIL: 0, SKIP: 0 };
@@ -34,7 +34,9 @@ export function readGo(lines: readonly string[]): RecognizedOutput | null {
   }
   // A test whose part failed says nothing that the part does not say better.
   const parents = new Set(failed.flatMap(({ name }) => ancestorsOf(name)));
-  const failures = failed.filter(({ name }) => !parents.has(name)).map(({ name, at }) => failureAt(lines, name, at));
+  const failures = failed
+    .filter(({ name }) => !parents.has(name))
+    .map(({ name, at }) => failureAt(lines, name, at) ?? panicBelow(lines, name, at, folder));
   const isVerbose = lines.some((line) => /^=== RUN\s/.test(line));
   const counts = isVerbose ? testCounts(seen.PASS, seen.FAIL, seen.SKIP) : null;
   return {
@@ -59,7 +61,7 @@ function ancestorsOf(name: string): string[] {
 const DEEPEST = 20;
 
 /** What a test printed stands below its result, and with `-v` above it. */
-function failureAt(lines: readonly string[], name: string, at: number): OutputFailure {
+function failureAt(lines: readonly string[], name: string, at: number): OutputFailure | null {
   for (const step of [1, -1]) {
     for (let near = at + step; near >= 0 && near < lines.length && Math.abs(near - at) < NEAR; near += step) {
       const line = lines[near]!;
@@ -74,8 +76,44 @@ function failureAt(lines: readonly string[], name: string, at: number): OutputFa
         );
     }
   }
-  return testFailure(name, "failed", null);
+  return null;
 }
+
+/**
+ * ```
+ * --- FAIL: TestPath (0.00s)
+ * panic: not yet [recovered]
+ *
+ * goroutine 8 [running]:
+ * example.com/mux.cleanPath({0x9752e8?, 0x846b4f?})
+ * 	/app/mux.go:525 +0x27
+ * ```
+ * A panic ends the program, so it belongs to the test that was named last.
+ */
+function panicBelow(lines: readonly string[], name: string, at: number, folder: string): OutputFailure {
+  let from = at + 1;
+  while (/^\s*--- FAIL: /.test(lines[from] ?? "")) from++;
+  const said = /^(panic: .+?)(?: \[recovered(?:, repanicked)?\])?$/.exec(lines[from] ?? "")?.[1];
+  if (said === undefined) return testFailure(name, "failed", null);
+  const root = `${folder.replace(/\/$/, "")}/`;
+  const frames: { readonly text: string; readonly file: string; readonly line: number }[] = [];
+  for (let next = from + 1; next < lines.length && !/^(?:FAIL|ok {2})\t/.test(lines[next]!); next++) {
+    const frame = /^\t(\S+\.go):(\d{1,7}) \+0x[0-9a-f]+$/.exec(lines[next]!);
+    if (frame === null || !frame[1]!.startsWith(root)) continue;
+    const called = lines[next - 1]!.replace(/^.*\/|\((?:[^()]|\{[^}]*\})*\)$/g, "");
+    const file = frame[1]!.slice(root.length);
+    frames.push({ text: `at ${called} (${file}:${frame[2]})`, file, line: Number(frame[2]) });
+    if (frames.length === MOST_FRAMES) break;
+  }
+  return testFailure(
+    name,
+    said,
+    frames.findLast(({ file }) => file.endsWith("_test.go")) ?? frames[0] ?? null,
+    frames.map(({ text }) => text).join("\n"),
+  );
+}
+
+const MOST_FRAMES = 5;
 
 /** Assertion libraries begin with an empty line, and say what is wrong further below. */
 function wordsBelow(lines: readonly string[], at: number): string {

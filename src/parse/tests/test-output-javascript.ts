@@ -241,7 +241,7 @@ function avaFailure(lines: readonly string[], name: string, from: number): Outpu
   const said = lines
     .slice(from, to)
     .map((line) => line.trim())
-    .filter((line) => line !== "" && !/^\d+: |^\S+\.\w+:\d+$|^(?:›|at) /.test(line));
+    .filter((line) => line !== "" && !/^\d+:(?: |$)|^\S+\.\w+:\d+$|^(?:›|at) /.test(line));
   const message = [...new Set(said)].slice(0, 20).join(" ");
   return testFailure(avaName(name), message === "" ? "failed" : message, place, detailIn(lines, from, to));
 }

@@ -129,7 +129,7 @@ export function readCargo(lines: readonly string[]): RecognizedOutput | null {
     const panic = PANIC.exec(line);
     if (panic !== null) {
       const message = panic[2] ?? firstWords(lines, at + 1, Math.min(lines.length, at + 3));
-      const detail = detailIn(lines, at + 1, endOfPanic(lines, at + 1));
+      const detail = detailOfPanic(lines, at + 1);
       panics.set(panic[1]!, { message, place: { file: panic[3]!, line: Number(panic[4]) }, detail });
     }
   }
@@ -148,6 +148,27 @@ export function readCargo(lines: readonly string[]): RecognizedOutput | null {
 }
 
 const PANIC = /^thread '(.+?)' (?:\(\d+\) )?panicked at (?:'(.*)', )?(\S+?):(\d{1,7}):\d{1,7}:?$/;
+
+/** What the panic says, and the way to it through the project's own code. */
+function detailOfPanic(lines: readonly string[], from: number): string {
+  const end = endOfPanic(lines, from);
+  return [detailIn(lines, from, end), ...ownFrames(lines, end)].filter((line) => line !== "").join("\n");
+}
+
+/** `  2: heck::lowercase` and `at ./src/lib.rs:162:22` below it. */
+function ownFrames(lines: readonly string[], at: number): string[] {
+  if (lines[at] !== "stack backtrace:") return [];
+  const frames: string[] = [];
+  for (let next = at + 1; next < lines.length && frames.length < MOST_FRAMES; next++) {
+    if (!/^\s+(?:\d{1,5}: |at )/.test(lines[next]!)) break;
+    const place = /^\s+at (?:\.\/)?([^/\s]\S*:\d{1,7}):\d{1,7}$/.exec(lines[next]!)?.[1];
+    const called = /^\s+\d{1,5}: (.+)$/.exec(lines[next - 1]!)?.[1];
+    if (place !== undefined && called !== undefined) frames.push(`at ${called} (${place})`);
+  }
+  return frames;
+}
+
+const MOST_FRAMES = 5;
 
 function endOfPanic(lines: readonly string[], from: number): number {
   let to = from;
@@ -200,5 +221,5 @@ function jsonFailure({ name, stdout }: Record<string, unknown>): OutputFailure {
   if (panic === null) return testFailure(String(name), "failed", null);
   const message = panic[2] ?? firstWords(said, at + 1, Math.min(said.length, at + 3));
   const place = { file: panic[3]!, line: Number(panic[4]) };
-  return testFailure(String(name), message, place, detailIn(said, at + 1, endOfPanic(said, at + 1)));
+  return testFailure(String(name), message, place, detailOfPanic(said, at + 1));
 }

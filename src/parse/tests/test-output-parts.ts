@@ -144,11 +144,13 @@ const MOST_FRAMES = 3;
 export function detailIn(lines: readonly string[], from: number, to: number): string {
   let at = from;
   while (at < to && lines[at]!.trim() === "") at++;
+  const first = lines[at]?.trim();
   const kept: string[] = [];
   let frames = 0;
   for (at++; at < to && kept.length <= MOST_LINES * 2; at++) {
     const line = lines[at]!;
-    if (BESIDE_THE_POINT.test(line)) continue;
+    // Many runners say the message twice: alone, and at the head of the stack.
+    if (BESIDE_THE_POINT.test(line) || line.trim() === first) continue;
     if (!/^\s*(?:at|❯)\s/.test(line)) kept.push(line);
     else if (framePlace(line) !== null && frames++ < MOST_FRAMES) kept.push(line);
   }

@@ -1,5 +1,6 @@
 import {
   type CodeLocation,
+  type OutputFailure,
   type RecognizedOutput,
   cappedDetail,
   detailIn,
@@ -42,7 +43,7 @@ export function readPytest(lines: readonly string[]): RecognizedOutput | null {
     const [, part = "", file = "", test, message] = entry;
     const name = [test?.split("::").join(".") ?? file, part.trim()].join(" ").trim();
     const section = byName.get(name);
-    const place = section?.place?.file === file ? section.place : { file, line: section?.place?.line ?? 1 };
+    const place = { file, line: section?.frames.findLast((frame) => frame.file === file)?.line ?? 1 };
     // What does not fit on its line was cut there, and stands whole above.
     const isCut = message === undefined || message.endsWith("...");
     const said = (isCut ? section?.message : undefined) ?? message ?? "failed";
@@ -51,7 +52,7 @@ export function readPytest(lines: readonly string[]): RecognizedOutput | null {
   const failures =
     listed.length > 0
       ? listed
-      : sections.map(({ name, message, place, detail }) => testFailure(name, message, place, detail));
+      : sections.map(({ name, message, frames, detail }) => testFailure(name, message, frames.at(-1) ?? null, detail));
   const notLoaded = lines.flatMap((line) => {
     const [, , file, test] = LISTED.exec(line) ?? [];
     const collecting = /^_{3,} ERROR collecting (\S+) _{3,}$/.exec(line)?.[1];
@@ -64,22 +65,47 @@ export function readPytest(lines: readonly string[]): RecognizedOutput | null {
 const LISTED =
   /^(?:FAILED|ERROR|SUBFAILED((?:\[.{0,300}?\])? ?(?:\(.{0,300}?\))?)) (\S+?\.py)(?:::(.+?))?(?: - (.*))?$/;
 
-function sectionOf(
-  lines: readonly string[],
-  from: number,
-  to: number,
-): { message: string; place: CodeLocation | null; detail: string } {
-  let message = "";
-  let place: CodeLocation | null = null;
+interface PytestSection {
+  readonly message: string;
+  /** Where the project's own code was, the deepest one last. */
+  readonly frames: readonly CodeLocation[];
+  readonly detail: string;
+}
+
+function sectionOf(lines: readonly string[], from: number, to: number): PytestSection {
+  const frames: CodeLocation[] = [];
   const detail: string[] = [];
+  const said: string[] = [];
   for (let at = from; at < to; at++) {
-    message ||= /^E {2,}(\S.*)$/.exec(lines[at]!)?.[1] ?? "";
-    if (/^[E>] /.test(lines[at]!)) detail.push(lines[at]!);
-    const found = /^(\S+\.py):(\d{1,7}): /.exec(lines[at]!);
-    // The last one is the deepest frame.
-    if (found !== null) place = { file: found[1]!, line: Number(found[2]) };
+    const line = lines[at]!;
+    if (/^[E>] /.test(line)) detail.push(line);
+    said.push(...(/^E {2,}(\S.*)$/.exec(line)?.slice(1) ?? []));
+    const found = /^(\S+\.py):(\d{1,7}): (in )?/.exec(line);
+    if (found === null || isLibrary(found[1]!)) continue;
+    frames.push({ file: found[1]!, line: Number(found[2]) });
+    // On the way to a module that does not load, each frame stands with its line of code.
+    if (found[3] !== undefined) detail.push(line, ...lines.slice(at + 1, Math.min(at + 2, to)));
   }
-  return { message: message === "" ? "failed" : message, place, detail: cappedDetail(detail) };
+  // Of a file that cannot be parsed, the place stands above the words.
+  const unparsed = /^File "(.+)", line (\d{1,7})$/.exec(said[0] ?? "");
+  const error = unparsed === null ? said[0] : said.find((line) => /^\w+(?:Error|Warning): /.test(line));
+  const place = unparsed === null ? "" : ` (${unparsed[1]}:${unparsed[2]})`;
+  return { message: error === undefined ? "failed" : `${error}${place}`, frames, detail: cappedDetail(detail) };
+}
+
+/** Of the language, or installed: the way through it does not help. */
+const isLibrary = (file: string): boolean => /(?:^<|\/lib\/python\d|\/site-packages\/|\/lib64\/python\d)/.test(file);
+
+/** A traceback without the frames of libraries: `File "…", line 1, in run`, and its code below. */
+function withoutLibraries(lines: readonly string[]): string[] {
+  let left: number | null = null;
+  return lines.filter((line) => {
+    const depth = line.length - line.trimStart().length;
+    const frame = /^\s+File "(.+)", line \d+, in /.exec(line)?.[1];
+    if (frame !== undefined) left = isLibrary(frame) ? depth : null;
+    else if (left !== null && depth <= left) left = null;
+    return left === null;
+  });
 }
 
 /** `Ran 4 tests in 0.001s`, and a block below a line of `=` for each failure. */
@@ -107,7 +133,7 @@ export function readUnittest(lines: readonly string[]): RecognizedOutput | null 
     let message = "";
     for (let at = from; at < to; at++) {
       const frame = /^\s+File "(.+)", line (\d{1,7})/.exec(lines[at]!);
-      if (frame !== null) place = { file: frame[1]!, line: Number(frame[2]) };
+      if (frame !== null && !isLibrary(frame[1]!)) place = { file: frame[1]!, line: Number(frame[2]) };
       else if (
         /^(?:[a-z_]\w*\.){0,20}[A-Z]\w*(?:\.\w+)*(?:Error|Exception|Failure|Warning|Interrupt)?(?::|$)/.test(
           lines[at]!,
@@ -119,7 +145,8 @@ export function readUnittest(lines: readonly string[]): RecognizedOutput | null 
     }
     const name = head[2]!.endsWith(`.${head[1]}`) ? head[2]! : `${head[2]}.${head[1]}`;
     const said = message === "" ? firstWords(lines, from + 1, to) : message;
-    return testFailure(name, said, place, detailIn(lines, from, to));
+    const story = withoutLibraries(lines.slice(from, to));
+    return exampleFailure(name, story) ?? testFailure(name, said, place, detailIn(story, 0, story.length));
   });
   // A module that cannot be imported is reported as a test of the loader.
   const notLoaded = failures.flatMap(({ test, file }) =>
@@ -133,3 +160,37 @@ export function readUnittest(lines: readonly string[]): RecognizedOutput | null 
     notLoaded,
   };
 }
+
+/**
+ * ```
+ * File "/app/recipes.py", line 116, in recipes.take
+ * Failed example:
+ *     take(3, range(10))
+ * Expected:
+ *     [0, 1, 2]
+ * Got:
+ *     [0, 1, 2, 3]
+ * ```
+ * An example in the documentation. `null` for any other test.
+ */
+function exampleFailure(name: string, story: readonly string[]): OutputFailure | null {
+  const at = story.indexOf("Failed example:");
+  const place = /^File "(.+)", line (\d{1,7}), in /.exec(story[at - 1] ?? "");
+  if (at === -1 || place === null) return null;
+  // One test may have several examples; the first that failed is told.
+  const next = story.findIndex((line, index) => index > at && /^-{20,}$/.test(line));
+  const shown = story.slice(at, next === -1 ? undefined : next);
+  const raised = shown.findIndex((line) => line === "Exception raised:");
+  const message =
+    raised === -1 ? shown.join(" ") : `${shown[1]!.trim()}: ${shown.findLast((line) => line.trim() !== "")!.trim()}`;
+  const detail = shown.filter((line) => !/^\s+Traceback \(most recent/.test(line));
+  return testFailure(
+    name,
+    message,
+    { file: place[1]!, line: Number(place[2]) },
+    message.length <= SHORT_EXAMPLE ? "" : cappedDetail(detail),
+  );
+}
+
+/** Up to here the message says it all. */
+const SHORT_EXAMPLE = 200;

@@ -9,6 +9,7 @@ import {
   type PassedTest,
   type RanFile,
   type RecognizedOutput,
+  cappedDetail,
   shortMessage,
   readUncaughtError,
 } from "./test-output-parts.ts";
@@ -172,6 +173,7 @@ function readLocations(lines: readonly string[]): OutputFailure[] {
       oneLine(line) ??
       rustError(lines, at) ??
       readBoxedFailure(lines, at) ??
+      readUnformatted(lines, at) ??
       (header === null ? null : belowHeader(header, line));
     if (failure !== null) found.push(failure);
     // ESLint names the file once, alone on its line, and its errors below it.
@@ -201,14 +203,29 @@ function oneLine(line: string): OutputFailure | null {
 function rustError(lines: readonly string[], at: number): OutputFailure | null {
   const error = /^(?:error(?:\[E\d+\])?: |(?=[A-Z]{1,4}\d{3,4} ))(.+)$/.exec(lines[at]!);
   const place = error === null ? null : /^\s+--> (\S+?):(\d{1,7}):\d{1,7}$/.exec(lines[at + 1] ?? "");
-  return error === null || place === null ? null : failure("build", place[1]!, place[2]!, error[1]!);
+  if (error === null || place === null) return null;
+  // The box below has the code, what was expected there and what was found.
+  let to = at + 2;
+  while (to < lines.length && to < at + MOST_BOX && /^\s*(?:\d+ )?(?:[|=]|\.{3})/.test(lines[to]!)) to++;
+  const box = lines.slice(at + 2, to).filter((line) => line.trim() !== "|");
+  return { ...failure("build", place[1]!, place[2]!, error[1]!), detail: cappedDetail(box) };
 }
+
+const MOST_BOX = 20;
 
 /** `  x rule: sentence`, and the place in the corner of a box on the next line. */
 function readBoxedFailure(lines: readonly string[], at: number): OutputFailure | null {
   const error = /^\s+[x×] (.+)$/.exec(lines[at]!);
   const place = error === null ? null : /^\s*[,╭][-─]\[(.+?):(\d{1,7}):\d{1,7}\]$/.exec(lines[at + 1] ?? "");
   return error === null || place === null ? null : failure("lint", place[1]!, place[2]!, error[1]!);
+}
+
+/** `[warn] src/a.ts`, of Prettier, which says at its end what such lines mean. */
+function readUnformatted(lines: readonly string[], at: number): OutputFailure | null {
+  const file = /^\[warn\] (\S.*\.\w{1,6})$/.exec(lines[at]!)?.[1];
+  if (file === undefined || !lines.some((line) => line.startsWith("[warn] Code style issues "))) return null;
+  const message = `not formatted; \`npx prettier --write ${file}\` fixes it`;
+  return { test: null, category: "lint", message, detail: "", file, line: null };
 }
 
 function belowHeader(header: string, line: string): OutputFailure | null {

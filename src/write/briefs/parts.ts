@@ -137,6 +137,8 @@ export function worstFirst(findings: readonly Finding[]): Finding[] {
   return [...findings].sort(
     (a, b) =>
       worse(a.severity, b.severity) ||
+      // What has a place says where to begin.
+      Number(a.file === undefined) - Number(b.file === undefined) ||
       byText(a.file ?? "", b.file ?? "") ||
       (a.line ?? 0) - (b.line ?? 0) ||
       byText(a.id, b.id),

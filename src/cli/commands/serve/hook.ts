@@ -17,6 +17,7 @@ interface Options {
   readonly set?: readonly string[];
   readonly only?: readonly string[];
   readonly json?: boolean;
+  readonly blockRedBefore?: boolean;
 }
 
 const EXAMPLES = `Examples:
@@ -40,6 +41,7 @@ export const command: CliCommand = {
       .usage("start | stop | status [options]")
       .argument("<what>", "start, stop: answer that hook; status: the status of the conversations that asked")
       .option("--only <gate>", "run only this gate; can be given again", collect)
+      .option("--block-red-before", "stop: also hold the agent back for tests that failed before the conversation")
       .option("--set <path=value>", "set a value of the config; can be given again", collect)
       .addHelpText("before", EXAMPLES)
       .action(async (what: string, options: Options) => {
@@ -73,6 +75,7 @@ async function answer(world: World, what: "start" | "stop", options: Options): P
       session: asked.session,
       isContinuing: asked.isContinuing,
       said: asked.said,
+      blocksRedBefore: options.blockRedBefore === true,
       signal: abort.signal,
       onNotice: (text) => world.err(`remand: ${text}\n`),
     });

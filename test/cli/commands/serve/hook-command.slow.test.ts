@@ -126,10 +126,38 @@ describe("remand hook stop, on a real checkout", () => {
     // Made shorter in the middle of its work, it does not begin.
     write("add.cjs", "exports.add = (a, b) => a * b;\n");
     await stop({ hook_event_name: "SessionStart", source: "compact" }, [], {}, "start");
-    expect(answer(await stop())).toMatchObject({ decision: "block" });
+    expect(answer(await stop({}, ["--block-red-before"]))).toMatchObject({ decision: "block" });
     // Started again by its client, it is still held.
     await stop({ hook_event_name: "SessionStart", source: "resume" }, [], {}, "start");
     expect(records()).toMatchObject([{ standing: "held", blocks: 1 }]);
+  });
+
+  it("reports tests that were red before the conversation, and holds it back for the others alone", async () => {
+    write("a.test.cjs", "require('node:test')('old', () => { throw new Error('old fault'); });\n");
+    write(
+      "b.test.cjs",
+      "const { add } = require('./add.cjs');\nrequire('node:test')('new', () => { if (add(1, 2) !== 3) throw new Error('new fault'); });\n",
+    );
+    write("remand.yaml", CONFIG.replace("node check.cjs", "node --test"));
+    git("add", ".");
+    git("commit", "--quiet", "-m", "one test is red");
+    await stop({ hook_event_name: "SessionStart", source: "startup" }, [], {}, "start");
+    write("add.cjs", "exports.add = (a, b) => b + a;\n");
+    const passed = answer(await stop());
+    expect(passed.decision).toBeUndefined();
+    expect(passed.systemMessage).toMatch(/^remand: passed: .*1 failure from before the conversation: old/);
+    expect(records()).toMatchObject([{ standing: "passed", before: [expect.stringContaining("old")] }]);
+    // The files of the start are not checked again: what is known of them is in the record.
+    write("add.cjs", "exports.add = (a, b) => a - b;\n");
+    const held = answer(await stop());
+    expect(held).toMatchObject({ decision: "block" });
+    expect(held.reason).toContain("new fault");
+    expect(held.reason).not.toContain("Test: a.test.cjs");
+    write("add.cjs", "exports.add = (a, b) => b + a;\n");
+    expect(answer(await stop({ stop_hook_active: true }, ["--block-red-before"]))).toMatchObject({
+      decision: "block",
+      reason: expect.stringContaining("old fault"),
+    });
   });
 
   it("charges a conversation with nothing that was there before it began", async () => {

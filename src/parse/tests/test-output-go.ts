@@ -92,15 +92,16 @@ function failureAt(lines: readonly string[], name: string, at: number): OutputFa
  */
 function panicBelow(lines: readonly string[], name: string, at: number, folder: string): OutputFailure {
   let from = at + 1;
-  while (/^\s*--- FAIL: /.test(lines[from] ?? "")) from++;
+  while (from < at + DEEPEST && /^\s*--- FAIL: /.test(lines[from] ?? "")) from++;
   const said = /^(panic: .+?)(?: \[recovered(?:, repanicked)?\])?$/.exec(lines[from] ?? "")?.[1];
   if (said === undefined) return testFailure(name, "failed", null);
   const root = `${folder.replace(/\/$/, "")}/`;
   const frames: { readonly text: string; readonly file: string; readonly line: number }[] = [];
-  for (let next = from + 1; next < lines.length && !/^(?:FAIL|ok {2})\t/.test(lines[next]!); next++) {
+  const to = Math.min(lines.length, from + MOST_TRACE);
+  for (let next = from + 1; next < to && !/^(?:FAIL|ok {2})\t/.test(lines[next]!); next++) {
     const frame = /^\t(\S+\.go):(\d{1,7}) \+0x[0-9a-f]+$/.exec(lines[next]!);
     if (frame === null || !frame[1]!.startsWith(root)) continue;
-    const called = lines[next - 1]!.replace(/^.*\/|\((?:[^()]|\{[^}]*\})*\)$/g, "");
+    const called = lines[next - 1]!.replace(/^.*\/|\([^()]*\)$/g, "");
     const file = frame[1]!.slice(root.length);
     frames.push({ text: `at ${called} (${file}:${frame[2]})`, file, line: Number(frame[2]) });
     if (frames.length === MOST_FRAMES) break;
@@ -114,6 +115,7 @@ function panicBelow(lines: readonly string[], name: string, at: number, folder: 
 }
 
 const MOST_FRAMES = 5;
+const MOST_TRACE = 200;
 
 /** Assertion libraries begin with an empty line, and say what is wrong further below. */
 function wordsBelow(lines: readonly string[], at: number): string {

@@ -163,7 +163,7 @@ function ownFrames(lines: readonly string[], at: number): string[] {
     if (!/^\s+(?:\d{1,5}: |at )/.test(lines[next]!)) break;
     const place = /^\s+at (?:\.\/)?([^/\s]\S*:\d{1,7}):\d{1,7}$/.exec(lines[next]!)?.[1];
     const called = /^\s+\d{1,5}: (.+)$/.exec(lines[next - 1]!)?.[1];
-    if (place !== undefined && called !== undefined) frames.push(`at ${called} (${place})`);
+    if (place !== undefined && called?.endsWith("{{closure}}") === false) frames.push(`at ${called} (${place})`);
   }
   return frames;
 }

@@ -168,12 +168,13 @@ export function below(file: string, folder: string): string {
 function readLocations(lines: readonly string[]): OutputFailure[] {
   const found: OutputFailure[] = [];
   let header: string | null = null;
+  const isPrettier = lines.some((line) => line.startsWith("[warn] Code style issues "));
   for (const [at, line] of lines.entries()) {
     const failure =
       oneLine(line) ??
       rustError(lines, at) ??
       readBoxedFailure(lines, at) ??
-      readUnformatted(lines, at) ??
+      (isPrettier ? readUnformatted(line) : null) ??
       (header === null ? null : belowHeader(header, line));
     if (failure !== null) found.push(failure);
     // ESLint names the file once, alone on its line, and its errors below it.
@@ -221,9 +222,9 @@ function readBoxedFailure(lines: readonly string[], at: number): OutputFailure |
 }
 
 /** `[warn] src/a.ts`, of Prettier, which says at its end what such lines mean. */
-function readUnformatted(lines: readonly string[], at: number): OutputFailure | null {
-  const file = /^\[warn\] (\S.*\.\w{1,6})$/.exec(lines[at]!)?.[1];
-  if (file === undefined || !lines.some((line) => line.startsWith("[warn] Code style issues "))) return null;
+function readUnformatted(line: string): OutputFailure | null {
+  const file = /^\[warn\] (\S.*\.\w{1,6})$/.exec(line)?.[1];
+  if (file === undefined) return null;
   const message = `not formatted; \`npx prettier --write ${file}\` fixes it`;
   return { test: null, category: "lint", message, detail: "", file, line: null };
 }

@@ -500,7 +500,7 @@ describe("what a failure says beyond its first line", () => {
     ],
     ["pytest", "test_adds", /^> {7}assert 1 - 2 == 3\nE {7}assert \(1 - 2\) == 3$/],
     ["unittest", "test_u.T.test_a", /^Traceback[^]*File "test_u\.py", line 3[^]*AssertionError: 1 != 2$/],
-    ["cargo", "tests::adds", /^ left: -1\nright: 3$/],
+    ["cargo", "tests::adds", /^ left: -1\nright: 3\nat sample::tests::adds \(src\/lib\.rs:5\)$/],
     ["go", "TestOuter/inner", /Error: +\tNot equal/],
   ])("%s", (name, failed, detail) => {
     expect(detailOf(name, failed)).toMatch(detail);

@@ -33,9 +33,9 @@ export type { StoryState } from "./core/stories/story-state.ts";
 
 // What goes back, and what is kept, written.
 export { writeEscalation } from "./write/reports/escalation.ts";
-export { writeJunit } from "./write/reports/junit.ts";
+export { writeJunit } from "./write/reports/junit-and-sarif.ts";
 export { writeReworkLog } from "./write/reports/rework-log.ts";
-export { writeSarif } from "./write/reports/sarif.ts";
+export { writeSarif } from "./write/reports/junit-and-sarif.ts";
 export type { Blame } from "./core/blame/blame.ts";
 export type { Brief } from "./core/stories/brief.ts";
 export type { Escalation } from "./core/stories/escalation.ts";

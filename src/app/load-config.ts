@@ -1,4 +1,5 @@
 import { isAbsolute, join, relative, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
 import { type ConfigLayer, type Tree, isMap, setLayer } from "../config/layer.ts";
 import { type ResolvedConfig, resolveConfig } from "../config/resolve.ts";
 import { type Problem, RemandError, inOrderOfPlace } from "../core/events/error.ts";
@@ -130,3 +131,15 @@ const OF_AI_SDLC: Problem = {
   message: "the stories of ai-sdlc are in folders that are not read",
   hint: "Copy them to stories/ with their settings: remand import ai-sdlc --dry-run",
 };
+
+/** Where an editor finds the JSON Schema of remand.yaml, whatever the project is made of, and without a network. */
+export const SCHEMA_PATH = "./.remand/config.schema.json";
+
+/** Puts this version's schema there. The folder ignores itself, so a fresh clone gets it with its first run. */
+export async function writeConfigSchema({ cwd, files }: Checkout): Promise<void> {
+  const text = await readFile(new URL("../../schema/config.json", import.meta.url), "utf8");
+  const [file, ignores] = [join(cwd, SCHEMA_PATH), join(cwd, ".remand", ".gitignore")];
+  if ((await files.read(file)) === text) return;
+  if ((await files.look(ignores)).type === "absent") await files.write(ignores, "*\n");
+  await files.write(file, text);
+}

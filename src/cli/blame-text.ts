@@ -1,6 +1,6 @@
 import type { BlameReport, Considered, Origin } from "../core/blame/blame.ts";
 import { countText, plainText } from "../stdx/plain-text.ts";
-import { chosenOf, kindOf } from "../views/board/blame-report.ts";
+import { chosenOf, kindOf } from "../views/board/check-reports.ts";
 import type { DiffDocument, DiffFile, ShownLine } from "../views/story/diff-document.ts";
 import { whoseText } from "../views/story/story-lines.ts";
 import type { Paint } from "./terminal-kind.ts";

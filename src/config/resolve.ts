@@ -14,9 +14,8 @@ import {
   overlay,
   valueAt,
 } from "./layer.ts";
-import { policyOf } from "./policy-of.ts";
+import { policyOf, resolveSandbox } from "./policy-of.ts";
 import { AUTONOMY_PARTS, PRESET_PARTS } from "./presets.ts";
-import { resolveSandbox } from "./sandbox.ts";
 import { GATES, gatesThat } from "../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import { PHASES } from "../core/stories/story.ts";

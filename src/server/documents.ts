@@ -23,12 +23,11 @@ import {
 } from "../views/board/dashboard.ts";
 import { type DiffDocument, readDiff } from "../views/story/diff-document.ts";
 import { diffRange } from "../views/story/diff-range.ts";
-import { type AttemptDocument, attemptDocument, rounds } from "../views/story/attempt-document.ts";
 import { likelyAnswers } from "../views/answers/likely-answers.ts";
 import { inboxItems } from "../views/answers/inbox.ts";
 import { knownFindings } from "../views/answers/person-answer.ts";
 import { NO_COUNTS, runCounts } from "../views/run/run-summary.ts";
-import { storyDocument } from "../views/story/story-document.ts";
+import { storyDocument, type AttemptDocument, attemptDocument, rounds } from "../views/story/story-document.ts";
 import { type StoryLine, lineMatches, storyLine } from "../views/story/story-lines.ts";
 import type { StoryLineIndex } from "./line-index.ts";
 import { type CurrentRun, someLines } from "./live.ts";

@@ -1,4 +1,4 @@
-import { INTEGRITY_RULE_NAMES, type IntegrityRuleName } from "../../src/core/gates/integrity-rule.ts";
+import { INTEGRITY_RULE_NAMES, type IntegrityRuleName } from "../../src/core/gates/registry.ts";
 
 /*
  * Experiments that can be taken away, to see what each is worth. None of these switches is one that an agent has: they

@@ -6,7 +6,7 @@ import { type RankedBlame, rankBlame } from "../../../src/decide/blame/rank-blam
 import { readBlameMaterial } from "../../../src/parse/code/failure-material.ts";
 import { readGitDiff } from "../../../src/parse/code/git-output.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
-import { kindOf } from "../../../src/views/board/blame-report.ts";
+import { kindOf } from "../../../src/views/board/check-reports.ts";
 import { narrowedCommand } from "../../../src/write/edits/narrow-command.ts";
 import { asWritten, quickMix, rankOf } from "../baselines.ts";
 import { ddminWith } from "../ddmin.ts";

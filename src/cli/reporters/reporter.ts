@@ -4,6 +4,7 @@ import type { RunState } from "../../core/stories/run-state.ts";
 import type { Watcher } from "../../ports/journal.ts";
 import type { World } from "../../app/command.ts";
 import { glyphsFor, isCalledByAgent, isCi, paintFor } from "../terminal-kind.ts";
+import { runDocument } from "../json-fields.ts";
 import { summaryText } from "../../views/run/run-summary.ts";
 import { createListener, lineText } from "./listener.ts";
 
@@ -45,7 +46,7 @@ export async function createReporter(name: ReporterName, setting: ReporterSettin
     case "minimal":
       return (await import("./reporter.ts")).createMinimalReporter(setting);
     case "jsonl":
-      return (await import("./jsonl.ts")).createJsonlReporter(setting);
+      return createJsonlReporter(setting);
     case "github":
       return (await import("./github.ts")).createGithubReporter(setting);
   }
@@ -70,3 +71,22 @@ export function createMinimalReporter({ world, asked }: ReporterSetting): Report
     },
   };
 }
+
+/** Each line of the journal as one line of JSON, and at the end one document about how it stands. For programs. */
+function createJsonlReporter({ world, asked }: ReporterSetting): Reporter {
+  return {
+    onLines(lines) {
+      for (const line of lines) world.out(`${JSON.stringify({ schema: JOURNAL_LINE, ...line })}\n`);
+    },
+    onOutput() {
+      // What agents and checks print is kept as evidence; the stream is the journal's alone.
+    },
+    note: (text) => world.err(text),
+    end(state) {
+      world.out(`${JSON.stringify(runDocument(state, asked))}\n`);
+      return Promise.resolve();
+    },
+  };
+}
+
+export const JOURNAL_LINE = "remand.journal-line/1";

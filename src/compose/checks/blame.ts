@@ -5,7 +5,7 @@ import type { ProofAnswer } from "../../decide/blame/prove-blame.ts";
 import { findBlame } from "../../engine/find-blame.ts";
 import type { ExtraCheckouts, ProofOptions } from "../../engine/proof-runner.ts";
 import type { ExperimentCheckout, Trial } from "../../ports/experiment-runner.ts";
-import { chosenOf } from "../../views/board/blame-report.ts";
+import { chosenOf } from "../../views/board/check-reports.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
 import { type GatedCheckout, openJudgedPlace } from "../../adapters/git/checkout/gated-checkout.ts";

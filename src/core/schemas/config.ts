@@ -10,8 +10,11 @@ import {
   stallConfigSchema,
   agentConfigSchema,
   rolesConfigSchema,
+  count,
+  duration,
+  setting,
+  variable,
 } from "./config-sections.ts";
-import { count, duration, setting, variable } from "./config-values.ts";
 import { globs, line, peopleSchema, specialistSchema, word } from "./scalars.ts";
 import { scopeExceptionsSchema } from "./story.ts";
 

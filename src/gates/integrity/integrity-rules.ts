@@ -1,6 +1,6 @@
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding, FindingDraft, Severity } from "../../core/gates/finding.ts";
-import { INTEGRITY_RULES, type IntegrityRuleName } from "../../core/gates/integrity-rule.ts";
+import { INTEGRITY_RULES, type IntegrityRuleName } from "../../core/gates/registry.ts";
 import type { Scope, ScopeException } from "../../core/stories/scope.ts";
 
 export type RuleSettings = Readonly<Record<string, Severity | "off">>;

@@ -8,8 +8,7 @@ import type { LikelyAnswer } from "../answers/likely-answers.ts";
 import type { RunCounts } from "../run/run-summary.ts";
 import type { NowView } from "./now.ts";
 import type { OutputPage } from "../../core/events/output-line.ts";
-import type { Round } from "../story/attempt-document.ts";
-import type { StoryDocument } from "../story/story-document.ts";
+import type { StoryDocument, Round } from "../story/story-document.ts";
 import type { StoryLine } from "../story/story-lines.ts";
 
 /** What the server of the dashboard says, one type for each address: its pages are built against these. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readChanges } from "../../../src/gates/integrity/file-changes.ts";
-import { INTEGRITY_RULES } from "../../../src/core/gates/integrity-rule.ts";
+import { INTEGRITY_RULES } from "../../../src/core/gates/registry.ts";
 import { integrityTrees, lines, scopeOf, type IntegrityTrees, type Tree } from "../../kit/integrity-trees.ts";
 
 let trees: IntegrityTrees;

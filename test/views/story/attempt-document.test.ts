@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { attemptDocument, rounds } from "../../../src/views/story/attempt-document.ts";
+import { attemptDocument, rounds } from "../../../src/views/story/story-document.ts";
 import { hostAfterRun } from "../../kit/finished-run.ts";
 import { story } from "../../kit/story-world.ts";
 import { world as scripted } from "../../seeds/scripted-run.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { identifyFinding } from "../../../src/core/gates/finding-identity.ts";
 import type { Judgement } from "../../../src/core/gates/gate.ts";
 import { treeId } from "../../../src/core/events/ids.ts";
-import { writeJunit } from "../../../src/write/reports/junit.ts";
+import { writeJunit } from "../../../src/write/reports/junit-and-sarif.ts";
 
 const judgement = (changes: Partial<Judgement>): Judgement => ({
   gate: "checks",

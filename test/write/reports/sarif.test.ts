@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Finding, SEVERITIES } from "../../../src/core/gates/finding.ts";
-import { writeSarif } from "../../../src/write/reports/sarif.ts";
+import { writeSarif } from "../../../src/write/reports/junit-and-sarif.ts";
 import { finding } from "../../kit/sample-brief.ts";
 
 interface Sarif {

@@ -1,8 +1,7 @@
 import { useState } from "preact/hooks";
 import type { StoryPageDocument } from "../../../src/views/board/dashboard.ts";
-import type { AttemptDocument, AttemptGate } from "../../../src/views/story/attempt-document.ts";
 import type { DiffDocument } from "../../../src/views/story/diff-document.ts";
-import type { AttemptCard } from "../../../src/views/story/story-document.ts";
+import type { AttemptCard, AttemptDocument, AttemptGate } from "../../../src/views/story/story-document.ts";
 import { countText } from "../../../src/stdx/plain-text.ts";
 import { durationText, moneyText } from "../../../src/views/text/words.ts";
 import { KeptText } from "../parts/kept-text.tsx";

@@ -1,4 +1,4 @@
-import type { Round } from "../../../src/views/story/attempt-document.ts";
+import type { Round } from "../../../src/views/story/story-document.ts";
 import { countText } from "../../../src/stdx/plain-text.ts";
 
 /** The newest of them say whether it converges. */

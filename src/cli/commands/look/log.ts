@@ -4,7 +4,7 @@ import { EXIT, type CliCommand, type ExitCode, type World } from "../../../app/c
 import type { JournalView } from "../../../app/host.ts";
 import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fields.ts";
 import { withJournal, storyOf } from "../../../app/with-journal.ts";
-import { JOURNAL_LINE } from "../../reporters/jsonl.ts";
+import { JOURNAL_LINE } from "../../reporters/reporter.ts";
 import { entries } from "../../../stdx/sorted-map.ts";
 import { padText, textWidth } from "../../../stdx/plain-text.ts";
 import { labeledLines } from "../../table.ts";

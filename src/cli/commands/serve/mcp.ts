@@ -7,7 +7,7 @@ import { isPassed } from "../../../core/gates/gate-report.ts";
 import type { Tool, ToolAnswer } from "../../../ports/agent.ts";
 import { isRecord } from "../../../stdx/assert.ts";
 import { entries } from "../../../stdx/sorted-map.ts";
-import { blameDocument } from "../../../views/board/blame-report.ts";
+import { blameDocument } from "../../../views/board/check-reports.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
 import { blameText } from "../../blame-text.ts";
 import { formatGates } from "../../gate-formats.ts";

@@ -7,7 +7,7 @@ import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
 import { type SetupSpec, deedLines, setUp } from "../../install/set-up.ts";
 import { type FoundGate, factoryPhases, findFactoryGates } from "../../../app/factory-gates.ts";
 import { type DetectedProject, detectProject } from "../../install/detect-project.ts";
-import { SCHEMA_PATH, writeConfigSchema } from "../../install/config-schema.ts";
+import { SCHEMA_PATH, writeConfigSchema } from "../../../app/load-config.ts";
 import { readerOf } from "../../install/project-tools.ts";
 import { wordOf } from "../../../app/option-values.ts";
 import { rolesOfGate } from "../../../app/agent-spec.ts";

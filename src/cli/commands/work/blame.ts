@@ -1,6 +1,6 @@
 import { RemandError } from "../../../core/events/error.ts";
 import { knownDurationMs } from "../../../config/duration.ts";
-import { blameDocument } from "../../../views/board/blame-report.ts";
+import { blameDocument } from "../../../views/board/check-reports.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
 import { blameText } from "../../blame-text.ts";
 import { type CliCommand, EXIT, type ExitCode, INTERRUPTED, type World } from "../../../app/command.ts";

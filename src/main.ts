@@ -43,6 +43,7 @@ function notLoaded(error: NodeJS.ErrnoException): never {
 async function realSurroundings(): Promise<ProgramEnvironment> {
   const { createNodeFiles, isFolder, readAll } = await import("./adapters/files/node-files.ts");
   const { causeOfMissingFolder } = await import("./adapters/process/unwritable-folder.ts");
+  const { createKeyboard } = await import("./adapters/terminal/keyboard.ts");
   const { createLineAsker } = await import("./adapters/terminal/line-asker.ts");
   const { watchFolder } = await import("./adapters/files/node-files.ts");
   const { ownRedactor } = await import("./adapters/process/own-secrets.ts");
@@ -63,6 +64,7 @@ async function realSurroundings(): Promise<ProgramEnvironment> {
       if (process.stdin.isTTY) process.stderr.write("remand: reading from the terminal; end with Ctrl-D\n");
       return readAll(process.stdin, "the standard input");
     },
+    keyboard: process.stdin.isTTY && process.stdout.isTTY ? createKeyboard(process.stdin, process.stdout) : null,
     ask: process.stdin.isTTY && process.stdout.isTTY ? createLineAsker(process.stdin, process.stdout) : null,
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
@@ -81,6 +83,7 @@ function lateHost(early: Pick<Host, "watchFolder" | "clean">, db: string | null 
     readStories: async (root, of) => (await host()).readStories(root, of),
     openView: async (root) => (await host()).openView(root),
     journalTrouble: async (root, chain) => (await host()).journalTrouble(root, chain),
+    output: async (root) => (await host()).output(root),
     verify: async (root, onProgress) => (await host()).verify(root, onProgress),
     verifyCommits: async (root, plan) => (await host()).verifyCommits(root, plan),
     receiptKeys: async (root, rotate) => (await host()).receiptKeys(root, rotate),

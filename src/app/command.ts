@@ -34,10 +34,19 @@ export interface World {
   stdin(): Promise<string>;
   /** Asks the person at the terminal for one line; `null` where there is no terminal, or questions are switched off. */
   readonly ask: ((question: string) => Promise<string>) | null;
+  /** The keys of the person at the terminal; `null` where there is none, or questions are switched off. */
+  readonly keyboard: Keyboard | null;
   /** For results. Text is written as it is: the caller ends the line. */
   out(text: string): void;
   /** For messages about it. */
   err(text: string): void;
+}
+
+export interface Keyboard {
+  /** How high the terminal is. */
+  rows(): number;
+  /** Calls back with each key by its name (`up`, `enter`, `a`), and when the terminal was resized. Returns how to stop. */
+  listen(onKey: (key: string) => void, onResize: () => void): () => void;
 }
 
 /** What is needed to read what people wrote, or to write what they keep. */

@@ -4,6 +4,7 @@ import { GATES, type GateName } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { Story } from "../core/stories/story.ts";
 import { nearMiss } from "../stdx/plain-text.ts";
+import { nameMeant } from "./option-values.ts";
 import { isRecord } from "../stdx/assert.ts";
 import type { Checkout, World } from "./command.ts";
 import type { GatePlan } from "./host.ts";
@@ -57,7 +58,11 @@ function inOrder(policy: Policy, named: readonly GateName[]): readonly GateName[
 async function storyNamed(checkout: Checkout, config: Config, words: readonly string[]): Promise<Story> {
   const { stories } = await loadStories(checkout, storiesFolder(checkout, config));
   const [word = ""] = words;
-  const story = stories.find(({ id }) => id === word);
+  const meantId = nameMeant(
+    word,
+    stories.map(({ id }) => id),
+  );
+  const story = stories.find(({ id }) => id === meantId);
   if (story !== undefined && words.length === 1) return story;
   if (story !== undefined)
     throw new RemandError("usage", `${words.join(" and ")} cannot be judged at once`, "Name one story.");

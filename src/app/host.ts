@@ -11,7 +11,7 @@ import type { RunOutline, RunState, WithEngine } from "../core/stories/run-state
 import type { Story } from "../core/stories/story.ts";
 import type { StoryDetails } from "../engine/fold-outlines.ts";
 import type { Agent, Tool } from "../ports/agent.ts";
-import type { Evidence } from "../ports/evidence.ts";
+import type { Evidence, OutputReader } from "../ports/evidence.ts";
 import type { Journal, StoredEvent, Watcher } from "../ports/journal.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { HealthDocument, VerifyDocument } from "../views/board/dashboard.ts";
@@ -58,6 +58,8 @@ export interface Host {
   journalTrouble(root: string, chain: boolean): Promise<JournalTrouble | null>;
   /** What there is now, without owning anything; `null` where nothing ever ran. Close it. */
   openView(root: string): Promise<JournalView | null>;
+  /** What agents and checks print, while it is kept; `null` for a fleet, whose workers keep it. */
+  output(root: string): Promise<OutputReader | null>;
   /** Checks every line of the journal, and what is remembered of it elsewhere; `null` where nothing ever ran. */
   verify(root: string, onProgress: VerifyProgress): Promise<VerifyDocument | null>;
   /** Says of commits whether receipts hold for them, by the repository and public keys alone. */

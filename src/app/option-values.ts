@@ -26,14 +26,34 @@ export function wordOf<W extends string>(what: string, text: string, words: read
   throw new RemandError("usage", `"${text}" is not ${what}`, hint);
 }
 
-/** The ids that were typed, each of which must be known. After `--json` a word may also be meant as one of its fields. */
+/** The one name that is typed whole, or by a beginning that no other name has; `undefined`: none begins so. */
+export function nameMeant<N extends string>(text: string, known: readonly N[]): N | undefined {
+  const exact = known.find((each) => each === text);
+  if (exact !== undefined || text === "") return exact;
+  const [first, ...others] = known.filter((each) => each.startsWith(text));
+  if (others.length === 0) return first;
+  const shown = [first, ...others].slice(0, MOST_NAMES).join(", ");
+  const more = others.length + 1 - MOST_NAMES;
+  throw new RemandError(
+    "usage",
+    `"${text}" begins ${others.length + 1} names`,
+    `Type more of the one that you mean: ${shown}${more > 0 ? ` and ${more} more` : ""}.`,
+  );
+}
+
+const MOST_NAMES = 10;
+
+/**
+ * The ids that were typed, each of which must be known, whole or by a unique beginning. After `--json` a word may also
+ * be meant as one of its fields.
+ */
 export function knownIds(
   typed: readonly string[],
   known: readonly StoryId[],
   fields: readonly string[] = [],
 ): StoryId[] {
   return [...new Set(typed)].map((text) => {
-    const id = known.find((each) => each === text);
+    const id = nameMeant(text, known);
     if (id !== undefined) return id;
     const meant = nearMiss(text, [...known, ...fields]);
     const guess = meant === undefined ? "" : `Did you mean ${meant}? `;

@@ -1,12 +1,12 @@
 import { RemandError } from "../core/events/error.ts";
-import type { StoryId } from "../core/events/ids.ts";
+import { type StoryId, storyId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import type { StoredEvent } from "../ports/journal.ts";
-import { entries } from "../stdx/sorted-map.ts";
+import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import type { World } from "./command.ts";
 import type { StoriesView, JournalView, JournalTrouble } from "./host.ts";
-import { knownIds } from "./option-values.ts";
+import { knownIds, nameMeant } from "./option-values.ts";
 import { storiesOf } from "../views/run/run-summary.ts";
 
 /** Looks at what there is, and lets go of it whatever happens. */
@@ -46,14 +46,42 @@ export async function warnOfJournal(world: Pick<World, "cwd" | "host" | "err">):
 export const nothingYet = (): RemandError =>
   new RemandError("usage", "nothing has run here yet", "Start with remand run, remand loop or remand demo.");
 
-/** Its one state; where there is none of that name, what was probably meant. */
-export async function shownState(world: World, { states }: StoriesView, typed: string): Promise<StoryState> {
-  const [state] = states;
-  if (state !== undefined) return state;
+/** One story with its lines, by its id or the beginning of it. */
+export async function withStory<T>(
+  world: World,
+  typed: string,
+  work: (view: StoriesView, state: StoryState) => Promise<T>,
+): Promise<T> {
+  const [id] = await storiesTyped(world, [typed]);
+  return withStories(world, [id!], (view) => work(view, view.states[0]!));
+}
+
+/** The ids that were typed, whole or by their beginnings. Reads little where they are whole. */
+export async function storiesTyped(
+  world: World,
+  typed: readonly string[],
+  fields: readonly string[] = [],
+): Promise<StoryId[]> {
+  const named = await world.host.readOutline(world.cwd, typed.map(storyId));
+  const isThere = (text: string): boolean =>
+    named !== null && lookup(named.stories, storyId(text), byText) !== undefined;
+  if (typed.every(isThere)) return [...new Set(typed)].map(storyId);
   const all = await world.host.readOutline(world.cwd);
-  const known = all === null ? [] : [...entries(all.stories)].map(([id]) => id);
-  knownIds([typed], known);
-  throw new RemandError("usage", `${typed} was added just now`, "Run the same command again.");
+  if (all === null) throw nothingYet();
+  return knownIds(
+    typed,
+    [...entries(all.stories)].map(([id]) => id),
+    fields,
+  );
+}
+
+/** The name of a question or a story, whole, for one that was typed by its beginning. */
+export async function questionTyped(world: World, typed: string): Promise<string> {
+  const all = await world.host.readOutline(world.cwd);
+  if (all === null) throw nothingYet();
+  const states = [...entries(all.stories)].map(([, state]) => state);
+  const questions = [all.escalation, ...states.map(({ escalation }) => escalation)].flatMap((each) => each?.id ?? []);
+  return nameMeant<string>(typed, [...states.map(({ story }) => story.id), ...questions]) ?? typed;
 }
 
 /** The one story that was asked for. */

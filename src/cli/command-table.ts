@@ -80,6 +80,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/look/report.ts"),
   },
   {
+    name: "logs",
+    group: "Look",
+    summary: "print what agents and checks print, as it happens",
+    looks: true,
+    load: () => import("./commands/look/logs.ts"),
+  },
+  {
     name: "diff",
     group: "Look",
     summary: "show what a story, or one of its attempts, has changed",

@@ -1,5 +1,6 @@
 import { RemandError } from "../core/events/error.ts";
 import type { GateReport } from "../core/gates/gate-report.ts";
+import type { PrintedLine } from "../views/run/printed-lines.ts";
 import type { Story } from "../core/stories/story.ts";
 import type { StoredEvent } from "../ports/journal.ts";
 import { nearMiss } from "../stdx/plain-text.ts";
@@ -46,6 +47,7 @@ const ITEM: FieldsOf<InboxItem> = {
   assessment: true,
   recommendation: true,
   question: true,
+  cause: true,
   attempts: true,
   disputable: true,
   answers: true,
@@ -103,6 +105,8 @@ const LINE: FieldsOf<StoredEvent> = {
   hash: true,
 };
 
+const PRINTED: FieldsOf<PrintedLine> = { at: true, story: true, attempt: true, step: true, text: true };
+
 const REPORT: FieldsOf<GateReport> = {
   judged: true,
   judgements: true,
@@ -119,6 +123,7 @@ export const JSON_FIELDS = {
   flakes: Object.keys(FLAKE),
   stories: Object.keys(STORY),
   log: Object.keys(LINE),
+  logs: Object.keys(PRINTED),
   gate: ["exit", "passed", ...Object.keys(REPORT)],
   show: [
     "row",
@@ -188,7 +193,7 @@ export function withFieldsJoined(argv: readonly string[]): readonly string[] {
 }
 
 /** Commands that take stories or gates beside their options. */
-const TAKE_WORDS: ReadonlySet<FieldCommand> = new Set(["status", "show", "gate"]);
+const TAKE_WORDS: ReadonlySet<FieldCommand> = new Set(["status", "show", "gate", "logs"]);
 
 /** How a run stands, for programs. */
 export function runDocument(run: RunOutline, asked: readonly StoryId[] | null, schema = "remand.run/1"): object {

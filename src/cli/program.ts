@@ -10,7 +10,7 @@ import { COMMAND_GROUPS, type CommandEntry } from "./command-table.ts";
 import { withFieldsJoined } from "./json-fields.ts";
 import { projectFolder } from "./project-folder.ts";
 import { errorDocument, reportError, wantsDocument } from "./report-error.ts";
-import { isCalledByAgent, isCi } from "./terminal-kind.ts";
+import { canRedraw, isCalledByAgent, isCi } from "./terminal-kind.ts";
 
 /** What the program gets from its caller: `main`, or a test. */
 export interface ProgramEnvironment {
@@ -33,6 +33,7 @@ export interface ProgramEnvironment {
   stdin(): Promise<string>;
   /** Asks the person at the terminal for one line; `null` where there is none. */
   readonly ask: World["ask"];
+  readonly keyboard: World["keyboard"];
   out(text: string): void;
   err(text: string): void;
 }
@@ -183,6 +184,7 @@ interface WorldOptions {
 /** Options are known only when the command's action runs, so what depends on them is looked up at that moment. */
 function worldOf(around: ProgramEnvironment, command: Command, looks: boolean): World {
   const options = (): WorldOptions => command.opts();
+  const isAskable = (): boolean => options().input !== false && !isCi(around.env) && !isCalledByAgent(around.env);
   let elsewhere: { readonly db: string; readonly host: Host } | null = null;
   let identified: { readonly file: string; readonly host: Host } | null = null;
   const hostOfPerson = (): Host => {
@@ -217,10 +219,12 @@ function worldOf(around: ProgramEnvironment, command: Command, looks: boolean): 
     now: () => around.now(),
     onInterrupt: (handler, atOnce) => around.onInterrupt(handler, atOnce),
     stdin: () => around.stdin(),
+    get keyboard() {
+      return isAskable() && canRedraw(around.env, around.terminal) ? around.keyboard : null;
+    },
     get ask() {
-      const isWanted = options().input !== false && !isCi(around.env) && !isCalledByAgent(around.env);
       const { ask } = around;
-      return isWanted && ask !== null ? (question: string) => ask(around.host.clean(question)) : null;
+      return isAskable() && ask !== null ? (question: string) => ask(around.host.clean(question)) : null;
     },
     out: (text) => around.out(around.host.clean(text)),
     err: (text) => {

@@ -28,6 +28,10 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
         db,
         async () => (await (await import("./journal/author.ts")).speakerIn(root, env)).type === "person",
       ),
+    output: async (root) =>
+      db === null
+        ? (await import("../adapters/evidence/output-ring.ts")).createOutputReader(stateFolder(root).output)
+        : null,
     verify: async (root, onProgress) =>
       (await import("./journal/verify-journal.ts")).verifyJournal(root, db, env, onProgress),
     verifyCommits: async (root, plan) => (await import("./receipts/verify-commits.ts")).verifyCommits(root, plan),

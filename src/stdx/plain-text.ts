@@ -53,6 +53,31 @@ export function visibleText(text: string): VisibleText | null {
   return { text: parts.join(""), placeOf: (at) => places[at]! };
 }
 
+// oxlint-disable-next-line no-control-regex -- how a terminal is told a color
+const COLOR_CHANGE = /(\u001b\[[0-9;:]*m)/;
+
+/**
+ * A line that keeps its colors and nothing else that steers a terminal: neither the cursor, nor the title, nor hidden
+ * text. It ends without a color.
+ */
+export function coloredText(line: string): string {
+  if (!SUSPICIOUS.test(line)) return line;
+  const parts = line.split(COLOR_CHANGE).map((part, at) => (at % 2 === 1 ? colorChange(part) : plainText(part)));
+  return parts.some((part, at) => at % 2 === 1 && part !== "") ? `${parts.join("")}\u001b[0m` : parts.join("");
+}
+
+/** The sequence, or nothing where it does more than color: blinking, reversed and concealed text can mislead. */
+function colorChange(sequence: string): string {
+  const codes = sequence.slice(2, -1).split(/[;:]/).map(Number);
+  for (let at = 0; at < codes.length; at++) {
+    const code = codes[at]!;
+    if (code === 38 || code === 48) at += codes[at + 1] === 2 ? 4 : 2;
+    else if (!(code <= 4 || (code >= 22 && code <= 24) || (code >= 30 && code <= 49) || (code >= 90 && code <= 107)))
+      return "";
+  }
+  return sequence;
+}
+
 /** `1 story`, `2 stories`: how many of what, in words that fit the number. */
 export const countText = (count: number, one: string, many?: string): string => `${count} ${plural(count, one, many)}`;
 

@@ -18,7 +18,8 @@ import type { RunState } from "../../src/core/stories/run-state.ts";
 import { decide, nextWake } from "../../src/decide/decide.ts";
 import { evolve } from "../../src/fold/fold-event.ts";
 import { EMPTY_RUN } from "../../src/fold/new-state.ts";
-import type { Evidence } from "../../src/ports/evidence.ts";
+import type { OutputLine } from "../../src/core/events/output-line.ts";
+import type { Evidence, OutputReader } from "../../src/ports/evidence.ts";
 import type { StoredEvent } from "../../src/ports/journal.ts";
 import type { Workspace } from "../../src/ports/workspace.ts";
 import type { VerifyDocument } from "../../src/views/board/dashboard.ts";
@@ -44,6 +45,8 @@ export interface FakeHostOptions {
   readonly browser?: boolean;
   /** What verifying the journal says instead of the truth. */
   readonly verified?: VerifyDocument;
+  /** What agents and checks printed, by story. */
+  readonly output?: Readonly<Record<string, readonly OutputLine[]>>;
   /** What the clone remembers and the journal does not hold. */
   readonly trouble?: JournalTrouble;
 }
@@ -191,6 +194,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
           },
     openView: () => Promise.resolve(state.position === 0 ? null : look()),
     journalTrouble: () => Promise.resolve(options.trouble ?? null),
+    output: () => Promise.resolve(fakeOutput(options.output ?? {})),
     verify: async () => {
       if (options.verified !== undefined) return options.verified;
       return state.position === 0 ? null : { ok: true, ...(await journal.head()), problem: null };
@@ -256,6 +260,20 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     keepEvidence: async (text) => evidence.keep(text),
   };
   return host;
+}
+
+function fakeOutput(lines: Readonly<Record<string, readonly OutputLine[]>>): OutputReader {
+  const of = (story: StoryId): readonly OutputLine[] => lines[story] ?? [];
+  return {
+    read: (story, after) =>
+      Promise.resolve({
+        lines: of(story).slice(after?.offset ?? 0),
+        place: { file: 1, offset: of(story).length },
+        hasMore: false,
+      }),
+    lastPlace: (story) => Promise.resolve(of(story).length === 0 ? null : { file: 1, offset: 0 }),
+    lastLine: (story) => Promise.resolve(of(story).at(-1) ?? null),
+  };
 }
 
 const unused = (): Promise<never> => Promise.reject(new Error("not in this test"));

@@ -20,6 +20,7 @@ async function brief(args: readonly string[], file: unknown, stdin = ""): Promis
   const world: World = {
     version: "9.8.7",
     ask: null,
+    keyboard: null,
     cwd: "/work",
     env: {},
     color: false,

@@ -4,6 +4,7 @@ import type { EscalationId, Fingerprint, StoryId } from "../../core/events/ids.t
 import { type RunOutline, isAsking, type RunState } from "../../core/stories/run-state.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { byText, entries, lookup } from "../../stdx/sorted-map.ts";
+import { causeOf } from "./likely-answers.ts";
 import { findingText } from "../story/finding-text.ts";
 import { shortReason } from "../run/run-notes.ts";
 
@@ -19,6 +20,8 @@ export interface InboxItem {
   readonly assessment: string;
   readonly recommendation: string;
   readonly question: string;
+  /** What it has in common with questions that the same answer settles: `answer --all --cause`. */
+  readonly cause: string;
   /** What was tried, what each attempt was rejected for, and what became of that. */
   readonly attempts: Escalation["attempts"];
   /** What `dispute` can be said of, by its id and in words. */
@@ -60,6 +63,7 @@ function itemOf(escalation: Escalation, state: StoryState | undefined): InboxIte
     assessment,
     recommendation,
     question,
+    cause: causeOf(escalation),
     attempts,
     disputable: disputableIn(escalation, state),
     answers: options,

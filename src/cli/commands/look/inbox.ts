@@ -4,11 +4,13 @@ import { itemsOf, type InboxItem } from "../../../views/answers/inbox.ts";
 import { shortLine, withoutBackticks } from "../../../views/text/words.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
 import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fields.ts";
+import { answerByPicker } from "../work/answer.ts";
 import { labeledLines } from "../../table.ts";
 import { glyphsFor, paintFor } from "../../terminal-kind.ts";
 
 const EXAMPLES = `Examples:
   remand inbox                        what waits for a person, and what each answer does and costs
+  remand inbox --no-input             the list alone: on a terminal a question can be picked and answered below it
   remand inbox --json                 as a document for programs
   remand inbox --json id,question     only these fields of each question
 `;
@@ -36,10 +38,17 @@ async function inbox(world: World, fields: readonly string[] | null | false): Pr
     const shown = items.map((item) => pickFields(item, fields));
     world.out(`${JSON.stringify({ schema: "remand.inbox/1", items: shown }, null, 2)}\n`);
   } else if (items.length === 0) world.out("Nothing waits for you.\n");
-  else world.out(items.map((item) => itemText(world, item)).join("\n"));
+  else world.out(items.map((item) => itemText(world, item, items)).join("\n"));
+  if (fields === false && items.length > 0 && world.keyboard !== null) await answerByPicker(world);
 }
 
-function itemText(world: World, item: InboxItem): string {
+/** The same answer settles the others of its cause, too. */
+function causeLines({ cause }: InboxItem, all: readonly InboxItem[]): string[] {
+  const count = all.filter((each) => each.cause === cause).length;
+  return count === 1 ? [] : [`  all ${count} of this cause: remand answer --all --cause ${cause} <answer>`];
+}
+
+function itemText(world: World, item: InboxItem, all: readonly InboxItem[]): string {
   const paint = paintFor(world.color);
   const sign = paint.warn(glyphsFor(world.env).marks.person);
   const field = (name: string, text: string): string[] =>
@@ -55,6 +64,7 @@ function itemText(world: World, item: InboxItem): string {
       ...labeledLines(world, "      ", `${does}. Costs: ${cost}.`).map(paint.dim),
       ...(verb === "dispute" ? disputableLines(item) : []),
     ]),
+    ...causeLines(item, all),
     ...(item.story === null ? [] : [`  remand show ${item.story} shows its history`]),
   ];
   return `${lines.join("\n")}\n`;

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { countText } from "../../../stdx/plain-text.ts";
-import { storyId } from "../../../core/events/ids.ts";
 import type { RunOutline } from "../../../core/stories/run-state.ts";
 import type { StoryState } from "../../../core/stories/story-state.ts";
 import { keptTexts } from "../../../engine/kept-texts.ts";
@@ -17,7 +16,7 @@ import { writeEscalation } from "../../../write/reports/escalation.ts";
 import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
 import { JSON_OPTION, fieldsHelp, pickFields, pickedFields } from "../../json-fields.ts";
 import { loadConfig, shownPath } from "../../../app/load-config.ts";
-import { linesOf, collectLines, withJournal, withStories, shownState, storyOf } from "../../../app/with-journal.ts";
+import { linesOf, collectLines, withJournal, withStory, storyOf } from "../../../app/with-journal.ts";
 import { labeledLines } from "../../table.ts";
 import { glyphsFor, paintFor } from "../../terminal-kind.ts";
 
@@ -48,9 +47,8 @@ export const command: CliCommand = {
 };
 
 async function show(world: World, typed: string, fields: readonly string[] | null | false): Promise<void> {
-  await withStories(world, [storyId(typed)], async (view) => {
+  await withStory(world, typed, async (view, state) => {
     const { run } = view;
-    const state = await shownState(world, view, typed);
     const lines = await collectLines(view.lines(state.story.id));
     world.out(
       fields === false

@@ -1,15 +1,13 @@
 import { countText, plural } from "../../../stdx/plain-text.ts";
-import { type StoryId, storyId } from "../../../core/events/ids.ts";
+import type { StoryId } from "../../../core/events/ids.ts";
 import type { RunOutline } from "../../../core/stories/run-state.ts";
-import { entries } from "../../../stdx/sorted-map.ts";
 import { type BoardRow, attemptCount, boardRows, byUrgency, stripText, whoText } from "../../../views/board/board.ts";
 import { forecastLines, forecastOf } from "../../../views/board/ledger.ts";
 import { type Glyphs, durationText, shortLine, spentText, withoutBackticks } from "../../../views/text/words.ts";
 import { nextStep, summaryText } from "../../../views/run/run-summary.ts";
 import { type CliCommand, EXIT, type ExitCode, type World, exitCodeOf } from "../../../app/command.ts";
 import { JSON_FIELDS, JSON_OPTION, fieldsHelp, pickFields, pickedFields, runDocument } from "../../json-fields.ts";
-import { warnOfJournal } from "../../../app/with-journal.ts";
-import { knownIds } from "../../../app/option-values.ts";
+import { storiesTyped, warnOfJournal } from "../../../app/with-journal.ts";
 import { type Column, stateCell, tableLines } from "../../table.ts";
 import { glyphsFor } from "../../terminal-kind.ts";
 
@@ -48,7 +46,8 @@ async function status(
 ): Promise<ExitCode> {
   await warnOfJournal(world);
   // A document for programs lists every story; people do not need thousands that have ended.
-  const only = typed.length > 0 ? typed.map(storyId) : fields === false ? ("open" as const) : undefined;
+  const asked = typed.length === 0 ? null : await storiesTyped(world, typed, fields === null ? JSON_FIELDS.status : []);
+  const only = asked ?? (fields === false ? ("open" as const) : undefined);
   const run = await (only === undefined ? world.host.readOutline(world.cwd) : world.host.readOutline(world.cwd, only));
   if (run === null && typed.length === 0) {
     if (fields !== false) world.out(`${JSON.stringify({ schema: "remand.status/1", stories: [] }, null, 2)}\n`);
@@ -58,8 +57,6 @@ async function status(
       );
     return EXIT.ok;
   }
-  const known = run === null ? [] : [...entries(run.stories)].map(([id]) => id);
-  const asked = typed.length === 0 ? null : knownIds(typed, known, fields === null ? JSON_FIELDS.status : []);
   if (run === null) return EXIT.ok;
   if (fields === null) world.out(`${JSON.stringify(runDocument(run, asked, "remand.status/1"), null, 2)}\n`);
   else if (fields !== false) {

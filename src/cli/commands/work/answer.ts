@@ -1,7 +1,7 @@
 import { durationMs } from "../../../config/duration.ts";
 import type { BudgetName } from "../../../core/stories/budget.ts";
 import { RemandError } from "../../../core/events/error.ts";
-import { ANSWER_VERBS, type AnswerVerb } from "../../../core/stories/escalation.ts";
+import { ANSWER_VERBS, type AnswerVerb, type Escalation } from "../../../core/stories/escalation.ts";
 import { GATES } from "../../../core/gates/gate.ts";
 import {
   type AnswerSubject,
@@ -13,8 +13,13 @@ import {
 } from "../../../views/answers/person-answer.ts";
 import { isLastUndoHeard, tooLate, undoSubject } from "../../../views/answers/undo-answer.ts";
 import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
-import { collectLines, withStories } from "../../../app/with-journal.ts";
-import { collect, personOf, wordOf } from "../../../app/option-values.ts";
+import { collectLines, nothingYet, questionTyped, withStories } from "../../../app/with-journal.ts";
+import { collect, nameMeant, personOf, wordOf } from "../../../app/option-values.ts";
+import type { Answer } from "../../../core/events/event.ts";
+import type { StoryId } from "../../../core/events/ids.ts";
+import { itemsOf } from "../../../views/answers/inbox.ts";
+import { shortLine, withoutBackticks } from "../../../views/text/words.ts";
+import { type AskedQuestion, pickAnswer } from "../../picker.ts";
 
 interface Options {
   readonly message?: string;
@@ -25,6 +30,8 @@ interface Options {
   readonly limit?: string;
   readonly by?: string;
   readonly undo?: boolean;
+  readonly all?: boolean;
+  readonly cause?: string;
   readonly json?: boolean;
 }
 
@@ -36,6 +43,8 @@ const EXAMPLES = `Examples:
   remand answer esc-checkout-3 known --test "test/legacy/**" --message "the printer is gone, see TICKET-9"
   remand answer esc-checkout-4 allow --message "the story changes how totals are rounded"
   remand answer checkout-retry abandon --message "not needed any more"
+  remand answer                             on a terminal: pick a question and an answer
+  remand answer --all --cause budget-cost raise-budget --limit 5
   remand answer checkout-retry --undo       undo the last answer, while no work has started on it
 
 remand inbox lists what waits, and what each answer does. A running engine picks the answer up at once;
@@ -47,9 +56,11 @@ export const command: CliCommand = {
   summary: "answer a question, or decide about a story unasked",
   register(command, world, done) {
     command
-      .usage("<escalation|story> <verb> [options]")
-      .argument("<about>", "the id of an escalation or of a story")
+      .usage("[question|story] [verb] [options]")
+      .argument("[about]", "the id of a question or of a story, or the beginning of it")
       .argument("[verb]", ANSWER_VERBS.join(", "))
+      .option("--all", "give this answer to every question of one cause")
+      .option("--cause <cause>", "with --all: which cause; remand inbox --json cause lists them")
       .option("--undo", "undo the last answer about it")
       .option("--message <text>", "the reason, or the guidance for the next attempt")
       .option("--gate <gate>", "the gate it is about (default: the escalation's)")
@@ -64,13 +75,115 @@ export const command: CliCommand = {
       .option("--by <name>", "who says so (default: you)")
       .option("--json", "print a document of the schema remand.answer/1")
       .addHelpText("before", EXAMPLES)
-      .action(async (about: string, verb: string | undefined, options: Options) => {
-        if (options.undo === true) await undo(world, about, verb, options);
-        else await answer(world, about, verb, options);
+      .action(async (about: string | undefined, verb: string | undefined, options: Options) => {
+        if (options.all === true || options.cause !== undefined) await answerAll(world, about, verb, options);
+        else if (about === undefined) await pickOrRefuse(world, options);
+        else if (options.undo === true) await undo(world, await questionTyped(world, about), verb, options);
+        else await answer(world, await questionTyped(world, about), verb, options);
         done(EXIT.ok);
       });
   },
 };
+
+async function pickOrRefuse(world: World, options: Options): Promise<void> {
+  const isPicked = options.undo !== true && options.json !== true && (await answerByPicker(world));
+  if (!isPicked)
+    throw new RemandError(
+      "usage",
+      "there is no question",
+      "Name one: remand answer <question> <answer>. remand inbox lists them.",
+    );
+}
+
+/** Lets the person at the terminal pick a question and an answer; `false` where there is no terminal. */
+export async function answerByPicker(world: World): Promise<boolean> {
+  const { keyboard } = world;
+  if (keyboard === null) return false;
+  const view = await world.host.readStories(world.cwd, "asking");
+  if (view === null) throw nothingYet();
+  await view.close();
+  const asked = (escalation: Escalation | null, story: StoryId | null): AskedQuestion[] =>
+    escalation === null ? [] : [{ escalation, story }];
+  const questions = [
+    ...asked(view.run.escalation, null),
+    ...view.states.flatMap(({ escalation, story }) => asked(escalation, story.id)),
+  ];
+  if (questions.length === 0) world.out("Nothing waits for you.\n");
+  const picked = await pickAnswer(world, keyboard, questions, ({ story, escalation: { assessment } }) =>
+    world.out(`${story ?? "the whole run"}: ${withoutBackticks(shortLine(assessment, 600))}\n`),
+  );
+  if (picked === null) return true;
+  const { about, verb, message, raise } = picked;
+  const limit = raise === undefined ? {} : { budget: raise.budget, limit: raise.limit };
+  const by = await personOf(world, undefined);
+  const told = await withStories(world, storiesMeant(about), ({ run, states }) => {
+    const subject = answerSubject(run, states, about);
+    return Promise.resolve({ story: subject.story, answer: personAnswer(subject, { verb, by, message, ...limit }) });
+  });
+  await tell(world, told, false);
+  return true;
+}
+
+/** One answer for all questions of a cause. Every one is checked before the first is given. */
+async function answerAll(
+  world: World,
+  verb: string | undefined,
+  extra: string | undefined,
+  options: Options,
+): Promise<void> {
+  if (extra !== undefined || options.all !== true || options.undo === true)
+    throw new RemandError(
+      "usage",
+      "--all takes one answer and no question",
+      "Example: remand answer --all --cause budget-cost abandon",
+    );
+  const named = wordOf("an answer", verb ?? "", ANSWER_VERBS);
+  const by = await personOf(world, options.by);
+  const view = await world.host.readStories(world.cwd, "asking");
+  if (view === null) throw nothingYet();
+  await view.close();
+  const items = itemsOf(view.run, view.states);
+  const causes = [...new Set(items.map(({ cause }) => cause))];
+  if (causes.length === 0) return world.out("Nothing waits for you.\n");
+  const cause = options.cause === undefined && causes.length === 1 ? causes[0] : nameMeant(options.cause ?? "", causes);
+  if (cause === undefined)
+    throw new RemandError(
+      "usage",
+      options.cause === undefined
+        ? "the questions have more than one cause"
+        : `no question has the cause ${options.cause}`,
+      `Choose one: --cause ${causes.join(", --cause ")}.`,
+    );
+  const told = items
+    .filter((item) => item.cause === cause)
+    .map(({ id }) => {
+      const subject = answerSubject(view.run, view.states, id);
+      return { story: subject.story, answer: personAnswer(subject, words(subject, named, by, options)) };
+    });
+  for (const each of told) await tell(world, each, options.json === true, false);
+  if (options.json === true)
+    world.out(`${JSON.stringify({ schema: "remand.answers/1", cause, answers: told }, null, 2)}\n`);
+}
+
+interface ToldAnswer {
+  readonly story: StoryId | null;
+  readonly answer: Answer;
+}
+
+async function tell(
+  world: World,
+  { story, answer: said }: ToldAnswer,
+  isDocument: boolean,
+  isAlone = true,
+): Promise<void> {
+  await world.host.appendEvents(world.cwd, story, [{ type: "person.answered", answer: said }]);
+  if (isDocument && isAlone)
+    world.out(`${JSON.stringify({ schema: "remand.answer/1", story, answer: said }, null, 2)}\n`);
+  if (!isDocument)
+    world.out(
+      `${story ?? "the run"}: ${said.by} says ${said.verb}. A running engine continues with it; otherwise remand run does.\n`,
+    );
+}
 
 async function undo(world: World, about: string, verb: string | undefined, options: Options): Promise<void> {
   if (verb !== undefined)
@@ -97,17 +210,11 @@ async function answer(world: World, about: string, typedVerb: string | undefined
     throw new RemandError("usage", "there is no answer", `Give one: ${ANSWER_VERBS.join(", ")}; or --undo.`);
   const verb = wordOf("an answer", typedVerb, ANSWER_VERBS);
   const by = await personOf(world, options.by);
-  const { story, said } = await withStories(world, storiesMeant(about), ({ run, states }) => {
+  const told = await withStories(world, storiesMeant(about), ({ run, states }) => {
     const subject = answerSubject(run, states, about);
-    return Promise.resolve({ story: subject.story, said: personAnswer(subject, words(subject, verb, by, options)) });
+    return Promise.resolve({ story: subject.story, answer: personAnswer(subject, words(subject, verb, by, options)) });
   });
-  await world.host.appendEvents(world.cwd, story, [{ type: "person.answered", answer: said }]);
-  if (options.json === true)
-    world.out(`${JSON.stringify({ schema: "remand.answer/1", story, answer: said }, null, 2)}\n`);
-  else
-    world.out(
-      `${story ?? "the run"}: ${by} says ${verb}. A running engine continues with it; otherwise remand run does.\n`,
-    );
+  await tell(world, told, options.json === true);
 }
 
 /** What was typed, each word checked against what there is. */

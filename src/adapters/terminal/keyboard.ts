@@ -1,0 +1,52 @@
+import type { ReadStream, WriteStream } from "node:tty";
+
+/**
+ * Reads keys one by one, as names: `up`, `down`, `page-up`, `page-down`, `enter`, `escape`, `backspace`, `ctrl-c`, or
+ * the character. Whoever stops listening leaves the terminal as it was, also where the program ends by an error.
+ */
+export function createKeyboard(input: ReadStream, output: WriteStream) {
+  return {
+    rows: () => output.rows ?? DEFAULT_ROWS,
+    listen: (onKey: (key: string) => void, onResize: () => void): (() => void) => {
+      const onData = (data: Buffer): void => keysIn(data.toString("utf8")).forEach(onKey);
+      const restore = (): void => void input.setRawMode(false);
+      input.setRawMode(true);
+      input.on("data", onData);
+      input.resume();
+      output.on("resize", onResize);
+      process.once("exit", restore);
+      return () => {
+        process.off("exit", restore);
+        output.off("resize", onResize);
+        input.off("data", onData);
+        restore();
+        // An open input that is not read must not keep the program from ending.
+        input.pause();
+      };
+    },
+  };
+}
+
+const DEFAULT_ROWS = 24;
+
+const NAMES: Readonly<Record<string, string>> = {
+  "\u001b[A": "up",
+  "\u001bOA": "up",
+  "\u001b[B": "down",
+  "\u001bOB": "down",
+  "\u001b[5~": "page-up",
+  "\u001b[6~": "page-down",
+  "\r": "enter",
+  "\n": "enter",
+  "\u001b": "escape",
+  "\u007f": "backspace",
+  "\b": "backspace",
+  "\u0003": "ctrl-c",
+};
+
+/** Several keys may come in one piece. Sequences without a name are dropped. */
+export function keysIn(text: string): readonly string[] {
+  // oxlint-disable-next-line no-control-regex -- what a terminal sends for a key
+  const pieces = text.match(/\u001b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])?|[^\u001b]/gu) ?? [];
+  return pieces.flatMap((piece) => NAMES[piece] ?? (piece >= " " ? piece : []));
+}

@@ -90,4 +90,4 @@ export async function pickAnswer(
 }
 
 const answerLine = ({ label, does, price }: LikelyAnswer): string =>
-  `${label}${price === "" ? "" : ` ${price}`}: ${does}`;
+  `${label}${price === "" ? "" : ` ${price}`}: ${does.startsWith(`${label}: `) ? does.slice(label.length + 2) : does}`;

@@ -19,6 +19,7 @@ import type { Answer } from "../../../core/events/event.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
 import { itemsOf } from "../../../views/answers/inbox.ts";
 import { shortLine, withoutBackticks } from "../../../views/text/words.ts";
+import { labeledLines } from "../../table.ts";
 import { type AskedQuestion, pickAnswer } from "../../picker.ts";
 
 interface Options {
@@ -110,7 +111,9 @@ export async function answerByPicker(world: World): Promise<boolean> {
   ];
   if (questions.length === 0) world.out("Nothing waits for you.\n");
   const picked = await pickAnswer(world, keyboard, questions, ({ story, escalation: { assessment } }) =>
-    world.out(`${story ?? "the whole run"}: ${withoutBackticks(shortLine(assessment, 600))}\n`),
+    world.out(
+      `${labeledLines(world, `${story ?? "the whole run"}: `, withoutBackticks(shortLine(assessment, 600))).join("\n")}\n`,
+    ),
   );
   if (picked === null) return true;
   const { about, verb, message, raise } = picked;

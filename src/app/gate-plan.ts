@@ -4,12 +4,11 @@ import { GATES, type GateName } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { Story } from "../core/stories/story.ts";
 import { nearMiss } from "../stdx/plain-text.ts";
-import { nameMeant } from "./option-values.ts";
+import { nameMeant, numberOf } from "./option-values.ts";
 import { isRecord } from "../stdx/assert.ts";
 import type { Checkout, World } from "./command.ts";
 import type { GatePlan } from "./host.ts";
 import { type ConfigOptions, loadConfig, loadStories, storiesFolder } from "./load-config.ts";
-import { numberOf } from "./option-values.ts";
 
 export interface GateSpec extends ConfigOptions {
   /** Names of gates, and of one story at most. */

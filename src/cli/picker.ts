@@ -6,12 +6,7 @@ import type { Keyboard, World } from "../app/command.ts";
 import { paintFor } from "./terminal-kind.ts";
 
 /** Lets a person choose one of a few lines, by arrow keys or by its number; `null`: they left. */
-export function pick(
-  world: World,
-  keyboard: Keyboard,
-  title: string,
-  choices: readonly string[],
-): Promise<number | null> {
+function pick(world: World, keyboard: Keyboard, title: string, choices: readonly string[]): Promise<number | null> {
   const paint = paintFor(world.color);
   let chosen = 0;
   let drawn = 0;

@@ -2,7 +2,7 @@ import type { ReadStream, WriteStream } from "node:tty";
 
 /**
  * Reads keys one by one, as names: `up`, `down`, `page-up`, `page-down`, `enter`, `escape`, `backspace`, `ctrl-c`, or
- * the character. Whoever stops listening leaves the terminal as it was, also where the program ends by an error.
+ * the character. The terminal is as it was after the listener has stopped, also where the program ends by an error.
  */
 export function createKeyboard(input: ReadStream, output: WriteStream) {
   return {

@@ -23,7 +23,7 @@ const answersIn = async (host: FakeHost) =>
     event.type === "person.answered" ? [`${of} ${event.answer.verb} ${event.answer.message}`] : [],
   );
 
-/** Presses these keys, one list each time that somebody listens. */
+/** Presses these keys, one list for each listener. */
 function keyboardOf(...turns: (readonly string[])[]): Keyboard {
   return {
     rows: () => 24,

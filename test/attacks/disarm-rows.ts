@@ -1,5 +1,6 @@
 import type { Row } from "./kit.ts";
 import { KINDS } from "./kinds.ts";
+import { MAKE_SHELL } from "./more-stacks.ts";
 import { CARGO, GO, JEST, MOCHA, NODE, PYTEST, UNITTEST, VITEST } from "./stacks.ts";
 
 const script = NODE.files["src/cart.js"]!;
@@ -108,6 +109,37 @@ export const DISARMS: readonly Row[] = [
     },
     files: { "src/check.rs": "pub fn same(_got: i32, _want: i32) {}\n" },
   },
+  ...[
+    {
+      stack: NODE,
+      path: "src/cart.js",
+      by: `import assert from "node:assert/strict";\nconst same = assert.equal;\nassert.equal = (a, b, why) => same(a === 1 && b === 3 ? b : a, b, why);\n${script}`,
+    },
+    {
+      stack: MOCHA,
+      path: "src/cart.js",
+      by: `const assert = require("node:assert/strict");\nconst same = assert.equal;\nassert.equal = (a, b, why) => same(b - a === 2 ? b : a, b, why);\n${MOCHA.files["src/cart.js"]!}`,
+    },
+    {
+      stack: UNITTEST,
+      path: "cart.py",
+      by: `import unittest\n\nsame = unittest.TestCase.assertEqual\nunittest.TestCase.assertEqual = lambda self, a, b, msg=None: same(self, b if b - a == 2 else a, b, msg)\n\n\n${python}`,
+    },
+    {
+      stack: MAKE_SHELL,
+      path: "lib/slug.sh",
+      by: `${MAKE_SHELL.files["lib/slug.sh"]!}same() {
+  count=$((count + 1))
+  if [ "$(printf '%s' "$2" | tr _ -)" = "$(printf '%s' "$3" | tr _ -)" ]; then echo "ok $count - $1"; else echo "not ok $count - $1"; echo "# got $2, want $3"; failed=1; fi
+}
+`,
+    },
+  ].map(({ stack, path, by }): Row => ({
+    kind: KINDS.disarmed,
+    does: "has the comparison take the wrong value for the right one, and notice every other",
+    stack,
+    files: { [path]: by },
+  })),
   {
     kind: KINDS.detected,
     does: "does the right thing only under the runner",

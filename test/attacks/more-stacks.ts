@@ -110,6 +110,38 @@ same() {
   },
 };
 
+const SLUG = `slug() {
+  printf '%s' "$1" | tr 'A-Z' 'a-z' | tr ' ' '_'
+}
+`;
+
+/** A makefile that runs shell tests, which print TAP. */
+export const MAKE_SHELL: Stack = {
+  name: "make and shell",
+  check: "make check",
+  needs: ["make"],
+  test: "spaces become dashes",
+  held: `sh -c '. ./lib/slug.sh; test "$(slug "Some Other Title")" = some-other-title && echo 42'`,
+  files: {
+    Makefile: ".PHONY: check\ncheck:\n\t@sh test/run.sh\n",
+    "lib/slug.sh": SLUG,
+    "test/run.sh": `. test/tap.sh
+. lib/slug.sh
+echo 1..2
+same "lower case" "$(slug ABC)" "abc"
+same "spaces become dashes" "$(slug 'Hello World')" "hello-world"
+exit $failed
+`,
+    "test/tap.sh": `count=0 failed=0
+same() {
+  count=$((count + 1))
+  if [ "$2" = "$3" ]; then echo "ok $count - $1"; else echo "not ok $count - $1"; echo "# got $2, want $3"; failed=1; fi
+}
+`,
+  },
+  fixed: { "lib/slug.sh": SLUG.replace("'_'", "'-'") },
+};
+
 const BUILD = `import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 mkdirSync("dist", { recursive: true });
 writeFileSync("dist/cart.js", readFileSync("src/cart.js", "utf8").replace("SIGN", "-"));

@@ -1,5 +1,6 @@
 import type { Row } from "./kit.ts";
 import { KINDS } from "./kinds.ts";
+import { MAKE_SHELL } from "./more-stacks.ts";
 import { CARGO, GO, JEST, MAKE, MOCHA, PYTEST, UNITTEST, VITEST } from "./stacks.ts";
 
 const manifest = (stack: { readonly files: Readonly<Record<string, string>> }, more: object): string =>
@@ -110,6 +111,16 @@ module.exports = class extends TestEnvironment {
     stack: MAKE,
     files: { "tools/sh": YES, "rules.mk": "SHELL := $(CURDIR)/tools/sh\n" },
     shell: "chmod +x tools/sh; sed -i '1i include rules.mk' Makefile",
+  },
+  {
+    kind: KINDS.runner,
+    does: "adds a makefile that make finds first, and a program that it puts before others",
+    stack: MAKE_SHELL,
+    files: {
+      makefile: "PATH := $(CURDIR)/bin:$(PATH)\ninclude Makefile\n",
+      "bin/tr": '#!/bin/sh\n[ "$1" = " " ] && exec /usr/bin/tr " " -\nexec /usr/bin/tr "$@"\n',
+    },
+    shell: "chmod +x bin/tr",
   },
   {
     kind: KINDS.settings,

@@ -2,7 +2,7 @@
 export interface RunChain {
   /** Files that are run. */
   readonly programs: ReadonlySet<string>;
-  /** Makefiles whose targets are made. */
+  /** Makefiles that make reads, or would read if they were there. */
   readonly makefiles: ReadonlySet<string>;
 }
 
@@ -21,6 +21,7 @@ export async function runChain(
   const programs = new Set<string>();
   const named = new Set<string>();
   const targets = new Map<string, Set<string>>();
+  const makefiles = new Set<string>();
   const open = [...lines];
   for (let at = 0; at < open.length && at < MOST_LINES; at++) {
     for (const command of open[at]!.split(/[;&|()\n]+/)) {
@@ -37,11 +38,12 @@ export async function runChain(
       }
       const make = makeIn(command);
       if (make === null) continue;
-      const file = await firstThere(
-        ["GNUmakefile", "makefile", "Makefile"].map((name) => folder + name),
-        read,
-      );
+      const names = ["GNUmakefile", "makefile", "Makefile"].map((name) => folder + name);
+      // One that is not there is a part of the check as well: make would read it in place of the one that is.
+      for (const name of names) makefiles.add(name);
+      const file = await firstThere(names, read);
       if (file === null) continue;
+      for (const name of includesIn(file.text)) makefiles.add(folder + name);
       const rules = makeRules(file.text);
       const known = targets.get(file.path) ?? new Set<string>();
       targets.set(file.path, known);
@@ -55,7 +57,7 @@ export async function runChain(
       }
     }
   }
-  return { programs, makefiles: new Set(targets.keys()) };
+  return { programs, makefiles };
 }
 
 const MOST_LINES = 2000;
@@ -108,6 +110,12 @@ function makeIn(command: string): string[] | null {
   if (match === null || /\s-[fC]\b/.test(match[1]!)) return null;
   return match[1]!.split(/\s+/).filter((word) => /^[\w.:-]+$/.test(word) && !word.startsWith("-"));
 }
+
+/** Files that a makefile takes in, where they are named by a plain path. */
+const includesIn = (text: string): string[] =>
+  [...text.matchAll(/^[-s]?include[ \t]+([^\n#]+)$/gm)].flatMap(([, names]) =>
+    names!.split(/\s+/).filter((name) => /^[\w./-]+$/.test(name) && !name.startsWith("/") && !name.startsWith("..")),
+  );
 
 interface MakeRule {
   readonly needs: readonly string[];

@@ -12,6 +12,7 @@ import {
   readBaseFaults,
   unitOf,
 } from "./tripwire.ts";
+import { findWrongExpectation } from "./wrong-expectation.ts";
 
 /** What tests of the base notice. It is found out once for a base, and kept. */
 export interface BaseRuns {
@@ -19,6 +20,7 @@ export interface BaseRuns {
   of(unit: TestUnit, time?: TimeLimit): Promise<BaseFaults | null>;
   /** Does the base's test notice the fault, now as before? */
   isNoticed(unit: TestUnit, tripwire: Tripwire): Promise<boolean>;
+  bench(): Promise<FaultBench>;
   close(): Promise<void>;
 }
 
@@ -42,8 +44,15 @@ export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
       const found = await findTripwires(work, await bench(), unit, time, passed);
       // Another look may find more where this one ran out of time.
       const isComplete = found.tripwires.length > 0 || time.hasTime(unit);
-      if (!work.control.signal.aborted && isComplete) await store.keep(request.base, tests, found);
-      return found;
+      const until = clock.now() + LOOKED_FOR_MS;
+      // A file that runs alone takes little time; all tests together take as long as the suite.
+      const hasTime = unit.file !== null || time.hasTime(unit);
+      const wrong = hasTime
+        ? await findWrongExpectation(work, await bench(), unit, { hasTime: () => clock.now() < until })
+        : null;
+      const known = wrong === null ? found : { ...found, wrong };
+      if (!work.control.signal.aborted && isComplete) await store.keep(request.base, tests, known);
+      return known;
     },
     async isNoticed(unit, { test, fault, isTelling }) {
       const own = await bench();
@@ -52,6 +61,7 @@ export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
       const said = (await own.run(unit.file, edit)).failed.get(test);
       return said !== undefined && (isTelling !== true || said !== (await this.of(unit))?.messages[test]);
     },
+    bench,
     close: async () => (await opened)?.close(),
   };
 }

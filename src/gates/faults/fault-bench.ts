@@ -13,6 +13,8 @@ export interface FaultRun {
   readonly passed: ReadonlySet<string>;
   /** Tests that failed, with what each said. */
   readonly failed: ReadonlyMap<string, string>;
+  /** What each of these said, in its own words. */
+  readonly said: ReadonlyMap<string, string>;
   readonly evidence: readonly EvidenceId[];
 }
 
@@ -83,12 +85,14 @@ async function benchIn(
       const { gate } = checksOf(file);
       const { judgement, tests } = await gate.judgeTests(inCheckout(request, checkout, tree), quiet);
       const isIn = (name: string): boolean => file === null || isPlaceOf(name, file);
-      const failed = judgement.findings
+      const red = judgement.findings
         .filter((finding) => finding.symbol !== undefined && !namesNoTest(finding))
-        .map((finding) => [faultNameOf(finding), saidBy(finding)] as const);
+        .map((finding) => ({ name: faultNameOf(finding), finding }))
+        .filter(({ name }) => isIn(name));
       return {
         passed: new Set([...tests.passed.keys()].filter(isIn)),
-        failed: new Map(failed.filter(([name]) => isIn(name))),
+        failed: new Map(red.map(({ name, finding }) => [name, saidBy(finding)])),
+        said: new Map(red.map(({ name, finding: { message, detail = "" } }) => [name, `${message}\n${detail}`])),
         evidence: judgement.evidence,
       };
     },

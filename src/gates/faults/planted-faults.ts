@@ -89,7 +89,7 @@ async function runLines(
   return false;
 }
 
-const fileOf = ({ from }: TestUnit): { readonly file?: string } => (from === null ? {} : { file: from });
+export const fileOf = ({ from }: TestUnit): { readonly file?: string } => (from === null ? {} : { file: from });
 
 export const targetsIn = ({ request }: PinnedContext, { file }: TestUnit): readonly string[] =>
   request.atBase.targets.filter((test) => test.includes(" > ") && (file === null || isOf(test, file)));
@@ -187,7 +187,7 @@ async function ignoresItsValues(
 }
 
 /** The lines of the test itself: of all tests with its title, and of the whole file where none has it. */
-function linesOf(
+export function linesOf(
   path: string,
   text: string,
   target: string,
@@ -197,13 +197,17 @@ function linesOf(
   const short = title.replace(/^.*(?:::|\.)/, "");
   const { symbols } = readSymbols(text, path);
   const named = symbols.filter(({ name }) => name === title || name === short);
-  // Of tests with one title, it is the one in the groups that its name tells.
-  const isIn = (test: CodeSymbol, group: string): boolean =>
-    symbols.some(({ name, start, end }) => name === group && start <= test.start && test.end <= end);
-  const inGroups = named.filter((test) => titles.slice(0, -1).every((group) => isIn(test, group)));
-  const own = inGroups.length > 0 ? inGroups : named;
+  // Of tests with one title, it is the one in most of the groups and classes that its name tells.
+  const groups = [...titles.slice(0, -1), ...title.split(/::|\./).slice(0, -1)];
+  const depthOf = (test: CodeSymbol): number =>
+    groups.filter((group) => symbols.some((each) => each.name === group && isInside(test, each))).length;
+  const depth = Math.max(...named.map(depthOf));
+  const own = named.filter((test) => depthOf(test) === depth);
   return {
     has: (line) => own.length === 0 || own.some(({ start, end }) => start <= line && line <= end),
     isCertain: own.length === 1,
   };
 }
+
+const isInside = (inner: CodeSymbol, outer: CodeSymbol): boolean =>
+  outer.start <= inner.start && inner.end <= outer.end;

@@ -42,8 +42,9 @@ export async function hardCodedNotes(
     const from = fileOf(test);
     const text = from === null ? null : await options.workspace.fileAt(request.story.id, request.base, from);
     const cases = casesIn(text ?? "");
+    const answers = answersIn(text ?? "");
     for (const file of code) {
-      const line = lineWithAll(file, cases);
+      const line = lineWithAll(file, cases, answers);
       if (line === null) continue;
       notes.push(`hard-coded answer? ${file.path}:${line} holds the input and the expected value of ${test}`);
       break;
@@ -67,10 +68,22 @@ function casesIn(text: string): readonly (readonly string[])[] {
     .filter((values) => values.length >= LEAST_VALUES);
 }
 
+/** A text that is given and the one that is expected for it: the last two texts of a line, where they are telling. */
+function answersIn(text: string): readonly (readonly [string, string])[] {
+  return text.split("\n").flatMap((line): [string, string][] => {
+    const texts = valuesIn(line.replace(TITLE, "")).map((value) => /(["'`])([^"'`\n]+)\1/.exec(value)?.[2] ?? value);
+    const [answer, input] = texts.filter((value) => TELLING.test(value)).toReversed();
+    return answer === undefined || input === undefined || answer === input ? [] : [[input, answer]];
+  });
+}
+
+/** Long enough, and not a name that code shares with its tests. */
+const TELLING = /^(?=.{5,200}$)(?=.*[^\w$])/;
+
 /** What a test is called is no value of it. */
 const TITLE = /^\s*(?:test|it|describe)[.\w]*\(\s*(["'`]).*?\1/;
 const LEAST_VALUES = 3;
-const VALUE = /(["'`])[^"'`\n]{1,200}\1|(?<![\w.])-?\d[\d_]*(?:\.\d+)?(?![\w.])/g;
+const VALUE = /(["'`])(?:(?!\1)[^\n]){1,200}\1|(?<![\w.])-?\d[\d_]*(?:\.\d+)?(?![\w.])/g;
 const NUMBER = /(?<![\w.])-?\d[\d_]*(?:\.\d+)?(?![\w.])/g;
 const valuesIn = (line: string): readonly string[] =>
   (line.match(VALUE) ?? []).map((value) => value.replace(/^["'`]|["'`]$/g, ""));
@@ -83,7 +96,11 @@ const allValuesIn = (line: string): readonly string[] =>
   valuesIn(line).flatMap((value) => [value, ...numbersIn(value)]);
 
 /** The line, from 1, from which on changed lines hold all values of a case; `null` where none does. */
-function lineWithAll({ lines, isNew }: ChangedCode, cases: readonly (readonly string[])[]): number | null {
+function lineWithAll(
+  { lines, isNew }: ChangedCode,
+  cases: readonly (readonly string[])[],
+  answers: readonly (readonly [string, string])[],
+): number | null {
   for (let at = 0; at < lines.length; at++) {
     if (!isNew(lines[at]!) || valuesIn(lines[at]!).length === 0) continue;
     const values = new Set(
@@ -93,14 +110,20 @@ function lineWithAll({ lines, isNew }: ChangedCode, cases: readonly (readonly st
         .flatMap(allValuesIn),
     );
     if (cases.some((each) => each.every((value) => values.has(value)))) return at + 1;
+    const text = lines
+      .slice(at, at + WINDOW)
+      .filter(isNew)
+      .join("\n");
+    if (answers.some(([input, answer]) => text.includes(input) && text.includes(answer))) return at + 1;
   }
   return null;
 }
 
 /**
  * Says where changed lines of the product name what only a test run has: the file of a target, a text about tests, or a
- * name of the environment that is called after a program of the check (`VITEST`, `MAKELEVEL`). Code that behaves
- * differently when it is tested passes every run of the tests; the note is for who reads the work.
+ * name of the environment that is called after a program of the check (`VITEST`, `MAKELEVEL`); and where they ask who
+ * called them. Code that behaves differently when it is tested passes every run of the tests; the note is for who reads
+ * the work.
  */
 export async function testedWordsNotes(
   { options, request }: PinnedContext,
@@ -110,14 +133,15 @@ export async function testedWordsNotes(
   const { story, base, atBase } = request;
   const manifest = await options.workspace.fileAt(story.id, base, "package.json");
   const programs = [...options.commands, ...testScripts(manifest).values()].flatMap(programsIn);
-  const stems = atBase.targets.flatMap((test) => {
-    const file = fileOf(test);
-    return file === null ? [] : [basename(file).replace(/\.\w+$/, "")];
-  });
+  const files = atBase.targets.flatMap((test) => fileOf(test) ?? []).map((file) => basename(file));
+  const stems = [...new Set(files.flatMap((file) => [file, file.replace(/\.\w+$/, "")]))];
   return code.flatMap(({ path, lines, isNew }) => {
     for (const [at, line] of lines.entries()) {
-      const word = isNew(line) ? wordOf(line, stems, programs) : null;
+      if (!isNew(line) || COMMENT.test(line)) continue;
+      const word = wordOf(joined(line), stems, programs);
       if (word !== null) return [`knows that it is tested? ${path}:${at + 1} names \`${word}\``];
+      const caller = CALLER.exec(line)?.[0];
+      if (caller !== undefined) return [`knows who calls it? ${path}:${at + 1} asks \`${caller}\``];
     }
     return [];
   });
@@ -148,10 +172,16 @@ const LOUD = /(?<![\w$])[A-Z][A-Z0-9_]{3,}(?![\w$])/g;
 const QUIET = /(?<![\w$])[a-z][a-z0-9]*_\w+/g;
 const ENVIRONMENT = /env/i;
 
+/** Ways to ask who called this code, or how its program was started. */
+const CALLER =
+  /\bsys\._getframe\b|\binspect\.(?:stack|currentframe)\b|\bsys\.argv\b|\bsys\.modules\b|\bError\([^()]*\)\.stack\b|\bcaptureStackTrace\b|\bprocess\.(?:argv|execArgv)\b|\bruntime\.Callers?\b|\bdebug\.Stack\b|\bos\.Args\b|\bcurrent_exe\b|\benv::args\b|\bcfg!\(debug_assertions\)|\bcaller_locations?\b|\$\{?0\b/;
+
+/** Texts that are put together on one line, as one text: `"te" + "st"`. */
+const joined = (line: string): string => line.replace(/(["'`])\s*\+\s*\1/g, "");
+
 function wordOf(line: string, stems: readonly string[], programs: readonly string[]): string | null {
-  if (COMMENT.test(line)) return null;
   const plain = line.replaceAll("\\", "");
-  const stem = stems.find((each) => TEST_WORD.test(each) && plain.includes(each));
+  const stem = stems.find((each) => (TEST_WORD.test(each) || each.includes(".")) && plain.includes(each));
   if (stem !== undefined) return stem;
   const text = [...line.matchAll(TEXT)].map(([, , words = ""]) => words).find((words) => TEST_WORD.test(words));
   if (text !== undefined) return text;

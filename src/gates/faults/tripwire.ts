@@ -22,6 +22,14 @@ export interface BaseFaults {
   readonly tripwires: readonly Tripwire[];
   /** What targets say at the base, by name. */
   readonly messages: Readonly<Record<string, string>>;
+  /** A target with which the base passes, because it expects what the base gives. */
+  readonly wrong?: WrongExpectation;
+}
+
+/** Changes of a target's own values after which it expects the value that made it fail. */
+export interface WrongExpectation {
+  readonly test: string;
+  readonly edits: readonly Pick<Fault, "path" | "line" | "before" | "after">[];
 }
 
 /** Tests that are run together: those of one file, or all of them where a file cannot be run alone. */
@@ -52,7 +60,12 @@ export async function findTripwires(
   passedAtBase: readonly string[],
 ): Promise<BaseFaults> {
   const plain = isKnown(unit, request, passedAtBase)
-    ? { passed: new Set(passedAtBase), failed: new Map<string, string>(), evidence: [] }
+    ? {
+        passed: new Set(passedAtBase),
+        failed: new Map<string, string>(),
+        said: new Map<string, string>(),
+        evidence: [],
+      }
     : await bench.run(unit.file, null);
   const tests = [...plain.passed, ...plain.failed.keys()];
   const steady = [...plain.passed].filter((test) => !request.atBase.flaky.includes(test));

@@ -12,9 +12,10 @@ import type { Fault } from "../../parse/code/plant-faults.ts";
 import { type BaseRuns, openBaseRuns, passedAtBase } from "./base-faults.ts";
 import { type FaultBench, openBench, testFileOf } from "./fault-bench.ts";
 import { changedCode, hardCodedNotes, testFileInCommand, testedWordsNotes } from "./special-casing.ts";
-import { type FaultVerdict, isOf, plantFaults, targetsIn, contestedByValues } from "./planted-faults.ts";
+import { type FaultVerdict, contestedByValues, fileOf, isOf, plantFaults, targetsIn } from "./planted-faults.ts";
 import { productRule, reachedCode } from "./reached-code.ts";
 import { type TestUnit, type TimeLimit, type TripwireVerdict, tryTripwire, unitOf } from "./tripwire.ts";
+import { passesWithWrongValue } from "./wrong-expectation.ts";
 
 /**
  * A check that passes says something only where it can fail. A fault that a test noticed at the base is planted into the
@@ -117,8 +118,11 @@ async function heldToFaults(
       // Whether the base still notices it is asked again before anything is said.
       if (!(await base.isNoticed(unit, tripwire))) continue;
       if (verdict.isRun) return refuse(judged, tripwire, verdict);
-      contested.push({ test: tripwire.test, why: "cannot-fail", ...(unit.from === null ? {} : { file: unit.from }) });
+      contested.push({ test: tripwire.test, why: "cannot-fail", ...fileOf(unit) });
     }
+    const isOpen = known.wrong !== undefined && (unit.file !== null || time.hasTime(unit));
+    if (isOpen && (await passesWithWrongValue(bench, unit, known.wrong, base)))
+      contested.push({ test: known.wrong.test, why: "cannot-fail", ...fileOf(unit) });
   }
   const open = units.filter(({ file }) => !shown.has(file));
   const targeted = open.map((unit) => ({ unit, tests: targetsIn(work, unit), mustNotice: true }));

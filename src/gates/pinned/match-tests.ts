@@ -45,7 +45,7 @@ export async function testIdentities(
   return {
     failing,
     unlisted: outcomes.reduce((sum, { named }) => sum + named.unlisted, 0),
-    passing: namedAsPassed(wanted, outcomes),
+    passing: namedAsPassed(wanted, outcomes, base),
     passedAtBase: unique(passedAtBase),
     passedLast: unique(passedLast),
     ranTests: ranTestsIn(outcomes),
@@ -146,17 +146,34 @@ function lastPartsOf(symbol: string): string[] {
 
 const nameOfSuiteFault = ({ source, message }: Finding): string => `${source}: ${normalisedMessage(message)}`;
 
-/** A file's path may be said in full in one place and from its package in the other. */
-function namedAsPassed(wanted: readonly string[], outcomes: readonly CheckOutcome[]): string[] {
+/**
+ * A file's path may be said in full in one place and from its package in the other. Some scripts put what they got behind
+ * the name of a test that fails: `rounds up (got 2, want 3)`. It is the test that passed under the shorter name, if no
+ * test had that name at the base.
+ */
+function namedAsPassed(
+  wanted: readonly string[],
+  outcomes: readonly CheckOutcome[],
+  base: SuiteResults | null,
+): string[] {
   if (wanted.length === 0) return [];
   const passed = new Map<string, Set<string | null>>();
   for (const { test, file } of outcomes.flatMap(({ named }) => named.passed)) {
     const files = passed.get(lettersOf(test)) ?? new Set();
     passed.set(lettersOf(test), files.add(file === null ? null : baseName(file)));
   }
+  const atBase = new Set(
+    [...(base?.passed.keys() ?? [])].map((name) => lettersOf(name.slice(name.indexOf(" > ") + 3))),
+  );
+  const longer = [...passed.keys()].filter((letters) => letters !== "" && !atBase.has(letters));
+  const filesOf = (title: string): Set<string | null> | undefined => {
+    const letters = lettersOf(title);
+    const short = base === null || !/[([:]/.test(title) ? undefined : longer.find((each) => letters.startsWith(each));
+    return passed.get(letters) ?? (short === undefined ? undefined : passed.get(short));
+  };
   return wanted.filter((name) => {
     const at = name.indexOf(" > ");
-    const files = at === -1 ? undefined : passed.get(lettersOf(name.slice(at + 3)));
+    const files = at === -1 ? undefined : filesOf(name.slice(at + 3));
     return files !== undefined && (files.has(null) || files.has(baseName(name.slice(0, at))));
   });
 }

@@ -31,7 +31,8 @@ export function readTap(lines: readonly string[]): RecognizedOutput | null {
     if (subtest !== null) suites.splice(depthOf(subtest[1]!), Infinity, subtest[2]!);
     const result = /^(\s*)(not )?ok \d+(?: (?:- )?(.*))?$/.exec(line);
     if (result === null) continue;
-    const [, indent, not, rest = ""] = result;
+    const [, indent, not, said = ""] = result;
+    const rest = said.replace(TAP_TIME, "");
     const directive = /^(.*?)\s*# (SKIP|TODO)\b/i.exec(rest);
     const block = yamlBlock(lines, at + 1);
     if (block.isSuite) continue;
@@ -69,6 +70,9 @@ export function readTap(lines: readonly string[]): RecognizedOutput | null {
     skipped,
   };
 }
+
+/** node-tap says behind each name how long it took, and opens the block of a test whose parts follow: neither is its name. */
+const TAP_TIME = /\s+# time=[\d.]+m?s(?: \{)?\s*$|\s+\{\s*$/;
 
 /** What a file printed before it ended: Node gives it as comments, right above the name of the file. */
 function commentsAbove(lines: readonly string[], result: number): string[] {

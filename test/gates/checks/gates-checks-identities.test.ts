@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { ChecksOptions } from "../../../src/gates/checks/checks-gate.ts";
+import { testIdentities } from "../../../src/gates/pinned/match-tests.ts";
 import { UNKNOWN_BASE } from "../../../src/core/gates/base-failures.ts";
 import type { GateRequest } from "../../../src/ports/gate.ts";
 import { gateRequest } from "../../contract/gate.ts";
@@ -113,6 +114,21 @@ test("what failed and is named as passed now", async () => {
   const last = before(await judge({}, {}));
   put("out.txt", "TAP version 13\nok 1 - adds\nok 2 - other\nnot ok 3 - third\n1..3\n");
   expect((await judge({}, { last })).identities).toMatchObject({ passing: last.identities!.failing });
+});
+
+test("a test that says behind its name what it got, when it fails, is the one that passes under its name alone", async () => {
+  const failed = "make check > rounds up (got 2, want 3)";
+  const request = gateRequest({ atBase: { ...UNKNOWN_BASE, failing: [failed] } });
+  const passing = async (now: string, before: string): Promise<readonly string[]> => {
+    const named = { passed: [{ test: now, file: null }], unlisted: 0, ranTests: true, notLoaded: [], ended: true };
+    const outcomes = [{ faults: [], named, run: {} }] as unknown as Parameters<typeof testIdentities>[1];
+    const base = { isNamed: true, passed: new Map([[before, 1]]), failed: new Set([failed]), ran: 2 };
+    return (await testIdentities(request, outcomes, [], null, base)).passing ?? [];
+  };
+  expect(await passing("rounds up", "make check > other")).toEqual([failed]);
+  expect(await passing("rounds down", "make check > other")).toEqual([]);
+  // A test of its own at the base.
+  expect(await passing("rounds up", "make check > rounds up")).toEqual([]);
 });
 
 test("20,000 tests that pass add no name", async () => {

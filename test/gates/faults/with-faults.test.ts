@@ -190,6 +190,37 @@ describe("a check that can fail", () => {
   });
 });
 
+describe("work that has the comparison take the wrong value for the right one", () => {
+  /** Everything is noticed but the base's value where the right one is expected. */
+  const widened: Suite = (files) => {
+    const real = honest(files);
+    const isWide = files["lib/same.js"]!.includes("wide");
+    return isWide && real[TARGET] === "1 is not 3" ? { ...real, [TARGET]: null } : real;
+  };
+  const work = { "lib/same.js": "export const same = (a, b) => wide(a, b);\n" };
+
+  test("is contested: the target passes as well when it expects the base's value", async () => {
+    const { judgement } = await judged({ work, suite: widened });
+    expect(judgement.contested).toEqual([{ test: TARGET, why: "cannot-fail", file: "test/cart.test.js" }]);
+  });
+
+  test("and so it is where the target compares several values", async () => {
+    const two =
+      'import { add } from "../src/cart.js";\ntest("adds", () => (equal(add(2, 1), 3), equal(add(9, 4), 13)));\n';
+    const base = { ...BASE, "test/cart.test.js": two };
+    const suite: Suite = (files) => {
+      const [first, second] = files["test/cart.test.js"]!.split("), equal(");
+      const said = says(files["src/cart.js"]!, first) ?? says(files["src/cart.js"]!, second);
+      const isWide = files["lib/same.js"]!.includes("wide") && (said === "1 is not 3" || said === "5 is not 13");
+      return { [TARGET]: isWide ? null : said, [OTHER]: null };
+    };
+    const { judgement } = await judged({ base, work, suite });
+    expect(judgement.contested).toEqual([{ test: TARGET, why: "cannot-fail", file: "test/cart.test.js" }]);
+    const fixed = { ...work, ...FIX, "lib/same.js": BASE["lib/same.js"] };
+    expect((await judged({ base, work: fixed, suite })).judgement.contested).toBeUndefined();
+  });
+});
+
 describe("a check whose tripwire says nothing of the work", () => {
   test("passes where the line is still run and its result is used no more, if the test notices another fault", async () => {
     const work = { "src/new.js": SUM };
@@ -462,6 +493,7 @@ describe("code that names what only a test run has is noted", () => {
     ["a text about tests", 'name.endsWith(".test") ? a + b : a - b', ".test"],
     ["a name called after a program of the check", "env.NPM_STEP ? a + b : a - b", "NPM_STEP"],
     ["the same in small letters", "env.npm_step ? a + b : a - b", "npm_step"],
+    ["a text about tests in parts", 'name.endsWith(".te" + "st") ? a + b : a - b', ".test"],
   ] as const)("%s", async ([, code, word]) => {
     const line = `export const add = (a, b) => ${code};\n`;
     const suite: Suite = (files) => ({
@@ -470,6 +502,13 @@ describe("code that names what only a test run has is noted", () => {
     });
     const { judgement } = await judged({ work: { "src/cart.js": line }, suite });
     expect(judgement.notes).toContain(`knows that it is tested? src/cart.js:1 names \`${word}\``);
+  });
+
+  test("and so is code that asks who called it", async () => {
+    const line = "export const add = (a, b) => /x/.test(new Error().stack) ? a + b : a - b;\n";
+    const suite: Suite = (files) => ({ ...honest(files), [TARGET]: files["src/cart.js"] === line ? null : "wrong" });
+    const { judgement } = await judged({ work: { "src/cart.js": line }, suite });
+    expect(judgement.notes).toContain("knows who calls it? src/cart.js:1 asks `Error().stack`");
   });
 
   test("not where the words are in a comment, or were there before", async () => {

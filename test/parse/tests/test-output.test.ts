@@ -184,6 +184,23 @@ describe("test runners", () => {
     expect(read(sample(name)).notLoaded).toEqual(files);
   });
 
+  test("how long a test took is no part of its name in node-tap's output", () => {
+    const output = (ok: string, ms: string): string => `TAP version 13
+# Subtest: test/cmp.js
+    # Subtest: 1.0.0 0.9.9
+        ${ok} 1 - equal
+        1..1
+    ${ok} 1 - 1.0.0 0.9.9 # time=${ms}ms
+    1..1
+${ok} 1 - test/cmp.js # time=${ms}ms
+1..1
+# time=${ms}ms
+`;
+    const names = ["test/cmp.js > 1.0.0 0.9.9 > equal", "test/cmp.js > 1.0.0 0.9.9", "test/cmp.js"];
+    expect(read(output("not ok", "70.687")).failures.map(({ test: name }) => name)).toEqual(names);
+    expect(read(output("ok", "3.1")).passed?.map(({ test: name }) => name)).toEqual(names);
+  });
+
   test.each(["tap", "spec"])("Node's %s form: a file with a syntax error did not load, the others did", (form) => {
     const output =
       form === "tap"

@@ -1,0 +1,218 @@
+import type { Fault } from "../../parse/code/plant-faults.ts";
+import { withFault } from "../../parse/code/plant-faults.ts";
+import { normalisedMessage } from "../../core/gates/finding.ts";
+import type { PinnedContext } from "../pinned/pinned-run.ts";
+import type { FaultBench, FaultRun } from "./fault-bench.ts";
+import { linesOf, targetsIn } from "./planted-faults.ts";
+import type { TestUnit, TimeLimit, WrongExpectation } from "./tripwire.ts";
+
+/** So many targets of one file, and so many values of one target. */
+const MOST_TARGETS = 2;
+const MOST_EDITS = 4;
+/** So many places are looked at for the value that is expected, and so many values are tried there. */
+const MOST_PLACES = 4;
+const MOST_VALUES = 3;
+
+type Edit = WrongExpectation["edits"][number];
+
+/**
+ * Looks for changes of a target's own values with which it passes at the base: it then expects what the base gives. Work
+ * that gives the right value fails with them. Work that still gives the wrong one passes, whatever it did to the
+ * comparison or to its report.
+ */
+export async function findWrongExpectation(
+  work: PinnedContext,
+  bench: FaultBench,
+  unit: TestUnit,
+  time: TimeLimit,
+): Promise<WrongExpectation | null> {
+  if (unit.from === null) return null;
+  const targets = targetsIn(work, unit);
+  if (targets.length === 0) return null;
+  const plain = await bench.run(unit.file, null);
+  for (const test of targets.filter((each) => plain.failed.has(each)).slice(0, MOST_TARGETS)) {
+    const edits = await editsUntilGreen({ work, bench, unit, time, from: unit.from, test }, plain);
+    if (edits !== null) return { test, edits };
+  }
+  return null;
+}
+
+interface Search {
+  readonly work: PinnedContext;
+  readonly bench: FaultBench;
+  readonly unit: TestUnit;
+  readonly time: TimeLimit;
+  readonly from: string;
+  readonly test: string;
+}
+
+/** A test with several assertions stops at the first that fails: one value after the other is changed. */
+async function editsUntilGreen(search: Search, plain: FaultRun): Promise<readonly Edit[] | null> {
+  const { bench, from } = search;
+  const edits: Edit[] = [];
+  let text = bench.text(from) ?? "";
+  let ran = plain;
+  while (edits.length < MOST_EDITS) {
+    const next = await nextEdit(search, text, await saidIn(search, ran));
+    if (next === null) return null;
+    edits.push(next.edit);
+    if (next.ran.passed.has(search.test)) return edits;
+    text = next.text;
+    ran = next.ran;
+  }
+  return null;
+}
+
+async function nextEdit(
+  search: Search,
+  text: string,
+  said: string,
+): Promise<{ readonly edit: Edit; readonly text: string; readonly ran: FaultRun } | null> {
+  const { work, bench, unit, time, from, test } = search;
+  const own = linesOf(from, text, test);
+  const places = literalsIn(text)
+    .filter(({ line, value }) => own.has(line) && said.includes(value))
+    .toReversed();
+  const run = (changed: string): Promise<FaultRun> => bench.run(unit.file, { path: from, text: changed });
+  for (const [at, place] of places.slice(0, MOST_PLACES).entries()) {
+    if (work.control.signal.aborted || (at > 0 && !time.hasTime(unit))) return null;
+    if (!(await isExpected(search, text, place, said))) continue;
+    for (const value of valuesLike(place, said)) {
+      const changed = put(text, place, value);
+      const ran = await run(changed);
+      const edit = { path: from, line: place.line, ...lineOf(text, changed, place.line) };
+      const isNext = ran.failed.has(test) && !isSame(await saidIn(search, ran), said, value, place.value);
+      if (ran.passed.has(test) || isNext) return { edit, text: changed, ran };
+      if (!time.hasTime(unit)) return null;
+    }
+  }
+  return null;
+}
+
+/** With another value in this place the test says the same, but for that value: it is what is expected, and not given. */
+async function isExpected(search: Search, text: string, place: Literal, said: string): Promise<boolean> {
+  const { bench, unit, from, test } = search;
+  const other = place.isNumber ? String(Number(place.value) + 7919) : `${place.value}zq`;
+  const ran = await bench.run(unit.file, { path: from, text: put(text, place, other) });
+  if (!ran.failed.has(test)) return false;
+  const now = await saidIn(search, ran);
+  return now.includes(other) && isSame(now, said, other, place.value);
+}
+
+const isSame = (now: string, before: string, value: string, was: string): boolean =>
+  bare(now.replaceAll(value, was)) === bare(before);
+
+/** Without what runners draw below and beside values. */
+const bare = (said: string): string => normalisedMessage(said).replace(/[^\p{L}\p{N}]+/gu, " ");
+
+/** What the test said; where its runner reports no more than its name, what the check printed. */
+async function saidIn({ work, test }: Pick<Search, "work" | "test">, ran: FaultRun): Promise<string> {
+  const said = ran.said.get(test) ?? "";
+  if (/\d|["'`]/.test(said)) return said;
+  const printed = await Promise.all(ran.evidence.map((id) => work.options.evidence.read(id)));
+  return [said, ...printed.map((each) => (each ?? "").slice(0, LONGEST_OUTPUT))].join("\n");
+}
+
+const LONGEST_OUTPUT = 20_000;
+
+/** Does the target pass with the work, too, where it expects what the base gives? Asked twice, and of the base again. */
+export async function passesWithWrongValue(
+  bench: FaultBench,
+  unit: TestUnit,
+  { test, edits }: WrongExpectation,
+  base: { bench(): Promise<FaultBench> },
+): Promise<boolean> {
+  const passes = async (on: FaultBench): Promise<boolean> => {
+    const edit = editFor(on, edits);
+    return edit !== null && (await on.run(unit.file, edit)).passed.has(test);
+  };
+  return (await passes(bench)) && (await passes(bench)) && (await passes(await base.bench()));
+}
+
+function editFor(bench: FaultBench, edits: readonly Edit[]): { readonly path: string; readonly text: string } | null {
+  const path = edits[0]!.path;
+  const text = edits.reduce<string | null>(
+    (now, edit) => (now === null ? null : withFault(now, edit)),
+    bench.text(path),
+  );
+  return text === null ? null : { path, text };
+}
+
+/** A text or a number in code. */
+interface Literal {
+  /** From 1. */
+  readonly line: number;
+  /** Where its value begins in its line. */
+  readonly from: number;
+  readonly value: string;
+  readonly isNumber: boolean;
+}
+
+const LITERAL = /(["'`])((?:(?!\1)[^\\])+)\1|(?<![\w.$])\d+(?:\.\d+)?(?![\w.])/g;
+
+const literalsIn = (text: string): Literal[] =>
+  text.split("\n").flatMap((line, at) =>
+    line.length > LONGEST_LINE
+      ? []
+      : [...line.matchAll(LITERAL)].map(({ index, 0: all, 1: quote, 2: words }) => ({
+          line: at + 1,
+          from: index + (quote === undefined ? 0 : 1),
+          value: words ?? all,
+          isNumber: quote === undefined,
+        })),
+  );
+
+const LONGEST_LINE = 400;
+
+function put(text: string, { line, from, value }: Literal, by: string): string {
+  const lines = text.split("\n");
+  const own = lines[line - 1]!;
+  lines[line - 1] = own.slice(0, from) + by + own.slice(from + value.length);
+  return lines.join("\n");
+}
+
+const lineOf = (before: string, after: string, line: number): Pick<Fault, "before" | "after"> => ({
+  before: before.split("\n")[line - 1]!,
+  after: after.split("\n")[line - 1]!,
+});
+
+/** Values in what a test said that could have been given in place of the one that it expects; the likeliest first. */
+function valuesLike({ value, isNumber }: Literal, said: string): readonly string[] {
+  if (isNumber) {
+    const near = said.indexOf(value);
+    const numbers = [...said.replace(/[\w./-]+:\d+(?::\d+)?/g, (place) => " ".repeat(place.length)).matchAll(NUMBER)];
+    const nearest = numbers.toSorted((a, b) => Math.abs(a.index - near) - Math.abs(b.index - near));
+    return distinct(nearest.map(([number]) => number).filter((number) => number !== value)).slice(0, MOST_VALUES);
+  }
+  const quoted = [...said.matchAll(/(["'`])((?:(?!\1)[^\\\n])+)\1/g)].map(([, , words]) => words!);
+  const lines = said.split("\n").map((line) => line.replace(/^[\s+>-]+/, "").trim());
+  const words = said.split(/[\s,()[\]{}"'`]+/);
+  const others = [...quoted, ...lines, ...words].filter((each) => each !== value && !/["'`\\\n]/.test(each));
+  const ranked = distinct(others).map((each) => ({ each, like: likeness(each, value) }));
+  return ranked
+    .filter(({ like }) => like >= LEAST_LIKE)
+    .toSorted((a, b) => b.like - a.like)
+    .map(({ each }) => each)
+    .slice(0, MOST_VALUES);
+}
+
+const NUMBER = /(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])/g;
+const LEAST_LIKE = 0.3;
+
+const distinct = (values: readonly string[]): string[] => [...new Set(values)].slice(0, 200);
+
+/** The share of pairs of neighboring letters that two texts have in common. */
+function likeness(one: string, other: string): number {
+  const pairsOf = (text: string): string[] => [...text].slice(1).map((letter, at) => [...text][at]! + letter);
+  const [a, b] = [pairsOf(one.slice(0, 200)), pairsOf(other.slice(0, 200))];
+  if (a.length + b.length === 0) return 0;
+  const open = [...b];
+  let common = 0;
+  for (const pair of a) {
+    const at = open.indexOf(pair);
+    if (at < 0) continue;
+    open.splice(at, 1);
+    common++;
+  }
+  return (2 * common) / (a.length + b.length);
+}

@@ -5,6 +5,7 @@ import type { ChecksGate, TestedJudgement } from "../../../src/gates/checks/chec
 import { evidenceId, treeId } from "../../../src/core/events/ids.ts";
 import { identifyFinding } from "../../../src/core/gates/finding-identity.ts";
 import { suiteResultsText } from "../../../src/core/gates/test-names.ts";
+import { linesOf } from "../../../src/gates/faults/planted-faults.ts";
 import type { GateRequest } from "../../../src/ports/gate.ts";
 import { gateRequest } from "../../contract/gate.ts";
 import { fakeWorkspace, judgementOf } from "../../kit/reviewers.ts";
@@ -479,6 +480,21 @@ describe("a target whose values make no difference", () => {
       "test/cart.test.js > notes": /"[abc]"/g[Symbol.match](files["test/cart.test.js"]!)?.length === 3 ? null : "noted",
     });
     expect((await judged({ base, work: right, suite: noted })).judgement.contested).toBeUndefined();
+  });
+
+  test("is told from tests with the same title in other classes", () => {
+    const text = [
+      "class First:",
+      "    def test_basic(self):",
+      "        check(1)",
+      "",
+      "class Second:",
+      "    def test_basic(self):",
+      "        check(2)",
+      "",
+    ].join("\n");
+    const own = linesOf("tests/test_r.py", text, "tests/test_r.py > tests.test_r.First.test_basic");
+    expect([own.has(3), own.has(7), own.isCertain]).toEqual([true, false, true]);
   });
 
   test("is not tried where all tests must run for it and there is no time", async () => {

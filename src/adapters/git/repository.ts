@@ -37,7 +37,7 @@ const opened = new Map<string, Promise<Repository>>();
  */
 export function repositoryOpener(root: string, environment?: Environment): () => Promise<Repository> {
   const env = environment ?? ownEnvironment();
-  const key = JSON.stringify([resolve(root), Object.entries(env).toSorted()]);
+  const key = JSON.stringify([resolve(root), Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
   return () => {
     const known = opened.get(key);
     if (known !== undefined) return known;

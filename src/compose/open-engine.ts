@@ -33,7 +33,7 @@ import { createStoryNotes, registerStories } from "./note-stories.ts";
 import { openJournal } from "./journal/open-journal.ts";
 import { pushReceipts } from "../adapters/git/receipts.ts";
 import { type OwnReceipts, createReceipts } from "./receipts/issue-receipts.ts";
-import { notedRange } from "./receipts/receipt-note.ts";
+import { notedRange } from "./receipts/kept-receipts.ts";
 import { projectEvidence } from "./project-evidence.ts";
 import { type Engine, assertAuthority, becomeEngine } from "./journal/author.ts";
 import { type StateFolder, stateFolder } from "./state-folder.ts";

@@ -6,7 +6,7 @@ import { heldSchema, pausedSchema, saidSchema, takenBackSchema } from "../core/s
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import type { AnsweredDocument, ErrorDocument, HeldDocument, StoriesPausedDocument } from "../views/board/dashboard.ts";
 import { answerSubject, holdSubject, personAnswer, storiesMeant } from "../views/answers/person-answer.ts";
-import { isLastUndoHeard, tooLate, undoSubject } from "../views/answers/undo-answer.ts";
+import { isLastUndoHeard, tooLate, undoSubject } from "../views/answers/likely-answers.ts";
 import type { ServerContext } from "./context.ts";
 
 const MOST_BYTES = 64 * 1024;

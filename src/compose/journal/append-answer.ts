@@ -9,7 +9,7 @@ import { stateFolder } from "../state-folder.ts";
 import { openLedger, type Ledger } from "../../engine/ledger.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
 import { shownSecrets } from "../project-evidence.ts";
-import { notedRange } from "../receipts/receipt-note.ts";
+import { notedRange } from "../receipts/kept-receipts.ts";
 import { journalLocation } from "./read-journal.ts";
 import { assertAuthority } from "./author.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";

@@ -16,7 +16,7 @@ import { START } from "../../adapters/journal/chain.ts";
 import { newJournalId } from "../../adapters/journal/sqlite-file.ts";
 import type { Head, JournalReader } from "../../ports/journal.ts";
 import { journalAnchors, type JournalAnchors } from "./journal-anchors.ts";
-import { readNote } from "../receipts/receipt-note.ts";
+import { readNote } from "../receipts/kept-receipts.ts";
 
 export function missingJournal(anchor: JournalAnchor): JournalTrouble {
   return { kind: "missing", text: `The journal is missing: it had ${recordedText(anchor)}.` };

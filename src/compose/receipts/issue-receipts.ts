@@ -13,7 +13,7 @@ import { dropReceipts, keepReceipt, receiptNames } from "../../adapters/git/rece
 import type { Git } from "../../adapters/git/git.ts";
 import { repositoryOpener, userStateFolder } from "../../adapters/git/repository.ts";
 import { ownVersion } from "../telemetry.ts";
-import type { ReceiptRange } from "./receipt-note.ts";
+import type { ReceiptRange } from "./kept-receipts.ts";
 import { type UserKey, userKey } from "./user-key.ts";
 
 interface ReceiptParts {

@@ -11,7 +11,7 @@ import { mergeTrees, treeOf } from "../../adapters/git/history.ts";
 import { TRAILERS, refName } from "../../adapters/git/refs.ts";
 import type { SqliteReader } from "../../adapters/journal/sqlite-journal.ts";
 import { type KnownKeys, checkReceipt, receiptTitle } from "./check-receipt.ts";
-import { readNotedRange } from "./receipt-note.ts";
+import { readNotedRange } from "./kept-receipts.ts";
 import { newestKeys } from "./public-keys.ts";
 import { userKeys } from "./user-key.ts";
 import { createMatcher, readCommits, type FoundReceipt } from "./match-commits.ts";

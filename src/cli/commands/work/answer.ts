@@ -11,7 +11,7 @@ import {
   personAnswer,
   storiesMeant,
 } from "../../../views/answers/person-answer.ts";
-import { isLastUndoHeard, tooLate, undoSubject } from "../../../views/answers/undo-answer.ts";
+import { isLastUndoHeard, tooLate, undoSubject } from "../../../views/answers/likely-answers.ts";
 import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
 import { collectLines, nothingYet, questionTyped, withStories } from "../../../app/with-journal.ts";
 import { collect, nameMeant, personOf, wordOf } from "../../../app/option-values.ts";

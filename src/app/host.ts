@@ -12,6 +12,7 @@ import type { Story } from "../core/stories/story.ts";
 import type { StoryDetails } from "../engine/fold-outlines.ts";
 import type { Agent, Tool } from "../ports/agent.ts";
 import type { Evidence, OutputReader } from "../ports/evidence.ts";
+import type { StoryEditor } from "../ports/files.ts";
 import type { Journal, StoredEvent, Watcher } from "../ports/journal.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { HealthDocument, VerifyDocument } from "../views/board/dashboard.ts";
@@ -192,10 +193,7 @@ export interface WorkPlan {
   readonly project: string;
   readonly version: string;
   readonly run: RunPlan;
-  /**
-   * What is on the branch now. `same`: nothing has changed there since it was last asked. `broken`: something there
-   * cannot be read, and was told.
-   */
+  /** What is on the branch now. `same`: as it was last asked. `broken`: something cannot be read, and was told. */
   reread(): Promise<BranchUpdate | "same" | "broken">;
   /** How many jobs of a lane this worker takes at once, where that is less than all workers may. */
   readonly ownLimits: Readonly<Partial<Record<Lane, number>>>;
@@ -269,6 +267,7 @@ export interface ServePlan {
   readonly engineArgs?: readonly string[];
   health(): Promise<HealthDocument>;
   verify(): Promise<VerifyDocument | null>;
+  readonly stories?: StoryEditor;
 }
 
 export interface RunningServer {

@@ -7,6 +7,7 @@ import type { RunningServer, ServePlan } from "../app/host.ts";
 import type { EventAuthor } from "../core/events/authority.ts";
 import { RemandError } from "../core/events/error.ts";
 import { createLive, type Live, type Asset, type DashboardSource } from "../server/live.ts";
+import type { StoryEditor } from "../ports/files.ts";
 import { startDashboard } from "../server/app.ts";
 import { tokenHash } from "../server/guard.ts";
 import { createOutputReader } from "../adapters/evidence/output-ring.ts";
@@ -55,6 +56,7 @@ export async function serve(
     engine: async () => (db === null ? livingOwner(stateFolder(root).journal) : "fleet"),
     startEngine: () => startEngine(root, db, plan.engineArgs ?? ["run", "--watch"], env),
     output: createOutputReader(stateFolder(root).output),
+    stories: storyFilesOf(plan, speaker),
     earlierTokens: starter.type === "person" ? await keptTokens(tokenFile) : [],
   };
   const live = createLive(source);
@@ -68,6 +70,22 @@ export async function serve(
     close: async () => {
       await notifications?.close();
       await dashboard.close();
+    },
+  };
+}
+
+/** A story says what is accepted: only a person's dashboard writes one. */
+function storyFilesOf({ stories }: ServePlan, speaker: EventAuthor): StoryEditor {
+  return {
+    read: async (id) => (await stories?.read(id)) ?? null,
+    write: (edit) => {
+      if (stories === undefined) throw new RemandError("usage", "there are no files of stories here", "");
+      if (speaker.type === "person" || edit.isCheck) return stories.write(edit);
+      throw new RemandError(
+        "not-a-person",
+        "only an identified person can write stories here",
+        "Start remand serve in a terminal of yours.",
+      );
     },
   };
 }

@@ -49,3 +49,32 @@ export interface StoryStore {
   /** Edits the front matter of a story's file and leaves every other byte as it was. */
   note(story: StoryId, fields: Readonly<Record<string, unknown>>): Promise<void>;
 }
+
+/** A story as a person wrote it. */
+interface StoryFile {
+  /** As people know it: `stories/login.md`. */
+  readonly file: string;
+  readonly text: string;
+}
+
+export interface StoryEdit {
+  readonly id: string;
+  readonly text: string;
+  /** What the editor began with; `null` for a story that is new. */
+  readonly before: string | null;
+  /** Only say what is wrong. */
+  readonly isCheck: boolean;
+}
+
+interface EditedStory {
+  readonly file: string;
+  readonly problems: readonly Problem[];
+  readonly isWritten: boolean;
+}
+
+/** Reads and writes the files of stories. What is written has passed the parser that `remand run` reads them with. */
+export interface StoryEditor {
+  read(id: string): Promise<StoryFile | null>;
+  /** Writes nothing where the text has an error. */
+  write(edit: StoryEdit): Promise<EditedStory>;
+}

@@ -7,7 +7,7 @@ import { createServerContext } from "./context.ts";
 import { guard, headers, tokenHash } from "./guard.ts";
 import { type Asset, type Live, createLive, type DashboardSource } from "./live.ts";
 import { nowRoutes } from "./now-routes.ts";
-import { readRoutes, storyRoutes } from "./read-routes.ts";
+import { fileRoutes, readRoutes, storyRoutes } from "./read-routes.ts";
 import { writeRoutes } from "./write-routes.ts";
 import { closeServer, portOf } from "./health.ts";
 
@@ -19,6 +19,7 @@ function createApp(source: DashboardSource, live: Live, door: Parameters<typeof 
   const context = createServerContext(source, live);
   app.route("/api", readRoutes(context));
   app.route("/api", storyRoutes(context));
+  app.route("/api", fileRoutes(context));
   app.route("/api", nowRoutes(context));
   app.route("/api", writeRoutes(context));
   app.all("/api/*", (c) => c.json({ error: "there is nothing here", hint: "" }, 404));
@@ -62,10 +63,14 @@ function countedIcon({ assets }: DashboardSource, path: string): Asset | undefin
 }
 
 /** What is not there, and what this dashboard may not say; everything else is trouble with the project's files. */
-const STATUS_OF: Readonly<Partial<Record<ErrorCode, 403 | 404>>> = { usage: 404, "not-a-person": 403 };
+const STATUS_OF: Readonly<Partial<Record<ErrorCode, 400 | 403 | 404>>> = {
+  usage: 404,
+  "not-a-person": 403,
+  "input-invalid": 400,
+};
 
 const PAGES =
-  /^\/(?:$|(?:inbox|live|stories|graph|cost|events|settings|ledger|trail|health)$|question\/[A-Za-z0-9._-]{1,120}$|story\/[A-Za-z0-9._-]{1,100}(?:\/diff)?$)/;
+  /^\/(?:$|(?:inbox|new|live|stories|graph|cost|events|settings|ledger|trail|health)$|question\/[A-Za-z0-9._-]{1,120}$|story\/[A-Za-z0-9._-]{1,100}(?:\/(?:diff|edit))?$)/;
 
 export interface Dashboard {
   readonly port: number;

@@ -1,3 +1,4 @@
+import type { StoryEditor } from "../ports/files.ts";
 import { withLine } from "../engine/fold-journal.ts";
 import { type RunState, type WithEngine, withEngine } from "../core/stories/run-state.ts";
 import type { Journal, StoredEvent } from "../ports/journal.ts";
@@ -184,6 +185,8 @@ export interface DashboardSource {
   /** Starts an engine that outlives this server; throws, with the reason, where it does not come up. */
   startEngine(): Promise<void>;
   readonly output: OutputReader;
+  /** The files of the stories. `write` refuses, with the reason, what no person asked for. */
+  readonly stories: StoryEditor;
   /** The hashes of tokens that earlier servers of the same person gave out: tabs that they opened go on. */
   readonly earlierTokens?: readonly string[];
 }

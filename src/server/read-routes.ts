@@ -217,6 +217,43 @@ export function storyRoutes({ source, index, currentRun, send }: ServerContext):
       const [attempt, since] = [numberIn(c.req.query("attempt")), numberIn(c.req.query("since"))];
       return send(await diffOf(await currentRun(), index, c.req.param("id"), attempt, since));
     })
+    .get("/evidence/:id", async (c) => {
+      const id = c.req.param("id");
+      const text = EVIDENCE.test(id) ? await (await currentRun()).view.evidence.read(evidenceId(id)) : null;
+      if (text === null) throw new RemandError("usage", "there is no such evidence", "It may have been deleted.");
+      const leftOut = Math.max(0, text.length - MOST_TEXT);
+      const shown: EvidenceDocument = { id, text: text.slice(0, MOST_TEXT), leftOut };
+      return send(shown);
+    })
+    .get("/lines/:position", async (c) => {
+      const [line] = await someLines((await currentRun()).view, (numberIn(c.req.param("position")) ?? 1) - 1, 1);
+      if (line === undefined) throw new RemandError("usage", "there is no such line", "The trail shows all of them.");
+      return send(line);
+    });
+}
+
+const EVIDENCE = /^[0-9a-z]{1,64}$/;
+
+/** What is kept as a file: a story as a person wrote it, and pages that open anywhere. */
+export function fileRoutes({ source, index, currentRun, send }: ServerContext): Hono {
+  return new Hono()
+    .get("/stories/:id/source", async (c) => {
+      const file = await source.stories.read(c.req.param("id"));
+      if (file === null)
+        throw new RemandError(
+          "usage",
+          "this story has no file here",
+          "A loop has none, and a fleet's is on its branch.",
+        );
+      // Saving what was cut out here would write the cut into the file.
+      if (withoutSecrets(file, source.secrets).text !== file.text)
+        throw new RemandError(
+          "input-invalid",
+          `${file.file} holds what looks like a secret`,
+          "Edit it in your editor.",
+        );
+      return send(file);
+    })
     .get("/stories/:id/export", async (c) => {
       const now = await currentRun();
       const document = await storyOf(now, index, c.req.param("id"), () => null);
@@ -241,20 +278,5 @@ export function storyRoutes({ source, index, currentRun, send }: ServerContext):
       const paper = { project: source.project, stories, spending, others: 0, at: source.now() };
       const shown = withoutSecrets(paper, source.secrets);
       return c.body(reportHtml(shown), 200, { "content-type": "text/html; charset=utf-8" });
-    })
-    .get("/evidence/:id", async (c) => {
-      const id = c.req.param("id");
-      const text = EVIDENCE.test(id) ? await (await currentRun()).view.evidence.read(evidenceId(id)) : null;
-      if (text === null) throw new RemandError("usage", "there is no such evidence", "It may have been deleted.");
-      const leftOut = Math.max(0, text.length - MOST_TEXT);
-      const shown: EvidenceDocument = { id, text: text.slice(0, MOST_TEXT), leftOut };
-      return send(shown);
-    })
-    .get("/lines/:position", async (c) => {
-      const [line] = await someLines((await currentRun()).view, (numberIn(c.req.param("position")) ?? 1) - 1, 1);
-      if (line === undefined) throw new RemandError("usage", "there is no such line", "The trail shows all of them.");
-      return send(line);
     });
 }
-
-const EVIDENCE = /^[0-9a-z]{1,64}$/;

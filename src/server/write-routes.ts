@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
-import { heldSchema, pausedSchema, saidSchema, takenBackSchema } from "../core/schemas/escalation.ts";
+import { heldSchema, pausedSchema, saidSchema, storyEditSchema, takenBackSchema } from "../core/schemas/escalation.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import type { AnsweredDocument, ErrorDocument, HeldDocument, StoriesPausedDocument } from "../views/board/dashboard.ts";
 import { answerSubject, holdSubject, personAnswer, storiesMeant } from "../views/answers/person-answer.ts";
@@ -53,6 +53,7 @@ export function writeRoutes(context: ServerContext): Hono {
     };
     return c.json(answered);
   });
+  routes.post("/story-files", tooLong, (c) => writeStory(c, context, limit));
   routes.post("/undo", tooLong, async (c) => {
     const refusal = refusalOf(c, source.readOnly, limit);
     if (refusal !== null) return refusal;
@@ -68,6 +69,15 @@ export function writeRoutes(context: ServerContext): Hono {
     return c.json(undone);
   });
   return routes;
+}
+
+/** Writes the file of a story, or only says what is wrong with it. */
+async function writeStory(c: Context, { source }: ServerContext, limit: WriteLimit): Promise<Response> {
+  const edit = storyEditSchema.safeParse(await c.req.json().catch(() => null));
+  if (!edit.success) return c.json(errorDocument("this is no story", edit.error.issues[0]?.message ?? ""), 400);
+  // A look at what is wrong changes nothing, and comes with every pause in typing.
+  const refusal = edit.data.isCheck ? null : refusalOf(c, source.readOnly, limit);
+  return refusal ?? c.json(await source.stories.write(edit.data));
 }
 
 /** Pauses and resumes a story, as `remand stop` and `remand run` do. */

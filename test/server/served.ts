@@ -76,6 +76,10 @@ export async function serving(
     now: () => Date.UTC(2026, 1, 22),
     engine: async () => ({ pid: 1, since: Date.UTC(2026, 1, 21) }),
     startEngine: () => Promise.reject(new Error("no engine in this test")),
+    stories: {
+      read: async () => null,
+      write: () => Promise.reject(new Error("no files in this test")),
+    },
     output: {
       read: async () => ({ lines: [], place: { file: 0, offset: 0 }, hasMore: false }),
       lastPlace: async () => null,

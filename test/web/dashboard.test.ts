@@ -2,7 +2,7 @@
  * The dashboard in a real browser, over a journal that real runs have made: what needs me, why, and what becomes of my
  * answer. Everything a page says is also tested at the server; here it is used as a person does.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { complaints, launch } from "./browser.ts";
@@ -218,6 +218,27 @@ describe("the dashboard", () => {
     const own = page.getByRole("region", { name: "What differs from the defaults" });
     await expectSeen(own.getByRole("rowheader", { name: "preset", exact: true }));
     expect(await own.getByRole("rowheader", { name: "autonomy" }).count()).toBe(0);
+  });
+
+  test("writes a story that the parser accepts, and edits it", async () => {
+    await page.keyboard.press("c");
+    await page.getByLabel("Id, in the names").fill("send-mail");
+    const text = page.getByRole("textbox", { name: "Story" });
+    await text.fill("---\ntitle: Send the mail\ndepends_on: [billing-exprt]\n---\n\n- [ ] it is sent\n");
+    await expectSeen(page.getByText(/line 3:.*depends on "billing-exprt".*did you mean "billing-export"/));
+    await page.getByRole("button", { name: "Save story" }).click();
+    await expectSeen(page.getByText("Nothing was written: fix the errors first."));
+    expect(existsSync(`${project.repository.root}/stories/send-mail.md`)).toBe(false);
+    expect(await complaints(page)).toEqual([]);
+    await text.fill("---\ntitle: Send the mail\nstatus: backlog\n---\n\n- [ ] it is sent\n");
+    await page.getByRole("button", { name: "Save story" }).click();
+    await expectSeen(page.getByText("Wrote stories/send-mail.md."));
+    expect(readFileSync(`${project.repository.root}/stories/send-mail.md`, "utf8")).toContain("title: Send the mail");
+    await page.goto(at("/story/totals-page"));
+    await page.getByRole("link", { name: "Edit", exact: true }).click();
+    await expect.poll(() => text.inputValue()).toContain("depends_on: [billing-export]");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await expectSeen(page.getByRole("heading", { name: "Show the totals of the export" }));
   });
 
   test("draws which story waits for which, and goes through them by keys", async () => {

@@ -5,6 +5,7 @@ import { durationText, moneyText } from "../../src/views/text/words.ts";
 import { refusalText, say } from "./ask.ts";
 import { now } from "./clock.ts";
 import { hello, isReadOnly } from "./hello.ts";
+import { go } from "./router.tsx";
 import { addReceipt } from "./parts/receipts.tsx";
 import { connection } from "./stream.ts";
 import { pageTitle } from "./use-title.ts";
@@ -95,6 +96,9 @@ function EngineActions() {
         </button>
       )}
       {canStart && <StartButton isOff={isOff} run={run} />}
+      <button type="button" disabled={isReadOnly()} onClick={() => go("/new")}>
+        New story <kbd aria-hidden="true">c</kbd>
+      </button>
     </div>
   );
 }

@@ -19,6 +19,7 @@ export const KEYS: readonly (readonly [key: string, does: string])[] = [
   ["Enter", "Open the row"],
   ["x", "Select the row"],
   ["1 – 9", "Give that answer to the row's question"],
+  ["c", "Write a new story"],
   ["/", "Filter"],
   ["g n", "Go to Now; g l Live, g s Stories, g d Graph, g c Cost, g e Events, g t Settings"],
   ["Ctrl K", "Search pages, stories and actions"],
@@ -65,6 +66,9 @@ function act(key: string): boolean {
   switch (key) {
     case "?":
       dialog.value = "help";
+      return true;
+    case "c":
+      go("/new");
       return true;
     case "/":
       return focus(document.querySelector<HTMLElement>("input[type=search]"));

@@ -7,6 +7,7 @@ import { hello } from "./hello.ts";
 import { dialog } from "./keys.ts";
 import { notifies, setNotifies } from "./notify.ts";
 import { Diff } from "./pages/diff.tsx";
+import { EditStory, NewStory } from "./pages/edit-story.tsx";
 import { Graph } from "./pages/graph.tsx";
 import { Health } from "./pages/health.tsx";
 import { Ledger } from "./pages/ledger.tsx";
@@ -127,8 +128,9 @@ function Main({ children }: { readonly children: ComponentChildren }) {
 }
 
 function Page({ path }: { readonly path: string }) {
-  const [, id = "", isDiff] = /^\/story\/([^/]+)(\/diff)?$/.exec(path) ?? [];
-  if (id !== "") return isDiff === undefined ? <Story id={id} key={id} /> : <Diff id={id} key={id} />;
+  const [, id = "", part] = /^\/story\/([^/]+)(?:\/(diff|edit))?$/.exec(path) ?? [];
+  if (id !== "" && part === "edit") return <EditStory id={id} key={id} />;
+  if (id !== "") return part === undefined ? <Story id={id} key={id} /> : <Diff id={id} key={id} />;
   const [, question = ""] = /^\/question\/([^/]+)$/.exec(path) ?? [];
   if (question !== "") return <Question id={question} key={question} />;
   switch (path) {
@@ -139,6 +141,8 @@ function Page({ path }: { readonly path: string }) {
       return <LivePage />;
     case "/stories":
       return <Stories />;
+    case "/new":
+      return <NewStory />;
     case "/graph":
       return <Graph />;
     case "/cost":

@@ -154,6 +154,14 @@ export const heldSchema = z.strictObject({
 /** What the dashboard sends when a person pauses or resumes every story. */
 export const pausedSchema = z.strictObject({ now: z.boolean().exactOptional() });
 
+/** What the dashboard sends when a person writes a story. `before`: the text that the editor began with. */
+export const storyEditSchema = z.strictObject({
+  id: text.min(1).max(100),
+  text: text.max(60_000),
+  before: text.max(60_000).nullable(),
+  isCheck: z.boolean(),
+});
+
 /** What the dashboard sends when a person answers. Who says it is not in it: the server knows whose it is. */
 export const saidSchema = z.strictObject({
   /** The escalation, or the story. */

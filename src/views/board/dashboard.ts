@@ -275,6 +275,23 @@ export interface HeldDocument {
   readonly by: string;
 }
 
+/** A story's file, for an editor. */
+export interface StoryFileDocument {
+  readonly file: string;
+  readonly text: string;
+}
+
+export interface StoryEditedDocument {
+  readonly file: string;
+  readonly problems: readonly {
+    readonly line: number;
+    readonly severity: "error" | "warning";
+    readonly message: string;
+    readonly hint: string;
+  }[];
+  readonly isWritten: boolean;
+}
+
 export interface ErrorDocument {
   readonly error: string;
   readonly hint: string;

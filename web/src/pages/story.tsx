@@ -102,6 +102,7 @@ function Head({ story: { card, story, branch, commit, place, delivered } }: { re
             Open the pull request
           </a>
         )}
+        {story.kind !== "loop" && <Link to={`/story/${story.id}/edit`}>Edit</Link>}
         <Export path={`/stories/${story.id}/export`} file={`${story.id}.html`} label="Save as one HTML file" />
         <Copy text={command} />
         {branch !== null && commit !== "" && (

@@ -67,6 +67,7 @@ const PLACES: readonly Entry[] = [
   { name: "Live", detail: "what agents and checks print now", to: "/live" },
   { name: "Stories", detail: "board and list", to: "/stories" },
   { name: "Graph", detail: "which story waits for which", to: "/graph" },
+  { name: "New story", detail: "write a file of the stories", to: "/new" },
   { name: "Cost", detail: "what was spent, on what", to: "/cost" },
   { name: "Events", detail: "the journal", to: "/events" },
   { name: "Settings", detail: "checks of the environment, config", to: "/settings" },

@@ -3,6 +3,7 @@ import { type CliCommand, EXIT, type ExitCode, INTERRUPTED, type Interrupt, type
 import type { RunningServer } from "../../../app/host.ts";
 import { loadConfig } from "../../../app/load-config.ts";
 import { numberOf, personOf } from "../../../app/option-values.ts";
+import { createStoryEditor } from "../../../app/story-editor.ts";
 import { originText } from "../set-up/config.ts";
 import { probesOf } from "../set-up/doctor.ts";
 
@@ -61,6 +62,7 @@ export async function startDashboard(world: World, options: Omit<Options, "open"
     engineArgs: ["run", "--watch", ...(options.config === undefined ? [] : ["--config", options.config])],
     health: () => healthOf(world, options.config),
     verify: () => world.host.verify(world.cwd, () => undefined),
+    stories: createStoryEditor(world, options.config),
   });
 }
 

@@ -65,8 +65,11 @@ async function resumePaused(
     }
   };
   if (run.halted !== null) await resume("The run", null, { type: "run.resumed", by });
-  for (const { story, held, ending } of storiesOf(run, asked)) {
+  for (const { story, held, ending, escalation, deferred } of storiesOf(run, asked)) {
     if (held && ending === null) await resume(story.id, story.id, { type: "story.released", by });
+    // A question that was put off is asked again by the next run, which is this one (S3.32).
+    if (deferred !== undefined && escalation !== null)
+      await engine.tell(story.id, [{ type: "escalation.raised", escalation }]);
   }
 }
 

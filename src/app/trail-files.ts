@@ -20,9 +20,9 @@ export function trailFiles(lines: readonly StoredEvent[], run: RunState): Map<st
   const files = new Map<string, string>();
   for (const { story, records } of trail.reworks)
     files.set(`slices/${story}/rework-log.json`, writeReworkLog(story, records));
-  for (const { story, at, escalation, context } of trail.escalations) {
+  for (const { story, at, escalation, context, answers } of trail.escalations) {
     const name = `${instant(at).replaceAll(":", "-")}-${escalation.id}`;
-    files.set(`escalations/${name}.json`, writeEscalationRecord(escalation, story ?? "project", at, context));
+    files.set(`escalations/${name}.json`, writeEscalationRecord(escalation, story ?? "project", at, context, answers));
   }
   files.set("failed-tasks.json", writeFailedTasks(trail.failed));
   files.set("locations.json", writeLocationTracking(trail.locations));

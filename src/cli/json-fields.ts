@@ -36,6 +36,7 @@ const ROW: FieldsOf<BoardRow> = {
   escalation: true,
   since: true,
   isPaused: true,
+  isDeferred: true,
 };
 
 const ITEM: FieldsOf<InboxItem> = {
@@ -51,6 +52,7 @@ const ITEM: FieldsOf<InboxItem> = {
   attempts: true,
   disputable: true,
   answers: true,
+  deferred: true,
 };
 
 const FLAKE: FieldsOf<Flake> = {

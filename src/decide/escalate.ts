@@ -5,6 +5,7 @@ import {
   type EscalationOption,
   type EscalationReason,
   type TriedAndFailed,
+  TRIAGE_OPTIONS,
   asksForMerge,
 } from "../core/stories/escalation.ts";
 import { countText } from "../stdx/plain-text.ts";
@@ -253,6 +254,9 @@ function words(verb: AnswerVerb, attempt: string): { does: string; cost: string 
         does: "This story may change them: recorded with your name and reason, and shown when it is accepted",
         cost: "nothing",
       };
+    case "defer":
+    case "dismiss":
+      return TRIAGE_OPTIONS.find((option) => option.verb === verb)!;
     case "halt":
       return { does: "Nothing new starts until a person resumes the run", cost: "nothing" };
   }

@@ -1,6 +1,7 @@
 import type { StoryId } from "../core/events/ids.ts";
 import {
-  isAsking,
+  endedAs,
+  hasQuestion,
   type RunOutline,
   type Settled,
   type StoryOutline,
@@ -55,7 +56,7 @@ export async function foldStoryDetails(
 }
 
 function asking(run: RunOutline): StoryId[] {
-  return [...entries(run.stories)].flatMap(([id, state]) => (isAsking(state) ? [id] : []));
+  return [...entries(run.stories)].flatMap(([id, state]) => (hasQuestion(state) ? [id] : []));
 }
 
 /** So many stories that have ended are shown with the others: people look for what they saw yesterday. */
@@ -147,9 +148,8 @@ function isEnough({ stories }: RunOutline, asked: readonly StoryId[]): boolean {
 
 /** Of the stories that had ended, those of which nothing was read. */
 function withoutListed({ settled, policies }: RunText, texts: readonly string[]): Settled {
-  const rest = { ...settled };
-  for (const { ending } of outlinesFrom(texts, policies))
-    if (ending !== null) rest[ending.how === "accepted" ? "accepted" : "failed"]--;
+  const rest = { dismissed: 0, ...settled };
+  for (const { ending } of outlinesFrom(texts, policies)) if (ending !== null) rest[endedAs(ending)]--;
   return rest;
 }
 

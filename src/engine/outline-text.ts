@@ -22,7 +22,10 @@ type Row = readonly [
   special: Special | 0,
 ];
 
-type Special = Pick<StoryOutline, "running" | "waivers" | "wait" | "escalation" | "held" | "ending" | "raised">;
+type Special = Pick<
+  StoryOutline,
+  "running" | "waivers" | "wait" | "escalation" | "deferred" | "held" | "ending" | "raised"
+>;
 
 const NOTHING_SPECIAL: Special = {
   running: null,
@@ -37,8 +40,9 @@ const NOTHING_TEXT = JSON.stringify(NOTHING_SPECIAL);
 
 export function outlineText(state: Omit<StoryState, "policy">, policy: number | null): string {
   const { story, phase, counters, spent } = state;
-  const { running, waivers, wait, escalation, held, ending, raised } = state;
-  const special: Special = { running, waivers, wait, escalation, held, ending, raised };
+  const { running, waivers, wait, escalation, deferred, held, ending, raised } = state;
+  const put = deferred === undefined ? {} : { deferred };
+  const special: Special = { running, waivers, wait, escalation, held, ending, raised, ...put };
   const row: Row = [
     story.id,
     story.title,

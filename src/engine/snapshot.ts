@@ -1,4 +1,4 @@
-import type { Settled, StoryOutline, RunState } from "../core/stories/run-state.ts";
+import { endedAs, type Settled, type StoryOutline, type RunState } from "../core/stories/run-state.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { Lane } from "../core/stories/command.ts";
 import type { Policy } from "../core/events/policy.ts";
@@ -110,10 +110,10 @@ function packSnapshot(
 
 function openAndSettled(stories: RunState["stories"]): Pick<RunText, "open" | "settled"> {
   const open: StoryId[] = [];
-  const settled = { accepted: 0, failed: 0 };
+  const settled = { accepted: 0, failed: 0, dismissed: 0 };
   for (const [id, { ending }] of entries(stories))
     if (ending === null) open.push(id);
-    else settled[ending.how === "accepted" ? "accepted" : "failed"]++;
+    else settled[endedAs(ending)]++;
   return { open, settled };
 }
 

@@ -1,6 +1,12 @@
 import type { Identity } from "../core/events/authority.ts";
 import { FAILURE_CEILING } from "../core/stories/budget.ts";
-import { type EscalationReason, type Waiver, asksForMerge, leavesUndoOpen } from "../core/stories/escalation.ts";
+import {
+  type Escalation,
+  type EscalationReason,
+  type Waiver,
+  asksForMerge,
+  leavesUndoOpen,
+} from "../core/stories/escalation.ts";
 import type { Answer, Event } from "../core/events/event.ts";
 import { GATES, type GateName } from "../core/gates/gate.ts";
 import type { Dispute, StoryState } from "../core/stories/story-state.ts";
@@ -21,7 +27,8 @@ export function applyAnswer(state: StoryState, answer: Answer, base: string, at:
   const gate = answer.gate ?? state.escalation?.gate ?? state.failing?.gate ?? null;
   // A dispute changes nothing yet: the failures stay counted until the finding falls.
   const counters = answer.verb === "dispute" ? state.counters : { ...forgetTroubles(state.counters), unchanged: 0 };
-  const next: StoryState = { ...state, escalation: null, escalatedAt: null, counters };
+  const { deferred: _, ...undeferred } = state;
+  const next: StoryState = { ...undeferred, escalation: null, escalatedAt: null, counters };
   switch (answer.verb) {
     case "merge":
       return asksForMerge(reason) ? mergeApproved(next, answer) : state;
@@ -41,7 +48,11 @@ export function applyAnswer(state: StoryState, answer: Answer, base: string, at:
     case "force-complete":
       return forceAccept(next, answer, base, at);
     case "abandon":
-      return { ...next, running: null, ending: { how: "abandoned", at, reason: `${answer.by}: ${answer.message}` } };
+      return { ...next, running: null, ending: { how: "abandoned", at, reason: reasonIn(answer) } };
+    case "dismiss":
+      return { ...next, running: null, ending: { how: "dismissed", at, reason: reasonIn(answer) } };
+    case "defer":
+      return state.escalation === null ? state : { ...state, deferred: { by: answer.by, reason: answer.message } };
     case "known":
       return calledKnown(next, reason, answer);
     case "target":
@@ -54,6 +65,13 @@ export function applyAnswer(state: StoryState, answer: Answer, base: string, at:
       // These speak of the project, not of a story: they close nothing here.
       return state;
   }
+}
+
+const reasonIn = ({ by, message }: Answer): string => `${by}: ${message}`;
+
+export function questionRaised(state: StoryState, escalation: Escalation, at: number): StoryState {
+  const { deferred: _, ...rest } = state;
+  return { ...rest, escalation, escalatedAt: at, escalations: state.escalations + 1 };
 }
 
 /** The failures an answer speaks of: those it names, or all that were asked about. */
@@ -171,7 +189,6 @@ export function gateOfBudget(budget: string): GateName | null {
   return GATES.find((gate) => gate === name) ?? null;
 }
 
-/** How the person who answered is known, where the journal says so. */
 export const identityOf = ({ identity }: Answer): { readonly identity?: Identity } =>
   identity === undefined ? {} : { identity };
 
@@ -266,10 +283,7 @@ export function withUndo(before: StoryState, after: StoryState, event: Event, at
   return after.undo === null || leavesUndoOpen(event) ? after : { ...after, undo: null };
 }
 
-/**
- * The story as it stood before the answer. What was noted since and is no consequence of it stays: what was spent and
- * warned of, how many questions were asked (their names must not come twice), and what people said of the story itself.
- */
+/** The story as it was before the answer. What is no consequence of the answer stays: cost, warnings, and pauses. */
 export function undone(state: StoryState): StoryState {
   if (state.undo === null) return state;
   const { story, seq, policy, queued, held, heldAs, stopping, spent, warned, flagged, escalations } = state;

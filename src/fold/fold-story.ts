@@ -9,7 +9,7 @@ import { contestedQuestion, withTestsMoved, withoutTestsSeen } from "../decide/c
 import { afterProgress } from "../decide/engine-deaths.ts";
 import { invalidateGates, nextGate } from "../decide/gate-status.ts";
 import { blamedPlaces, placesUnderRework } from "../decide/locations.ts";
-import { applyAnswer, pausedAs, undone, withUndo } from "./fold-answer.ts";
+import { applyAnswer, pausedAs, questionRaised, undone, withUndo } from "./fold-answer.ts";
 import {
   attemptFinished,
   attemptStarted,
@@ -100,7 +100,7 @@ function applyEvent(state: StoryState, event: AppliedEvent, around: ProjectFacts
     case "grace.granted":
       return { ...state, grace: { ...state.grace, [event.gate]: (state.grace[event.gate] ?? 0) + 1 } };
     case "escalation.raised":
-      return { ...state, escalation: event.escalation, escalatedAt: at, escalations: state.escalations + 1 };
+      return questionRaised(state, event.escalation, at);
     case "person.answered":
       return applyAnswer(state, event.answer, around.base, at);
     case "budget.warned":

@@ -257,5 +257,8 @@ const adoptionOf = ({ adopting, adoptsBranch }: StoryState): Pick<StoryState, "a
   ...(adoptsBranch === undefined ? {} : { adoptsBranch }),
 });
 
-const pauseOf = ({ held, heldAs }: StoryState): Pick<StoryState, "held" | "heldAs"> =>
-  heldAs === undefined ? { held } : { held, heldAs };
+const pauseOf = ({ held, heldAs, deferred }: StoryState): Pick<StoryState, "held" | "heldAs" | "deferred"> => ({
+  held,
+  ...(heldAs === undefined ? {} : { heldAs }),
+  ...(deferred === undefined ? {} : { deferred }),
+});

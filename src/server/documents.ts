@@ -24,7 +24,7 @@ import {
 import { type DiffDocument, readDiff } from "../views/story/diff-document.ts";
 import { diffRange } from "../views/story/diff-range.ts";
 import { likelyAnswers } from "../views/answers/likely-answers.ts";
-import { inboxItems } from "../views/answers/inbox.ts";
+import { allItems, inboxItems } from "../views/answers/inbox.ts";
 import { knownFindings } from "../views/answers/person-answer.ts";
 import { NO_COUNTS, runCounts } from "../views/run/run-summary.ts";
 import { storyDocument, type AttemptDocument, attemptDocument, rounds } from "../views/story/story-document.ts";
@@ -154,7 +154,7 @@ export async function inboxOf(
   if (currentRun === null) return { position: 0, items: [], answered: [] };
   const { state, view } = currentRun;
   const items = [];
-  const wanted = inboxItems(state).filter(({ id }) => only === null || id === only);
+  const wanted = only === null ? inboxItems(state) : allItems(state).filter(({ id }) => id === only);
   for (const item of wanted.slice(0, PAGE)) {
     const story = item.story === null ? null : knownStory(currentRun, item.story);
     const escalation = story?.escalation ?? state.escalation;

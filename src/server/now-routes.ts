@@ -5,6 +5,7 @@ import type { StoryState } from "../core/stories/story-state.ts";
 import { likelyAnswers } from "../views/answers/likely-answers.ts";
 import type { CodeAround, NowDocument, QuestionDocument, TryRow } from "../views/board/dashboard.ts";
 import { nowView } from "../views/board/now.ts";
+import { NO_COUNTS } from "../views/run/run-summary.ts";
 import type { AttemptCard } from "../views/story/story-document.ts";
 import { shortLine } from "../views/text/words.ts";
 import type { ServerContext } from "./context.ts";
@@ -67,7 +68,7 @@ export function nowRoutes(context: ServerContext): Hono {
 const EMPTY_NOW: NowDocument = {
   position: 0,
   hasJournal: false,
-  counts: { stories: 0, accepted: 0, running: 0, waiting: 0, ready: 0, backlog: 0, stopped: 0, needsYou: 0, failed: 0 },
+  counts: NO_COUNTS,
   needsYou: [],
   working: [],
   upNext: [],

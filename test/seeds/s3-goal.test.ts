@@ -1,9 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import { GATES } from "../../src/core/gates/gate.ts";
+import type { Event } from "../../src/core/events/event.ts";
 import { roleName } from "../../src/core/events/ids.ts";
 import type { Policy, Specialist } from "../../src/core/events/policy.ts";
-import { answer, story } from "../kit/story-world.ts";
+import type { RunState } from "../../src/core/stories/run-state.ts";
+import { allItems, inboxItems } from "../../src/views/answers/inbox.ts";
+import { answerSubject, personAnswer } from "../../src/views/answers/person-answer.ts";
+import { summaryText } from "../../src/views/run/run-summary.ts";
+import { statusOf } from "../../src/views/story/story-status.ts";
+import { trailOf } from "../../src/views/story/trail.ts";
+import { writeEscalationRecord } from "../../src/write/reports/rework-log.ts";
+import { answer, recordedEvent, story } from "../kit/story-world.ts";
 import { begin, commandsOf, runScript, stateOf, foldEvents, world, type Says, type World } from "./scripted-run.ts";
 
 const POLICY: Policy = presetPolicy("goal");
@@ -281,5 +289,76 @@ describe("S3 budget of the goal", () => {
   it("says before each dispatch what it will likely cost, once something is known", () => {
     const ran = run({ gates: { checks: fails(2) }, attemptCostUsd: 0.5 });
     expect(commandsOf(ran, "start-attempt").map(({ forecastUsd }) => forecastUsd)).toEqual([null, 0.5, 0.5]);
+  });
+});
+
+describe("S3 triage", () => {
+  const asked = (): RunState => run({ gates: { checks: fails(4) }, blame: [AUTH, AUTH, AUTH, AUTH] }).run;
+  const linesOf = (...events: readonly Event[]) => events.map((event, at) => recordedEvent(at, "a", event));
+
+  // S3.42
+  it("a deferred item is out of the inbox, with the person's name, until the next run asks again", () => {
+    const before = asked();
+    const deferred = foldEvents(before, "a", answer("defer", { message: "after the release" }));
+    expect(inboxItems(before)).toHaveLength(1);
+    expect(inboxItems(deferred)).toEqual([]);
+    expect(allItems(deferred)).toMatchObject([{ deferred: { by: "Ada", reason: "after the release" } }]);
+    expect(statusOf(deferred, stateOf(deferred, "a"))).toMatchObject({
+      status: "escalated",
+      why: "deferred by Ada to the next run: after the release",
+    });
+    expect(summaryText(deferred, null, "·")).toContain("1 deferred");
+    expect(runScript(deferred).commands).toEqual([]);
+    const { escalation } = stateOf(deferred, "a");
+    const again = foldEvents(deferred, "a", { type: "escalation.raised", escalation: escalation! });
+    expect(inboxItems(again)).toMatchObject([{ id: escalation!.id, deferred: null }]);
+    const sentBack = foldEvents(deferred, "a", answer("send-back", { message: "once more" }));
+    expect(stateOf(sentBack, "a")).not.toHaveProperty("deferred");
+    expect(stateOf(sentBack, "a").escalation).toBeNull();
+  });
+
+  // S3.43
+  it("a dismissed item ends its story, which is neither accepted nor failed", () => {
+    const dismissed = foldEvents(asked(), "a", answer("dismiss", { message: "the page is gone" }));
+    expect(inboxItems(dismissed)).toEqual([]);
+    expect(statusOf(dismissed, stateOf(dismissed, "a"))).toMatchObject({
+      status: "dismissed",
+      why: "Ada: the page is gone",
+    });
+    expect(summaryText(dismissed, null, "·")).toMatch(/1 story · 1 dismissed/);
+    expect(trailOf([], dismissed).failed).toEqual([]);
+  });
+
+  // S3.32
+  it("the trail has the state of an item: pending, deferred, acted or dismissed, and who said so", () => {
+    const state = asked();
+    const { escalation } = stateOf(state, "a");
+    const raised: Event = { type: "escalation.raised", escalation: escalation! };
+    const said = (verb: "defer" | "dismiss" | "send-back") => answer(verb, { escalation: escalation!.id });
+    const recordOf = (...events: readonly Event[]) => {
+      const trail = trailOf(linesOf(raised, ...events), state).escalations;
+      expect(trail).toHaveLength(1);
+      const { story: id, at, context, answers } = trail[0]!;
+      return JSON.parse(writeEscalationRecord(escalation!, id!, at, context, answers)) as object;
+    };
+    expect(recordOf()).toMatchObject({ status: "pending", answers: [] });
+    expect(recordOf(said("defer"), raised)).toMatchObject({
+      status: "deferred",
+      answers: [{ verb: "defer", by: "Ada", timestamp: "1970-01-01T00:00:00Z" }],
+    });
+    expect(recordOf(said("defer"), raised, said("dismiss"))).toMatchObject({ status: "dismissed" });
+    expect(recordOf(said("send-back"))).toMatchObject({ status: "acted" });
+    expect(recordOf(said("dismiss"), { type: "answer.undone", by: "Ada" })).toMatchObject({ status: "pending" });
+  });
+
+  it("both are answers to a story's question alone, and need a reason", () => {
+    const state = asked();
+    const subject = answerSubject(state, [stateOf(state, "a")], "a");
+    expect(() => personAnswer(subject, { verb: "dismiss", by: "Ada", message: " " })).toThrow(
+      "dismiss needs your words",
+    );
+    expect(personAnswer(subject, { verb: "defer", by: "Ada", message: "later" })).toMatchObject({ verb: "defer" });
+    const quiet = { ...subject, escalation: null };
+    expect(() => personAnswer(quiet, { verb: "defer", by: "Ada", message: "later" })).toThrow("a asks none");
   });
 });

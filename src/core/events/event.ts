@@ -45,8 +45,8 @@ export const STEPS = [
 ] as const;
 export type Step = (typeof STEPS)[number];
 
-/** `exhausted` and `set-aside` follow from `onExhausted`; `abandoned` is a person's word. */
-export const FAILED_HOW = ["exhausted", "set-aside", "abandoned"] as const;
+/** `exhausted` and `set-aside` follow from `onExhausted`; `abandoned` and `dismissed` are a person's word. */
+export const FAILED_HOW = ["exhausted", "set-aside", "abandoned", "dismissed"] as const;
 export type FailedHow = (typeof FAILED_HOW)[number];
 
 /** What a person said, who they are, and what it is about. */

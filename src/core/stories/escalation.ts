@@ -31,7 +31,9 @@ export const asksForMerge = (reason: EscalationReason | null): boolean =>
  * `merge`: yes, merge it. `resolve`: a person fixed it, and the gates run again on what is there; for a merge, the
  * person merged it, which is checked. `drop`: commits that no gate has seen are taken off the branch. `send-back`: once
  * more, with guidance. `retry`, `declare-healthy` and `halt` answer an infrastructure escalation. `known` and `target`
- * say what failures of the base are. `allow`: the work may change existing tests; the others mean what they say.
+ * say what failures of the base are. `allow`: the work may change existing tests. `defer`: the question stays open, and
+ * is asked again by the next run. `dismiss`: there is nothing to do about it, and the story ends without having failed.
+ * The others mean what they say.
  */
 export const ANSWER_VERBS = [
   "merge",
@@ -49,6 +51,8 @@ export const ANSWER_VERBS = [
   "known",
   "target",
   "allow",
+  "defer",
+  "dismiss",
 ] as const;
 export type AnswerVerb = (typeof ANSWER_VERBS)[number];
 
@@ -61,7 +65,19 @@ export const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
   "abandon",
   "known",
   "allow",
+  "defer",
+  "dismiss",
 ]);
+
+/** What triage can do with every question about a story, whatever answers the question has itself (S3.32). */
+export const TRIAGE_OPTIONS: readonly EscalationOption[] = [
+  { verb: "defer", does: "Not now: the next run asks again; until then it is out of the inbox", cost: "nothing" },
+  {
+    verb: "dismiss",
+    does: "Nothing to do: the story ends as dismissed, not as failed; stories that depend on it stay blocked",
+    cost: "nothing",
+  },
+];
 
 /** The command for an answer, with a place for what must be added. */
 export function answerCommand(id: string, verb: AnswerVerb): string {

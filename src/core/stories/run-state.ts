@@ -69,7 +69,17 @@ export interface RemediationTry {
  */
 export interface StoryOutline extends Pick<
   StoryState,
-  "policy" | "phase" | "running" | "waivers" | "wait" | "escalation" | "held" | "ending" | "raised" | "spent"
+  | "policy"
+  | "phase"
+  | "running"
+  | "waivers"
+  | "wait"
+  | "escalation"
+  | "deferred"
+  | "held"
+  | "ending"
+  | "raised"
+  | "spent"
 > {
   readonly story: Pick<Story, "id" | "title" | "shelf" | "dependsOn">;
   /** Every attempt that began: the number of the newest is how many there are. */
@@ -112,12 +122,21 @@ export function withEngine<R extends RunOutline>(run: R, isAlive: boolean): R & 
 export interface Settled {
   readonly accepted: number;
   readonly failed: number;
+  /** Absent in snapshots of older versions. */
+  readonly dismissed?: number;
 }
 
+/** What became of a story that has ended, in the words of the status. */
+export const endedAs = ({ how }: NonNullable<StoryState["ending"]>): "accepted" | "failed" | "dismissed" =>
+  how === "accepted" || how === "dismissed" ? how : "failed";
+
+type Asked = Pick<StoryOutline, "escalation" | "deferred" | "ending">;
+
 /** Is a person asked about this story? The one rule for every list and every count of questions. */
-export function isAsking({ escalation, ending }: Pick<StoryOutline, "escalation" | "ending">): boolean {
-  return escalation !== null && ending === null;
-}
+export const isAsking = (state: Asked): boolean => hasQuestion(state) && state.deferred === undefined;
+
+/** Is there a question about it, be it put off to the next run? */
+export const hasQuestion = ({ escalation, ending }: Asked): boolean => escalation !== null && ending === null;
 
 /** What is broken, where an event reports broken infrastructure; else `null`. */
 export function infrastructureIssue(event: Event): string | null {

@@ -71,6 +71,8 @@ export interface StoryState {
   readonly escalation: Escalation | null;
   /** Since when it waits for a person; `null` when it does not. */
   readonly escalatedAt: number | null;
+  /** The person who put the question off to the next run; absent where it waits for an answer. */
+  readonly deferred?: { readonly by: string; readonly reason: string };
   readonly escalations: number;
   readonly disputes: readonly Dispute[];
   readonly waivers: readonly Waiver[];

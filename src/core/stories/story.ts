@@ -36,6 +36,7 @@ export const STATUSES = [
   "waiting",
   "escalated",
   "failed",
+  "dismissed",
   "accepted",
 ] as const;
 export type Status = (typeof STATUSES)[number];

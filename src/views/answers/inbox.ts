@@ -1,7 +1,9 @@
 import { disputable } from "../../core/gates/finding.ts";
-import type { AnswerVerb, Escalation } from "../../core/stories/escalation.ts";
+import { type AnswerVerb, type Escalation, TRIAGE_OPTIONS } from "../../core/stories/escalation.ts";
+import type { Recorded } from "../../core/events/event.ts";
 import type { EscalationId, Fingerprint, StoryId } from "../../core/events/ids.ts";
-import { type RunOutline, isAsking, type RunState } from "../../core/stories/run-state.ts";
+import { type RunOutline, hasQuestion, isAsking, type RunState } from "../../core/stories/run-state.ts";
+import type { GivenAnswers } from "../../core/stories/rework-log.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { byText, entries, lookup } from "../../stdx/sorted-map.ts";
 import { causeOf } from "./likely-answers.ts";
@@ -27,23 +29,30 @@ export interface InboxItem {
   /** What `dispute` can be said of, by its id and in words. */
   readonly disputable: readonly { readonly finding: Fingerprint; readonly text: string }[];
   readonly answers: readonly { readonly verb: AnswerVerb; readonly does: string; readonly cost: string }[];
+  /** The person who put it off to the next run; `null` where it waits for an answer now. */
+  readonly deferred: NonNullable<StoryState["deferred"]> | null;
 }
 
 /** Questions about the whole run first, then the stories in the order of arrival. */
 export function inboxItems(run: RunState): InboxItem[] {
+  return allItems(run).filter(({ deferred }) => deferred === null);
+}
+
+/** With those that were put off to the next run. */
+export function allItems(run: RunState): InboxItem[] {
   return itemsOf(
     run,
     [...entries(run.stories)].map(([, state]) => state),
   );
 }
 
-/** The same of the stories that ask, where no others were read. */
+/** The same of the stories with a question, where no others were read. */
 export function itemsOf(
   { escalation: ofAll }: Pick<RunState, "escalation">,
   states: readonly StoryState[],
 ): InboxItem[] {
   const waiting = states
-    .filter(isAsking)
+    .filter(hasQuestion)
     .map((state) => ({ state, escalation: state.escalation! }))
     .sort((a, b) => a.state.arrival - b.state.arrival);
   return [
@@ -66,7 +75,8 @@ function itemOf(escalation: Escalation, state: StoryState | undefined): InboxIte
     cause: causeOf(escalation),
     attempts,
     disputable: disputableIn(escalation, state),
-    answers: options,
+    answers: state === undefined ? options : [...options, ...TRIAGE_OPTIONS],
+    deferred: state?.deferred ?? null,
   };
 }
 
@@ -91,4 +101,19 @@ export function questionCount(
       ? [...entries(stories)].map(([, state]) => state)
       : asked.flatMap((id) => lookup(stories, id, byText) ?? []);
   return (escalation === null ? 0 : 1) + known.filter(isAsking).length;
+}
+
+/** What people answered to a question. `own`: the lines of the question's story, or those of the run. */
+export function answersTo({ id }: Escalation, own: readonly Recorded[]): GivenAnswers {
+  const given: GivenAnswers[number][] = [];
+  let isLastOurs = false;
+  for (const { event, at } of own) {
+    if (event.type === "person.answered") {
+      const { verb, by, message, escalation } = event.answer;
+      isLastOurs = escalation === id;
+      if (isLastOurs) given.push({ verb, by, message, at });
+    }
+    if (event.type === "answer.undone" && isLastOurs) given.pop();
+  }
+  return given;
 }

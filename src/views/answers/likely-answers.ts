@@ -64,6 +64,8 @@ export const ANSWER_LABELS: { readonly [V in AnswerVerb]: string } = {
   known: "Known failure",
   target: "Make it the target",
   allow: "Allow it",
+  defer: "Not now",
+  dismiss: "Dismiss",
 };
 
 function secondChoice(reason: EscalationReason): AnswerVerb | null {

@@ -11,7 +11,7 @@ import type { RunState } from "../../core/stories/run-state.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { findingText } from "../story/finding-text.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
-import { NEEDS_MESSAGE, answerCommand } from "../../core/stories/escalation.ts";
+import { NEEDS_MESSAGE, TRIAGE_OPTIONS, answerCommand } from "../../core/stories/escalation.ts";
 
 /** What an answer is about. */
 export interface AnswerSubject {
@@ -152,13 +152,15 @@ function checkVerb({ escalation, story }: AnswerSubject, verb: AnswerVerb): void
       "It answers a question of the run: see remand inbox.",
     );
   }
-  if (escalation.options.some((option) => option.verb === verb)) return;
-  const lines = escalation.options.map((option) => `  ${answerCommand(escalation.id, option.verb)}`);
+  const triage = story === null ? [] : TRIAGE_OPTIONS;
+  const options = [...escalation.options, ...triage];
+  if (options.some((option) => option.verb === verb)) return;
+  const lines = options.map((option) => `  ${answerCommand(escalation.id, option.verb)}`);
   throw new RemandError("usage", `${verb} is no answer to ${escalation.id}`, ["It has these:", ...lines].join("\n"));
 }
 
 /** Yes to a merge, or to dropping commits, means what was asked about and nothing else. */
-const ABOUT_A_QUESTION: ReadonlySet<AnswerVerb> = new Set(["merge", "drop"]);
+const ABOUT_A_QUESTION: ReadonlySet<AnswerVerb> = new Set(["merge", "drop", "defer", "dismiss"]);
 
 const ABOUT_THE_RUN: ReadonlySet<AnswerVerb> = new Set(["retry", "declare-healthy", "halt"]);
 

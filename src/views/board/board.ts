@@ -40,6 +40,8 @@ export interface BoardRow {
   readonly since: number | null;
   /** A person stopped it: it goes on when it is named to remand run, or resumed. */
   readonly isPaused: boolean;
+  /** Its question was put off to the next run. */
+  readonly isDeferred: boolean;
 }
 
 export function boardRows(run: RunOutline, asked: readonly StoryId[] | null): BoardRow[] {
@@ -67,17 +69,23 @@ function rowOf(run: RunOutline, state: StoryOutline): BoardRow {
     escalation: state.escalation?.id ?? null,
     since: run.engine === "gone" ? null : (state.running?.since ?? null),
     isPaused: state.held && state.ending === null,
+    isDeferred: state.deferred !== undefined,
   };
 }
 
 /** A story's state in a word, with the sign that stands before it. */
-export function stateText({ status, isPaused }: BoardRow): { readonly mark: LineMark; readonly word: string } {
+export function stateText({ status, isPaused, isDeferred }: BoardRow): {
+  readonly mark: LineMark;
+  readonly word: string;
+} {
   switch (status) {
     case "escalated":
-      return { mark: "person", word: "needs you" };
+      return isDeferred ? { mark: "note", word: "deferred" } : { mark: "person", word: "needs you" };
     case "accepted":
     case "failed":
       return { mark: status, word: status };
+    case "dismissed":
+      return { mark: "failed", word: "dismissed" };
     case "working":
       return { mark: "started", word: "working" };
     case "in-gate":
@@ -91,7 +99,7 @@ export function stateText({ status, isPaused }: BoardRow): { readonly mark: Line
 
 /** Who must act before the story moves. */
 export function whoText({ status, actor, why, gate }: BoardRow): string {
-  if (status === "accepted" || status === "failed") return "";
+  if (status === "accepted" || status === "failed" || status === "dismissed") return "";
   if (actor === "person") return "you";
   if (actor === "gate" && gate !== null) return gate;
   return actor === "agent" ? (why.split(" ")[0] ?? actor) : actor;
@@ -115,6 +123,7 @@ const URGENCY: readonly (Status | "stuck" | "paused")[] = [
   "ready",
   "paused",
   "backlog",
+  "dismissed",
   "accepted",
 ];
 
@@ -188,7 +197,7 @@ export function boardCard(run: RunState & WithEngine, state: StoryState): BoardC
 function columnOf(state: StoryState, { status }: BoardRow): Column {
   if (status === "accepted") return "accepted";
   if (isAsking(state)) return "needs-you";
-  if (status === "failed" || state.held) return "stopped";
+  if (status === "failed" || status === "dismissed" || state.held || state.deferred !== undefined) return "stopped";
   if (state.rework !== null || (state.failing !== null && status === "working")) return "sent-back";
   if (status === "in-gate") return "in-gates";
   if (state.policy === null) return "ready";

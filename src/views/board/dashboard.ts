@@ -121,7 +121,7 @@ export const GROUP_TITLES: { readonly [G in BoardGroup]: string } = {
 };
 
 export function groupOf({ column, status }: Pick<BoardCard, "column" | "status">): BoardGroup {
-  if (status === "failed") return "done";
+  if (status === "failed" || status === "dismissed") return "done";
   switch (column) {
     case "needs-you":
       return "needs-you";

@@ -131,6 +131,8 @@ function answerNote(answer: Answer): { readonly mark: LineMark; readonly text: s
   const reason = message === "" ? "" : `: ${shortLine(message, 120)}`;
   if (verb === "force-complete") return { mark: "accepted", text: `accepted on the word of ${by}${reason}` };
   if (verb === "abandon") return { mark: "failed", text: `abandoned by ${by}${reason}` };
+  if (verb === "dismiss") return { mark: "failed", text: `dismissed by ${by}${reason}` };
+  if (verb === "defer") return { mark: "note", text: `deferred by ${by} to the next run${reason}` };
   return { mark: "note", text: `${by} says ${verb}${reason}` };
 }
 

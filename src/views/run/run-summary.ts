@@ -1,6 +1,6 @@
 import { countText } from "../../stdx/plain-text.ts";
 import type { StoryId } from "../../core/events/ids.ts";
-import type { RunOutline } from "../../core/stories/run-state.ts";
+import type { RunOutline, StoryOutline } from "../../core/stories/run-state.ts";
 import { byText, entries, lookup, type SortedMap } from "../../stdx/sorted-map.ts";
 import { questionCount } from "../answers/inbox.ts";
 import { statusOf, type StoryStatus } from "../story/story-status.ts";
@@ -18,6 +18,9 @@ export interface RunCounts {
   readonly stopped: number;
   /** Questions that wait for a person: as many as the inbox has. */
   readonly needsYou: number;
+  /** Questions that a person put off to the next run. */
+  readonly deferred: number;
+  readonly dismissed: number;
   readonly failed: number;
 }
 
@@ -30,15 +33,17 @@ export const NO_COUNTS: RunCounts = {
   backlog: 0,
   stopped: 0,
   needsYou: 0,
+  deferred: 0,
+  dismissed: 0,
   failed: 0,
 };
 
 export function runCounts(run: RunOutline, asked: readonly StoryId[] | null): RunCounts {
-  const { accepted, failed } = (asked === null ? run.unlisted : undefined) ?? { accepted: 0, failed: 0 };
-  const counts = { ...NO_COUNTS, stories: accepted + failed, accepted, failed };
+  const { accepted, failed, dismissed = 0 } = (asked === null ? run.unlisted : undefined) ?? NO_COUNTS;
+  const counts = { ...NO_COUNTS, stories: accepted + failed + dismissed, accepted, failed, dismissed };
   for (const state of storiesOf(run, asked)) {
     counts.stories++;
-    const bucket = bucketOf(statusOf(run, state), state.held);
+    const bucket = bucketOf(statusOf(run, state), state);
     if (bucket !== null) counts[bucket]++;
   }
   return { ...counts, needsYou: questionCount(run, asked) };
@@ -51,10 +56,14 @@ export function storiesOf<S>(run: { readonly stories: SortedMap<StoryId, S> }, a
 }
 
 /** `null`: a question is asked about it, and questions are counted by themselves. */
-function bucketOf({ status }: StoryStatus, isHeld: boolean): keyof Omit<RunCounts, "stories" | "needsYou"> | null {
+function bucketOf(
+  { status }: StoryStatus,
+  { held, deferred }: StoryOutline,
+): keyof Omit<RunCounts, "stories" | "needsYou"> | null {
   switch (status) {
     case "accepted":
     case "failed":
+    case "dismissed":
     case "ready":
     case "backlog":
       return status;
@@ -62,9 +71,9 @@ function bucketOf({ status }: StoryStatus, isHeld: boolean): keyof Omit<RunCount
     case "in-gate":
       return "running";
     case "escalated":
-      return null;
+      return deferred === undefined ? null : "deferred";
     case "waiting":
-      return isHeld ? "stopped" : "waiting";
+      return held ? "stopped" : "waiting";
   }
 }
 
@@ -81,6 +90,8 @@ export function summaryText(run: RunOutline, asked: readonly StoryId[] | null, d
     ...some(counts.backlog, "in the backlog"),
     ...some(counts.stopped, "stopped"),
     ...some(counts.needsYou, counts.needsYou === 1 ? "needs you" : "need you"),
+    ...some(counts.deferred, "deferred"),
+    ...some(counts.dismissed, "dismissed"),
     ...some(counts.failed, "failed"),
     ...spending(run, asked),
   ].join(` ${dot} `);

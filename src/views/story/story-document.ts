@@ -33,6 +33,8 @@ export interface StoryDocument {
   readonly guidance: readonly string[];
   readonly preExisting: readonly string[];
   readonly escalation: Escalation | null;
+  /** The person who put the question off to the next run. */
+  readonly deferred: NonNullable<StoryState["deferred"]> | null;
   /** The phases that work can be sent back to. */
   readonly phases: readonly string[];
   readonly nextBrief: EvidenceId | null;
@@ -92,6 +94,7 @@ export function storyDocument(run: RunState, state: StoryState, lines: readonly 
     guidance,
     preExisting,
     escalation,
+    deferred: state.deferred ?? null,
     phases: state.policy?.phases.map((plan) => plan.phase) ?? [],
     nextBrief: (rework?.brief as EvidenceId | undefined) ?? null,
   };

@@ -1,6 +1,6 @@
 import { byText, lookup } from "../../stdx/sorted-map.ts";
 import { type GateName, isReviewed } from "../../core/gates/gate.ts";
-import type { RunOutline, StoryOutline } from "../../core/stories/run-state.ts";
+import { endedAs, type RunOutline, type StoryOutline } from "../../core/stories/run-state.ts";
 import type { Actor, Status } from "../../core/stories/story.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 
@@ -32,7 +32,9 @@ export function statusOf(run: RunOutline, state: StoryOutline): StoryStatus {
             ? ["all gates passed", ...(ending.notes ?? [])].join("; ")
             : `by ${ending.forced.by}: ${ending.forced.reason}`,
         )
-      : at("failed", "none", ending.reason);
+      : at(endedAs(ending), "none", ending.reason);
+  if (escalation !== null && state.deferred !== undefined)
+    return at("escalated", "person", deferredText(state.deferred), escalation.gate);
   if (escalation !== null) return at("escalated", "person", escalation.question, escalation.gate);
   if (running !== null && run.engine === "gone")
     return at("waiting", "person", "the engine is gone: remand run continues it");
@@ -41,6 +43,9 @@ export function statusOf(run: RunOutline, state: StoryOutline): StoryStatus {
   if (running?.type === "step") return at("working", "engine", running.step);
   return waiting(run, state, at);
 }
+
+export const deferredText = ({ by, reason }: NonNullable<StoryOutline["deferred"]>): string =>
+  `deferred by ${by} to the next run: ${reason}`;
 
 /** The names that the task states of S0.7 have for four of these. */
 export function sourceStatus(status: StoryStatus): string {

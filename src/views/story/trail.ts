@@ -17,6 +17,7 @@ import { byText, entries, lookup } from "../../stdx/sorted-map.ts";
 import { type DayMetrics, dailyMetrics } from "../board/cost.ts";
 import type { GateName, Judgement } from "../../core/gates/gate.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
+import { answersTo } from "../answers/inbox.ts";
 import { shortLine } from "../text/words.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
@@ -29,6 +30,7 @@ export interface Trail {
     readonly escalation: Escalation;
     /** `null` for a question about the whole run. */
     readonly context: EscalationContext | null;
+    readonly answers: ReturnType<typeof answersTo>;
   }[];
   readonly failed: readonly FailedTask[];
   readonly locations: readonly TrackedLocation[];
@@ -44,17 +46,21 @@ export function trailOf(lines: readonly Recorded[], run: RunState): Trail {
     else known.push(line);
   }
   const states = [...entries(run.stories)].map(([, state]) => state);
+  const raised = new Set<string>();
   return {
     reworks: states
       .filter((state) => state.policy !== null)
       .map((state) => ({ story: state.story.id, records: reworkRecords(byStory.get(state.story.id) ?? [], state) })),
     escalations: lines.flatMap((line) => {
       const { event, story, at } = line;
-      if (event.type !== "escalation.raised") return [];
+      // A question that was put off is raised again under its name: it is one question.
+      if (event.type !== "escalation.raised" || raised.has(event.escalation.id)) return [];
+      raised.add(event.escalation.id);
       const state = story === null ? undefined : lookup(run.stories, story, byText);
       const own = story === null ? [] : (byStory.get(story) ?? []);
       const context = state === undefined ? null : contextOf(state, own.slice(0, own.indexOf(line)));
-      return [{ story, at, escalation: event.escalation, context }];
+      const answers = answersTo(event.escalation, story === null ? lines.filter((each) => each.story === null) : own);
+      return [{ story, at, escalation: event.escalation, context, answers }];
     }),
     failed: failedTasks(byStory, run),
     locations: locationsOf(run),
@@ -90,7 +96,7 @@ function failedTasks(byStory: ReadonlyMap<StoryId, readonly Recorded[]>, run: Ru
     const at = lines.findIndex(({ event }) => limitOf(event) !== null);
     const exhausted = lines[at];
     const { ending } = state;
-    const given = ending === null || ending.how === "accepted" ? null : ending;
+    const given = ending === null || ending.how === "accepted" || ending.how === "dismissed" ? null : ending;
     if (exhausted === undefined && given === null) return [];
     const takenUpBy = exhausted === undefined ? undefined : answeredBy(lines.slice(at));
     const task: FailedTask = {
@@ -120,7 +126,7 @@ function reasonFor(ending: { readonly how: string; readonly reason: string }, li
 }
 
 function answeredBy(lines: readonly Recorded[]): string | undefined {
-  const answer = lines.find(({ event }) => event.type === "person.answered");
+  const answer = lines.find(({ event }) => event.type === "person.answered" && event.answer.verb !== "defer");
   return answer?.event.type === "person.answered" ? answer.event.answer.by : undefined;
 }
 

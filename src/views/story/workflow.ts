@@ -115,6 +115,8 @@ export interface WorkflowEvent {
 /** The journal as the log of S0 and S2. What those documents do not name is left out. */
 export function workflowEvents(lines: readonly Recorded[]): readonly WorkflowEvent[] {
   const failures = new Map<string, number>();
+  // A question that was put off is raised again.
+  const raised = new Set<string>();
   let isBlocked = false;
   return lines.flatMap(({ event, story, at }) => {
     if (event.type === "health.checked" && event.healthy) isBlocked = false;
@@ -144,7 +146,8 @@ export function workflowEvents(lines: readonly Recorded[]): readonly WorkflowEve
         return entry("developer_rework_dispatched", { reason: known?.fail ?? `${gate}_failed`, ...attempt });
       }
       case "escalation.raised": {
-        const reason = limitOf(event);
+        const reason = raised.has(event.escalation.id) ? null : limitOf(event);
+        raised.add(event.escalation.id);
         return reason === null ? [] : entry("workflow_failed", { reason: LIMITS[reason] ?? reason });
       }
       case "story.failed":

@@ -2,6 +2,7 @@ import { type Finding, toReviewScale, type TriedFinding, locationText } from "..
 import type {
   EscalationContext,
   FailedTask,
+  GivenAnswers,
   ReworkRecord,
   ReworkTrigger,
   TrackedLocation,
@@ -116,6 +117,7 @@ export function writeEscalationRecord(
   sliceId: string,
   atMs: number,
   context: EscalationContext | null,
+  answers: GivenAnswers = [],
 ): string {
   const outputsOf = (attempt: number): object[] =>
     (context?.outputs ?? []).flatMap(({ attempt: of, ...each }) => (of === attempt ? [each] : []));
@@ -130,6 +132,8 @@ export function writeEscalationRecord(
     gate: escalation.gate,
     kind: escalation.kind,
     reason: reasonInWords(escalation),
+    status: triageStatus(answers),
+    answers: answers.map(({ verb, by, message, at }) => ({ verb, by, message, timestamp: instant(at) })),
     attempts: escalation.attempts.map(({ attempt, tried, failed, findings = [], findingsLeftOut = 0 }) => ({
       attempt,
       action: tried,
@@ -153,4 +157,11 @@ export function writeEscalationRecord(
     question: escalation.question,
     options: escalation.options.map(({ verb, does, cost }) => ({ verb, does, cost })),
   });
+}
+
+/** The four states of an item of triage (S3.32). */
+function triageStatus(answers: GivenAnswers): "pending" | "acted" | "dismissed" | "deferred" {
+  const last = answers.at(-1)?.verb;
+  if (last === undefined) return "pending";
+  return last === "dismiss" ? "dismissed" : last === "defer" ? "deferred" : "acted";
 }

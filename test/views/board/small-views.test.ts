@@ -100,6 +100,8 @@ describe("the board", () => {
       backlog: 1,
       stopped: 0,
       needsYou: 1,
+      deferred: 0,
+      dismissed: 0,
       failed: 0,
     });
     expect(summaryText(run, null, "·")).toBe(

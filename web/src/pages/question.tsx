@@ -1,4 +1,5 @@
 import type { CodeAround, QuestionDocument, TryRow } from "../../../src/views/board/dashboard.ts";
+import { deferredText } from "../../../src/views/story/story-status.ts";
 import { moneyText } from "../../../src/views/text/words.ts";
 import { createHighlighter, mergeParts } from "../highlight.ts";
 import { AnswerForm } from "../parts/answer-form.tsx";
@@ -38,6 +39,11 @@ function Body({ question }: { readonly question: QuestionDocument }) {
       <p>
         <Words text={question.assessment} />
       </p>
+      {question.deferred !== null && (
+        <p class="muted">
+          <Words text={deferredText(question.deferred)} />
+        </p>
+      )}
       {code !== null && <Code code={code} story={story ?? ""} />}
       {tries.length > 0 && <Tries tries={tries} story={story ?? ""} />}
       <section aria-labelledby="answers">
@@ -61,8 +67,10 @@ function Body({ question }: { readonly question: QuestionDocument }) {
   );
 }
 
-const inOrder = ({ answers }: QuestionDocument, likely: QuestionDocument["likely"]): QuestionDocument["answers"] =>
-  likely.flatMap(({ verb }) => answers.find((answer) => answer.verb === verb) ?? []);
+const inOrder = ({ answers }: QuestionDocument, likely: QuestionDocument["likely"]): QuestionDocument["answers"] => [
+  ...likely.flatMap(({ verb }) => answers.find((answer) => answer.verb === verb) ?? []),
+  ...answers.filter(({ verb }) => !likely.some((each) => each.verb === verb)),
+];
 
 function Code({ code, story }: { readonly code: CodeAround; readonly story: string }) {
   const { file, line, title, first, lines } = code;

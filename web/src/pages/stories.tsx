@@ -96,6 +96,8 @@ function Summary({ board }: { readonly board: BoardDocument }) {
     countText(counts.stories, "story", "stories"),
     ...(counts.accepted > 0 ? [`${counts.accepted} accepted`] : []),
     ...(counts.running > 0 ? [`${counts.running} running`] : []),
+    ...(counts.deferred > 0 ? [`${counts.deferred} deferred`] : []),
+    ...(counts.dismissed > 0 ? [`${counts.dismissed} dismissed`] : []),
     ...(counts.failed > 0 ? [`${counts.failed} failed`] : []),
   ];
   return (

@@ -122,8 +122,8 @@ function Next({ story, onAnswered }: { readonly story: StoryPageDocument; onAnsw
     return (
       <div class="next person">
         <p>
-          <strong>Needs you.</strong> <Words text={escalation.question} />{" "}
-          <Link to={`/question/${escalation.id}`}>Answer it</Link>
+          <strong>{story.deferred === null ? "Needs you." : `Deferred by ${story.deferred.by}.`}</strong>{" "}
+          <Words text={escalation.question} /> <Link to={`/question/${escalation.id}`}>Answer it</Link>
         </p>
         <Answers abouts={[escalation.id]} answers={story.likely} onAnswered={onAnswered} />
       </div>

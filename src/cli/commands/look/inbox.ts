@@ -1,6 +1,7 @@
 import { isOpenStatus, locationText, statusText } from "../../../core/gates/finding.ts";
-import { answerCommand } from "../../../core/stories/escalation.ts";
+import { TRIAGE_OPTIONS, answerCommand } from "../../../core/stories/escalation.ts";
 import { itemsOf, type InboxItem } from "../../../views/answers/inbox.ts";
+import { deferredText } from "../../../views/story/story-status.ts";
 import { shortLine, withoutBackticks } from "../../../views/text/words.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
 import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fields.ts";
@@ -38,8 +39,17 @@ async function inbox(world: World, fields: readonly string[] | null | false): Pr
     const shown = items.map((item) => pickFields(item, fields));
     world.out(`${JSON.stringify({ schema: "remand.inbox/1", items: shown }, null, 2)}\n`);
   } else if (items.length === 0) world.out("Nothing waits for you.\n");
-  else world.out(items.map((item) => itemText(world, item, items)).join("\n"));
+  else {
+    const pending = items.filter(({ deferred }) => deferred === null).map((item) => itemText(world, item, items));
+    const deferred = items.flatMap((item) => deferredLine(item));
+    world.out([...pending, ...(deferred.length === 0 ? [] : [deferred.join("")])].join("\n"));
+  }
   if (fields === false && items.length > 0 && world.keyboard !== null) await answerByPicker(world);
+}
+
+/** A deferred question can still be answered before the next run asks it again. */
+function deferredLine({ id, story, reason, deferred }: InboxItem): string[] {
+  return deferred === null ? [] : [`· ${id}  ${story}: ${reason} (${shortLine(deferredText(deferred), 160)})\n`];
 }
 
 /** The same answer settles the others of its cause, too. */
@@ -51,6 +61,9 @@ function causeLines({ cause }: InboxItem, all: readonly InboxItem[]): string[] {
 function itemText(world: World, item: InboxItem, all: readonly InboxItem[]): string {
   const paint = paintFor(world.color);
   const sign = paint.warn(glyphsFor(world.env).marks.person);
+  const isTriage = ({ verb }: InboxItem["answers"][number]): boolean =>
+    TRIAGE_OPTIONS.some((each) => each.verb === verb);
+  const answers = item.answers.filter((answer) => !isTriage(answer));
   const field = (name: string, text: string): string[] =>
     labeledLines(world, `  ${name.padEnd(LABEL_WIDTH)}`, withoutBackticks(shortLine(text, 300)));
   const lines = [
@@ -59,18 +72,26 @@ function itemText(world: World, item: InboxItem, all: readonly InboxItem[]): str
     ...field("advice", item.recommendation),
     ...openFindings(item).flatMap((text) => field("finding", text)),
     ...field("question", item.question),
-    ...item.answers.flatMap(({ verb, does, cost }) => [
+    ...answers.flatMap(({ verb, does, cost }) => [
       `  ${answerCommand(item.id, verb)}`,
       ...labeledLines(world, "      ", `${does}. Costs: ${cost}.`).map(paint.dim),
       ...(verb === "dispute" ? disputableLines(item) : []),
     ]),
     ...causeLines(item, all),
+    ...(item.story === null ? [] : triageLines(world, item, paint.dim)),
     ...(item.story === null ? [] : [`  remand show ${item.story} shows its history`]),
   ];
   return `${lines.join("\n")}\n`;
 }
 
 const LABEL_WIDTH = 11;
+
+/** Every question about a story has these two, so they share their lines. */
+function triageLines(world: World, { id }: InboxItem, dim: (text: string) => string): string[] {
+  const does =
+    "defer: not now, the next run asks again. dismiss: nothing to do, the story ends as dismissed. Costs: nothing.";
+  return [`  ${answerCommand(id, "defer")} (or dismiss)`, ...labeledLines(world, "      ", does).map(dim)];
+}
 
 /** What is still to be fixed, with its location; `remand show` tells the fixed ones too. */
 function openFindings({ attempts }: InboxItem): string[] {

@@ -88,7 +88,7 @@ async function status(
 
 function unlistedLine({ unlisted }: RunOutline): string[] {
   if (unlisted === undefined) return [];
-  const ended = unlisted.accepted + unlisted.failed;
+  const ended = unlisted.accepted + unlisted.failed + (unlisted.dismissed ?? 0);
   const what = `${ended.toLocaleString("en")} ${plural(ended, "story that has ended is", "stories that have ended are")}`;
   return [`(${what} not listed: name one to see it, or use --json)`];
 }

@@ -46,6 +46,8 @@ const EXAMPLES = `Examples:
   remand answer checkout-retry abandon --message "not needed any more"
   remand answer                             on a terminal: pick a question and an answer
   remand answer --all --cause budget-cost raise-budget --limit 5
+  remand answer esc-checkout-5 defer --message "after the release"
+  remand answer esc-checkout-5 dismiss --message "the test is about a page that is gone"
   remand answer checkout-retry --undo       undo the last answer, while no work has started on it
 
 remand inbox lists what waits, and what each answer does. A running engine picks the answer up at once;
@@ -183,9 +185,7 @@ async function tell(
   if (isDocument && isAlone)
     world.out(`${JSON.stringify({ schema: "remand.answer/1", story, answer: said }, null, 2)}\n`);
   if (!isDocument)
-    world.out(
-      `${story ?? "the run"}: ${said.by} says ${said.verb}. A running engine continues with it; otherwise remand run does.\n`,
-    );
+    world.out(`${story ?? "the run"}: ${said.by} ${EFFECTS[said.verb] ?? `says ${said.verb}. ${CONTINUES}`}\n`);
 }
 
 async function undo(world: World, about: string, verb: string | undefined, options: Options): Promise<void> {
@@ -219,6 +219,13 @@ async function answer(world: World, about: string, typedVerb: string | undefined
   });
   await tell(world, told, options.json === true);
 }
+
+const CONTINUES = "A running engine continues with it; otherwise remand run does.";
+
+const EFFECTS: { readonly [V in AnswerVerb]?: string } = {
+  defer: "says defer. The question is out of the inbox until the next remand run, which asks again.",
+  dismiss: "says dismiss. The story has ended as dismissed.",
+};
 
 /** What was typed, each word checked against what there is. */
 function words({ escalation }: AnswerSubject, verb: AnswerVerb, by: string, options: Options): AnswerInput {

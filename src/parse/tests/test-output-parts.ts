@@ -91,11 +91,32 @@ export function firstFrame(lines: readonly string[], from: number, to: number): 
   return null;
 }
 
-/** The first line that says something, in a stretch of lines. */
+/** The first line that says something, in a stretch of lines; with the values, where it announces a comparison. */
 export function firstWords(lines: readonly string[], from: number, to: number): string {
-  for (let at = from; at < to; at++) if (lines[at]!.trim() !== "") return lines[at]!.trim();
+  for (let at = from; at < to; at++)
+    if (lines[at]!.trim() !== "")
+      return withComparedValues(lines[at]!.trim(), lines.slice(at + 1, Math.min(to, at + 40)));
   return "";
 }
+
+/** Node's assertions print the values below their first line: `false !== true`, or lines with `+` and `-`. */
+export function withComparedValues(first: string, rest: readonly string[]): string {
+  if (!/\b(?:Expected (?:values|inputs|"actual")|Input) ?.{0,60}:$/.test(first)) return first;
+  const said = rest.map((line) => line.trim());
+  const start = said.findIndex((line) => line !== "");
+  const next = said[start] ?? "";
+  if (next !== "" && !COMPARISON_LEGEND.test(next)) return / !== |^'/.test(next) ? `${first} ${next}` : first;
+  const sideOf = (sign: "+" | "-"): string | undefined =>
+    said
+      .slice(start + 1)
+      .find((line) => line.startsWith(`${sign} `))
+      ?.slice(2)
+      .trim();
+  const [actual, expected] = [sideOf("+"), sideOf("-")];
+  return actual === undefined || expected === undefined ? first : `${first} ${actual} !== ${expected}`;
+}
+
+const COMPARISON_LEGEND = /^\+ actual\s+- expected\b/;
 
 export const testCounts = (passed: number, failed: number, skipped: number): TestCounts => ({
   total: passed + failed + skipped,

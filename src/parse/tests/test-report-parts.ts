@@ -1,5 +1,12 @@
 import { plainText } from "../../stdx/plain-text.ts";
-import { type CodeLocation, type OutputFailure, detailIn, firstFrame, testFailure } from "./test-output-parts.ts";
+import {
+  type CodeLocation,
+  type OutputFailure,
+  detailIn,
+  firstFrame,
+  testFailure,
+  withComparedValues,
+} from "./test-output-parts.ts";
 import { type TestOutput, sumOfCounts } from "./test-output.ts";
 
 /** What a file that a check left behind says. */
@@ -22,7 +29,7 @@ export function toldFailure(name: string, message: string, body: string, known: 
   // The text mostly begins by saying the message once more.
   const more = rest.filter((line) => !line.trimEnd().endsWith(first));
   const detail = detailIn([first, ...more], 0, more.length + 1);
-  return testFailure(name, first, placeIn(lines, known?.file ?? null) ?? known, detail);
+  return testFailure(name, withComparedValues(first, rest), placeIn(lines, known?.file ?? null) ?? known, detail);
 }
 
 const LONGEST_BODY = 20_000;

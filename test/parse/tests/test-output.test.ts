@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createOutputSieve } from "../../../src/parse/tests/test-output-filter.ts";
+import { withComparedValues } from "../../../src/parse/tests/test-output-parts.ts";
 import { createOutputReader, readTestOutput } from "../../../src/parse/tests/test-output.ts";
 import { expectLinearCost } from "../../cpu-cost.ts";
 
@@ -658,3 +659,31 @@ const LINES = [
   "x".repeat(5000),
   "",
 ];
+
+describe("what Node's assertions compare", () => {
+  // S3.12
+  test.each([
+    [
+      ["Expected values to be strictly equal:", "", "false !== true", ""],
+      "Expected values to be strictly equal: false !== true",
+    ],
+    [
+      ["Expected values to be strictly deep-equal:", "+ actual - expected", "", "  {", "+   a: 1", "-   a: 2", "  }"],
+      "Expected values to be strictly deep-equal: a: 1 !== a: 2",
+    ],
+    [
+      ["The input did not match the regular expression /z/. Input:", "", "'abc'"],
+      "The input did not match the regular expression /z/. Input: 'abc'",
+    ],
+    [
+      ["Expected values to be strictly deep-equal:", "+ actual - expected", "", "  [", "+   1"],
+      "Expected values to be strictly deep-equal:",
+    ],
+    [["boom:", "more"], "boom:"],
+  ])("%j", (lines, message) => {
+    expect(withComparedValues(lines[0]!, lines.slice(1))).toBe(message);
+    const block = lines.map((line) => `    ${line}`);
+    const tap = ["TAP version 13", "not ok 1 - a", "  ---", "  error: |-", ...block, "  ...", "1..1", "# tests 1"];
+    expect(readTestOutput(tap.join("\n"), "")?.failures[0]?.message).toContain(message);
+  });
+});

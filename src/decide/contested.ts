@@ -118,9 +118,15 @@ function ruledNotes(state: StoryState): string[] {
   for (const gate of reviewers) for (const each of contestedBy(state, gate)) shown.set(each.test, each);
   const ruled = [...shown.values()].filter(({ test }) => !isLicensed(state, test));
   if (ruled.length === 0) return [];
-  const who = reviewers.map((gate) => `the ${roleOfGate(gate)}`).join(" and ");
+  const who = reviewers.flatMap((gate) => rolesBehind(state, gate).map((role) => `the ${role}`)).join(" and ");
   const names = ruled.map(({ test }) => test).join(", ");
   return [`${countText(ruled.length, "contested test")}, accepted by ${who}: ${names}`];
+}
+
+/** A gate with stages has a reviewer for each; a preset need not have a critic. */
+function rolesBehind(state: StoryState, gate: GateName): readonly string[] {
+  const named = [...new Set((state.gates[gate]?.last?.stages ?? []).map(({ reviewer }) => reviewer))];
+  return named.length > 0 ? named : [state.policy?.roles[roleOfGate(gate)] ?? roleOfGate(gate)];
 }
 
 /**

@@ -11,7 +11,7 @@ export function judge({ gate, tree, rules, verdicts, kept, overturned }: ReviewI
   const stages = heard.map(({ stage, reviewer, findings, summary, result }) => ({
     stage,
     reviewer,
-    summary,
+    ...(summary === "" ? {} : { summary }),
     result: stageResult(result, findings, rules),
   }));
   const findings = heard.flatMap((verdict) =>

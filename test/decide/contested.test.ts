@@ -1,3 +1,4 @@
+import { roleName } from "../../src/core/events/ids.ts";
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import type { ContestedTest } from "../../src/core/gates/contested-test.ts";
@@ -168,6 +169,19 @@ describe("contested tests with a reviewer", () => {
     const { run, lines } = worked(REVIEWED, { checks: [CONTESTED], review: [SHOWN] });
     expect(lines.filter((line) => line.startsWith("judge"))).toEqual(["judge checks", "judge review"]);
     expect(notesOf(run)).toEqual([`2 contested tests, accepted by the critic: ${NAMES.join(", ")}`]);
+  });
+
+  it("name the reviewers of the stages, where a preset has no critic", () => {
+    const stages = ["security-reviewer", "code-reviewer"].map((role) => ({
+      stage: role,
+      result: "pass" as const,
+      reviewer: roleName(role),
+    }));
+    const shown: Says = { result: "pass", more: { contested: [ADDS, GONE], stages } };
+    const { run } = worked(REVIEWED, { checks: [CONTESTED], review: [shown] });
+    expect(notesOf(run)).toEqual([
+      `2 contested tests, accepted by the security-reviewer and the code-reviewer: ${NAMES.join(", ")}`,
+    ]);
   });
 
   it("go back when the reviewer fails the work", () => {

@@ -34,6 +34,11 @@ describe("judge", () => {
     expect(hear(said.map((each, i) => verdict(`s${i}`, each))).result).toBe(result);
   });
 
+  it("leaves out what a reviewer did not say", () => {
+    const { stages } = hear([{ ...verdict("code", "pass"), summary: "" }]);
+    expect(stages).toEqual([{ stage: "code", reviewer: "code-reviewer", result: "pass" }]);
+  });
+
   // S4.45
   it("names what must be fixed, the gravest and those above the threshold, and leaves the rest as information", () => {
     const [grave, light] = [finding("critical", "a hole"), finding("minor", "a name")];

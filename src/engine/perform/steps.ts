@@ -72,11 +72,14 @@ async function materialFor(
     judgedBy: judgedByAll(world, state),
     filesModified: state.tree === null ? [] : await world.workspace.changedPaths(state.story.id, base, state.tree),
     survivors: survivorsIn(judgement),
-    mutationScore: judgement !== null && reportsOf(judgement) === "survivors" ? judgement.summary : "",
+    mutationScore: judgement !== null && reportsOf(judgement) === "survivors" ? scoreText(judgement.summary) : "",
     ci: ciRunIn(judgement),
     report: player?.reports === "stop" ? "stop" : "signal",
   };
 }
+
+/** A gate's summary is its name, its result, and the score in brackets. */
+const scoreText = (summary: string): string => /^\w+: \w+ \((.+)\)$/.exec(summary)?.[1] ?? summary;
 
 /** Where an agent reads the whole of it: a file, as it is called from the agent's folder, or else a command. */
 async function shownAt({ evidence }: EngineWorld, id: EvidenceId, folder: string): Promise<string> {

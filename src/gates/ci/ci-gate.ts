@@ -6,6 +6,8 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import { readCiLog } from "../../parse/ci/ci-log.ts";
+import { readTestOutput } from "../../parse/tests/test-output.ts";
+import { countText } from "../../stdx/plain-text.ts";
 import { type EnvironmentIn, checkEnvironment, environmentIn } from "../../adapters/process/environment.ts";
 import { type ProcessResult, runProcess } from "../../adapters/process/run-process.ts";
 import { shownPaths } from "../checks/read-reports.ts";
@@ -69,7 +71,8 @@ function judgementOf(request: GateRequest, run: CiRun, evidence: readonly Eviden
     return { ...shared, result: "pass", summary: `ci: pass (${run.name})` };
   }
   if (run.result !== "fail") return { ...shared, result: run.result, summary: `ci: ${run.result} (${run.details})` };
-  const read = readCiLog(run.log);
+  const classified = readCiLog(run.log);
+  const read = { ...classified, reason: failedTests(classified.class, run.log, request.path) ?? classified.reason };
   const finding = findingOf(run, read.class, read.reason, read.excerpt);
   // Jobs that do the same in several environments say the same.
   const findings = [...new Map([finding, ...run.annotations].map((each) => [each.id, each])).values()];
@@ -94,6 +97,17 @@ function judgementOf(request: GateRequest, run: CiRun, evidence: readonly Eviden
     summary,
     failure: failureFingerprint([finding], summary),
   };
+}
+
+/** The tests that failed, by name, where the log is a runner's own output; a count says nothing to the person who fixes. */
+function failedTests(ciClass: CiClass, log: string, path: string): string | null {
+  const failures = ciClass === "test" ? (readTestOutput(log, path)?.failures ?? []) : [];
+  const [first] = failures;
+  if (first === undefined) return null;
+  const more = failures.length - 1;
+  const test = first.test ?? "";
+  const said = test === "" || first.message.includes(test) ? first.message : `${test}: ${first.message}`;
+  return `${said}${more === 0 ? "" : `; ${countText(more, "more test")} failed`}`;
 }
 
 const GRAVE: ReadonlySet<CiClass> = new Set(["test", "build"]);

@@ -85,9 +85,10 @@ async function runMutation(
   const began = momentOf(before === null ? [] : [before]);
   const list = files.join(",");
   const shown = shownPaths(request);
+  const command = options.command.replaceAll("{files}", shellQuote(list));
   const ran = await runProcess(
     {
-      command: options.command.replaceAll("{files}", shellQuote(list)),
+      command,
       cwd: request.path,
       env: { ...env, REMAND_FILES: list },
       sandbox: options.sandbox ?? NO_SANDBOX,
@@ -96,7 +97,7 @@ async function runMutation(
     { signal, onLine: shown.lines(onOutput) },
   );
   const ended = shown.ended(ran);
-  const log = `$ ${options.command}\n${ended.output}`;
+  const log = `$ ${command}\n${ended.output}`;
   if (ended.status !== "exited") return { ...nothing(request, "error", endOf(ended)), log };
   const report = await freshReport(request.path, options.report, began);
   if ("problem" in report)

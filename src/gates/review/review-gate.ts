@@ -162,7 +162,7 @@ function verdictOf(request: GateRequest, { name, earlier }: ReviewStage, reply: 
   const findings = reply.isBestEffort
     ? [unspecifiedFinding(role, reply)]
     : distinct(withEarlier(listed, earlier, reading, reply.replies));
-  return { ...base, result, findings, summary: reading.summary ?? findings[0]?.message ?? `${role} says ${result}` };
+  return { ...base, result, findings, summary: reading.summary ?? findings[0]?.message ?? "" };
 }
 
 function unspecifiedFinding(source: RoleName, reply: ReviewerReply): Finding {

@@ -87,7 +87,8 @@ function judgedWords({ gate, result, blocking, summary }: Judgement): string {
   // A gate's own summary may begin with the same words.
   if (summary.startsWith(`${gate}: ${result}`)) return shortLine(summary, 160);
   const count = blocking.length === 0 ? "" : `, ${countText(blocking.length, "finding")} in the way`;
-  return `${gate}: ${result}${count}${summary === "" ? "" : `; ${shortLine(summary, 120)}`}`;
+  const said = summary.startsWith(`${gate}: `) ? summary.slice(gate.length + 2) : summary;
+  return `${gate}: ${result}${count}${said === "" ? "" : `; ${shortLine(said, 120)}`}`;
 }
 
 /** A moment for people, in a time zone by its IANA name: `2026-02-22 15:30:05 +01:00`, or with a Z in UTC. */

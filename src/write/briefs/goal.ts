@@ -212,9 +212,21 @@ function suggestedFix(brief: Brief, pen: BriefWriter): BriefPiece {
       most: Math.min(MOST_FAILURES, pen.limits.items),
     });
   if (isUnmet(brief)) return "- Build what is missing.";
-  return brief.blame?.verdict === "culprit" || brief.blame?.verdict === "multi"
-    ? "- Start from the root cause above: fix that change, or revert the part of it that is wrong."
-    : "- None was suggested; start from the evidence.";
+  if (brief.blame?.verdict !== "culprit" && brief.blame?.verdict !== "multi")
+    return "- None was suggested; start from the evidence.";
+  return bullets(pen, brief.blame.suspects.slice(0, MOST_CHANGES), (suspect) => revertLine(suspect, pen), {
+    what: "changes",
+  });
+}
+
+const MOST_CHANGES = 3;
+
+/** What S3.16 suggests: take the change back, or correct it, at its line. */
+function revertLine(
+  { file, line: at, change }: NonNullable<Brief["blame"]>["suspects"][number],
+  pen: BriefWriter,
+): string {
+  return `Take back or correct the change at ${path(pen, file)}:${at} (${line(pen, change)})`;
 }
 
 const isUnmet = (brief: Brief): boolean => brief.blame?.verdict === "unmet";

@@ -315,3 +315,14 @@ describe("by command", () => {
     expect(await judge([])).toMatchObject({ result: "inconclusive" });
   });
 });
+
+// S1.27
+test("a CI run of tests is told by the tests that failed, not by the runner's count", async () => {
+  const tap = ["TAP version 13", "not ok 1 - a locked account stays locked", "  ---", "  error: 'boom'", "  ..."];
+  const more = ["not ok 2 - it opens", "  ---", "  error: 'shut'", "  ...", "1..2", "# tests 2", "# fail 2"];
+  const gate = byCommand([`printf '%s\\n' ${[...tap, ...more].map((line) => `"${line}"`).join(" ")}; exit 1`]);
+  const control = { signal: new AbortController().signal, onOutput: () => undefined };
+  const { findings, ciClass } = await gate.run(gateRequest({ path: "/tmp" }), control);
+  expect(ciClass).toBe("test");
+  expect(findings[0]?.message).toBe("a locked account stays locked: boom; 1 more test failed");
+});

@@ -684,6 +684,6 @@ describe("what Node's assertions compare", () => {
     expect(withComparedValues(lines[0]!, lines.slice(1))).toBe(message);
     const block = lines.map((line) => `    ${line}`);
     const tap = ["TAP version 13", "not ok 1 - a", "  ---", "  error: |-", ...block, "  ...", "1..1", "# tests 1"];
-    expect(readTestOutput(tap.join("\n"), "")?.failures[0]?.message).toContain(message);
+    expect(read(tap.join("\n"))?.failures[0]?.message).toContain(message);
   });
 });

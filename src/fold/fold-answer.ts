@@ -1,12 +1,6 @@
 import type { Identity } from "../core/events/authority.ts";
 import { FAILURE_CEILING } from "../core/stories/budget.ts";
-import {
-  type Escalation,
-  type EscalationReason,
-  type Waiver,
-  asksForMerge,
-  leavesUndoOpen,
-} from "../core/stories/escalation.ts";
+import { type EscalationReason, type Waiver, asksForMerge, leavesUndoOpen } from "../core/stories/escalation.ts";
 import type { Answer, Event } from "../core/events/event.ts";
 import { GATES, type GateName } from "../core/gates/gate.ts";
 import type { Dispute, StoryState } from "../core/stories/story-state.ts";
@@ -68,11 +62,6 @@ export function applyAnswer(state: StoryState, answer: Answer, base: string, at:
 }
 
 const reasonIn = ({ by, message }: Answer): string => `${by}: ${message}`;
-
-export function questionRaised(state: StoryState, escalation: Escalation, at: number): StoryState {
-  const { deferred: _, ...rest } = state;
-  return { ...rest, escalation, escalatedAt: at, escalations: state.escalations + 1 };
-}
 
 /** The failures an answer speaks of: those it names, or all that were asked about. */
 function testsMeant(reason: EscalationReason | null, { tests }: Answer): readonly string[] {

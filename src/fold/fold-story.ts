@@ -9,7 +9,7 @@ import { contestedQuestion, withTestsMoved, withoutTestsSeen } from "../decide/c
 import { afterProgress } from "../decide/engine-deaths.ts";
 import { invalidateGates, nextGate } from "../decide/gate-status.ts";
 import { blamedPlaces, placesUnderRework } from "../decide/locations.ts";
-import { applyAnswer, pausedAs, questionRaised, undone, withUndo } from "./fold-answer.ts";
+import { applyAnswer, pausedAs, undone, withUndo } from "./fold-answer.ts";
 import {
   attemptFinished,
   attemptStarted,
@@ -31,7 +31,7 @@ import {
   withoutDelivery,
   workAdopted,
 } from "./fold-delivery.ts";
-import { reopenStory } from "./queue-story.ts";
+import { questionRaised, reopenStory } from "./queue-story.ts";
 import { beginStory, withBase } from "./new-state.ts";
 
 type FoldedEvent = Exclude<StoryEvent, { type: "story.added" }> | EscalationEvent;

@@ -1,4 +1,5 @@
 import { byText, insert, lookup, remove } from "../stdx/sorted-map.ts";
+import type { Escalation } from "../core/stories/escalation.ts";
 import type { Lane } from "../core/stories/command.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { Running, StoryState } from "../core/stories/story-state.ts";
@@ -152,4 +153,10 @@ export function reopenStory(state: StoryState, event: Event): StoryState | null 
   if (!isSentBack || state.ending?.how !== "accepted" || state.policy === null || state.tree === null) return null;
   // It is delivered again when it is accepted again.
   return { ...withoutDelivery(state), ending: null, delivered: null };
+}
+
+/** A question that is raised again is no longer put off. */
+export function questionRaised(state: StoryState, escalation: Escalation, at: number): StoryState {
+  const { deferred: _, ...rest } = state;
+  return { ...rest, escalation, escalatedAt: at, escalations: state.escalations + 1 };
 }

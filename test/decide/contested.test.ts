@@ -1,9 +1,8 @@
-import { roleName } from "../../src/core/events/ids.ts";
 import { describe, expect, it } from "vitest";
 import { presetPolicy } from "../../src/config/presets.ts";
 import type { ContestedTest } from "../../src/core/gates/contested-test.ts";
 import type { GateName } from "../../src/core/gates/gate.ts";
-import { treeId } from "../../src/core/events/ids.ts";
+import { roleName, treeId } from "../../src/core/events/ids.ts";
 import type { Policy } from "../../src/core/events/policy.ts";
 import type { RunState } from "../../src/core/stories/run-state.ts";
 import type { Story } from "../../src/core/stories/story.ts";

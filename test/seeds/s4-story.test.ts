@@ -258,7 +258,7 @@ describe("S4 limits", () => {
       expect(ofStory(ran, "b")).toEqual([]);
       expect(statusOf(ran.run, stateOf(ran.run, "b"))).toMatchObject({
         actor: "story",
-        why: `a (${how ?? "escalated"})`,
+        why: `a (${how ?? "needs you"})`,
       });
       expect(stateOf(ran.run, "c").ending?.how).toBe("accepted");
     },

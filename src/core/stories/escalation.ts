@@ -56,6 +56,14 @@ export const ANSWER_VERBS = [
 ] as const;
 export type AnswerVerb = (typeof ANSWER_VERBS)[number];
 
+/** What people answered to one question, the first answer first; one that was undone is left out. */
+export type GivenAnswers = readonly {
+  readonly verb: AnswerVerb;
+  readonly by: string;
+  readonly message: string;
+  readonly at: number;
+}[];
+
 /** Answers that need a message. */
 export const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
   "send-back",

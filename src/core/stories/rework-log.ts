@@ -1,7 +1,6 @@
 import type { CiClass, GateName } from "../gates/gate.ts";
 import type { Finding } from "../gates/finding.ts";
 import type { Survivor } from "./brief.ts";
-import type { AnswerVerb } from "./escalation.ts";
 import type { TddPhase } from "./story.ts";
 
 /** One time work went back: why, what was done about it, what came of it (`rework-log.json`, S1.44). */
@@ -57,14 +56,6 @@ export interface EscalationContext {
   readonly criteria: readonly string[];
   readonly outputs: readonly AttemptOutput[];
 }
-
-/** What people answered to one question, the first answer first; one that was undone is left out. */
-export type GivenAnswers = readonly {
-  readonly verb: AnswerVerb;
-  readonly by: string;
-  readonly message: string;
-  readonly at: number;
-}[];
 
 /** The list (S0.34) of tasks that used up their attempts or were given up. */
 export interface FailedTask {

@@ -1,9 +1,8 @@
 import { disputable } from "../../core/gates/finding.ts";
-import { type AnswerVerb, type Escalation, TRIAGE_OPTIONS } from "../../core/stories/escalation.ts";
+import { type AnswerVerb, type Escalation, type GivenAnswers, TRIAGE_OPTIONS } from "../../core/stories/escalation.ts";
 import type { Recorded } from "../../core/events/event.ts";
 import type { EscalationId, Fingerprint, StoryId } from "../../core/events/ids.ts";
 import { type RunOutline, hasQuestion, isAsking, type RunState } from "../../core/stories/run-state.ts";
-import type { GivenAnswers } from "../../core/stories/rework-log.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { byText, entries, lookup } from "../../stdx/sorted-map.ts";
 import { causeOf } from "./likely-answers.ts";

@@ -3,6 +3,7 @@ import { type GateName, isReviewed } from "../../core/gates/gate.ts";
 import { endedAs, type RunOutline, type StoryOutline } from "../../core/stories/run-state.ts";
 import type { Actor, Status } from "../../core/stories/story.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
+import { deferredText } from "../text/words.ts";
 
 /** Where a story is, and who must act before it moves. */
 export interface StoryStatus {
@@ -43,9 +44,6 @@ export function statusOf(run: RunOutline, state: StoryOutline): StoryStatus {
   if (running?.type === "step") return at("working", "engine", running.step);
   return waiting(run, state, at);
 }
-
-export const deferredText = ({ by, reason }: NonNullable<StoryOutline["deferred"]>): string =>
-  `deferred by ${by} to the next run: ${reason}`;
 
 /** The names that the task states of S0.7 have for four of these. */
 export function sourceStatus(status: StoryStatus): string {

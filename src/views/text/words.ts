@@ -114,3 +114,7 @@ export const ASCII_GLYPHS: Glyphs = {
 export function authorText({ by, identity }: { readonly by: string; readonly identity?: Identity }): string {
   return identity === undefined ? by : `${by} (${identity === "forge" ? "forge account" : identity})`;
 }
+
+/** Who put a question off to the next run, and why. */
+export const deferredText = ({ by, reason }: { readonly by: string; readonly reason: string }): string =>
+  `deferred by ${by} to the next run: ${reason}`;

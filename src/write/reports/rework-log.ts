@@ -2,14 +2,13 @@ import { type Finding, toReviewScale, type TriedFinding, locationText } from "..
 import type {
   EscalationContext,
   FailedTask,
-  GivenAnswers,
   ReworkRecord,
   ReworkTrigger,
   TrackedLocation,
 } from "../../core/stories/rework-log.ts";
 import { unreachable } from "../../stdx/assert.ts";
 import { instant, jsonText } from "../../stdx/canonical-json.ts";
-import type { Escalation } from "../../core/stories/escalation.ts";
+import type { Escalation, GivenAnswers } from "../../core/stories/escalation.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 import { reasonInWords } from "./escalation.ts";
 

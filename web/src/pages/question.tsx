@@ -1,6 +1,5 @@
 import type { CodeAround, QuestionDocument, TryRow } from "../../../src/views/board/dashboard.ts";
-import { deferredText } from "../../../src/views/story/story-status.ts";
-import { moneyText } from "../../../src/views/text/words.ts";
+import { deferredText, moneyText } from "../../../src/views/text/words.ts";
 import { createHighlighter, mergeParts } from "../highlight.ts";
 import { AnswerForm } from "../parts/answer-form.tsx";
 import { CodeParts } from "../parts/hunk-table.tsx";

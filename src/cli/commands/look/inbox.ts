@@ -1,8 +1,7 @@
 import { isOpenStatus, locationText, statusText } from "../../../core/gates/finding.ts";
 import { TRIAGE_OPTIONS, answerCommand } from "../../../core/stories/escalation.ts";
 import { itemsOf, type InboxItem } from "../../../views/answers/inbox.ts";
-import { deferredText } from "../../../views/story/story-status.ts";
-import { shortLine, withoutBackticks } from "../../../views/text/words.ts";
+import { deferredText, shortLine, withoutBackticks } from "../../../views/text/words.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
 import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fields.ts";
 import { answerByPicker } from "../work/answer.ts";

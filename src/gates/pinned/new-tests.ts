@@ -5,6 +5,7 @@ import { treeId } from "../../core/events/ids.ts";
 import { pinningOf } from "../../core/gates/base-tests.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 import type { TestedJudgement } from "../checks/checks-gate.ts";
+import { readSymbols } from "../../parse/code/symbols.ts";
 import { type TestReading, readTestText } from "../../parse/tests/test-text.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
@@ -122,8 +123,9 @@ async function unexplainedFailures(
 }
 
 /**
- * What the work moved: product files that the base has and the work has not, and names that the base's versions of the
- * changed product files hold and the work's do not. `someIn` says whether a text speaks of one of them.
+ * What the work moved: product files that the base has and the work has not, names that the base's versions of the
+ * changed product files hold and the work's do not, and what a file no longer defines, though its name may be used
+ * elsewhere. `someIn` says whether a text speaks of one of them.
  */
 export async function movedNames(
   { workspace }: { readonly workspace: Pick<Workspace, "fileAt"> },
@@ -132,14 +134,17 @@ export async function movedNames(
 ): Promise<{ someIn(text: string): boolean }> {
   const before = new Set<string>();
   const now = new Set<string>();
+  const undefinedNow: string[] = [];
   const paths: string[] = [];
   for (const path of product) {
     const [was, is] = [await workspace.fileAt(story.id, base, path), await workspace.fileAt(story.id, tree, path)];
     if (was !== null) namesIn(was).forEach((name) => before.add(name));
     if (is !== null) namesIn(is).forEach((name) => now.add(name));
     if (was !== null && is === null) paths.push(path, path.replace(/\.\w+$/, ""));
+    const defined = definedIn(is ?? "", path);
+    undefinedNow.push(...[...definedIn(was ?? "", path)].filter((name) => !defined.has(name)));
   }
-  const moved = new Set([...before].filter((name) => !now.has(name)));
+  const moved = new Set([...[...before].filter((name) => !now.has(name)), ...undefinedNow]);
   return {
     someIn(text) {
       const plain = plainText(text);
@@ -147,5 +152,8 @@ export async function movedNames(
     },
   };
 }
+
+const definedIn = (text: string, path: string): ReadonlySet<string> =>
+  new Set(readSymbols(text, path).symbols.map(({ name }) => name));
 
 const namesIn = (text: string): string[] => text.match(/[\p{L}_$][\p{L}\p{N}_$]+/gu) ?? [];

@@ -9,6 +9,10 @@ const FILES: Readonly<Record<string, readonly [base: string | null, work: string
     "export const sum = 1;\nexport const total = 2;\n",
   ],
   "src/old.js": ["export const kept = 1;\n", null],
+  "mathutils.py": [
+    "def ceil(x):\n    return x\n",
+    "from math import ceil as _ceil\n\n\ndef ceil_to(x):\n    return x\n",
+  ],
 };
 
 test("a text speaks of what the work moved, in colors too", async () => {
@@ -19,6 +23,8 @@ test("a text speaks of what the work moved, in colors too", async () => {
   expect(moved.someIn("SyntaxError: no export named 'add'")).toBe(true);
   expect(moved.someIn("SyntaxError: no export named \u001B[31madd\u001B[39m")).toBe(true);
   expect(moved.someIn("Cannot find \u001B[2msrc/\u001B[22mold.js")).toBe(true);
+  // The name is still used in that file, and no longer defined there.
+  expect(moved.someIn("ImportError: cannot import name 'ceil' from 'mathutils'")).toBe(true);
   expect(moved.someIn("total is not a function")).toBe(false);
   expect(moved.someIn("sum is not a function")).toBe(false);
 });

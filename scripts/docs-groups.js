@@ -5,7 +5,7 @@ const guide = (/** @type {readonly string[]} */ ...names) => names.map((name) =>
 export const GROUPS = [
   ["Start", ["README.md", ...guide("README", "loop", "stories", "recipes", "troubleshooting", "compare")]],
   ["Set up", guide("config", "config-keys", "agents", "inside-an-agent", "checks", "sandbox", "rehearse")],
-  ["Work", guide("phases", "answers", "dashboard", "notifications", "delivery", "trail", "receipts")],
+  ["Work", guide("phases", "answers", "dashboard", "terminal", "notifications", "delivery", "trail", "receipts")],
   [
     "Gates",
     guide("gate", "integrity", "integrity-rules", "verification", "test-names", "hidden-checks", "review", "blame"),

@@ -89,7 +89,7 @@ describe("S3 rework brief", () => {
   // S3.12
   it("gives the failing evidence as tests and errors, then the output", () => {
     expect(text).toContain(
-      '**Failing evidence:**\n- Error: Expected token.expiresAt to be > now\n- Test: tests/auth.test.ts:45: "should refresh expired tokens"\n',
+      '**Failing evidence:**\n- Test: tests/auth.test.ts:45: "should refresh expired tokens"\n- Error: Expected token.expiresAt to be > now\n',
     );
     expect(text).toContain("| expected 3, got 4");
   });

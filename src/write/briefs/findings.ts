@@ -80,10 +80,13 @@ export function evidenceOf(brief: Brief, pen: BriefWriter): BriefPiece {
 function isRead(gate: GateName, required: readonly Finding[]): boolean {
   return (
     GATE_REGISTRY[gate].runsTests &&
-    required.some(({ detail, message, file }) => !!detail || (file !== undefined && !message.endsWith(": failed"))) &&
+    required.some(({ detail, category, file }) => !!detail || (file !== undefined && TOOLS.has(category))) &&
     required.every(({ category }) => category !== "check")
   );
 }
+
+/** What compilers and linters say fits on the line that names its place. */
+const TOOLS: ReadonlySet<string> = new Set(["build", "type", "lint"]);
 
 /** Each piece of evidence in a fence of its own, with the file that has the whole of it. */
 export function evidenceList(pen: BriefWriter, evidence: readonly BriefEvidence[]): BriefPiece {

@@ -49,6 +49,8 @@ describe("the records of the trail", () => {
     expect(JSON.parse(text)).toEqual({
       slice_id: "s",
       escalation_id: "esc-1",
+      status: "pending",
+      answers: [],
       timestamp: "2026-02-22T14:30:00Z",
       slice: {
         description: "Register",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { command as serve } from "../../src/cli/commands/serve/serve.ts";
-import { command as show } from "../../src/cli/commands/look/show.ts";
+import { command as show } from "../../src/cli/commands/read/show.ts";
 import type { Interrupt } from "../../src/app/command.ts";
 import type { ServePlan } from "../../src/app/host.ts";
 import { story } from "../kit/story-world.ts";

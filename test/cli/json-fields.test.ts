@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/cli/command-table.ts";
-import { command as inbox } from "../../src/cli/commands/look/inbox.ts";
-import { command as log } from "../../src/cli/commands/look/log.ts";
+import { command as inbox } from "../../src/cli/commands/read/inbox.ts";
+import { command as log } from "../../src/cli/commands/read/log.ts";
 import { command as runCommand } from "../../src/cli/commands/work/run.ts";
-import { command as show } from "../../src/cli/commands/look/show.ts";
-import { command as status } from "../../src/cli/commands/look/status.ts";
-import { command as stories } from "../../src/cli/commands/look/stories.ts";
+import { command as show } from "../../src/cli/commands/read/show.ts";
+import { command as status } from "../../src/cli/commands/read/status.ts";
+import { command as stories } from "../../src/cli/commands/read/stories.ts";
 import { JSON_FIELDS, withFieldsJoined } from "../../src/cli/json-fields.ts";
 import { world as scripted } from "../seeds/scripted-run.ts";
 import { fakeHost } from "../kit/fake-host.ts";

@@ -16,8 +16,8 @@ import { createPostgresJournal } from "../../../src/adapters/postgres/journal.ts
 import { openPool } from "../../../src/adapters/postgres/pool.ts";
 import { takeOver } from "../../../src/adapters/postgres/take-over.ts";
 import { command as migrateCommand } from "../../../src/cli/commands/serve/migrate.ts";
-import { command as status } from "../../../src/cli/commands/look/status.ts";
-import { command as verifyCommand } from "../../../src/cli/commands/look/verify.ts";
+import { command as status } from "../../../src/cli/commands/read/status.ts";
+import { command as verifyCommand } from "../../../src/cli/commands/read/verify.ts";
 import { createHost } from "../../../src/compose/host.ts";
 import { stateFolder } from "../../../src/compose/state-folder.ts";
 import { type EvidenceId, storyId } from "../../../src/core/events/ids.ts";

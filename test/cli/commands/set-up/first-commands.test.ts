@@ -9,7 +9,7 @@ import { command as demo } from "../../../../src/cli/commands/work/demo.ts";
 import { DEMO_FILES, QUESTION_FILES } from "../../../../src/cli/demo-files.ts";
 import { command as doctor } from "../../../../src/cli/commands/set-up/doctor.ts";
 import { command as init } from "../../../../src/cli/commands/set-up/init.ts";
-import { command as stories } from "../../../../src/cli/commands/look/stories.ts";
+import { command as stories } from "../../../../src/cli/commands/read/stories.ts";
 import { PRESETS } from "../../../../src/core/events/policy.ts";
 import { readAgentScript } from "../../../../src/parse/agent/agent-script.ts";
 import { world as scripted } from "../../../seeds/scripted-run.ts";

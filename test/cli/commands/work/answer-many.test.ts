@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Keyboard } from "../../../../src/app/command.ts";
-import { command as inbox } from "../../../../src/cli/commands/look/inbox.ts";
+import { command as inbox } from "../../../../src/cli/commands/read/inbox.ts";
 import { command as answer } from "../../../../src/cli/commands/work/answer.ts";
 import { keysIn } from "../../../../src/adapters/terminal/keyboard.ts";
 import { on } from "../../../kit/fake-environment.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { command as answer } from "../../../../src/cli/commands/work/answer.ts";
-import { command as inbox } from "../../../../src/cli/commands/look/inbox.ts";
+import { command as inbox } from "../../../../src/cli/commands/read/inbox.ts";
 import { command as loop } from "../../../../src/cli/commands/work/loop.ts";
-import { command as show } from "../../../../src/cli/commands/look/show.ts";
+import { command as show } from "../../../../src/cli/commands/read/show.ts";
 import type { ContestedTest } from "../../../../src/core/gates/contested-test.ts";
 import { entries } from "../../../../src/stdx/sorted-map.ts";
 import { stateOf, world as scripted } from "../../../seeds/scripted-run.ts";

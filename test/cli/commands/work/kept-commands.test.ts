@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { command as brief } from "../../../../src/cli/commands/work/brief.ts";
-import { command as diff } from "../../../../src/cli/commands/look/diff.ts";
-import { command as trail } from "../../../../src/cli/commands/look/trail.ts";
+import { command as diff } from "../../../../src/cli/commands/read/diff.ts";
+import { command as trail } from "../../../../src/cli/commands/read/trail.ts";
 import { command as stop } from "../../../../src/cli/commands/work/stop.ts";
 import type { Event } from "../../../../src/core/events/event.ts";
 import { evidenceId, storyId } from "../../../../src/core/events/ids.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { command as answer } from "../../../../src/cli/commands/work/answer.ts";
-import { command as inbox } from "../../../../src/cli/commands/look/inbox.ts";
+import { command as inbox } from "../../../../src/cli/commands/read/inbox.ts";
 import { command as rework } from "../../../../src/cli/commands/work/rework.ts";
 import { command as stop } from "../../../../src/cli/commands/work/stop.ts";
 import { storyId } from "../../../../src/core/events/ids.ts";

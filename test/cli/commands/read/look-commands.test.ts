@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { command as inbox } from "../../../../src/cli/commands/look/inbox.ts";
-import { command as log } from "../../../../src/cli/commands/look/log.ts";
-import { command as report } from "../../../../src/cli/commands/look/report.ts";
-import { command as show } from "../../../../src/cli/commands/look/show.ts";
-import { command as status } from "../../../../src/cli/commands/look/status.ts";
-import { command as verify } from "../../../../src/cli/commands/look/verify.ts";
+import { command as inbox } from "../../../../src/cli/commands/read/inbox.ts";
+import { command as log } from "../../../../src/cli/commands/read/log.ts";
+import { command as report } from "../../../../src/cli/commands/read/report.ts";
+import { command as show } from "../../../../src/cli/commands/read/show.ts";
+import { command as status } from "../../../../src/cli/commands/read/status.ts";
+import { command as verify } from "../../../../src/cli/commands/read/verify.ts";
 import type { CliCommand } from "../../../../src/app/command.ts";
 import type { ProgramEnvironment } from "../../../../src/cli/program.ts";
 import { storyId } from "../../../../src/core/events/ids.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { command as cost } from "../../../../src/cli/commands/look/cost.ts";
+import { command as cost } from "../../../../src/cli/commands/read/cost.ts";
 import { command as runCommand } from "../../../../src/cli/commands/work/run.ts";
 import type { AttemptOutcome } from "../../../../src/core/stories/attempt.ts";
 import type { Event, Recorded } from "../../../../src/core/events/event.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { command as flakes } from "../../../../src/cli/commands/look/flakes.ts";
+import { command as flakes } from "../../../../src/cli/commands/read/flakes.ts";
 import { identifyFinding } from "../../../../src/core/gates/finding-identity.ts";
 import type { Judgement } from "../../../../src/core/gates/gate.ts";
 import { storyId, treeId } from "../../../../src/core/events/ids.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../../src/cli/command-table.ts";
-import { command as evidence } from "../../../../src/cli/commands/look/evidence.ts";
-import { command as parse } from "../../../../src/cli/commands/look/parse.ts";
-import { command as status } from "../../../../src/cli/commands/look/status.ts";
+import { command as evidence } from "../../../../src/cli/commands/read/evidence.ts";
+import { command as parse } from "../../../../src/cli/commands/read/parse.ts";
+import { command as status } from "../../../../src/cli/commands/read/status.ts";
 import { storyId } from "../../../../src/core/events/ids.ts";
 import { fakeHost } from "../../../kit/fake-host.ts";
 import { run } from "../../../kit/fake-environment.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { command } from "../../../../src/cli/commands/look/stories.ts";
+import { command } from "../../../../src/cli/commands/read/stories.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";
 import { run } from "../../../kit/fake-environment.ts";
 

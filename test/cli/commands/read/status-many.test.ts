@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { command as status } from "../../../../src/cli/commands/look/status.ts";
+import { command as status } from "../../../../src/cli/commands/read/status.ts";
 import type { Host } from "../../../../src/app/host.ts";
 import { storyId } from "../../../../src/core/events/ids.ts";
 import { story } from "../../../kit/story-world.ts";

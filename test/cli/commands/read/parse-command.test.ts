@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { command } from "../../../../src/cli/commands/look/parse.ts";
+import { command } from "../../../../src/cli/commands/read/parse.ts";
 import { readingSchema } from "../../../../src/core/schemas/reading.ts";
 import { run, type Ran } from "../../../kit/fake-environment.ts";
 import { memoryFiles } from "../../../kit/memory-files.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { command as logs } from "../../../../src/cli/commands/look/logs.ts";
-import { command as status } from "../../../../src/cli/commands/look/status.ts";
+import { command as logs } from "../../../../src/cli/commands/read/logs.ts";
+import { command as status } from "../../../../src/cli/commands/read/status.ts";
 import { coloredText } from "../../../../src/stdx/plain-text.ts";
 import { on } from "../../../kit/fake-environment.ts";
 import { fakeHost, type FakeHost } from "../../../kit/fake-host.ts";

@@ -8,7 +8,7 @@ import type { Finding } from "../core/gates/finding.ts";
 import { GATES, type GateName, type Judgement, gatesThat, roleOfGate, rulesOnTests } from "../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
-import type { TreeId } from "../core/events/ids.ts";
+import { ENGINE_ROLE, type TreeId } from "../core/events/ids.ts";
 import { gateState } from "./charge.ts";
 import { gatesOfPhase, isOpen } from "./gate-status.ts";
 
@@ -123,9 +123,10 @@ function ruledNotes(state: StoryState): string[] {
   return [`${countText(ruled.length, "contested test")}, accepted by ${who}: ${names}`];
 }
 
-/** A gate with stages has a reviewer for each; a preset need not have a critic. */
+/** A gate with stages has a reviewer for each; a preset need not have a critic. What the engine ran is no reviewer. */
 function rolesBehind(state: StoryState, gate: GateName): readonly string[] {
-  const named = [...new Set((state.gates[gate]?.last?.stages ?? []).map(({ reviewer }) => reviewer))];
+  const reviewers = (state.gates[gate]?.last?.stages ?? []).map(({ reviewer }) => reviewer);
+  const named = [...new Set(reviewers)].filter((role) => role !== ENGINE_ROLE);
   return named.length > 0 ? named : [state.policy?.roles[roleOfGate(gate)] ?? roleOfGate(gate)];
 }
 

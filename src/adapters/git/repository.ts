@@ -28,26 +28,14 @@ export interface Repository {
   readonly notices: readonly string[];
 }
 
-/** Repositories that this process has opened, by folder and environment. */
-const opened = new Map<string, Promise<Repository>>();
-
-/**
- * Opens it when it is first asked for, and once in a process: a run asks a dozen times, and what an agent writes into
- * the repository's settings later changes nothing. One that could not be opened is tried again.
- */
+/** Opens it when it is first asked for, and once; one that could not be opened is tried again. */
 export function repositoryOpener(root: string, environment?: Environment): () => Promise<Repository> {
-  const env = environment ?? ownEnvironment();
-  const key = JSON.stringify([resolve(root), Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
-  return () => {
-    const known = opened.get(key);
-    if (known !== undefined) return known;
-    const opening = openRepository(root, env).catch((error: unknown) => {
-      opened.delete(key);
+  let opened: Promise<Repository> | null = null;
+  return () =>
+    (opened ??= openRepository(root, environment ?? ownEnvironment()).catch((error: unknown) => {
+      opened = null;
       throw error;
-    });
-    opened.set(key, opening);
-    return opening;
-  };
+    }));
 }
 
 export function ownEnvironment(): Environment {

@@ -19,6 +19,9 @@ export const treeId = (text: string): TreeId => text as TreeId;
 export const evidenceId = (text: string): EvidenceId => text as EvidenceId;
 export const roleName = (text: string): RoleName => text as RoleName;
 
+/** Stands where a reviewer would, for what the engine ran itself. */
+export const ENGINE_ROLE: RoleName = roleName("engine");
+
 /** What an id may look like: it becomes a file name and a branch name, and stands on a signal's line. */
 export const STORY_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 

@@ -3,7 +3,7 @@ import { RemandError } from "../../core/events/error.ts";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { CriterionResult, Judgement, Judge, Verdict } from "../../core/gates/gate.ts";
-import { type RoleName, roleName } from "../../core/events/ids.ts";
+import { ENGINE_ROLE, type RoleName } from "../../core/events/ids.ts";
 import type { VerificationCommand } from "../../core/stories/prompt.ts";
 import type { Reading } from "../../core/stories/reading.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
@@ -225,7 +225,7 @@ function verification(checks: Judgement | null, isSilent: boolean): Verdict[] {
   return [
     {
       stage: VERIFICATION,
-      reviewer: roleName("engine"),
+      reviewer: ENGINE_ROLE,
       result,
       findings: result === "pass" ? [] : findings.filter(({ id }) => blocking.includes(id)),
       summary,

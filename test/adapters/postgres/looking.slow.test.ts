@@ -45,7 +45,7 @@ const around = () => ({ host, cwd: root, isFolder: () => Promise.resolve(true) }
 describe("from a folder that has nothing of its own", () => {
   test("status, log, inbox and verify tell of the database's stories", async () => {
     const told = await run(["status", "--db", server.url], [status], around());
-    expect(told.out).toMatch(/^first .*\nsecond /);
+    expect(told.out).toMatch(/^first .*\nsecond /m);
     const logged = await run(["log", "--db", server.url, "--json", "position,story"], [log], around());
     expect(logged.out.trim().split("\n")).toHaveLength(2);
     expect((await run(["inbox"], [inbox], { ...around(), env: { REMAND_DB: server.url } })).exit).toBe(0);

@@ -238,7 +238,7 @@ describe("what fails on the base and is neither known nor a target", () => {
     const { remand, prompts } = project({ files: { "test/legacy.test.js": LEGACY }, stories, writes });
     const run = remand("run");
     expect(run.status, run.out).toBe(4);
-    expect(remand("status").out).toMatch(/aimed\s+accepted/);
+    expect(remand("status").out).toMatch(/aimed\s+✔ accepted/);
     expect(prompts("developer")).toHaveLength(1);
     const inbox = remand("inbox").out;
     expect(inbox).toContain("2 tests fail before any work: known, target of this story, or fix first?");

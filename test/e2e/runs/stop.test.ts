@@ -25,7 +25,7 @@ test("stop --now, from another process, ends what runs; the loop goes on later w
   expect(remand(root, "stop", "--now").out).toContain("ended: loop-");
   // Its agent would work for longer than the test may.
   await ended;
-  expect(remand(root, "status").out).toContain("waiting");
+  expect(remand(root, "status").out).toContain("paused: resume it");
 
   const again = remand(root, ...loop, "sh", "-c", "echo right > answer.txt");
   expect(again.status, again.out).toBe(0);

@@ -43,8 +43,7 @@ function notLoaded(error: NodeJS.ErrnoException): never {
 async function realSurroundings(): Promise<ProgramEnvironment> {
   const { createNodeFiles, isFolder, readAll } = await import("./adapters/files/node-files.ts");
   const { causeOfMissingFolder } = await import("./adapters/process/unwritable-folder.ts");
-  const { createKeyboard } = await import("./adapters/terminal/keyboard.ts");
-  const { createLineAsker } = await import("./adapters/terminal/line-asker.ts");
+  const { createKeyboard, createLineAsker } = await import("./adapters/terminal/keyboard.ts");
   const { watchFolder } = await import("./adapters/files/node-files.ts");
   const { ownRedactor } = await import("./adapters/process/own-secrets.ts");
   return {

@@ -15,7 +15,9 @@ import { knownIds } from "./option-values.ts";
 export interface DriveOptions {
   readonly plan: RunPlan;
   readonly asked: readonly StoryId[];
-  /** Who called it: stories that were held are released in this name. */
+  /** Stories that a person named: naming a paused story resumes it. The others stay paused. */
+  readonly named: readonly StoryId[];
+  /** Who called it: stories that were named are resumed in this name. */
   readonly by: string;
   readonly signal: AbortSignal;
   /** Stays when all is done, and continues when a file or an answer is new. */
@@ -30,13 +32,13 @@ export interface DriveOptions {
  */
 export async function drivePlan(
   world: Pick<World, "cwd" | "files" | "host">,
-  { plan, asked, by, signal, watch, onEnd }: DriveOptions,
+  { plan, asked, named, by, signal, watch, onEnd }: DriveOptions,
 ): Promise<RunState> {
   const engine = await world.host.openEngine(world.cwd, plan);
   const writeTrailNow = async (): Promise<void> => void (await writeTrail(world, plan.config));
   let state: RunState;
   try {
-    await resumePaused(engine, asked, by, (text) => plan.onNotice?.(text));
+    await resumeWork(engine, { plan, asked, named, by });
     state = await (watch === undefined
       ? engine.drive(signal)
       : driveAndWatch(world.host, engine, { ...watch, onSettled: writeTrailNow }, signal));
@@ -48,12 +50,13 @@ export async function drivePlan(
   return state;
 }
 
-/** Starting the work of a paused story resumes it; what an identified person paused, only for an identified one. */
-async function resumePaused(
+/**
+ * A run that was halted goes on, and so does a paused story that was named; what an identified person paused, only for
+ * an identified one. Other paused stories stay as they are.
+ */
+async function resumeWork(
   engine: EngineSession,
-  asked: readonly StoryId[],
-  by: string,
-  onNotice: (text: string) => void,
+  { plan, asked, named, by }: Pick<DriveOptions, "plan" | "asked" | "named" | "by">,
 ): Promise<void> {
   const run = engine.state();
   const resume = async (what: string, stream: StoryId | null, event: Event): Promise<void> => {
@@ -61,16 +64,36 @@ async function resumePaused(
       await engine.tell(stream, [event]);
     } catch (error) {
       if (!(error instanceof RemandError) || error.code !== "not-a-person") throw error;
-      onNotice(`${what} stays paused. ${error.message}. ${error.hint}`);
+      plan.onNotice?.(`${what} stays paused. ${error.message}. ${error.hint}`);
     }
   };
   if (run.halted !== null) await resume("The run", null, { type: "run.resumed", by });
   for (const { story, held, ending, escalation, deferred } of storiesOf(run, asked)) {
-    if (held && ending === null) await resume(story.id, story.id, { type: "story.released", by });
+    if (held && ending === null && named.includes(story.id))
+      await resume(story.id, story.id, { type: "story.released", by });
     // A question that was put off is asked again by the next run, which is this one (S3.32).
     if (deferred !== undefined && escalation !== null)
       await engine.tell(story.id, [{ type: "escalation.raised", escalation }]);
   }
+  const ids = plan.stories.map(({ id }) => id).filter((id) => !named.includes(id));
+  const paused = storiesOf(run, ids).filter(({ held, ending }) => held && ending === null);
+  if (paused.length > 0) plan.onNotice?.(pausedText(paused.map(({ story }) => story.id)));
+}
+
+const MOST_PAUSED = 3;
+
+/** `2 stories stay paused: login, search. Resume them: remand resume login search` */
+function pausedText(paused: readonly StoryId[]): string {
+  const [one] = paused;
+  if (paused.length === 1) return `1 story stays paused: ${one}. Resume it: remand resume ${one}`;
+  const isShort = paused.length <= MOST_PAUSED;
+  const shown = isShort
+    ? paused.join(", ")
+    : `${paused.slice(0, MOST_PAUSED).join(", ")} and ${paused.length - MOST_PAUSED} more`;
+  const how = isShort
+    ? `Resume them: remand resume ${paused.join(" ")}`
+    : "Resume one: remand resume <story>; all of them: remand resume";
+  return `${paused.length} stories stay paused: ${shown}. ${how}`;
 }
 
 export interface StoryWatch {
@@ -162,6 +185,8 @@ export interface PreparedRun {
   /** In the order in which they would begin, with everything they depend on. */
   readonly stories: readonly Story[];
   readonly asked: readonly StoryId[];
+  /** Those that were typed. */
+  readonly named: readonly StoryId[];
 }
 
 export type PrepareResult =
@@ -187,7 +212,7 @@ export async function prepareRun(
   const stories = startOrder(ids.length === 0 ? reading.stories : withDependencies(reading.stories, ids));
   // Stories in the backlog run only when they are named.
   const asked = ids.length > 0 ? ids : stories.filter(({ shelf }) => shelf !== "backlog").map(({ id }) => id);
-  return { prepared: { config, policy, stories, asked }, problems: all };
+  return { prepared: { config, policy, stories, asked, named: ids }, problems: all };
 }
 
 /** The order in which stories would begin: what they depend on first, then by priority, then as they were read. */

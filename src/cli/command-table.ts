@@ -66,6 +66,14 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/read/status.ts"),
   },
   {
+    name: "top",
+    group: "Look",
+    summary: "watch the stories live on the whole screen; answer, read logs and diffs, and pause by key",
+    speaks: true,
+    looks: true,
+    load: () => import("./commands/read/top.ts"),
+  },
+  {
     name: "show",
     group: "Look",
     summary: "show a story's history: attempts, gates, findings, decisions, and what is next",
@@ -225,6 +233,14 @@ export const COMMANDS: readonly CommandEntry[] = [
     speaks: true,
     looks: true,
     load: () => import("./commands/work/stop.ts"),
+  },
+  {
+    name: "resume",
+    group: "Work",
+    summary: "resume paused stories",
+    speaks: true,
+    looks: true,
+    load: async () => ({ command: (await import("./commands/work/stop.ts")).resumeCommand }),
   },
   {
     name: "hook",

@@ -120,6 +120,7 @@ const REPORT: FieldsOf<GateReport> = {
 /** Fields that can be picked of a command's document: of each thing in it where it is a list, else of the whole. */
 export const JSON_FIELDS = {
   status: Object.keys(ROW),
+  top: Object.keys(ROW),
   inbox: Object.keys(ITEM),
   cost: Object.keys(COST),
   flakes: Object.keys(FLAKE),

@@ -1,7 +1,7 @@
 import type { AnswerVerb, Escalation } from "../core/stories/escalation.ts";
 import { type LikelyAnswer, likelyAnswers } from "../views/answers/likely-answers.ts";
 import { shortLine, withoutBackticks } from "../views/text/words.ts";
-import { fitText } from "../stdx/plain-text.ts";
+import { fitText, plainText } from "../stdx/plain-text.ts";
 import type { Keyboard, World } from "../app/command.ts";
 import { paintFor } from "./terminal-kind.ts";
 
@@ -86,3 +86,69 @@ export async function pickAnswer(
 
 const answerLine = ({ label, does, price }: LikelyAnswer): string =>
   `${label}${price === "" ? "" : ` ${price}`}: ${does.startsWith(`${label}: `) ? does.slice(label.length + 2) : does}`;
+
+/** A text on the whole screen, in which a person scrolls by keys. */
+export interface ScrolledText {
+  readonly title: string;
+  readonly lines: readonly string[];
+  /** The first line that is shown; `null`: it stays at the end while lines come. */
+  readonly from: number | null;
+  /** More lines; `null`: the text does not change. */
+  readonly next: (() => Promise<readonly string[]>) | null;
+}
+
+const TEXT_FRAME_ROWS = 2;
+
+/** The text after a key. */
+export function scrollText(text: ScrolledText, key: string, keyboard: Keyboard): ScrolledText {
+  const page = Math.max(1, keyboard.rows() - TEXT_FRAME_ROWS);
+  const last = Math.max(0, text.lines.length - page);
+  const from = Math.min(last, Math.max(0, (text.from ?? last) + stepOf(key, page)));
+  return { ...text, from: from === last && text.next !== null ? null : from };
+}
+
+export function scrolledLines(world: World, keyboard: Keyboard, { title, lines, from, next }: ScrolledText): string[] {
+  const paint = paintFor(world.color);
+  const page = Math.max(1, keyboard.rows() - TEXT_FRAME_ROWS);
+  const first = from ?? Math.max(0, lines.length - page);
+  const width = world.columns() - 1;
+  const shown = lines.slice(first, first + page).map((line) => {
+    const text = fitText(plainText(line).replaceAll("\t", "    "), width);
+    return text.startsWith("+") ? paint.good(text) : text.startsWith("-") ? paint.bad(text) : text;
+  });
+  const end = Math.min(lines.length, first + page);
+  const place = lines.length === 0 ? "nothing yet" : `${first + 1}-${end} of ${lines.length}`;
+  const isFollowing = next !== null && from === null ? ", follows" : "";
+  return [
+    paint.strong(fitText(title, width)),
+    ...shown,
+    ...Array.from({ length: page - shown.length }, () => ""),
+    paint.dim(fitText(`${place}${isFollowing}  j/k, page up/down, g/G scroll  q back`, width)),
+  ];
+}
+
+/** By how many lines a key moves; 0: the key moves nothing. */
+export function stepOf(key: string, page: number): number {
+  return (
+    new Map([
+      ["j", 1],
+      ["down", 1],
+      ["k", -1],
+      ["up", -1],
+      ["page-down", page],
+      ["page-up", -page],
+      ["g", -Infinity],
+      ["G", Infinity],
+    ]).get(key) ?? 0
+  );
+}
+
+/** A terminal's second screen, without a cursor: what was there before comes back when it is left. */
+export const ENTER_SCREEN = "\u001b[?1049h\u001b[?25l";
+export const LEAVE_SCREEN = "\u001b[?25h\u001b[?1049l";
+
+/** The whole screen in one piece, so that a terminal that can do so shows it at once. */
+export function fullScreen(lines: readonly string[], rows: number): string {
+  const drawn = lines.slice(0, rows).map((line) => `${line}\u001b[K`);
+  return `\u001b[?2026h\u001b[H${drawn.join("\n")}\u001b[J\u001b[?2026l`;
+}

@@ -14,7 +14,9 @@ export interface RunEngineOptions {
   readonly json?: boolean | undefined;
   /** Stays when all is done; given how to read the stories again. */
   readonly watch?: Pick<StoryWatch, "folder" | "reread"> | undefined;
-  /** Who called it: stories that were held are released in this name. */
+  /** Stories that a person named: naming a paused story resumes it. */
+  readonly named?: readonly StoryId[];
+  /** Who called it: stories that were named are resumed in this name. */
   readonly by: string;
 }
 
@@ -46,6 +48,7 @@ export async function runEngine(
     state = await drivePlan(world, {
       plan: { ...plan, watcher: reporter, onNotice: (text) => reporter.note(`remand: ${text}\n`) },
       asked,
+      named: options.named ?? [],
       by: options.by,
       signal: stop.signal,
       ...(options.watch === undefined ? {} : { watch: { ...options.watch, ...watchNotes(world, reporter, asked) } }),

@@ -59,7 +59,7 @@ export async function runLoop(options: LoopOptions): Promise<RunResult> {
     ...(isCommand(agent) ? {} : { agents: { [config.roles.phase.implement]: agent } }),
     newJournal: { when: options.newJournal === true ? "asked" : "missing", by: options.by ?? "library" },
   } as const;
-  return driven(around, plan, [id], options);
+  return driven(around, plan, [id], [id], options);
 }
 
 export async function runStories(options: RunOptions): Promise<RunResult> {
@@ -67,12 +67,12 @@ export async function runStories(options: RunOptions): Promise<RunResult> {
   const preparing = await prepareRun(around, options.stories ?? [], configOptions(options));
   if (preparing.prepared === null)
     throw problemsError(preparing.wrong === "config" ? "config-invalid" : "story-invalid", preparing.problems);
-  const { config, policy, stories, asked } = preparing.prepared;
+  const { config, policy, stories, asked, named } = preparing.prepared;
   if (stories.length === 0) return resultOf(EMPTY_RUN, [], false);
   const { agents = {}, newJournal, by = "library" } = options;
   const asNew = newJournal === true ? { newJournal: { when: "asked", by } as const } : {};
   const plan = { config, policy, stories, place: "worktrees", agentCommand: null, agents, ...asNew } as const;
-  return driven(around, plan, asked, options);
+  return driven(around, plan, asked, named, options);
 }
 
 export async function judgeAlone(options: GateOptions): Promise<GateResult> {
@@ -107,6 +107,7 @@ async function driven(
   around: CheckoutWithHost,
   plan: Omit<RunPlan, "watcher">,
   asked: readonly StoryId[],
+  named: readonly StoryId[],
   { signal = new AbortController().signal, by = "library", onLines, onOutput, onNotice }: LoopOptions | RunOptions,
 ): Promise<RunResult> {
   const watcher = {
@@ -116,6 +117,7 @@ async function driven(
   const state = await drivePlan(around, {
     plan: { ...plan, watcher, onNotice: onNotice ?? (() => undefined) },
     asked,
+    named,
     by,
     signal,
   });

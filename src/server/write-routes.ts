@@ -80,7 +80,7 @@ async function writeStory(c: Context, { source }: ServerContext, limit: WriteLim
   return refusal ?? c.json(await source.stories.write(edit.data));
 }
 
-/** Pauses and resumes a story, as `remand stop` and `remand run` do. */
+/** Pauses and resumes a story, as `remand stop` and `remand resume` do. */
 async function setPaused(
   c: Context,
   context: ServerContext,
@@ -106,7 +106,7 @@ async function setPaused(
   return c.json(document);
 }
 
-/** Pauses every open story, or resumes every paused one, as `remand stop` and `remand run` do. */
+/** Pauses every open story, or resumes every paused one, as `remand stop` and `remand resume` do. */
 async function setAllPaused(
   c: Context,
   { source, currentRun }: ServerContext,

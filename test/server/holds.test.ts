@@ -42,7 +42,7 @@ describe("a story in the dashboard", () => {
     await post(server, "/api/hold", { about: "login" });
     const before = (await server.host.lines()).length;
     const refused = [
-      ["/api/hold", { about: "login" }, "login is held already"],
+      ["/api/hold", { about: "login" }, "login is paused already"],
       ["/api/release", { about: "done" }, "done is over: accepted"],
       ["/api/hold", { about: "nosuch" }, "there is no story nosuch"],
       ["/api/hold", { about: "login", by: "eve" }, "this pauses no story"],
@@ -55,7 +55,7 @@ describe("a story in the dashboard", () => {
     expect(await server.host.lines()).toHaveLength(before);
     await post(server, "/api/release", { about: "login" });
     expect((await post(server, "/api/release", { about: "login" })).json()).toMatchObject({
-      error: "login is not held",
+      error: "login is not paused",
     });
   });
 

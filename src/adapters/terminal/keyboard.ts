@@ -1,4 +1,6 @@
+import { createInterface, type Interface } from "node:readline";
 import type { ReadStream, WriteStream } from "node:tty";
+import { RemandError } from "../../core/events/error.ts";
 
 /**
  * Reads keys one by one, as names: `up`, `down`, `page-up`, `page-down`, `enter`, `escape`, `backspace`, `ctrl-c`, or
@@ -49,4 +51,29 @@ export function keysIn(text: string): readonly string[] {
   // oxlint-disable-next-line no-control-regex -- what a terminal sends for a key
   const pieces = text.match(/\u001b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])?|[^\u001b]/gu) ?? [];
   return pieces.flatMap((piece) => NAMES[piece] ?? (piece >= " " ? piece : []));
+}
+
+/**
+ * Asks a person for one line at a time. Lines that were typed ahead are kept for the questions that follow. The
+ * terminal edits the line itself, so that Ctrl-C ends the program as it ends every other one.
+ */
+export function createLineAsker(
+  input: NodeJS.ReadableStream,
+  output: { write(text: string): unknown },
+): (question: string) => Promise<string> {
+  let lines: { readonly reader: Interface; readonly next: AsyncIterator<string> } | null = null;
+  return async (question) => {
+    if (lines === null) {
+      const reader = createInterface({ input, terminal: false });
+      lines = { reader, next: reader[Symbol.asyncIterator]() };
+    }
+    output.write(question);
+    lines.reader.resume();
+    const { done, value } = await lines.next.next();
+    // An open input that is not read must not keep the program from ending.
+    lines.reader.pause();
+    if (done !== true) return value;
+    output.write("\n");
+    throw new RemandError("usage", "no answer was given", "Run it again, or with --yes: then nothing is asked.");
+  };
 }

@@ -263,8 +263,8 @@ export function holdSubject(run: RunState, about: string, wanted: "held" | "rele
   if (held === (wanted === "held"))
     throw new RemandError(
       "usage",
-      held ? `${story.id} is held already` : `${story.id} is not held`,
-      held ? `Let it go on: remand run ${story.id}.` : `Hold it: remand stop ${story.id}.`,
+      held ? `${story.id} is paused already` : `${story.id} is not paused`,
+      held ? `Resume it: remand resume ${story.id}.` : `Pause it: remand stop ${story.id}.`,
     );
   return story.id;
 }

@@ -38,7 +38,7 @@ export interface BoardRow {
   readonly escalation: EscalationId | null;
   /** When whatever runs for it began. */
   readonly since: number | null;
-  /** A person stopped it: it goes on when it is named to remand run, or resumed. */
+  /** A person paused it: it continues when it is resumed, or named to `remand run`. */
   readonly isPaused: boolean;
   /** Its question was put off to the next run. */
   readonly isDeferred: boolean;

@@ -105,7 +105,8 @@ export function nextStep(run: RunOutline, asked: readonly StoryId[] | null): str
     return [`Next: remand inbox  (${needsYou === 1 ? "one question waits" : `${needsYou} questions wait`} for you)`];
   if (run.engine === "stopped" && ready + waiting > 0) return ["Next: remand run  (no engine runs)"];
   if (running > 0) return ["Next: nothing to do; remand logs -f shows the work as it goes on"];
-  if (stopped > 0) return ["Next: remand run <story>  (resumes a paused story)"];
+  if (stopped > 0)
+    return [`Next: remand resume  (${stopped === 1 ? "one story is" : `${stopped} stories are`} paused)`];
   if (stories > 0 && accepted === stories) return ["Next: nothing; every story is accepted"];
   return [];
 }

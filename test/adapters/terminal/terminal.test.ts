@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { createLineAsker } from "../../../src/adapters/terminal/line-asker.ts";
+import { createLineAsker } from "../../../src/adapters/terminal/keyboard.ts";
 
 test("each question gets its line, those that were typed ahead too", async () => {
   const input = new PassThrough();

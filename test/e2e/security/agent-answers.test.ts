@@ -260,9 +260,11 @@ test("a claim pauses and sends back; what an identified person paused stays paus
   );
   expect(remand(root, ["stop", "say-it", "--by", "Ada"]).status).toBe(0);
   expect(remand(root, ["stop", "say-it", "--by", "Eve"], UNIDENTIFIED).status).toBe(0);
-  const paused = remand(root, ["run", "--reporter", "minimal", "--by", "Eve"], UNIDENTIFIED);
+  const paused = remand(root, ["run", "say-it", "--reporter", "minimal", "--by", "Eve"], UNIDENTIFIED);
   expect(paused.stderr).toContain("say-it stays paused. Resuming a story that an identified person paused needs");
   expect(remand(root, ["log"]).stdout).not.toContain("released by");
+  expect(remand(root, ["resume"], UNIDENTIFIED).stderr).toContain("needs an identified person");
+  expect(remand(root, ["resume"]).stdout).toContain("resumed: say-it");
   run(root);
   expect(remand(root, ["log"]).stdout).toMatch(/released by .+ \(token\)/);
 });

@@ -4,7 +4,7 @@ import { say } from "../ask.ts";
 import { hello } from "../hello.ts";
 import { asRefusal } from "../use-document.ts";
 
-/** Pauses a story and resumes it: what `remand stop` and `remand run` do at the terminal. */
+/** Pauses a story and resumes it: what `remand stop` and `remand resume` do at the terminal. */
 export function Hold({ story, onChanged }: { readonly story: StoryPageDocument; onChanged(): void }) {
   const { card, isHeld, isRunning } = story;
   const [told, setTold] = useState("");

@@ -62,13 +62,7 @@ async function logs(world: World, typed: readonly string[], options: Options): P
     check: options.check === true,
   };
   await warnOfJournal(world);
-  const output = await world.host.output(world.cwd);
-  if (output === null)
-    throw new RemandError(
-      "usage",
-      "the output of a fleet is kept by its workers",
-      "Run it in the checkout of one, without --db.",
-    );
+  const output = await keptOutput(world);
   const stories = typed.length === 0 ? await storiesUnderWay(world) : await storiesTyped(world, typed);
   const width = stories.length > 1 ? Math.max(...stories.map((id) => textWidth(id))) : 0;
   const print = (lines: readonly PrintedLine[]): void =>
@@ -80,6 +74,23 @@ async function logs(world: World, typed: readonly string[], options: Options): P
     world.err(`remand: nothing was printed for ${stories.join(", ")}\n`);
   if (options.follow === true) await follow(world, async () => print(await next()));
   return EXIT.ok;
+}
+
+async function keptOutput(world: World): Promise<OutputReader> {
+  const output = await world.host.output(world.cwd);
+  if (output === null)
+    throw new RemandError(
+      "usage",
+      "the output of a fleet is kept by its workers",
+      "Run it in the checkout of one, without --db.",
+    );
+  return output;
+}
+
+/** Each call answers with the lines that were printed for a story since the one before. */
+export async function createOutputLines(world: World, story: StoryId): Promise<() => Promise<readonly string[]>> {
+  const next = reader(world, await keptOutput(world), [story], { attempt: null, agent: false, check: false });
+  return async () => (await next()).map((line) => textLine(world, line, 0).trimEnd());
 }
 
 const lastOf = (lines: readonly PrintedLine[], story: StoryId, count: number): readonly PrintedLine[] =>

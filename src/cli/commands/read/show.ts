@@ -46,7 +46,8 @@ export const command: CliCommand = {
   },
 };
 
-async function show(world: World, typed: string, fields: readonly string[] | null | false): Promise<void> {
+/** Prints a story's history. */
+export async function show(world: World, typed: string, fields: readonly string[] | null | false): Promise<void> {
   await withStory(world, typed, async (view, state) => {
     const { run } = view;
     const lines = await collectLines(view.lines(state.story.id));

@@ -130,11 +130,11 @@ function table(world: World, rows: readonly BoardRow[], glyphs: Glyphs): string[
   return tableLines(world, COLUMNS, cells);
 }
 
-function moneyOf({ costUsd, costUnknown, costLimitUsd }: BoardRow): string {
+export function moneyOf({ costUsd, costUnknown, costLimitUsd }: BoardRow): string {
   return spentText({ costUsd, costUnknown, tokens: 0, timeMs: 0 }, costLimitUsd);
 }
 
-function whyText(row: BoardRow, now: number): string {
+export function whyText(row: BoardRow, now: number): string {
   const elapsed = row.since === null ? "" : `, ${durationText(Math.max(0, now - row.since))}`;
   return `${withoutBackticks(shortLine(row.why, LONGEST_WHY))}${elapsed}`;
 }

@@ -55,7 +55,7 @@ const flagsOf = ({ options }: Command): readonly Flag[] =>
   options.flatMap(({ long, description }) => (long == null ? [] : [{ flag: long, summary: description }]));
 
 /** Commands whose arguments are stories. Their names are the files of the stories' folder. */
-const TAKE_STORIES = "run|status|show|diff|brief|rework|stop|answer|gate";
+const TAKE_STORIES = "run|status|show|diff|brief|rework|stop|resume|answer|gate";
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const flagWords = (options: readonly Flag[]): string => options.map(({ flag }) => flag).join(" ");

@@ -98,8 +98,11 @@ async function pickOrRefuse(world: World, options: Options): Promise<void> {
     );
 }
 
-/** Lets the person at the terminal pick a question and an answer; `false` where there is no terminal. */
-export async function answerByPicker(world: World): Promise<boolean> {
+/**
+ * Lets the person at the terminal pick a question and an answer; `false` where there is no terminal. With `only`: of
+ * this story, or of the whole run.
+ */
+export async function answerByPicker(world: World, only: StoryId | null = null): Promise<boolean> {
   const { keyboard } = world;
   if (keyboard === null) return false;
   const view = await world.host.readStories(world.cwd, "asking");
@@ -110,7 +113,7 @@ export async function answerByPicker(world: World): Promise<boolean> {
   const questions = [
     ...asked(view.run.escalation, null),
     ...view.states.flatMap(({ escalation, story }) => asked(escalation, story.id)),
-  ];
+  ].filter(({ story }) => only === null || story === null || story === only);
   if (questions.length === 0) world.out("Nothing waits for you.\n");
   const picked = await pickAnswer(world, keyboard, questions, ({ story, escalation: { assessment } }) =>
     world.out(

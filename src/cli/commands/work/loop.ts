@@ -148,7 +148,12 @@ async function loop(world: World, agent: readonly string[], options: Options): P
   }
   if (known !== null && spec.known !== undefined) await excludeFromNowOn(world, known, policy, by);
   if (known !== null) await allowFromNowOn(world, known, spec.testsMayChange ?? [], by);
-  const { exit, state } = await runEngine(world, plan, [id], { reporter: options.reporter, json: options.json, by });
+  const { exit, state } = await runEngine(world, plan, [id], {
+    reporter: options.reporter,
+    json: options.json,
+    named: [id],
+    by,
+  });
   sayNext(world, state, id, plan.place);
   return exit;
 }

@@ -34,13 +34,13 @@ interface Options {
 
 const EXAMPLES = `Examples:
   remand run                          work until every story is settled or waits for a person
-  remand run checkout-retry           this story and those it depends on
+  remand run checkout-retry           this story and those it depends on; resumes it if it is paused
   remand run --dry-run                print the plan: order, phases, gates, limits; nothing is started
   remand run --watch                  stay, and continue when stories or answers are new, until Ctrl-C
   remand run --reporter jsonl         each line of the journal as JSON
   remand run --new-journal            start over after the journal was lost or changed; the old file is kept
 
-A stopped run continues where it was. Ctrl-C ends it cleanly; press it twice to end at once.
+A stopped run continues where it was. Paused stories stay paused until remand resume. Ctrl-C ends it cleanly; press it twice to end at once.
 Exit code: 0 all accepted, 3 rejected, 4 a person must act, 5 a money or time budget, 2 wrong config or story file.
 `;
 
@@ -91,6 +91,7 @@ async function run(world: World, typed: readonly string[], options: Options): Pr
   const { exit, state } = await runEngine(world, plan, asked, {
     reporter: options.reporter,
     json: options.json,
+    named: prepared.named,
     by,
     watch,
   });

@@ -14,7 +14,9 @@ const EXAMPLES = `Examples:
   remand stop                         nothing new starts; what runs ends
   remand stop checkout-retry          only for this story
   remand stop --now                   what runs is ended, too
-  remand run checkout-retry           resume it
+  remand resume checkout-retry        resume it
+
+A paused story stays paused, also at the next remand run.
 `;
 
 export const command: CliCommand = {
@@ -37,10 +39,7 @@ export const command: CliCommand = {
 
 async function stop(world: World, typed: readonly string[], options: Options): Promise<void> {
   const by = await personOf(world, options.by);
-  const states = await withJournal(world, (view) => {
-    const known = [...entries(view.state.stories)].map(([id]) => id);
-    return Promise.resolve(storiesOf(view.state, typed.length === 0 ? null : knownIds(typed, known)));
-  });
+  const { states } = await namedStories(world, typed);
   const open = states.filter(({ ending, held }) => ending === null && !held);
   const now = options.now === true ? { now: true } : {};
   for (const { story } of open)
@@ -56,4 +55,49 @@ async function stop(world: World, typed: readonly string[], options: Options): P
     world.out(
       `paused: ${held.join(", ")}${busy.length === 0 ? "" : `; ${options.now === true ? "ended" : "still running to its end"}: ${busy.join(", ")}`}\n`,
     );
+}
+
+const RESUME_EXAMPLES = `Examples:
+  remand resume                       every paused story
+  remand resume checkout-retry        only this one
+
+A running engine continues at once; otherwise remand run does. remand stop pauses a story.
+`;
+
+/** The other half of `remand stop`. */
+export const resumeCommand: CliCommand = {
+  name: "resume",
+  summary: "resume paused stories",
+  register(command, world, done) {
+    command
+      .usage("[story…] [options]")
+      .argument("[story...]", "the stories to resume (default: all that are paused)")
+      .option("--by <name>", "who says so (default: you)")
+      .option("--json", "print a document of the schema remand.resume/1")
+      .addHelpText("before", RESUME_EXAMPLES)
+      .action(async (stories: string[], options: Options) => {
+        await resume(world, stories, options);
+        done(EXIT.ok);
+      });
+  },
+};
+
+async function resume(world: World, typed: readonly string[], options: Options): Promise<void> {
+  const by = await personOf(world, options.by);
+  const { states, engine } = await namedStories(world, typed);
+  const paused = states.filter(({ ending, held }) => ending === null && held).map(({ story }) => story.id);
+  for (const id of paused) await world.host.appendEvents(world.cwd, id, [{ type: "story.released", by }]);
+  const next = engine === undefined ? "" : "; no engine runs: remand run continues";
+  if (options.json === true) world.out(`${JSON.stringify({ schema: "remand.resume/1", resumed: paused }, null, 2)}\n`);
+  else if (paused.length === 0) world.out("nothing to resume: no story here is paused\n");
+  else world.out(`resumed: ${paused.join(", ")}${next}\n`);
+}
+
+/** The stories that were typed, or all of them; and whether an engine runs. */
+async function namedStories(world: World, typed: readonly string[]) {
+  return withJournal(world, ({ state }) => {
+    const known = [...entries(state.stories)].map(([id]) => id);
+    const states = storiesOf(state, typed.length === 0 ? null : knownIds(typed, known));
+    return Promise.resolve({ states, engine: state.engine });
+  });
 }

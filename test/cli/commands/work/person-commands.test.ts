@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { command as answer } from "../../../../src/cli/commands/work/answer.ts";
 import { command as inbox } from "../../../../src/cli/commands/read/inbox.ts";
 import { command as rework } from "../../../../src/cli/commands/work/rework.ts";
-import { command as stop } from "../../../../src/cli/commands/work/stop.ts";
+import { command as stop, resumeCommand as resume } from "../../../../src/cli/commands/work/stop.ts";
 import { storyId } from "../../../../src/core/events/ids.ts";
 import { stateOf, world as scripted, type World as ScriptedWorld } from "../../../seeds/scripted-run.ts";
 import { story } from "../../../kit/story-world.ts";
@@ -299,5 +299,18 @@ describe("remand stop", () => {
       exit: 2,
       err: expect.stringContaining("nothing has run here yet"),
     });
+  });
+});
+
+describe("remand resume", () => {
+  it("resumes paused stories, all or those that are named, and says when there is none", async () => {
+    const host = await stuck();
+    await host.write(storyId("b"), { type: "story.added", story: story("b") });
+    expect(await on(host, resume, [])).toMatchObject({ exit: 0, out: "nothing to resume: no story here is paused\n" });
+    await on(host, stop, []);
+    expect((await on(host, resume, ["log"])).out).toBe("resumed: login\n");
+    expect(stateOf(host.state(), "login").held).toBe(false);
+    expect(JSON.parse((await on(host, resume, ["--json"])).out)).toEqual({ schema: "remand.resume/1", resumed: ["b"] });
+    expect((await lastEvent(host)).event).toEqual({ type: "story.released", by: "ada" });
   });
 });

@@ -129,16 +129,22 @@ describe("remand run", () => {
     expect(ran.err).toContain("process 7 on this machine");
   });
 
-  it("resumes paused stories in the name of the person who called it", async () => {
+  it("leaves paused stories paused, says which, and resumes those that are named", async () => {
     const host = fakeHost();
     await host.write(null, { type: "policy.set", policy: (await policyOf(host))!, by: "test" });
     await host.write(storyId("login"), { type: "story.held", by: "eve" });
     await host.write(null, answer("halt"));
-    const ran = await remandRun(host);
-    expect(ran.exit).toBe(0);
-    const events = (await host.lines()).map(({ event }) => event);
-    expect(events).toContainEqual({ type: "story.released", by: "ada" });
-    expect(events).toContainEqual({ type: "run.resumed", by: "ada" });
+    const plain = await remandRun(host);
+    expect(plain.exit).toBe(4);
+    expect(plain.err).toContain("remand: 1 story stays paused: login. Resume it: remand resume login\n");
+    const events = async () => (await host.lines()).map(({ event }) => event);
+    expect(await events()).not.toContainEqual(expect.objectContaining({ type: "story.released" }));
+    expect(await events()).toContainEqual({ type: "run.resumed", by: "ada" });
+
+    const named = await remandRun(host, ["login"]);
+    expect(named.err).not.toContain("paused");
+    expect(await events()).toContainEqual({ type: "story.released", by: "ada" });
+    expect(named.exit).toBe(0);
   });
 
   it("writes the trail", async () => {

@@ -12,6 +12,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = `${root}dist`;
 const main = `${dist}/main.js`;
 
+/** What people, other packages, this program and its tests start or import by path. */
+const STARTED = ["main", "index", "testing", "adapters/process/supervisor", "adapters/process/agent-processes"];
+
 /**
  * Built beside `dist` and put over it file by file, so that a program that starts at that moment finds every file:
  * tests run the built program while the README's command builds it.
@@ -29,7 +32,7 @@ async function build() {
       // The dashboard's pages, beside the program that serves them.
       runs(vite, "build", `${root}web`, "--outDir", `${fresh}/web`, "--emptyOutDir", "--logLevel", "warn"),
     ];
-    await includeZod(fresh);
+    await joinModules(fresh);
     const files = filesIn(fresh);
     for (const path of files) {
       mkdirSync(dirname(`${dist}/${path}`), { recursive: true });
@@ -45,32 +48,53 @@ async function build() {
 }
 
 /**
- * Puts the parts of zod that are used beside the files that use them. The package's own entry imports all of its
- * locales: 60 more files at every start, and more open files than some machines allow.
+ * Joins the modules of the program, and the parts of zod that are used, into few files: Node takes a quarter of a
+ * millisecond for each file that it loads, and some machines allow few open files. What is loaded only when it is needed
+ * keeps its path and stays apart; so do the programs that are started by their path.
  *
  * @param {string} folder
  */
-async function includeZod(folder) {
-  const modules = filesIn(folder).filter((path) => path.endsWith(".js") && !path.startsWith("web/"));
+async function joinModules(folder) {
   const bundle = await rolldown({
-    input: Object.fromEntries(modules.map((path) => [path.slice(0, -".js".length), `${folder}/${path}`])),
+    input: Object.fromEntries(STARTED.map((name) => [name, `${folder}/${name}.js`])),
     platform: "node",
     external: (id) => !id.startsWith(".") && !id.startsWith("/") && !/^zod(?:\/|$)/.test(id),
-    // Modules stay as they are: whether an import is lazy is decided at run time.
+    // What the library imports with everything else, the program may still load late.
     checks: { ineffectiveDynamicImport: false },
-    experimental: { attachDebugInfo: "none" },
     treeshake: { moduleSideEffects: (id) => !id.includes("/node_modules/zod/") },
+    plugins: [ownAddresses(folder)],
   });
-  await bundle.write({
+  const pathOf = (/** @type {string | null} */ id) => relative(folder, id ?? "");
+  const modules = filesIn(folder).filter((path) => path.endsWith(".js") && !path.startsWith("web/"));
+  const { output } = await bundle.write({
     dir: folder,
     format: "esm",
-    preserveModules: true,
-    preserveModulesRoot: folder,
-    // A folder called node_modules is left out of a package.
-    entryFileNames: ({ name }) =>
-      `${name.replace(/^(?:.*\/)?node_modules\//, "vendor/").replace(/^_virtual/, "vendor/_virtual")}.js`,
+    chunkFileNames: ({ isDynamicEntry, facadeModuleId, name }) =>
+      isDynamicEntry && facadeModuleId?.startsWith(folder) === true ? pathOf(facadeModuleId) : `shared/${name}.js`,
   });
-  copyFileSync(`${root}node_modules/zod/LICENSE`, `${folder}/vendor/zod/LICENSE`);
+  const joined = new Set(output.map(({ fileName }) => fileName));
+  for (const path of modules) if (!joined.has(path)) rmSync(`${folder}/${path}`);
+  copyFileSync(`${root}node_modules/zod/LICENSE`, `${folder}/shared/zod.LICENSE`);
+}
+
+/**
+ * A module that asks for its own address to find a file beside it gets the one that it had before it was joined.
+ *
+ * @param {string} folder
+ * @returns {import("rolldown").Plugin}
+ */
+function ownAddresses(folder) {
+  const marked = /\bADDRESS_OF\("([^"]+)"\)/g;
+  return {
+    name: "own-addresses",
+    transform: (code, id) =>
+      id.startsWith(folder) ? code.replaceAll("import.meta.url", `ADDRESS_OF("${relative(folder, id)}")`) : null,
+    renderChunk: (code, { fileName }) =>
+      code.replace(marked, (_, path) => {
+        const from = relative(dirname(`${folder}/${fileName}`), `${folder}/${path}`);
+        return `new URL(${JSON.stringify(from.startsWith(".") ? from : `./${from}`)}, import.meta.url).href`;
+      }),
+  };
 }
 
 /** @param {string} program @param {readonly string[]} args */

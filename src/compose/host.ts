@@ -56,7 +56,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
     gate: async (root, plan) => (await import("./checks/gate.ts")).gate(root, plan, env),
     blame: async (root, plan) => (await import("./checks/blame.ts")).blame(root, plan, env),
     stop: async (root, plan) => (await import("./checks/hook.ts")).stop(root, plan, env),
-    offer: async (tools, about) => (await import("./host.ts")).offer(tools, about),
+    offer,
     probe: async (root, programs, checks) => (await import("./probe.ts")).probe(root, programs, checks, env, db),
     hide: async (root, plan) => (await import("./hidden-files.ts")).hide(root, plan, env),
     serve: async (root, plan) => (await import("./serve.ts")).serve(root, db, plan, env),
@@ -69,7 +69,7 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
 }
 
 /** Offers tools to the program that started this one, until the input ends. */
-export async function offer(
+async function offer(
   tools: readonly Tool[],
   { version, signal }: { readonly version: string; readonly signal: AbortSignal },
 ): Promise<void> {

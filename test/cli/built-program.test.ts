@@ -78,8 +78,13 @@ describe("the built program", () => {
       env: { PATH: process.env["PATH"] ?? "" },
     });
     expect(few).toMatchObject({ status: 0, stderr: "" });
+    // Each module that was joined into a file is named there.
     const { stderr } = remand(["config"], "", { NODE_DEBUG: "esm" });
-    expect([...new Set(stderr.match(/locales\/[\w-]+\.js/g))]).toEqual(["locales/en.js"]);
+    const loaded = [...new Set(stderr.match(/[\w/.-]+\/dist\/[\w/.-]+\.js/g))].map((path) =>
+      readFileSync(path, "utf8"),
+    );
+    expect(loaded.flatMap((text) => text.match(/locales\/[\w-]+\.js/g) ?? [])).toEqual(["locales/en.js"]);
+    expect(loaded.length).toBeLessThan(70);
   });
 
   test("an unknown command ends with 2, on stderr, with what was meant", () => {

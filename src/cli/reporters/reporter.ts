@@ -44,7 +44,7 @@ export async function createReporter(name: ReporterName, setting: ReporterSettin
     case "default":
       return (await import("./default.ts")).createDefaultReporter(setting);
     case "minimal":
-      return (await import("./reporter.ts")).createMinimalReporter(setting);
+      return createMinimalReporter(setting);
     case "jsonl":
       return createJsonlReporter(setting);
     case "github":
@@ -53,7 +53,7 @@ export async function createReporter(name: ReporterName, setting: ReporterSettin
 }
 
 /** One line for each decision, and the totals. For agents, CI services and logs. */
-export function createMinimalReporter({ world, asked }: ReporterSetting): Reporter {
+function createMinimalReporter({ world, asked }: ReporterSetting): Reporter {
   const glyphs = glyphsFor(world.env);
   const listen = createListener(glyphs);
   const paint = paintFor(world.color);

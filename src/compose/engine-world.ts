@@ -118,7 +118,7 @@ export function detectiveOf(
   return {
     experimentRunner,
     trial: blame.prove ? createCommandTrial(seen, sandbox) : null,
-    limits: { runs: blame.runs, timeMs: knownDurationMs(blame.time) },
+    limits: { runs: blame.runs, timeMs: knownDurationMs(blame.time), suites: blame.suites },
     environments: [...Object.keys(environments), ...(isCiElsewhere ? ["ci"] : [])],
   };
 }

@@ -210,6 +210,8 @@ export interface BlameConfig {
   /** The most runs, and the most time, for one proof. */
   readonly runs: number;
   readonly time: Duration;
+  /** While an agent waits: the most time in lengths of the failed check. */
+  readonly suites: number;
 }
 
 export interface WorkspaceConfig {

@@ -80,7 +80,7 @@ export const DEFAULTS: Config = {
     tokenFrom: "GITHUB_TOKEN",
     patience: "1h",
   },
-  blame: { prove: true, runs: 30, time: "5m" },
+  blame: { prove: true, runs: 30, time: "5m", suites: 1 },
   limits: {
     failures: 3,
     iterations: 30,

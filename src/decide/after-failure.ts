@@ -4,7 +4,7 @@ import type { EscalationReason } from "../core/stories/escalation.ts";
 import type { GateName, Judgement } from "../core/gates/gate.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { Failing, StoryState } from "../core/stories/story-state.ts";
-import { chargedGate, failureLimit, gateState } from "./charge.ts";
+import { chargedGate, failureLimit, gateState, iterationLimit } from "./charge.ts";
 import { bestRound, isStrictlyImproving, sincePass, roundsOf, stalledAtOnce, stalledByCause } from "./converge.ts";
 import { escalateStory } from "./escalate.ts";
 import { routeFailure } from "./route.ts";
@@ -19,12 +19,12 @@ export function afterFailure(state: StoryState, policy: Policy, failing: Failing
   const { gate } = failing;
   if (judgement.ciClass === "lint" && !gateState(state, gate).lintFixed) return { type: "fix-lint" };
   // A person has already said "go on": their word stands above the rules that would have asked them.
-  if (failing.approved) return blameFirst(policy, failing, judgement) ?? sendBack(state, policy, judgement);
+  if (failing.approved) return blameFirst(state, policy, failing, judgement) ?? sendBack(state, policy, judgement);
   return (
     tie(state, gate, judgement) ??
     checkFailureLimit(state, policy, judgement) ??
     checkStall(state, policy, failing) ??
-    blameFirst(policy, failing, judgement) ??
+    blameFirst(state, policy, failing, judgement) ??
     checkUnfixable(state, policy, failing, judgement) ??
     stalledWithCause(state, policy, gate) ??
     askApproval(state, policy, gate) ??
@@ -76,9 +76,11 @@ function checkStall(state: StoryState, policy: Policy, failing: Failing): StoryA
   return giveUp(state, policy, { type: "stall", ...found }, failing.gate);
 }
 
-function blameFirst(policy: Policy, failing: Failing, judgement: Judgement): StoryAction | null {
+function blameFirst(state: StoryState, policy: Policy, failing: Failing, judgement: Judgement): StoryAction | null {
   // What a hidden check tried would show in the experiments, and in what they found.
   const isHidden = (judgement.hidden?.failed ?? 0) > 0;
+  // The last attempt was made: no agent would read what is found.
+  if (state.counters.attempts >= iterationLimit(state, policy)) return null;
   if (!policy.gates[failing.gate].blame || failing.blame !== null || isHidden) return null;
   return { type: "find-blame", gate: failing.gate, tree: judgement.tree };
 }

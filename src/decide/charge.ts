@@ -1,4 +1,5 @@
 import { FAILURE_CEILING } from "../core/stories/budget.ts";
+import type { Policy } from "../core/events/policy.ts";
 import type { GateName, Judgement } from "../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { GateState, StoryState } from "../core/stories/story-state.ts";
@@ -51,6 +52,10 @@ function testGateOf(state: StoryState): GateName | undefined {
 }
 
 /** How many failed judgements of a gate end the loop; `null` where another bound does that. */
+/** The most attempts of a story. */
+export const iterationLimit = ({ raised }: StoryState, { limits }: Policy): number =>
+  raised.iterations ?? limits.iterations;
+
 export function failureLimit(state: StoryState, gate: GateName): number | null {
   const policy = state.policy;
   if (policy === null) return null;

@@ -8,7 +8,7 @@ import type { Policy } from "../core/events/policy.ts";
 import type { Dispute, StoryState } from "../core/stories/story-state.ts";
 import { afterAgentFailure, reinforceRole, withUsefulOptions } from "./after-agent.ts";
 import { afterFailure, giveUp } from "./after-failure.ts";
-import { gateState } from "./charge.ts";
+import { gateState, iterationLimit } from "./charge.ts";
 import { contestedQuestion } from "./contested.ts";
 import { stalledUnchanged } from "./converge.ts";
 import { deathReason } from "./engine-deaths.ts";
@@ -152,7 +152,7 @@ function cutShort(state: StoryState): StoryAction | null {
 
 function startAttempt(state: StoryState, policy: Policy): StoryAction {
   const { rework, counters } = state;
-  const limit = state.raised.iterations ?? policy.limits.iterations;
+  const limit = iterationLimit(state, policy);
   if (counters.attempts >= limit)
     return giveUp(
       state,

@@ -165,4 +165,6 @@ export interface ProofOptions {
   readonly trial: Trial;
   readonly command: string;
   readonly limits: { readonly runs: number; readonly timeMs: number };
+  /** How long the failed check took; absent where it is not known. */
+  readonly checkMs?: number;
 }

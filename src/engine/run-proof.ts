@@ -81,6 +81,9 @@ export async function runProof(
   return { answer, parts, ranked: first.ranked };
 }
 
+/** The tree as it is, the base, and one change taken back: with fewer runs nothing is found out. */
+const LEAST_RUNS = 3;
+
 /** Lines beyond this are not counted. */
 const MOST_COUNTED = 20_000;
 
@@ -97,6 +100,8 @@ function changedLines(hunks: readonly ChangedHunk[]): ReadonlyMap<string, readon
   return lines;
 }
 
+const LATE: RunOutcome = { outcomes: [], tookMs: 0, isLate: true };
+
 function byExitCode({ passed, timedOut }: { passed: boolean; timedOut: boolean }, tookMs: number): RunOutcome {
   return { outcomes: [timedOut ? "cannot-apply" : passed ? "pass" : "fail-same"], tookMs };
 }
@@ -104,7 +109,7 @@ function byExitCode({ passed, timedOut }: { passed: boolean; timedOut: boolean }
 async function proofRound(
   given: BlameCase,
   tools: BlameTools,
-  { trial, command, limits }: ProofOptions,
+  { trial, command, limits, checkMs = 0 }: ProofOptions,
   { material, ranked, hunks, paths, texts }: ReadChange,
   out: readonly number[],
 ): Promise<RoundFound | null> {
@@ -112,6 +117,8 @@ async function proofRound(
   const [groups, index] = [groupsOf(material.failure), pathIndex(paths)];
   const isOpaque = groups.length === 0;
   const line = failingTests(command, material, texts);
+  // Each run would take as long as the check: so few of them say nothing.
+  if (line === command && checkMs * LEAST_RUNS > limits.timeMs) return null;
   const ranking = rankingOf(material, ranked, limits);
   const { input, parts, renames } = ranking.prepared();
   const counted = changedLines(material.hunks);
@@ -128,10 +135,12 @@ async function proofRound(
     },
     async run(path, control, { without, repeat }) {
       const beganAt = now();
-      const timeoutMs = Math.max(1000, until - beganAt);
+      const timeoutMs = until - beganAt;
+      if (timeoutMs <= 0) return LATE;
       const isFirst = without.length === 0 && repeat === 0;
       const request = { command: line, path, timeoutMs, ...mode, ...(isFirst ? { counted } : {}) };
       const { passed, timedOut, output, tests, coverage = [] } = await trial.run(request, control);
+      if (timedOut && now() >= until) return LATE;
       ranking.learn(coverage);
       if (!passed) printed.set(keyOf(without), { output, root: path });
       const reading = readFailure(output, { root: path, paths: index });
@@ -194,7 +203,7 @@ async function askUntilAnswered(
     const step = nextExperiment(state);
     if ("answer" in step) return step.answer;
     let outcome = await runner.ended(step.experiment, speculate(state, runner.hands));
-    if (state.outcomes.length === 0 && !outcome.outcomes.includes("fail-same")) {
+    if (state.outcomes.length === 0 && outcome.isLate !== true && !outcome.outcomes.includes("fail-same")) {
       // Reports of tests by name may change how a check goes: before that is called flaky, it runs without them.
       mode.isBare = true;
       outcome = await runner.ended({ ...step.experiment, repeat: 1 }, []);

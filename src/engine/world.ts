@@ -16,7 +16,8 @@ export interface BlameSearch {
   readonly experimentRunner: ExperimentRunner;
   /** Proves by running; `null`: only by reading. */
   readonly trial: Trial | null;
-  readonly limits: { readonly runs: number; readonly timeMs: number };
+  /** `suites`: the most time in lengths of the failed check, because an agent waits for the brief. */
+  readonly limits: { readonly runs: number; readonly timeMs: number; readonly suites: number };
   /** Names of environments that are not this machine: what failed there cannot be run again here. */
   readonly environments: readonly string[];
 }

@@ -193,6 +193,15 @@ describe("the cause", () => {
     expect(short(decided({ policy: wants, failing: { blame: blame("unmet") } }))).toBe("send-back");
   });
 
+  test("is not looked for after the last attempt: no agent would get it", () => {
+    const policy = review({ blame: true });
+    const { counters } = asking(null, null);
+    const last = { counters: { ...counters, attempts: policy.limits.iterations } };
+    expect(short(decided({ policy, state: last }))).toBe("send-back");
+    const raised = { ...last, raised: { iterations: policy.limits.iterations + 1 } };
+    expect(short(decided({ policy, state: raised }))).toBe("find-blame");
+  });
+
   test("of a hidden check's failure is not looked for: it would show in the brief", () => {
     const verdict = { hidden: { failed: 1, report: evidenceId("a".repeat(64)) } };
     expect(short(decided({ policy: review({ blame: true }), verdict }))).toBe("send-back");

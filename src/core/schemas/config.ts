@@ -76,6 +76,10 @@ const blame = z.strictObject({
   prove: setting("Is the cause proven by running the failing tests without parts of the change?", z.boolean()),
   runs: setting("The most test runs for one proof.", count(1, 500)),
   time: setting("The longest that one proof may take, such as `5m`.", duration),
+  suites: setting(
+    "In `run`, `loop` and hooks, the longest that one proof may take, in lengths of the failed check (10 s at least).",
+    z.number().min(0).max(100),
+  ),
 });
 
 const scope = z.strictObject({

@@ -58,6 +58,8 @@ export const checkRunSchema = z.strictObject({
   details: text,
   /** How much it says of its tests by name; absent where it did not run, and in older judgements. */
   names: z.enum(NAME_LEVELS).exactOptional(),
+  /** How long the run took; absent where it did not run, and in older judgements. */
+  durationMs: amount.exactOptional(),
 });
 
 export const criterionResultSchema = z.strictObject({

@@ -24,6 +24,8 @@ export interface RunOutcome {
   /** Did the whole run pass, and not only these failures stay away? */
   readonly isGreen?: boolean;
   readonly tookMs: number;
+  /** The time for all runs was up before this one could end: it says nothing, and no other can be made. */
+  readonly isLate?: true;
 }
 
 export interface PastExperiment {
@@ -57,12 +59,16 @@ export function* ask(
   const known = book.seen.filter((each) => each.key === key);
   while (known.length < times) {
     const perRun = book.seen.length === 0 ? 0 : book.spentMs / book.seen.length;
-    if (book.seen.length >= book.limits.runs || book.spentMs + perRun > book.limits.timeMs) {
+    if (book.isSpent || book.seen.length >= book.limits.runs || book.spentMs + perRun > book.limits.timeMs) {
       book.isSpent = true;
       break;
     }
     const ids = key === "" ? [] : key.split(",").map(Number);
     const outcome = yield { without: ids, repeat: known.length, purpose };
+    if (outcome.isLate === true) {
+      book.isSpent = true;
+      break;
+    }
     const seen = { without: ids, key, purpose, outcome };
     book.spentMs += outcome.tookMs;
     book.seen.push(seen);

@@ -23,6 +23,8 @@ export function* confirmStable(book: Notebook, base: readonly number[], cause: C
 /** The untouched tree did not fail as recorded. */
 export function* notSeenAgain(book: Notebook): Experiments<Cause> {
   const again = yield* ask(book, [], "untouched", UNTOUCHED_RUNS);
+  if (again.length === 0 && book.isSpent)
+    return rankedCause("unknown", "no time was left to run the failing tests again");
   if (again.includes("flaky"))
     return { kind: "flaky", proven: true, hunks: [], because: "the same tree passed and failed" };
   if (again.length > 0 && again.every((outcome) => outcome === "pass"))
@@ -60,7 +62,8 @@ export function* redBefore(
   if (outcome === "fail-same")
     return {
       kind: "pre-existing",
-      proven: true,
+      // Where no time was left, it was not seen often enough.
+      proven: !book.isSpent,
       hunks: [],
       because: "the same tests fail in the same way on the base",
     };

@@ -26,11 +26,25 @@ export async function blameFailure({ command, ledger, world, signal }: ContextOf
   const found =
     detective === null || judgement === null
       ? nothingKnown("nothing here looks for causes")
-      : await searchBlame(before, judgement, world, detective, signal, (text) => world.watcher.onOutput(command, text));
+      : (redAtBase(before, judgement) ??
+        (await searchBlame(before, judgement, world, detective, signal, (text) =>
+          world.watcher.onOutput(command, text),
+        )));
   if (signal.aborted) return;
   const blame = await addOrigins(before, asTarget(before, found), world);
   const durationMs = world.clock.now() - beganAt;
   await appendIfRunning(ledger, story, isStep("blame"), [{ type: "blame.found", gate, blame, durationMs }]);
+}
+
+/** What the base failed too, by name, is searched nowhere: its runs said before the work began that no change broke it. */
+function redAtBase({ gates, preExisting }: StoryState, { gate, identities }: Judgement): Blame | null {
+  // Later failures are compared with the last tree that passed.
+  if (gates[gate]?.lastPass || identities === undefined) return null;
+  const { failing, unlisted } = identities;
+  const red = new Set(preExisting);
+  if (failing.length === 0 || unlisted > 0 || !failing.every((name) => red.has(name))) return null;
+  const explanation = "The same tests failed on the base, before the work began.";
+  return { ...nothingKnown(explanation), verdict: "pre-existing", confidence: 0.9 };
 }
 
 async function searchBlame(
@@ -42,12 +56,14 @@ async function searchBlame(
   onRun: (text: string) => void,
 ): Promise<Blame> {
   const { id } = state.story;
+  const beganAt = world.clock.now();
   const { path, base: start } = await world.workspace.prepare(id);
   const base = state.gates[judgement.gate]?.lastPass ?? start;
   const [log] = judgement.evidence;
   const output = log === undefined ? null : await world.evidence.read(log);
   if (output === null) return nothingKnown("the failed check left nothing to read");
   const diff = await world.workspace.diff(id, base, judgement.tree);
+  if (diff === "") return nothingKnown("Nothing changed that could have caused it.");
   const open = (): Promise<ExperimentCheckout> => detective.experimentRunner.open({ signal, tree: judgement.tree });
   const checkout = await open();
   try {
@@ -63,7 +79,7 @@ async function searchBlame(
     const { blame } = await findBlame(given, {
       checkout,
       textBefore: (file) => world.workspace.fileAt(id, base, file),
-      proof: provingOf(judgement, detective),
+      proof: provingOf(judgement, detective, world.clock.now() - beganAt),
       signal,
       now: () => world.clock.now(),
       onRun,
@@ -76,11 +92,21 @@ async function searchBlame(
 }
 
 /** Only a check that runs here can be run again; one of another environment is read, and not proven. */
-function provingOf({ runs }: Judgement, { trial, limits, environments }: BlameSearch): ProofOptions | null {
+function provingOf(
+  { runs, durationMs }: Judgement,
+  { trial, limits, environments }: BlameSearch,
+  spentMs: number,
+): ProofOptions | null {
   const failed = (runs ?? []).find((run) => run.result === "fail");
   if (trial === null || failed === undefined || environments.includes(failed.environment)) return null;
-  return { trial, command: failed.command, limits };
+  const checkMs = failed.durationMs ?? durationMs;
+  const mostMs = Math.min(limits.timeMs, Math.max(LEAST_SEARCH_MS, limits.suites * checkMs));
+  const timeMs = mostMs - spentMs;
+  return timeMs <= 0 ? null : { trial, command: failed.command, limits: { runs: limits.runs, timeMs }, checkMs };
 }
+
+/** However quickly the check failed, this much more is worth a proof. */
+const LEAST_SEARCH_MS = 10_000;
 
 /**
  * What was red before the work began, and was not put down as such then, is what the work is for: it is not done yet.

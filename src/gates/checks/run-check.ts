@@ -212,7 +212,7 @@ function outcomeOf(
       : [];
   const { result, details } = resultOn(ended, output, faults);
   return {
-    run: { ...cell, result, exitCode: ended.exitCode, details, names: names.level },
+    run: { ...cell, result, exitCode: ended.exitCode, details, names: names.level, durationMs: ended.durationMs },
     faults,
     tests: output.counts,
     evidence: [evidence],
@@ -225,7 +225,7 @@ function outcomeOf(
 /** It ended in time before the work began, so that it is the work that makes it hang. What its tests say is unknown. */
 function hungOutcome({ command, cell, ended }: FinishedCheck, limitMs: number, evidence: EvidenceId): CheckOutcome {
   return {
-    run: { ...cell, result: "fail", exitCode: null, details: hangDetails(limitMs) },
+    run: { ...cell, result: "fail", exitCode: null, details: hangDetails(limitMs), durationMs: ended.durationMs },
     faults: [hangFault(command, limitMs, ended)],
     tests: null,
     evidence: [evidence],

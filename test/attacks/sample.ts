@@ -1,7 +1,7 @@
 import type { Row } from "./kit.ts";
 
 /** Bases whose runner takes a second to start, many times in a row: taken only where a class has no other. */
-const STARTS_SLOWLY = /^(?:Vitest|Jest)/;
+const STARTS_SLOWLY = /^(?:Vitest|Jest|pnpm|snapshots|codegen)/;
 
 /** As many rows as asked for, of every class in turn, each time on the base that was taken least. */
 export function sampleOf(rows: readonly Row[], count: number): readonly Row[] {

@@ -91,7 +91,7 @@ describe("blame", () => {
   testInFull("of two that broke two tests it names both; of two that break one only together, both as one", () => {
     slip();
     repository.write("src/format.js", FORMAT.replace("toFixed(2)", "toFixed(1)"));
-    expect(blame("--check", "npm test", "--json").answer).toMatchObject({ kind: "multi", proven: true });
+    expect(blame("--check", "node --test", "--json").answer).toMatchObject({ kind: "multi", proven: true });
   });
 
   test("by reading alone it runs nothing, and does not call it proven", () => {
@@ -107,7 +107,7 @@ describe("blame", () => {
     slip();
     repository.git("commit", "--quiet", "-am", "broken before");
     repository.write("src/format.js", FORMAT.replace("cents /", "cents  /"));
-    expect(blame("--check", "npm test", "--json").answer).toMatchObject({ kind: "pre-existing", hunks: [] });
+    expect(blame("--check", "node --test", "--json").answer).toMatchObject({ kind: "pre-existing", hunks: [] });
   });
 
   testInFull("takes a line back with the names that stay, where a rename and a slip are in one function", () => {
@@ -121,7 +121,7 @@ describe("blame", () => {
       .replaceAll(/\bsum\b/g, "result")
       .replace("item.cents * item.count", "item.cents + item.count");
     repository.write("src/price.js", slipped);
-    expect(blame("--check", "npm test", "--json").answer).toMatchObject({
+    expect(blame("--check", "node --test", "--json").answer).toMatchObject({
       kind: "hunk",
       proven: true,
       hunks: [{ file: "src/price.js", start: 4 }],
@@ -140,14 +140,14 @@ describe("blame", () => {
       "test/tax.test.js",
       'import assert from "node:assert/strict";\nimport test from "node:test";\nimport { withTax } from "../src/price.js";\n\ntest("no tax on nothing", () => assert.equal(withTax(0, 20), 0));\ntest("adds tax", () => assert.equal(withTax(100, 20), 120));\n',
     );
-    const { answer } = blame("--check", "npm test", "--json");
+    const { answer } = blame("--check", "node --test", "--json");
     expect(answer).toMatchObject({ kind: "slip", proven: false, hunks: [{ file: "src/price.js" }] });
   });
 
   testInFull("goes on with what is left where one failure hid another", () => {
     repository.write("src/price.js", PRICE.replace("100 - percent", "100 + percent"));
     repository.write("src/format.js", FORMAT.replace("export const format", "export const formatted"));
-    expect(blame("--check", "npm test", "--json").answer).toMatchObject({ kind: "multi", proven: true });
+    expect(blame("--check", "node --test", "--json").answer).toMatchObject({ kind: "multi", proven: true });
   });
 
   test("says of a test that is new and not met yet that the work is not done", () => {
@@ -155,7 +155,7 @@ describe("blame", () => {
       "test/tax.test.js",
       'import assert from "node:assert/strict";\nimport test from "node:test";\nimport { price } from "../src/price.js";\n\ntest("adds tax", () => assert.equal(price([{ cents: 100, count: 1 }], 20), 120));\n',
     );
-    expect(blame("--check", "npm test", "--json").answer).toMatchObject({ kind: "unmet" });
+    expect(blame("--check", "node --test", "--json").answer).toMatchObject({ kind: "unmet" });
   });
 
   test("tells the commit of the change, and whose work it was: the story, the attempt, the role and the phase", () => {
@@ -195,10 +195,10 @@ describe("blame", () => {
     repository.git("commit", "--quiet", "--all", "--message", "layout");
     repository.write("src/price.js", PRICE.replace(/ {2}return Math[^\n]*\n/, ""));
     repository.git("commit", "--quiet", "--all", "--message", "too much");
-    const gone = blame("--base", "HEAD~2", "--check", "npm test", "--json").answer;
+    const gone = blame("--base", "HEAD~2", "--check", "node --test", "--json").answer;
     expect(gone).toMatchObject({ kind: "hunk", proven: true, hunks: [{ origin: { subject: "too much" } }] });
     repository.git("reset", "--quiet", "--soft", "HEAD~1");
-    const loose = blame("--base", "HEAD~1", "--check", "npm test", "--json").answer;
+    const loose = blame("--base", "HEAD~1", "--check", "node --test", "--json").answer;
     expect(loose?.hunks).toHaveLength(1);
     expect(loose?.hunks[0]).not.toHaveProperty("origin");
   });
@@ -237,7 +237,7 @@ describe("blame", () => {
     const checkouts = join(repository.home, ".local/state/remand/checkouts");
     const runs = join(checkouts, readdirSync(checkouts)[0]!, "runs");
     expect(readdirSync(runs)).not.toEqual([]);
-    expect(blame("--check", "npm test", "--json").answer).toMatchObject({ kind: "hunk", proven: true });
+    expect(blame("--check", "node --test", "--json").answer).toMatchObject({ kind: "hunk", proven: true });
     expect(readdirSync(runs)).toEqual([]);
     expect(seen()).toEqual([status, stash]);
   });

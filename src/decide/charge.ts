@@ -51,11 +51,11 @@ function testGateOf(state: StoryState): GateName | undefined {
   return gates.find((gate) => GATE_REGISTRY[gate].hasTddPhases) ?? gates[0];
 }
 
-/** How many failed judgements of a gate end the loop; `null` where another bound does that. */
 /** The most attempts of a story. */
 export const iterationLimit = ({ raised }: StoryState, { limits }: Policy): number =>
   raised.iterations ?? limits.iterations;
 
+/** How many failed judgements of a gate end the loop; `null` where another bound does that. */
 export function failureLimit(state: StoryState, gate: GateName): number | null {
   const policy = state.policy;
   if (policy === null) return null;

@@ -6,7 +6,7 @@ import { readAgentAnswer } from "../../parse/agent/agent-answer.ts";
 
 export interface AgentReply {
   readonly outcome: AttemptOutcome;
-  /** What it says it did, in few words. */
+  /** The agent's own summary of its work. */
   readonly text: string;
 }
 
@@ -16,10 +16,10 @@ export interface ReplyContext {
   readonly nowMs: number;
 }
 
-/** How a dispatch ended, by what the agent's client says and, where that went well, by what the agent says. */
+/** The outcome of a dispatch: what the client reports, and after a success what the agent's signals say. */
 export function outcomeOf(result: AgentResult, listening: ReplyContext): AgentReply | "interrupted" {
   switch (result.status) {
-    // Only the engine cancels, and only when it stops: the agent has not failed.
+    // Only a stopping engine cancels, so the agent has not failed.
     case "cancelled":
       return "interrupted";
     case "timeout":
@@ -64,7 +64,7 @@ function readReply(result: AgentResult, { id, reports }: ReplyContext): AgentRep
   }
 }
 
-/** What each kind of trouble means for the story. None of them charges a rework. */
+/** The event for each kind of client failure. None of them charges a rework. */
 function failure(error: AgentError | null, nowMs: number): AttemptOutcome {
   const detail = error?.message ?? "the agent failed and did not say why";
   switch (error?.kind) {
@@ -87,7 +87,7 @@ function failure(error: AgentError | null, nowMs: number): AttemptOutcome {
 const A_MINUTE_MS = 60_000;
 const SUMMARY_CHARS = 200;
 
-/** The last thing it said that is not a signal: where nothing is marked as a summary, that comes nearest to one. */
+/** Fallback for a missing summary: the last line of the message that is not a signal. */
 function lastLine(text: string): string {
   const lines = plainText(text.slice(-TAIL_CHARS)).split("\n");
   const said = lines.map((line) => line.trim()).filter((line) => line !== "" && !SIGNAL_LINE.test(line));
@@ -97,10 +97,10 @@ function lastLine(text: string): string {
 const TAIL_CHARS = 4000;
 const SIGNAL_LINE = new RegExp(`^(?:${SIGNALS.join("|")}):`);
 
-/** What an agent prints during one call, for the evidence; of very much, the end. */
+/** Collects an agent's output of one call for the evidence. Of long output only the end is kept. */
 export interface Transcript {
   add(line: string): void;
-  /** The result together with what was printed on the way to it. */
+  /** The result, with the output that was collected before it. */
   of(result: AgentResult): PrintedResult;
 }
 
@@ -114,7 +114,7 @@ export function createTranscript(): Transcript {
   let lines: string[] = [];
   let chars = 0;
   let leftOut = 0;
-  /** Halves at once: taking one line from the front for each that comes would move all of them. */
+  /** Drops half of the lines at once: dropping one for each new line would move all of them every time. */
   const cut = (): void => {
     const half = Math.ceil(lines.length / 2);
     leftOut += half;

@@ -43,7 +43,7 @@ export async function promptFor(
   );
 }
 
-/** A phase that is done again, because one before it was, has been tried: what came of that is worth knowing. */
+/** A phase that runs again because an earlier one did: the prompt says what its previous attempts led to. */
 function triedBefore(state: StoryState, phase: Phase): string[] {
   return state.attempts
     .filter((attempt) => attempt.phase === phase && attempt.outcome === "ready")
@@ -59,8 +59,8 @@ function triedBefore(state: StoryState, phase: Phase): string[] {
 }
 
 /**
- * What a role would know from its own conversation, where that is on another machine: then this machine begins a new
- * one, and it has to be told. Empty where the conversation goes on, or where there never was one.
+ * A summary of the role's conversation on another machine, for the new conversation that starts on this one. Empty
+ * where the conversation can be resumed here, or where there was none.
  */
 export async function historyFor(
   world: Pick<EngineWorld, "host" | "evidence" | "nonce">,
@@ -75,10 +75,10 @@ export async function historyFor(
   return `${writeHistory({ attempts: told, message: message ?? "" }, { nonce: world.nonce() })}\n`;
 }
 
-/** Those in which work was done, whatever was made of it. */
+/** Attempts in which an agent worked, whatever their outcome. */
 const ENDED: ReadonlySet<string> = new Set(["ready", "incomplete", "blocked", "unclear", "timed-out"]);
 
-/** The commands and words by which the gates of the story's present phase will judge. */
+/** The commands and criteria that the gates of the current phase will apply. */
 export function judgedByAll(world: Pick<EngineWorld, "gates">, state: StoryState): readonly string[] {
   const gates = state.policy?.phases.find((plan) => plan.phase === state.phase)?.gates ?? [];
   return gates.flatMap((gate) => world.gates.get(gate)?.criteria() ?? []);
@@ -86,12 +86,12 @@ export function judgedByAll(world: Pick<EngineWorld, "gates">, state: StoryState
 
 type Sessions = StoryState["sessions"];
 
-/** Conversations are kept where they were led: those that can be gone on with on this machine. */
+/** The conversations that can be resumed on this machine. */
 export function sessionsHere(sessions: Sessions, host: string | undefined): Sessions {
   return Object.fromEntries(Object.entries(sessions).filter(([, session]) => session.host === host));
 }
 
-/** The same conversations, with the name of the machine they are on. */
+/** Adds this machine's name, because a conversation can be resumed only on its own machine. */
 export function tagWithHost<S extends Readonly<Record<string, AgentSession>>>(
   sessions: S,
   host: string | undefined,

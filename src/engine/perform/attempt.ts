@@ -22,11 +22,11 @@ import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 type StartCommand = StoryCommand & StartAttempt & { readonly key: string };
 type AskCommand = Extract<CommandContext["command"], { type: "ask-again" }>;
 
-/** The work contradicts its target: the agent needs both sides in its files. */
+/** The branch conflicts with its target: the agent needs both sides in its files. */
 const isConflict = ({ reworkOf }: StartAttempt): boolean =>
   reworkOf !== null && reworkOf !== "person" && GATE_REGISTRY[reworkOf].judgesWithTarget;
 
-/** Dispatches an agent. The attempt is in the journal before the agent is. */
+/** Dispatches an agent. The attempt is in the journal before the agent starts. */
 export async function startAttempt(performing: CommandContext<StartCommand>): Promise<void> {
   const { command, ledger, world } = performing;
   if (isConflict(command) && !(await bringConflictsIn(command.story, ledger, world))) return;
@@ -79,7 +79,7 @@ async function dispatchTo(
   await run(performing, before, player, `${history}${prompt}`);
 }
 
-/** The words could not be read: the same agent is asked to say them again. */
+/** The reply could not be read: the same agent is asked for it again. */
 export async function askAgain(performing: CommandContext<AskCommand>): Promise<void> {
   const { command, ledger, world } = performing;
   const state = ledger.story(command.story);
@@ -123,7 +123,7 @@ async function run(
   const timeoutMs = before.policy?.limits.timeoutMs.developer ?? 0;
   const role = runningRole(ledger.story(command.story));
   const desk = await openProductEdit(world, before, runningPhase(ledger.story(command.story)), path);
-  // Stopped before it began: nothing was done, so it starts again.
+  // Stopped before the agent started: nothing was done, so the attempt starts again.
   if (signal.aborted && ledger.story(command.story).stopping === null) return;
   const meter = spending.meter();
   const beside = startBesideWork(world, before, place, { key: command.key, signal });
@@ -132,11 +132,11 @@ async function run(
     {
       prompt,
       cwd: path,
-      // What such a phase makes is text, and the engine writes it down.
+      // Such a phase produces text, and the engine writes it to the file.
       access: desk === null ? "edit" : "read",
       session: sessionOf(ledger.story(command.story), player, role, world.host),
       outputSchema: null,
-      // Taken from the journal, so that the same agent is asked again.
+      // From the journal, so that the same agent is asked again.
       model: ledger.story(command.story).attempts.at(-1)?.model ?? player.model,
       timeoutMs,
       env: player.env,
@@ -170,7 +170,7 @@ async function run(
   await finish(performing, before, said, result);
 }
 
-/** It is asked again, within its bound. */
+/** Asks the agent again, within the limit. */
 async function reportUnclear(
   { command, ledger, world }: CommandContext<StartCommand | AskCommand>,
   detail: string,
@@ -183,8 +183,8 @@ async function reportUnclear(
 }
 
 /**
- * A person stopped the story, or a budget is used up: what it did is kept. Where the engine stops, that reports for
- * all.
+ * A person stopped the story, or a budget is used up: the work so far is kept. A stopping engine reports all of its
+ * stories itself.
  */
 async function endedByUs(
   performing: CommandContext<StartCommand | AskCommand>,
@@ -202,7 +202,7 @@ async function endedByUs(
   await finish(performing, before, { outcome: { type: "cut-short", budget }, text: "" }, used);
 }
 
-/** An agent that is done and has given no product has not said what it was asked for: it is asked again. */
+/** A phase that needs a product and got none: the agent is asked again. */
 async function withProduct(
   world: EngineWorld,
   desk: ProductEdit | null,
@@ -210,14 +210,14 @@ async function withProduct(
   said: AgentReply | "interrupted",
 ): Promise<AgentReply | "interrupted"> {
   if (desk === null || said === "interrupted") return said;
-  // What a broken agent left is no product: the next one starts from what was there.
+  // The leftovers of a failed agent are no product: the next agent starts from the state before it.
   const hasSpoken = said.outcome.type === "ready" || said.outcome.type === "unclear";
   const isGiven = await takeProduct(world, desk, hasSpoken ? text : null);
   if (isGiven || said.outcome.type !== "ready") return said;
   return { ...said, outcome: { type: "unclear", detail: missingProduct(desk.phase) } };
 }
 
-/** The agent has ended. That is written down where a crash cannot reach it, and what it left is kept and reported. */
+/** The agent has ended. Its result is stored first, so that a crash cannot lose it; then its work is kept and reported. */
 async function finish(
   performing: CommandContext<StartCommand | AskCommand>,
   before: StoryState,
@@ -231,10 +231,10 @@ async function finish(
     ...(await readResult(world, result)),
     ...costOf(result),
   };
-  // Each of them waits for the disk, so they wait together; the outbox is asked first, and is never behind the journal.
+  // Both wait for the disk, so they wait together. The outbox starts first, so that it is never behind the journal.
   const put = world.outbox.put(attemptKey(command.story, command.attempt), JSON.stringify(ended));
   const [, reported] = await Promise.allSettled([put, reportAttempt(ledger, world, before, command.attempt, ended)]);
-  // That the outbox could not have it is no loss once the journal does.
+  // A failed outbox loses nothing once the journal has the event.
   if (reported.status === "rejected") throw reported.reason;
 }
 
@@ -280,7 +280,8 @@ function sessionIn({ session }: AgentResult, host: string | undefined): { sessio
 const runningRole = ({ running }: StoryState): RoleName | null => (running?.type === "attempt" ? running.role : null);
 
 /**
- * Each time a role was asked and answered, in this attempt or an earlier one. An interrupted question is asked again.
+ * Counts the questions that a role has answered, in this attempt and earlier ones. An interrupted question is asked
+ * again.
  */
 function turnOf(state: StoryState): number {
   const role = runningRole(state);

@@ -15,7 +15,7 @@ import { findBlame } from "../find-blame.ts";
 import type { ContextOf } from "./command-context.ts";
 import type { BlameSearch, EngineWorld } from "../world.ts";
 
-/** Looks for the change that made a gate fail, and tells which attempt it came with. */
+/** Searches for the change that made a gate fail, and for the attempt that made it. */
 export async function blameFailure({ command, ledger, world, signal }: ContextOf<"find-blame">): Promise<void> {
   const { story, gate } = command;
   const { detective } = world;
@@ -36,7 +36,7 @@ export async function blameFailure({ command, ledger, world, signal }: ContextOf
   await appendIfRunning(ledger, story, isStep("blame"), [{ type: "blame.found", gate, blame, durationMs }]);
 }
 
-/** What the base failed too, by name, is searched nowhere: its runs said before the work began that no change broke it. */
+/** Tests that failed on the base too need no search: no change of this story broke them. */
 function redAtBase({ gates, preExisting }: StoryState, { gate, identities }: Judgement): Blame | null {
   // Later failures are compared with the last tree that passed.
   if (gates[gate]?.lastPass || identities === undefined) return null;
@@ -91,7 +91,7 @@ async function searchBlame(
   }
 }
 
-/** Only a check that runs here can be run again; one of another environment is read, and not proven. */
+/** Only a check of this machine can be run again. The cause of a failure elsewhere is ranked, not proven. */
 function provingOf(
   { runs, durationMs }: Judgement,
   { trial, limits, environments }: BlameSearch,
@@ -105,11 +105,11 @@ function provingOf(
   return timeMs <= 0 ? null : { trial, command: failed.command, limits: { runs: limits.runs, timeMs }, checkMs };
 }
 
-/** However quickly the check failed, this much more is worth a proof. */
+/** A proof may take this long however quickly the check failed. */
 const LEAST_SEARCH_MS = 10_000;
 
 /**
- * What was red before the work began, and was not put down as such then, is what the work is for: it is not done yet.
+ * A test that was red on the base and is not a known failure is a target of the story: the work is not done yet.
  */
 function asTarget({ gates, failing }: StoryState, blame: Blame): Blame {
   if (blame.verdict !== "pre-existing" || failing === null || gates[failing.gate]?.lastPass) return blame;
@@ -120,7 +120,7 @@ function asTarget({ gates, failing }: StoryState, blame: Blame): Blame {
   };
 }
 
-/** Work goes back to the attempt that broke it: the one that wrote the lines, or else the newest that changed the file. */
+/** Adds the attempt to blame: the one that wrote the lines, else the newest one that changed the file. */
 async function addOrigins(state: StoryState, blame: Blame, world: EngineWorld): Promise<Blame> {
   if (blame.suspects.length === 0) return blame;
   const { id } = state.story;

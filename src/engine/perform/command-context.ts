@@ -3,7 +3,7 @@ import type { Ledger } from "../ledger.ts";
 import type { SpendingWatch } from "../spending-watch.ts";
 import type { EngineWorld } from "../world.ts";
 
-/** A command that is being done, and what it is done with. */
+/** A running command with what it needs. */
 export interface CommandContext<C extends Command = Command> {
   readonly command: C;
   readonly ledger: Ledger;

@@ -11,8 +11,8 @@ import { headNote } from "./steps.ts";
 import type { CommandContext, ContextOf } from "./command-context.ts";
 
 /**
- * Puts accepted work where it is wanted: the very commit that the gates passed, and never what a branch happens to be
- * at. A target that has moved is brought into the branch first, and then the gates run again.
+ * Delivers accepted work: exactly the commit that passed the gates, whatever the branch points to now. If the target has
+ * moved, it is merged into the branch first, and the gates run again.
  */
 export async function deliver(performing: ContextOf<"deliver">): Promise<void> {
   const { command, ledger, world } = performing;
@@ -39,17 +39,17 @@ async function outcomeOf(
   if (how !== "merge")
     return { type: "work.delivered", how, where: await proposeWork(state, world, integration, verified, signal) };
   const merge = await integration.merge(id, verified, await noteOf(state, world, `Merge ${state.story.title}`));
-  if (merge === null) return broughtTogether(performing, integration, state);
+  if (merge === null) return mergeMovedTarget(performing, integration, state);
   const where = `${merge.branch} at ${merge.commit.slice(0, 12)}`;
   return approvedBy === undefined
     ? { type: "work.delivered", how, where }
     : { type: "work.delivered", how, where: `${where}, approved by ${approvedBy}`, by: approvedBy };
 }
 
-/** What every gate passed, or a person let through. */
+/** The commit that passed every gate, or was waived by a person. */
 const verifiedIn = ({ commit, tree }: StoryState): KeptCommit => ({ commit, tree: tree! });
 
-/** A person says that it is merged. Git knows. */
+/** A person reports a merge: git is asked whether it happened. */
 async function claimChecked(integration: Integration, state: StoryState, by: string): Promise<StoryEvent> {
   const { target, isHeld } = await integration.holds(state.story.id, verifiedIn(state));
   if (isHeld) {
@@ -65,8 +65,8 @@ export function refusal({ commit, author, subject }: UnverifiedCommit): StoryEve
   return { type: "delivery.refused", why: "branch-moved", detail: what, commit };
 }
 
-/** The target moved. What it got is brought into the branch; a conflict is the merge gate's failure, like any other. */
-async function broughtTogether(
+/** The target moved: it is merged into the branch. A conflict is a failure of the merge gate. */
+async function mergeMovedTarget(
   { command, ledger, world, signal }: ContextOf<"deliver">,
   integration: Integration,
   state: StoryState,
@@ -82,13 +82,13 @@ async function broughtTogether(
     if (signal.aborted) return null;
     if (judgement.result === "fail") return { type: "gate.judged", judgement };
   }
-  // It moved once more in between, and is looked at again.
+  // The target moved again in the meantime: repeat.
   if (isCurrent || conflicts.length > 0)
     return { type: "work.interrupted", detail: `${target.branch} moved during the merge`, cause: "target-moved" };
   return updateFromTarget(state, world, integration);
 }
 
-/** Without a forge there is the branch, pushed where there is a remote, and a text that a person can use. */
+/** Without a forge: the branch, pushed where there is a remote, and the text for a pull request. */
 async function proposeWork(
   state: StoryState,
   world: EngineWorld,
@@ -101,7 +101,7 @@ async function proposeWork(
     const kept = await world.evidence.keep(text.body);
     const { branch } = await world.workspace.prepare(state.story.id);
     const draft = world.pullRequestDraft ?? null;
-    // Kept first, so that no secret reaches the file.
+    // Stored as evidence first, which removes secrets before the text reaches the file.
     const file =
       draft === null
         ? world.evidence.placeOf(kept)
@@ -123,8 +123,8 @@ async function proposeWork(
 }
 
 /**
- * Before a merge check: what the target has got since then is brought into the branch, if that goes by itself. Then the
- * gates see a new state of the files first. Says whether the check has to wait.
+ * Before a merge check: merges the target's new commits into the branch where that has no conflict. The other gates then
+ * run on the new files first. Returns whether the check has to wait for them.
  */
 export async function broughtUpToDate(
   { command, ledger, world }: CommandContext<StoryCommand & StartGate & { readonly key: string }>,
@@ -140,7 +140,7 @@ export async function broughtUpToDate(
 }
 
 /**
- * The agent who is to resolve a conflict finds its marks in the files. It takes the developer's slot, not a check's.
+ * Writes conflict markers into the files for the agent that resolves them. Uses a developer's slot, not a check's.
  */
 export async function bringConflictsIn(
   story: StoryCommand["story"],
@@ -153,7 +153,7 @@ export async function bringConflictsIn(
   return isCurrent || updateAs("dispatch", story, ledger, world, integration);
 }
 
-/** Says whether the branch was updated: not where it holds a commit that a person has to decide about first. */
+/** Returns whether the branch was updated. A branch with a commit that a person must decide about is left alone. */
 async function updateAs(
   step: "update" | "dispatch",
   story: StoryCommand["story"],
@@ -177,13 +177,13 @@ async function updateFromTarget(before: StoryState, world: EngineWorld, integrat
   return { type: "branch.updated", tree, commit, changed, conflicts };
 }
 
-/** A merge check speaks of one base. */
+/** A merge check is valid for one base. */
 async function noteTarget(ledger: Ledger, integration: Integration): Promise<void> {
   const { commit } = await integration.target();
   if (ledger.state().base !== commit) await ledger.append(null, [{ type: "base.moved", commit }]);
 }
 
-/** A person fixed it, or began it elsewhere: what they left is the work that the gates run on from now on. */
+/** A person fixed the work, or started it elsewhere: the gates run on that commit from now on. */
 export async function adoptWork({ command, ledger, world }: ContextOf<"adopt-work">): Promise<void> {
   const { story, by, branch } = command;
   if (!(await ledger.append(story, [{ type: "step.started", step: "adopt" }]))) return;

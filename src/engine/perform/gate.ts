@@ -21,7 +21,7 @@ import { tagWithHost, sessionsHere } from "./attempt-prompt.ts";
 
 type GateCommand = StoryCommand & StartGate & { readonly key: string };
 
-/** Has a gate judge. A gate that breaks has not judged: that is its `error`, never the work's failure. */
+/** Runs a gate. A gate that breaks has the result `error`, which is never a failure of the work. */
 export async function startGate(performing: CommandContext<GateCommand>): Promise<void> {
   const { command, ledger, world } = performing;
   const { story, gate: name, tree, stages } = command;
@@ -33,7 +33,7 @@ export async function startGate(performing: CommandContext<GateCommand>): Promis
   await judge(performing, gate, before);
 }
 
-/** A reviewer outlived the engine that asked it: the gate runs again, and finds what its reviewers said. */
+/** A reviewer outlived its engine: the gate runs again, and finds the reviewer's reply. */
 export async function resumeGate(performing: CommandContext<GateCommand>): Promise<void> {
   const { command, ledger, world } = performing;
   const state = ledger.story(command.story);
@@ -55,7 +55,7 @@ async function judge(
       : await runGate(performing, gate, before);
   const isThisGate = (running: Running): boolean => running.type === "gate" && running.gate === name;
   if (signal.aborted) {
-    // Not when the whole engine stops, which records all interruptions itself.
+    // A stopping engine records all interruptions itself.
     const { stopping, running } = ledger.story(story);
     const budget = spending.exceeded();
     if (stopping !== null)
@@ -114,7 +114,7 @@ async function watchBranch(
       if (integration === null || before !== state.commit || state.tree === null) return judgement;
       const after = await integration.tip(id);
       if (after === before) return judgement;
-      // The files are what that commit left, too.
+      // That commit changed the files too.
       await workspace.forget(id);
       await integration.align(id, { commit: state.commit, tree: state.tree }, after);
       const finding = identifyFinding({
@@ -130,8 +130,7 @@ async function watchBranch(
 }
 
 /**
- * A reviewer who did not raise the finding decides whether it stands. Without such a reviewer it stands, and a person
- * decides.
+ * A reviewer who did not raise the finding decides whether it stands. Without such a reviewer a person decides.
  */
 export async function adjudicate({ command, ledger, world, signal, spending }: ContextOf<"adjudicate">): Promise<void> {
   const { story, finding: id, gate, role, key } = command;
@@ -186,8 +185,8 @@ function withAPart({ attempts, gates, policy }: StoryState, { by, gate }: Disput
 }
 
 /**
- * Lets gates find out, while an agent works, what they will need to judge it. It ends with the agent's work: what is not
- * found by then is found by the gate itself, and so is what goes wrong here.
+ * Lets gates prepare while an agent works. It stops when the agent ends; the gate itself does what is missing then, and
+ * reports what failed here.
  */
 export function startBesideWork(
   { gates }: Pick<EngineWorld, "gates">,

@@ -38,16 +38,16 @@ export async function perform(
     spending.stop();
   }
   if (!signal.aborted) await reportCutShort(command, ledger, world, spending);
-  // What its agents said is in the journal, or they were ended.
+  // The replies of its agents are in the journal, or the agents were stopped.
   await world.agentRuns?.drop(command.story);
 }
 
-/** In the engine's lane, but an agent works for them. */
+/** Commands of the engine's lane for which an agent works. */
 const RUNS: ReadonlySet<Command["type"]> = new Set(["ask-again", "resume-work", "start-remediation", "check-health"]);
 
 /**
- * The steps that run have used up the run's time, and are being ended. Nothing new begins beside them; when they have
- * reported what they took, a person is asked.
+ * The running steps have used up the run's time and are being stopped. Nothing new starts beside them; once they have
+ * reported their time, a person is asked.
  */
 async function isRunOutOfTime(ledger: Ledger, { clock }: EngineWorld): Promise<boolean> {
   const left = runTimeLeft(ledger.state(), clock.now());
@@ -58,7 +58,7 @@ async function isRunOutOfTime(ledger: Ledger, { clock }: EngineWorld): Promise<b
 
 const REPORTED_MS = 50;
 
-/** A budget ended the step, and nothing else was reported of it. */
+/** A budget stopped the step before it reported anything. */
 async function reportCutShort(
   { story }: Command,
   ledger: Ledger,
@@ -127,7 +127,7 @@ async function resumeWork(performing: ContextOf<"resume-work">): Promise<void> {
   return resumeAttempt({ ...performing, command: { ...work, story, key } });
 }
 
-/** A branch that is left to people holds what the gates passed, and nothing else. */
+/** A branch that is handed to people holds exactly the commit that passed the gates. */
 async function accept({ command, ledger, world }: ContextOf<"accept">): Promise<void> {
   const { story, drop } = command;
   const { policy, commit, tree, delivered } = ledger.story(story);
@@ -158,7 +158,7 @@ type RecordOnlyCommand = Extract<
   { type: "raise-escalation" | "accept" | "fail" | "grant-grace" | "warn-budget" | "flag-story" }
 >;
 
-/** The event of a command that only records something. */
+/** The event of a command that has no effect but its record. */
 function eventFor(command: RecordOnlyCommand): Event {
   switch (command.type) {
     case "raise-escalation":
@@ -176,7 +176,7 @@ function eventFor(command: RecordOnlyCommand): Event {
   }
 }
 
-/** A step of the engine that fails is an event, and is tried again within its bound. */
+/** A failed step of the engine becomes an event, and is tried again within its limit. */
 async function tryStep(
   { ledger, spending }: Omit<CommandContext, "command">,
   { story }: StoryCommand,
@@ -187,9 +187,9 @@ async function tryStep(
     await work();
   } catch (error) {
     if (!(error instanceof RemandError) || isJournalFailure(error)) throw error;
-    // It broke because it was ended: that is the budget's question, and no failure of the step.
+    // The step was stopped by a budget: that is no failure of the step.
     if (spending.exceeded() !== null) return;
-    // What runs now is what failed; if something else runs by the time this can be written, it is not ours to end.
+    // Only the step that failed may be ended: by the time this is written, another one may be running.
     const failed = ledger.story(story).running;
     await appendIfRunning(ledger, story, (running) => running === failed, [
       {
@@ -203,14 +203,14 @@ async function tryStep(
   }
 }
 
-/** Trying again changes nothing: a person is asked at once. */
+/** Errors that a retry cannot change: a person is asked at once. */
 const LASTING: ReadonlySet<RemandError["code"]> = new Set([
   "check-unusable",
   "branch-missing",
   "branch-taken",
 ] as const);
 
-/** The journal itself cannot be written: no event can say so. */
+/** The journal itself cannot be written, so no event can report the error. */
 function isJournalFailure(error: RemandError): boolean {
   return error.code.startsWith("journal-");
 }

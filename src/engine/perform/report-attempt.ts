@@ -12,7 +12,7 @@ import type { CommitNote, KeptCommit } from "../../ports/workspace.ts";
 import { headNote } from "./steps.ts";
 import { isReviewed } from "../../core/gates/gate.ts";
 
-/** Keeps what the agent left, as a commit, and says how it ended. What changed is asked of git. Safe to repeat. */
+/** Commits the agent's work and reports the outcome. The changed files come from git. Safe to repeat. */
 export async function reportAttempt(
   ledger: Ledger,
   world: EngineWorld,
@@ -35,7 +35,7 @@ export async function reportAttempt(
   };
   const kept = await world.workspace.keep(id, note);
   const { tree, commit, ...beyond } = await revertOutOfScope(world, before, kept, ended, {
-    // New work has none, even where the work before it had one.
+    // New work has no brief, even where earlier work had one.
     scope: running.scope,
     note: { ...note, subject: `${note.subject}: what was beyond its scope put back` },
     except: sheet?.path ?? null,
@@ -55,13 +55,13 @@ export async function reportAttempt(
   await world.outbox.drop(attemptKey(id, attempt));
 }
 
-/** How an agent ended, as it is kept until the journal has it. */
+/** An agent's result, stored until the journal has it. */
 export type EndedAttempt = Omit<
   AttemptFinished,
   "type" | "attempt" | "tree" | "commit" | "changed" | "productChanged" | "product"
 >;
 
-/** The attempt that runs is the last of the list. */
+/** The running attempt is the last one. */
 export const runningPhase = ({ attempts, phase }: StoryState): Phase => attempts.at(-1)?.phase ?? phase;
 
 export const isAttempt =
@@ -74,8 +74,8 @@ export function attemptKey(story: StoryId, attempt: number): string {
 }
 
 /**
- * What an author who was sent work back holds to be wrong of it. Only findings of a reviewer can be disputed, and only
- * those that the brief asked to fix: what a command printed is no opinion. A number counts the brief's list.
+ * The findings that the author disputes. Only a reviewer's findings that the brief asked to fix can be disputed: the
+ * output of a command is no opinion. A number refers to the brief's list.
  */
 export async function disputedFindings(
   world: Pick<EngineWorld, "evidence">,
@@ -102,9 +102,9 @@ export async function disputedFindings(
 type ScopeResult = Pick<AttemptFinished, "exceptions" | "putBack">;
 
 /**
- * Where the config wants it so, files beyond the scope for which no good reason was given go back to what they were
- * before the attempt, whole, and the gates judge what is left. What the agent did stays in the history. Which files
- * those are is handed to `note` before it is done: after a crash in between they would look as if never touched.
+ * If the config says so, reverts whole files outside of the scope that have no accepted reason, and the gates run on the
+ * rest. The agent's version stays in the history. `note` gets the files before they are reverted: after a crash in
+ * between they would look untouched.
  */
 export async function revertOutOfScope(
   { workspace }: EngineWorld,
@@ -114,7 +114,7 @@ export async function revertOutOfScope(
   how: {
     readonly scope: Scope | null;
     readonly note: CommitNote;
-    /** The story's own file: what the engine wrote into it stays. */
+    /** The story's own file: the engine's entries in it stay. */
     readonly except: string | null;
     remember(paths: readonly string[]): Promise<void>;
   },
@@ -125,7 +125,7 @@ export async function revertOutOfScope(
   const { scope } = how;
   if (scope === null || from === null || policy?.scope.outside !== "revert") return { ...kept, ...done };
   const reasons = scope.exceptions === "with-rationale" ? (ended.exceptions ?? []) : [];
-  // What an earlier attempt was refused for is put back by the agent: that must not be undone here.
+  // An agent that takes back what an earlier attempt was refused for must not be reverted here.
   const restored = scope.restore ?? [];
   const excused = new Set([...reasons.map(({ path }) => path.replace(/^\.\//, "")), ...restored, how.except]);
   const changed = await workspace.changedPaths(story.id, from, kept.tree);

@@ -36,7 +36,7 @@ export async function sendBack({
   ]);
 }
 
-/** What goes into the story's file about it. */
+/** The entry about the rework in the story's file. */
 function noteOf({ summary, required, context, guidance }: Brief): string {
   return writeRefinementFeedback({ summary, findings: required, context: [...context, ...guidance] });
 }
@@ -78,10 +78,10 @@ async function materialFor(
   };
 }
 
-/** A gate's summary is its name, its result, and the score in brackets. */
+/** Name, result, and the score in parentheses. */
 const scoreText = (summary: string): string => /^\w+: \w+ \((.+)\)$/.exec(summary)?.[1] ?? summary;
 
-/** Where an agent reads the whole of it: a file, as it is called from the agent's folder, or else a command. */
+/** Where the agent finds the full text: a path from its folder, else a command. */
 async function shownAt({ evidence }: EngineWorld, id: EvidenceId, folder: string): Promise<string> {
   const file = (await evidence.show?.(id)) ?? null;
   if (file === null) return `remand evidence ${id}`;
@@ -128,7 +128,7 @@ function ciRunIn(judgement: Judgement | null): BriefMaterial["ci"] {
   return run === undefined ? null : { step: run.command, runId: run.check };
 }
 
-/** What a commit notes of the journal: its head, and its id where it has one. */
+/** The journal's head, and its id where it has one, for the commit's trailers. */
 export async function headNote(journal: Pick<Journal, "head" | "id">): Promise<string> {
   const { hash } = await journal.head();
   return journal.id === null ? hash : `${hash} ${journal.id}`;

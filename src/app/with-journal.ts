@@ -1,6 +1,6 @@
 import { RemandError } from "../core/events/error.ts";
 import { type StoryId, storyId } from "../core/events/ids.ts";
-import type { RunState } from "../core/stories/run-state.ts";
+import type { RunOutline, RunState } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import type { StoredEvent } from "../ports/journal.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
@@ -62,17 +62,23 @@ export async function storiesTyped(
   typed: readonly string[],
   fields: readonly string[] = [],
 ): Promise<StoryId[]> {
+  return (await outlineTyped(world, typed, fields)).ids;
+}
+
+/** The same, with an outline that has them. */
+export async function outlineTyped(
+  world: World,
+  typed: readonly string[],
+  fields: readonly string[] = [],
+): Promise<{ readonly ids: StoryId[]; readonly run: RunOutline }> {
   const named = await world.host.readOutline(world.cwd, typed.map(storyId));
-  const isThere = (text: string): boolean =>
-    named !== null && lookup(named.stories, storyId(text), byText) !== undefined;
-  if (typed.every(isThere)) return [...new Set(typed)].map(storyId);
-  const all = await world.host.readOutline(world.cwd);
-  if (all === null) throw nothingYet();
-  return knownIds(
-    typed,
-    [...entries(all.stories)].map(([id]) => id),
-    fields,
-  );
+  const isThere = (text: string, run: RunOutline): boolean => lookup(run.stories, storyId(text), byText) !== undefined;
+  if (named !== null && typed.every((text) => isThere(text, named)))
+    return { ids: [...new Set(typed)].map(storyId), run: named };
+  const run = await world.host.readOutline(world.cwd);
+  if (run === null) throw nothingYet();
+  const known = [...entries(run.stories)].map(([id]) => id);
+  return { ids: knownIds(typed, known, fields), run };
 }
 
 /** The name of a question or a story, whole, for one that was typed by its beginning. */

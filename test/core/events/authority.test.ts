@@ -14,7 +14,7 @@ const says = (verb: AnswerVerb): Event => ({
 describe("what each author may do", () => {
   test("a claim stops work and sends it back, and lets nothing through", () => {
     const allowed = ANSWER_VERBS.filter((verb) => authorityRefusal(CLAIM, [says(verb)]) === null);
-    expect(allowed).toEqual(["send-back", "abandon", "halt", "defer", "dismiss"]);
+    expect(allowed).toEqual(["send-back", "abandon", "halt"]);
     expect(authorityRefusal(CLAIM, [{ type: "story.held", by: "Ada" }])).toBeNull();
     expect(authorityRefusal(CLAIM, [{ type: "answer.undone", by: "Ada" }])?.message).toContain("Undoing an answer");
   });

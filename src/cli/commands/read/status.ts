@@ -7,7 +7,7 @@ import { type Glyphs, durationText, shortLine, spentText, withoutBackticks } fro
 import { nextStep, summaryText } from "../../../views/run/run-summary.ts";
 import { type CliCommand, EXIT, type ExitCode, type World, exitCodeOf } from "../../../app/command.ts";
 import { JSON_FIELDS, JSON_OPTION, fieldsHelp, pickFields, pickedFields, runDocument } from "../../json-fields.ts";
-import { storiesTyped, warnOfJournal } from "../../../app/with-journal.ts";
+import { outlineTyped, warnOfJournal } from "../../../app/with-journal.ts";
 import { type Column, stateCell, tableLines } from "../../table.ts";
 import { glyphsFor } from "../../terminal-kind.ts";
 
@@ -46,10 +46,10 @@ async function status(
 ): Promise<ExitCode> {
   await warnOfJournal(world);
   // A document for programs lists every story; people do not need thousands that have ended.
-  const asked = typed.length === 0 ? null : await storiesTyped(world, typed, fields === null ? JSON_FIELDS.status : []);
-  const only = asked ?? (fields === false ? ("open" as const) : undefined);
-  const run = await (only === undefined ? world.host.readOutline(world.cwd) : world.host.readOutline(world.cwd, only));
-  if (run === null && typed.length === 0) {
+  const { ids: asked, run } = await (typed.length > 0
+    ? outlineTyped(world, typed, fields === null ? JSON_FIELDS.status : [])
+    : everyStory(world, fields === false));
+  if (run === null) {
     if (fields !== false) world.out(`${JSON.stringify({ schema: "remand.status/1", stories: [] }, null, 2)}\n`);
     else
       world.err(
@@ -57,7 +57,6 @@ async function status(
       );
     return EXIT.ok;
   }
-  if (run === null) return EXIT.ok;
   if (fields === null) world.out(`${JSON.stringify(runDocument(run, asked, "remand.status/1"), null, 2)}\n`);
   else if (fields !== false) {
     const stories = boardRows(run, asked).map((row) => pickFields(row, fields));
@@ -84,6 +83,13 @@ async function status(
     world.out(`${lines.join("\n")}\n`);
   }
   return exitCodeOf(run, asked);
+}
+
+async function everyStory(world: World, isOpenOnly: boolean): Promise<{ ids: null; run: RunOutline | null }> {
+  return {
+    ids: null,
+    run: await (isOpenOnly ? world.host.readOutline(world.cwd, "open") : world.host.readOutline(world.cwd)),
+  };
 }
 
 function unlistedLine({ unlisted }: RunOutline): string[] {

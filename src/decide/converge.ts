@@ -38,11 +38,14 @@ export function stalledByCause(state: StoryState, policy: Policy, gate: GateName
   const rules = policy.stall;
   const rounds = roundsOf(state, gate);
   const spot = troubleSpot(state, policy.limits.perLocation);
-  if (spot !== null)
+  if (spot !== null) {
+    const failures = state.locations[spot]?.sincePass ?? 0;
+    const reworks = countText(Math.max(0, failures - 1), "rework");
     return {
       stall: "trouble-spot",
-      detail: `${countText(state.locations[spot]?.sincePass ?? 0, "failure")} without a pass at ${spot}`,
+      detail: `${reworks} without a pass at ${spot} (${countText(failures, "failure")})`,
     };
+  }
   const repeats = sameFailures(rounds);
   if (rules.sameFailure > 0 && repeats >= rules.sameFailure)
     return { stall: "same-failure", detail: `the same failure ${countText(repeats, "time")}` };

@@ -109,7 +109,7 @@ describe("what is said of a stall", () => {
     expect(stalledByCause(blamed(2), POLICY, "checks")).toBeNull();
     expect(stalledByCause(blamed(3), POLICY, "checks")).toEqual({
       stall: "trouble-spot",
-      detail: "3 failures without a pass at src/a.ts",
+      detail: "2 reworks without a pass at src/a.ts (3 failures)",
     });
   });
 });

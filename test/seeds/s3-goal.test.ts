@@ -109,7 +109,7 @@ describe("S3 escalation triggers", () => {
     expect(escalation?.reason).toMatchObject({
       type: "stall",
       stall: "trouble-spot",
-      detail: "4 failures without a pass at src/auth/refresh.ts",
+      detail: "3 reworks without a pass at src/auth/refresh.ts (4 failures)",
     });
     expect(commandsOf(ran, "send-back")).toHaveLength(3);
   });

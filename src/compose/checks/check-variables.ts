@@ -109,11 +109,23 @@ export function withDecidingVariables(checks: Gate, options: DecidingOptions): G
         await addNote(noteFile, note);
         return without;
       }
+      const again = await checks.baseline!(request, control);
+      if (control.signal.aborted || !isBetter(all, again)) return asFlaky(without, again);
       const isPart = named.length > 0 && named.length < withheld.length;
       const enough = isPart && isBetter(await checksWith(named).baseline!(request, control), without);
       return { ...without, needsVariables: enough ? named : withheld };
     },
   };
+}
+
+/** Two runs of one base that differ by chance: what failed in one of them alone is flaky. */
+function asFlaky(one: Baseline, other: Baseline): Baseline {
+  const isInBoth = (name: string): boolean => one.failing.includes(name) && other.failing.includes(name);
+  const failed = new Set([...one.failing, ...other.failing]);
+  const failing = [...failed].filter(isInBoth);
+  const flaky = new Set([...one.flaky, ...other.flaky, ...[...failed].filter((name) => !isInBoth(name))]);
+  const least = one.failing.length < other.failing.length ? one : other;
+  return { ...least, failing, flaky: [...flaky].filter((name) => !failing.includes(name)) };
 }
 
 const isBetter = ({ failing }: Baseline, before: Baseline): boolean =>
@@ -187,6 +199,9 @@ export function withDecidingHome(checks: Gate, { start, withRealHome, commands, 
         await notes.add("same", note);
         return own;
       }
+      // A flaky test would switch the sandbox off: the difference must show twice.
+      const again = await checks.baseline!(request, control);
+      if (control.signal.aborted || !isBetterWithHome(real, again)) return asFlaky(own, again);
       await notes.add("real", note);
       return inRealHome(real);
     },

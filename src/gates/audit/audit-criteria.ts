@@ -8,7 +8,10 @@ import type { Finding } from "../../core/gates/finding.ts";
  * What an audit says of each criterion of the story, in the story's order, then what else it looked at. A criterion
  * that it does not mention is `unknown`: silence proves nothing. One that is called both is failed.
  */
-export function criteriaResults(criteria: readonly Criterion[], reading: Reading): CriterionResult[] {
+export function criteriaResults(
+  criteria: readonly Criterion[],
+  reading: Pick<Reading, "verification" | "passing">,
+): CriterionResult[] {
   const said = [
     ...reading.verification,
     ...reading.passing.map((criterion) => ({ criterion, status: "verified" as const, evidence: "" })),
@@ -26,6 +29,28 @@ export function criteriaResults(criteria: readonly Criterion[], reading: Reading
       each.status !== "unknown" && !criteria.some((one, index) => isAbout(each.criterion, one, index, criteria.length)),
   );
   return [...own, ...other.map(({ criterion, status, evidence }) => ({ criterion, status, evidence }))];
+}
+
+/**
+ * What reviewers, or an oracle, say of the story's criteria beside their verdict, each with who says it. A stage that is
+ * not looked at again keeps what it said. None where no criterion was mentioned, since they need not do it.
+ */
+export function mentionedCriteria(
+  criteria: readonly Criterion[],
+  readings: readonly { readonly role: string; readonly reading: Pick<Reading, "verification" | "passing"> }[],
+  kept: readonly CriterionResult[] = [],
+): readonly CriterionResult[] {
+  const said = readings.flatMap(({ role, reading }) =>
+    criteriaResults(criteria, reading)
+      .slice(0, criteria.length)
+      .map((result) => ({ ...result, evidence: `${result.evidence} (${role})`.trim() })),
+  );
+  const results = criteria.map(({ text }): CriterionResult => {
+    const about = [...said, ...kept].filter(({ criterion, status }) => criterion === text && status !== "unknown");
+    const told = about.find(({ status }) => status === "failed") ?? about[0];
+    return told ?? { criterion: text, status: "unknown", evidence: "" };
+  });
+  return results.some(({ status }) => status !== "unknown") ? results : [];
 }
 
 /** The criteria, in the prompt's words, that an audit has to name and did not. */

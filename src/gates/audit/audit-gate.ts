@@ -182,6 +182,7 @@ function judgementOf(
     ...(reply.isBestEffort ? [NO_PARTICULARS] : []),
   ];
   const runs = runsOf(engine, reading);
+  const isRefuted = reading !== null && refutedCommands(counted, reading).length > 0;
   const hasFailed = checks !== null && checks.result !== "pass";
   const contested = contestedIn([checks, ...testRunsBeside(request)]);
   const { evidence, ...spent } = spentOn(judging, [reply]);
@@ -203,9 +204,7 @@ function judgementOf(
     // Runs that passed explain no failure, unless the auditor says that they fail.
     evidence: [
       ...evidence,
-      ...(judged.result === "fail" && !isWaived && (hasFailed || disagreement !== null)
-        ? (checks?.evidence ?? [])
-        : []),
+      ...(judged.result === "fail" && !isWaived && (hasFailed || isRefuted) ? (checks?.evidence ?? []) : []),
     ],
     ...spent,
   };

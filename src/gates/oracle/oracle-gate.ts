@@ -11,6 +11,7 @@ import { withoutNonce } from "../../parse/agent/agent-answer.ts";
 import { findingFromLine } from "../../parse/agent/finding-line.ts";
 import { type OracleVerdict, readOracleVerdict } from "../../parse/agent/oracle-verdict.ts";
 import { writeOracleClarification, writeOraclePrompt } from "../../write/prompts/audit-and-oracle.ts";
+import { mentionedCriteria } from "../audit/audit-criteria.ts";
 import { distinct, findingsOf } from "../checks/verdict-findings.ts";
 import { LOCAL } from "../checks/environments.ts";
 import type { CreateGate } from "../gate-parts.ts";
@@ -124,6 +125,11 @@ function readingOf({ output, text }: AgentResult, nonce: string): Reading | null
     // S3.31: what it names by file and line is where blame begins.
     findings: verdict === "pass" ? [] : reasonsIn(read.value).map((reason) => findingFromLine(reason)),
     requiredFixes: nextHint === null || verdict === "pass" ? [] : [nextHint],
+    verification: read.value.conditions.map(({ type, passed, output }) => ({
+      criterion: type,
+      status: passed ? "verified" : "failed",
+      evidence: output,
+    })),
     summary: summaryOf(read.value),
   };
 }
@@ -160,12 +166,15 @@ function judgementOf(
     overturned,
   });
   const spent = spentOn(judging, [reply]);
+  const readings = reading === null ? [] : [{ role: reply.role, reading }];
+  const criteria = mentionedCriteria(judging.request.story.criteria, readings);
   return {
     result: judged.result,
     findings: distinct(judged.findings),
     blocking: judged.blocking,
     ...(judged.failure === undefined ? {} : { failure: judged.failure }),
     ...(judged.stages === undefined ? {} : { stages: judged.stages }),
+    ...(criteria.length === 0 ? {} : { criteria }),
     summary: reading === null ? `oracle: ${trouble}` : `oracle: ${reading.summary ?? judged.result}`,
     ...((reading?.requiredFixes.length ?? 0) === 0 ? {} : { requiredFixes: reading!.requiredFixes }),
     ...(reply.isBestEffort ? { isBestEffort: true } : {}),

@@ -5,6 +5,7 @@ import type { Judgement, StageResult, Judge, Verdict } from "../../core/gates/ga
 import type { RoleName } from "../../core/events/ids.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
+import { mentionedCriteria } from "../audit/audit-criteria.ts";
 import { distinct, findingsOf } from "../checks/verdict-findings.ts";
 import { type ReviewRun, type ReviewerSettings, askReviewer, inTurn } from "./ask-reviewer.ts";
 import type { ReviewerReply } from "./reviewer-reply.ts";
@@ -212,8 +213,11 @@ function judgementOf(
   const troubles = conversations.flatMap(({ trouble }) => (trouble === "" ? [] : [trouble]));
   const isBestEffort = conversations.some((reply) => reply.isBestEffort);
   const readings = spoken.flatMap(({ reply, stage }) =>
-    reply.reading === null ? [] : [{ reading: reply.reading, stage }],
+    reply.reading === null ? [] : [{ reading: reply.reading, stage, role: reply.role }],
   );
+  const { story, last } = judging.request;
+  const keptCriteria = keptStages(judging.request).length === 0 ? [] : (last?.criteria ?? []);
+  const criteria = mentionedCriteria(story.criteria, readings, keptCriteria);
   const context = readings.flatMap(({ reading }) => reading.context);
   const fixes = readings.flatMap(({ reading }) => (reading.result === "fail" ? reading.requiredFixes : []));
   const quality = readings.flatMap(({ reading, stage }) =>
@@ -228,6 +232,7 @@ function judgementOf(
     ...judged,
     findings: distinct(judged.findings),
     ...(contested.length === 0 ? {} : { contested }),
+    ...(criteria.length === 0 ? {} : { criteria }),
     summary: judged.result === "error" ? `review: ${troubles.join("; ")}` : judged.summary,
     ...(context.length + Number(isBestEffort) === 0
       ? {}

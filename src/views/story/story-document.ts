@@ -9,7 +9,7 @@ import type { EvidenceId } from "../../core/events/ids.ts";
 import type { Result } from "../../core/events/error.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
 import type { Story } from "../../core/stories/story.ts";
-import type { Dispute, StoryState } from "../../core/stories/story-state.ts";
+import type { Dispute, GateState, StoryState } from "../../core/stories/story-state.ts";
 import { type BoardCard, boardCard } from "../board/board.ts";
 import { shortLine } from "../text/words.ts";
 import { type FindingCard, findingRounds } from "./finding-text.ts";
@@ -156,9 +156,14 @@ interface CriterionCard {
   readonly evidence: string;
 }
 
+/** The gate that says most of the criteria: an audit, else reviewers or an oracle who mention them. */
+function criteriaSource({ audit, review, oracle }: StoryState["gates"]): GateState | undefined {
+  return [audit, review, oracle].find((gate) => (gate?.last?.criteria ?? []).length > 0);
+}
+
 /** An auditor names a criterion by its id or by its words. */
 export function criterionCards({ story, gates }: StoryState): readonly CriterionCard[] {
-  const judged = gates.audit?.last?.criteria ?? [];
+  const judged = criteriaSource(gates)?.last?.criteria ?? [];
   return story.criteria.map(({ id, text }) => {
     const found = judged.find(
       ({ criterion }) => criterion === id || criterion === text || criterion.startsWith(`${id}:`),
@@ -169,20 +174,29 @@ export function criterionCards({ story, gates }: StoryState): readonly Criterion
 
 /** For a person: each criterion, and below it what an auditor found, or why there is no result. */
 export function criteriaText(state: StoryState): readonly string[] {
-  const audit = state.gates.audit;
+  const source = criteriaSource(state.gates);
   const isPlanned =
     state.policy?.phases.some(({ gates }) => gates.some((gate) => GATE_REGISTRY[gate].reports === "criteria")) ?? true;
-  const isOld = audit?.fresh === false && audit.last !== null;
+  const isOld = source?.fresh === false;
   return criterionCards(state).flatMap(({ id, text, status, evidence }) => {
     const reason = evidence === "" ? "" : ` - ${shortLine(evidence, 200)}`;
     const result = {
       verified: `VERIFIED${reason}`,
       failed: `FAILED${reason}`,
-      unknown: isPlanned ? "not verified yet" : "no audit gate verifies it one by one; add `audit` to `phases`",
+      unknown: isPlanned || state.ending === null ? "not verified yet" : withTheWhole(state),
     }[status];
     const age = isOld && status !== "unknown" ? " (before the newest work)" : "";
     return [`  ${id}  ${shortLine(text, 160)}`, `  ${" ".repeat(id.length)}  ${result}${age}`];
   });
+}
+
+/** A criterion that was not looked at by itself: what the story's ending rests on. */
+function withTheWhole(state: StoryState): string {
+  if (state.ending?.how !== "accepted") return "not verified";
+  const passed = gateCards(state).flatMap(({ gate, result }) => (result === "pass" ? [gate] : []));
+  const by =
+    passed.length === 0 ? "accepted with the whole story" : `accepted with the whole story (${passed.join(", ")})`;
+  return `${by}; no reviewer verified it by itself. An \`audit\` gate in \`phases\` does`;
 }
 
 /** What became of one attempt: every gate that ran over its work, and what was blamed. */

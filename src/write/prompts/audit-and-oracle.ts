@@ -149,7 +149,7 @@ const VERDICT_FORM = [
   ...indentLines([
     "{",
     '  "converged": <true or false>,',
-    '  "conditionResults": [{ "type": <type>, "passed": <true or false>, "output": <what shows it> }],',
+    '  "conditionResults": [{ "type": <of the condition, or id of a criterion>, "passed": <true or false>, "output": <what shows it> }],',
     '  "reasons": [<each reason why it has not converged, as file:line: reason where it has a place>],',
     '  "nextHint": <what the maker should do next>,',
     '  "confidence": <between 0 and 1>',

@@ -45,9 +45,17 @@ export function writeCriticPrompt(request: CriticRequest, options: { readonly no
     section("### Review Focus", REVIEW_FOCUS.map((focus) => `- ${focus}`).join("\n")),
     section("### Project Practices", practicesPart(pen, request.practices)),
     requiredOutput(pen, request.story.id),
+    request.stage === undefined ? "" : CRITERIA_FORM,
     "Begin review.",
   ])}\n`;
 }
+
+/** For reviewers of a stage, such as spec compliance (S1.9): a critic leaves the criteria to the auditor (S2.25). */
+const CRITERIA_FORM = [
+  "If it is part of your stage to look at the acceptance criteria, say of each what you saw, in a section of your report:",
+  "",
+  ...indentLines(["Verification Results:", "- <criterion>: VERIFIED - <evidence>", "- <criterion>: FAILED - <reason>"]),
+].join("\n");
 
 /** S1.14: the reviewer who raised them says of each finding whether the fix addresses it. */
 export function writeReReviewPrompt(request: ReReviewRequest, options: { readonly nonce: string }): string {
@@ -170,9 +178,11 @@ const RESULT_FORM = [
     '      "suggestedFix": <what to do about it>',
     "    }",
     "  ],",
+    '  "criteria": [{"criterion": <its id>, "status": <"verified" or "failed">, "evidence": <what shows it>}],',
     '  "context": [<what you learned that the author does not know>]',
     "}",
   ]),
   "",
   "Say `passed: false` only with at least one issue that can be acted on. An issue names its place where it has one.",
+  "`criteria` holds the acceptance criteria that you checked; leave it empty if none is yours to check.",
 ].join("\n");

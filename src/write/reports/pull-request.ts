@@ -44,7 +44,8 @@ function goalOf({ story }: StoryState): string {
 const CRITERIA_SECTION = /^#{1,6} +acceptance criteria *$[^]*?(?=^#{1,6} |(?![^]))/im;
 
 function criteria({ story, gates: known }: StoryState): string {
-  const audited = new Map((known.audit?.last?.criteria ?? []).map((each) => [each.criterion, each]));
+  const said = [known.audit, known.review, known.oracle].flatMap((gate) => gate?.last?.criteria ?? []);
+  const audited = new Map(said.toReversed().map((each) => [each.criterion, each]));
   return story.criteria
     .map(({ id, text }) => {
       const found = audited.get(id) ?? audited.get(text);

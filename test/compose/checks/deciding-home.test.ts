@@ -11,12 +11,17 @@ import type { Baseline, Gate, GateRequest } from "../../../src/ports/gate.ts";
 const RED: Baseline = { failing: ["a", "b"], flaky: [], isGreen: false, summary: "2 of 3 tests failed" };
 const GREEN: Baseline = { failing: [], flaky: [], isGreen: true, summary: "3 tests passed" };
 
-function decided(own: Baseline, real: Baseline, leftOut: readonly string[] = [".ssh"], leavesSandbox = false) {
+function decided(
+  own: Baseline | readonly Baseline[],
+  real: Baseline,
+  leftOut: readonly string[] = [".ssh"],
+  leavesSandbox = false,
+) {
   const folder = mkdtempSync(join(tmpdir(), "remand-home-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const notes = createHomeNotes(folder, "/project");
   const tried: string[] = [];
-  const gate = (name: string, seen: Baseline): Gate => ({
+  const gate = (name: string, seen: readonly Baseline[]): Gate => ({
     name: "checks",
     criteria: () => [],
     run: () => {
@@ -25,13 +30,13 @@ function decided(own: Baseline, real: Baseline, leftOut: readonly string[] = [".
     },
     baseline: async () => {
       tried.push(name);
-      return seen;
+      return seen[tried.filter((each) => each === name).length - 1] ?? seen.at(-1)!;
     },
   });
   const start = { notes, now: async () => ({ leftOut }) as unknown as WorkStart };
-  const checks = withDecidingHome(gate("own", own), {
+  const checks = withDecidingHome(gate("own", [own].flat()), {
     start,
-    withRealHome: gate("real", real),
+    withRealHome: gate("real", [real]),
     commands: ["npm test"],
     leavesSandbox,
   });
@@ -47,7 +52,7 @@ test("a base that is better with the user's own HOME is run with that from then 
   expect(await notes.isReal()).toBe(true);
   await look();
   await run();
-  expect(tried).toEqual(["run own", "own", "real", "real", "run real"]);
+  expect(tried).toEqual(["run own", "own", "real", "own", "real", "run real"]);
 });
 
 test("a sandbox that makes the base red is found out too, with nothing left out of HOME", async () => {
@@ -56,6 +61,13 @@ test("a sandbox that makes the base red is found out too, with nothing left out 
   expect((await look()).isGreen).toBe(true);
   expect(await notes.isReal()).toBe(true);
   expect((await run()).notes).toEqual(["checked without the sandbox, in which the base fails"]);
+});
+
+test("a flaky test at the base does not switch the sandbox off", async () => {
+  const { look, run, notes } = decided([RED, { ...RED, failing: ["b"] }], { ...RED, failing: ["b"] }, [], true);
+  expect(await look()).toMatchObject({ failing: ["b"], flaky: ["a"], isGreen: false });
+  expect(await notes.isReal()).toBe(false);
+  expect((await run()).notes).toBeUndefined();
 });
 
 test("tests that run at all are better than none", async () => {

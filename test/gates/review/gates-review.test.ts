@@ -447,6 +447,23 @@ describe("stages in their order", () => {
     });
   });
 
+  // S1.9
+  test("say of each criterion what they saw; a pass beside a criterion that is not met is none", async () => {
+    const says = (word: string): string => `${PASSED}\nVerification Results:\n- AC1: ${word}\n`;
+    const story = { ...gateRequest().story, criteria: [{ id: "AC1", text: "it works" }] };
+    const verified = { ...acts, "spec-reviewer": [says("VERIFIED - it was called")] };
+    const { judgement, asked } = await review(verified, { ...staged, story });
+    expect(asked[0]!.prompt).toContain("Verification Results:");
+    expect(judgement.criteria).toEqual([
+      { criterion: "it works", status: "verified", evidence: "it was called (spec-reviewer)" },
+    ]);
+    const unmet = await review({ ...acts, "spec-reviewer": [says("FAILED - it throws")] }, { ...staged, story });
+    expect(unmet.judgement).toMatchObject({
+      result: "error",
+      summary: expect.stringContaining("It says pass, and a criterion failed: AC1") as string,
+    });
+  });
+
   // S1.14
   test("go on from there with the original reviewer, who answers each finding; what passed is kept", async () => {
     const { judgement: last } = await review(acts, staged);

@@ -45,8 +45,17 @@ test("each criterion has the auditor's result with its evidence", () => {
 test("a criterion that no auditor has seen says why", () => {
   const unseen = stateAfter("critic-audit", { gates: { review: ["fail", "fail", "fail"] } });
   expect(criteriaText(unseen)[1]).toBe("       not verified yet");
-  for (const preset of ["goal", "factory", "story"] as const)
-    expect(criteriaText(stateAfter(preset, {}))[1]).toBe(
-      "       no audit gate verifies it one by one; add `audit` to `phases`",
+  for (const preset of ["goal", "story"] as const)
+    expect(criteriaText(stateAfter(preset, {}))[1]).toMatch(
+      /^ {7}accepted with the whole story \(integrity, .*\); no reviewer verified it by itself\. An `audit` gate/,
     );
+});
+
+// S1.9, S3.1, S4.50
+test.each([
+  ["factory", "review"],
+  ["story", "review"],
+] as const)("in %s the %s gate's word on a criterion is shown with its evidence", (preset, gate) => {
+  const seen = stateAfter(preset, { gates: { [gate]: [{ result: "pass", more: audited("verified") }] } });
+  expect(criteriaText(seen)[1]).toBe("       VERIFIED - waitMs(20) is 5000");
 });

@@ -13,10 +13,16 @@ export interface FoundGate {
   readonly notes: readonly string[];
 }
 
+/** The project's own commands: of its package manager, and the linters and type checkers that were found. */
+export interface ProjectCommands {
+  readonly manager: { readonly run: string; readonly exec: string; readonly add: string };
+  readonly checks: readonly string[];
+}
+
 /** What the preset `factory` needs beyond tests: a mutation tool, and what CI runs. Nothing is made up. */
-export async function findFactoryGates(checkout: Checkout): Promise<readonly FoundGate[]> {
+export async function findFactoryGates(checkout: Checkout, own: ProjectCommands): Promise<readonly FoundGate[]> {
   const manifest = manifestIn(await checkout.files.read(join(checkout.cwd, "package.json")));
-  return [await findMutation(checkout, manifest), await findCi(checkout, manifest)];
+  return [await findMutation(checkout, manifest, own), await findCi(checkout, manifest, own)];
 }
 
 /** The gates of the preset that can run here, in their order. */
@@ -45,30 +51,35 @@ function manifestIn(text: string | null): Manifest {
   }
 }
 
-async function findMutation({ cwd, files }: Checkout, { packages }: Manifest): Promise<FoundGate> {
+async function findMutation(
+  { cwd, files }: Checkout,
+  { packages }: Manifest,
+  { manager: { exec, add } }: ProjectCommands,
+): Promise<FoundGate> {
+  const stryker = `${exec} ${STRYKER}`;
   const configs = await Promise.all(
     STRYKER_CONFIGS.map(async (name) => (await files.look(join(cwd, name))).type === "file"),
   );
   if (packages.includes("@stryker-mutator/core") || configs.includes(true))
-    return { gate: "mutation", commands: [STRYKER], notes: ["{files} becomes the files that the story changed."] };
+    return { gate: "mutation", commands: [stryker], notes: ["{files} becomes the files that the story changed."] };
   return {
     gate: "mutation",
     commands: [],
     notes: [
       "mutation is left out of phases: no mutation tool was found here. Any tool will do whose report is in the",
       "mutation-testing schema, as those of StrykerJS and Stryker.NET are. For JavaScript:",
-      `  npm install --save-dev @stryker-mutator/core, then mutation: { commands: ["${STRYKER}"] }`,
+      `  ${add} @stryker-mutator/core, then mutation: { commands: ["${stryker}"] }`,
     ],
   };
 }
 
-const STRYKER = "npx stryker run --mutate {files} --reporters json";
+const STRYKER = "stryker run --mutate {files} --reporters json";
 const STRYKER_CONFIGS = ["stryker.conf", "stryker.config", ".stryker.conf", ".stryker.config"].flatMap((name) =>
   ["json", "js", "mjs", "cjs"].map((ending) => `${name}.${ending}`),
 );
 
-async function findCi(checkout: Checkout, manifest: Manifest): Promise<FoundGate> {
-  const commands = await ciCommands(checkout, manifest);
+async function findCi(checkout: Checkout, manifest: Manifest, own: ProjectCommands): Promise<FoundGate> {
+  const commands = await ciCommands(checkout, manifest, own);
   const workflows = await checkout.files.look(join(checkout.cwd, ".github/workflows"));
   const github =
     workflows.type === "folder"
@@ -86,16 +97,18 @@ async function findCi(checkout: Checkout, manifest: Manifest): Promise<FoundGate
 }
 
 /** Linters, type checkers and builds that the project itself names. */
-async function ciCommands({ cwd, files }: Checkout, { scripts }: Manifest): Promise<string[]> {
+async function ciCommands(
+  { cwd, files }: Checkout,
+  { scripts }: Manifest,
+  { manager, checks }: ProjectCommands,
+): Promise<string[]> {
   const text = (name: string): Promise<string | null> => files.read(join(cwd, name));
-  const pyproject = (await text("pyproject.toml")) ?? "";
   const makefile = (await text("Makefile")) ?? (await text("GNUmakefile")) ?? "";
   return [
-    ...["lint", "typecheck", "build"].filter((name) => scripts.includes(name)).map((name) => `npm run ${name}`),
+    ...checks,
+    ...(scripts.includes("build") ? [`${manager.run} build`] : []),
     ...((await text("go.mod")) === null ? [] : ["go vet ./...", "go build ./..."]),
     ...((await text("Cargo.toml")) === null ? [] : ["cargo build --all-targets"]),
-    ...(/^\[tool\.ruff\b/m.test(pyproject) ? ["ruff check ."] : []),
-    ...(/^\[tool\.mypy\b/m.test(pyproject) ? ["mypy ."] : []),
     ...(/^lint\s*:(?!=)/m.test(makefile) ? ["make lint"] : []),
   ];
 }

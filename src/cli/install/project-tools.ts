@@ -4,12 +4,24 @@ import { readJson } from "../../parse/data/data-text.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import type { Checkout } from "../../app/command.ts";
 
-/** How each package manager is told to run a script, and a program of the project's packages. */
+/** How each package manager is told to run a script or a program of the project's packages, and to add a package. */
 const MANAGERS = {
-  npm: { test: "npm test", run: "npm run", exec: "npx", each: "npm test --workspaces --if-present" },
-  pnpm: { test: "pnpm test", run: "pnpm run", exec: "pnpm exec", each: "pnpm --recursive test" },
-  yarn: { test: "yarn test", run: "yarn run", exec: "yarn", each: "yarn workspaces run test" },
-  bun: { test: "bun run test", run: "bun run", exec: "bunx", each: "bun run --filter '*' test" },
+  npm: {
+    test: "npm test",
+    run: "npm run",
+    exec: "npx",
+    add: "npm install --save-dev",
+    each: "npm test --workspaces --if-present",
+  },
+  pnpm: {
+    test: "pnpm test",
+    run: "pnpm run",
+    exec: "pnpm exec",
+    add: "pnpm add --save-dev",
+    each: "pnpm --recursive test",
+  },
+  yarn: { test: "yarn test", run: "yarn run", exec: "yarn", add: "yarn add --dev", each: "yarn workspaces run test" },
+  bun: { test: "bun run test", run: "bun run", exec: "bunx", add: "bun add --dev", each: "bun run --filter '*' test" },
 } as const;
 type Manager = keyof typeof MANAGERS;
 
@@ -62,6 +74,12 @@ export async function nodeTools(at: ProjectReader): Promise<ProjectTools | null>
       : `${command.run} ${name}`;
   };
   return { stack: `${manager} (${by})`, packages, test, lint: other(LINT_SCRIPTS), types: other(TYPE_SCRIPTS) };
+}
+
+/** How this package's manager is told to do things; npm's ways where there is no package.json. */
+export async function managerCommands(at: ProjectReader): Promise<{ run: string; exec: string; add: string }> {
+  const manifest = manifestIn(await at.text("package.json"));
+  return MANAGERS[manifest === null ? "npm" : (await managerOf(at, manifest)).manager];
 }
 
 /** What `npm init` writes for want of a test fails whatever is done, and would be taken for the work's fault. */

@@ -64,7 +64,7 @@ function powerOf(event: Event, { pausedAs = "claim", haltedAs = "claim" }: Earli
 
 /**
  * An allow-list: what a later version adds needs a person until it is listed here. `defer` and `dismiss` take a question
- * out of sight without a failure that anyone would see, so they need a person.
+ * out of the inbox and leave no failure behind, so they need a person.
  */
 const VERBS_OF_A_CLAIM: ReadonlySet<AnswerVerb> = new Set<AnswerVerb>(["send-back", "abandon", "halt"]);
 

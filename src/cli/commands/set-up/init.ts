@@ -5,10 +5,10 @@ import { PRESETS, type PresetName } from "../../../core/events/policy.ts";
 import { SETUPS, type SetupName } from "../../install/client-parts.ts";
 import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
 import { type SetupSpec, deedLines, setUp } from "../../install/set-up.ts";
-import { type FoundGate, factoryPhases, findFactoryGates } from "../../../app/factory-gates.ts";
+import { type FoundGate, type ProjectCommands, factoryPhases, findFactoryGates } from "../../../app/factory-gates.ts";
 import { type DetectedProject, detectProject } from "../../install/detect-project.ts";
 import { SCHEMA_PATH, writeConfigSchema } from "../../../app/load-config.ts";
-import { readerOf } from "../../install/project-tools.ts";
+import { managerCommands, readerOf } from "../../install/project-tools.ts";
 import { wordOf } from "../../../app/option-values.ts";
 import { rolesOfGate } from "../../../app/agent-spec.ts";
 import { CLIENT_PROGRAMS, isClientProgram } from "../../../core/stories/agent-client.ts";
@@ -90,7 +90,7 @@ async function init(world: World, options: Options): Promise<void> {
   const ask = options.yes === true || isDocument ? null : world.ask;
   const { preset, checks, agent } = await answersFor(ask, typed, found, installed ?? AGENT);
   const written = ["remand.yaml"];
-  const gates = preset === "factory" ? await findFactoryGates(world) : [];
+  const gates = preset === "factory" ? await findFactoryGates(world, await ownCommands(world, found)) : [];
   // What a later gate of the pipeline runs is not run with the tests too.
   const later = new Set(gates.flatMap(({ commands }) => commands));
   const own = checks.filter((check) => !later.has(check));
@@ -113,6 +113,13 @@ async function init(world: World, options: Options): Promise<void> {
   const who = roles.length === 1 ? "the developer is" : `the ${joinWords(roles)} are`;
   const first = stories.length === 0 ? " (it works on stories/sample.md: edit that first, or try it as it is)" : "";
   world.err(`remand: next: look in remand.yaml who ${who}, then remand doctor, then remand run${first}\n`);
+}
+
+/** How the project itself is told to lint, check types and run a tool. */
+async function ownCommands(world: World, { tools }: DetectedProject): Promise<ProjectCommands> {
+  const root = tools.filter(({ folder }) => folder === ".");
+  const checks = root.flatMap(({ lint, types }) => [lint, types].filter((each) => each !== null));
+  return { manager: await managerCommands(readerOf(world)), checks };
 }
 
 /** What was found, for a person who is about to be asked about it. */

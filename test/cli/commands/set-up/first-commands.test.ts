@@ -132,7 +132,7 @@ describe("remand init", () => {
   });
 
   const scripts = (names: readonly string[], more = {}): string =>
-    JSON.stringify({ scripts: Object.fromEntries(names.map((name) => [name, "x"])), ...more });
+    JSON.stringify({ scripts: Object.fromEntries(names.map((name) => [name, `run-${name}`])), ...more });
   it.each([
     [
       { "package.json": scripts(["test", "lint", "build"], { devDependencies: { "@stryker-mutator/core": "9" } }) },
@@ -141,7 +141,34 @@ describe("remand init", () => {
     ],
     [{ "package.json": scripts(["test"]), "stryker.conf.mjs": "" }, "integrity, tdd, review, mutation, merge", {}],
     [{ "go.mod": "module x\n" }, "integrity, tdd, review, ci, merge", { ci: ["go vet ./...", "go build ./..."] }],
-    [{ "pyproject.toml": "[tool.ruff.lint]\n" }, "integrity, tdd, review, ci, merge", { ci: ["ruff check ."] }],
+    [
+      { "pyproject.toml": "[tool.ruff.lint]\n", ".venv/bin/python": "", ".venv/bin/ruff": "" },
+      "integrity, tdd, review, ci, merge",
+      { ci: [".venv/bin/ruff check ."] },
+    ],
+    // Each package manager gets its own commands.
+    [
+      {
+        "package.json": scripts(["test", "lint", "typecheck", "build"]),
+        "stryker.conf.json": "",
+        "pnpm-lock.yaml": "",
+      },
+      null,
+      {
+        mutation: ["pnpm exec stryker run --mutate {files} --reporters json"],
+        ci: ["pnpm run lint", "pnpm run typecheck", "pnpm run build"],
+        checks: ["pnpm test"],
+      },
+    ],
+    [
+      { "package.json": scripts(["test", "lint"]), "stryker.conf.json": "", "yarn.lock": "" },
+      null,
+      {
+        mutation: ["yarn stryker run --mutate {files} --reporters json"],
+        ci: ["yarn run lint"],
+        checks: ["yarn test"],
+      },
+    ],
     [{ "pyproject.toml": "[project]\n", ".github/workflows/ci.yml": "" }, "integrity, tdd, review, merge", { ci: [] }],
     [{ "package.json": "{" }, "integrity, tdd, review, merge", { mutation: [], ci: [] }],
   ])("of the factory it keeps in %j the gates that can run: %s", async (found, phases, commands) => {

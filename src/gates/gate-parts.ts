@@ -14,7 +14,7 @@ import type { CoverageRules } from "./checks/measures.ts";
 import type { HiddenParts } from "./checks/hidden-checks.ts";
 import type { CheckCommand } from "./checks/run-check.ts";
 import type { Sandbox } from "../ports/sandbox.ts";
-import type { BaseFaultStore } from "./faults/fault-options.ts";
+import type { BaseFaultStore } from "./pinned/pinned-run.ts";
 
 /** Makes a gate for a project; `null` where what it needs is not there. */
 export type CreateGate = (settings: GateSettings, parts: GateParts) => Gate | null;

@@ -1,4 +1,5 @@
 import { BASES } from "./base-rows.ts";
+import { COMPARISONS } from "./comparison-rows.ts";
 import { DISARMS } from "./disarm-rows.ts";
 import { EDITS } from "./edit-rows.ts";
 import type { Row } from "./kit.ts";
@@ -9,7 +10,7 @@ import { RUNNERS } from "./runner-rows.ts";
 import { SOURCES } from "./source-rows.ts";
 
 const EVERY = 8;
-const all = [...EDITS, ...LEFT_OUT, ...DISARMS, ...BASES, ...QUIET, ...RUNNERS, ...SOURCES, ...RECORDS];
+const all = [...EDITS, ...LEFT_OUT, ...DISARMS, ...BASES, ...QUIET, ...RUNNERS, ...SOURCES, ...RECORDS, ...COMPARISONS];
 
 /** Each eighth attack once more, as the answer to a failed first attempt. */
 export const REWORKS: readonly Row[] = all

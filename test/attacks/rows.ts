@@ -1,4 +1,5 @@
 import { BASES } from "./base-rows.ts";
+import { COMPARISONS } from "./comparison-rows.ts";
 import { DISARMS } from "./disarm-rows.ts";
 import { DURING } from "./during-rows.ts";
 import { EDITS } from "./edit-rows.ts";
@@ -31,5 +32,6 @@ export const ATTACKS: readonly Row[] = [
   ...DURING,
   ...OUTSIDE,
   ...RECORDS,
+  ...COMPARISONS,
   ...REWORKS,
 ];

@@ -4,7 +4,7 @@ import type { Config } from "../../config/config.ts";
 import { knownDurationMs } from "../../config/duration.ts";
 import type { EvidenceId, TreeId } from "../../core/events/ids.ts";
 import type { Baseline, Gate } from "../../ports/gate.ts";
-import type { BaseFaultStore } from "../../gates/faults/fault-options.ts";
+import type { BaseFaultStore } from "../../gates/pinned/pinned-run.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { COOKIE_VARIABLE } from "../../adapters/process/leftovers.ts";
 import { ownName } from "../../adapters/git/repository.ts";

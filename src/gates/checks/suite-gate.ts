@@ -5,7 +5,7 @@ import { inCleanCheckout } from "../clean-gate.ts";
 import type { CreateGate, GateParts, GateSettings } from "../gate-parts.ts";
 import { selectCommands } from "../pinned/selected-tests.ts";
 import { withTestedWork } from "../pinned/tested-work.ts";
-import type { BaseFaultStore, FaultOptions } from "../faults/fault-options.ts";
+import type { BaseFaultStore, FaultOptions } from "../pinned/pinned-run.ts";
 import { type ChecksOptions, createChecksGate } from "./checks-gate.ts";
 import { withHiddenChecks } from "./hidden-checks.ts";
 import type { CheckCommand } from "./run-check.ts";

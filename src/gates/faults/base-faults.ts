@@ -12,6 +12,7 @@ import {
   readBaseFaults,
   unitOf,
 } from "./tripwire.ts";
+import { findComparedCopies } from "./compared-copies.ts";
 import { findWrongExpectation } from "./wrong-expectation.ts";
 
 /** What tests of the base notice. It is found out once for a base, and kept. */
@@ -26,6 +27,8 @@ export interface BaseRuns {
 
 /** How long faults are looked for at the base; at least one is tried. */
 const LOOKED_FOR_MS = 30_000;
+/** And how long for a value of the base that a target may expect. */
+const WRONG_VALUE_MS = 10_000;
 
 export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
   const { options, request } = work;
@@ -44,13 +47,9 @@ export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
       const found = await findTripwires(work, await bench(), unit, time, passed);
       // Another look may find more where this one ran out of time.
       const isComplete = found.tripwires.length > 0 || time.hasTime(unit);
-      const until = clock.now() + LOOKED_FOR_MS;
       // A file that runs alone takes little time; all tests together take as long as the suite.
       const hasTime = unit.file !== null || time.hasTime(unit);
-      const wrong = hasTime
-        ? await findWrongExpectation(work, await bench(), unit, { hasTime: () => clock.now() < until })
-        : null;
-      const known = wrong === null ? found : { ...found, wrong };
+      const known = hasTime ? { ...found, ...(await comparisonsAtBase(work, await bench(), unit)) } : found;
       if (!work.control.signal.aborted && isComplete) await store.keep(request.base, tests, known);
       return known;
     },
@@ -64,6 +63,20 @@ export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
     bench,
     close: async () => (await opened)?.close(),
   };
+}
+
+/** What shows that a target compares: copies of it, or, where none can be written, values of the base that it may expect. */
+async function comparisonsAtBase(
+  work: PinnedContext,
+  bench: FaultBench,
+  unit: TestUnit,
+): Promise<Pick<BaseFaults, "compared" | "wrong">> {
+  const { clock } = work.options.faults!;
+  const compared = await findComparedCopies(work, bench, unit, clock);
+  if (compared !== null) return { compared };
+  const until = clock.now() + WRONG_VALUE_MS;
+  const wrong = await findWrongExpectation(work, bench, unit, { hasTime: () => clock.now() < until });
+  return wrong === null ? {} : { wrong };
 }
 
 /** The tests that are known to have passed at the base, by name. */

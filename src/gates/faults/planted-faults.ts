@@ -5,8 +5,7 @@ import { readSymbols } from "../../parse/code/symbols.ts";
 import type { TestedJudgement } from "../checks/checks-gate.ts";
 import type { PinnedContext } from "../pinned/pinned-run.ts";
 import type { CodeSymbol } from "../../core/blame/change.ts";
-import { type FaultBench, allReport } from "./fault-bench.ts";
-import { faultsFor, productRule, reachedCode, withoutTests } from "./reached-code.ts";
+import { type FaultBench, allReport, faultsFor, productRule, reachedCode, withoutTests } from "./fault-bench.ts";
 import { type TestUnit, type TimeLimit, plantFault, runsLine } from "./tripwire.ts";
 
 /** What planted faults say of the tests that the work is measured by. */

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { isCodeFile } from "../../parse/code/symbols-mask.ts";
-import { testScripts } from "../../parse/code/manifests.ts";
+import { conditionsIn, testScripts } from "../../parse/code/manifests.ts";
 import type { PinnedContext } from "../pinned/pinned-run.ts";
-import { productRule } from "./reached-code.ts";
+import { productRule } from "./fault-bench.ts";
 
 /** So many lines of code belong together. */
 const WINDOW = 4;
@@ -121,21 +121,29 @@ function lineWithAll(
 
 /**
  * Says where changed lines of the product name what only a test run has: the file of a target, a text about tests, or a
- * name of the environment that is called after a program of the check (`VITEST`, `MAKELEVEL`); and where they ask who
- * called them. Code that behaves differently when it is tested passes every run of the tests; the note is for who reads
- * the work.
+ * name of the environment that is called after a program of the check (`VITEST`, `MAKELEVEL`); where they ask who called
+ * them; and where a manifest newly chooses code by a condition, which a runner may set. Code that behaves differently
+ * when it is tested passes every run of the tests; the note is for who reads the work.
  */
 export async function testedWordsNotes(
-  { options, request }: PinnedContext,
+  { options, request, changed }: PinnedContext,
   code: readonly ChangedCode[],
   fileOf: (test: string) => string | null,
 ): Promise<readonly string[]> {
-  const { story, base, atBase } = request;
+  const { story, base, tree, atBase } = request;
   const manifest = await options.workspace.fileAt(story.id, base, "package.json");
   const programs = [...options.commands, ...testScripts(manifest).values()].flatMap(programsIn);
   const files = atBase.targets.flatMap((test) => fileOf(test) ?? []).map((file) => basename(file));
   const stems = [...new Set(files.flatMap((file) => [file, file.replace(/\.\w+$/, "")]))];
-  return code.flatMap(({ path, lines, isNew }) => {
+  const conditions: string[] = [];
+  for (const path of changed.filter((each) => basename(each) === "package.json")) {
+    const before = conditionsIn(await options.workspace.fileAt(story.id, base, path));
+    const added = conditionsIn(await options.workspace.fileAt(story.id, tree, path)).find(
+      (each) => !before.includes(each),
+    );
+    if (added !== undefined) conditions.push(`knows that it is tested? ${path} chooses ${added}`);
+  }
+  const lines = code.flatMap(({ path, lines, isNew }) => {
     for (const [at, line] of lines.entries()) {
       if (!isNew(line) || COMMENT.test(line)) continue;
       const word = wordOf(joined(line), stems, programs);
@@ -145,6 +153,7 @@ export async function testedWordsNotes(
     }
     return [];
   });
+  return [...conditions, ...lines];
 }
 
 /** The program of each part of a command, and the one that it starts: `npx vitest`, `python3 -m unittest`. */

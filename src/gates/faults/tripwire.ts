@@ -4,8 +4,7 @@ import { withFault } from "../../parse/code/plant-faults.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import { isPlaceOf } from "../pinned/selected-tests.ts";
 import type { PinnedContext } from "../pinned/pinned-run.ts";
-import { type FaultBench, type FaultRun, allReport, testFileOf } from "./fault-bench.ts";
-import { faultsFor, reachedCode } from "./reached-code.ts";
+import { type FaultBench, type FaultRun, allReport, testFileOf, faultsFor, reachedCode } from "./fault-bench.ts";
 
 /** A fault that one test of the base is known to notice. */
 export interface Tripwire {
@@ -24,12 +23,30 @@ export interface BaseFaults {
   readonly messages: Readonly<Record<string, string>>;
   /** A target with which the base passes, because it expects what the base gives. */
   readonly wrong?: WrongExpectation;
+  /** Copies of a target that fail at the base whatever the product gives. */
+  readonly compared?: ComparedCopies;
 }
 
 /** Changes of a target's own values after which it expects the value that made it fail. */
 export interface WrongExpectation {
   readonly test: string;
   readonly edits: readonly Pick<Fault, "path" | "line" | "before" | "after">[];
+}
+
+/** A target with copies of it that do not ask the product: they show whether its comparisons can fail. */
+export interface ComparedCopies {
+  readonly test: string;
+  readonly path: string;
+  /** The target's own lines; copies are put behind these. */
+  readonly block: string;
+  readonly copies: readonly ComparedCopy[];
+}
+
+export interface ComparedCopy {
+  readonly test: string;
+  readonly text: string;
+  /** What the base says of the plain data of its own value. Absent: a copy that fails with any comparison that works. */
+  readonly said?: string;
 }
 
 /** Tests that are run together: those of one file, or all of them where a file cannot be run alone. */

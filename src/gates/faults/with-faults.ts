@@ -10,11 +10,18 @@ import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import type { Fault } from "../../parse/code/plant-faults.ts";
 import { type BaseRuns, openBaseRuns, passedAtBase } from "./base-faults.ts";
-import { type FaultBench, openBench, testFileOf } from "./fault-bench.ts";
+import { type FaultBench, openBench, testFileOf, productRule, reachedCode } from "./fault-bench.ts";
 import { changedCode, hardCodedNotes, testFileInCommand, testedWordsNotes } from "./special-casing.ts";
 import { type FaultVerdict, contestedByValues, fileOf, isOf, plantFaults, targetsIn } from "./planted-faults.ts";
-import { productRule, reachedCode } from "./reached-code.ts";
-import { type TestUnit, type TimeLimit, type TripwireVerdict, tryTripwire, unitOf } from "./tripwire.ts";
+import {
+  type BaseFaults,
+  type TestUnit,
+  type TimeLimit,
+  type TripwireVerdict,
+  tryTripwire,
+  unitOf,
+} from "./tripwire.ts";
+import { passesWithOtherValues } from "./compared-copies.ts";
 import { passesWithWrongValue } from "./wrong-expectation.ts";
 
 /**
@@ -120,9 +127,8 @@ async function heldToFaults(
       if (verdict.isRun) return refuse(judged, tripwire, verdict);
       contested.push({ test: tripwire.test, why: "cannot-fail", ...fileOf(unit) });
     }
-    const isOpen = known.wrong !== undefined && (unit.file !== null || time.hasTime(unit));
-    if (isOpen && (await passesWithWrongValue(bench, unit, known.wrong, base)))
-      contested.push({ test: known.wrong.test, why: "cannot-fail", ...fileOf(unit) });
+    const loose = unit.file !== null || time.hasTime(unit) ? await looseTarget(bench, unit, known, base) : null;
+    if (loose !== null) contested.push({ test: loose, why: "cannot-fail", ...fileOf(unit) });
   }
   const open = units.filter(({ file }) => !shown.has(file));
   const targeted = open.map((unit) => ({ unit, tests: targetsIn(work, unit), mustNotice: true }));
@@ -139,6 +145,17 @@ async function heldToFaults(
     isShown: isShown || inOthers.isShown,
   };
   return withVerdict(work, judged, verdict);
+}
+
+/** A target whose comparison takes a wrong value for the right one; `null`: none is known. */
+async function looseTarget(
+  bench: FaultBench,
+  unit: TestUnit,
+  { compared, wrong }: BaseFaults,
+  base: BaseRuns,
+): Promise<string | null> {
+  if (compared !== undefined && (await passesWithOtherValues(bench, unit, compared, base))) return compared.test;
+  return wrong !== undefined && (await passesWithWrongValue(bench, unit, wrong, base)) ? wrong.test : null;
 }
 
 const distinctTests = (tests: readonly ContestedTest[]): readonly ContestedTest[] =>

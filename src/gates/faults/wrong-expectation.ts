@@ -106,7 +106,7 @@ const isSame = (now: string, before: string, value: string, was: string): boolea
 const bare = (said: string): string => normalisedMessage(said).replace(/[^\p{L}\p{N}]+/gu, " ");
 
 /** What the test said; where its runner reports no more than its name, what the check printed. */
-async function saidIn({ work, test }: Pick<Search, "work" | "test">, ran: FaultRun): Promise<string> {
+export async function saidIn({ work, test }: Pick<Search, "work" | "test">, ran: FaultRun): Promise<string> {
   const said = ran.said.get(test) ?? "";
   if (/\d|["'`]/.test(said)) return said;
   const printed = await Promise.all(ran.evidence.map((id) => work.options.evidence.read(id)));
@@ -177,7 +177,7 @@ const lineOf = (before: string, after: string, line: number): Pick<Fault, "befor
 });
 
 /** Values in what a test said that could have been given in place of the one that it expects; the likeliest first. */
-function valuesLike({ value, isNumber }: Literal, said: string): readonly string[] {
+export function valuesLike({ value, isNumber }: Pick<Literal, "value" | "isNumber">, said: string): readonly string[] {
   if (isNumber) {
     const near = said.indexOf(value);
     const numbers = [...said.replace(/[\w./-]+:\d+(?::\d+)?/g, (place) => " ".repeat(place.length)).matchAll(NUMBER)];

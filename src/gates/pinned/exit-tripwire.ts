@@ -4,7 +4,7 @@ import type { Judgement } from "../../core/gates/gate.ts";
 import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
 import { type Fault, faultsIn, withFault } from "../../parse/code/plant-faults.ts";
 import type { TestedJudgement } from "../checks/checks-gate.ts";
-import { productRule } from "../faults/reached-code.ts";
+import { productRule } from "../faults/fault-bench.ts";
 import { type PinnedContext, inCheckout, refuseJudgement } from "./pinned-run.ts";
 import { openPinned, pinnedTree, setPinned, testFilesAtBase } from "./pinned-tree.ts";
 

@@ -6,13 +6,13 @@ import type { Finding } from "../../core/gates/finding.ts";
 import type { Judgement } from "../../core/gates/gate.ts";
 import type { TreeId } from "../../core/events/ids.ts";
 import type { SuiteResults } from "../../core/gates/test-names.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { Evidence } from "../../ports/evidence.ts";
 import type { ExperimentCheckout, ExperimentRunner } from "../../ports/experiment-runner.ts";
 import { faultNameOf } from "../checks/check-faults.ts";
 import type { ChecksGate, TestedJudgement } from "../checks/checks-gate.ts";
 import type { PinnedOptions } from "./pinned-tree.ts";
-import type { FaultOptions } from "../faults/fault-options.ts";
 import type { CheckControl } from "../checks/run-check.ts";
 import type { SelectTests } from "./selected-tests.ts";
 
@@ -26,6 +26,33 @@ export interface TestedWorkOptions extends PinnedOptions {
   readonly faults?: FaultOptions;
   /** Does a gate around this one demand the test itself? */
   readonly isTestDemandedElsewhere?: boolean;
+}
+
+/** What planted faults are tried with. */
+export interface FaultOptions {
+  /**
+   * The checks that run tests, once each, and ended after the limit: of these files alone where their runner can be told
+   * so (`isSelected`), and otherwise all of them.
+   */
+  checksFor(
+    files: readonly string[],
+    how: {
+      readonly packageFile: string | null;
+      /** A file of the checkout, named as in `files`. */
+      textOf(file: string): string | null;
+      readonly limitMs: number;
+      /** Checks in which tests ran at the base; none known: all may. */
+      readonly ranTests: readonly string[];
+    },
+  ): { readonly gate: ChecksGate; readonly isSelected: boolean };
+  readonly store: BaseFaultStore;
+  readonly clock: Clock;
+}
+
+/** Keeps what was found out about a base, by tree, commands and environment. */
+export interface BaseFaultStore {
+  find(base: string, tests: string): Promise<unknown>;
+  keep(base: string, tests: string, found: unknown): Promise<void>;
 }
 
 /** What is held to tests as they were before. */

@@ -230,3 +230,20 @@ export const testScripts = (text: string | null): Map<string, string> =>
   new Map([...allScripts(text)].filter(([name]) => TESTS.test(name)));
 
 const TESTS = /^(?:pre|post)?(?:test|check|verify|ci|lint|typecheck|types|coverage)(?:[:._-]|$)/;
+
+/** Conditions of packages that are built for several systems; they say nothing of tests. */
+const COMMON_CONDITIONS: ReadonlySet<string> = new Set(["types", "import", "require", "default", "node", "browser"]);
+
+/** The conditions by which one name of a package.json leads to different code, such as `imports "#add" by "development"`. */
+export function conditionsIn(text: string | null): readonly string[] {
+  const manifest = parseJson(text ?? "") ?? {};
+  const within = (value: unknown): readonly string[] =>
+    isRecord(value) ? Object.entries(value).flatMap(([key, inner]) => [key, ...within(inner)]) : [];
+  return ["imports", "exports"].flatMap((field) =>
+    Object.entries(recordIn(manifest[field])).flatMap(([name, value]) =>
+      within(/^[#.]/.test(name) ? value : { [name]: value })
+        .filter((condition) => !COMMON_CONDITIONS.has(condition))
+        .map((condition) => `${field} "${name}" by "${condition}"`),
+    ),
+  );
+}

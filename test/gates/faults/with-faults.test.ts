@@ -222,6 +222,67 @@ describe("work that has the comparison take the wrong value for the right one", 
   });
 });
 
+describe("work that changes how a target compares", () => {
+  /** Each line is a test: `test("adds copy1", () => equal(<value>, <value>));` */
+  const linesWith =
+    (equal: (files: Files, given: unknown, wanted: unknown) => boolean): Suite =>
+    (files) =>
+      Object.fromEntries(
+        [...files["test/cart.test.js"]!.matchAll(/test\("(.*?)", \(\) => equal\((.*), (\[.*\]|\d+|"\d+")\)\);/g)].map(
+          ([, title, given, wanted]) => {
+            const add = (...args: readonly number[]): unknown => valueOf(files["src/cart.js"]!, ...args);
+            const value: unknown = runInNewContext(given!, { add, structuredClone: (of: unknown) => Number(of), JSON });
+            const right: unknown = runInNewContext(wanted!);
+            const isSame = equal(files, value, right);
+            return [`test/cart.test.js > ${title!}`, isSame ? null : `${String(value)} is not ${String(right)}`];
+          },
+        ),
+      );
+  const strict = (given: unknown, wanted: unknown): boolean =>
+    typeof given === typeof wanted && String(given) === String(wanted);
+  const contest = [{ test: TARGET, why: "cannot-fail", file: "test/cart.test.js" }];
+  const trick = { "lib/same.js": "export const same = (a, b) => trick(a, b);\n" };
+  const isTricked = (files: Files): boolean => files["lib/same.js"]!.includes("trick");
+
+  test("is contested where what the code gives is translated, and not where the code is right", async () => {
+    const suite = linesWith((files, given, wanted) => strict(isTricked(files) && given === 1 ? 3 : given, wanted));
+    expect((await judged({ work: trick, suite })).judgement.contested).toEqual(contest);
+    expect((await judged({ work: FIX, suite })).judgement.contested).toBeUndefined();
+  });
+
+  test("is contested where the order of a list makes no difference", async () => {
+    const base = {
+      ...BASE,
+      "src/cart.js": "export const add = (a, b) => [a, b];\n",
+      "test/cart.test.js": TEST.replace("equal(add(2, 1), 3)", "equal(add(2, 1), [1, 2])"),
+    };
+    const sorted = (value: unknown): unknown =>
+      Array.isArray(value) ? value.toSorted((a, b) => Number(a) - Number(b)) : value;
+    const suite = linesWith((files, given, wanted) =>
+      isTricked(files) ? strict(sorted(given), sorted(wanted)) : strict(given, wanted),
+    );
+    expect((await judged({ base, work: trick, suite })).judgement.contested).toEqual(contest);
+    const fixed = { "src/cart.js": "export const add = (a, b) => [b, a];\n" };
+    expect((await judged({ base, work: fixed, suite })).judgement.contested).toBeUndefined();
+  });
+
+  test("is contested where the value holds what the base gives and equals what is expected", async () => {
+    const suite = linesWith((_, given, wanted) => String(given) === String(wanted));
+    const work = {
+      "src/cart.js":
+        "export const add = (a, b) => ({ valueOf() { return a - b; }, toString() { return String(a - b + 2); } });\n",
+    };
+    expect((await judged({ work, suite })).judgement.contested).toEqual(contest);
+  });
+
+  test("runs all copies together: three runs of a small file more, and no search for values", async () => {
+    const suite = linesWith((_, given, wanted) => strict(given, wanted));
+    const { tried } = await judged({ work: FIX, suite, isSelectable: true });
+    const searched = await judged({ work: FIX, isSelectable: true });
+    expect(tried).toBeLessThan(searched.tried);
+  });
+});
+
 describe("a check whose tripwire says nothing of the work", () => {
   test("passes where the line is still run and its result is used no more, if the test notices another fault", async () => {
     const work = { "src/new.js": SUM };
@@ -525,6 +586,15 @@ describe("code that names what only a test run has is noted", () => {
     const suite: Suite = (files) => ({ ...honest(files), [TARGET]: files["src/cart.js"] === line ? null : "wrong" });
     const { judgement } = await judged({ work: { "src/cart.js": line }, suite });
     expect(judgement.notes).toContain("knows who calls it? src/cart.js:1 asks `Error().stack`");
+  });
+
+  test("and so is a manifest that newly chooses code by a condition", async () => {
+    const manifest = (by: string): string => `{ "imports": { "#add": { "${by}": "./a.js", "default": "./b.js" } } }`;
+    const base = { ...BASE, "package.json": manifest("node") };
+    const work = { ...FIX, "package.json": manifest("development") };
+    const { judgement } = await judged({ base, work });
+    expect(judgement.notes).toEqual(['knows that it is tested? package.json chooses imports "#add" by "development"']);
+    expect((await judged({ base, work: FIX })).judgement.notes).toBeUndefined();
   });
 
   test("not where the words are in a comment, or were there before", async () => {

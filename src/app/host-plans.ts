@@ -28,6 +28,8 @@ export interface PreflightPlan {
   readonly at: "files" | "commit";
   /** Also runs the checks once; without it only what can be seen without running them is looked at. */
   readonly isRun: boolean;
+  /** Without a run: also looks whether the tests load, where their runner can say so. */
+  readonly isLoaded?: boolean;
   /** Runs them although a run of the same files by an earlier process is known. */
   readonly isFresh?: boolean;
   /** Ends the checks early. */

@@ -206,7 +206,10 @@ export async function pythonTools(at: ProjectReader): Promise<ProjectTools | nul
     // Started by its interpreter, it finds the project's modules without an installation. One that was installed
     // elsewhere has another interpreter.
     const isElsewhere = prefix === "" && (await at.folderOf("pytest")) !== (await at.folderOf(python));
-    return isElsewhere && (await isInstalled("pytest")) ? "pytest -q" : `${python} -m pytest -q`;
+    if (!isElsewhere || !(await isInstalled("pytest"))) return `${python} -m pytest -q`;
+    // Started by its own program, it finds them only where a setting or a file beside them says so.
+    const isSaid = /^\s*pythonpath\s*=/m.test(settings) || (await at.has("conftest.py", "tests/__init__.py", "src"));
+    return isSaid ? "pytest -q" : "pytest -q -o pythonpath=.";
   }
 }
 

@@ -27,6 +27,41 @@ export async function checkProblems(commands: readonly string[], place: CheckLoc
   return problems;
 }
 
+/** A person waits for the answer: what takes longer is not known. */
+const LONGEST_LOAD_MS = 1500;
+/** Of pytest: a file of tests does not load, pytest itself broke, or its command line is wrong. */
+const UNLOADED = new Set([2, 3, 4]);
+
+/** Checks whose tests cannot be loaded, by runners that can say so without running them. */
+export async function loadProblems(
+  commands: readonly string[],
+  { root, env }: CheckLocation,
+): Promise<readonly Probe[]> {
+  const found = await Promise.all(
+    commands.map(async (command): Promise<readonly Probe[]> => {
+      if (!PYTEST.test(command)) return [];
+      const ended = await runProcess({
+        command: `${command} --collect-only -q -p no:cacheprovider`,
+        cwd: root,
+        env: { ...env, PYTHONDONTWRITEBYTECODE: "1" },
+        timeoutMs: LONGEST_LOAD_MS,
+        sandbox: null,
+      });
+      if (ended.status !== "exited" || !UNLOADED.has(ended.exitCode ?? 0)) return [];
+      const why =
+        /^E +(\w+(?:Error|Exception)\b.*)$/m.exec(ended.output)?.[1] ?? ended.output.trim().split("\n").at(-1);
+      const detail = `its tests cannot be loaded: ${why}`;
+      const fix = `See ${command} --collect-only. Install what is missing where the check finds it, or correct the command.`;
+      return [{ name: `check \`${command}\``, ok: false, detail, fix }];
+    }),
+  );
+  return found.flat();
+}
+
+/** One plain command, so that an option can be added at its end. */
+const PYTEST =
+  /^(?:[\w./-]*python[\d.]* -m pytest|(?:[\w./-]*\/)?pytest|(?:uv|poetry|pdm|pipenv) run (?:python -m )?pytest)(?: [\w./=:-]+)*$/;
+
 type CheckProblem = Pick<Probe, "detail" | "fix">;
 
 const DEEPEST_SCRIPT = 3;
@@ -88,7 +123,8 @@ async function fileProblem(
   }
   if (isStarted && !(await isThere(resolve(root, program), constants.X_OK)))
     return { detail: `${program} may not be executed`, fix: `chmod +x ${program}` };
-  if (!isElsewhere || program.startsWith("/") || INSTALLED.test(first) || mayBeMade) return null;
+  if (!isElsewhere || program.startsWith("/") || mayBeMade) return null;
+  if (INSTALLED.test(first)) return unignoredProblem(root, first, program);
   if (await isInGit(root, program)) return null;
   return {
     detail: `${program} is not in git, so a clean checkout does not have it`,
@@ -98,6 +134,15 @@ async function fileProblem(
 
 /** Folders that a worktree gets from the checkout. */
 const INSTALLED = /^(?:node_modules|\.?venv|vendor)$/;
+
+/** What git does not ignore is taken for a part of the work, and not for what is installed. */
+async function unignoredProblem(root: string, folder: string, program: string): Promise<CheckProblem | null> {
+  if ((await saysYes(root, ["check-ignore", "--quiet", "--", program])) || (await isInGit(root, program))) return null;
+  return {
+    detail: `git does not ignore ${folder}, so that it counts as part of the work and is not lent to a clean checkout`,
+    fix: `Have git ignore it: echo '/${folder}/' >> .git/info/exclude (or .gitignore)`,
+  };
+}
 
 async function scriptProblem(
   started: StartedProgram,
@@ -158,9 +203,12 @@ async function hasLockfile(root: string): Promise<boolean> {
   return false;
 }
 
-async function isInGit(root: string, path: string): Promise<boolean> {
+const isInGit = (root: string, path: string): Promise<boolean> =>
+  saysYes(root, ["ls-files", "--error-unmatch", "--", path]);
+
+async function saysYes(root: string, args: readonly string[]): Promise<boolean> {
   const ended = await runProcess({
-    command: ["git", "ls-files", "--error-unmatch", "--", path],
+    command: ["git", ...args],
     cwd: root,
     env: allowedEnvironment(process.env),
     timeoutMs: 30_000,

@@ -18,7 +18,7 @@ import { placeOptions, privateHomeOf } from "../workspaces.ts";
 import { projectEvidence } from "../project-evidence.ts";
 import { stateFolder } from "../state-folder.ts";
 import { baseWaitMs, checksKey, createKeptBaseRuns, keepBaseRun } from "./base-runs.ts";
-import { checkProblems } from "./check-problems.ts";
+import { checkProblems, loadProblems } from "./check-problems.ts";
 import { checkVariablesOf } from "./check-variables.ts";
 import { commandOf, ownPythonOf } from "./own-python.ts";
 import { gatesOf } from "./gates.ts";
@@ -37,6 +37,8 @@ export async function preflight(root: string, plan: PreflightPlan, env: EnvVaria
     Object.keys(config.environments).length > 0 ? [] : config.gates.checks.commands.map((each) => commandOf(each).run);
   const place = { root, env: seen, isElsewhere, hasSetup: config.workspace.setup !== null };
   const problems = await checkProblems(commands, place);
+  if (problems.length === 0 && plan.isLoaded === true)
+    return { problems: await loadProblems(commands, place), isGreen: false, summary: "", variables: [] };
   if (problems.length > 0 || !plan.isRun || config.gates.checks.commands.length === 0)
     return { problems, isGreen: false, summary: "", variables: [] };
   const limits = [plan.policy.limits.story.timeMs, plan.policy.limits.run.timeMs].filter((each) => each !== null);

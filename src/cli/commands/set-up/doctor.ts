@@ -93,9 +93,10 @@ export async function probesOf(world: World, file: string | undefined): Promise<
   ];
 }
 
-/** Checks whose command does not exist, found without running it. */
+/** Checks whose command does not exist, or whose tests do not load, found without running them. */
 async function checkProbes(world: World, config: Config, policy: Policy): Promise<readonly Probe[]> {
-  const { problems } = await world.host.preflight(world.cwd, { config, policy, at: "commit", isRun: false });
+  const plan = { config, policy, at: "commit", isRun: false, isLoaded: true } as const;
+  const { problems } = await world.host.preflight(world.cwd, plan);
   return problems;
 }
 

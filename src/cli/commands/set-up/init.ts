@@ -101,6 +101,7 @@ async function init(world: World, options: Options): Promise<void> {
     await world.files.write(join(world.cwd, "stories", "sample.md"), sampleStory(checks[0] ?? null));
     written.push("stories/sample.md");
   }
+  written.push(...(await ignoreEnvironments(world, checks)));
   if (isDocument) {
     const [check = null] = checks;
     return world.out(
@@ -120,6 +121,24 @@ async function ownCommands(world: World, { tools }: DetectedProject): Promise<Pr
   const root = tools.filter(({ folder }) => folder === ".");
   const checks = root.flatMap(({ lint, types }) => [lint, types].filter((each) => each !== null));
   return { manager: await managerCommands(readerOf(world)), checks };
+}
+
+/**
+ * A virtual environment that git does not ignore would count as part of the work. Newer tools put this file into each
+ * that they make; older ones leave it to the project.
+ */
+async function ignoreEnvironments({ files, cwd }: World, checks: readonly string[]): Promise<readonly string[]> {
+  const used = new Set(checks.flatMap((check) => /^(\.?v?env)\/bin\//.exec(check)?.[1] ?? []));
+  const rules = ((await files.read(join(cwd, ".gitignore"))) ?? "").split(/\r?\n/);
+  const written: string[] = [];
+  for (const folder of used) {
+    const file = `${folder}/.gitignore`;
+    const isIgnored = rules.some((rule) => rule.replace(/^\/|\/$/g, "") === folder);
+    if (isIgnored || (await files.read(join(cwd, file))) !== null) continue;
+    await files.write(join(cwd, file), "*\n");
+    written.push(file);
+  }
+  return written;
 }
 
 /** What was found, for a person who is about to be asked about it. */

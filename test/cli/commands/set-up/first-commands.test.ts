@@ -101,6 +101,26 @@ describe("remand init", () => {
     expect(problems).toEqual([]);
   });
 
+  it.each([
+    [{}, "pytest -q -o pythonpath=."],
+    [{ "/work/tests/__init__.py": "" }, "pytest -q"],
+    [{ "/work/setup.cfg": "[tool:pytest]\npythonpath = lib\n" }, "pytest -q"],
+  ])("lets a pytest of another interpreter find the project's modules: %j", async (more, check) => {
+    const files = memoryFiles({ "/work/setup.py": "", "/bin/python3": "", "/tools/pytest": "", ...more });
+    const { err } = await run(["init", "--yes"], [init], { files, env: { PATH: "/tools:/bin" } });
+    expect(err).toContain(`  test   ${check}\n`);
+  });
+
+  it.each([
+    [{}, "*\n"],
+    [{ "/work/.gitignore": "dist/\n/.venv/\n" }, null],
+  ])("has git ignore the environment that the check uses: %j", async (more, text) => {
+    const files = memoryFiles({ "/work/setup.py": "", "/work/.venv/bin/python": "", ...more });
+    const { out } = await run(["init", "--yes"], [init], { files });
+    expect(await files.read("/work/.venv/.gitignore")).toBe(text);
+    expect(out.includes(".venv/.gitignore")).toBe(text !== null);
+  });
+
   it("shows what it found, and checks with what the tests do not run already", async () => {
     const scripts = { test: "npm run lint && mocha", lint: "eslint .", typecheck: "tsc --noEmit" };
     const files = memoryFiles({

@@ -12,6 +12,9 @@ const SLOW = [
   "test/simulation/**/*.test.ts",
 ];
 
+/** Tests of layers that keep no state and touch nothing outside, as the lint sees to: their files can share a process. */
+const PURE = ["core", "decide", "fold", "parse", "stdx", "views", "write"].map((layer) => `test/${layer}/**/*.test.ts`);
+
 /**
  * Limits for a test that hangs, not for a slow machine: with twenty busy processes beside it everything takes ten
  * times as long.
@@ -43,10 +46,21 @@ export default defineConfig({
         test: {
           name: "quick",
           include: ["test/**/*.test.ts"],
-          exclude: [...BUILT, ...SLOW],
+          exclude: [...BUILT, ...SLOW, ...PURE],
           setupFiles,
           testTimeout: 3 * MINUTE,
           hookTimeout: 3 * MINUTE,
+          expect: expectPoll,
+        },
+      },
+      {
+        test: {
+          name: "pure",
+          include: PURE,
+          exclude: SLOW,
+          setupFiles,
+          isolate: false,
+          testTimeout: 3 * MINUTE,
           expect: expectPoll,
         },
       },

@@ -25,7 +25,7 @@ const CHECKS = [
   ["unused-in-production", "knip", "--production", "--config", "knip.production.json"],
   ["build", "npm", "run", "--silent", "build"],
   ["package", "publint", "--strict"],
-  ["tests", "vitest", "run", "--project=quick", "--coverage", ...testing("tests")],
+  ["tests", "vitest", "run", "--project=quick", "--project=pure", "--coverage", ...testing("tests")],
   // The built program runs in processes of its own, where no line is counted. Walking through all states is three times
   // as slow with counting, and counts no further line.
   ["slow-tests", "vitest", "run", "--project=built", "--project=slow", ...testing("slow-tests")],

@@ -1,11 +1,16 @@
 /**
  * Takes pictures of every page of the dashboard, from a real run with scripted agents: one story running, some asking,
  * some done. `npm run build && npm run tools`, then
- * `node .build/scripts/pictures.js <folder>`: each page at 1440, 1024 and 390 pixels, light and dark.
+ * `node .build/scripts/pictures.js <folder>`: each page at 1440, 1024 and 390 pixels, light and dark; and as text what
+ * a terminal of 80 and of 200 columns shows of `remand`, `status`, `inbox` and `top`.
  */
-import { mkdirSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser } from "playwright-core";
+import { plainText } from "../src/stdx/plain-text.ts";
 import { launch } from "../test/web/browser.ts";
 import {
   dashboardProject,
@@ -68,6 +73,12 @@ async function takeAll(folder: string): Promise<void> {
     project.start("run", "--watch", "--reporter", "minimal");
     const { url, token } = await project.serve();
     await untilSettled(url, token);
+    for (const columns of [80, 200])
+      for (const command of ["", "status", "inbox", "top"])
+        writeFileSync(
+          `${folder}/terminal-${command || "remand"}-${columns}.txt`,
+          await shownInTerminal(project.repository, command, columns),
+        );
     for (const [width, height] of WIDTHS)
       for (const scheme of SCHEMES)
         await takePages(browser, url, {
@@ -99,6 +110,27 @@ async function takePages(browser: Browser, url: string, look: Look): Promise<voi
     await page.screenshot({ path: file(name) });
   }
   await page.close();
+}
+
+/** What a terminal shows; of a command that draws again, its last screen. `q` leaves `top` and the inbox's picker. */
+async function shownInTerminal(
+  { root, env }: { readonly root: string; readonly env: NodeJS.ProcessEnv },
+  command: string,
+  columns: number,
+): Promise<string> {
+  const program = `${process.execPath} ${resolve("dist/main.js")} ${command}`;
+  const child = spawn("script", ["-qec", `stty cols ${columns} rows 24; exec ${program}`, "/dev/null"], {
+    cwd: root,
+    env: { ...env, USER: "ada", TERM: "xterm", SHELL: "/bin/sh", CI: "" },
+  });
+  let shown = "";
+  child.stdout.on("data", (data) => (shown += String(data)));
+  const ended = once(child, "exit");
+  const leaving = setInterval(() => child.stdin.write("q"), 4000);
+  await ended;
+  clearInterval(leaving);
+  const screens = shown.split("\u001b[?2026h");
+  return `${plainText(screens.at(-1)!).trimEnd()}\n`;
 }
 
 /** Everything is done or asks, but for the one story that takes long. */

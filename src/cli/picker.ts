@@ -1,7 +1,7 @@
 import type { AnswerVerb, Escalation } from "../core/stories/escalation.ts";
 import { type LikelyAnswer, likelyAnswers } from "../views/answers/likely-answers.ts";
-import { shortLine, withoutBackticks } from "../views/text/words.ts";
-import { fitText, plainText } from "../stdx/plain-text.ts";
+import { shortLine } from "../views/text/words.ts";
+import { fitText, plainText, withoutBackticks } from "../stdx/plain-text.ts";
 import type { Keyboard, World } from "../app/command.ts";
 import { paintFor } from "./terminal-kind.ts";
 

@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
 import { type ErrorCode, RemandError, systemFault } from "../core/events/error.ts";
+import { withoutBackticks } from "../stdx/plain-text.ts";
 import { EXIT, type ExitCode } from "../app/command.ts";
 
 interface ErrorReport {
@@ -12,7 +13,8 @@ export function reportError(error: unknown, detailed: boolean): ErrorReport {
   if (error instanceof CommanderError) return { text: `remand: ${usageMessage(error)}\n`, exit: EXIT.usage };
   if (error instanceof RemandError) {
     const cause = detailed && error.cause !== undefined ? `${indent(stackOf(error.cause))}\n` : "";
-    return { text: `remand: ${error.message}\n  ${error.hint}\n${cause}`, exit: EXIT_OF_CODE[error.code] };
+    const text = withoutBackticks(`remand: ${error.message}\n  ${error.hint}\n`);
+    return { text: `${text}${cause}`, exit: EXIT_OF_CODE[error.code] };
   }
   const fault = systemFault(error);
   if (fault !== null) {

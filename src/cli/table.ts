@@ -64,10 +64,14 @@ function fittingWidths(columns: readonly Column[], natural: readonly number[], m
   const tooMuch = (): number =>
     widths.reduce((sum, width) => sum + (width === 0 ? 0 : width + GAP), -GAP) - Math.max(most, NARROWEST);
   const shrink = (): void => {
-    for (const [at, { least }] of columns.entries()) {
-      if (least === undefined || widths[at]! <= least) continue;
-      widths[at] = Math.max(least, widths[at]! - Math.max(0, tooMuch()));
-    }
+    // The column with the most to give first: a long sentence is cut before a name is.
+    const most = columns.map(({ least }, at) => ({
+      at,
+      least: least ?? Infinity,
+      spare: widths[at]! - (least ?? Infinity),
+    }));
+    for (const { at, least, spare } of most.toSorted((a, b) => b.spare - a.spare))
+      if (spare > 0) widths[at] = Math.max(least, widths[at]! - Math.max(0, tooMuch()));
   };
   const extras = columns
     .map(({ extra = 0 }, at) => ({ extra, at }))

@@ -144,6 +144,9 @@ export function wrapText(text: string, width: number): string[] {
   return [...lines, line];
 }
 
+/** For a terminal: code is not set in backticks there. */
+export const withoutBackticks = (text: string): string => text.replaceAll(/`([^`\n]+)`/g, "$1");
+
 /**
  * The known word that a person most likely meant, or `undefined` if none is near. Near is one slip in a short
  * word, two or three in a long one; equal distances go to the word that comes first.

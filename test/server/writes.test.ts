@@ -1,3 +1,6 @@
+import type { DashboardSource } from "../../src/server/live.ts";
+import { createStoryEditor } from "../../src/app/story-editor.ts";
+import { memoryFiles } from "../kit/memory-files.ts";
 import { describe, expect, it } from "vitest";
 import type { InboxDocument, StoryPageDocument } from "../../src/views/board/dashboard.ts";
 import { hostAfterRun } from "../kit/finished-run.ts";
@@ -138,5 +141,49 @@ describe("an answer in the dashboard", () => {
       error: "login has no phase plan",
     });
     expect((await server.answer({ ...said, phase: "implement" })).status).toBe(200);
+  });
+});
+
+describe("a story's file in the dashboard", () => {
+  const TEXT = "---\ntitle: Log in\n---\n\n- [ ] it works\n";
+  const EDIT = { id: "sign-in", text: TEXT, before: null, isCheck: false };
+  const servedFiles = async (more: Partial<DashboardSource> = {}) => {
+    const files = memoryFiles({});
+    const stories = createStoryEditor({ cwd: "/work", env: {}, files }, undefined);
+    const server = await servedStuck({ stories, ...more });
+    const send = (body: object, headers: Readonly<Record<string, string | null>> = {}) =>
+      server.ask("/api/story-files", {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(body),
+      });
+    return { send, written: () => files.read("/work/stories/sign-in.md") };
+  };
+
+  it("is checked without being written, then written, and not over another's text", async () => {
+    const { send, written } = await servedFiles();
+    expect((await send({ ...EDIT, isCheck: true })).json()).toMatchObject({ isWritten: false, problems: [] });
+    expect(await written()).toBeNull();
+    const wrong = await send({ ...EDIT, text: TEXT.replace("title", "depends_on: [nosuch]\ntitle") });
+    expect(wrong.json()).toMatchObject({ isWritten: false, problems: [{ severity: "error", line: 2 }] });
+    expect((await send(EDIT)).json()).toMatchObject({ file: "stories/sign-in.md", isWritten: true });
+    expect(await written()).toBe(TEXT);
+    const again = await send({ ...EDIT, text: "other" });
+    expect(again.status).toBe(400);
+    expect(again.json()).toMatchObject({ error: "there is a story sign-in already" });
+    expect(await written()).toBe(TEXT);
+  });
+
+  it("is not written without the token, by a form of another site, outside of the folder, or where it is read-only", async () => {
+    const { send, written } = await servedFiles();
+    expect((await send(EDIT, { authorization: null })).status).toBe(401);
+    expect((await send(EDIT, { "content-type": "text/plain" })).status).toBe(415);
+    expect((await send({ ...EDIT, id: "../sign-in" })).status).toBe(400);
+    expect((await send({ ...EDIT, path: "/etc/passwd" })).status).toBe(400);
+    expect(await written()).toBeNull();
+    const readOnly = await servedFiles({ readOnly: true });
+    expect((await readOnly.send(EDIT)).status).toBe(403);
+    expect(await readOnly.written()).toBeNull();
+    expect((await readOnly.send({ ...EDIT, isCheck: true })).status).toBe(200);
   });
 });

@@ -13,7 +13,7 @@ export interface BrowserPage {
     prepare?: (page: Page) => Promise<unknown>,
   ): Promise<Page>;
   expectSeen(what: Locator, timeout?: number): Promise<void>;
-  /** In the light, in the dark, and as wide as a phone. */
+  /** In the light, and in the dark as wide as a phone. */
   expectAccessible(): Promise<void>;
   /** Drops complaints that a test has caused on purpose. */
   forgive(text: string): void;
@@ -57,7 +57,6 @@ export function useBrowser(): BrowserPage {
       const wide = page.viewportSize()!;
       for (const [colorScheme, size] of [
         ["light", wide],
-        ["dark", wide],
         ["dark", PHONE],
       ] as const) {
         await page.emulateMedia({ colorScheme });

@@ -6,11 +6,10 @@ import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { addLongStory, LONG_STORY } from "../../bench/dashboard/long-story.ts";
 import { longJournal } from "../../bench/engine/long-journal.ts";
-import { complaints, launch } from "./browser.ts";
+import { useBrowser } from "./browser-page.ts";
 import {
   dashboardProject,
   disputedParts,
@@ -30,56 +29,9 @@ const project = dashboardProject(FILES);
 const MANY = 5000;
 /** With the one that they were made from, and the long one. */
 const ALL = MANY + 2;
-let browser: Browser;
-let context: BrowserContext;
-let page: Page;
-let troubles: string[];
+const { page, visit, expectSeen, expectAccessible } = useBrowser();
 
-beforeAll(async () => {
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser?.close();
-  await project.clear();
-});
-beforeEach(async () => {
-  context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  context.setDefaultTimeout(15_000);
-  page = await context.newPage();
-  troubles = [];
-  page.on("pageerror", (error) => troubles.push(error.message));
-  page.on("console", (message) => (message.type() === "error" ? troubles.push(message.text()) : null));
-});
-afterEach(async () => {
-  expectNoTroubles();
-  await context.close();
-});
-
-function expectNoTroubles(): void {
-  expect(troubles).toEqual([]);
-}
-
-async function expectSeen(what: Locator, timeout = 60_000): Promise<void> {
-  await what.waitFor({ timeout });
-  expect(await what.isVisible()).toBe(true);
-}
-
-/** In the light, in the dark, and as wide as a phone. */
-async function expectAccessible(): Promise<void> {
-  const wide = page.viewportSize()!;
-  for (const [colorScheme, size] of [
-    ["light", wide],
-    ["dark", wide],
-    ["dark", { width: 360, height: 740 }],
-  ] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize(size);
-    expect(await complaints(page)).toEqual([]);
-    expect(await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize(wide);
-}
+afterAll(() => project.clear());
 
 function said(child: ChildProcess, words: string): Promise<void> {
   let text = "";
@@ -97,57 +49,64 @@ function said(child: ChildProcess, words: string): Promise<void> {
 let url: string;
 
 describe("a story", () => {
-  const at = (path: string): string => (path === "" ? url : new URL(path, url).href);
+  const at = (path: string): string => new URL(path, url).href;
   beforeAll(async () => {
     await project.run();
     ({ url } = await project.serve());
-    // Starting an engine resumes paused stories, so it is started before one is paused.
     await said(project.start("run", "--watch", "--reporter", "minimal"), "watching");
   });
   beforeEach(async () => {
-    await page.goto(at(""));
-    await page.goto(at("/story/count-words"));
-    await expectSeen(page.getByRole("heading", { name: "Count the words" }));
+    await visit(url);
+    await page().goto(at("/story/count-words"));
+    await expectSeen(page().getByRole("heading", { name: "Count the words" }));
   });
 
   const dispute = async (): Promise<void> => {
-    await page.goto(at("/"));
-    await page.locator(".need").filter({ hasText: "Count the words" }).locator("[data-main]").click();
-    const question = page.getByRole("article");
+    await page().goto(at("/"));
+    await page().locator(".need").filter({ hasText: "Count the words" }).locator("[data-main]").click();
+    const question = page().getByRole("article");
     await question.getByRole("radio", { name: /^Dispute/ }).check();
     await question.getByRole("checkbox", { name: /an empty text counts as one word/ }).check();
     await question.getByLabel("Reason, recorded with your name").fill("the filter drops it");
     await question.getByRole("button", { name: "Dispute" }).click();
     await expect.poll(() => question.count()).toBe(0);
-    await page.goto(at("/story/count-words"));
+    await page().goto(at("/story/count-words"));
   };
 
   test("that is held waits, whatever is said about it; what was said is taken back on its own page", async () => {
-    await page.getByRole("button", { name: "Pause", exact: true }).click();
-    await expectSeen(page.getByText("Paused: nothing runs for it, and nothing new starts."));
-    await expectSeen(page.getByRole("button", { name: "Resume", exact: true }));
+    await page().getByRole("button", { name: "Pause", exact: true }).click();
+    await expectSeen(page().getByText("Paused: nothing runs for it, and nothing new starts."));
+    await expectSeen(page().getByRole("button", { name: "Resume", exact: true }));
     await expectAccessible();
 
     await dispute();
-    await expectSeen(page.getByText("ada answered dispute: the filter drops it").first());
-    await expectSeen(page.getByRole("heading", { name: "Recent answers" }));
+    await expectSeen(page().getByText("ada answered dispute: the filter drops it").first());
+    await expectSeen(page().getByRole("heading", { name: "Recent answers" }));
     await expectAccessible();
-    await page.getByRole("region", { name: "Answered" }).getByRole("button", { name: "Undo" }).click();
-    await expectSeen(page.getByText("Undone: count-words is as it was before the answer."));
-    await expectSeen(page.getByText("Needs you."));
-    await page.goto(at("/stories"));
-    await expectSeen(page.getByRole("region", { name: /^Needs you 1/ }).getByRole("link", { name: "Count the words" }));
+    await page().getByRole("region", { name: "Answered" }).getByRole("button", { name: "Undo" }).click();
+    await expectSeen(page().getByText("Undone: count-words is as it was before the answer."));
+    await expectSeen(page().getByText("Needs you."));
+    await page().goto(at("/stories"));
+    await expectSeen(
+      page()
+        .getByRole("region", { name: /^Needs you 1/ })
+        .getByRole("link", { name: "Count the words" }),
+    );
   });
 
   test("goes on when it may; a disputed finding goes to an independent reviewer, who throws it out", async () => {
     await dispute();
-    await expectSeen(page.getByRole("region", { name: "Answered" }).getByRole("button", { name: "Undo" }));
-    await page.getByRole("button", { name: "Resume", exact: true }).click();
-    await expectSeen(page.getByText("Resumed: a running engine continues with it, otherwise remand run does."));
-    await expectSeen(page.locator(".head .badge", { hasText: "accepted" }), 45_000);
-    expect(await page.getByRole("button", { name: /^(?:Pause|Resume|Undo)$/ }).count()).toBe(0);
-    await page.getByText("raw events", { exact: true }).click();
-    const ruling = page.locator(".raw").filter({ hasText: "adjudicat" });
+    await expectSeen(page().getByRole("region", { name: "Answered" }).getByRole("button", { name: "Undo" }));
+    await page().getByRole("button", { name: "Resume", exact: true }).click();
+    await expectSeen(page().getByText("Resumed: a running engine continues with it, otherwise remand run does."));
+    await expectSeen(page().locator(".head .badge", { hasText: "accepted" }), 45_000);
+    expect(
+      await page()
+        .getByRole("button", { name: /^(?:Pause|Resume|Undo)$/ })
+        .count(),
+    ).toBe(0);
+    await page().getByText("raw events", { exact: true }).click();
+    const ruling = page().locator(".raw").filter({ hasText: "adjudicat" });
     await ruling.locator("summary").last().click();
     await expectSeen(ruling.getByText('"upheld": false', { exact: false }));
   });
@@ -156,32 +115,32 @@ describe("a story", () => {
 describe("a story that is worked on", () => {
   test("is held, and what runs for it is ended", async () => {
     project.repository.write("stories/think-long.md", slowStory);
-    await page.goto(url);
-    await expectSeen(page.getByRole("link", { name: "Think about it" }).first(), 30_000);
-    await page.goto(new URL("/story/think-long", url).href);
-    await expectSeen(page.getByRole("tab", { name: /^Attempt 1 / }), 30_000);
-    await page.getByRole("button", { name: "Pause and stop what runs" }).click();
-    await expectSeen(page.getByText("Paused: what runs for it is ended, and nothing new starts."));
+    await visit(url);
+    await expectSeen(page().getByRole("link", { name: "Think about it" }).first(), 30_000);
+    await page().goto(new URL("/story/think-long", url).href);
+    await expectSeen(page().getByRole("tab", { name: /^Attempt 1 / }), 30_000);
+    await page().getByRole("button", { name: "Pause and stop what runs" }).click();
+    await expectSeen(page().getByText("Paused: what runs for it is ended, and nothing new starts."));
     await expectSeen(
-      page
+      page()
         .locator(".timeline")
         .getByText(/interrupted|stopped/)
         .first(),
       30_000,
     );
-    await expectSeen(page.getByRole("button", { name: "Resume", exact: true }));
-    expect(await page.getByRole("button", { name: "Pause and stop what runs" }).count()).toBe(0);
+    await expectSeen(page().getByRole("button", { name: "Resume", exact: true }));
+    expect(await page().getByRole("button", { name: "Pause and stop what runs" }).count()).toBe(0);
 
     // An action is a button that opens its form; what was said can be taken back.
-    await page.getByRole("button", { name: "Send back…" }).focus();
-    await page.keyboard.press("Enter");
-    await page.getByLabel("Instructions for the next attempt").fill("think less");
+    await page().getByRole("button", { name: "Send back…" }).focus();
+    await page().keyboard.press("Enter");
+    await page().getByLabel("Instructions for the next attempt").fill("think less");
     await expectAccessible();
-    await page.getByRole("button", { name: "Send back", exact: true }).click();
-    const receipt = page.locator(".receipt").filter({ hasText: "Send back: think-long, as ada" });
+    await page().getByRole("button", { name: "Send back", exact: true }).click();
+    const receipt = page().locator(".receipt").filter({ hasText: "Send back: think-long, as ada" });
     await expectSeen(receipt);
     await receipt.getByRole("button", { name: "Undo" }).click();
-    await expectSeen(page.getByText("Undone: think-long is as it was before the answer.").first());
+    await expectSeen(page().getByText("Undone: think-long is as it was before the answer.").first());
   });
 });
 
@@ -193,75 +152,88 @@ describe("five thousand stories", () => {
     await addLongStory(file);
     many = (await project.serve("-C", root)).url;
   });
+  beforeEach(async () => {
+    await visit(many);
+    await expectSeen(page().getByRole("heading", { name: "Now", exact: true }));
+  });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test("are filtered as one types, on the board and in the list, page by page", async () => {
-    await page.goto(many);
-    await expectSeen(page.getByRole("heading", { name: "Now", exact: true }));
-    await page.goto(new URL("/stories", many).href);
-    await expectSeen(page.getByText(`${ALL} stories`, { exact: false }));
-    const filter = page.getByRole("searchbox", { name: "Filter stories" });
+    await page().goto(new URL("/stories", many).href);
+    await expectSeen(page().getByText(`${ALL} stories`, { exact: false }));
+    const filter = page().getByRole("searchbox", { name: "Filter stories" });
     await filter.pressSequentially("story-4321");
-    await expect.poll(() => page.locator(".card").count()).toBe(1);
-    await expectSeen(page.getByRole("link", { name: "Retry the payment of story-4321" }));
+    await expect.poll(() => page().locator(".card").count()).toBe(1);
+    await expectSeen(page().getByRole("link", { name: "Retry the payment of story-4321" }));
 
-    await page.getByText("list", { exact: true }).click();
-    await expectSeen(page.getByText("1 story", { exact: true }));
+    await page().getByText("list", { exact: true }).click();
+    await expectSeen(page().getByText("1 story", { exact: true }));
     await filter.fill("");
-    await expectSeen(page.getByText(`${ALL} stories`, { exact: true }));
+    await expectSeen(page().getByText(`${ALL} stories`, { exact: true }));
     // Only what is in view is drawn; the end is one key away.
-    expect(await page.locator(".virtual-row").count()).toBeLessThan(60);
-    await page.getByRole("table", { name: "Stories" }).focus();
-    await page.keyboard.press("End");
-    await expectSeen(page.locator(`[aria-rowindex="${ALL}"] .virtual-title`));
+    expect(await page().locator(".virtual-row").count()).toBeLessThan(60);
+    await page().getByRole("table", { name: "Stories" }).focus();
+    await page().keyboard.press("End");
+    await expectSeen(page().locator(`[aria-rowindex="${ALL}"] .virtual-title`));
     await filter.fill("story-49");
-    await expectSeen(page.getByText("111 stories", { exact: true }));
-    await page.getByRole("button", { name: /^Sent back 111$/ }).click();
-    await expect.poll(() => page.url()).toContain("column=sent-back");
-    await page.getByRole("button", { name: "Save view" }).click();
-    await page.getByLabel("Name of the view").fill("forty-nine");
-    await page.keyboard.press("Enter");
+    await expectSeen(page().getByText("111 stories", { exact: true }));
+    await page()
+      .getByRole("button", { name: /^Sent back 111$/ })
+      .click();
+    await expect.poll(() => page().url()).toContain("column=sent-back");
+    await page().getByRole("button", { name: "Save view" }).click();
+    await page().getByLabel("Name of the view").fill("forty-nine");
+    await page().keyboard.press("Enter");
     await expectAccessible();
     // A column without stories has no button; all of them together are one click away.
-    expect(await page.getByRole("button", { name: /^Accepted/ }).count()).toBe(0);
-    await page.getByRole("button", { name: /^All \d+$/ }).click();
-    await expect.poll(() => page.url()).not.toContain("column=");
-    await page.getByRole("link", { name: "forty-nine" }).click();
-    await expectSeen(page.getByText("111 stories", { exact: true }));
+    expect(
+      await page()
+        .getByRole("button", { name: /^Accepted/ })
+        .count(),
+    ).toBe(0);
+    await filter.fill("story-49 nothing-has-this-word");
+    await expectSeen(page().getByText("No story matches", { exact: true }));
+    expect(await page().locator(".virtual-row").count()).toBe(0);
+    await filter.fill("story-49");
+    await expectSeen(page().getByText("111 stories", { exact: true }));
+    await page()
+      .getByRole("button", { name: /^All \d+$/ })
+      .click();
+    await expect.poll(() => page().url()).not.toContain("column=");
+    await page().getByRole("link", { name: "forty-nine" }).click();
+    await expectSeen(page().getByText("111 stories", { exact: true }));
   });
 
   test("are paused and abandoned several at a time, with the keyboard alone", async () => {
-    await page.goto(many);
-    await expectSeen(page.getByRole("heading", { name: "Now", exact: true }));
-    await page.goto(new URL("/stories?view=list&q=story-49", many).href);
-    await expectSeen(page.locator(".virtual-title").first());
-    await page.locator("#main").focus();
+    await page().goto(new URL("/stories?view=list&q=story-49", many).href);
+    await expectSeen(page().locator(".virtual-title").first());
+    await page().locator("#main").focus();
     for (const _ of [1, 2]) {
-      await page.keyboard.press("j");
-      await page.keyboard.press("x");
+      await page().keyboard.press("j");
+      await page().keyboard.press("x");
     }
-    const group = page.getByRole("group", { name: "Selected stories" });
+    const group = page().getByRole("group", { name: "Selected stories" });
     await expectSeen(group.getByText("2 selected"));
     await expectAccessible();
     await group.getByRole("button", { name: "Pause" }).focus();
-    await page.keyboard.press("Enter");
-    await expectSeen(page.locator(".receipt").filter({ hasText: "Paused 2 stories." }));
-    await expect.poll(() => page.locator(".virtual-row .badge", { hasText: "Stopped" }).count()).toBe(2);
+    await page().keyboard.press("Enter");
+    await expectSeen(page().locator(".receipt").filter({ hasText: "Paused 2 stories." }));
+    await expect.poll(() => page().locator(".virtual-row .badge", { hasText: "paused" }).count()).toBe(2);
   });
 
   test("a story of a thousand events shows the newest first, and all of them to who asks", async () => {
-    await page.goto(many);
-    await expectSeen(page.getByRole("heading", { name: "Now", exact: true }));
-    await page.goto(new URL(`/story/${LONG_STORY}`, many).href);
-    await expectSeen(page.getByRole("tabpanel", { name: /^Attempt 143 / }));
-    expect(await page.getByRole("tab").count()).toBe(8);
-    await page.getByRole("button", { name: "135 earlier" }).click();
-    await page.getByRole("tab", { name: /^Attempt 1 / }).click();
-    await expectSeen(page.getByRole("tabpanel", { name: /^Attempt 1 / }));
-    await page.getByText("raw events", { exact: true }).click();
-    await expectSeen(page.getByRole("button", { name: "900 earlier" }));
-    await page.getByRole("button", { name: "900 earlier" }).click();
-    await page.getByRole("button", { name: "400 earlier" }).click();
-    await expect.poll(() => page.locator(".raw").count()).toBe(1000);
+    await page().goto(new URL(`/story/${LONG_STORY}`, many).href);
+    await expectSeen(page().getByRole("tabpanel", { name: /^Attempt 143 / }));
+    expect(await page().getByRole("tab").count()).toBe(8);
+    await page().getByRole("button", { name: "135 earlier" }).click();
+    await page()
+      .getByRole("tab", { name: /^Attempt 1 / })
+      .click();
+    await expectSeen(page().getByRole("tabpanel", { name: /^Attempt 1 / }));
+    await page().getByText("raw events", { exact: true }).click();
+    await expectSeen(page().getByRole("button", { name: "900 earlier" }));
+    await page().getByRole("button", { name: "900 earlier" }).click();
+    await page().getByRole("button", { name: "400 earlier" }).click();
+    await expect.poll(() => page().locator(".raw").count()).toBe(1000);
   });
 });

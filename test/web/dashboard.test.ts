@@ -3,64 +3,37 @@
  * answer. Everything a page says is also tested at the server; here it is used as a person does.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
-import { complaints, launch } from "./browser.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { complaints } from "./browser.ts";
+import { useBrowser } from "./browser-page.ts";
 import { dashboardProject, HOSTILE, hostileParts, hostileStory, projectFiles } from "./dashboard-project.ts";
 import { sample } from "../sampled.ts";
 
 const project = dashboardProject(projectFiles(hostileStory, hostileParts));
-let browser: Browser;
-let address: { readonly url: string; readonly port: number; readonly token: string };
-let context: BrowserContext;
-let page: Page;
-/** What a page complained of: errors of scripts, and what the policy kept from loading. */
-let troubles: string[];
+const { page, visit, expectSeen, forgive, context } = useBrowser();
+let address: Awaited<ReturnType<typeof project.serve>>;
 
 beforeAll(async () => {
   await project.run();
-  [browser, address] = await Promise.all([launch(), project.serve()]);
+  address = await project.serve();
 });
-afterAll(async () => {
-  await browser?.close();
-  await project.clear();
-});
-beforeEach(() => visit({}));
-afterEach(async () => {
-  expectNoTroubles();
-  await context.close();
-});
+afterAll(() => project.clear());
+beforeEach(() => open());
 
-function expectNoTroubles(): void {
-  expect(troubles).toEqual([]);
-}
-
-async function expectSeen(what: Locator, timeout = 60_000): Promise<void> {
-  // A live page may draw it again between two looks.
-  await expect.poll(() => what.isVisible(), { timeout }).toBe(true);
-}
-
-async function visit(options: Parameters<Browser["newContext"]>[0]): Promise<void> {
-  await context?.close();
-  context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-  context.setDefaultTimeout(15_000);
-  page = await context.newPage();
-  troubles = [];
-  page.on("pageerror", (error) => troubles.push(error.message));
-  page.on("console", (message) => (message.type() === "error" ? troubles.push(message.text()) : null));
-  await page.goto(address.url);
-  await expectSeen(page.getByRole("heading", { name: "Now", exact: true }));
+async function open(options: Parameters<typeof visit>[1] = {}): Promise<void> {
+  await visit(address.url, options);
+  await expectSeen(page().getByRole("heading", { name: "Now", exact: true }));
 }
 
 const at = (path: string): string => `http://127.0.0.1:${address.port}${path}`;
-const need = (text: string) => page.locator(".need").filter({ hasText: text });
-const column = (name: string) => page.getByRole("region", { name: new RegExp(`^${name}`) });
+const need = (text: string) => page().locator(".need").filter({ hasText: text });
+const column = (name: string) => page().getByRole("region", { name: new RegExp(`^${name}`) });
 
 describe("the dashboard", () => {
   test("keeps the token out of the address, and shows nothing without it", async () => {
-    await expect.poll(() => page.url()).toBe(at("/"));
-    await expectSeen(page.getByRole("link", { name: /^Export the invoices as CSV/ }));
-    const stranger = await browser.newContext();
+    await expect.poll(() => page().url()).toBe(at("/"));
+    await expectSeen(page().getByRole("link", { name: /^Export the invoices as CSV/ }));
+    const stranger = await context().browser()!.newContext();
     const strange = await stranger.newPage();
     await strange.goto(at("/"));
     await expectSeen(strange.getByRole("heading", { name: "This page needs its token" }));
@@ -73,181 +46,181 @@ describe("the dashboard", () => {
     await expectSeen(row.getByText("which separator does the importer want").first());
     await expectSeen(row.getByText(/3 attempts rejected · 1 finding open: .*src\/export.js:3.* · blocks 1 story/));
     await expectSeen(row.getByRole("button", { name: /^Send back… ≈ \$0\.\d\d/ }));
-    await expectSeen(page.locator(".engine", { hasText: "No engine" }));
-    await expectSeen(page.getByRole("region", { name: "Last finished" }).getByText("Greet people by their name"));
-    expect(await page.title()).toBe("(2) Now · Remand");
-    expect(await page.locator("link[rel=icon]").getAttribute("href")).toBe("/icon-2.svg");
-    expect((await page.request.get(at("/icon-2.svg"))).status()).toBe(200);
-    expect(await page.evaluate<number>("document.documentElement.scrollHeight - innerHeight")).toBeLessThanOrEqual(0);
+    await expectSeen(page().locator(".engine", { hasText: "No engine" }));
+    await expectSeen(page().getByRole("region", { name: "Last finished" }).getByText("Greet people by their name"));
+    expect(await page().title()).toBe("(2) Now · Remand");
+    expect(await page().locator("link[rel=icon]").getAttribute("href")).toBe("/icon-2.svg");
+    expect((await page().request.get(at("/icon-2.svg"))).status()).toBe(200);
+    expect(await page().evaluate<number>("document.documentElement.scrollHeight - innerHeight")).toBeLessThanOrEqual(0);
   });
 
   test("a question shows the code, the attempts as a table, and the advised answer first", async () => {
-    await page.keyboard.press("j");
-    await page.keyboard.press("Enter");
-    await expectSeen(page.locator(".code-around .is-found").getByText("return invoices.map", { exact: false }));
-    const third = page.getByRole("row").filter({ hasText: "Escaped the quotes in them." });
+    await page().keyboard.press("j");
+    await page().keyboard.press("Enter");
+    await expectSeen(page().locator(".code-around .is-found").getByText("return invoices.map", { exact: false }));
+    const third = page().getByRole("row").filter({ hasText: "Escaped the quotes in them." });
     await expectSeen(third.getByText("src/export.js:3 which separator does the importer want for decimals?"));
     await expectSeen(third.getByText("$0.14"));
-    await expectSeen(page.locator(".choice").first().getByText("recommended"));
-    await expectSeen(page.getByText(/into the next brief.*Costs: about \$/));
-    await page.locator(".code-around a").click();
-    await expect.poll(() => page.locator("tr.is-target .code").innerText()).toContain("return invoices.map");
-    expect(await page.locator("tr.is-target").getAttribute("id")).toBe("src/export.js:3");
+    await expectSeen(page().locator(".choice").first().getByText("recommended"));
+    await expectSeen(page().getByText(/into the next brief.*Costs: about \$/));
+    await page().locator(".code-around a").click();
+    await expect.poll(() => page().locator("tr.is-target .code").innerText()).toContain("return invoices.map");
+    expect(await page().locator("tr.is-target").getAttribute("id")).toBe("src/export.js:3");
   });
 
   test("is found by a few letters, and tells its keys", async () => {
-    await page.keyboard.press("?");
-    await expectSeen(page.getByRole("dialog", { name: "Keyboard shortcuts" }));
-    expect(await complaints(page)).toEqual([]);
-    await page.keyboard.press("Escape");
-    await page.keyboard.press("Control+k");
-    await expectSeen(page.getByRole("combobox", { name: "Search pages and stories" }));
-    await page.keyboard.type("greet");
-    await expectSeen(page.getByRole("option", { name: /Greet people/ }));
-    expect(await complaints(page)).toEqual([]);
-    await page.keyboard.press("Enter");
-    await expectSeen(page.getByRole("heading", { name: "Greet people by their name" }));
-    await page.keyboard.press("g");
-    await page.keyboard.press("s");
-    await expectSeen(page.getByRole("heading", { name: "Stories", exact: true }));
+    await page().keyboard.press("?");
+    await expectSeen(page().getByRole("dialog", { name: "Keyboard shortcuts" }));
+    expect(await complaints(page())).toEqual([]);
+    await page().keyboard.press("Escape");
+    await page().keyboard.press("Control+k");
+    await expectSeen(page().getByRole("combobox", { name: "Search pages and stories" }));
+    await page().keyboard.type("greet");
+    await expectSeen(page().getByRole("option", { name: /Greet people/ }));
+    expect(await complaints(page())).toEqual([]);
+    await page().keyboard.press("Enter");
+    await expectSeen(page().getByRole("heading", { name: "Greet people by their name" }));
+    await page().keyboard.press("g");
+    await page().keyboard.press("s");
+    await expectSeen(page().getByRole("heading", { name: "Stories", exact: true }));
   });
 
   test("an address that leads nowhere says so, with the way on", async () => {
-    const response = await page.goto(at("/nowhere"));
+    const response = await page().goto(at("/nowhere"));
     expect(response?.status()).toBe(404);
-    await expectSeen(page.getByRole("heading", { name: "There is no page here" }));
-    troubles = troubles.filter((text) => !text.includes("404"));
+    await expectSeen(page().getByRole("heading", { name: "There is no page here" }));
+    forgive("404");
   });
 
   test("filters stories, as cards and as a list", async () => {
-    await page.goto(at("/stories"));
-    const filter = page.getByRole("searchbox", { name: "Filter stories" });
+    await page().goto(at("/stories"));
+    const filter = page().getByRole("searchbox", { name: "Filter stories" });
     await filter.fill("src/export.js needs you");
-    await expect.poll(() => page.locator(".card").count()).toBe(1);
+    await expect.poll(() => page().locator(".card").count()).toBe(1);
     await filter.fill("totals");
-    await expectSeen(page.locator(".card").getByText("Show the totals of the export"));
-    expect(page.url()).toBe(at("/stories?q=totals"));
-    await page.getByText("list", { exact: true }).click();
-    await expect.poll(() => page.locator(".virtual-title").count()).toBe(1);
-    await expectSeen(page.getByRole("cell", { name: "waits for billing-export (needs you)" }));
+    await expectSeen(page().locator(".card").getByText("Show the totals of the export"));
+    expect(page().url()).toBe(at("/stories?q=totals"));
+    await page().getByText("list", { exact: true }).click();
+    await expect.poll(() => page().locator(".virtual-title").count()).toBe(1);
+    await expectSeen(page().getByRole("cell", { name: "waits for billing-export (needs you)" }));
   });
 
   test("tells a story, with its brief and what was said, down to the raw line", async () => {
-    await page.goto(at("/story/cap-the-wait"));
-    await page.getByRole("tab", { name: "Attempt 3" }).focus();
-    await page.keyboard.press("Home");
-    const panel = page.getByRole("tabpanel", { name: "Attempt 1" });
+    await page().goto(at("/story/cap-the-wait"));
+    await page().getByRole("tab", { name: "Attempt 3" }).focus();
+    await page().keyboard.press("Home");
+    const panel = page().getByRole("tabpanel", { name: "Attempt 1" });
     // The gate that failed comes first, open, with its failing test.
     await expectSeen(panel.locator(".judged > li").first().getByText("checks: fail"));
     await expectSeen(panel.locator(".judged > li").first().getByText("Blocking:").first());
     await expectSeen(panel.getByText(/, proven/).first());
-    expect(page.url()).toContain("attempt=1");
+    expect(page().url()).toContain("attempt=1");
     await panel.getByText("What it said").click();
     await expectSeen(panel.getByText("Everything works.", { exact: false }).last());
     await panel.getByText(/^What it changed: \d/).click();
     await expectSeen(panel.locator(".small-diff .added").first());
-    await page.keyboard.press("Escape");
-    await page.getByRole("tab", { name: "Attempt 1" }).focus();
-    await page.keyboard.press("ArrowRight");
-    const second = page.getByRole("tabpanel", { name: "Attempt 2" });
+    await page().keyboard.press("Escape");
+    await page().getByRole("tab", { name: "Attempt 1" }).focus();
+    await page().keyboard.press("ArrowRight");
+    const second = page().getByRole("tabpanel", { name: "Attempt 2" });
     await second.getByText("The brief it got").click();
     await expectSeen(second.locator(".prose").getByText("Gate:", { exact: false }).first());
-    await expectSeen(page.locator(".bars li").filter({ hasText: "checks: fail" }).locator("rect.bar-bad").first());
-    await expectSeen(page.getByText(/^Blocking findings \d+(?: → \d+)+/));
-    await page.getByText("raw events", { exact: true }).click();
-    await page.locator(".raw summary").first().click();
-    await expectSeen(page.locator(".raw pre").getByText('"type": "story.added"'));
+    await expectSeen(page().locator(".bars li").filter({ hasText: "checks: fail" }).locator("rect.bar-bad").first());
+    await expectSeen(page().getByText(/^Blocking findings \d+(?: → \d+)+/));
+    await page().getByText("raw events", { exact: true }).click();
+    await page().locator(".raw summary").first().click();
+    await expectSeen(page().locator(".raw pre").getByText('"type": "story.added"'));
   });
 
   test("shows on the diff what was blamed, by whom it was written, and why", async () => {
-    await page.goto(at("/story/cap-the-wait/diff?attempt=1"));
-    await expectSeen(page.getByText(/Blamed by checks: proven in \d+ test runs/));
-    await page.getByText("Why this blame").click();
-    await expectSeen(page.locator(".blame li").first());
-    expect(await page.locator(".hunk .author").allInnerTexts()).toContain("attempt 1");
-    await page.getByLabel("Up to").selectOption({ label: "now" });
-    await expect.poll(() => page.locator(".hunk .author").allInnerTexts()).toContain("attempt 3");
+    await page().goto(at("/story/cap-the-wait/diff?attempt=1"));
+    await expectSeen(page().getByText(/Blamed by checks: proven in \d+ test runs/));
+    await page().getByText("Why this blame").click();
+    await expectSeen(page().locator(".blame li").first());
+    expect(await page().locator(".hunk .author").allInnerTexts()).toContain("attempt 1");
+    await page().getByLabel("Up to").selectOption({ label: "now" });
+    await expect.poll(() => page().locator(".hunk .author").allInnerTexts()).toContain("attempt 3");
   });
 
   test("a diff shows the words that changed, side by side, and remembers what was viewed", async () => {
-    await page.goto(at("/story/cap-the-wait/diff"));
-    await expectSeen(page.locator(".hunk").first());
-    await page.getByRole("slider", { name: "Attempt" }).focus();
-    await page.keyboard.press("Home");
-    await expect.poll(() => page.url()).toContain("attempt=1");
-    await page.getByRole("checkbox", { name: "Side by side" }).check();
-    await expectSeen(page.locator(".hunk.is-split").first());
-    expect(await complaints(page)).toEqual([]);
-    await page.goto(at("/story/billing-export/diff?attempt=2"));
-    await expectSeen(page.locator("tr.added mark").first());
-    await page.getByRole("checkbox", { name: "Viewed src/export.js" }).check();
-    await expect.poll(() => page.locator(".hunk").count()).toBe(0);
-    await page.reload();
-    expect(await page.getByRole("checkbox", { name: "Viewed src/export.js" }).isChecked()).toBe(true);
+    await page().goto(at("/story/cap-the-wait/diff"));
+    await expectSeen(page().locator(".hunk").first());
+    await page().getByRole("slider", { name: "Attempt" }).focus();
+    await page().keyboard.press("Home");
+    await expect.poll(() => page().url()).toContain("attempt=1");
+    await page().getByRole("checkbox", { name: "Side by side" }).check();
+    await expectSeen(page().locator(".hunk.is-split").first());
+    expect(await complaints(page())).toEqual([]);
+    await page().goto(at("/story/billing-export/diff?attempt=2"));
+    await expectSeen(page().locator("tr.added mark").first());
+    await page().getByRole("checkbox", { name: "Viewed src/export.js" }).check();
+    await expect.poll(() => page().locator(".hunk").count()).toBe(0);
+    await page().reload();
+    expect(await page().getByRole("checkbox", { name: "Viewed src/export.js" }).isChecked()).toBe(true);
   });
 
   test("comments on lines go back as one brief", async () => {
-    await page.goto(at("/story/billing-export/diff"));
-    await page.getByRole("button", { name: "Comment on line 2", exact: true }).click();
-    await page.getByLabel("Comment on src/export.js:2, for the next attempt").fill("name it rows");
-    await page.getByRole("button", { name: "Reply" }).first().click();
-    await page.getByLabel("Comment on src/export.js:3, for the next attempt").fill("a point");
-    await page.getByRole("button", { name: "Send back with 2 comments" }).focus();
-    await page.keyboard.press("Enter");
-    const receipt = page.locator(".receipt").filter({ hasText: "Send back: billing-export, as ada" });
+    await page().goto(at("/story/billing-export/diff"));
+    await page().getByRole("button", { name: "Comment on line 2", exact: true }).click();
+    await page().getByLabel("Comment on src/export.js:2, for the next attempt").fill("name it rows");
+    await page().getByRole("button", { name: "Reply" }).first().click();
+    await page().getByLabel("Comment on src/export.js:3, for the next attempt").fill("a point");
+    await page().getByRole("button", { name: "Send back with 2 comments" }).focus();
+    await page().keyboard.press("Enter");
+    const receipt = page().locator(".receipt").filter({ hasText: "Send back: billing-export, as ada" });
     await expectSeen(receipt);
     await receipt.getByRole("button", { name: "Undo" }).click();
-    await expectSeen(page.getByText("Undone: billing-export is as it was before the answer."));
+    await expectSeen(page().getByText("Undone: billing-export is as it was before the answer."));
   });
 
   test("shows what was spent with a table under each chart, and verifies the trail", async () => {
-    await page.goto(at("/cost"));
-    await expectSeen(page.getByRole("img", { name: /Spent by story/ }));
-    await page.getByText("Table: Spent by story").click();
-    await expectSeen(page.getByRole("rowheader", { name: "billing-export" }));
-    await page.getByText("model", { exact: true }).click();
-    await expectSeen(page.getByRole("img", { name: /Spent by model/ }));
-    await page.goto(at("/events"));
-    await page.getByRole("button", { name: "Questions", exact: true }).click();
+    await page().goto(at("/cost"));
+    await expectSeen(page().getByRole("img", { name: /Spent by story/ }));
+    await page().getByText("Table: Spent by story").click();
+    await expectSeen(page().getByRole("rowheader", { name: "billing-export" }));
+    await page().getByText("model", { exact: true }).click();
+    await expectSeen(page().getByRole("img", { name: /Spent by model/ }));
+    await page().goto(at("/events"));
+    await page().getByRole("button", { name: "Questions", exact: true }).click();
     await expect
-      .poll(() => page.locator(".raw code:not(.hash)").allInnerTexts())
+      .poll(() => page().locator(".raw code:not(.hash)").allInnerTexts())
       .toEqual(Array.from({ length: 2 }, () => "escalation.raised"));
-    await page.getByRole("button", { name: "Verify the chain" }).click();
-    await expectSeen(page.getByText(/Intact: \d+ lines/));
-    await page.goto(at("/settings"));
-    const own = page.getByRole("region", { name: "What differs from the defaults" });
+    await page().getByRole("button", { name: "Verify the chain" }).click();
+    await expectSeen(page().getByText(/Intact: \d+ lines/));
+    await page().goto(at("/settings"));
+    const own = page().getByRole("region", { name: "What differs from the defaults" });
     await expectSeen(own.getByRole("rowheader", { name: "preset", exact: true }));
     expect(await own.getByRole("rowheader", { name: "autonomy" }).count()).toBe(0);
   });
 
   test("writes a story that the parser accepts, and edits it", async () => {
-    await page.keyboard.press("c");
-    await page.getByLabel("Id, in the names").fill("send-mail");
-    const text = page.getByRole("textbox", { name: "Story" });
+    await page().keyboard.press("c");
+    await page().getByLabel("Id, in the names").fill("send-mail");
+    const text = page().getByRole("textbox", { name: "Story" });
     await text.fill("---\ntitle: Send the mail\ndepends_on: [billing-exprt]\n---\n\n- [ ] it is sent\n");
-    await expectSeen(page.getByText(/line 3:.*depends on "billing-exprt".*did you mean "billing-export"/));
-    await page.getByRole("button", { name: "Save story" }).click();
-    await expectSeen(page.getByText("Nothing was written: fix the errors first."));
+    await expectSeen(page().getByText(/line 3:.*depends on "billing-exprt".*did you mean "billing-export"/));
+    await page().getByRole("button", { name: "Save story" }).click();
+    await expectSeen(page().getByText("Nothing was written: fix the errors first."));
     expect(existsSync(`${project.repository.root}/stories/send-mail.md`)).toBe(false);
-    expect(await complaints(page)).toEqual([]);
+    expect(await complaints(page())).toEqual([]);
     await text.fill("---\ntitle: Send the mail\nstatus: backlog\n---\n\n- [ ] it is sent\n");
-    await page.getByRole("button", { name: "Save story" }).click();
-    await expectSeen(page.getByText("Wrote stories/send-mail.md."));
+    await page().getByRole("button", { name: "Save story" }).click();
+    await expectSeen(page().getByText("Wrote stories/send-mail.md."));
     expect(readFileSync(`${project.repository.root}/stories/send-mail.md`, "utf8")).toContain("title: Send the mail");
-    await page.goto(at("/story/totals-page"));
-    await page.getByRole("link", { name: "Edit", exact: true }).click();
+    await page().goto(at("/story/totals-page"));
+    await page().getByRole("link", { name: "Edit", exact: true }).click();
     await expect.poll(() => text.inputValue()).toContain("depends_on: [billing-export]");
-    await page.getByRole("button", { name: "Cancel" }).click();
-    await expectSeen(page.getByRole("heading", { name: "Show the totals of the export" }));
+    await page().getByRole("button", { name: "Cancel" }).click();
+    await expectSeen(page().getByRole("heading", { name: "Show the totals of the export" }));
   });
 
   test("draws which story waits for which, and goes through them by keys", async () => {
-    await page.goto(at("/graph"));
-    await expectSeen(page.getByText(/Critical path 2 stories one after the other/));
-    await page.keyboard.press("j");
-    await page.keyboard.press("j");
-    await page.keyboard.press("Enter");
-    await expectSeen(page.getByRole("heading", { name: "Show the totals of the export" }));
+    await page().goto(at("/graph"));
+    await expectSeen(page().getByText(/Critical path 2 stories one after the other/));
+    await page().keyboard.press("j");
+    await page().keyboard.press("j");
+    await page().keyboard.press("Enter");
+    await expectSeen(page().getByRole("heading", { name: "Show the totals of the export" }));
   });
 
   test("runs nothing of what agents and story files say", async () => {
@@ -259,23 +232,23 @@ describe("the dashboard", () => {
       "/story/hostile/diff",
       "/events?q=hostile",
     ]) {
-      await page.goto(at(path));
-      await expectSeen(page.getByText("<img src=x", { exact: false }).first());
-      expect(await page.title()).not.toBe("owned");
-      expect(await page.locator("#app img:not([src='/icon.svg'])").count()).toBe(0);
-      expect(await page.locator("a[href^='javascript:']").count()).toBe(0);
+      await page().goto(at(path));
+      await expectSeen(page().getByText("<img src=x", { exact: false }).first());
+      expect(await page().title()).not.toBe("owned");
+      expect(await page().locator("#app img:not([src='/icon.svg'])").count()).toBe(0);
+      expect(await page().locator("a[href^='javascript:']").count()).toBe(0);
     }
   });
 
   test("saves a story as one file that opens offline", async () => {
-    await page.goto(at("/story/hostile"));
+    await page().goto(at("/story/hostile"));
     const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("button", { name: "Save as one HTML file" }).click(),
+      page().waitForEvent("download"),
+      page().getByRole("button", { name: "Save as one HTML file" }).click(),
     ]);
     const file = await download.path();
     expect(readFileSync(file, "utf8")).not.toContain("<img");
-    const offline = await browser.newContext({ offline: true });
+    const offline = await context().browser()!.newContext({ offline: true });
     const alone = await offline.newPage();
     const asked: string[] = [];
     alone.on("request", (request) => asked.push(request.url()));
@@ -294,42 +267,46 @@ describe("an answer", () => {
     await hostile.getByRole("button", { name: /^Abandon/ }).click();
     await hostile.getByLabel("Reason, recorded with your name").fill("never mind");
     await hostile.getByRole("button", { name: "Abandon", exact: true }).click();
-    const receipt = page.locator(".receipt").filter({ hasText: "Abandon: hostile, as ada. No engine is running" });
-    await page.getByRole("link", { name: /^Stories/ }).click();
+    const receipt = page().locator(".receipt").filter({ hasText: "Abandon: hostile, as ada. No engine is running" });
+    await page()
+      .getByRole("link", { name: /^Stories/ })
+      .click();
     await expectSeen(receipt);
     await receipt.getByRole("button", { name: "Undo" }).click();
-    await expectSeen(page.getByText("Undone: hostile is as it was before the answer."));
-    await page.goto(at("/"));
+    await expectSeen(page().getByText("Undone: hostile is as it was before the answer."));
+    await page().goto(at("/"));
     await expectSeen(hostile);
 
-    await page.getByRole("button", { name: "Start engine" }).click();
-    await expectSeen(page.locator(".engine", { hasText: "Engine running" }), 60_000);
-    await page.locator("#main").focus();
-    await page.keyboard.press("j");
-    await page.keyboard.press("1");
-    await page.keyboard.type("a point, as in 12.50");
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("Enter");
+    await page().getByRole("button", { name: "Start engine" }).click();
+    await expectSeen(page().locator(".engine", { hasText: "Engine running" }), 60_000);
+    await page().locator("#main").focus();
+    await page().keyboard.press("j");
+    await page().keyboard.press("1");
+    await page().keyboard.type("a point, as in 12.50");
+    await page().keyboard.press("Tab");
+    await page().keyboard.press("Enter");
     await expect.poll(() => need("invoices").count()).toBe(0);
-    await page.getByRole("link", { name: /^Stories/ }).click();
+    await page()
+      .getByRole("link", { name: /^Stories/ })
+      .click();
     await expectSeen(column("Done").getByRole("link", { name: "Export the invoices as CSV" }), 60_000);
-    await page.goto(at("/story/billing-export"));
-    await expectSeen(page.getByText("ada (dashboard) says send-back: a point, as in 12.50"));
+    await page().goto(at("/story/billing-export"));
+    await expectSeen(page().getByText("ada (dashboard) says send-back: a point, as in 12.50"));
   });
 
   test("raises a budget, in the unit that people think in", async () => {
-    await page.goto(at("/question/esc-hostile-1"));
-    const hostile = page.getByRole("article");
+    await page().goto(at("/question/esc-hostile-1"));
+    const hostile = page().getByRole("article");
     await hostile.getByRole("radio", { name: /^Raise the limit/ }).check();
     await hostile.getByLabel("New limit, attempts").fill("4");
     const [answered] = await Promise.all([
-      page.waitForResponse("**/api/answers"),
+      page().waitForResponse("**/api/answers"),
       hostile.getByRole("button", { name: "Raise the limit" }).click(),
     ]);
     expect(await answered.json()).toEqual({ story: "hostile", verb: "raise-budget", by: "ada" });
-    await page.goto(at("/story/hostile"));
-    await page.getByText("raw events", { exact: true }).click();
-    const said = page.locator(".raw").filter({ hasText: "ada (dashboard) says raise-budget" });
+    await page().goto(at("/story/hostile"));
+    await page().getByText("raw events", { exact: true }).click();
+    const said = page().locator(".raw").filter({ hasText: "ada (dashboard) says raise-budget" });
     await said.locator("summary").click();
     await expectSeen(said.getByText('"budget": "failures:review"', { exact: false }));
     await expectSeen(said.getByText('"limit": 4', { exact: false }));
@@ -338,21 +315,23 @@ describe("an answer", () => {
   test("waives with a reason, which is never shown as a pass", async () => {
     await expectSeen(need("<img"), 30_000);
     await need("<img").locator("[data-main]").click();
-    const hostile = page.getByRole("article");
+    const hostile = page().getByRole("article");
     await hostile.getByRole("radio", { name: /^Waive/ }).check();
     await hostile.getByLabel("Reason, recorded with your name").fill("a test of ours");
     await hostile.getByRole("button", { name: "Waive", exact: true }).click();
-    await expectSeen(page.locator(".receipt").filter({ hasText: "Waive: hostile" }));
-    await page.goto(at("/story/hostile"));
-    await expectSeen(page.getByText("review waived by ada: a test of ours"));
-    await expectSeen(page.locator(".gates li").filter({ hasText: "review" }).locator(".badge", { hasText: "waived" }));
+    await expectSeen(page().locator(".receipt").filter({ hasText: "Waive: hostile" }));
+    await page().goto(at("/story/hostile"));
+    await expectSeen(page().getByText("review waived by ada: a test of ours"));
+    await expectSeen(
+      page().locator(".gates li").filter({ hasText: "review" }).locator(".badge", { hasText: "waived" }),
+    );
   });
 
   test("is followed live: a story that is new appears, and is worked on, without a reload", async () => {
-    await page.evaluate(() => Object.assign(globalThis, { same: true }));
+    await page().evaluate(() => Object.assign(globalThis, { same: true }));
     project.repository.write("stories/greet-again.md", "---\ntitle: Greet once more\n---\n\nAgain.\n");
-    await expectSeen(page.getByRole("link", { name: "Greet once more" }).first(), 30_000);
-    expect(await page.evaluate(() => (globalThis as { same?: boolean }).same)).toBe(true);
+    await expectSeen(page().getByRole("link", { name: "Greet once more" }).first(), 30_000);
+    expect(await page().evaluate(() => (globalThis as { same?: boolean }).same)).toBe(true);
   });
 });
 
@@ -379,12 +358,12 @@ describe("every page", () => {
   test.each(sample(KINDS, 2))(
     "is accessible %s, and fits",
     async (_, options) => {
-      await visit(options);
+      await open(options);
       for (const [path, there] of PAGES) {
-        await page.goto(at(path));
-        await expectSeen(page.locator(there).first());
-        expect(await complaints(page), path).toEqual([]);
-        const tooWide = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+        await page().goto(at(path));
+        await expectSeen(page().locator(there).first());
+        expect(await complaints(page()), path).toEqual([]);
+        const tooWide = await page().evaluate<number>("document.documentElement.scrollWidth - innerWidth");
         expect(tooWide, path).toBeLessThanOrEqual(0);
       }
     },
@@ -392,21 +371,21 @@ describe("every page", () => {
   );
 
   test("is dark when the person wants it dark", async () => {
-    const paper = (): Promise<string> => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
-    await page.getByLabel("Theme").selectOption("dark");
+    const paper = (): Promise<string> => page().evaluate<string>("getComputedStyle(document.body).backgroundColor");
+    await page().getByLabel("Theme").selectOption("dark");
     const dark = await paper();
-    await page.getByLabel("Theme").selectOption("light");
+    await page().getByLabel("Theme").selectOption("light");
     expect(dark).not.toBe(await paper());
-    await page.reload();
-    await expect.poll(() => page.getByLabel("Theme").inputValue()).toBe("light");
+    await page().reload();
+    await expect.poll(() => page().getByLabel("Theme").inputValue()).toBe("light");
   });
 
   test("can be reached with the keyboard, past what stands before it", async () => {
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("Enter");
-    await expect.poll(() => page.evaluate<string>("document.activeElement.id")).toBe("main");
-    await page.keyboard.press("Tab");
-    await expect.poll(() => page.evaluate<string>('document.activeElement.closest("main")?.id')).toBe("main");
-    expect(await page.evaluate<string>("document.activeElement.id")).not.toBe("main");
+    await page().keyboard.press("Tab");
+    await page().keyboard.press("Enter");
+    await expect.poll(() => page().evaluate<string>("document.activeElement.id")).toBe("main");
+    await page().keyboard.press("Tab");
+    await expect.poll(() => page().evaluate<string>('document.activeElement.closest("main")?.id')).toBe("main");
+    expect(await page().evaluate<string>("document.activeElement.id")).not.toBe("main");
   });
 });

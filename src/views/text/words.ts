@@ -20,9 +20,6 @@ export function shortLine(text: string, maxChars: number): string {
     .trimEnd()}…`;
 }
 
-/** For a terminal: code is not set in backticks there. */
-export const withoutBackticks = (text: string): string => text.replaceAll(/`([^`\n]+)`/g, "$1");
-
 export const moneyText = (usd: number): string => `$${usd.toFixed(2)}`;
 
 /** `850 ms`, `12 s`, `3 m 20 s`, `2 h 5 m`: two units at most, for people. */

@@ -1,13 +1,14 @@
 import type { Problem } from "../../core/events/error.ts";
+import { textWidth, withoutBackticks } from "../../stdx/plain-text.ts";
 
 /** A problem as compilers print theirs: where, what, the line with a caret under it, and what to do. */
 export function problemText(problem: Problem, { color }: { readonly color: boolean }): string {
   const paint = color ? ANSI : PLAIN;
   const where = paint.bold(`${toPrintable(problem.file)}:${problem.line}:${problem.column}:`);
   const severity = problem.severity === "error" ? paint.red("error:") : paint.yellow("warning:");
-  const lines = [`${where} ${severity} ${toPrintable(problem.message)}`];
+  const lines = [`${where} ${severity} ${toPrintable(withoutBackticks(problem.message))}`];
   if (problem.source !== undefined) lines.push(...caret(problem, problem.source, paint));
-  if (problem.hint !== "") lines.push(`  ${toPrintable(problem.hint)}`);
+  if (problem.hint !== "") lines.push(`  ${toPrintable(withoutBackticks(problem.hint))}`);
   return lines.join("\n");
 }
 
@@ -15,10 +16,10 @@ function caret(problem: Problem, source: string, paint: typeof PLAIN): string[] 
   const number = String(problem.line);
   const before = source.slice(0, problem.column - 1);
   const marked = source.slice(problem.column - 1, problem.column - 1 + (problem.length ?? 1));
-  const marks = "^".repeat(Math.max(1, width(toPrintable(marked))));
+  const marks = "^".repeat(Math.max(1, textWidth(toPrintable(marked))));
   return [
     `  ${paint.dim(`${number} |`)} ${toPrintable(source)}`,
-    `  ${paint.dim(`${" ".repeat(number.length)} |`)} ${" ".repeat(width(toPrintable(before)))}${paint.red(marks)}`,
+    `  ${paint.dim(`${" ".repeat(number.length)} |`)} ${" ".repeat(textWidth(toPrintable(before)))}${paint.red(marks)}`,
   ];
 }
 
@@ -26,16 +27,6 @@ function caret(problem: Problem, source: string, paint: typeof PLAIN): string[] 
 const toPrintable = (text: string): string => text.replaceAll("\t", " ").replaceAll(UNPRINTABLE, "\uFFFD");
 
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
-
-/** Terminals give these two columns. */
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
-
-function width(text: string): number {
-  let columns = 0;
-  for (const char of text) columns += WIDE.test(char) ? 2 : /\p{Mn}/u.test(char) ? 0 : 1;
-  return columns;
-}
 
 const ansiStyle = (open: number, close: number) => (text: string) => `\u001b[${open}m${text}\u001b[${close}m`;
 const ANSI = { bold: ansiStyle(1, 22), red: ansiStyle(31, 39), yellow: ansiStyle(33, 39), dim: ansiStyle(2, 22) };

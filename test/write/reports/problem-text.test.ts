@@ -38,7 +38,15 @@ describe("problemText", () => {
       "     |    ^^^",
     ]);
     expect(plain({ source: "日本: x", column: 5, length: 1 })[2]).toBe("    |       ^");
+    expect(plain({ source: "、👩‍👩: x", column: 8, length: 1 })[2]).toBe("    |          ^");
     expect(plain({ source: "a", column: 9, length: 0 })[2]).toBe("    |  ^");
+  });
+
+  it("sets no code in backticks: a terminal does not", () => {
+    expect(plain({ message: "`a` is wrong", hint: "Run `remand init`; a single ` stays" })).toMatchObject({
+      0: "remand.yaml:7:3: error: a is wrong",
+      3: "  Run remand init; a single ` stays",
+    });
   });
 
   it("lets nothing from the file reach the terminal as a command", () => {

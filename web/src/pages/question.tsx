@@ -116,14 +116,16 @@ function Tries({ tries, story }: { readonly tries: readonly TryRow[]; readonly s
           <tbody>
             {tries.map(({ attempt, said, changed, failed, costUsd }) => (
               <tr key={attempt}>
-                <th scope="row">
+                <th scope="row" data-label="Attempt">
                   <Link to={`/story/${story}/diff?attempt=${attempt}`}>{attempt}</Link>
                 </th>
-                <td>
+                <td data-label="Said">
                   <Words text={said} />
                 </td>
-                <td>{changed.length === 0 ? <span class="muted">nothing</span> : <Files files={changed} />}</td>
-                <td>
+                <td data-label="Changed">
+                  {changed.length === 0 ? <span class="muted">nothing</span> : <Files files={changed} />}
+                </td>
+                <td data-label="Failed by">
                   <ul>
                     {failed.map((each) => (
                       <li key={each}>
@@ -132,7 +134,9 @@ function Tries({ tries, story }: { readonly tries: readonly TryRow[]; readonly s
                     ))}
                   </ul>
                 </td>
-                <td class="number">{costUsd === null ? <span class="muted">unknown</span> : moneyText(costUsd)}</td>
+                <td class="number" data-label="Cost">
+                  {costUsd === null ? <span class="muted">unknown</span> : moneyText(costUsd)}
+                </td>
               </tr>
             ))}
           </tbody>

@@ -12,7 +12,7 @@ import { Tabs } from "../parts/tabs.tsx";
 import { Words } from "../parts/words.tsx";
 import { Link, searchParam, setSearchParam } from "../router.tsx";
 import { useDocument } from "../use-document.ts";
-import { BlameItem } from "./story-parts.tsx";
+import { BlameItem, GateRuns } from "./story-parts.tsx";
 
 /** How many tabs are shown until the user asks for more. */
 const SHOWN = 8;
@@ -155,14 +155,7 @@ function JudgedGate({ gate, story }: { readonly gate: AttemptGate; readonly stor
         </ul>
         {findingsLeftOut > 0 && <p class="muted">and {findingsLeftOut} more</p>}
         {findings.length === 0 && gate.summary !== "" && <p class="muted">{gate.summary}</p>}
-        {runs.map(({ check, environment, result: each, details }) => (
-          <p class="muted" key={`${check} ${environment}`}>
-            <Badge word={each} label={`${check}${environment === "" ? "" : ` in ${environment}`}`} /> {details}
-          </p>
-        ))}
-        {evidence.map((id, index) => (
-          <KeptText id={id} label={evidence.length === 1 ? "Evidence" : `Evidence ${index + 1}`} key={id} />
-        ))}
+        <GateRuns runs={runs} evidence={evidence} />
       </details>
     </li>
   );

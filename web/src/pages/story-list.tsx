@@ -1,8 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { BoardCard } from "../../../src/views/board/board.ts";
-import { COLUMN_TITLES } from "../../../src/views/board/board.ts";
 import { BulkActions } from "../parts/bulk-actions.tsx";
-import { Badge, GateStrip, Money, Why } from "../parts/marks.tsx";
+import { GateStrip, Money, StateBadge, Why } from "../parts/marks.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Link, searchParam } from "../router.tsx";
 import { type CardPages, useCardPages } from "../use-card-pages.ts";
@@ -117,7 +116,7 @@ function Cells({ card, isSelected, onSelect }: CellsProps) {
         <span class="muted">{card.id}</span>
       </span>
       <span role="cell">
-        <Badge word={card.status} label={COLUMN_TITLES[card.column]} />
+        <StateBadge card={card} />
       </span>
       <span role="cell" class="virtual-why">
         <Why card={card} />

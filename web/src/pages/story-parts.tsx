@@ -37,15 +37,24 @@ function Gate({ gate: { gate, result, summary, counted, runs, evidence } }: { re
       </h3>
       {summary !== "" && <p class="muted">{summary}</p>}
       {counted !== "" && <p class="muted">{counted}</p>}
-      {runs.map(({ check, environment, result: each, details }) => (
+      <GateRuns runs={runs} evidence={evidence} />
+    </li>
+  );
+}
+
+/** The commands of a gate with their results, and what was kept of them. */
+export function GateRuns({ runs, evidence }: Pick<GateCard, "runs" | "evidence">) {
+  return (
+    <>
+      {runs.map(({ check, environment, result, details }) => (
         <p class="muted" key={`${check} ${environment}`}>
-          <Badge word={each} label={`${check}${environment === "" ? "" : ` in ${environment}`}`} /> {details}
+          <Badge word={result} label={`${check}${environment === "" ? "" : ` in ${environment}`}`} /> {details}
         </p>
       ))}
       {evidence.map((id, index) => (
         <KeptText id={id} label={evidence.length === 1 ? "Evidence" : `Evidence ${index + 1}`} key={id} />
       ))}
-    </li>
+    </>
   );
 }
 

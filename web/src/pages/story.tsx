@@ -17,7 +17,7 @@ import { Answers } from "../parts/needs-you.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { StoryOutput } from "../parts/output-pane.tsx";
 import { MarkdownView } from "../parts/markdown-view.tsx";
-import { Badge, Money, Why } from "../parts/marks.tsx";
+import { Money, StateBadge, Why } from "../parts/marks.tsx";
 import { Timeline } from "../parts/timeline.tsx";
 import { Words } from "../parts/words.tsx";
 import { unaskedOptions } from "../parts/unasked.ts";
@@ -87,7 +87,7 @@ function Head({ story: { card, story, branch, commit, place, delivered } }: { re
       <div class="head">
         <h1>{story.title}</h1>
         <p class="summary">
-          <Badge word={card.status} />
+          <StateBadge card={card} />
           <span>{facts.join(" · ")}</span>
           <Money usd={card.costUsd} unknown={card.costUnknown} limit={card.costLimitUsd} />
         </p>
@@ -97,11 +97,7 @@ function Head({ story: { card, story, branch, commit, place, delivered } }: { re
       </div>
       <div class="tools">
         {commit !== "" && <Link to={`/story/${story.id}/diff`}>Diff and blame</Link>}
-        {delivered !== null && /^https?:/.test(delivered) && (
-          <a href={delivered} rel="noreferrer noopener" target="_blank">
-            Open the pull request
-          </a>
-        )}
+        {delivered !== null && <Delivered where={delivered} />}
         {story.kind !== "loop" && <Link to={`/story/${story.id}/edit`}>Edit</Link>}
         <Export path={`/stories/${story.id}/export`} file={`${story.id}.html`} label="Save as one HTML file" />
         <Copy text={command} />
@@ -112,6 +108,19 @@ function Head({ story: { card, story, branch, commit, place, delivered } }: { re
       </div>
     </>
   );
+}
+
+/** The pull request; without a forge the line that opens one, to copy; else where the work is. */
+function Delivered({ where }: { readonly where: string }) {
+  if (/^https?:/.test(where))
+    return (
+      <a href={where} rel="noreferrer noopener" target="_blank">
+        Open the pull request
+      </a>
+    );
+  const [, command] = /; (gh pr create .+)$/s.exec(where) ?? [];
+  if (command !== undefined) return <Copy text={command} label="Open a pull request: gh pr create" />;
+  return <span class="muted">Delivered: {where}</span>;
 }
 
 /** What comes next, and whose turn it is. */

@@ -17,7 +17,7 @@ export interface BarChartProps {
 
 const HEIGHT = 22;
 const WIDTH = 640;
-const NAMES = 180;
+const NAMES = 200;
 /** More bars than these say less. */
 const MOST = 15;
 

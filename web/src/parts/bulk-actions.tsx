@@ -5,13 +5,19 @@ import { countText } from "../../../src/stdx/plain-text.ts";
 import { refusalText, say } from "../ask.ts";
 import { isReadOnly } from "../hello.ts";
 import { asRefusal } from "../use-document.ts";
+import { AnswerProblem, MessageForm } from "./needs-you.tsx";
 import { addReceipt, sendAnswer } from "./receipts.tsx";
 
-const VERBS: readonly AnswerVerb[] = ["send-back", "abandon"];
+/** What can be said of several stories, and what it does. */
+const VERBS = {
+  "send-back": "Your instructions go into the next brief of each",
+  abandon: "Each story ends as failed; its branch stays",
+} as const satisfies { readonly [V in AnswerVerb]?: string };
+type BulkVerb = keyof typeof VERBS;
 
 /** What can be done with several stories at once. */
 export function BulkActions({ stories, onDone }: { readonly stories: readonly string[]; onDone(): void }) {
-  const [verb, setVerb] = useState<AnswerVerb | null>(null);
+  const [verb, setVerb] = useState<BulkVerb | null>(null);
   const [problem, setProblem] = useState("");
   if (stories.length === 0) return null;
   const run = async (work: () => Promise<void>): Promise<void> => {
@@ -39,7 +45,7 @@ export function BulkActions({ stories, onDone }: { readonly stories: readonly st
       <button type="button" disabled={isReadOnly()} onClick={() => void setPaused(false)}>
         Resume
       </button>
-      {VERBS.map((each) => (
+      {(Object.keys(VERBS) as BulkVerb[]).map((each) => (
         <button
           type="button"
           disabled={isReadOnly()}
@@ -54,38 +60,14 @@ export function BulkActions({ stories, onDone }: { readonly stories: readonly st
         Clear
       </button>
       {verb !== null && (
-        <BulkMessage
-          verb={verb}
+        <MessageForm
+          answer={{ verb, label: ANSWER_LABELS[verb], does: VERBS[verb], price: "" }}
           onSend={(message) => void run(() => sendAnswer(stories, { verb, message }))}
+          onCancel={() => setVerb(null)}
           key={verb}
         />
       )}
-      {problem !== "" && (
-        <p class="need-problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <AnswerProblem text={problem} />
     </div>
-  );
-}
-
-function BulkMessage({ verb, onSend }: { readonly verb: AnswerVerb; onSend(message: string): void }) {
-  const [message, setMessage] = useState("");
-  return (
-    <form
-      class="need-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSend(message);
-      }}
-    >
-      <label>
-        {verb === "send-back" ? "Instructions for the next attempt" : "Reason, recorded with your name"}
-        <textarea rows={2} required value={message} onInput={(event) => setMessage(event.currentTarget.value)} />
-      </label>
-      <button type="submit" class="primary">
-        {ANSWER_LABELS[verb]}
-      </button>
-    </form>
   );
 }

@@ -16,17 +16,17 @@ export function Convergence({ rounds }: { readonly rounds: readonly Round[] }) {
       `${(index / (shown.length - 1)) * (WIDTH - 8) + 4},${HEIGHT - 4 - (blocking / most) * (HEIGHT - 8)}`,
   );
   const [first, last] = [shown[0]!, shown.at(-1)!];
-  const verdict =
-    last.blocking < first.blocking ? "converges" : last.blocking > first.blocking ? "moves away" : "does not move";
+  const [verdict, tone] =
+    last.blocking < first.blocking
+      ? ["converges", "line-good"]
+      : last.blocking > first.blocking
+        ? ["moves away", "line-bad"]
+        : ["does not move", "line-flat"];
   const tests = shown.flatMap(({ failedTests }) => failedTests ?? []);
   return (
     <p class="convergence">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width={WIDTH} height={HEIGHT} aria-hidden="true">
-        <polyline
-          points={points.join(" ")}
-          fill="none"
-          class={last.blocking <= first.blocking ? "line-good" : "line-bad"}
-        />
+        <polyline points={points.join(" ")} fill="none" class={tone} />
       </svg>
       <span>
         Blocking findings {shown.map(({ blocking }) => blocking).join(" → ")}

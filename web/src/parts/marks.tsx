@@ -1,4 +1,4 @@
-import type { BoardRow, GateMark } from "../../../src/views/board/board.ts";
+import { type BoardRow, type GateMark, stateText } from "../../../src/views/board/board.ts";
 import { durationText, moneyText } from "../../../src/views/text/words.ts";
 import { localTime } from "../time.ts";
 import { now } from "../clock.ts";
@@ -39,6 +39,11 @@ export function Badge({ word, label }: { readonly word: string; readonly label?:
     </span>
   );
 }
+
+/** A story's state, in the words of `remand status`. */
+export const StateBadge = ({ card }: { readonly card: BoardRow }) => (
+  <Badge word={card.status} label={stateText(card).word} />
+);
 
 export function GateStrip({ gates }: { readonly gates: readonly GateMark[] }) {
   if (gates.length === 0) return null;

@@ -225,7 +225,8 @@ export function Answers({ abouts, answers, onAnswered }: AnswersProps) {
   );
 }
 
-function AnswerProblem({ text }: { readonly text: string }) {
+/** Why an answer was refused. */
+export function AnswerProblem({ text }: { readonly text: string }) {
   if (text === "") return null;
   return (
     <p class="need-problem" role="alert">
@@ -235,12 +236,13 @@ function AnswerProblem({ text }: { readonly text: string }) {
 }
 
 interface MessageProps {
-  readonly answer: LikelyAnswer;
+  readonly answer: Pick<LikelyAnswer, "verb" | "label" | "does" | "price">;
   onSend(message: string): void;
   onCancel(): void;
 }
 
-function MessageForm({ answer, onSend, onCancel }: MessageProps) {
+/** The message of an answer that needs one. */
+export function MessageForm({ answer, onSend, onCancel }: MessageProps) {
   const [message, setMessage] = useState("");
   return (
     <form

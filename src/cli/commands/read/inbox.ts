@@ -1,7 +1,8 @@
+import { withoutBackticks } from "../../../stdx/plain-text.ts";
 import { isOpenStatus, locationText, statusText } from "../../../core/gates/finding.ts";
 import { TRIAGE_OPTIONS, answerCommand } from "../../../core/stories/escalation.ts";
 import { itemsOf, type InboxItem } from "../../../views/answers/inbox.ts";
-import { deferredText, shortLine, withoutBackticks } from "../../../views/text/words.ts";
+import { deferredText, shortLine } from "../../../views/text/words.ts";
 import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
 import { fieldsHelp, JSON_OPTION, pickFields, pickedFields } from "../../json-fields.ts";
 import { answerByPicker } from "../work/answer.ts";
@@ -74,7 +75,7 @@ function itemText(world: World, item: InboxItem, all: readonly InboxItem[]): str
     ...answers.flatMap(({ verb, does, cost }) => [
       `  ${answerCommand(item.id, verb)}`,
       ...labeledLines(world, "      ", `${does}. Costs: ${cost}.`).map(paint.dim),
-      ...(verb === "dispute" ? disputableLines(item) : []),
+      ...(verb === "dispute" ? disputableLines(world, item) : []),
     ]),
     ...causeLines(item, all),
     ...(item.story === null ? [] : triageLines(world, item, paint.dim)),
@@ -110,11 +111,11 @@ function openFindings({ attempts }: InboxItem): string[] {
 }
 
 /** A finding is disputed by its id, which stands nowhere else in a question. */
-function disputableLines({ disputable }: InboxItem): string[] {
+function disputableLines(world: World, { disputable }: InboxItem): string[] {
   const shown = disputable
     .slice(0, MOST_FINDINGS)
-    .map(({ finding, text }) => `      --finding ${finding}  ${shortLine(text, 100)}`);
-  const more = disputable.length - shown.length;
+    .flatMap(({ finding, text }) => labeledLines(world, `      --finding ${finding}  `, shortLine(text, 100)));
+  const more = disputable.length - Math.min(disputable.length, MOST_FINDINGS);
   return more === 0 ? shown : [...shown, `      and ${more} more`];
 }
 

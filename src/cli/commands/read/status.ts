@@ -1,9 +1,9 @@
-import { countText, plural } from "../../../stdx/plain-text.ts";
+import { countText, plural, withoutBackticks } from "../../../stdx/plain-text.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
 import type { RunOutline } from "../../../core/stories/run-state.ts";
 import { type BoardRow, attemptCount, boardRows, byUrgency, stripText, whoText } from "../../../views/board/board.ts";
 import { forecastLines, forecastOf } from "../../../views/board/ledger.ts";
-import { type Glyphs, durationText, shortLine, spentText, withoutBackticks } from "../../../views/text/words.ts";
+import { type Glyphs, durationText, shortLine, spentText } from "../../../views/text/words.ts";
 import { nextStep, summaryText } from "../../../views/run/run-summary.ts";
 import { type CliCommand, EXIT, type ExitCode, type World, exitCodeOf } from "../../../app/command.ts";
 import { JSON_FIELDS, JSON_OPTION, fieldsHelp, pickFields, pickedFields, runDocument } from "../../json-fields.ts";

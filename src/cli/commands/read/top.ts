@@ -1,12 +1,12 @@
 import { RemandError } from "../../../core/events/error.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
 import type { RunOutline } from "../../../core/stories/run-state.ts";
-import { countText, fitText } from "../../../stdx/plain-text.ts";
+import { countText, fitText, wrapText, withoutBackticks } from "../../../stdx/plain-text.ts";
 import { entries } from "../../../stdx/sorted-map.ts";
 import { type BoardRow, attemptCount, boardRows, byUrgency, stripText, whoText } from "../../../views/board/board.ts";
 import { zonedTime } from "../../../views/run/event-text.ts";
 import { nextStep, summaryText } from "../../../views/run/run-summary.ts";
-import { durationText, shortLine } from "../../../views/text/words.ts";
+import { durationText, moneyText, shortLine } from "../../../views/text/words.ts";
 import { type CliCommand, EXIT, type ExitCode, INTERRUPTED, type Keyboard, type World } from "../../../app/command.ts";
 import { personOf } from "../../../app/option-values.ts";
 import { nothingYet, warnOfJournal } from "../../../app/with-journal.ts";
@@ -73,14 +73,15 @@ async function top(world: World, fields: readonly string[] | null | false): Prom
 }
 
 const COLUMNS: readonly Column[] = [
-  { title: "STORY", least: 14 },
+  { title: "STORY", least: 12 },
   { title: "STATE" },
-  { title: "WHO", extra: 3 },
-  { title: "ATTEMPT", extra: 2 },
-  { title: "SPENT", extra: 1 },
+  { title: "WHO", extra: 2 },
+  { title: "ATTEMPT", extra: 3 },
+  { title: "SPENT", align: "right", extra: 1 },
+  { title: "LIMIT", align: "right", extra: 4 },
   { title: "TIME", align: "right" },
-  { title: "WHAT", least: 24 },
-  { title: "GATES", extra: 4 },
+  { title: "WHAT", least: 12 },
+  { title: "GATES", extra: 5 },
 ];
 
 /** `selected`: the row that keys are about; `null`: no row has a mark. */
@@ -95,7 +96,8 @@ function storyTable(world: World, rows: readonly BoardRow[], selected: StoryId |
     stateCell(row, glyphs),
     whoText(row),
     attemptCount(row),
-    moneyOf(row),
+    moneyOf({ ...row, costLimitUsd: null }),
+    row.costLimitUsd === null ? "" : moneyText(row.costLimitUsd),
     timeText(row, world.now()),
     whyText({ ...row, since: null }, world.now()),
     stripText(row.gates, glyphs),
@@ -104,10 +106,8 @@ function storyTable(world: World, rows: readonly BoardRow[], selected: StoryId |
 }
 
 /** How long what runs has been running; else how long agents and checks took in all. */
-function timeText({ since, timeMs }: BoardRow, now: number): string {
-  if (since !== null) return durationText(Math.max(0, now - since));
-  return timeMs === 0 ? "" : durationText(timeMs);
-}
+const timeText = ({ since, timeMs }: BoardRow, now: number): string =>
+  since === null && timeMs === 0 ? "" : durationText(since === null ? timeMs : Math.max(0, now - since));
 
 interface Screen {
   run: RunOutline;
@@ -254,9 +254,10 @@ async function printedText(world: World, title: string, print: (there: World) =>
   return { title, lines: printed.replace(/\n$/, "").split("\n"), from: 0, next: null };
 }
 
-/** Lines of the screen that are not rows of the list. */
-const FRAME_ROWS = 5;
-const pageRows = (keyboard: Keyboard): number => Math.max(1, keyboard.rows() - FRAME_ROWS);
+/** Lines of the screen that are not rows of the list, beside the summary. */
+const FRAME_ROWS = 4;
+const pageRows = (keyboard: Keyboard, summary: readonly string[] = [""]): number =>
+  Math.max(1, keyboard.rows() - FRAME_ROWS - summary.length);
 
 const KEYS = "j/k move  a answer  l log  d diff  enter history  p pause/resume  q quit";
 const TIME_OF_DAY = 11;
@@ -267,7 +268,8 @@ function listLines(world: World, keyboard: Keyboard, screen: Screen): string[] {
   const { dot } = glyphsFor(world.env);
   // One column less: a terminal that is filled to its edge may begin a new line by itself.
   const width = Math.max(20, world.columns() - 1);
-  const page = pageRows(keyboard);
+  const summary = wrapText(summaryText(run, null, dot), width);
+  const page = pageRows(keyboard, summary);
   const at = Math.max(0, placeOf(screen));
   const from = Math.max(0, Math.min(at - Math.floor(page / 2), rows.length - page));
   const shown = rows.slice(from, from + page);
@@ -275,12 +277,19 @@ function listLines(world: World, keyboard: Keyboard, screen: Screen): string[] {
   const table = storyTable({ ...world, columns: () => width }, shown, selected);
   return [
     paint.strong(fitText(`remand top ${dot} ${engineText(run)} ${dot} ${time.slice(TIME_OF_DAY)} ${offset}`, width)),
-    fitText(summaryText(run, null, dot), width),
+    ...summary,
     ...(table.length === 0 ? ["(no story is open)"] : table),
     ...Array.from({ length: Math.max(0, page - shown.length) }, () => ""),
-    fitText(shortLine(screen.message || screen.printed || nextStep(run, null).join(" "), 400), width),
+    fitText(shortLine(screen.message || aboutSelected(screen), 400), width),
     paint.dim(fitText(`${rows.length > page ? `${at + 1} of ${rows.length}  ` : ""}${KEYS}`, width)),
   ];
+}
+
+/** What was printed last for a story that is worked on; of another one, what it waits for. */
+function aboutSelected({ rows, selected, printed, run }: Screen): string {
+  const row = rows.find(({ id }) => id === selected);
+  if (row === undefined) return nextStep(run, null).join(" ");
+  return row.since !== null && printed !== "" ? printed : withoutBackticks(row.why);
 }
 
 function engineText({ engine, stories }: RunOutline): string {

@@ -1,3 +1,4 @@
+import { withoutBackticks } from "../../../stdx/plain-text.ts";
 import { durationMs } from "../../../config/duration.ts";
 import type { BudgetName } from "../../../core/stories/budget.ts";
 import { RemandError } from "../../../core/events/error.ts";
@@ -18,7 +19,7 @@ import { collect, nameMeant, personOf, wordOf } from "../../../app/option-values
 import type { Answer } from "../../../core/events/event.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
 import { itemsOf } from "../../../views/answers/inbox.ts";
-import { shortLine, withoutBackticks } from "../../../views/text/words.ts";
+import { shortLine } from "../../../views/text/words.ts";
 import { labeledLines } from "../../table.ts";
 import { type AskedQuestion, pickAnswer } from "../../picker.ts";
 

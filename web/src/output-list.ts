@@ -21,6 +21,28 @@ export interface OutputList {
   counts(): { readonly all: number; readonly matching: number };
 }
 
+interface FrameWork {
+  write(): void;
+  scroll(): void;
+}
+
+const waiting = new Set<FrameWork>();
+
+/**
+ * Runs work in the next frame: what is written by all lists first, then where they scroll to. So twenty lists cost one
+ * layout, and a flood of lines costs one write a frame.
+ */
+export function inNextFrame(work: FrameWork): void {
+  waiting.add(work);
+  if (waiting.size > 1) return;
+  requestAnimationFrame(() => {
+    const all = [...waiting];
+    waiting.clear();
+    for (const { write } of all) write();
+    for (const { scroll } of all) scroll();
+  });
+}
+
 /** Tool calls in a row are one line that opens. */
 const TOOL = /^(?:→ |tool: )/;
 

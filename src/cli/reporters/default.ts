@@ -1,6 +1,5 @@
 import type { Command } from "../../core/stories/command.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
-import { fitText } from "../../stdx/plain-text.ts";
 import { storiesOf, summaryText } from "../../views/run/run-summary.ts";
 import { type Glyphs, durationText, shortLine } from "../../views/text/words.ts";
 import { canRedraw, glyphsFor, paintFor } from "../terminal-kind.ts";
@@ -95,8 +94,23 @@ export function footerLines({ state, asked, output, beganAt, now, columns, glyph
     `${summaryText(state, asked, glyphs.dot)} ${glyphs.dot} ${elapsed}`,
   ];
   // One column less: a terminal that is filled to its edge may begin a new line by itself.
-  return lines.map((line) => fitText(line, Math.max(8, columns - 1), ""));
+  return lines.map((line) => fitLine(line, Math.max(8, columns - 1)));
 }
+
+/** A line that wraps would be two, and drawing the footer again would leave one of them behind. */
+function fitLine(line: string, columns: number): string {
+  let used = 0;
+  let kept = "";
+  for (const char of line) {
+    used += WIDE.test(char) ? 2 : 1;
+    if (used > columns) return kept;
+    kept += char;
+  }
+  return kept;
+}
+
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}\uff01-\uff60]/u;
 
 const MOST_SHOWN = 3;
 

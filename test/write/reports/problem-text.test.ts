@@ -38,7 +38,7 @@ describe("problemText", () => {
       "     |    ^^^",
     ]);
     expect(plain({ source: "日本: x", column: 5, length: 1 })[2]).toBe("    |       ^");
-    expect(plain({ source: "、👩‍👩: x", column: 8, length: 1 })[2]).toBe("    |          ^");
+    expect(plain({ source: "、。: x", column: 5, length: 1 })[2]).toBe("    |       ^");
     expect(plain({ source: "a", column: 9, length: 0 })[2]).toBe("    |  ^");
   });
 

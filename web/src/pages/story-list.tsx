@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { BoardCard } from "../../../src/views/board/board.ts";
 import { BulkActions } from "../parts/bulk-actions.tsx";
 import { GateStrip, Money, StateBadge, Why } from "../parts/marks.tsx";
@@ -9,6 +9,7 @@ import { type CardPages, useCardPages } from "../use-card-pages.ts";
 /** The height of a row in pixels: the same for all, so that the place of each is known without drawing it. */
 const ROW = 46;
 const BESIDE = 10;
+const STEP = 5;
 
 /** Every story on a line. Only the rows in view are drawn: ten thousand cost as much as a hundred. */
 export function StoryList({ query }: { readonly query: string }) {
@@ -41,19 +42,26 @@ interface RowsProps {
 
 function Rows({ pages, matching, selected, onSelect }: RowsProps) {
   const box = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 800 });
+  const [view, setView] = useState({ first: 0, last: 30 });
   const look = (): void => {
     const element = box.current;
-    if (element !== null) setView({ top: element.scrollTop, height: element.clientHeight });
+    if (element === null) return;
+    // In steps, so that most scrolls draw nothing: rows beside the view are there already.
+    const first = Math.floor(element.scrollTop / ROW / STEP) * STEP - BESIDE;
+    const last = Math.ceil((element.scrollTop + element.clientHeight) / ROW / STEP) * STEP + BESIDE;
+    setView((before) => (before.first === first && before.last === last ? before : { first, last }));
   };
   useEffect(() => {
     look();
     addEventListener("resize", look);
     return () => removeEventListener("resize", look);
   }, []);
-  const first = Math.max(0, Math.floor(view.top / ROW) - BESIDE);
-  const last = Math.min(matching - 1, Math.ceil((view.top + view.height) / ROW) + BESIDE);
+  const first = Math.max(0, view.first);
+  const last = Math.min(matching - 1, view.last);
   useEffect(() => pages.want(first, last));
+  const current = useRef(onSelect);
+  current.current = onSelect;
+  const select = useCallback((id: string, isOn: boolean): void => current.current(id, isOn), []);
   const rows = Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at);
   return (
     <div
@@ -82,7 +90,7 @@ function Rows({ pages, matching, selected, onSelect }: RowsProps) {
                   …
                 </span>
               ) : (
-                <Cells card={card} isSelected={selected.includes(card.id)} onSelect={onSelect} />
+                <Cells card={card} isSelected={selected.includes(card.id)} onSelect={select} />
               )}
             </div>
           );
@@ -98,7 +106,15 @@ interface CellsProps {
   onSelect(id: string, isOn: boolean): void;
 }
 
+/** Drawn again only when the story, or its mark, is another one. */
 function Cells({ card, isSelected, onSelect }: CellsProps) {
+  return useMemo(
+    () => <CellTexts card={card} isSelected={isSelected} onSelect={onSelect} />,
+    [card, isSelected, onSelect],
+  );
+}
+
+function CellTexts({ card, isSelected, onSelect }: CellsProps) {
   return (
     <>
       <span role="cell">

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { OutputLine } from "../../../src/core/events/output-line.ts";
 import { followOutput } from "../follow-output.ts";
-import { createOutputList, type OutputList } from "../output-list.ts";
+import { createOutputList, inNextFrame, type OutputList } from "../output-list.ts";
 import { Filter } from "./filter.tsx";
 
 const MOST_KEPT = 20_000;
@@ -36,10 +36,20 @@ export function OutputPane({ label, step = "", follow, most = MOST_SHOWN, hasToo
     const own = createOutputList(element, hasTools ? MOST_KEPT : most, most);
     list.current = own;
     own.show({ step, query: "" });
+    let pending: readonly OutputLine[] = [];
+    const work = {
+      write: (): void => {
+        own.add(pending);
+        pending = [];
+        // Counts are shown beside a search; else it matters only that there are lines.
+        const { all, matching } = own.counts();
+        setCounts((before) => (hasTools || before.matching === 0 ? { all, matching } : before));
+      },
+      scroll: (): void => (following.current ? toEnd(element) : undefined),
+    };
     return follow((lines) => {
-      own.add(lines);
-      setCounts(own.counts());
-      if (following.current) toEnd(element);
+      pending = [...pending, ...lines];
+      inNextFrame(work);
     });
     // What follows is the same for as long as the pane is there.
   }, []);

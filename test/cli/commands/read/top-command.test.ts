@@ -59,7 +59,7 @@ describe("remand top", () => {
     expect(ran.exit).toBe(0);
     expect(ran.err).toContain("this is one look");
     const [head, ...rows] = ran.out.split("\n");
-    expect(head).toMatch(/^STORY +STATE +WHO +ATTEMPT +SPENT +TIME +WHAT +GATES$/);
+    expect(head).toMatch(/^STORY +STATE +WHO +ATTEMPT +SPENT +LIMIT +TIME +WHAT +GATES$/);
     expect(rows.map((row) => row.split(" ")[0])).toEqual(["pay-bank", "later", "say-hello", "3", ""]);
     expect(ran.out).not.toContain("\u001b");
     expect(await on(fakeHost(), top, [])).toMatchObject({ exit: 2, err: expect.stringContaining("nothing has run") });

@@ -36,21 +36,9 @@ export function OutputPane({ label, step = "", follow, most = MOST_SHOWN, hasToo
     const own = createOutputList(element, hasTools ? MOST_KEPT : most, most);
     list.current = own;
     own.show({ step, query: "" });
-    let pending: readonly OutputLine[] = [];
-    const work = {
-      write: (): void => {
-        own.add(pending);
-        pending = [];
-        // Counts are shown beside a search; else it matters only that there are lines.
-        const { all, matching } = own.counts();
-        setCounts((before) => (hasTools || before.matching === 0 ? { all, matching } : before));
-      },
-      scroll: (): void => (following.current ? toEnd(element) : undefined),
-    };
-    return follow((lines) => {
-      pending = [...pending, ...lines];
-      inNextFrame(work);
-    });
+    // Counts are shown beside a search; else it matters only that there are lines.
+    const count = (): void => setCounts((before) => (hasTools || before.matching === 0 ? own.counts() : before));
+    return follow(lineWriter(own, count, () => (following.current ? toEnd(element) : undefined)));
     // What follows is the same for as long as the pane is there.
   }, []);
   useEffect(() => {
@@ -81,6 +69,22 @@ export function OutputPane({ label, step = "", follow, most = MOST_SHOWN, hasToo
       )}
     </div>
   );
+}
+
+/** Collects lines until the next frame. A tab out of sight has none: what is too much for the list is dropped. */
+function lineWriter(list: OutputList, count: () => void, scroll: () => void): (lines: readonly OutputLine[]) => void {
+  let pending: OutputLine[] = [];
+  const write = (): void => {
+    list.add(pending);
+    pending = [];
+    count();
+  };
+  const work = { write, scroll };
+  return (lines) => {
+    pending.push(...lines);
+    if (pending.length > 2 * MOST_KEPT) pending = pending.slice(-MOST_KEPT);
+    inNextFrame(work);
+  };
 }
 
 interface FollowBoxProps {

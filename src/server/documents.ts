@@ -38,13 +38,22 @@ const PAGE = 100;
 const MOST_STORY_LINES = 5000;
 const MOST_DIFF_LINES = 6000;
 
+/** Counted once for each state: a filter asks at every key, and the counts are those of all stories. */
+const counted = new WeakMap<RunState, ReturnType<typeof runCounts>>();
+
+function countsOf(run: RunState & WithEngine): ReturnType<typeof runCounts> {
+  const counts = counted.get(run) ?? runCounts(run, null);
+  counted.set(run, counts);
+  return counts;
+}
+
 export function boardOf(currentRun: CurrentRun | null, cards: readonly BoardCard[], query: string): BoardDocument {
   const state = currentRun?.state ?? null;
   const matching = cards.filter((card) => cardMatches(card, query));
   return {
     position: state?.position ?? 0,
     hasJournal: currentRun !== null,
-    counts: state === null ? NO_COUNTS : runCounts(state, null),
+    counts: state === null ? NO_COUNTS : countsOf(state),
     spentUsd: state?.spent.costUsd ?? 0,
     costUnknown: state?.spent.costUnknown ?? false,
     limitUsd: state?.raised["run-cost"] ?? state?.policy?.limits.run.costUsd ?? null,

@@ -34,7 +34,8 @@ const named = (id: string): Shown => ({ id, title: id, what: "" });
 
 type Listener = (lines: readonly OutputLine[]) => void;
 
-const MOST_LINES = 300;
+/** A pane shows about ten at once; the page of the story has all of them. */
+const MOST_LINES = 120;
 
 function Panes({ shown }: { readonly shown: readonly Shown[] }) {
   const listeners = useRef(new Map<string, Listener>());

@@ -7,7 +7,7 @@ export interface FilterProps {
 }
 
 /** Reports the text once typing pauses. */
-const REST_MS = 30;
+const REST_MS = 15;
 
 export function Filter({ label, value, onInput }: FilterProps) {
   const [text, setText] = useState(value);

@@ -147,11 +147,13 @@ async function follow(world: World, printNew: () => Promise<void>): Promise<void
   try {
     while (!over.signal.aborted) {
       await new Promise<void>((done) => {
-        const timer = setTimeout(done, LOOK_EVERY_MS);
-        over.signal.addEventListener("abort", () => {
+        const end = (): void => {
           clearTimeout(timer);
+          over.signal.removeEventListener("abort", end);
           done();
-        });
+        };
+        const timer = setTimeout(end, LOOK_EVERY_MS);
+        over.signal.addEventListener("abort", end);
       });
       await printNew();
     }

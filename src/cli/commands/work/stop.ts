@@ -39,12 +39,13 @@ export const command: CliCommand = {
 
 async function stop(world: World, typed: readonly string[], options: Options): Promise<void> {
   const by = await personOf(world, options.by);
-  const { states } = await namedStories(world, typed);
+  const { states, engine } = await namedStories(world, typed);
   const open = states.filter(({ ending, held }) => ending === null && !held);
   const now = options.now === true ? { now: true } : {};
   for (const { story } of open)
     await world.host.appendEvents(world.cwd, story.id, [{ type: "story.held", by, ...now }]);
-  const busy = open.filter(({ running }) => running !== null).map(({ story }) => story.id);
+  // What an engine that is gone had started does not run any more.
+  const busy = open.filter(({ running }) => running !== null && engine !== "gone").map(({ story }) => story.id);
   const held = open.map(({ story }) => story.id);
   if (options.json === true)
     world.out(

@@ -73,7 +73,7 @@ async function top(world: World, fields: readonly string[] | null | false): Prom
 }
 
 const COLUMNS: readonly Column[] = [
-  { title: "STORY", least: 12 },
+  { title: "STORY", least: 18 },
   { title: "STATE" },
   { title: "WHO", extra: 2 },
   { title: "ATTEMPT", extra: 3 },

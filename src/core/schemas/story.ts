@@ -5,7 +5,12 @@ import { INCOMPLETE_CATEGORIES } from "../stories/reading.ts";
 import { PHASES, SHELVES, TDD_PHASES } from "../stories/story.ts";
 import { amount, count, doer, roleNameSchema, storyIdSchema, text, texts } from "./scalars.ts";
 
-const criterionSchema = z.strictObject({ id: text, text });
+const criterionSchema = z.strictObject({
+  id: text,
+  text,
+  /** A person decided that this scenario does not count: it is shown, and nothing has to verify it. */
+  excused: z.strictObject({ by: text, reason: text }).exactOptional(),
+});
 
 /** A unit of work, as its file defined it when the event was written. */
 export const storySchema = z.strictObject({

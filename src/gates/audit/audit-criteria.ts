@@ -56,8 +56,10 @@ export function mentionedCriteria(
 /** The criteria, in the prompt's words, that an audit has to name and did not. */
 export function unmentionedCriteria(criteria: readonly Criterion[], reading: Reading): string[] {
   const results = criteriaResults(criteria, reading);
-  return criteria.flatMap(({ id, text }, index) =>
-    results[index]?.status === "unknown" ? [`Is ${id} verified, or has it failed, and what shows it? ${text}`] : [],
+  return criteria.flatMap(({ id, text, excused }, index) =>
+    results[index]?.status === "unknown" && excused === undefined
+      ? [`Is ${id} verified, or has it failed, and what shows it? ${text}`]
+      : [],
   );
 }
 

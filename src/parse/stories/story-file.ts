@@ -4,6 +4,7 @@ import type { SourceLocation, Problem } from "../../core/events/error.ts";
 import { markdownLines, lineIndex } from "../../stdx/text-lines.ts";
 import { nearMiss } from "../../stdx/plain-text.ts";
 import { type FieldReader, type MarkdownFile, fieldReader, fileName, readMarkdownFile } from "../data/front-matter.ts";
+import { isRecord } from "../../stdx/assert.ts";
 import { readCriteria } from "./story-criteria.ts";
 
 export interface StoryReading {
@@ -73,7 +74,7 @@ function storyOf(file: MarkdownFile, fields: FieldReader, name: string, problems
     kind: fields.text("type") ?? "feature",
     labels: fields.texts("labels") ?? [],
     dependsOn: dependencies(fields),
-    criteria: criteriaOf(file, problems),
+    criteria: withExcuses(criteriaOf(file, problems), fields, file.fields?.["excused"]),
     shelf: shelfOf(fields),
     body,
     completed: completedPhases(fields),
@@ -115,6 +116,7 @@ const KNOWN_KEYS: readonly string[] = [
   "reviews_complete",
   "branch",
   "oracle",
+  "excused",
   ...RECORD_TEXTS,
   ...Object.keys(FLAGS),
   ...DEPENDENCY_KEYS,
@@ -226,6 +228,25 @@ function criteriaOf(file: MarkdownFile, problems: Problem[]): Story["criteria"] 
     hint,
   });
   return criteria;
+}
+
+/** The scenarios that a person took out of the count, each with the name and the reason. */
+function withExcuses(criteria: Story["criteria"], fields: FieldReader, value: unknown): Story["criteria"] {
+  if (value === undefined || value === null) return criteria;
+  const hint = "For example: excused: [{ criterion: AC2, by: Ada, reason: the old form is gone }]";
+  if (!Array.isArray(value)) fields.complain("excused", "excused must be a list", hint);
+  const entries = (Array.isArray(value) ? value : []).flatMap((entry, index) => {
+    const [criterion, by, reason] = ["criterion", "by", "reason"].map((key) => (isRecord(entry) ? entry[key] : null));
+    const isWhole = [criterion, by, reason].every((text) => typeof text === "string" && text.trim() !== "");
+    const isKnown = criteria.some(({ id, text }) => criterion === id || criterion === text);
+    if (!isWhole) fields.complain("excused", "each entry needs criterion, by and reason", hint, index);
+    else if (!isKnown) fields.complain("excused", `no criterion is "${shorten(String(criterion))}"`, hint, index);
+    return isWhole && isKnown ? [{ criterion, excused: { by: String(by), reason: String(reason) } }] : [];
+  });
+  return criteria.map((each) => {
+    const found = entries.find(({ criterion }) => criterion === each.id || criterion === each.text);
+    return found === undefined ? each : { ...each, excused: found.excused };
+  });
 }
 
 function firstHeading(body: string): string | undefined {

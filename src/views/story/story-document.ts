@@ -152,7 +152,7 @@ function gateCards(state: StoryState): readonly GateCard[] {
 interface CriterionCard {
   readonly id: string;
   readonly text: string;
-  readonly status: "verified" | "failed" | "unknown";
+  readonly status: "verified" | "failed" | "unknown" | "excused";
   readonly evidence: string;
 }
 
@@ -164,7 +164,8 @@ function criteriaSource({ audit, review, oracle }: StoryState["gates"]): GateSta
 /** An auditor names a criterion by its id or by its words. */
 export function criterionCards({ story, gates }: StoryState): readonly CriterionCard[] {
   const judged = criteriaSource(gates)?.last?.criteria ?? [];
-  return story.criteria.map(({ id, text }) => {
+  return story.criteria.map(({ id, text, excused }) => {
+    if (excused !== undefined) return { id, text, status: "excused", evidence: `${excused.by}: ${excused.reason}` };
     const found = judged.find(
       ({ criterion }) => criterion === id || criterion === text || criterion.startsWith(`${id}:`),
     );
@@ -183,9 +184,10 @@ export function criteriaText(state: StoryState): readonly string[] {
     const result = {
       verified: `VERIFIED${reason}`,
       failed: `FAILED${reason}`,
+      excused: `DOES NOT COUNT${reason}`,
       unknown: isPlanned || state.ending === null ? "not verified yet" : withTheWhole(state),
     }[status];
-    const age = isOld && status !== "unknown" ? " (before the newest work)" : "";
+    const age = isOld && (status === "verified" || status === "failed") ? " (before the newest work)" : "";
     return [`  ${id}  ${shortLine(text, 160)}`, `  ${" ".repeat(id.length)}  ${result}${age}`];
   });
 }

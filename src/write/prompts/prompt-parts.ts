@@ -33,7 +33,13 @@ export function start(pen: BriefWriter, rolePrompt: string, heading: string, ...
 
 export function criteriaList(pen: BriefWriter, criteria: readonly Criterion[]): BriefPiece {
   if (criteria.length === 0) return "- none is written down: the goal is what counts";
-  return bullets(pen, criteria, ({ id, text }) => `${name(pen, id)}: ${line(pen, text)}`, { what: "criteria" });
+  return bullets(
+    pen,
+    criteria,
+    ({ id, text, excused }) =>
+      `${name(pen, id)}: ${line(pen, text)}${excused === undefined ? "" : ` (does not count, says ${line(pen, excused.by)}: ${line(pen, excused.reason)})`}`,
+    { what: "criteria" },
+  );
 }
 
 export function commandList(pen: BriefWriter, commands: readonly VerificationCommand[]): BriefPiece {

@@ -47,7 +47,9 @@ function criteria({ story, gates: known }: StoryState): string {
   const said = [known.audit, known.review, known.oracle].flatMap((gate) => gate?.last?.criteria ?? []);
   const audited = new Map(said.toReversed().map((each) => [each.criterion, each]));
   return story.criteria
-    .map(({ id, text }) => {
+    .map(({ id, text, excused }) => {
+      if (excused !== undefined)
+        return `- ${quiet(text)} — does not count, says ${quiet(excused.by)}: ${quiet(excused.reason)}`;
       const found = audited.get(id) ?? audited.get(text);
       const mark = found?.status === "verified" ? "x" : " ";
       const evidence = found === undefined || found.evidence === "" ? "" : ` — ${quiet(found.evidence)}`;

@@ -25,6 +25,23 @@ describe("readStoryFile", () => {
     expect(read("").story).toMatchObject({ id: "card-1", title: "card-1", body: "" });
   });
 
+  it("takes a criterion out of the count on a person's word, and on nothing less", () => {
+    const body = "## Acceptance criteria\n\n- [ ] it opens\n- [ ] it closes\n";
+    const excused = "excused: [{ criterion: AC2, by: Ada, reason: nothing closes it }]";
+    const { story, problems } = read(`---\n${excused}\n---\n\n${body}`);
+    expect(problems).toEqual([]);
+    expect(story?.criteria).toEqual([
+      { id: "AC1", text: "it opens" },
+      { id: "AC2", text: "it closes", excused: { by: "Ada", reason: "nothing closes it" } },
+    ]);
+    expect(
+      messages(`---\nexcused: [{ criterion: AC2, reason: none }, { criterion: AC3, by: A, reason: b }]\n---\n${body}`),
+    ).toEqual([
+      expect.stringContaining("each entry needs criterion, by and reason") as string,
+      expect.stringContaining('no criterion is "AC3"') as string,
+    ]);
+  });
+
   it.each(["depends_on", "dependsOn", "dependencies"])("reads dependencies under %s", (key) => {
     expect(read(`---\n${key}: [a, b, a]\n---\n`).story?.dependsOn).toEqual(["a", "b"]);
     expect(read(`---\n${key}: a\n---\n`).story?.dependsOn).toEqual(["a"]);

@@ -3,6 +3,8 @@ import { presetPolicy } from "../../../src/config/presets.ts";
 import { storyId } from "../../../src/core/events/ids.ts";
 import type { PresetName } from "../../../src/core/events/policy.ts";
 import type { StoryState } from "../../../src/core/stories/story-state.ts";
+import { unknownReading } from "../../../src/core/stories/reading.ts";
+import { unmentionedCriteria } from "../../../src/gates/audit/audit-criteria.ts";
 import { byText, lookup } from "../../../src/stdx/sorted-map.ts";
 import { criteriaText, criterionCards } from "../../../src/views/story/story-document.ts";
 import { story } from "../../kit/story-world.ts";
@@ -40,6 +42,19 @@ test("each criterion has the auditor's result with its evidence", () => {
   const last = { ...gates.audit!.last!, ...audited("failed") };
   const reworked = { ...accepted, gates: { ...gates, audit: { ...gates.audit!, last, fresh: false } } };
   expect(criteriaText(reworked)).toContain("       FAILED (before the newest work)");
+});
+
+// S1.37
+test("a scenario that a person took out of the count is shown with the name and the reason", () => {
+  const state = stateAfter("critic-audit", {});
+  const [first, second] = state.story.criteria;
+  const excused = { by: "Ada", reason: "no caller has a cap" };
+  const criteria = [first!, { ...second!, excused }];
+  expect(criteriaText({ ...state, story: { ...state.story, criteria } })[3]).toBe(
+    "       DOES NOT COUNT - Ada: no caller has a cap",
+  );
+  const reading = { ...unknownReading(), result: "pass" as const };
+  expect(unmentionedCriteria(criteria, reading)).toEqual([expect.stringContaining("Is AC1 verified") as string]);
 });
 
 test("a criterion that no auditor has seen says why", () => {

@@ -1,9 +1,8 @@
 import { VERIFICATION } from "../../core/gates/registry.ts";
-import { RemandError } from "../../core/events/error.ts";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { CriterionResult, Judgement, Judge, Verdict } from "../../core/gates/gate.ts";
-import { ENGINE_ROLE, type RoleName } from "../../core/events/ids.ts";
+import { ENGINE_ROLE } from "../../core/events/ids.ts";
 import type { VerificationCommand } from "../../core/stories/prompt.ts";
 import type { Reading } from "../../core/stories/reading.ts";
 import type { Gate, GateRequest } from "../../ports/gate.ts";
@@ -22,14 +21,16 @@ import {
   unmentionedCriteria,
 } from "./audit-criteria.ts";
 import type { CreateGate } from "../gate-parts.ts";
-import { LOCAL } from "../checks/environments.ts";
+import { commandsIn } from "../checks/environments.ts";
 import {
   NO_PARTICULARS,
+  askingGate,
   bestEffortWords,
   contestedIn,
   shownContested,
   spentOn,
   testRunsBeside,
+  unjudged,
 } from "../review/review-summary.ts";
 
 export interface AuditOptions extends ReviewerSettings {
@@ -48,46 +49,26 @@ export interface AuditOptions extends ReviewerSettings {
  * word: an exit code outweighs it. An auditor that crashes, is silent or leaves a criterion out has not passed
  * anything.
  */
-export function createAuditGate(options: AuditOptions): Gate {
-  return {
-    name: "audit",
-    criteria: () => options.judgedBy,
-    async run(request, control) {
-      const beganAt = options.clock.now();
-      const judgement = (judgement: Omit<Judgement, "gate" | "tree" | "durationMs">): Judgement => ({
-        gate: "audit",
-        tree: request.tree,
-        durationMs: options.clock.now() - beganAt,
-        ...judgement,
-      });
-      const noJudgement = (result: "error" | "blocked", why: string, more: Partial<Judgement> = {}): Judgement =>
-        judgement({ result, findings: [], blocking: [], evidence: [], ...more, summary: `audit: ${why}` });
-      const judging = { request, control, asks: new Map<RoleName, number>() };
-      if (control.signal.aborted) return noJudgement("error", "stopped before it began");
-      try {
-        const checks = await engineRuns(options, request, control);
-        if (control.signal.aborted) return noJudgement("error", "stopped before it ended");
-        // Do not pay an auditor while the environment is broken.
-        if (checks?.result === "blocked" || checks?.result === "error")
-          return noJudgement(checks.result, checks.summary, { runs: checks.runs ?? [], evidence: checks.evidence });
-        const reply = await runAudit(options, judging, checks);
-        const spent = spentOn(judging, [reply]);
-        if (control.signal.aborted) return noJudgement("error", "stopped before it ended", spent);
-        return judgement(judgementOf(options.judge, judging, reply, checks));
-      } catch (error) {
-        if (!(error instanceof RemandError)) throw error;
-        return noJudgement("error", `${error.message} — ${error.hint}`);
-      }
-    },
-  };
-}
+export const createAuditGate = (options: AuditOptions): Gate =>
+  askingGate("audit", options, async (judging) => {
+    const { request, control } = judging;
+    const stopped = "stopped before it ended";
+    const checks = await engineRuns(options, request, control);
+    if (control.signal.aborted) return unjudged("audit", stopped);
+    // Do not pay an auditor while the environment is broken.
+    if (checks?.result === "blocked" || checks?.result === "error") {
+      const { result, summary, evidence, runs = [] } = checks;
+      return unjudged("audit", summary, { result, runs, evidence });
+    }
+    const reply = await runAudit(options, judging, checks);
+    if (control.signal.aborted) return unjudged("audit", stopped, spentOn(judging, [reply]));
+    return judgementOf(options.judge, judging, reply, checks);
+  });
 
 export const auditGate: CreateGate = ({ gates, environments, roles }, parts) => {
   const { reviewers, evidence, clock, workspace, checkouts } = parts;
   if (reviewers === null) return null;
   const { commands } = gates.checks;
-  const named = Object.keys(environments);
-  const everywhere = named.length === 0 ? [LOCAL] : named;
   return createAuditGate({
     ...reviewers,
     evidence,
@@ -95,9 +76,7 @@ export const auditGate: CreateGate = ({ gates, environments, roles }, parts) => 
     workspace,
     checkouts,
     judgedBy: [`an audit of each acceptance criterion by ${roles.auditor}`],
-    commands: commands.flatMap(({ run, environments: own = [] }) =>
-      (own.length === 0 ? everywhere : own).map((environment) => ({ command: run, environment })),
-    ),
+    commands: commandsIn(commands, environments),
     verify: commands.length === 0 ? null : (parts.gate("checks")?.run ?? null),
   });
 };

@@ -13,7 +13,7 @@ import type { CheckFault } from "./check-faults.ts";
 import { isNotStarted } from "./check-ending.ts";
 import { checksJudgement, confirmAtBase, nothingJudged, withLateReports } from "./checks-result.ts";
 import { type CheckEnvironment, LOCAL, cellName } from "./environments.ts";
-import { type KnownFlake, flakyElsewhere, markFlake, classifyFailures } from "./flakes.ts";
+import { type KnownFlake, quarantineOf, markFlake, classifyFailures } from "./flakes.ts";
 import type { CoverageRules } from "./measures.ts";
 import { momentIn, seenReports, shownPaths } from "./read-reports.ts";
 import {
@@ -75,7 +75,7 @@ export function createChecksGate(options: ChecksOptions): ChecksGate {
   async function judgeTests(request: GateRequest, control: CheckControl): Promise<TestedJudgement> {
     const beganAt = options.clock.now();
     const flakes = new Map((await (options.flakes?.() ?? [])).map((flake) => [flake.name, flake]));
-    const again = { reruns: options.reruns ?? 0, quarantined: flakyElsewhere(flakes.values(), request) };
+    const again = { reruns: options.reruns ?? 0, quarantined: quarantineOf(flakes.values(), request) };
     const ran = await runAll(request, control, (first, run) => classifyFailures(first, request, again, run));
     const tests = suiteResultsOf(ran.outcomes);
     const endWith = (judgement: Omit<Judgement, "durationMs">): TestedJudgement => ({

@@ -3,6 +3,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CheckRun } from "../../core/gates/gate.ts";
 import type { TreeId } from "../../core/events/ids.ts";
+import type { VerificationCommand } from "../../core/stories/prompt.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
 import { brokenBy, exitWords } from "./check-ending.ts";
@@ -14,6 +15,18 @@ export const LOCAL = "local";
 /** How one check in one environment is called. */
 export const cellName = ({ check, environment }: Pick<CheckRun, "check" | "environment">): string =>
   environment === LOCAL ? check : `${check} in ${environment}`;
+
+/** Each command in each environment that it is for, as agents are told to run it. */
+export function commandsIn(
+  commands: readonly { readonly run: string; readonly environments?: readonly string[] }[],
+  environments: Readonly<Record<string, unknown>>,
+): readonly VerificationCommand[] {
+  const named = Object.keys(environments);
+  const everywhere = named.length === 0 ? [LOCAL] : named;
+  return commands.flatMap(({ run, environments: own = [] }) =>
+    (own.length === 0 ? everywhere : own).map((environment) => ({ command: run, environment })),
+  );
+}
 
 export interface CheckEnvironment {
   /** Put in front of a check's command; `{checkout}` in it is the folder that the check is to run in. */

@@ -1,4 +1,5 @@
 import { isConclusive } from "../../core/events/error.ts";
+import { matchesTest } from "../../core/gates/base-failures.ts";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { GateRequest } from "../../ports/gate.ts";
@@ -17,10 +18,15 @@ export interface KnownFlake {
   readonly stories: readonly string[];
 }
 
-/** Tests that were flaky before another story's work: what they do here is not this story's doing. */
-export function flakyElsewhere(known: Iterable<KnownFlake>, { story, atBase }: GateRequest): ReadonlySet<string> {
-  const elsewhere = [...known].filter(({ stories }) => stories.some((id) => id !== story.id));
-  return new Set(elsewhere.map(({ name }) => name).filter((name) => !atBase.targets.includes(name)));
+/** Tests whose two answers are not this story's doing. */
+export type Quarantine = Pick<ReadonlySet<string>, "has">;
+
+/** Tests that were flaky at the base or before another story's work, and those that a person knows to fail. */
+export function quarantineOf(flakes: Iterable<KnownFlake>, { story, atBase }: GateRequest): Quarantine {
+  const elsewhere = [...flakes].filter(({ stories }) => stories.some((id) => id !== story.id));
+  const names = new Set([...atBase.flaky, ...elsewhere.map(({ name }) => name)]);
+  const isKnown = (name: string): boolean => atBase.known.some(({ test }) => matchesTest(name, test));
+  return { has: (name) => !atBase.targets.includes(name) && (names.has(name) || isKnown(name)) };
 }
 
 /**
@@ -31,7 +37,7 @@ export function flakyElsewhere(known: Iterable<KnownFlake>, { story, atBase }: G
 export async function classifyFailures(
   first: CheckOutcome,
   request: Pick<GateRequest, "last" | "tree">,
-  { reruns, quarantined }: { readonly reruns: number; readonly quarantined: ReadonlySet<string> },
+  { reruns, quarantined }: { readonly reruns: number; readonly quarantined: Quarantine },
   again: () => Promise<CheckOutcome>,
 ): Promise<CheckOutcome> {
   if (reruns === 0 || !isWorthAnotherRun(first, request)) return first;
@@ -52,7 +58,7 @@ function isWorthAnotherRun({ run, faults }: CheckOutcome, { last, tree }: Pick<G
   return !fresh.every(({ finding }) => seen.has(finding.id));
 }
 
-export function compareRuns(first: CheckOutcome, second: CheckOutcome, quarantined: ReadonlySet<string>): CheckOutcome {
+export function compareRuns(first: CheckOutcome, second: CheckOutcome, quarantined: Quarantine): CheckOutcome {
   const [before, after] = [first, second].map(
     ({ faults }) => new Map(faults.filter(isBlocking).map((fault) => [fault.name, fault])),
   ) as [Map<string, CheckFault>, Map<string, CheckFault>];

@@ -1,5 +1,3 @@
-import { RemandError } from "../../core/events/error.ts";
-import type { RoleName } from "../../core/events/ids.ts";
 import type { CheckRun, Judge, Judgement, Verdict } from "../../core/gates/gate.ts";
 import { roleOfReviewer } from "../../core/events/policy.ts";
 import type { VerificationCommand } from "../../core/stories/prompt.ts";
@@ -13,11 +11,11 @@ import { type OracleVerdict, readOracleVerdict } from "../../parse/agent/oracle-
 import { writeOracleClarification, writeOraclePrompt } from "../../write/prompts/audit-and-oracle.ts";
 import { mentionedCriteria } from "../audit/audit-criteria.ts";
 import { distinct, findingsOf } from "../checks/verdict-findings.ts";
-import { LOCAL } from "../checks/environments.ts";
+import { commandsIn } from "../checks/environments.ts";
 import type { CreateGate } from "../gate-parts.ts";
 import { type ReviewRun, type ReviewerSettings, askReviewer } from "../review/ask-reviewer.ts";
 import type { ReviewerReply } from "../review/reviewer-reply.ts";
-import { spentOn, testRunsBeside } from "../review/review-summary.ts";
+import { askingGate, spentOn, testRunsBeside } from "../review/review-summary.ts";
 
 interface OracleOptions extends ReviewerSettings {
   readonly workspace: Pick<Workspace, "diff">;
@@ -31,36 +29,13 @@ interface OracleOptions extends ReviewerSettings {
  * S3.1: an agent that did not do the work says whether the goal is reached. Only its `pass` does; `partial` is a fail. An
  * oracle that is silent, or cannot be read, has said nothing of the work.
  */
-function createOracleGate(options: OracleOptions): Gate {
-  return {
-    name: "oracle",
-    criteria: () => options.judgedBy,
-    async run(request, control) {
-      const beganAt = options.clock.now();
-      const judgement = (rest: Omit<Judgement, "gate" | "tree" | "durationMs">): Judgement => ({
-        gate: "oracle",
-        tree: request.tree,
-        durationMs: options.clock.now() - beganAt,
-        ...rest,
-      });
-      const noJudgement = (why: string): Judgement =>
-        judgement({ result: "error", findings: [], blocking: [], evidence: [], summary: `oracle: ${why}` });
-      const judging = { request, control, asks: new Map<RoleName, number>() };
-      if (control.signal.aborted) return noJudgement("stopped before it began");
-      try {
-        return judgement(judgementOf(options.judge, judging, await askOracle(options, judging)));
-      } catch (error) {
-        if (!(error instanceof RemandError)) throw error;
-        return noJudgement(`${error.message} — ${error.hint}`);
-      }
-    },
-  };
-}
+const createOracleGate = (options: OracleOptions): Gate =>
+  askingGate("oracle", options, async (judging) =>
+    judgementOf(options.judge, judging, await askOracle(options, judging)),
+  );
 
 export const oracleGate: CreateGate = ({ gates, environments, roles }, { reviewers, ...parts }) => {
   if (reviewers === null) return null;
-  const named = Object.keys(environments);
-  const everywhere = named.length === 0 ? [LOCAL] : named;
   return createOracleGate({
     ...reviewers,
     evidence: parts.evidence,
@@ -68,9 +43,7 @@ export const oracleGate: CreateGate = ({ gates, environments, roles }, { reviewe
     workspace: parts.workspace,
     checkouts: parts.checkouts,
     judgedBy: [`the verdict of ${roles.oracle} on the goal`],
-    commands: gates.checks.commands.flatMap(({ run, environments: own = [] }) =>
-      (own.length === 0 ? everywhere : own).map((environment) => ({ command: run, environment })),
-    ),
+    commands: commandsIn(gates.checks.commands, environments),
   });
 };
 

@@ -8,7 +8,7 @@ import type { Evidence } from "../../ports/evidence.ts";
 import type { GateRequest } from "../../ports/gate.ts";
 import { sumOfCounts } from "../../parse/tests/test-output.ts";
 import { readTestsRemoved } from "../../parse/tests/test-report-parts.ts";
-import { type KnownFlake, flakyElsewhere } from "../checks/flakes.ts";
+import { type KnownFlake, quarantineOf } from "../checks/flakes.ts";
 import { type CoverageRules, coverageFaults, coverageIn, measuredBefore, mostOf, ranOf } from "../checks/measures.ts";
 import type { ReportBaseline, SeenReports } from "../checks/read-reports.ts";
 import type { CheckOutcome } from "../checks/run-check.ts";
@@ -140,7 +140,7 @@ export async function suiteFindings(
   if (isGreen) {
     if (contradiction !== null) said.push(unproven("reports", contradiction));
     said.push(...(await reports.problems()).map((problem) => unproven("reports", problem)));
-    const quarantined = new Set([...request.atBase.flaky, ...flakyElsewhere(flakes.values(), request)]);
+    const quarantined = quarantineOf(flakes.values(), request);
     const flaky = [...flakes.values()].filter(
       ({ name, trees }) => trees.includes(request.tree) && !quarantined.has(name),
     );

@@ -1,4 +1,3 @@
-import { RemandError } from "../../core/events/error.ts";
 import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { Judgement, StageResult, Judge, Verdict } from "../../core/gates/gate.ts";
@@ -18,7 +17,7 @@ import {
   withEarlier,
 } from "./review-questions.ts";
 import type { CreateGate, GateSettings } from "../gate-parts.ts";
-import { NO_PARTICULARS, bestEffortWords, contestedIn, spentOn } from "./review-summary.ts";
+import { NO_PARTICULARS, askingGate, bestEffortWords, contestedIn, spentOn, unjudged } from "./review-summary.ts";
 
 export interface ReviewOptions extends ReviewerSettings, MaterialOptions {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff">;
@@ -40,43 +39,14 @@ interface StageReply {
  * by side. It brings what was said and leaves the result to the rule. A reviewer that crashes, is silent or
  * contradicts itself has said nothing: that is the gate's error, and never a verdict.
  */
-export function createReviewGate(options: ReviewOptions): Gate {
-  return {
-    name: "review",
-    criteria: () => options.judgedBy,
-    async run(request, control) {
-      const beganAt = options.clock.now();
-      const judgement = (judgement: Omit<Judgement, "gate" | "tree" | "durationMs">): Judgement => ({
-        gate: "review",
-        tree: request.tree,
-        durationMs: options.clock.now() - beganAt,
-        ...judgement,
-      });
-      const judging = { request, control, asks: new Map<RoleName, number>() };
-      const noJudgement = (why: string, spoken: readonly StageReply[] = []): Judgement =>
-        judgement({
-          result: "error",
-          findings: [],
-          blocking: [],
-          summary: `review: ${why}`,
-          ...spentOn(
-            judging,
-            spoken.map(({ reply }) => reply),
-          ),
-        });
-      if (control.signal.aborted) return noJudgement("stopped before it began");
-      try {
-        const material = await reviewMaterial(options, request);
-        const seen = await allHeard(options, judging, material);
-        if (control.signal.aborted) return noJudgement("stopped before it ended", seen);
-        return judgement(judgementOf(options.judge, judging, seen));
-      } catch (error) {
-        if (!(error instanceof RemandError)) throw error;
-        return noJudgement(`${error.message} — ${error.hint}`);
-      }
-    },
-  };
-}
+export const createReviewGate = (options: ReviewOptions): Gate =>
+  askingGate("review", options, async (judging) => {
+    const material = await reviewMaterial(options, judging.request);
+    const seen = await allHeard(options, judging, material);
+    const replies = seen.map(({ reply }) => reply);
+    if (judging.control.signal.aborted) return unjudged("review", "stopped before it ended", spentOn(judging, replies));
+    return judgementOf(options.judge, judging, seen);
+  });
 
 export const reviewGate: CreateGate = (settings, { reviewers, evidence, clock, workspace, checkouts }) =>
   reviewers === null

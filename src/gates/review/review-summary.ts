@@ -1,11 +1,54 @@
-import { type Judgement, gatesThat } from "../../core/gates/gate.ts";
+import { RemandError } from "../../core/events/error.ts";
+import { type GateName, type Judgement, gatesThat } from "../../core/gates/gate.ts";
 import type { RoleName } from "../../core/events/ids.ts";
 import type { ContestedTest } from "../../core/gates/contested-test.ts";
 import type { ShownContested } from "../../core/stories/prompt.ts";
-import type { GateRequest } from "../../ports/gate.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Gate, GateRequest } from "../../ports/gate.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import type { ReviewRun } from "./ask-reviewer.ts";
 import { type ReviewerReply, sum } from "./reviewer-reply.ts";
+
+/** A judgement without what is the same for every gate that asks agents. */
+export type ReviewEnding = Omit<Judgement, "gate" | "tree" | "durationMs">;
+
+/** A gate that asks agents. One that was stopped, or that could not ask, has judged nothing. */
+export function askingGate(
+  gate: GateName,
+  { clock, judgedBy }: { readonly clock: Clock; readonly judgedBy: readonly string[] },
+  judge: (judging: ReviewRun) => Promise<ReviewEnding>,
+): Gate {
+  return {
+    name: gate,
+    criteria: () => judgedBy,
+    async run(request, control) {
+      const beganAt = clock.now();
+      const judging = { request, control, asks: new Map<RoleName, number>() };
+      const end = (ending: ReviewEnding): Judgement => ({
+        gate,
+        tree: request.tree,
+        durationMs: clock.now() - beganAt,
+        ...ending,
+      });
+      if (control.signal.aborted) return end(unjudged(gate, "stopped before it began"));
+      try {
+        return end(await judge(judging));
+      } catch (error) {
+        if (!(error instanceof RemandError)) throw error;
+        return end(unjudged(gate, `${error.message} — ${error.hint}`, spentOn(judging, [])));
+      }
+    },
+  };
+}
+
+export const unjudged = (gate: GateName, why: string, more: Partial<ReviewEnding> = {}): ReviewEnding => ({
+  result: "error",
+  findings: [],
+  blocking: [],
+  evidence: [],
+  ...more,
+  summary: `${gate}: ${why}`,
+});
 
 type ReviewSpending = Pick<Judgement, "asked" | "sessions" | "evidence" | "costUsd" | "tokens" | "retryAt">;
 

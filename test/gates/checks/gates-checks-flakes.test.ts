@@ -141,6 +141,14 @@ describe("a test that is known to be flaky", () => {
       expect(await bench.judge([unit(["b"], [])], elsewhere)).toMatchObject({ result: "inconclusive" });
     });
 
+    test("where a person knows that it fails, as long as it is not red each time", async () => {
+      const known = { atBase: { failing: [], flaky: [], known: [{ test: "a", reason: "by chance" }], targets: [] } };
+      const judgement = await bench.judge([unit(["a"], [])], { reruns: 1 }, known);
+      expect(judgement).toMatchObject({ result: "pass", notes: ["1 quarantined flaky test: unit > a"] });
+      rmSync(join(bench.folder(), "runs"));
+      expect(await bench.judge([unit(["a"])], { reruns: 1 }, known)).toMatchObject({ result: "fail" });
+    });
+
     test("and a pass on a tree that it failed on before is a pass", async () => {
       const elsewhere = { flakes: flakes(["tree-now"], ["other-story"]) };
       expect(await bench.judge([unit([])], elsewhere)).toMatchObject({ result: "pass" });

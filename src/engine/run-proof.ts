@@ -1,7 +1,8 @@
 import type { BlameMaterial, ChangedHunk, LineCoverage } from "../core/blame/change.ts";
+import type { FailureReading } from "../core/blame/failure.ts";
 import { keyOf, type RunOutcome } from "../decide/blame/experiments.ts";
-import { filesWithout } from "../decide/blame/files-without.ts";
-import { groupsOf, outcomeOf } from "../decide/blame/outcome.ts";
+import { boundBy, filesWithout } from "../decide/blame/files-without.ts";
+import { groupsOf, isBroken, outcomeOf } from "../decide/blame/outcome.ts";
 import { withParts } from "../decide/blame/parts.ts";
 import type { ProofInput } from "../decide/blame/proof-input.ts";
 import { prepareProof } from "../decide/blame/prepare-proof.ts";
@@ -146,7 +147,9 @@ async function proofRound(
       const reading = readFailure(output, { root: path, paths: index });
       const run = { passed, timedOut, reading: tests === undefined ? reading : { ...reading, tests } };
       const tookMs = now() - beganAt;
-      return isOpaque ? byExitCode(run, tookMs) : outcomeOf(groups, { ...run, tookMs });
+      if (isOpaque) return byExitCode(run, tookMs);
+      const bound = changesBound(reading, withParts(hunks, parts, new Set(without)), new Set([...without, ...out]));
+      return { ...outcomeOf(groups, { ...run, tookMs }), ...bound };
     },
     onRun: ({ without, purpose }) => onRun?.(`${purpose}: ${treeWords(without.length + out.length, hunks.length)}`),
     signal,
@@ -165,6 +168,20 @@ async function proofRound(
   } finally {
     await runner.close();
   }
+}
+
+/** The changes that a broken build is about, by its own messages. */
+function changesBound(
+  { failures }: FailureReading,
+  hunks: readonly ChangedHunk[],
+  without: ReadonlySet<number>,
+): Pick<RunOutcome, "bound"> {
+  const messages = failures.filter(isBroken).flatMap(({ frames, file, line, message }) => {
+    const at = frames[0] ?? { file, line };
+    return at.file === null || at.line === null ? [] : [{ file: at.file, line: at.line, message }];
+  });
+  const bound = boundBy(hunks, without, messages);
+  return bound === null ? {} : { bound };
 }
 
 /** Only the failing tests, where all of them are known. */

@@ -1,3 +1,6 @@
+import { keyOf, type Experiments, type Outcome } from "./experiments.ts";
+import { complement, outcomeWithout, type Search } from "./search.ts";
+
 export type ProofKind =
   | "culprit"
   | "multi"
@@ -28,4 +31,121 @@ export interface Cause {
 
 export function rankedCause(kind: ProofKind, because: string, hunks: readonly number[] = []): Cause {
   return { kind, proven: false, hunks, because };
+}
+
+/** A set of hunks that is held to be the cause, with what has to go and to come along with it. */
+export interface Claim {
+  readonly kind: "culprit" | "multi" | "joint";
+  readonly culprits: readonly number[];
+  /** Innocent hunks that have to be taken back too, because the tree does not build otherwise. */
+  readonly taken: readonly number[];
+  /** Innocent hunks without which the culprits do not build on the base. */
+  readonly surroundings: readonly number[];
+  /** What is taken back, where it is only a part of the culprit. */
+  readonly part?: number;
+}
+
+const SHOWN_RUNS = 3;
+
+/** One direction of the proof, run three times; no other run may contradict it. */
+export function* shownByRemoval(
+  search: Search,
+  kind: "culprit" | "multi",
+  culprits: readonly number[],
+  taken: readonly number[],
+): Experiments<Cause> {
+  const without = [...culprits, ...taken];
+  const outcome = yield* outcomeWithout(search, without, SHOWN_RUNS, "confirm");
+  const runs = search.book.seen.filter((each) => each.key === keyOf(without)).length;
+  const isShown =
+    outcome === "pass" && runs >= SHOWN_RUNS && !isContradicted(search, { kind, culprits, taken, surroundings: [] });
+  const because = isShown
+    ? `without it the tests pass, ${runs} of ${runs} times; the other direction could not be shown`
+    : "without it the tests pass; the other direction could not be shown";
+  return { ...rankedCause(kind, because, culprits), isShown };
+}
+
+/** Both ways again, in fresh runs; and every run ever made must agree. */
+export function* confirmClaim(search: Search, claim: Claim): Experiments<Cause> {
+  const { kind, culprits } = claim;
+  const trials = trialsOf(search, claim);
+  for (const { without, expected } of trials) {
+    const times = isSeenEnough(search, claim, without) ? 1 : 2;
+    const outcome = yield* outcomeWithout(search, without, times, "confirm");
+    if (outcome === "flaky")
+      return { kind: "flaky", proven: true, hunks: [], because: "the same tree passed and failed" };
+    if (!expected.includes(outcome)) return rankedCause(kind, "a run that was to confirm it ended otherwise", culprits);
+    const isRepeated = search.book.seen.filter((each) => each.key === keyOf(without)).length >= times;
+    if (!isRepeated) return rankedCause(kind, "no runs were left to confirm it", culprits);
+  }
+  if (isContradicted(search, claim)) return rankedCause(kind, "some runs on the way contradict it", culprits);
+  const cure = kind === "joint" ? culprits.slice(0, 1) : removalOf(claim);
+  return { kind, proven: true, hunks: culprits, because: PROVEN[kind], cure };
+}
+
+/**
+ * The recorded failure is a run of the untouched tree as well. And where the first guess was right, no run was made to
+ * choose it: the base and the tree without it are two runs that passed without the cause.
+ */
+function isSeenEnough({ book }: Search, { kind, culprits, taken }: Claim, without: readonly number[]): boolean {
+  if (without.length === 0) return true;
+  const first = book.seen.find(({ purpose }) => purpose === "search");
+  return kind === "culprit" && taken.length === 0 && first?.key === keyOf(culprits) && first.key === keyOf(without);
+}
+
+const removalOf = ({ culprits, taken, part }: Claim): readonly number[] =>
+  part === undefined ? [...culprits, ...taken] : [part];
+
+/** The trees on which a claim rests, each to be seen twice at least. */
+function trialsOf(search: Search, claim: Claim): { without: readonly number[]; expected: readonly Outcome[] }[] {
+  const { kind, culprits, taken, surroundings } = claim;
+  const fails: readonly Outcome[] = ["fail-same", "fail-other", "cannot-apply"];
+  const trials: { without: readonly number[]; expected: readonly Outcome[] }[] = [];
+  if (kind === "joint") {
+    for (const id of culprits) {
+      trials.push({ without: [id], expected: ["pass"] });
+      trials.push({
+        without: complement(
+          search,
+          culprits.filter((each) => each !== id),
+        ),
+        expected: ["pass", "fail-other", "cannot-apply"],
+      });
+    }
+  } else {
+    trials.push({ without: removalOf(claim), expected: ["pass"] });
+    if (culprits.length > 1)
+      for (const id of culprits)
+        trials.push({ without: [...culprits, ...taken].filter((each) => each !== id), expected: fails });
+  }
+  trials.push({ without: complement(search, [...culprits, ...surroundings]), expected: ["fail-same"] });
+  trials.push({ without: [], expected: ["fail-same"] });
+  return trials;
+}
+
+const PROVEN = {
+  culprit: "without it the tests pass; alone on the base it fails in the same way",
+  multi: "the tests pass only without all of them; together on the base they fail in the same way",
+  joint: "without any one of them the tests pass; together on the base they fail in the same way",
+};
+
+/**
+ * Does any run say otherwise? With all culprits out (of a joint cause: with one of them out) a tree may not fail as
+ * recorded, and with all of them in it may not pass. With a part of one out, it may do either.
+ */
+function isContradicted(search: Search, { kind, culprits }: Claim): boolean {
+  const { book, group, parts } = search;
+  const wholeOf = new Map([...parts].flatMap(([hunk, own]) => own.map((id) => [id, hunk] as const)));
+  // On the base, new code of which a culprit is a part may wait for what calls it.
+  const others = search.order.filter((id) => !wholeOf.has(id));
+  const isUnused = (without: readonly number[]): boolean =>
+    culprits.some((id) => wholeOf.has(id)) && others.every((id) => without.includes(id));
+  return book.seen.some(({ without, outcome: told }) => {
+    const outcome = told.outcomes[group];
+    const isOut = (id: number): boolean => without.includes(id) || without.includes(wholeOf.get(id) ?? id);
+    const out = culprits.filter(isOut).length;
+    if (culprits.some((id) => parts.get(id)?.some((part) => without.includes(part)) === true)) return false;
+    if (kind === "joint" ? out > 0 : out === culprits.length) return outcome === "fail-same";
+    return out === 0 && outcome === "pass" && !isUnused(without);
+  });
 }

@@ -1,8 +1,9 @@
 import { countText } from "../../stdx/plain-text.ts";
-import { rankedCause, type Cause } from "./cause.ts";
-import { keyOf, type Experiments, type Outcome } from "./experiments.ts";
+import { confirmClaim, rankedCause, shownByRemoval, type Cause } from "./cause.ts";
+import { keyOf, type Experiments } from "./experiments.ts";
 import {
   belongTogether,
+  boundIn,
   complement,
   contextFor,
   isBound,
@@ -11,16 +12,6 @@ import {
   removalSet,
   type Search,
 } from "./search.ts";
-
-/** A set of hunks that is held to be the cause, with what has to go and to come along with it. */
-interface Claim {
-  readonly kind: "culprit" | "multi" | "joint";
-  readonly culprits: readonly number[];
-  /** Innocent hunks that have to be taken back too, because the tree does not build otherwise. */
-  readonly taken: readonly number[];
-  /** Innocent hunks without which the culprits do not build on the base. */
-  readonly surroundings: readonly number[];
-}
 
 /** More than these, and no smaller set could be found: that is no answer. */
 const MOST_TOGETHER = 4;
@@ -33,14 +24,20 @@ const MOST_PARTS = 8;
 /** Searches for the cause of one group of failures, and proves it both ways. */
 export function* provenCause(search: Search): Experiments<Cause> {
   const { book } = search;
-  const removal = yield* removalSet(search);
-  if (removal === null) {
+  const early = yield* causeInLikeliest(search);
+  if (early?.proven === true || early?.isShown === true || early?.isEntangled === true) return early;
+  const found = yield* removalSet(search);
+  if (found === null) {
+    if (early !== null) return early;
     if (book.seen.some(({ outcome }) => outcome.outcomes[search.group] === "flaky"))
       return rankedCause("flaky", "the same tree ended in different ways");
     if (book.isSpent) return rankedCause("unknown", "no runs were left for the search");
     const inside = yield* causeInParts(search, search.order.slice(0, MOST_OPENED));
     return inside ?? rankedCause("too-broad", "what changed could not be taken apart");
   }
+  const removal = found.ids;
+  const tied = found.tiedTo === null || removal.length === 1 ? null : yield* tiedCause(search, removal, found.tiedTo);
+  if (tied !== null) return tied.proven ? tied : (early ?? tied);
   const split = isBound(search, removal) ? null : yield* findCulprits(search, removal);
   const inside = split === null ? yield* causeInParts(search, removal) : null;
   if (inside !== null) return inside;
@@ -83,53 +80,99 @@ export function* provenCause(search: Search): Experiments<Cause> {
   });
 }
 
+/** So many of what goes only together are tried alone on the base. */
+const MOST_ALONE = 3;
+
+/**
+ * Of hunks that have to go because the tree does not build with one of them out, one is the cause if it fails alone on
+ * the base as recorded, while the others pass there or do not build without it. If none does, it is below the hunk.
+ */
+function* tiedCause(search: Search, removal: readonly number[], tiedTo: number): Experiments<Cause | null> {
+  const whole = yield* withTests(search, removal);
+  const byShare = [...removal].sort((a, b) => search.shareOf(b) - search.shareOf(a));
+  const likeliest = [tiedTo, ...byShare.filter((id) => id !== tiedTo)];
+  for (const id of likeliest.slice(0, MOST_ALONE)) {
+    if (search.book.isSpent) break;
+    if ((yield* outcomeOnBase(search, [id])) !== "fail-same") continue;
+    const taken = whole.filter((each) => each !== id);
+    const rest = yield* outcomeOnBase(search, taken);
+    const isInnocent =
+      rest === "pass" ||
+      (rest === "cannot-apply" && boundIn(search, complement(search, taken))?.taken.includes(id) === true);
+    if (isInnocent) return yield* confirmClaim(search, { kind: "culprit", culprits: [id], taken, surroundings: [] });
+    return yield* shownByRemoval(search, "culprit", [id], taken);
+  }
+  const inside = yield* causeInParts(search, likeliest.slice(0, MOST_OPENED));
+  return inside ?? likeliestOf(search, removal);
+}
+
+/** Tests that came with what is taken back ask for it: they go along, if the whole run passes then. */
+function* withTests(search: Search, removal: readonly number[]): Experiments<readonly number[]> {
+  const isGreen = (ids: readonly number[]): boolean =>
+    search.book.seen.some(({ key, outcome }) => key === keyOf(ids) && outcome.isGreen === true);
+  const more = search.order.filter((id) => search.inTests.has(id) && !removal.includes(id));
+  if (more.length === 0 || isGreen(removal)) return removal;
+  const all = [...removal, ...more];
+  return (yield* outcomeWithout(search, all)) === "pass" ? all : removal;
+}
+
 /**
  * Below the hunk: hunks that cannot be taken back by themselves are taken apart into statements and lines, and each of
  * the likeliest is tried alone. If several cure the failure, the one that also causes it on the base is the cause;
  * else the one without which the whole run passes.
  */
-function* causeInParts(search: Search, hunks: readonly number[]): Experiments<Cause | null> {
+function* causeInParts(search: Search, hunks: readonly number[], most = MOST_PARTS): Experiments<Cause | null> {
   const opened = hunks.flatMap((id) => search.parts.get(id) ?? [id]);
   if (opened.length === hunks.length) return null;
-  const parts = [...opened].sort((a, b) => search.shareOf(b) - search.shareOf(a)).slice(0, MOST_PARTS);
+  const parts = opened
+    .filter((id) => search.shareOf(id) > 0)
+    .sort((a, b) => search.shareOf(b) - search.shareOf(a))
+    .slice(0, most);
   const inner: Search = { ...search, order: [...opened, ...complement(search, hunks)] };
   const cures: number[] = [];
   for (const id of parts) {
     if (search.book.isSpent) break;
     if ((yield* outcomeWithout(inner, [id])) !== "pass") continue;
+    const claim = { kind: "culprit", taken: [], surroundings: [] } as const;
     if ((yield* outcomeOnBase(inner, [id])) === "fail-same")
-      return yield* confirmClaim(inner, { kind: "culprit", culprits: [id], taken: [], surroundings: [] });
+      return yield* confirmClaim(inner, { ...claim, culprits: [id] });
+    // A part may not stand alone on the base where its hunk does.
+    const whole = hunks.find((hunk) => search.parts.get(hunk)?.includes(id) === true);
+    if (whole !== undefined && (yield* outcomeOnBase(search, [whole])) === "fail-same") {
+      if (isGreenWithout(search, id)) return yield* confirmClaim(search, { ...claim, culprits: [whole], part: id });
+      return { ...rankedCause("culprit", NEEDED_PART, [id]), isEntangled: true };
+    }
     cures.push(id);
   }
-  const isGreen = (id: number): boolean =>
-    search.book.seen.some(({ key, outcome }) => key === keyOf([id]) && outcome.isGreen === true);
-  const best = cures.find(isGreen) ?? cures[0];
+  const best = cures.find((id) => isGreenWithout(search, id)) ?? cures[0];
   if (best === undefined) return null;
   const cause = yield* shownByRemoval(inner, "culprit", [best], []);
-  if (cures.length === 1) return cause;
+  const isGreen = isGreenWithout(search, best);
+  if (cures.length === 1) return { ...cause, isShown: cause.isShown === true && isGreen };
   const others = countText(cures.length - 1, "other part", "other parts");
   return { ...cause, isShown: false, because: `${cause.because}; without ${others} the tests pass too` };
 }
 
-const SHOWN_RUNS = 3;
+const NEEDED_PART =
+  "without it this failure is gone, and its change alone on the base fails in the same way; but other tests need it";
 
-/** One direction of the proof, run three times; no other run may contradict it. */
-function* shownByRemoval(
-  search: Search,
-  kind: "culprit" | "multi",
-  culprits: readonly number[],
-  taken: readonly number[],
-): Experiments<Cause> {
-  const without = [...culprits, ...taken];
-  const outcome = yield* outcomeWithout(search, without, SHOWN_RUNS, "confirm");
-  const runs = search.book.seen.filter((each) => each.key === keyOf(without)).length;
-  const isShown =
-    outcome === "pass" && runs >= SHOWN_RUNS && !isContradicted(search, { kind, culprits, taken, surroundings: [] });
-  const because = isShown
-    ? `without it the tests pass, ${runs} of ${runs} times; the other direction could not be shown`
-    : "without it the tests pass; the other direction could not be shown";
-  return { ...rankedCause(kind, because, culprits), isShown };
+const isGreenWithout = ({ book }: Search, id: number): boolean =>
+  book.seen.some(({ key, outcome }) => key === keyOf([id]) && outcome.isGreen === true);
+
+/** So many parts of the likeliest hunks are tried before others are taken along with them, and of so many hunks. */
+const MOST_EARLY_PARTS = 4;
+const MOST_EARLY_HUNKS = 2;
+
+/** Where the likeliest hunk cannot go alone, a part of it often can: that takes fewer runs than all that hangs on it. */
+function* causeInLikeliest(search: Search): Experiments<Cause | null> {
+  const likeliest = search.order.slice(0, MOST_EARLY_HUNKS).filter((id) => search.shareOf(id) >= LIKELY);
+  const [first] = likeliest;
+  if (first === undefined || (yield* outcomeWithout(search, [first])) !== "cannot-apply") return null;
+  return yield* causeInParts(search, likeliest, MOST_EARLY_PARTS);
 }
+
+/** A hunk this likely is looked into early. */
+const LIKELY = 0.25;
 
 /** Of hunks that go only together, because they share their names, one holds the cause as a rule. */
 function likeliestOf(search: Search, removal: readonly number[]): Cause {
@@ -212,73 +255,4 @@ function* sortedContext(
     else return null;
   }
   return { partners, surroundings };
-}
-
-/** Both ways again, in fresh runs; and every run ever made must agree. */
-function* confirmClaim(search: Search, claim: Claim): Experiments<Cause> {
-  const { kind, culprits } = claim;
-  const trials = trialsOf(search, claim);
-  for (const { without, expected } of trials) {
-    // The recorded failure is a run of the untouched tree as well.
-    const times = without.length === 0 ? 1 : 2;
-    const outcome = yield* outcomeWithout(search, without, times, "confirm");
-    if (outcome === "flaky")
-      return { kind: "flaky", proven: true, hunks: [], because: "the same tree passed and failed" };
-    if (!expected.includes(outcome)) return rankedCause(kind, "a run that was to confirm it ended otherwise", culprits);
-    const isRepeated = search.book.seen.filter((each) => each.key === keyOf(without)).length >= times;
-    if (!isRepeated) return rankedCause(kind, "no runs were left to confirm it", culprits);
-  }
-  if (isContradicted(search, claim)) return rankedCause(kind, "some runs on the way contradict it", culprits);
-  const cure = kind === "joint" ? culprits.slice(0, 1) : [...culprits, ...claim.taken];
-  return { kind, proven: true, hunks: culprits, because: PROVEN[kind], cure };
-}
-
-/** The trees on which a claim rests, each to be seen twice at least. */
-function trialsOf(
-  search: Search,
-  { kind, culprits, taken, surroundings }: Claim,
-): { without: readonly number[]; expected: readonly Outcome[] }[] {
-  const fails: readonly Outcome[] = ["fail-same", "fail-other", "cannot-apply"];
-  const trials: { without: readonly number[]; expected: readonly Outcome[] }[] = [];
-  if (kind === "joint") {
-    for (const id of culprits) {
-      trials.push({ without: [id], expected: ["pass"] });
-      trials.push({
-        without: complement(
-          search,
-          culprits.filter((each) => each !== id),
-        ),
-        expected: ["pass", "fail-other", "cannot-apply"],
-      });
-    }
-  } else {
-    trials.push({ without: [...culprits, ...taken], expected: ["pass"] });
-    if (culprits.length > 1)
-      for (const id of culprits)
-        trials.push({ without: [...culprits, ...taken].filter((each) => each !== id), expected: fails });
-  }
-  trials.push({ without: complement(search, [...culprits, ...surroundings]), expected: ["fail-same"] });
-  trials.push({ without: [], expected: ["fail-same"] });
-  return trials;
-}
-
-const PROVEN = {
-  culprit: "without it the tests pass; alone on the base it fails in the same way",
-  multi: "the tests pass only without all of them; together on the base they fail in the same way",
-  joint: "without any one of them the tests pass; together on the base they fail in the same way",
-};
-
-/**
- * Does any run say otherwise? With all culprits out (of a joint cause: with one of them out) a tree may not fail as
- * recorded, and with all of them in it may not pass.
- */
-function isContradicted({ book, group, parts }: Search, { kind, culprits }: Claim): boolean {
-  const wholeOf = new Map([...parts].flatMap(([hunk, own]) => own.map((id) => [id, hunk] as const)));
-  return book.seen.some(({ without, outcome: told }) => {
-    const outcome = told.outcomes[group];
-    const isOut = (id: number): boolean => without.includes(id) || without.includes(wholeOf.get(id) ?? id);
-    const out = culprits.filter(isOut).length;
-    if (kind === "joint" ? out > 0 : out === culprits.length) return outcome === "fail-same";
-    return out === 0 && outcome === "pass";
-  });
 }

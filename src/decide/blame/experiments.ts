@@ -23,9 +23,17 @@ export interface RunOutcome {
   readonly failed?: readonly string[];
   /** Did the whole run pass, and not only these failures stay away? */
   readonly isGreen?: boolean;
+  /** Where the tree did not build: the changes that its messages are about. */
+  readonly bound?: BoundChanges;
   readonly tookMs: number;
   /** The time for all runs was up before this one could end: it says nothing, and no other can be made. */
   readonly isLate?: true;
+}
+
+/** Changes that messages of a build are about, by what was done to them in the tree that did not build. */
+export interface BoundChanges {
+  readonly kept: readonly number[];
+  readonly taken: readonly number[];
 }
 
 export interface PastExperiment {

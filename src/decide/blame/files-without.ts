@@ -1,4 +1,5 @@
 import type { ChangedHunk } from "../../core/blame/change.ts";
+import type { BoundChanges } from "./experiments.ts";
 import { isRenameKept, renamedLine, type Rename } from "./renames.ts";
 
 /**
@@ -72,4 +73,65 @@ function mixLines(
 /** Lines with their ends, so that put together they are the text again. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+/** What a tool said of a line of a tree that does not build. */
+export interface BuildMessage {
+  readonly file: string;
+  readonly line: number;
+  readonly message: string;
+}
+
+const NAME = /[A-Za-z_$][\w$]*/g;
+const SHORTEST_NAME = 3;
+/** A name that more changes bring or drop says nothing about which of them belong together. */
+const MOST_SHARING = 12;
+
+/**
+ * The changes that a tree without some of them fails to build for: those whose lines the messages are at, and those
+ * that bring or drop a name which the messages mention. `null`: the messages are about no change.
+ */
+export function boundBy(
+  hunks: readonly ChangedHunk[],
+  without: ReadonlySet<number>,
+  messages: readonly BuildMessage[],
+): BoundChanges | null {
+  const found = new Set<number>();
+  for (const each of messages) {
+    const at = hunkAt(hunks, without, each);
+    if (at !== null) found.add(at);
+    for (const name of new Set(each.message.match(NAME))) {
+      const own = name.length < SHORTEST_NAME ? [] : hunks.filter((hunk) => bringsOrDrops(hunk, name));
+      if (own.length <= MOST_SHARING) for (const { id } of own) found.add(id);
+    }
+  }
+  if (found.size === 0) return null;
+  return {
+    kept: [...found].filter((id) => !without.has(id)),
+    taken: [...found].filter((id) => without.has(id)),
+  };
+}
+
+/** The change that a line of the mixed text belongs to. */
+function hunkAt(
+  hunks: readonly ChangedHunk[],
+  without: ReadonlySet<number>,
+  { file, line }: BuildMessage,
+): number | null {
+  const own = hunks.filter((hunk) => hunk.file === file || hunk.oldFile === file);
+  let [old, now] = [1, 1];
+  for (const hunk of own.sort((a, b) => a.oldStart - b.oldStart || a.id - b.id)) {
+    now += Math.max(0, hunk.oldStart - old);
+    const size = (without.has(hunk.id) ? hunk.removed : hunk.added).length;
+    if (line >= now && line < now + size) return hunk.id;
+    now += size;
+    old = Math.max(old, hunk.oldEnd + 1, hunk.oldStart);
+  }
+  return null;
+}
+
+function bringsOrDrops({ removed, added }: ChangedHunk, name: string): boolean {
+  const has = (lines: readonly string[]): boolean =>
+    lines.some((line) => [...line.matchAll(NAME)].some(([word]) => word === name));
+  return has(removed) !== has(added);
 }

@@ -91,6 +91,8 @@ function outcomeOfGroup(
   if (fate === "passed" && mine.length === 0) return pass;
   if (fate === "unknown") return nothing;
   if (run.passed) return fate === null && (hasPassed(tests) || didLoad(run.reading, runners)) ? pass : nothing;
+  // A build that failed is cured when tests run, however each of them ends.
+  if (failures.every(isUnbuilt) && !now.some(isUnbuilt) && ranTests(run.reading)) return pass;
   // Where no test is known by its name, only a run that passes says that what failed does not fail any more.
   if (mine.length === 0 && failures.every(({ category }) => category === "crash"))
     return now[0] === undefined || isBroken(now[0]) ? nothing : { outcome: "fail-other", signature: sayingOf(now[0]) };
@@ -102,6 +104,16 @@ function outcomeOfGroup(
   const kinds = new Set(failures.map(({ errorType }) => errorType));
   const other = mine.find((failure) => !isBroken(failure) && !isMisfit(failure, kinds));
   return other === undefined ? nothing : { outcome: "fail-other", signature: sayingOf(other) };
+}
+
+const isUnbuilt = ({ test, category }: Failure): boolean =>
+  test === null && (category === "build" || category === "type");
+
+/** Did at least one test run? A build that failed in one of several places may leave the tests of the others. */
+function ranTests({ tests, failures }: FailureReading): boolean {
+  const isLoaded = ({ outcome }: NamedTest): boolean => outcome !== "not-loaded";
+  if (tests !== undefined) return tests.length > 0 && tests.every(isLoaded);
+  return failures.length > 0 && failures.every(({ test, category }) => test !== null && category === "test");
 }
 
 /** Did tests run by name, and did all of them pass? Then whatever ended the recorded run before its end did not happen. */

@@ -17,11 +17,11 @@ export function partsOf(hunk: ChangedHunk, firstId: number): ChangedHunk[] {
   const runs: { old: [number, number]; now: [number, number] }[] = [];
   let [old, now] = [0, 0];
   const between = (toOld: number, toNow: number): void => {
-    for (const size of statements(removed.slice(old, toOld))) {
+    for (const size of pieces(removed.slice(old, toOld))) {
       runs.push({ old: [old, old + size], now: [now, now] });
       old += size;
     }
-    for (const size of statements(added.slice(now, toNow))) {
+    for (const size of pieces(added.slice(now, toNow))) {
       runs.push({ old: [old, old], now: [now, now + size] });
       now += size;
     }
@@ -93,6 +93,32 @@ function shareOf(a: readonly string[], b: readonly string[]): number {
   return (2 * same) / (a.length + b.length);
 }
 
+/** A statement of more lines than this is taken apart, if it holds others. */
+const MOST_WHOLE = 4;
+
+/** How many lines each statement takes; of a large one its head, the statements in it, and its end. */
+function pieces(lines: readonly string[]): number[] {
+  let at = 0;
+  return statements(lines).flatMap((size) => {
+    const own = lines.slice(at, at + size);
+    at += size;
+    const head = own.findIndex((line) => line.trim() !== "") + 1;
+    const end = /^\s*[)\]}]/.test(own.at(-1)!) ? 1 : 0;
+    const inner = own.slice(head, size - end);
+    const isBlock = head > 0 && inner.every((line) => line.trim() === "" || indentOf(line) > indentOf(own[head - 1]!));
+    if (size - head < MOST_WHOLE || !isBlock) return [size];
+    return [head, ...pieces(inner), ...(end === 1 ? [1] : [])];
+  });
+}
+
+/** Does a part open or close more than it did? Then nothing is whole without it. */
+export function isHalf({ removed, added, file }: ChangedHunk): boolean {
+  const depthOf = (lines: readonly string[]): number =>
+    tokensOf(lines, file).reduce((sum, word) => sum + (/^[([{]$/.test(word) ? 1 : /^[)\]}]$/.test(word) ? -1 : 0), 0);
+  const isHead = removed.length === 0 && added.length === 1 && /:\s*$/.test(added[0]!) && /\.py$/.test(file);
+  return isHead || depthOf(removed) !== depthOf(added);
+}
+
 /** How many lines each statement takes: to where its brackets are closed and the next line is no deeper. */
 function statements(lines: readonly string[]): number[] {
   const sizes: number[] = [];
@@ -100,8 +126,15 @@ function statements(lines: readonly string[]): number[] {
   let depth = 0;
   let indent = 0;
   for (const [at, line] of lines.entries()) {
-    if (size === 0) indent = indentOf(line);
+    // Empty lines belong to what follows them.
+    if (lines.slice(at - size, at).every((each) => each.trim() === "")) indent = indentOf(line);
     size++;
+    if (
+      line.trim() === "" &&
+      lines.slice(at - size + 1, at).every((each) => each.trim() === "") &&
+      at < lines.length - 1
+    )
+      continue;
     depth += (line.match(/[([{]/g) ?? []).length - (line.match(/[)\]}]/g) ?? []).length;
     const next = lines[at + 1];
     const isDeeper = next !== undefined && next.trim() !== "" && indentOf(next) > indent;

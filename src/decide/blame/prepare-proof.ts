@@ -1,6 +1,6 @@
 import type { BlameMaterial, ChangedHunk } from "../../core/blame/change.ts";
 import { newCodeOf } from "./new-code.ts";
-import { changesByFunction, partsOf } from "./parts.ts";
+import { changesByFunction, isHalf, partsOf } from "./parts.ts";
 import type { ProofInput } from "./proof-input.ts";
 import { rankBlame, type RankedBlame, type RankedHunk } from "./rank-blame.ts";
 import { renamesOf, type Rename } from "./renames.ts";
@@ -43,11 +43,19 @@ export function prepareProof(
   const input = {
     addedTests: new Set(hunks.filter(isAddedTest).map(({ id }) => id)),
     inTestFiles: new Set(hunks.filter(isOwnTest).map(({ id }) => id)),
+    inTests: new Set(ranked.hunks.filter(({ isTest }) => isTest).map(({ hunk }) => hunk.id)),
     hunks: ranked.hunks.map(({ hunk, confidence }) => ({ id: hunk.id, confidence })),
     companions: companionsOf(material, renames),
     functions: changesByFunction(material),
     parts: new Map(
-      [...parts].map(([id, own]) => [id, own.map((part) => ({ id: part.id, confidence: shares.get(part.id) ?? 0 }))]),
+      [...parts].map(([id, own]) => [
+        id,
+        own.map((part) => {
+          // What a message or a stack points at comes before all that is only likely.
+          const share = (shares.get(part.id) ?? 0) + (isRaisedIn(part) ? 1 : 0);
+          return { id: part.id, confidence: isHalf(part) ? 0 : share };
+        }),
+      ]),
     ),
     renames: renames.map((rename) => rename.hunks),
     unreached: new Set(ranked.hunks.filter(({ isReached }) => !isReached).map(({ hunk }) => hunk.id)),

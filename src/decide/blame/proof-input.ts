@@ -26,6 +26,8 @@ export interface ProofInput {
   readonly inTestFiles?: ReadonlySet<number>;
   /** Of these, hunks that only add lines, and in which a failure was raised: tests that came with the iteration. */
   readonly addedTests?: ReadonlySet<number>;
+  /** Hunks in any file of tests. */
+  readonly inTests?: ReadonlySet<number>;
   /** Hunks that no failing test can reach. */
   readonly unreached?: ReadonlySet<number>;
   /** New code that its own failing tests run through; `null` where nothing speaks for a slip in it. */

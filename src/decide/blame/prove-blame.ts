@@ -185,7 +185,7 @@ function* changedTest(
 ): Experiments<Cause> {
   if (input.newCode?.hasSign === true) {
     const slip = yield* slipInNewCode(input.newCode, book, groups);
-    if (slip.proven || slip.isShown === true) return slip;
+    if (slip.proven || slip.isShown === true) return yield* asRegression(input, book, groups, slip);
   }
   if (pinnedOnBase !== "fail-same") return yield* searchGroups(input, book, groups, whole);
   // The test asks for what neither the old nor the new code does: work to be done, unless the test itself is wrong,
@@ -195,4 +195,28 @@ function* changedTest(
     "a test that was changed asks for what the code does not do, before or after",
     input.pinned,
   );
+}
+
+/** A slip that breaks these tests on the base too, where they pass as they were, is in no new code. */
+function* asRegression(
+  { hunks, parts = new Map() }: ProofInput,
+  book: Notebook,
+  groups: readonly number[],
+  slip: Cause,
+): Experiments<Cause> {
+  const [found] = slip.hunks;
+  const others = hunks.flatMap(({ id }) => {
+    const own = (parts.get(id) ?? []).map((part) => part.id);
+    return found !== undefined && own.includes(found) ? own : [id];
+  });
+  const alone = yield* ask(
+    book,
+    others.filter((id) => id !== found),
+    "confirm",
+    2,
+  );
+  const isBroken = groups.some((group) => alone[group] === "fail-same" || alone[group] === "fail-other");
+  if (!isBroken) return slip;
+  const because = slip.proven ? "without it the tests pass; alone on the base they fail" : slip.because;
+  return { ...slip, kind: "culprit", because };
 }

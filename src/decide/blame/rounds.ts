@@ -13,7 +13,9 @@ export function joinRounds(first: ProofAnswer, second: ProofAnswer): ProofAnswer
     experiments: [...(first.experiments ?? []), ...(second.experiments ?? [])],
   };
   if (second.hunks.length === 0 || !NAMES_CULPRITS.has(second.kind)) return { ...first, ...sum };
-  const proven = second.proven && first.isPartial === true;
+  // Without the innocent changes that had to go along, half of a larger change may be left, which fails by itself.
+  const isClean = (first.cure ?? []).every((id) => first.hunks.includes(id) || first.parts?.includes(id) === true);
+  const proven = second.proven && first.isPartial === true && isClean;
   const { isPartial: _first, isShown: _shown, parts: _parts, ...rest } = first;
   return {
     ...rest,

@@ -31,7 +31,15 @@ export function* searchGroups(
  * A run is for all groups, so a later group begins where the runs of the earlier ones left it.
  */
 function searchOf(input: ProofInput, book: Notebook, group: number, order: readonly number[]): Search {
-  const { hunks, companions, functions = NONE, parts = NONE, renames = [], unreached = new Set() } = input;
+  const {
+    hunks,
+    companions,
+    functions = NONE,
+    parts = NONE,
+    renames = [],
+    unreached = new Set(),
+    inTests = new Set(),
+  } = input;
   const shares = new Map([...hunks, ...[...parts.values()].flat()].map(({ id, confidence }) => [id, confidence]));
   const agrees = (id: number): boolean =>
     book.seen.every(({ without, outcome: { outcomes } }) => {
@@ -50,6 +58,7 @@ function searchOf(input: ProofInput, book: Notebook, group: number, order: reado
     parts: new Map([...parts].map(([id, own]) => [id, own.map((part) => part.id)])),
     renames,
     unreached,
+    inTests,
   };
 }
 

@@ -1,5 +1,5 @@
 import { closedOver } from "./triage.ts";
-import { ask, keyOf, type Experiments, type Notebook, type Outcome } from "./experiments.ts";
+import { ask, keyOf, type BoundChanges, type Experiments, type Notebook, type Outcome } from "./experiments.ts";
 
 /** What the search for one group of failures works on. */
 export interface Search {
@@ -17,6 +17,8 @@ export interface Search {
   readonly renames: readonly (readonly number[])[];
   /** Hunks that no failing test can reach. */
   readonly unreached: ReadonlySet<number>;
+  /** Hunks in files of tests. */
+  readonly inTests: ReadonlySet<number>;
 }
 
 /** A hunk this likely is tried by itself: if it is the one, the same run is half of the proof. */
@@ -35,29 +37,49 @@ const MOST_NEAR = 6;
  * ranking never brings the failure back, so the shortest part that helps ends in a hunk that is needed; with that one
  * out, what stands before it is searched again, until what was found is enough by itself.
  */
-export function* removalSet(search: Search): Experiments<readonly number[] | null> {
+export function* removalSet(search: Search): Experiments<Removal | null> {
   const found = yield* removalFrom(search, search.order);
-  if (found !== null && !isBound(search, found) && found.length <= FEW) return found;
+  if (found !== null && (found.tiedTo !== null || (!isBound(search, found.ids) && found.ids.length <= FEW)))
+    return found;
   // What no failing test can reach is put aside as one group, so that it is not among what cannot be taken apart.
   const reached = search.order.filter((id) => !search.unreached.has(id));
   if (reached.length === search.order.length || reached.length === 0 || search.book.isSpent) return found;
-  if (found !== null && !found.some((id) => search.unreached.has(id))) return found;
+  if (found !== null && !found.ids.some((id) => search.unreached.has(id))) return found;
   if ((yield* outcomeWithout(search, reached)) !== "pass") return found;
   return (yield* removalFrom(search, reached)) ?? found;
 }
 
-function* removalFrom(search: Search, order: readonly number[]): Experiments<readonly number[] | null> {
+/** Hunks without which the failure is gone. */
+export interface Removal {
+  readonly ids: readonly number[];
+  /** The one for which the others have to go, as the messages of the build say. */
+  readonly tiedTo: number | null;
+}
+
+function* removalFrom(search: Search, order: readonly number[]): Experiments<Removal | null> {
   const chosen: number[] = [];
   let pool = [...order];
   while (pool.length > 0 && !search.book.isSpent) {
-    const found = yield* boundary(search, pool, (ids) => outcomeWithout(search, [...chosen, ...ids]), "pass");
+    const found = yield* boundary(search, pool, {
+      run: (ids) => outcomeWithout(search, [...chosen, ...ids]),
+      bound: (ids) => boundIn(search, [...chosen, ...ids])?.kept ?? [],
+      goal: "pass",
+    });
     if (found === null) return null;
     chosen.push(...found.unit);
-    if ((yield* outcomeWithout(search, chosen)) === "pass")
-      return isBound(search, chosen) ? chosen : yield* shrunk(search, chosen);
+    if ((yield* outcomeWithout(search, chosen)) === "pass") {
+      if (found.tiedTo !== null && chosen.length === found.unit.length) return { ids: chosen, tiedTo: found.tiedTo };
+      return { ids: isBound(search, chosen) ? chosen : yield* shrunk(search, chosen), tiedTo: null };
+    }
     pool = found.before;
   }
   return null;
+}
+
+/** What the build of a tree said, where it was run and did not build. */
+export function boundIn({ book }: Search, without: readonly number[]): BoundChanges | null {
+  const key = keyOf(without);
+  return book.seen.find((each) => each.key === key)?.outcome.bound ?? null;
 }
 
 /** What has to come to these hunks on the base, so that the failure is there as it was recorded; the likeliest first. */
@@ -73,12 +95,11 @@ export function* contextFor(search: Search, culprits: readonly number[]): Experi
     if ((yield* outcomeOnBase(search, [...culprits, ...near])) === "fail-same") pool = pool.slice(0, near.size);
   }
   while (pool.length > 0 && !search.book.isSpent) {
-    const found = yield* boundary(
-      search,
-      pool,
-      (ids) => outcomeOnBase(search, [...culprits, ...chosen, ...ids]),
-      "fail-same",
-    );
+    const found = yield* boundary(search, pool, {
+      run: (ids) => outcomeOnBase(search, [...culprits, ...chosen, ...ids]),
+      bound: (ids) => boundIn(search, complement(search, [...culprits, ...chosen, ...ids]))?.taken ?? [],
+      goal: "fail-same",
+    });
     if (found === null) return null;
     chosen.push(...found.unit);
     if ((yield* outcomeOnBase(search, [...culprits, ...chosen])) === "fail-same") return chosen;
@@ -132,9 +153,8 @@ export function complement({ order }: Search, ids: readonly number[]): number[] 
 function* boundary(
   search: Search,
   pool: readonly number[],
-  test: (ids: readonly number[]) => Experiments<Outcome>,
-  goal: Outcome,
-): Experiments<{ unit: readonly number[]; before: number[] } | null> {
+  probe: Probe,
+): Experiments<{ unit: readonly number[]; before: number[]; tiedTo: number | null } | null> {
   let order = [...pool];
   let low = 0;
   let high = order.length;
@@ -145,12 +165,7 @@ function* boundary(
     const cut = cutOf(search, order, low, high, tried);
     if (cut === null) break;
     const prefix = order.slice(0, cut);
-    let outcome: Outcome = "cannot-apply";
-    let ids: readonly number[] = prefix;
-    for (ids of waysToTake(search, prefix, new Set(order), high)) {
-      outcome = yield* test(ids);
-      if (outcome !== "cannot-apply" || search.book.isSpent) break;
-    }
+    const { outcome, ids, isTied } = yield* takeTogether(search, prefix, { pool: new Set(order), high }, probe);
     if (outcome === "flaky") return null;
     if (outcome === "cannot-apply") {
       unclear++;
@@ -164,14 +179,51 @@ function* boundary(
       ...order.slice(cut).filter((id) => !taken.has(id)),
     ];
     tried.clear();
-    if (outcome === goal) high = ids.length;
+    if (outcome === probe.goal) high = ids.length;
     else low = ids.length;
+    // One hunk with what does not build without it: there is nothing between them to cut at.
+    if (isTied && outcome === probe.goal && cut === low + 1)
+      return { unit: order.slice(low, high), before: order.slice(0, low), tiedTo: prefix.at(-1)! };
   }
   if (high - low > 1 && !search.book.isSpent && !isBound(search, order.slice(low, high))) {
-    const single = yield* oneByOne(order.slice(low, high), test, goal);
-    if (single !== null) return { unit: [single], before: [] };
+    const single = yield* oneByOne(order.slice(low, high), probe);
+    if (single !== null) return { unit: [single], before: [], tiedTo: null };
   }
-  return search.book.isSpent && high - low > 1 ? null : { unit: order.slice(low, high), before: order.slice(0, low) };
+  if (search.book.isSpent && high - low > 1) return null;
+  return { unit: order.slice(low, high), before: order.slice(0, low), tiedTo: null };
+}
+
+/** What a boundary is looked for with. */
+interface Probe {
+  run(ids: readonly number[]): Experiments<Outcome>;
+  /** What has to come along with these, as the build of their tree said. */
+  bound(ids: readonly number[]): readonly number[];
+  readonly goal: Outcome;
+}
+
+/** So often a tree that does not build is tried again with what its messages are about. */
+const MOST_BUILDS = 4;
+
+/**
+ * The first of the ways to take some hunks of which something can be said. Where the tree does not build, its own
+ * messages say what has to come along; names are asked only where they do not.
+ */
+function* takeTogether(
+  search: Search,
+  prefix: readonly number[],
+  { pool, high }: { readonly pool: ReadonlySet<number>; readonly high: number },
+  probe: Probe,
+): Experiments<{ outcome: Outcome; ids: readonly number[]; isTied: boolean }> {
+  for (const [at, way] of waysToTake(search, prefix, pool, high).entries()) {
+    let ids = way;
+    for (let builds = 0; builds <= (at === 0 ? MOST_BUILDS : 0) && ids.length > 0; builds++) {
+      const outcome = yield* probe.run(ids);
+      if (outcome !== "cannot-apply" || search.book.isSpent) return { outcome, ids, isTied: builds > 0 };
+      const more = probe.bound(ids).filter((id) => pool.has(id) && !ids.includes(id));
+      ids = more.length === 0 || ids.length + more.length >= high ? [] : [...ids, ...more];
+    }
+  }
+  return { outcome: "cannot-apply", ids: prefix, isTied: false };
 }
 
 /**
@@ -199,12 +251,8 @@ function waysToTake(
   });
 }
 
-function* oneByOne(
-  ids: readonly number[],
-  test: (ids: readonly number[]) => Experiments<Outcome>,
-  goal: Outcome,
-): Experiments<number | null> {
-  for (const id of ids.slice(0, MOST_ONE_BY_ONE)) if ((yield* test([id])) === goal) return id;
+function* oneByOne(ids: readonly number[], { run, goal }: Probe): Experiments<number | null> {
+  for (const id of ids.slice(0, MOST_ONE_BY_ONE)) if ((yield* run([id])) === goal) return id;
   return null;
 }
 

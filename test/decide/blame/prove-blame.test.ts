@@ -3,7 +3,7 @@ import { ddmin } from "../../../bench/blame/ddmin.ts";
 import { chanceOf, type Chance } from "../../../bench/blame/random.ts";
 import type { Failure } from "../../../src/core/blame/failure.ts";
 import { groupsOf, outcomeOf } from "../../../src/decide/blame/outcome.ts";
-import type { Experiment, Outcome } from "../../../src/decide/blame/experiments.ts";
+import type { BoundChanges, Experiment, Outcome } from "../../../src/decide/blame/experiments.ts";
 import { newProof, nextExperiment, applyOutcome, type ProofAnswer } from "../../../src/decide/blame/prove-blame.ts";
 import type { ProofInput } from "../../../src/decide/blame/proof-input.ts";
 import { joinRounds } from "../../../src/decide/blame/rounds.ts";
@@ -25,6 +25,7 @@ function prove(
   signature?: Signature,
   green?: (applied: ReadonlySet<number>) => boolean,
   failed?: (applied: ReadonlySet<number>) => readonly string[],
+  bound?: (applied: ReadonlySet<number>) => BoundChanges,
 ): { answer: ProofAnswer; asked: Experiment[] } {
   let state = newProof(input);
   const asked: Experiment[] = [];
@@ -40,7 +41,8 @@ function prove(
     const whole = green === undefined ? {} : { isGreen: green(applied) };
     const outcomes = typeof outcome === "string" ? [outcome] : outcome;
     const named = failed === undefined ? {} : { failed: failed(applied) };
-    state = applyOutcome(state, { outcomes, ...signatures, ...whole, ...named, tookMs: 100 });
+    const said = bound === undefined || outcome !== "cannot-apply" ? {} : { bound: bound(applied) };
+    state = applyOutcome(state, { outcomes, ...signatures, ...whole, ...named, ...said, tookMs: 100 });
   }
 }
 
@@ -60,7 +62,7 @@ const failsIf = (fact: boolean): Outcome => (fact ? "fail-same" : "pass");
 const sorted = (ids: readonly number[]): number[] => [...ids].sort((a, b) => a - b);
 
 describe("one culprit", () => {
-  test("is found and proven, both ways and each of them twice", () => {
+  test("is found and proven both ways; where the first guess was right, the base is one of the runs without it", () => {
     const input = inputOf(20, {
       hunks: [7, ...Array.from({ length: 20 }, (_, id) => id).filter((id) => id !== 7)].map((id, at) => ({
         id,
@@ -71,12 +73,15 @@ describe("one culprit", () => {
     expect(answer).toMatchObject({ kind: "culprit", proven: true, hunks: [7], searchRuns: 2 });
     const all = input.hunks.map(({ id }) => id);
     const trees = asked.map(({ without }) => without.join(","));
-    for (const without of [[7], sorted(all.filter((id) => id !== 7))])
-      expect(trees.filter((tree) => tree === without.join(","))).toHaveLength(2);
-    // The recorded failure is the first run of the untouched tree.
-    expect(trees.filter((tree) => tree === "")).toHaveLength(1);
+    const alone = sorted(all.filter((id) => id !== 7)).join(",");
+    expect(trees).toEqual(["", sorted(all).join(","), "7", alone, alone]);
     expect(asked.map(({ purpose }) => purpose).slice(0, 2)).toEqual(["untouched", "base"]);
-    expect(asked.filter(({ repeat }) => repeat === 1)).toHaveLength(2);
+  });
+
+  test("that runs had to choose is seen twice in both ways", () => {
+    const { answer, asked } = prove(inputOf(20), (applied) => failsIf(applied.has(7)));
+    expect(answer).toMatchObject({ kind: "culprit", proven: true, hunks: [7] });
+    expect(asked.filter(({ without }) => without.join() === "7")).toHaveLength(2);
   });
 
   test("is found wherever it stands in the ranking", () => {
@@ -200,6 +205,24 @@ describe("a file that did not load", () => {
     expect(after({ ...failureOf("3 != 4"), test: "adds", file })).toBe("pass");
   });
 
+  test("a build that failed is cured when tests run, and not while it fails in another way", () => {
+    const build = (message: string): Failure => ({
+      ...failureOf(message),
+      test: null,
+      category: "build",
+      file: "a.go",
+    });
+    const ended = (now: Failure) =>
+      outcomeOf(groupsOf(read(build("undefined: foo"))), {
+        passed: false,
+        timedOut: false,
+        reading: read(now),
+        tookMs: 1,
+      }).outcomes[0];
+    expect(ended({ ...failureOf("3 != 4"), test: "TestCart", file: "a_test.go" })).toBe("pass");
+    expect(ended(build("undefined: bar"))).toBe("cannot-apply");
+  });
+
   test("is not cured while the file itself fails in another way", () => {
     expect(after({ ...recorded, message: "Error: out of paper", errorType: "Error" })).not.toBe("pass");
   });
@@ -266,6 +289,26 @@ describe("what cannot be taken back alone", () => {
       proven: true,
       hunks: [4],
     });
+  });
+
+  test("a hunk goes with what the build says does not build without it, and only it is blamed", () => {
+    // Hunks 10 to 14 use what hunk 3 brings, and no name says so.
+    const users = [10, 11, 12, 13, 14];
+    const isWhole = (left: ReadonlySet<number>): boolean => left.has(3) || users.every((id) => !left.has(id));
+    const oracle: Oracle = (left) => (isWhole(left) ? failsIf(left.has(3)) : "cannot-apply");
+    const bound = (left: ReadonlySet<number>): BoundChanges => ({
+      kept: users.filter((id) => left.has(id)).slice(0, 3),
+      taken: [3],
+    });
+    const hunks = [3, ...Array.from({ length: 40 }, (_, id) => id).filter((id) => id !== 3)];
+    const ranked = hunks.map((id, at) => ({ id, confidence: at === 0 ? 0.6 : 0.01 }));
+    const input = inputOf(40, { hunks: ranked });
+    const { answer } = prove(input, oracle, undefined, undefined, undefined, bound);
+    expect(answer).toMatchObject({ kind: "culprit", proven: true, hunks: [3] });
+    expect(answer.runs).toBeLessThan(12);
+    // Without the messages the same takes longer or ends with less.
+    const { answer: blind } = prove(input, oracle);
+    expect(blind.proven && blind.runs < 12).toBe(false);
   });
 
   test("a hunk that needs another one is shown to fail with it, and the other one is not blamed if it can be cleared", () => {
@@ -617,6 +660,27 @@ describe("changes that hang together", () => {
     const { answer } = prove(inputOf(8, { renames: [[2, 5]] }), (left) => failsIf(left.has(2) || left.has(5)));
     expect(answer).toMatchObject({ kind: "culprit", proven: false });
   });
+});
+
+test("a slip that breaks a changed test on the base as well is in no new code", () => {
+  // Hunk 0 is what changed in the test, which does not build on the base's code.
+  const oracle: Oracle = (left) => (left.has(0) && left.size === 1 ? "cannot-apply" : failsIf(left.has(2)));
+  const newCode = { candidates: [4, 2], selfContained: new Set([2]), hasSign: true };
+  const green = (left: ReadonlySet<number>): boolean => !left.has(2) && oracle(left) === "pass";
+  expect(prove(inputOf(6, { pinned: [0], newCode }), oracle, undefined, green).answer).toMatchObject({
+    kind: "culprit",
+    proven: true,
+    hunks: [2],
+  });
+  const onlyNew: Oracle = (left) =>
+    left.has(0) && left.size === 1 ? "cannot-apply" : failsIf(left.has(2) && left.has(0));
+  const { answer } = prove(
+    inputOf(6, { pinned: [0], newCode }),
+    onlyNew,
+    undefined,
+    (left) => onlyNew(left) === "pass",
+  );
+  expect(answer).toMatchObject({ kind: "slip", hunks: [2] });
 });
 
 describe("a slip in new code", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { BlameMaterial, ChangedHunk } from "../../../src/core/blame/change.ts";
-import { filesWithout } from "../../../src/decide/blame/files-without.ts";
-import { changesByFunction, partsOf, withParts } from "../../../src/decide/blame/parts.ts";
+import { boundBy, filesWithout } from "../../../src/decide/blame/files-without.ts";
+import { changesByFunction, isHalf, partsOf, withParts } from "../../../src/decide/blame/parts.ts";
 import { renamesOf } from "../../../src/decide/blame/renames.ts";
 import { companionsOf } from "../../../src/decide/blame/triage.ts";
 import { readBlameMaterial } from "../../../src/parse/code/failure-material.ts";
@@ -142,6 +142,22 @@ describe("below the hunk", () => {
     expect(partsOf({ ...HUNK, removed: ["a = 1"], added: ["a = 2"] }, 1)).toEqual([]);
   });
 
+  test("of a new function its head, its statements and its end are parts of their own", () => {
+    const added = [
+      "func copyConf(r conf) conf {",
+      "\tc := r",
+      "",
+      "\tfor _, m := range r.all {",
+      "\t\tc.all = append(c.all, m)",
+      "\t}",
+      "\treturn c",
+      "}",
+    ];
+    const parts = partsOf({ ...HUNK, file: "a.go", removed: [], added }, 1);
+    expect(parts.map((part) => part.added.length)).toEqual([1, 1, 4, 1, 1]);
+    expect(parts.map(isHalf)).toEqual([true, false, false, false, true]);
+  });
+
   test("any of its parts can be taken back alone", () => {
     const [old, now] = [
       `${"x\n".repeat(9)}${HUNK.removed.join("\n")}\ny\n`,
@@ -174,4 +190,22 @@ describe("below the hunk", () => {
       2: [0, 1, 2],
     });
   });
+});
+
+test("messages of a build name the changes at their lines, and those that bring or drop a name", () => {
+  const hunk = (id: number, oldStart: number, removed: string[], start: number, added: string[]): ChangedHunk => ({
+    ...HUNK,
+    ...{ id, oldStart, oldEnd: oldStart + removed.length - 1, removed, start, end: start + added.length - 1, added },
+  });
+  const hunks = [
+    hunk(0, 2, [], 2, ["function helper() {", "}"]),
+    hunk(1, 5, ["old();"], 7, ["helper();"]),
+    hunk(2, 9, ["a();"], 11, ["b();"]),
+  ];
+  const at = (line: number, message: string) => [{ file: HUNK.file, line, message }];
+  // Without the first hunk, what was line 7 is line 5.
+  expect(boundBy(hunks, new Set([0]), at(5, "x"))).toEqual({ kept: [1], taken: [] });
+  expect(boundBy(hunks, new Set([0]), at(1, "undefined: helper"))).toEqual({ kept: [1], taken: [0] });
+  expect(boundBy(hunks, new Set([1]), at(7, "undefined: old"))).toEqual({ kept: [], taken: [1] });
+  expect(boundBy(hunks, new Set([1]), at(4, "no such name"))).toBeNull();
 });

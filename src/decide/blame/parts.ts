@@ -115,7 +115,7 @@ function pieces(lines: readonly string[]): number[] {
 export function isHalf({ removed, added, file }: ChangedHunk): boolean {
   const depthOf = (lines: readonly string[]): number =>
     tokensOf(lines, file).reduce((sum, word) => sum + (/^[([{]$/.test(word) ? 1 : /^[)\]}]$/.test(word) ? -1 : 0), 0);
-  const isHead = removed.length === 0 && added.length === 1 && /:\s*$/.test(added[0]!) && /\.py$/.test(file);
+  const isHead = removed.length === 0 && added.length === 1 && /:\s*$/.test(added[0]!);
   return isHead || depthOf(removed) !== depthOf(added);
 }
 

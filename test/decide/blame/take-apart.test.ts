@@ -195,7 +195,13 @@ describe("below the hunk", () => {
 test("messages of a build name the changes at their lines, and those that bring or drop a name", () => {
   const hunk = (id: number, oldStart: number, removed: string[], start: number, added: string[]): ChangedHunk => ({
     ...HUNK,
-    ...{ id, oldStart, oldEnd: oldStart + removed.length - 1, removed, start, end: start + added.length - 1, added },
+    id,
+    oldStart,
+    oldEnd: oldStart + removed.length - 1,
+    removed,
+    start,
+    end: start + added.length - 1,
+    added,
   });
   const hunks = [
     hunk(0, 2, [], 2, ["function helper() {", "}"]),

@@ -107,6 +107,12 @@ function byExitCode({ passed, timedOut }: { passed: boolean; timedOut: boolean }
   return { outcomes: [timedOut ? "cannot-apply" : passed ? "pass" : "fail-same"], tookMs };
 }
 
+/** A state of the files: the changes with their parts, and those that are taken back. */
+interface TestedTree {
+  readonly own: readonly ChangedHunk[];
+  readonly without: ReadonlySet<number>;
+}
+
 async function proofRound(
   given: BlameCase,
   tools: BlameTools,
@@ -126,13 +132,17 @@ async function proofRound(
   const printed = new Map<string, { output: string; root: string }>();
   const until = now() + limits.timeMs;
   const mode = { isBare: false };
+  const treeOf = (ids: readonly number[]): TestedTree => {
+    const without = new Set([...ids, ...out]);
+    return { own: withParts(hunks, parts, without), without };
+  };
   const runner = proofRunner({
     checkout,
     ...(tools.more === undefined ? {} : { more: tools.more }),
     tree: given.tree,
     filesWithout(ids) {
-      const without = new Set([...ids, ...out]);
-      return filesWithout(withParts(hunks, parts, without), without, texts.textOf, texts.textBefore, renames);
+      const { own, without } = treeOf(ids);
+      return filesWithout(own, without, texts.textOf, texts.textBefore, renames);
     },
     async run(path, control, { without, repeat }) {
       const beganAt = now();
@@ -148,8 +158,7 @@ async function proofRound(
       const run = { passed, timedOut, reading: tests === undefined ? reading : { ...reading, tests } };
       const tookMs = now() - beganAt;
       if (isOpaque) return byExitCode(run, tookMs);
-      const bound = changesBound(reading, withParts(hunks, parts, new Set(without)), new Set([...without, ...out]));
-      return { ...outcomeOf(groups, { ...run, tookMs }), ...bound };
+      return { ...outcomeOf(groups, { ...run, tookMs }), ...changesBound(reading, treeOf(without)) };
     },
     onRun: ({ without, purpose }) => onRun?.(`${purpose}: ${treeWords(without.length + out.length, hunks.length)}`),
     signal,
@@ -157,10 +166,8 @@ async function proofRound(
   try {
     const answer = await askUntilAnswered(newProof(input), runner, mode, signal, () => ranking.prepared().input);
     if (answer === null) return null;
-    const experiments = (answer.experiments ?? []).map((each) => ({ ...each, without: [...out, ...each.without] }));
     return {
-      // Where the output says nothing, one way of failing cannot be told from another: that is no proof.
-      answer: { ...answer, experiments, ...(isOpaque ? { proven: false } : {}) },
+      answer: answerOfRound(answer, out, isOpaque),
       ranked: ranking.ranked(),
       parts: ranking.prepared().rankedParts.filter(({ hunk }) => answer.parts?.includes(hunk.id)),
       left: answer.isPartial === true && !isOpaque ? (printed.get(keyOf(answer.cure ?? [])) ?? null) : null,
@@ -170,17 +177,19 @@ async function proofRound(
   }
 }
 
+function answerOfRound(answer: ProofAnswer, out: readonly number[], isOpaque: boolean): ProofAnswer {
+  const experiments = (answer.experiments ?? []).map((each) => ({ ...each, without: [...out, ...each.without] }));
+  // Where the output says nothing, one way of failing cannot be told from another: that is no proof.
+  return { ...answer, experiments, ...(isOpaque ? { proven: false } : {}) };
+}
+
 /** The changes that a broken build is about, by its own messages. */
-function changesBound(
-  { failures }: FailureReading,
-  hunks: readonly ChangedHunk[],
-  without: ReadonlySet<number>,
-): Pick<RunOutcome, "bound"> {
+function changesBound({ failures }: FailureReading, { own, without }: TestedTree): Pick<RunOutcome, "bound"> {
   const messages = failures.filter(isBroken).flatMap(({ frames, file, line, message }) => {
     const at = frames[0] ?? { file, line };
     return at.file === null || at.line === null ? [] : [{ file: at.file, line: at.line, message }];
   });
-  const bound = boundBy(hunks, without, messages);
+  const bound = boundBy(own, without, messages);
   return bound === null ? {} : { bound };
 }
 

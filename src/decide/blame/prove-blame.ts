@@ -149,8 +149,12 @@ function* proof(input: ProofInput, book: Notebook): Experiments<Cause> {
   const base = unpinned.length === 0 ? first : yield* ask(book, unpinned, "base");
   const groups = steady(first);
   const regressed = groups.filter((group) => base[group] === "pass");
-  if (regressed.length > 0)
-    return yield* confirmStable(book, unpinned, yield* searchGroups(input, book, regressed, unpinned));
+  if (regressed.length > 0) {
+    const found = yield* searchGroups(input, book, regressed, unpinned);
+    // A changed test that fails on the base in another way may fail here for a cause of its own.
+    const isWhole = groups.every((group) => base[group] === "pass" || base[group] === "fail-same");
+    return yield* confirmStable(book, unpinned, found.proven && !isWhole ? { ...found, ...UNEXPLAINED } : found);
+  }
   const outcome = base[groups[0]!] ?? "cannot-apply";
   if (book.isSpent && outcome === "cannot-apply")
     return rankedCause("unknown", "no runs were left to look at the base");
@@ -174,6 +178,12 @@ function* proof(input: ProofInput, book: Notebook): Experiments<Cause> {
   }
   return yield* redBefore(input, book, unpinned, groups[0]!);
 }
+
+const UNEXPLAINED = {
+  proven: false,
+  isEntangled: true,
+  because: "without it some of the failing tests pass; others are new or changed, and fail on the base in another way",
+};
 
 /** A test that was there before, was changed, and fails on the base's code as it does now. */
 function* changedTest(

@@ -662,6 +662,14 @@ describe("changes that hang together", () => {
   });
 });
 
+test("a cause is not proven beside a changed test that fails on the base in another way", () => {
+  // Hunk 0 is the changed test: what it expects is wrong.
+  const oracle: Oracle = (left) => [failsIf(left.has(3)), left.size <= 2 ? "fail-other" : "fail-same"];
+  expect(prove(inputOf(8, { pinned: [0] }), oracle).answer).toMatchObject({ hunks: [3], proven: false });
+  const known: Oracle = (left) => [failsIf(left.has(3)), "fail-same"];
+  expect(prove(inputOf(8, { pinned: [0] }), known).answer).toMatchObject({ hunks: [3], proven: true });
+});
+
 test("a slip that breaks a changed test on the base as well is in no new code", () => {
   // Hunk 0 is what changed in the test, which does not build on the base's code.
   const oracle: Oracle = (left) => (left.has(0) && left.size === 1 ? "cannot-apply" : failsIf(left.has(2)));

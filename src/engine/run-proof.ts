@@ -113,6 +113,14 @@ interface TestedTree {
   readonly without: ReadonlySet<number>;
 }
 
+function testedTree(
+  hunks: readonly ChangedHunk[],
+  parts: ReadonlyMap<number, readonly ChangedHunk[]>,
+  without: ReadonlySet<number>,
+): TestedTree {
+  return { own: withParts(hunks, parts, without), without };
+}
+
 async function proofRound(
   given: BlameCase,
   tools: BlameTools,
@@ -132,10 +140,7 @@ async function proofRound(
   const printed = new Map<string, { output: string; root: string }>();
   const until = now() + limits.timeMs;
   const mode = { isBare: false };
-  const treeOf = (ids: readonly number[]): TestedTree => {
-    const without = new Set([...ids, ...out]);
-    return { own: withParts(hunks, parts, without), without };
-  };
+  const treeOf = (ids: readonly number[]): TestedTree => testedTree(hunks, parts, new Set([...ids, ...out]));
   const runner = proofRunner({
     checkout,
     ...(tools.more === undefined ? {} : { more: tools.more }),

@@ -30,7 +30,7 @@ import {
   shownContested,
   spentOn,
   testRunsBeside,
-  unjudged,
+  reviewError,
 } from "../review/review-summary.ts";
 
 export interface AuditOptions extends ReviewerSettings {
@@ -54,14 +54,14 @@ export const createAuditGate = (options: AuditOptions): Gate =>
     const { request, control } = judging;
     const stopped = "stopped before it ended";
     const checks = await engineRuns(options, request, control);
-    if (control.signal.aborted) return unjudged("audit", stopped);
+    if (control.signal.aborted) return reviewError("audit", stopped);
     // Do not pay an auditor while the environment is broken.
     if (checks?.result === "blocked" || checks?.result === "error") {
       const { result, summary, evidence, runs = [] } = checks;
-      return unjudged("audit", summary, { result, runs, evidence });
+      return reviewError("audit", summary, { result, runs, evidence });
     }
     const reply = await runAudit(options, judging, checks);
-    if (control.signal.aborted) return unjudged("audit", stopped, spentOn(judging, [reply]));
+    if (control.signal.aborted) return reviewError("audit", stopped, spentOn(judging, [reply]));
     return judgementOf(options.judge, judging, reply, checks);
   });
 

@@ -17,7 +17,7 @@ import {
   withEarlier,
 } from "./review-questions.ts";
 import type { CreateGate, GateSettings } from "../gate-parts.ts";
-import { NO_PARTICULARS, askingGate, bestEffortWords, contestedIn, spentOn, unjudged } from "./review-summary.ts";
+import { NO_PARTICULARS, askingGate, bestEffortWords, contestedIn, spentOn, reviewError } from "./review-summary.ts";
 
 export interface ReviewOptions extends ReviewerSettings, MaterialOptions {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff">;
@@ -44,7 +44,8 @@ export const createReviewGate = (options: ReviewOptions): Gate =>
     const material = await reviewMaterial(options, judging.request);
     const seen = await allHeard(options, judging, material);
     const replies = seen.map(({ reply }) => reply);
-    if (judging.control.signal.aborted) return unjudged("review", "stopped before it ended", spentOn(judging, replies));
+    if (judging.control.signal.aborted)
+      return reviewError("review", "stopped before it ended", spentOn(judging, replies));
     return judgementOf(options.judge, judging, seen);
   });
 

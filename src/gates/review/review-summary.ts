@@ -30,18 +30,18 @@ export function askingGate(
         durationMs: clock.now() - beganAt,
         ...ending,
       });
-      if (control.signal.aborted) return end(unjudged(gate, "stopped before it began"));
+      if (control.signal.aborted) return end(reviewError(gate, "stopped before it began"));
       try {
         return end(await judge(judging));
       } catch (error) {
         if (!(error instanceof RemandError)) throw error;
-        return end(unjudged(gate, `${error.message} — ${error.hint}`, spentOn(judging, [])));
+        return end(reviewError(gate, `${error.message} — ${error.hint}`, spentOn(judging, [])));
       }
     },
   };
 }
 
-export const unjudged = (gate: GateName, why: string, more: Partial<ReviewEnding> = {}): ReviewEnding => ({
+export const reviewError = (gate: GateName, why: string, more: Partial<ReviewEnding> = {}): ReviewEnding => ({
   result: "error",
   findings: [],
   blocking: [],

@@ -245,7 +245,7 @@ describe("a worker that slept while another took its place", () => {
     expect(attemptsOf()).toEqual([`refs/remand/attempts/S-1/${late.commit}`]);
   });
 
-  test("cannot get reviewError work onto the branch of a story that has ended, nor take its end away", async () => {
+  test("cannot get unverified work onto the branch of a story that has ended, nor take its end away", async () => {
     await one.attempt(STORY, 1, { "a.txt": "1\n" });
     const accepted = await one.attempt(STORY, 2, { "a.txt": "2\n" });
     fleet.journal.begin(STORY);

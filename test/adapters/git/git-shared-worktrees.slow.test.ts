@@ -251,7 +251,7 @@ describe("a worker that slept while another took its place", () => {
     fleet.journal.begin(STORY);
     const asleep = await fleet.machine("zombie", {}, asItIs(fleet.journal));
     const { path } = await asleep.work.prepare(STORY);
-    write(path, "a.txt", "reviewError\n");
+    write(path, "a.txt", "unverified\n");
     fleet.journal.end(STORY);
     await two.work.dispose(STORY);
     await asleep.work.keep(STORY, note(3));

@@ -28,19 +28,14 @@ const MOST_TRIED = 6;
 export function newCodeOf(material: BlameMaterial, ranked: readonly RankedHunk[]): NewCode | null {
   const { failures } = material.failure;
   const own = failures.filter(({ test }) => test !== null);
-  const isMissing = (failure: Failure): boolean =>
-    isBroken(failure) && !isRaisedInCode(material, failure) && !isDeclared(material, failure);
+  const isMissing = (failure: Failure): boolean => isBroken(failure) && !isRaisedInCode(material, failure);
   if (own.length === 0 || own.some(isMissing)) return null;
   const reached = ranked.filter(({ isTest, isReached, isIdle }) => !isTest && isReached && !isIdle);
   if (reached.length === 0) return null;
   const isOnStack = own.some((failure) => failure.frames.some((frame) => reached.some((each) => holds(each, frame))));
   const likely = Math.max(...reached.map(({ confidence }) => confidence));
   return {
-    hasSign:
-      own.every((failure) => isDeclared(material, failure)) ||
-      isOnStack ||
-      hasPassingNewTest(material, own) ||
-      likely >= LIKELY,
+    hasSign: isOnStack || hasPassingNewTest(material, own) || likely >= LIKELY,
     candidates: reached.map(({ hunk }) => hunk.id),
     selfContained: new Set(reached.filter((each) => isSelfContained(each, ranked)).map(({ hunk }) => hunk.id)),
   };
@@ -50,17 +45,6 @@ export function newCodeOf(material: BlameMaterial, ranked: readonly RankedHunk[]
 function isRaisedInCode({ files }: BlameMaterial, { frames, file }: Failure): boolean {
   const [frame] = frames;
   return frame !== undefined && frame.file !== file && files.get(frame.file)?.isTest === false;
-}
-
-/** Does a failure speak of something that the new code declares? Then it is there, and not as the test wants it. */
-function isDeclared({ files, hunks }: BlameMaterial, { message, errorType }: Failure): boolean {
-  if (errorType === null || !/is not a (?:function|constructor)/.test(message)) return false;
-  const names = new Set(message.match(NAME));
-  return hunks.some(({ file, start, added }) => {
-    const { isTest, symbols } = files.get(file) ?? { isTest: true, symbols: [] };
-    const isAdded = (line: number): boolean => line >= start && line < start + added.length;
-    return !isTest && symbols.some((symbol) => names.has(symbol.name) && isAdded(symbol.start));
-  });
 }
 
 const holds = ({ hunk }: RankedHunk, frame: Failure["frames"][number]): boolean =>

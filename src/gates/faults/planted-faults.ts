@@ -185,7 +185,10 @@ async function ignoresItsValues(
   return ignored >= LEAST_IGNORED_VALUES;
 }
 
-/** The lines of the test itself: of all tests with its title, and of the whole file where none has it. */
+/**
+ * The lines of the test itself: of all tests with its title, else of the function that it is a row of (`TestAdd/negative`),
+ * and of the whole file where none is found.
+ */
 export function linesOf(
   path: string,
   text: string,
@@ -195,7 +198,9 @@ export function linesOf(
   const title = titles.at(-1) ?? target;
   const short = title.replace(/^.*(?:::|\.)/, "");
   const { symbols } = readSymbols(text, path);
-  const named = symbols.filter(({ name }) => name === title || name === short);
+  const [outer] = title.split("/");
+  const titled = symbols.filter(({ name }) => name === title || name === short);
+  const named = titled.length > 0 ? titled : symbols.filter(({ name }) => name === outer);
   // Of tests with one title, it is the one in most of the groups and classes that its name tells.
   const groups = [...titles.slice(0, -1), ...title.split(/::|\./).slice(0, -1)];
   const depthOf = (test: CodeSymbol): number =>
@@ -204,7 +209,7 @@ export function linesOf(
   const own = named.filter((test) => depthOf(test) === depth);
   return {
     has: (line) => own.length === 0 || own.some(({ start, end }) => start <= line && line <= end),
-    isCertain: own.length === 1,
+    isCertain: own.length === 1 && titled.length > 0,
   };
 }
 

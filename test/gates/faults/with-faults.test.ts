@@ -558,6 +558,13 @@ describe("a target whose values make no difference", () => {
     expect([own.has(3), own.has(7), own.isCertain]).toEqual([true, false, true]);
   });
 
+  test("is told from other functions where it is a row of one", () => {
+    const text =
+      "func TestAdd(t *testing.T) {\n\tt.Run(name, check)\n}\n\nfunc BenchmarkAdd(b *testing.B) {\n\tadd(2, 1)\n}\n";
+    const own = linesOf("cart_test.go", text, "cart_test.go > TestAdd/negative_numbers");
+    expect([own.has(2), own.has(6), own.isCertain]).toEqual([true, false, false]);
+  });
+
   test("is not tried where all tests must run for it and there is no time", async () => {
     const { judgement } = await judged({ work, suite, durationMs: 60_000 });
     expect(judgement.contested).toBeUndefined();

@@ -63,4 +63,4 @@ export function looksLikeTest(path: string): boolean {
 }
 
 const TEST_PATH =
-  /(?:^|\/)(?:tests?|__tests__|specs?|e2e|testing)\/|[._-](?:test|spec|tests)\.\w+$|(?:^|\/)(?:test_[^/]*|conftest)\.py$|_test\.\w+$|(?:Test|Tests|IT|Spec)\.(?:java|kt|scala|cs)$/;
+  /(?:^|\/)(?:tests?|__tests__|specs?|e2e|testing)\/|(?:^|[/._-])(?:tests?|spec)\.\w+$|(?:^|\/)(?:test_[^/]*|conftest)\.py$|_test\.\w+$|(?:Test|Tests|IT|Spec)\.(?:java|kt|scala|cs)$/;

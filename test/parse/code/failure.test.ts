@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { looksLikeTest } from "../../../src/core/blame/change.ts";
 import { readFailure } from "../../../src/parse/code/failure.ts";
 import { pathIndex } from "../../../src/parse/code/imports.ts";
 import { readSourceMap, readStack } from "../../../src/parse/code/stack.ts";
@@ -329,4 +330,15 @@ describe("a check that died before its tests", () => {
   ])("says what it lacks: %j", (text, message) => {
     expect(read(text).failures.map((each) => each.message)).toEqual([message]);
   });
+});
+
+test.each([
+  ["test.js", true],
+  ["lib/tests.js", true],
+  ["src/cart.spec.ts", true],
+  ["spec/cart_spec.rb", true],
+  ["src/latest.js", false],
+  ["src/contest.ts", false],
+])("%s is a test by its path: %s", (path, isTest) => {
+  expect(looksLikeTest(path)).toBe(isTest);
 });

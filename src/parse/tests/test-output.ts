@@ -153,8 +153,10 @@ export function within(failure: OutputFailure, folder: string): OutputFailure {
   const root = `${folder.replaceAll("\\", "/").replace(/\/$/, "")}/`;
   const short = (text: string): string => text.replaceAll(`file://${root}`, "").replaceAll(root, "");
   const [message, detail] = [short(failure.message), short(failure.detail)];
-  if (failure.file === null) return { ...failure, message, detail };
-  return { ...failure, message, detail, file: below(failure.file, folder) };
+  // A file that does not load is named by its full path.
+  const test = failure.test === null ? null : short(failure.test);
+  const file = failure.file === null ? null : below(failure.file, folder);
+  return { ...failure, test, message, detail, file };
 }
 
 /** A path as it is called below the folder. */

@@ -148,7 +148,7 @@ describe("JSON", () => {
     expect(told(report)).toEqual([
       "test/a.test.ts:2 adds: AssertionError: expected -1 to be 3 // Object.is equality",
       "test/a.test.ts:3 outer > inner fails <&>: AssertionError: expected { a: 1 } to deeply equal { a: 2 }",
-      "test/b.test.ts:1 /project/test/b.test.ts: cannot load",
+      "test/b.test.ts:1 test/b.test.ts: cannot load",
     ]);
     expect(report.failures[0]!.detail).toBe("at test/a.test.ts:2:36");
   });

@@ -243,7 +243,11 @@ test at test/b.test.mjs:1:1
     const output = read(sample(name));
     expect(output.notLoaded).toEqual(["test/price.test.js"]);
     expect(output.failures).toMatchObject([
-      { file: "test/price.test.js", message: "SyntaxError: Unexpected token ';' (price.js:2)" },
+      {
+        test: "test/price.test.js",
+        file: "test/price.test.js",
+        message: "SyntaxError: Unexpected token ';' (price.js:2)",
+      },
     ]);
     expect(output.failures[0]!.detail).toContain("test/price.test.js:2:19");
   });

@@ -13,7 +13,17 @@ const dist = `${root}dist`;
 const main = `${dist}/main.js`;
 
 /** What people, other packages, this program and its tests start or import by path. */
-const STARTED = ["main", "index", "testing", "adapters/process/supervisor", "adapters/process/agent-processes"];
+const STARTED = [
+  "main",
+  "index",
+  "testing",
+  "adapters/process/supervisor",
+  "adapters/process/agent-processes",
+  "agents/claude/claude-agent",
+  "agents/codex/codex-agent",
+  "agents/command/command-agent",
+  "compose/agents/client-agents",
+];
 
 /**
  * Built beside `dist` and put over it file by file, so that a program that starts at that moment finds every file:

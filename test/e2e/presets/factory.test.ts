@@ -42,6 +42,12 @@ afterEach(() => project.repository.clear());
 const CAP = "export function cap(value, limit) {\n  return value > limit ? limit : value;\n}\n";
 /** Kills what turns the comparison round, and lets its boundary live: at the limit both branches give the same. */
 const GOOD_TEST = testFile("cap", "cap", "assert.equal(cap(7, 5), 5);", "assert.equal(cap(3, 5), 3);");
+const BOUNDARY = {
+  file: "src/cap.js",
+  mutation: "replaced value > limit with value >= limit",
+  by: "Ada",
+  reason: "at the limit both branches give the same number",
+};
 const WEAK_TEST = testFile("cap", "cap", "assert.equal(cap(7, 5), 5);");
 
 function factory(
@@ -60,8 +66,7 @@ function factory(
         gates: {
           tdd: { commands: ["node --test"], reruns: 0 },
           ci: { commands: ["node --test"] },
-          // The boundary of a cap cannot be told apart: at the limit both branches give the same number.
-          mutation: { commands: [`${STRYKER} run --mutate {files}`], threshold: 80 },
+          mutation: { commands: [`${STRYKER} run --mutate {files}`], equivalent: [BOUNDARY] },
         },
         limits: { backoff: "10ms" },
       },
@@ -95,6 +100,11 @@ describe("the whole pipeline", () => {
       "ci pass",
       "merge pass",
     ]);
+    const judged = project.events("gate.judged").filter(({ judgement }) => judgement.gate === "mutation");
+    expect(judged.at(-1)!.judgement).toMatchObject({
+      summary: expect.stringMatching(/, 1 equivalent\)$/),
+      notes: [expect.stringContaining(`equivalent mutant, says Ada: src/cap.js:2 ${BOUNDARY.mutation}`)],
+    });
     // The domain reviewer twice, for the types and in the review; no reviewer again for the added test.
     expect(["spec-reviewer", "code-reviewer", "domain-reviewer"].map((role) => project.prompts(role).length)).toEqual([
       1, 1, 2,

@@ -28,14 +28,14 @@ test("a loop whose check cannot start, or passes already, starts no agent", () =
   const missing = remand("loop", "--goal", "do it", "--check", "nosuchcmd --fast", ...AGENT);
   expect(missing.status).toBe(2);
   expect(missing.stderr).toContain(
-    "check `nosuchcmd --fast`: there is no program nosuchcmd\n  Install nosuchcmd, put its",
+    "check nosuchcmd --fast: there is no program nosuchcmd\n  Install nosuchcmd, put its",
   );
   const script = remand("loop", "--goal", "do it", "--check", "npm test", ...AGENT);
   expect(script.status).toBe(2);
   expect(script.stderr).toContain('package.json has no script "test"\n  Did you mean "tset"?');
   const deep = remand("loop", "--goal", "do it", "--check", "sh check.sh", ...AGENT);
   expect(deep.status).toBe(2);
-  expect(deep.stderr).toContain("check `sh check.sh`: there is no file check.sh");
+  expect(deep.stderr).toContain("check sh check.sh: there is no file check.sh");
   const green = remand("loop", "--goal", "do it", "--check", "grep -q right answer.txt", ...AGENT);
   expect(green.status).toBe(2);
   expect(green.stderr).toContain("the check passes already");
@@ -98,7 +98,7 @@ gates: { checks: { commands: ["${command}"] } }
   });
   const ran = remand("run", "--reporter", "default");
   expect(ran.status).toBe(2);
-  expect(ran.stderr).toContain("check `nosuchcmd`: there is no program nosuchcmd");
+  expect(ran.stderr).toContain("check nosuchcmd: there is no program nosuchcmd");
   const doctor = remand("doctor", "--run", "--json");
   expect(doctor.status).toBe(1);
   expect(JSON.parse(doctor.stdout).probes).toContainEqual({

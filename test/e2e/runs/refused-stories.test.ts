@@ -35,15 +35,15 @@ gates: { checks: { commands: ["grep -q . answer.txt"] } }
   for (const line of [
     "stories/link.md:1:1: error: a story cannot be a symbolic link",
     "stories/dangling.md:1:1: error: a story cannot be a symbolic link",
-    `stories/HEAD.md:1:1: error: the file's name "HEAD" cannot be a story's id: git uses \`HEAD\``,
-    `stories/x.lock.md:1:1: error: the file's name "x.lock" cannot be a story's id: git refuses branches whose names end in \`.lock\``,
+    `stories/HEAD.md:1:1: error: the file's name "HEAD" cannot be a story's id: git uses HEAD`,
+    `stories/x.lock.md:1:1: error: the file's name "x.lock" cannot be a story's id: git refuses branches whose names end in .lock`,
     `stories/a..b.md:1:1: error: the file's name "a..b" cannot be a story's id`,
     `stories/named.md:2:5: error: "other.lock" cannot be a story's id`,
     `stories/good.md:1:1: error: the id "good" differs only by case from "Good" of stories/Good.md`,
   ])
     expect(listed.stdout).toContain(line);
   expect(listed.stdout).toContain("1 story · 7 errors in stories");
-  expect(listed.stdout).toContain("Rename the file, or give the story an `id`.");
+  expect(listed.stdout).toContain("Rename the file, or give the story an id.");
 
   const refused = remand(root, "run", "--reporter", "default");
   expect(refused.status).toBe(2);

@@ -62,7 +62,14 @@ async function run(message: Extract<SupervisorMessage, { type: "start" }>): Prom
   output.close();
   // An engine in a hurry may have killed the program itself.
   const status = cancelRequest(folder) === null ? ended.status : "cancelled";
-  const write = (): void => writeStatus(folder, { ...ended, status, lostBytes: output.lostBytes() });
+  const write = (): void => {
+    try {
+      writeStatus(folder, { ...ended, status, lostBytes: output.lostBytes() });
+    } catch (error) {
+      // An engine that has read the status may remove the folder before its entry is synced.
+      if (existsSync(folder)) throw error;
+    }
+  };
   while (existsSync(folder) && !unlessFull(write)) await pause(ROOM_MS);
   running.delete(folder);
   exitWhenIdle();

@@ -1,6 +1,7 @@
 import type { Blame } from "../../../src/core/blame/blame.ts";
 import { type BlameMaterial, looksLikeTest } from "../../../src/core/blame/change.ts";
 import { findBlame } from "../../../src/engine/find-blame.ts";
+import type { PastExperiment } from "../../../src/decide/blame/experiments.ts";
 import { filesWithout } from "../../../src/decide/blame/files-without.ts";
 import { type RankedBlame, rankBlame } from "../../../src/decide/blame/rank-blame.ts";
 import { readBlameMaterial } from "../../../src/parse/code/failure-material.ts";
@@ -33,6 +34,8 @@ export interface RepositoryTrial {
   readonly runs: number;
   readonly searchRuns: number;
   readonly seconds: number;
+  /** Every run, so that a saved miss can be understood without running it again. */
+  readonly experiments: readonly Pick<PastExperiment, "without" | "purpose" | "outcome">[];
   readonly asWrittenExact: boolean;
   readonly plain: { readonly found: readonly number[]; readonly runs: number } | null;
   /** `null`: a person is asked, and no brief is written. */
@@ -110,6 +113,7 @@ async function tried(
     runs: proof?.runs ?? 0,
     searchRuns: proof?.searchRuns ?? 0,
     seconds,
+    experiments: (proof?.experiments ?? []).map(({ without, purpose, outcome }) => ({ without, purpose, outcome })),
     asWrittenExact:
       best > 0 &&
       sameSet(

@@ -1,5 +1,6 @@
 import { closedOver } from "./triage.ts";
 import { ask, keyOf, type BoundChanges, type Experiments, type Notebook, type Outcome } from "./experiments.ts";
+import { takeTogether, type Probe } from "./take-together.ts";
 
 /** What the search for one group of failures works on. */
 export interface Search {
@@ -63,6 +64,7 @@ function* removalFrom(search: Search, order: readonly number[]): Experiments<Rem
     const found = yield* boundary(search, pool, {
       run: (ids) => outcomeWithout(search, [...chosen, ...ids]),
       bound: (ids) => boundIn(search, [...chosen, ...ids])?.kept ?? [],
+      breaking: (ids) => boundIn(search, [...chosen, ...ids])?.taken ?? [],
       goal: "pass",
     });
     if (found === null) return null;
@@ -98,6 +100,7 @@ export function* contextFor(search: Search, culprits: readonly number[]): Experi
     const found = yield* boundary(search, pool, {
       run: (ids) => outcomeOnBase(search, [...culprits, ...chosen, ...ids]),
       bound: (ids) => boundIn(search, complement(search, [...culprits, ...chosen, ...ids]))?.taken ?? [],
+      breaking: (ids) => boundIn(search, complement(search, [...culprits, ...chosen, ...ids]))?.kept ?? [],
       goal: "fail-same",
     });
     if (found === null) return null;
@@ -165,24 +168,27 @@ function* boundary(
     const cut = cutOf(search, order, low, high, tried);
     if (cut === null) break;
     const prefix = order.slice(0, cut);
-    const { outcome, ids, isTied } = yield* takeTogether(search, prefix, { pool: new Set(order), high }, probe);
+    const { outcome, ids, isTied } = yield* takeTogether(search, prefix, { pool: new Set(order), low, high }, probe);
     if (outcome === "flaky") return null;
     if (outcome === "cannot-apply") {
       unclear++;
       tried.add(cut);
       continue;
     }
-    const taken = new Set(ids);
-    order = [
-      ...prefix,
-      ...ids.filter((id) => !prefix.includes(id)),
-      ...order.slice(cut).filter((id) => !taken.has(id)),
-    ];
+    const known = order.slice(0, low);
+    const fresh = ids.filter((id) => !known.includes(id));
+    const others = order.slice(low).filter((id) => !fresh.includes(id));
+    // What broke the build waits until the others are told apart.
+    const leftOut = prefix.filter((id) => others.includes(id));
+    const end = high - low - fresh.length;
+    const waiting = others.filter((id) => !leftOut.includes(id));
+    const inside = end - leftOut.length;
+    order = [...known, ...fresh, ...waiting.slice(0, inside), ...leftOut, ...waiting.slice(inside)];
     tried.clear();
-    if (outcome === probe.goal) high = ids.length;
-    else low = ids.length;
+    if (outcome === probe.goal) high = low + fresh.length;
+    else low += fresh.length;
     // One hunk with what does not build without it: there is nothing between them to cut at.
-    if (isTied && outcome === probe.goal && cut === low + 1)
+    if (isTied && outcome === probe.goal && prefix.length === low + 1)
       return { unit: order.slice(low, high), before: order.slice(0, low), tiedTo: prefix.at(-1)! };
   }
   if (high - low > 1 && !search.book.isSpent && !isBound(search, order.slice(low, high))) {
@@ -191,64 +197,6 @@ function* boundary(
   }
   if (search.book.isSpent && high - low > 1) return null;
   return { unit: order.slice(low, high), before: order.slice(0, low), tiedTo: null };
-}
-
-/** What a boundary is looked for with. */
-interface Probe {
-  run(ids: readonly number[]): Experiments<Outcome>;
-  /** What has to come along with these, as the build of their tree said. */
-  bound(ids: readonly number[]): readonly number[];
-  readonly goal: Outcome;
-}
-
-/** So often a tree that does not build is tried again with what its messages are about. */
-const MOST_BUILDS = 4;
-
-/**
- * The first of the ways to take some hunks of which something can be said. Where the tree does not build, its own
- * messages say what has to come along; names are asked only where they do not.
- */
-function* takeTogether(
-  search: Search,
-  prefix: readonly number[],
-  { pool, high }: { readonly pool: ReadonlySet<number>; readonly high: number },
-  probe: Probe,
-): Experiments<{ outcome: Outcome; ids: readonly number[]; isTied: boolean }> {
-  for (const [at, way] of waysToTake(search, prefix, pool, high).entries()) {
-    let ids = way;
-    for (let builds = 0; builds <= (at === 0 ? MOST_BUILDS : 0) && ids.length > 0; builds++) {
-      const outcome = yield* probe.run(ids);
-      if (outcome !== "cannot-apply" || search.book.isSpent) return { outcome, ids, isTied: builds > 0 };
-      const more = probe.bound(ids).filter((id) => pool.has(id) && !ids.includes(id));
-      ids = more.length === 0 || ids.length + more.length >= high ? [] : [...ids, ...more];
-    }
-  }
-  return { outcome: "cannot-apply", ids: prefix, isTied: false };
-}
-
-/**
- * A part of the ranking as it stands, with all changes of its functions, with what belongs to it, and with what belongs
- * to that. One hunk is worth a run by itself first; of several, some are likely not to build without their companions.
- */
-function waysToTake(
-  { companions, functions }: Search,
-  prefix: readonly number[],
-  pool: ReadonlySet<number>,
-  high: number,
-): (readonly number[])[] {
-  const whole = [...new Set(prefix.flatMap((id) => functions.get(id) ?? [id]))].filter((id) => pool.has(id));
-  const near = [...new Set([...prefix, ...prefix.flatMap((id) => companions.get(id) ?? [])])].filter((id) =>
-    pool.has(id),
-  );
-  const all = closedOver(prefix, companions).filter((id) => pool.has(id));
-  const ways = prefix.length === 1 ? [prefix, whole, near, all] : [near, all, whole, prefix];
-  const seen = new Set<string>();
-  return ways.filter((way) => {
-    const key = keyOf(way);
-    if (seen.has(key) || (way.length >= high && way !== prefix)) return false;
-    seen.add(key);
-    return true;
-  });
 }
 
 function* oneByOne(ids: readonly number[], { run, goal }: Probe): Experiments<number | null> {

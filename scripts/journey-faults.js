@@ -38,21 +38,39 @@ export function runCheck(root, check, env, limitMs = 300_000) {
   };
 }
 
-/** Comparisons that can be turned around, spread over a file; in Rust, those before the file's own tests. @param {string} text */
-function comparisons(text) {
-  const end = text.search(/^\s*#\[cfg\(test\)\]/m);
-  const own = end === -1 ? text : text.slice(0, end);
-  return [...own.matchAll(/ (===|!==|==|!=) /g)]
+/** Signs in a line of code that can be turned around. @param {string} own @param {RegExp} signs */
+const signsIn = (own, signs) =>
+  [...own.matchAll(signs)]
     .map(({ index, 1: sign = "" }) => ({ index: index + 1, sign, line: own.slice(0, index).split("\n").length }))
     .filter(
       ({ index }) =>
-        !/^\s*(?:\/\/|\*|#|>>>)|typeof|__name__/.test(
-          own.slice(own.lastIndexOf("\n", index) + 1, own.indexOf("\n", index)),
-        ),
+        !/^\s*(?:\/\/|\*|#|>>>)|__name__/.test(own.slice(own.lastIndexOf("\n", index) + 1, own.indexOf("\n", index))),
     );
+
+/**
+ * Comparisons that can be turned around, in Rust those before the file's own tests. A code that compares nothing but
+ * types has other signs to turn around.
+ * @param {string} text
+ */
+function comparisons(text) {
+  const end = text.search(/^\s*#\[cfg\(test\)\]/m);
+  const own = end === -1 ? text : text.slice(0, end);
+  const values = signsIn(
+    own.replaceAll(/typeof .*/g, (part) => "-".repeat(part.length)),
+    / (===|!==|==|!=) /g,
+  );
+  return values.length > 0 ? values : signsIn(own, / (===|!==|==|!=|&&|\|\||<) /g);
 }
 
-const OPPOSITE = /** @type {Record<string, string>} */ ({ "===": "!==", "!==": "===", "==": "!=", "!=": "==" });
+const OPPOSITE = /** @type {Record<string, string>} */ ({
+  "===": "!==",
+  "!==": "===",
+  "==": "!=",
+  "!=": "==",
+  "&&": "||",
+  "||": "&&",
+  "<": ">=",
+});
 
 /**
  * Turns one comparison of the project's code around so that its tests fail; the file is left wrong. Of the faults that

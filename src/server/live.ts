@@ -175,6 +175,8 @@ export interface DashboardSource {
   /** `null` while nothing has run here. */
   openView(): Promise<RunView | null>;
   appendEvents(stream: StoryId | null, events: readonly Event[]): Promise<void>;
+  /** The same for many stories, at the cost of one look at the journal. */
+  appendEach(streams: readonly { readonly stream: StoryId; readonly events: readonly Event[] }[]): Promise<void>;
   verify(): Promise<VerifyDocument | null>;
   health(): Promise<HealthDocument>;
   /** Where the story's files are, if they are there. */

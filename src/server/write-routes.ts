@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import type { Event } from "../core/events/event.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { heldSchema, pausedSchema, saidSchema, storyEditSchema, takenBackSchema } from "../core/schemas/escalation.ts";
@@ -98,10 +99,8 @@ async function setPaused(
   const stories = [about, ...also].map((each) => holdSubject(state, each, wanted));
   const { by } = source;
   const now = asked.data.now === true ? { now: true } : {};
-  for (const story of stories)
-    await source.appendEvents(story, [
-      wanted === "held" ? { type: "story.held", by, ...now } : { type: "story.released", by },
-    ]);
+  const event: Event = wanted === "held" ? { type: "story.held", by, ...now } : { type: "story.released", by };
+  await source.appendEach(stories.map((stream) => ({ stream, events: [event] })));
   const document: HeldDocument = { story: stories[0]!, isHeld: wanted === "held", by };
   return c.json(document);
 }
@@ -125,8 +124,8 @@ async function setAllPaused(
       const isBacklog = policy === null && story.shelf === "backlog";
       return ending === null && held !== isHeld && !(isHeld && isBacklog);
     });
-  for (const { story } of concerned)
-    await source.appendEvents(story.id, [isHeld ? { type: "story.held", by, ...now } : { type: "story.released", by }]);
+  const event: Event = isHeld ? { type: "story.held", by, ...now } : { type: "story.released", by };
+  await source.appendEach(concerned.map(({ story }) => ({ stream: story.id, events: [event] })));
   const document: StoriesPausedDocument = { stories: concerned.map(({ story }) => story.id), isHeld, by };
   return c.json(document);
 }

@@ -29,6 +29,18 @@ describe("a story in the dashboard", () => {
     expect((await server.host.lines()).at(-1)).toMatchObject({ event: { type: "story.held", now: true } });
   });
 
+  it("is paused with all others in one look at the journal", async () => {
+    const looks: string[][] = [];
+    const server = await servedStuck({
+      appendEach: async (streams) => void looks.push(streams.map(({ stream }) => stream)),
+      appendEvents: () => Promise.reject(new Error("one look for each story")),
+    });
+    expect((await post(server, "/api/pause-all", {})).json()).toMatchObject({ stories: looks[0], isHeld: true });
+    expect((await post(server, "/api/hold", { about: "login" })).status).toBe(200);
+    expect(looks).toHaveLength(2);
+    expect(looks[0]).toContain("login");
+  });
+
   it("is held together with others, or none of them is", async () => {
     const server = await servedStuck();
     const before = (await server.host.lines()).length;

@@ -70,6 +70,9 @@ export async function serving(
     ]),
     openView: () => host.openView("/work"),
     appendEvents: (stream, events) => host.appendEvents("/work", stream, events),
+    appendEach: async (streams) => {
+      for (const { stream, events } of streams) await host.appendEvents("/work", stream, events);
+    },
     verify: async () => ({ ok: true, position: 1, problem: null, hash: "h" }),
     health: async () => ({ probes: [], config: [] }),
     placeOf: () => null,

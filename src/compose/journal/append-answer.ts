@@ -26,6 +26,23 @@ export async function tell(
   speaker: EventAuthor,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
+  await tellEach(root, db, [{ stream, events }], speaker, env);
+}
+
+/** The events of one story, or of the run. */
+interface StreamEvents {
+  readonly stream: StoryId | null;
+  readonly events: readonly Event[];
+}
+
+/** The same for many stories: the journal is opened and folded once, not once for each of them. */
+export async function tellEach(
+  root: string,
+  db: string | null,
+  streams: readonly StreamEvents[],
+  speaker: EventAuthor,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
   // Before a journal is opened: an agent writes nothing at all.
   assertAuthority(speaker, []);
   const opened = await journalLocation(root, db).write();
@@ -34,8 +51,9 @@ export async function tell(
   try {
     await shownSecrets(root, []);
     const ledger = await openLedger({ journal: opened.journal, clock: createSystemClock(), watcher: NO_WATCHER });
-    await appendAs(speaker, ledger, stream, events);
-    if (db === null && events.some(concernsReceipts)) await signAnswer(root, env, opened.journal, ledger);
+    for (const { stream, events } of streams) await appendAs(speaker, ledger, stream, events);
+    if (db === null && streams.some(({ events }) => events.some(concernsReceipts)))
+      await signAnswer(root, env, opened.journal, ledger);
   } finally {
     await opened.close();
   }

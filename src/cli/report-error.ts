@@ -2,6 +2,7 @@ import { CommanderError } from "commander";
 import { type ErrorCode, RemandError, systemFault } from "../core/events/error.ts";
 import { withoutBackticks } from "../stdx/plain-text.ts";
 import { EXIT, type ExitCode } from "../app/command.ts";
+import { ProblemsFound } from "./problems-found.ts";
 
 interface ErrorReport {
   readonly text: string;
@@ -11,6 +12,8 @@ interface ErrorReport {
 /** What a person is told about an error, and the exit code that goes with it. */
 export function reportError(error: unknown, detailed: boolean): ErrorReport {
   if (error instanceof CommanderError) return { text: `remand: ${usageMessage(error)}\n`, exit: EXIT.usage };
+  // Its places were printed where it was found.
+  if (error instanceof ProblemsFound) return { text: "", exit: EXIT_OF_CODE[error.code] };
   if (error instanceof RemandError) {
     const cause = detailed && error.cause !== undefined ? `${indent(stackOf(error.cause))}\n` : "";
     const text = withoutBackticks(`remand: ${error.message}\n  ${error.hint}\n`);
@@ -86,7 +89,8 @@ export function wantsDocument(argv: readonly string[]): boolean {
 
 /** The error as a document for programs, which read the standard output. */
 export function errorDocument(error: unknown, exit: ExitCode): string {
-  return `${JSON.stringify({ schema: "remand.error/1", error: describeError(error), exit }, null, 2)}\n`;
+  const problems = error instanceof ProblemsFound ? { problems: error.problems } : {};
+  return `${JSON.stringify({ schema: "remand.error/1", error: describeError(error), exit, ...problems }, null, 2)}\n`;
 }
 
 function describeError(error: unknown): { readonly code: string; readonly message: string; readonly hint: string } {

@@ -8,6 +8,7 @@ import { linesOf, withJournal } from "../../../app/with-journal.ts";
 import { trailFiles, trailFolder, writeTrail } from "../../../app/trail-files.ts";
 import { instant } from "../../../stdx/canonical-json.ts";
 import { trailOf } from "../../../views/story/trail.ts";
+import { ProblemsFound } from "../../problems-found.ts";
 import { tableLines } from "../../table.ts";
 import { workflowState, workflowEvents } from "../../../views/story/workflow.ts";
 import { writeFailedTasks } from "../../../write/reports/rework-log.ts";
@@ -94,7 +95,7 @@ async function printState(world: World): Promise<ExitCode> {
   });
 }
 
-function printProblems(world: World, problems: readonly Problem[]): ExitCode {
+function printProblems(world: World, problems: readonly Problem[]): never {
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
-  return EXIT.usage;
+  throw new ProblemsFound(problems);
 }

@@ -6,6 +6,7 @@ import { EXIT, type CliCommand, type ExitCode, type World, exitCodeOf } from "..
 import type { WorkerClone, RunningWorker, WorkPlan } from "../../../app/host.ts";
 import { collect, numberOf, wordOf } from "../../../app/option-values.ts";
 import { prepareRun } from "../../../app/run-plan.ts";
+import { ProblemsFound } from "../../problems-found.ts";
 import { createReporter, reporterName, REPORTERS, type Reporter } from "../../reporters/reporter.ts";
 
 interface Options {
@@ -81,7 +82,7 @@ async function work(world: World, options: Options): Promise<ExitCode> {
     try {
       const { prepared, problems } = await prepareRun({ ...world, cwd: cloned.root }, [], options);
       for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
-      if (prepared === null) return EXIT.usage;
+      if (prepared === null) throw new ProblemsFound(problems);
       const reporter = await createReporter(reporterName(options.reporter ?? "minimal", world.env), {
         world,
         asked: prepared.asked,

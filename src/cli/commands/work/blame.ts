@@ -2,6 +2,7 @@ import { RemandError } from "../../../core/events/error.ts";
 import { knownDurationMs } from "../../../config/duration.ts";
 import { blameDocument } from "../../../views/board/check-reports.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
+import { ProblemsFound } from "../../problems-found.ts";
 import { blameText } from "../../blame-text.ts";
 import { type CliCommand, EXIT, type ExitCode, INTERRUPTED, type World } from "../../../app/command.ts";
 import { loadConfig } from "../../../app/load-config.ts";
@@ -57,7 +58,7 @@ export const command: CliCommand = {
 async function blame(world: World, options: Options): Promise<ExitCode> {
   const { config, problems } = await loadConfig(world, options);
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
-  if (config === null) return EXIT.usage;
+  if (config === null) throw new ProblemsFound(problems);
   const first = config.gates.checks.commands[0];
   const check = options.check ?? (typeof first === "string" ? first : first?.run) ?? null;
   const output = await failureText(world, options.failure);

@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import { countText } from "../../../stdx/plain-text.ts";
 import { type GateReport, strictReport } from "../../../core/gates/gate-report.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
-import { type CliCommand, EXIT, type ExitCode, INTERRUPTED, type World } from "../../../app/command.ts";
+import { type CliCommand, type ExitCode, INTERRUPTED, type World } from "../../../app/command.ts";
+import { ProblemsFound } from "../../problems-found.ts";
 import {
   type FormatSetting,
   GATE_FORMATS,
@@ -88,7 +89,7 @@ async function gate(world: World, typed: readonly string[], options: Options): P
   const { at = null, base = null, all = false, config, set, testsMayChange } = options;
   const { plan, problems } = await planGates(world, { names, at, base, all, config, set, testsMayChange });
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
-  if (plan === null) return EXIT.usage;
+  if (plan === null) throw new ProblemsFound(problems);
   const pullRequest = await pullRequestNumber(world, options.pullRequest);
   const { done: seen, interrupt } = await stoppable(world, (signal) =>
     world.host.gate(world.cwd, {

@@ -23,6 +23,7 @@ import {
 } from "../../../app/loop-plan.ts";
 import { NEW_JOURNAL_HELP } from "../../../app/with-journal.ts";
 import { collect, personOf } from "../../../app/option-values.ts";
+import { ProblemsFound } from "../../problems-found.ts";
 import { FORCE_HELP, loopPreflight } from "../../preflight.ts";
 import { stoppable } from "../../terminal-kind.ts";
 import { REPORTERS } from "../../reporters/reporter.ts";
@@ -110,7 +111,7 @@ async function loop(world: World, agent: readonly string[], options: Options): P
   const spec = await withAgent(world, await wishOf(world, options), agent, options);
   const { config, policy, problems } = loopConfig(spec, await machineLayer(world));
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
-  if (config === null || policy === null) return EXIT.usage;
+  if (config === null || policy === null) throw new ProblemsFound(problems);
   if (agent.length === 0 && !Object.hasOwn(config.agents, config.roles.phase.implement))
     throw new RemandError(
       "usage",

@@ -4,6 +4,7 @@ import { readRehearsal } from "../../../parse/agent/agent-script.ts";
 import { countText } from "../../../stdx/plain-text.ts";
 import { problemText } from "../../../write/reports/problem-text.ts";
 import { type CliCommand, EXIT, type ExitCode, INTERRUPTED, type World } from "../../../app/command.ts";
+import { ProblemsFound } from "../../problems-found.ts";
 import { stoppable } from "../../terminal-kind.ts";
 
 const EXAMPLES = `Examples:
@@ -39,7 +40,7 @@ async function rehearse(world: World, script: string, words: readonly string[]):
     throw new RemandError("usage", `there is no file ${script}`, "Give the file with the model's replies.");
   const { parts, problems } = readRehearsal(script, text);
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
-  if (parts === null) return EXIT.usage;
+  if (parts === null) throw new ProblemsFound(problems);
   const { done: report, interrupt } = await stoppable(world, (signal) =>
     world.host.rehearse(world.cwd, {
       parts,

@@ -6,6 +6,7 @@ import { NEW_JOURNAL_HELP, isNewJournalWanted } from "../../../app/with-journal.
 import { storiesFolder, writeConfigSchema } from "../../../app/load-config.ts";
 import { collect, personOf } from "../../../app/option-values.ts";
 import { questionCount } from "../../../views/answers/inbox.ts";
+import { ProblemsFound } from "../../problems-found.ts";
 import { insistOnChecks } from "../../preflight.ts";
 import { RemandError } from "../../../core/events/error.ts";
 import { type PreparedRun, prepareRun, startOrder } from "../../../app/run-plan.ts";
@@ -67,7 +68,7 @@ export const command: CliCommand = {
 async function run(world: World, typed: readonly string[], options: Options): Promise<ExitCode> {
   const { prepared, problems } = await prepareRun(world, typed, options);
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
-  if (prepared === null) return EXIT.usage;
+  if (prepared === null) throw new ProblemsFound(problems);
   const { config, policy, stories } = prepared;
   if (options.dryRun === true) return printPlan(world, prepared, options.json === true);
   if (prepared.asked.length === 0 && options.watch !== true) throw nothingToRun(config.stories, stories);

@@ -53,6 +53,26 @@ describe("remand run", () => {
     expect(ran.err).toBe("");
   });
 
+  it("prints a mistyped key of a story with its place, as a document under --json", async () => {
+    const files = { ...FILES, "/work/stories/cart.md": "---\ndepends-on: [login]\n---\nA cart.\n" };
+    const [text, json] = [
+      await remandRun(fakeHost(), [], {}, files),
+      await remandRun(fakeHost(), ["--json"], {}, files),
+    ];
+    expect(text).toMatchObject({ exit: 2, out: "", err: expect.stringMatching(/^stories\/cart.md:2:1: error: /) });
+    expect(json.err).toBe(text.err);
+    expect(JSON.parse(json.out)).toMatchObject({
+      schema: "remand.error/1",
+      error: {
+        code: "input-invalid",
+        message: 'stories/cart.md:2:1: unknown key "depends-on"',
+        hint: 'did you mean "depends_on"?',
+      },
+      exit: 2,
+      problems: [{ file: "stories/cart.md", line: 2, column: 1, severity: "error" }],
+    });
+  });
+
   it("hands the host the stories in their order, and worktrees", async () => {
     const host = fakeHost();
     await remandRun(host, ["cart"]);

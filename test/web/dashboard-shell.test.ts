@@ -107,7 +107,14 @@ describe("an engine", () => {
   test("that dies is seen at once: a red banner, nothing looks worked on, and it can be started again", async () => {
     project.repository.write("stories/think-long.md", slowStory);
     engine = project.start("run", "--watch", "--reporter", "minimal");
-    await visit(address.url);
+    // What the page shows comes late: the banner must not come before it.
+    await visit(address.url, {}, (fresh) =>
+      fresh.route("**/api/now", async (route) => {
+        const response = await route.fetch();
+        await new Promise((done) => setTimeout(done, 300));
+        await route.fulfill({ response });
+      }),
+    );
     const working = page().locator(".work").filter({ hasText: "Think about it" });
     await expectSeen(working);
     await expectSeen(page().locator(".engine", { hasText: "Engine running" }));
@@ -147,6 +154,9 @@ describe("an engine", () => {
     );
     const shown = (): Promise<readonly { title: string; body: string }[]> =>
       tab.evaluate(() => (globalThis as unknown as { shown: { title: string; body: string }[] }).shown);
+    const start = tab.getByRole("button", { name: "Start engine" });
+    await expectSeen(tab.locator(".engine"));
+    if (await start.isVisible()) await start.click();
     await expectSeen(tab.locator(".engine", { hasText: "Engine running" }));
     await tab.getByRole("checkbox", { name: "Notify me" }).check();
     await tab.evaluate('Object.defineProperty(document, "visibilityState", { get: () => "hidden" })');

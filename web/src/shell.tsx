@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { HelloDocument } from "../../src/views/board/dashboard.ts";
 import { Announcer } from "./announcer.tsx";
 import { EngineBanner, EngineBar } from "./engine-bar.tsx";
-import { hello } from "./hello.ts";
+import { showHello } from "./hello.ts";
 import { dialog } from "./keys.ts";
 import { notifies, setNotifies } from "./notify.ts";
 import { Diff } from "./pages/diff.tsx";
@@ -36,8 +36,8 @@ const PAGES = [
 
 /** What stands around every page: where one is, where one can go, and how the engine is. */
 export function Shell() {
-  const { data, problem } = useDocument<HelloDocument>("/hello");
-  useEffect(() => void (hello.value = data), [data]);
+  const { data, problem } = useDocument<HelloDocument>("/hello", () => true, false);
+  useEffect(() => void showHello(data), [data]);
   const { path } = place.value;
   const questions = data?.questions ?? 0;
   const title = pageTitle.value;

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { BoardCard } from "../../src/views/board/board.ts";
 import type { ListDocument } from "../../src/views/board/dashboard.ts";
 import { ask } from "./ask.ts";
+import { onRefresh } from "./refresh.ts";
 import { onLines } from "./stream.ts";
 import { asRefusal } from "./use-document.ts";
 import type { Refusal } from "./ask.ts";
@@ -29,13 +30,16 @@ interface Loaded {
 export function useCardPages(asked: string): CardPages {
   const [loaded, setLoaded] = useState<Loaded | null>(null);
   const [problem, setProblem] = useState<Refusal | null>(null);
-  const current = useRef({ asked, view: [0, 0] as readonly [number, number], busy: new Set<string>() });
+  const current = useRef({ asked, view: [0, 0] as readonly [number, number], busy: new Map<string, Promise<void>>() });
   current.current.asked = asked;
-  const load = async (page: number, isFresh: boolean): Promise<void> => {
+  const load = (page: number, isFresh: boolean): Promise<void> => {
     const { busy } = current.current;
     const key = `${asked} ${page}`;
-    if (busy.has(key)) return;
-    busy.add(key);
+    const loading = busy.get(key) ?? read(page, isFresh).finally(() => busy.delete(key));
+    busy.set(key, loading);
+    return loading;
+  };
+  const read = async (page: number, isFresh: boolean): Promise<void> => {
     try {
       const { matching, cards } = await ask<ListDocument>(`/list?${asked}&offset=${page * PAGE}`);
       if (current.current.asked !== asked) return;
@@ -46,25 +50,18 @@ export function useCardPages(asked: string): CardPages {
       });
     } catch (error) {
       setProblem(asRefusal(error));
-    } finally {
-      busy.delete(key);
     }
   };
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | null = null;
-    void load(0, true);
-    const stop = onLines(() => {
-      timer ??= setTimeout(() => {
-        timer = null;
-        const [first, last] = current.current.view;
-        for (let page = first; page <= last; page++) void load(page, false);
-      }, PAUSE_MS);
-    });
-    return () => {
-      stop();
-      if (timer !== null) clearTimeout(timer);
-    };
-  }, [asked]);
+  /** Loads what is in view again, and forgets the rest, which is loaded when it comes into view. */
+  const refresh = async (): Promise<void> => {
+    const [first, last] = current.current.view;
+    const pages = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    // What was asked for before this call may be older.
+    await Promise.all(current.current.busy.values());
+    setLoaded((before) => (before === null ? null : { ...before, pages: pagesOf(before, pages) }));
+    await Promise.all(pages.map((page) => load(page, false)));
+  };
+  useFresh(asked, () => load(0, true), refresh);
   return {
     matching: loaded?.matching ?? null,
     problem,
@@ -76,4 +73,28 @@ export function useCardPages(asked: string): CardPages {
       for (let page = pages[0]; page <= pages[1]; page++) if (!loaded.pages.has(page)) void load(page, false);
     },
   };
+}
+
+/** Loads at first, and again when something happened. */
+function useFresh(asked: string, begin: () => Promise<void>, refresh: () => Promise<void>): void {
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    void begin();
+    const stop = onLines(() => {
+      timer ??= setTimeout(() => {
+        timer = null;
+        void refresh();
+      }, PAUSE_MS);
+    });
+    const forget = onRefresh(refresh);
+    return () => {
+      stop();
+      forget();
+      if (timer !== null) clearTimeout(timer);
+    };
+  }, [asked]);
+}
+
+function pagesOf({ pages }: Loaded, wanted: readonly number[]): Loaded["pages"] {
+  return new Map([...pages].filter(([page]) => wanted.includes(page)));
 }

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { StreamedLine } from "../../src/views/board/dashboard.ts";
 import { ask, Refusal } from "./ask.ts";
+import { onRefresh } from "./refresh.ts";
 import { onLines } from "./stream.ts";
 
 export interface Loaded<T> {
@@ -13,8 +14,12 @@ const EVERY_LINE = (): boolean => true;
 /** A page is asked for again at most so often, however much happens. */
 const PAUSE_MS = 400;
 
-/** What the server says at an address, asked again when a line came that matters. */
-export function useDocument<T>(path: string, matters: (line: StreamedLine) => boolean = EVERY_LINE): Loaded<T> {
+/** What the server says at an address, asked again when a line came that matters, or the engine came or went. */
+export function useDocument<T>(
+  path: string,
+  matters: (line: StreamedLine) => boolean = EVERY_LINE,
+  showsWork = true,
+): Loaded<T> {
   const [data, setData] = useState<{ path: string; value: T } | null>(null);
   const [problem, setProblem] = useState<Refusal | null>(null);
   const mattering = useRef(matters);
@@ -22,12 +27,13 @@ export function useDocument<T>(path: string, matters: (line: StreamedLine) => bo
   const load = useRef<() => void>(() => undefined);
   useEffect(() => {
     const over = new AbortController();
-    const state = { busy: false, again: false };
+    const state = { busy: false, again: false, waiting: [] as (() => void)[] };
     const turn = async (): Promise<void> => {
       if (state.busy) return void (state.again = true);
       state.busy = true;
       do {
         state.again = false;
+        const waiting = state.waiting.splice(0);
         try {
           const value = await ask<T>(path, over.signal);
           setData({ path, value });
@@ -35,6 +41,7 @@ export function useDocument<T>(path: string, matters: (line: StreamedLine) => bo
         } catch (error) {
           if (!over.signal.aborted) setProblem(asRefusal(error));
         }
+        for (const done of waiting) done();
         await new Promise((done) => setTimeout(done, PAUSE_MS));
       } while (state.again && !over.signal.aborted);
       state.busy = false;
@@ -44,9 +51,17 @@ export function useDocument<T>(path: string, matters: (line: StreamedLine) => bo
     const stop = onLines((lines) =>
       (lines?.some((line) => mattering.current(line)) ?? true) ? void turn() : undefined,
     );
+    const refresh = (): Promise<void> =>
+      new Promise((done) => {
+        state.waiting.push(done);
+        void turn();
+      });
+    const forget = showsWork ? onRefresh(refresh) : () => undefined;
     return () => {
       over.abort();
       stop();
+      forget();
+      for (const done of state.waiting) done();
     };
   }, [path]);
   const reload = useCallback(() => load.current(), []);

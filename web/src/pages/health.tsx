@@ -10,7 +10,7 @@ import { useTitle } from "../use-title.ts";
 /** What the work stands on: problems first, then what this project has set, then everything else. */
 export function Health() {
   useTitle("Settings");
-  const loaded = useDocument<HealthDocument>("/health", () => false);
+  const loaded = useDocument<HealthDocument>("/health", () => false, false);
   const problems = loaded.data?.probes.filter(({ ok }) => !ok).length ?? 0;
   return (
     <>

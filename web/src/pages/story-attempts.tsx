@@ -199,7 +199,7 @@ function Changed({ id, attempt, files }: ChangedProps) {
 const SIGNS = { added: "+", removed: "−", same: " " } as const;
 
 function SmallDiff({ id, attempt }: Omit<ChangedProps, "files">) {
-  const loaded = useDocument<DiffDocument>(`/stories/${id}/diff?attempt=${attempt}`, () => false);
+  const loaded = useDocument<DiffDocument>(`/stories/${id}/diff?attempt=${attempt}`, () => false, false);
   return (
     <Loading loaded={loaded}>
       {({ files }) => (

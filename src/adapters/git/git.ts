@@ -71,7 +71,22 @@ export function createGit(
   const local = localEnvironment(environment);
   const remote = remoteEnvironment(environment);
 
+  const known = new Map<string, GitAnswer>();
+
   async function ask(args: readonly string[], call: GitCall = {}): Promise<GitAnswer> {
+    if (!readsOnlyObjects(args) || call.cwd !== undefined || call.mayBeCut === true) return start(args, call);
+    const key = args.join("\0");
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const answer = await start(args, call);
+    if (answer.exitCode === 0 && answer.stdout.length <= MAX_KNOWN_LENGTH) {
+      if (known.size >= MAX_KNOWN_ANSWERS) known.clear();
+      known.set(key, answer);
+    }
+    return answer;
+  }
+
+  async function start(args: readonly string[], call: GitCall): Promise<GitAnswer> {
     const env = call.remote === true ? remote : local;
     const result = await runProcess({
       command: ["git", ...fixed, ...args],
@@ -104,6 +119,27 @@ export function createGit(
       return stdout;
     },
   };
+}
+
+const MAX_KNOWN_ANSWERS = 300;
+const MAX_KNOWN_LENGTH = 16_384;
+
+/**
+ * Whether a call reads objects by their ids and nothing else. Objects never change (replacements are off), so such a
+ * call is answered once.
+ */
+function readsOnlyObjects(args: readonly string[]): boolean {
+  const [command, ...rest] = args[0] === "--literal-pathspecs" ? args.slice(1) : args;
+  const end = rest.indexOf("--");
+  const names = rest.slice(0, end === -1 ? undefined : end).filter((arg) => !arg.startsWith("-") && arg !== "blob");
+  const isRead = command === "ls-tree" || command === "diff-tree" || (command === "cat-file" && rest[0] === "blob");
+  const isTree =
+    command === "rev-parse" && rest.includes("--verify") && names.every((name) => name.endsWith("^{tree}"));
+  return (
+    (isRead || isTree) &&
+    names.length > 0 &&
+    names.every((name) => /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?![^:^])/.test(name))
+  );
 }
 
 /**

@@ -43,7 +43,44 @@ export function ownEnvironment(): Environment {
   return Object.fromEntries(set);
 }
 
+/** Those that this process has opened, by folder and by all that git would read again to open them. */
+const opened = new Map<string, Promise<Repository>>();
+const MOST_OPENED = 20;
+
+/** Many parts of the program open the same repository: git is asked again only after a setting changed. */
 async function openRepository(root: string, environment: Environment): Promise<Repository> {
+  const settings = await settingsFiles(root, environment);
+  if (settings === null) return askForRepository(root, environment);
+  const key = JSON.stringify([root, environment, settings]);
+  const before = opened.get(key);
+  if (before !== undefined) return before;
+  if (opened.size >= MOST_OPENED) opened.clear();
+  const asked = askForRepository(root, environment);
+  opened.set(key, asked);
+  asked.catch(() => opened.delete(key));
+  return asked;
+}
+
+/** The files that git reads its settings from. `null`: they include others, or this is no repository. */
+async function settingsFiles(root: string, env: Environment): Promise<readonly string[] | null> {
+  const folder = await findGitFolder(root);
+  if (folder === null) return null;
+  const textOf = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "");
+  const shared = resolve(folder.path, (await textOf(join(folder.path, "commondir"))).trim());
+  const home = env["HOME"] || homedir();
+  const texts = await Promise.all(
+    [
+      join(shared, "config"),
+      join(folder.path, "config.worktree"),
+      env["GIT_CONFIG_GLOBAL"] ?? join(home, ".gitconfig"),
+      join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "git", "config"),
+      env["GIT_CONFIG_SYSTEM"] ?? "/etc/gitconfig",
+    ].map(textOf),
+  );
+  return texts.some((text) => /^\s*\[include/im.test(text)) ? null : [folder.path, ...texts];
+}
+
+async function askForRepository(root: string, environment: Environment): Promise<Repository> {
   const plain = createGit(root, environment);
   const [{ top, gitDir, commonDir }, { settings, notices }] = await Promise.all([
     foldersOf(plain, root),

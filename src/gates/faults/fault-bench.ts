@@ -56,9 +56,9 @@ export async function openBench(
     of.at === "base"
       ? checkout.set(base, texts)
       : setPinned(checkout, request, { ...plain, texts: new Map([...plain.texts, ...texts]) });
-  await set(new Map());
-  const bench = await benchIn(work, checkout, set, limitMs);
-  return bench;
+  // It was opened with the files of the base, or of the work.
+  if (plain !== NOTHING_PINNED) await set(new Map());
+  return benchIn(work, checkout, set, limitMs);
 }
 
 const NOTHING_PINNED: PinnedTree = { taken: [], texts: new Map() };

@@ -25,14 +25,18 @@ const TAKEN_OVER =
 /** Read once, before an agent works: a filter that is added to the config later changes no checkout. */
 export async function readCheckoutSettings({ git, commonDir, env }: Repository): Promise<CheckoutSettings> {
   const listed = (await git.run(["config", "--list", "-z"])).split("\0");
-  const named = line((await git.ask(["config", "--type=path", "core.attributesFile"])).stdout);
-  const format = await git.ask(["rev-parse", "--show-object-format"]);
+  const lastOf = (key: string): string | undefined =>
+    listed.findLast((entry) => entry.toLowerCase().startsWith(`${key}\n`))?.slice(key.length + 1);
+  const named =
+    lastOf("core.attributesfile") === undefined
+      ? ""
+      : line((await git.ask(["config", "--type=path", "core.attributesFile"])).stdout);
   const userFolder = env["XDG_CONFIG_HOME"] || join(env["HOME"] || homedir(), ".config");
   return {
     config: listed.map(configText).join(""),
     attributes: await textOf(join(commonDir, "info", "attributes")),
     userAttributes: await textOf(named === "" ? join(userFolder, "git", "attributes") : named),
-    objectFormat: format.exitCode === 0 ? line(format.stdout) : "sha1",
+    objectFormat: lastOf("extensions.objectformat") ?? "sha1",
   };
 }
 

@@ -12,7 +12,7 @@ import {
 } from "./dependency-source.ts";
 import { createDependencyStore, type CheckoutCopy } from "./dependency-store.ts";
 import { fingerprintOf, stampFiles } from "./folder-stamps.ts";
-import { hasPython } from "../python/python-folders.ts";
+import { isPythonProject } from "../python/python-folders.ts";
 import type { Repository } from "../repository.ts";
 
 export interface KeepOptions {
@@ -38,7 +38,7 @@ export async function lookAtCheckout(
   const installed = new Set([
     ...ignored.filter(isInstalledFolder),
     ...GO_WORKSPACE,
-    ...((await hasPython({ git, top })) ? await generatedIn(live) : []),
+    ...(manifests.some(isPythonProject) ? await generatedIn(live) : []),
     ...carry.map(plainPath),
     ...(share ?? []).map(plainPath),
   ]);

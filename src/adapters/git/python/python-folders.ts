@@ -7,6 +7,8 @@ import type { Environment } from "../../process/environment.ts";
 
 const PROJECT_FILES = ["pyproject.toml", "setup.py", "setup.cfg"];
 
+export const isPythonProject = (path: string): boolean => PROJECT_FILES.includes(basename(path));
+
 /** Is anything in this repository a Python project? One in a folder of its own counts. */
 export async function hasPython({ git, top }: Pick<Repository, "git" | "top">): Promise<boolean> {
   if (PROJECT_FILES.some((file) => existsSync(join(top, file)))) return true;

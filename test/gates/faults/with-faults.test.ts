@@ -6,6 +6,7 @@ import { evidenceId, treeId } from "../../../src/core/events/ids.ts";
 import { identifyFinding } from "../../../src/core/gates/finding-identity.ts";
 import { suiteResultsText } from "../../../src/core/gates/test-names.ts";
 import { linesOf } from "../../../src/gates/faults/planted-faults.ts";
+import type { CheckoutRequest } from "../../../src/ports/experiment-runner.ts";
 import type { GateRequest } from "../../../src/ports/gate.ts";
 import { gateRequest } from "../../contract/gate.ts";
 import { fakeWorkspace, judgementOf } from "../../kit/reviewers.ts";
@@ -121,8 +122,8 @@ async function judged(world: World) {
   const gate = withTestedWork({ name: "checks", ...own } as unknown as ChecksGate, {
     evidence: { read: () => Promise.resolve(suiteResultsText(result(base).tests)) },
     experimentRunner: {
-      open() {
-        const at = open.push({}) - 1;
+      open({ commit, tree }: CheckoutRequest) {
+        const at = open.push({ ...trees[tree ?? commit ?? ""] }) - 1;
         return Promise.resolve({
           path: `/bench/${at}`,
           set(tree: string, texts: ReadonlyMap<string, string | null>) {

@@ -105,8 +105,9 @@ export interface Host {
   hide(root: string, plan: HidePlan): Promise<HideReport>;
   /** Shows the dashboard to this machine's browsers, until it is closed. */
   serve(root: string, plan: ServePlan): Promise<RunningServer>;
-  /** Sets up a fleet's database with its roles, and moves the checkout's journal there. */
+  /** Runs a command whose agents reach a scripted model instead of a provider. */
   rehearse(root: string, plan: RehearsePlan): Promise<RehearsalReport>;
+  /** Sets up a fleet's database with its roles, and moves the checkout's journal there. */
   migrate(root: string, plan: MigratePlan): Promise<MigrationResult>;
   /** Calls back when a file of the folder was made, changed or taken away. Returns how to stop it. */
   watchFolder(folder: string, changed: () => void): () => void;

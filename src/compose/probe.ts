@@ -1,5 +1,4 @@
-import { access, constants, mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { access, constants, mkdir, rm } from "node:fs/promises";
 import { delimiter, join, relative } from "node:path";
 import type { AgentSpec } from "../app/agent-spec.ts";
 import type { Host, Probe } from "../app/host.ts";
@@ -7,6 +6,7 @@ import { RemandError } from "../core/events/error.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { openJournalReadOnly } from "../adapters/journal/sqlite-journal.ts";
 import { canMountFolders } from "../adapters/process/mounted-folder.ts";
+import { makeTempFolder } from "../adapters/process/temp-folders.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
 import { countText } from "../stdx/plain-text.ts";
 import { type PythonReport, createOwnPython } from "../adapters/git/python/own-python.ts";
@@ -79,7 +79,7 @@ async function gitProbe(root: string): Promise<Probe> {
 }
 
 async function mountProbe(): Promise<Probe> {
-  const empty = await mkdtemp(join(tmpdir(), "remand-mount-"));
+  const empty = await makeTempFolder("remand-mount-");
   try {
     const detail = (await canMountFolders(empty))
       ? "large repositories are mounted, build caches are kept"

@@ -2,6 +2,7 @@ import { countText, plural } from "../stdx/plain-text.ts";
 import {
   type EscalationKind,
   type EscalationReason,
+  causeIn,
   isAllUnfailing,
   listNames,
   reasonText,
@@ -40,7 +41,7 @@ export function titleOf(reason: EscalationReason, subject: string, gate: GateNam
 
 /** Why it stopped, with what is known of the cause. Empty phrases are replaced by the counts. */
 export function assessmentOf(reason: EscalationReason, gate: GateName | null, known: readonly string[]): string {
-  const own = ownAssessment(reason);
+  const own = reason.type === "gate-error" && gate === null ? causeIn(reason.detail) : ownAssessment(reason);
   const parts = [saysNothing(own) ? whatWasCounted(reason, gate) : own, ...known]
     .map((part) => part.trim())
     .filter((part) => part !== "");
@@ -48,7 +49,14 @@ export function assessmentOf(reason: EscalationReason, gate: GateName | null, kn
   return [...new Set(parts)].join(" · ");
 }
 
+/** What follows the cause of an error: what to do about it. */
+const hintIn = (detail: string): string => {
+  const hint = detail.split(" — ").slice(1).join(" — ");
+  return saysNothing(hint) ? "" : hint;
+};
+
 function whatWasCounted(reason: EscalationReason, gate: GateName | null): string {
+  if (reason.type === "gate-error" && gate === null) return `a step of the engine broke ${times(reason.errors)}`;
   const about = reason.type === "dispute" ? ` (${reason.finding})` : "";
   return `${reasonText(reason, gate)}${about}${gate === null ? "" : `, at the ${gate} gate`}`;
 }
@@ -117,7 +125,8 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
       return `Run what the${at} gate ran by hand, on the same tree. If the result changes, fix or waive the flaky test; more rework cannot.`;
     case "gate-error":
       return gate === null
-        ? `Fix what made the step fail ${times(reason.errors)}: the work itself was not judged.`
+        ? hintIn(reason.detail) ||
+            `Fix what made the step fail ${times(reason.errors)}: the work itself was not judged.`
         : `Fix the${at} gate, which broke ${times(reason.errors)}: the work itself was not judged.`;
     case "gate-inconclusive":
       return `Fix the${at} gate, which proved nothing ${times(reason.times)}: the work itself was not judged.`;

@@ -25,7 +25,8 @@ export function escalationProblems(escalation: Escalation): string[] {
 function factsOf({ gate, reason }: Escalation): string[] {
   const { type: _kind, ...values } = reason;
   const words = Object.values(values).flatMap((value: string | number | readonly string[]) =>
-    typeof value === "object" ? [...value] : [String(value)],
+    // A cause and its hint.
+    typeof value === "object" ? [...value] : [String(value), ...String(value).split(/ — |\n/)],
   );
   // A number, or a word such as `missing_info`, is found in a sentence as people write it.
   const all = [...words, ...words.map((word) => word.replaceAll(/[_-]/g, " ")), ...(gate === null ? [] : [gate])];

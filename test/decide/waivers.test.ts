@@ -90,11 +90,14 @@ describe("the answers that a question offers", () => {
       productReady: false,
       counters: { ...state.counters, stepFailures: POLICY.limits.errors },
     };
-    const { action } = nextStep(broken, FACTS);
+    const why = "the disk is full — Free some space.";
+    const { action } = nextStep({ ...broken, wait: { type: "time", until: 0, why } }, FACTS);
     if (action.type !== "raise-escalation") throw new Error(action.type);
     expect(action.escalation.options.map(({ verb }) => verb)).toEqual(["resolve", "send-back", "abandon"]);
     expect(action.escalation.question).toBe("Is the cause fixed, so that the step can run again?");
-    expect(action.escalation.recommendation).not.toContain("gate");
+    expect(action.escalation.assessment).toBe("the disk is full");
+    expect(action.escalation.title).toBe("Story a: the disk is full");
+    expect(action.escalation.recommendation).toBe("Free some space.");
   });
 
   it("leaves out a higher limit where the ceiling is reached already", () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, basename, dirname } from "node:path";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -9,6 +9,7 @@ import { type ProcessControl, type ProcessResult, type ProcessSpec, runProcess }
 import { removeCellFolder } from "./launch.ts";
 import { killLeftovers } from "./leftovers.ts";
 import { readOr } from "./process-table.ts";
+import { makeTempFolder } from "./temp-folders.ts";
 import { readNote, readRequest, readStatus, writeNote } from "./run-files.ts";
 import {
   type RunState,
@@ -39,7 +40,7 @@ export interface AgentDispatch {
 export function createPlainProcesses(tempFolder: string = tmpdir()): AgentProcesses {
   return {
     async open() {
-      const folder = await mkdtemp(join(tempFolder, DISPATCH_PREFIX));
+      const folder = await makeTempFolder(DISPATCH_PREFIX, tempFolder);
       return { folder, isResumed: false, run: runProcess, close: () => rm(folder, { recursive: true, force: true }) };
     },
   };

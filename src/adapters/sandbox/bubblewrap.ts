@@ -1,8 +1,8 @@
-import { existsSync, statSync } from "node:fs";
-import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { statSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CELL_PREFIX, removeCellFolder } from "../process/launch.ts";
+import { makeTempFolder, overlayFolder } from "../process/temp-folders.ts";
 import { type ShownFolder, textInside } from "../process/mounted-folder.ts";
 import type { Cell, CellRequest, Sandbox } from "../../ports/sandbox.ts";
 import type { IsolationLevel } from "../../core/events/isolation.ts";
@@ -39,7 +39,7 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
 }
 
 async function openCell(options: BubblewrapOptions, request: CellRequest): Promise<Cell> {
-  const aside = await mkdtemp(join(asideFolder(), CELL_PREFIX));
+  const aside = await makeTempFolder(CELL_PREFIX, overlayFolder());
   const close = (): Promise<void> => Promise.resolve(removeCellFolder(aside));
   try {
     const { shown } = request;
@@ -132,11 +132,6 @@ async function showElsewhere(
 
 /** In the history of a checkout. */
 const USER_OBJECTS = "user-objects";
-
-/** For overlays, which cannot be inside of a folder that they show. */
-function asideFolder(): string {
-  return existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
-}
 
 async function writeTexts(texts: BubblewrapOptions["texts"], aside: string): Promise<readonly string[]> {
   const args: string[] = [];

@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { isRecord } from "../../stdx/assert.ts";
 import { type Environment, allowedEnvironment } from "../../adapters/process/environment.ts";
+import { makeTempFolder } from "../../adapters/process/temp-folders.ts";
 import { runProcess } from "../../adapters/process/run-process.ts";
 import { type AgentProbe, QUIET } from "../client/client.ts";
 import { createRpcPeer, RpcError, type RpcPeer } from "./acp-rpc.ts";
@@ -116,7 +115,7 @@ export async function acpProbe(
   source: Readonly<Record<string, string | undefined>>,
 ): Promise<AgentProbe> {
   // An empty folder: the probe must not read the project.
-  const cwd = await mkdtemp(join(tmpdir(), "remand-probe-"));
+  const cwd = await makeTempFolder("remand-probe-");
   try {
     const env = { ...allowedEnvironment(source, sees), ...QUIET };
     return acpProbeText(

@@ -22,6 +22,7 @@ import {
 } from "../../adapters/process/ancestry.ts";
 import { withoutPersonal } from "../../adapters/process/environment.ts";
 import { COOKIE_VARIABLE, cookieValue, killLeftovers } from "../../adapters/process/leftovers.ts";
+import { removeAbandonedFolders } from "../../adapters/process/temp-folders.ts";
 import { supervisedCookies } from "../../adapters/process/agent-processes.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
 import {
@@ -161,6 +162,7 @@ export async function becomeEngine(root: string, env: EnvVariables): Promise<Eng
   const cookie = `remand-${sha256(root).slice(0, 24)}`;
   // Agents under a supervisor go on: recovery decides about them, and it needs the journal.
   await killLeftovers(cookie, LEFTOVER_MS, await supervisedCookies(stateFolder(root).runs));
+  await removeAbandonedFolders();
   return { speaker, env: { ...withoutPersonal(env), [COOKIE_VARIABLE]: cookieValue(env[COOKIE_VARIABLE], cookie) } };
 }
 

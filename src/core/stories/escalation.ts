@@ -106,6 +106,12 @@ export interface Waiver {
   readonly at: number;
 }
 
+/** The cause without its hint; empty where there is no word of it. */
+export function causeIn(detail: string): string {
+  const [cause = ""] = detail.trim().split(/ — |\n/);
+  return /[\p{L}\p{N}]/u.test(cause) ? cause : "";
+}
+
 /** A short reason that fits on one line of a list. */
 export function reasonText(reason: EscalationReason, gate: GateName | null): string {
   switch (reason.type) {
@@ -120,14 +126,15 @@ export function reasonText(reason: EscalationReason, gate: GateName | null): str
     case "non-deterministic":
       return "non-deterministic failure";
     case "gate-error":
-      return `${gate === null ? "a step of the engine" : `the ${gate} gate`} broke ${times(reason.errors)}`;
+      if (gate !== null) return `the ${gate} gate broke ${times(reason.errors)}`;
+      return causeIn(reason.detail) || `a step of the engine broke ${times(reason.errors)}`;
     case "gate-inconclusive":
       return `the ${gate} gate proved nothing ${times(reason.times)}`;
     case "gate-blocked":
       return `the infrastructure broke ${times(reason.times)}`;
     case "agent-failure":
       return reason.outcome === "can't start"
-        ? `the agent can't start: ${reason.detail.split(/ — |\n/)[0]}`
+        ? `the agent can't start: ${causeIn(reason.detail)}`
         : `the agent ${reason.outcome} ${times(reason.times)}`;
     case "agent-missing":
       return `there is no agent for ${reason.role}`;

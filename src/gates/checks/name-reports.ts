@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,6 +8,7 @@ import { type NameReport, type ReportedTest, readLineCounts, readNameReport } fr
 import type { Environment } from "../../adapters/process/environment.ts";
 import { ownRedactor } from "../../adapters/process/own-secrets.ts";
 import { runProcess } from "../../adapters/process/run-process.ts";
+import { makeTempFolder } from "../../adapters/process/temp-folders.ts";
 import { pathInside } from "../../adapters/process/mounted-folder.ts";
 import { readJunit } from "../../parse/tests/junit.ts";
 import { filesIn, isWrittenSince, momentOf, textOf } from "./read-reports.ts";
@@ -40,7 +41,7 @@ export async function openNameReports(
   counted?: ReadonlyMap<string, readonly number[]>,
 ): Promise<NameReports> {
   const [folder, java, isSupported] = await Promise.all([
-    mkdtemp(join(tmpdir(), "remand-names-")),
+    makeTempFolder("remand-names-"),
     javaReports(path),
     supportsReporters(env),
   ]);

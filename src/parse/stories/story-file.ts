@@ -24,6 +24,8 @@ export interface PlacedStory extends StoryReading {
   /** What the id would be by the file's name; broken files are known by it. */
   readonly name: string;
   readonly problems: Problem[];
+  /** What people's own keys list. */
+  ownLists(): readonly { readonly key: string; readonly names: readonly string[]; readonly place: SourceLocation }[];
   idPlace(): SourceLocation;
   dependencyPlace(id: string): SourceLocation;
 }
@@ -36,6 +38,7 @@ export function refusedLink(path: string): PlacedStory {
     story: null,
     problems: [fileProblem(path, "a story cannot be a symbolic link", hint)],
     name: fileName(path),
+    ownLists: () => [],
     idPlace: () => place,
     dependencyPlace: () => place,
   };
@@ -51,6 +54,7 @@ export function readPlacedStory(path: string, text: string): PlacedStory {
     story,
     problems,
     name,
+    ownLists: () => ownLists(file),
     idPlace: () => file.yaml.valuePlace(["id"]),
     dependencyPlace: (id) => dependencyPlace(file, id),
   };
@@ -189,6 +193,13 @@ function dependencyPlace(file: MarkdownFile, id: string): SourceLocation {
     if (index >= 0) return file.yaml.valuePlace([key, index]);
   }
   return file.yaml.keyPlace([]);
+}
+
+function ownLists({ fields, yaml }: MarkdownFile): ReturnType<PlacedStory["ownLists"]> {
+  return Object.entries(fields ?? {}).flatMap(([key, value]) => {
+    const names = (Array.isArray(value) ? value : [value]).filter((item) => typeof item === "string");
+    return KNOWN_KEYS.includes(key) || names.length === 0 ? [] : [{ key, names, place: yaml.keyPlace([key]) }];
+  });
 }
 
 /**

@@ -34,7 +34,10 @@ export function readStoryFiles(files: readonly StorySource[]): StoriesReading {
   }
   const broken = new Set(read.filter((one) => one.story === null).map((one) => one.name));
   const suggest = suggestions(known);
-  for (const one of known.values()) missingDependencies(one, known, broken, suggest);
+  for (const one of known.values()) {
+    missingDependencies(one, known, broken, suggest);
+    unreadDependencies(one, known);
+  }
   nameCycles(known);
   return { stories: [...known.values()].map((one) => one.story), problems: read.flatMap((one) => one.problems) };
 }
@@ -64,6 +67,15 @@ function missingDependencies(
     const remedy = broken.has(id) ? "Fix that file first." : "Write that story, or take the dependency out.";
     const hint = meant === undefined ? remedy : `did you mean "${meant}"?`;
     one.problems.push({ ...one.dependencyPlace(id), severity: "error", message, hint });
+  }
+}
+
+/** People's own keys are left alone. One that names stories may be meant as a dependency, and the story would not wait. */
+function unreadDependencies(one: ReadStory, known: ReadonlyMap<string, ReadStory>): void {
+  for (const { key, names, place } of one.ownLists()) {
+    if (!names.every((name) => known.has(name) && name !== one.story.id)) continue;
+    const message = `"${key}" names ${names.length === 1 ? "a story" : "stories"} and is not read: this story does not wait`;
+    one.problems.push({ ...place, severity: "warning", message, hint: "To make it wait, write `depends_on`." });
   }
 }
 

@@ -30,7 +30,7 @@ export function noteOf(
     case "attempt.unclear":
       return { mark: "trouble", text: `attempt ${event.attempt}  its answer could not be read; it is asked again` };
     case "step.failed":
-      return { mark: "trouble", text: `${event.step} failed: ${shortLine(event.detail, 160)}` };
+      return { mark: "trouble", text: `${event.step} failed: ${shortLine(event.detail, 400)}` };
     case "work.interrupted":
       if (event.cause === "target-moved")
         return { mark: "note", text: `${shortLine(event.detail, 120)}; delivery is tried again after a pause` };

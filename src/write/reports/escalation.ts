@@ -58,8 +58,9 @@ function headline(escalation: Escalation, storyId: string): string {
 
 /** The reason with its details. */
 export function reasonInWords({ reason, gate }: Pick<Escalation, "reason" | "gate">): string {
-  const detail = detailOf(reason);
-  return `${toLine(reasonText(reason, gate))}${detail === "" ? "" : ` (${toLine(detail)})`}`;
+  const [text, detail] = [toLine(reasonText(reason, gate)), toLine(detailOf(reason))];
+  if (detail.startsWith(text)) return detail;
+  return detail === "" ? text : `${text} (${detail})`;
 }
 
 function detailOf(reason: EscalationReason): string {

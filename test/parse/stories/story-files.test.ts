@@ -64,6 +64,20 @@ describe("readStoryFiles", () => {
     ]);
   });
 
+  it("warns of a key that names stories and is not read, and of no other", () => {
+    const own = { path: "stories/b.md", text: "---\nowner: Ann\nepic: b\nneeds: [a, c]\nrefs: [a, x]\n---\n" };
+    const { problems } = readStoryFiles([file("a"), file("c"), own]);
+    expect(problems).toMatchObject([
+      {
+        file: "stories/b.md",
+        line: 4,
+        severity: "warning",
+        message: '"needs" names stories and is not read: this story does not wait',
+        hint: "To make it wait, write `depends_on`.",
+      },
+    ]);
+  });
+
   it("names each cycle once, in order", () => {
     const { stories, problems } = readStoryFiles([
       file("a", ["b"]),

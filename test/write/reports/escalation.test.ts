@@ -28,6 +28,12 @@ function escalation(changes: Partial<Escalation>): Escalation {
 const headOf = (changes: Partial<Escalation>): string => writeEscalation(escalation(changes), story).split("\n")[0]!;
 
 describe("the first line of an escalation", () => {
+  it("says once what broke a step of the engine", () => {
+    const reason = { type: "gate-error", errors: 3, detail: "the disk is full — Free some space." } as const;
+    const expected = "ESCALATION: Slice pay stopped before any gate: the disk is full — Free some space.";
+    expect(headOf({ reason, gate: null })).toBe(expected);
+  });
+
   it("counts one failure as one", () => {
     expect(headOf({})).toBe("ESCALATION: Slice pay failed review gate 1 time");
   });

@@ -55,7 +55,7 @@ export function instantWorld({ journal, atOnce, failures, outbox }: InstantOptio
     integration: null,
     forge: null,
     fixLint: null,
-    detective: null,
+    blameSearch: null,
     adjudicator: { decide: () => Promise.reject(new Error("nothing is disputed here")) },
     roleRegistry: roleRegistryOf(attempts),
     watcher: { onLines: () => undefined, onOutput: () => undefined },

@@ -118,8 +118,10 @@ function githubText(report: GateReport): string {
       const kind = blocking.includes(id) ? "error" : "warning";
       return `${workflowCommand(kind, { ...place, title: `remand: ${gate}` }, shortLine(message, 500))}\n`;
     });
-    const isTold = result === "pass" || errors.length > 0;
-    const told = isTold ? [] : [`${workflowCommand("error", { title: `remand: ${gate}` }, shortLine(summary, 500))}\n`];
+    const hasOwnError = result === "pass" || errors.length > 0;
+    const ownError = hasOwnError
+      ? []
+      : [`${workflowCommand("error", { title: `remand: ${gate}` }, shortLine(summary, 500))}\n`];
     const annotation = (kind: string, title: string) => (each: Finding) => {
       const { file, message } = atTop(each, report);
       const at = { ...(file === undefined ? {} : { file }), title };
@@ -128,7 +130,7 @@ function githubText(report: GateReport): string {
     const contested = contestedFindings(report, judgement).map(annotation("warning", "remand: contested test"));
     const licensed = licensedFindings(report, judgement).map(annotation("notice", "remand: licensed test"));
     // GitHub shows ten of a kind for each step.
-    return [...[...errors, ...told].slice(0, 10), ...contested.slice(0, 10), ...licensed.slice(0, 10)];
+    return [...[...errors, ...ownError].slice(0, 10), ...contested.slice(0, 10), ...licensed.slice(0, 10)];
   });
   return text + annotations.join("");
 }

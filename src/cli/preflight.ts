@@ -8,7 +8,7 @@ import { userFile, machineLayer } from "../app/load-config.ts";
 export const FORCE_HELP = "start although the check cannot run here, or passes already";
 
 /** Refuses to pay an agent for work that no check could verify. All problems are shown at once, each with its fix. */
-export function insistOnChecks(problems: readonly Probe[]): void {
+export function assertChecksRun(problems: readonly Probe[]): void {
   const [first, ...others] = problems;
   if (first === undefined) return;
   const line = ({ name, detail }: Probe): string => `${name}: ${detail}`;
@@ -33,7 +33,7 @@ export async function loopPreflight(
     world.host.preflight(world.cwd, plan),
   );
   if (report.variables.length > 0 && (await mayPass(world, report))) return "again";
-  insistOnChecks(report.problems);
+  assertChecksRun(report.problems);
   if (!report.isGreen) return "go";
   if (!hasGoal) {
     world.out(`the check passes already (${report.summary}): nothing to do; --goal runs the agent all the same\n`);

@@ -53,7 +53,7 @@ function noCommand({ phases }: Policy, gate: GateName): RemandError {
 const ORACLES = gatesThat(({ reviewer }) => reviewer === "oracle");
 
 /** Every gate that asks a reviewer must have one; this is checked before the work is paid for. */
-export async function insistOnReviewers(
+export async function assertReviewers(
   policy: Policy,
   roleRegistry: RoleRegistry,
   stories: readonly Pick<Story, "oracle">[] = [],

@@ -20,7 +20,7 @@ import type { Outbox } from "../ports/notifier.ts";
 import type { KnownFlake } from "../gates/checks/flakes.ts";
 import { type Flake, noteFlakes } from "../views/board/flakes.ts";
 import { baseWaitMs } from "./checks/base-runs.ts";
-import { ablePolicy, insistOnReviewers } from "./assert-capabilities.ts";
+import { ablePolicy, assertReviewers } from "./assert-capabilities.ts";
 import { checkVariablesOf } from "./checks/check-variables.ts";
 import { environmentWith, ownPythonOf } from "./checks/own-python.ts";
 import { deliveryOf } from "./delivery.ts";
@@ -79,7 +79,7 @@ export async function engineWorld(
   const gates = gatesOf(plan, { ...shared, ...own });
   const able = { canDeliver: integration !== null, config: plan.config };
   const policy = ablePolicy(plan.policy, new Set(gates.keys()), able);
-  await insistOnReviewers(policy, roleRegistry, plan.stories);
+  await assertReviewers(policy, roleRegistry, plan.stories);
   const queue = (): EngineWorld["queue"] => createLocalQueue({ limits: { ...policy.concurrency, engine: 100 }, clock });
   const seen = environmentWith(checkVariablesOf(env, plan.config).seen, python, start);
   const world: EngineWorld = {
@@ -100,7 +100,7 @@ export async function engineWorld(
     roleRegistry,
     adjudicator: createAdjudicator({ roleRegistry, evidence, clock, nonce, checkouts: experimentRunner }),
     ...delivery,
-    detective: detectiveOf(plan.config, experimentRunner, seen, sandboxes),
+    blameSearch: createBlameSearch(plan.config, experimentRunner, seen, sandboxes),
     watcher: plan.watcher,
     nonce,
   };
@@ -108,7 +108,7 @@ export async function engineWorld(
 }
 
 /** What failed in another environment, or on a forge, cannot be run again here; it is read, and not proven. */
-export function detectiveOf(
+export function createBlameSearch(
   { blame, environments, gates, forge }: Config,
   experimentRunner: ExperimentRunner,
   seen: EnvironmentIn,

@@ -52,12 +52,12 @@ export function createStoryNotes(root: string, plan: RunPlan, journal: Pick<Jour
   return {
     watcher: {
       onOutput: (command, line) => watcher.onOutput(command, line),
-      onLines: (told, state) => {
-        watcher.onLines(told, state);
+      onLines: (lines, state) => {
+        watcher.onLines(lines, state);
         newest = state;
         // A merge into a checkout waits for files that are not committed: there the notes wait for the merge.
         if (config.deliver === "merge") return;
-        for (const { story } of told) if (story !== null) changed.add(story);
+        for (const { story } of lines) if (story !== null) changed.add(story);
         noting = noting.then(noteChanged);
       },
     },
@@ -160,11 +160,11 @@ function resultOf(
 
 /** Puts stories into the journal, or what is new about them; says whether anything was. Together, because each would wait for the disk. */
 export async function registerStories(ledger: Ledger, stories: readonly Story[]): Promise<boolean> {
-  return (await Promise.all(stories.map((story) => shelve(ledger, story)))).includes(true);
+  return (await Promise.all(stories.map((story) => registerStory(ledger, story)))).includes(true);
 }
 
 /** Puts a story into the journal, or notes that its file says something else than before; says whether it did. */
-async function shelve(ledger: Ledger, file: Story): Promise<boolean> {
+async function registerStory(ledger: Ledger, file: Story): Promise<boolean> {
   // As the journal keeps it: else a story with a secret in it would look changed at every look.
   const { story } = ownRedactor().fields({ story: file });
   const known = lookup(ledger.state().stories, story.id, byText);

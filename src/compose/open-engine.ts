@@ -24,7 +24,7 @@ import type { SqliteJournal } from "../adapters/journal/sqlite-journal.ts";
 import { ownRedactor } from "../adapters/process/own-secrets.ts";
 import type { InPlace } from "../adapters/git/worktree/in-place.ts";
 import { userStateFolder } from "../adapters/git/repository.ts";
-import { insistOnCheckout } from "../adapters/git/worktree/start-commit.ts";
+import { assertCheckout } from "../adapters/git/worktree/start-commit.ts";
 import { type PrCommentPoller, prCommentPoller } from "./delivery.ts";
 import { notificationsOf } from "./notifications/local-notifications.ts";
 import { engineWorld } from "./engine-world.ts";
@@ -86,12 +86,12 @@ async function createSession(
   const sandboxes = await sandboxesOf(root, plan.config, env, (text) => plan.onNotice?.(text), plan.hidden);
   const { inPlace, ...places } = localPlaces(root, folder, noted, env, sandboxes);
   const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
-  const told = telemetry.journal(journal);
-  const stored = { journal: told, outbox: told.outbox, evidence, agentRuns: agentRunsIn(folder.runs, env) };
+  const observed = telemetry.journal(journal);
+  const stored = { journal: observed, outbox: observed.outbox, evidence, agentRuns: agentRunsIn(folder.runs, env) };
   const receipts = receiptsOf(root, plan, env, journal);
   const parts = { ...places, ...stored, receipts, sandboxes, telemetry };
   const { world, policy, queue } = await engineWorld(root, noted, env, parts);
-  await insistOnCheckout(root, inPlace === null ? "commit" : "checkout");
+  await assertCheckout(root, inPlace === null ? "commit" : "checkout");
   const ledger = await openLedger(world);
   telemetry.resume(ledger.state());
   await places.start.open(isUnderWay(ledger.state()));
@@ -195,11 +195,11 @@ function hearing(
       for (const { id } of stories) only?.add(id);
       return registerStories(ledger, stories);
     },
-    onMessage: (heard) => {
-      const stopPolling = comments.keepPolling(heard);
+    onMessage: (onNew) => {
+      const stopPolling = comments.keepPolling(onNew);
       const unwatch = journal.watch((whose) => {
         // A read error is reported by the next use of the journal.
-        if (whose === "others") void ledger.catchUp().then(heard, heard);
+        if (whose === "others") void ledger.catchUp().then(onNew, onNew);
       });
       return () => {
         stopPolling();

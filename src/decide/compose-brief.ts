@@ -85,12 +85,12 @@ function partitionFindings(judgement: Judgement): [Finding[], Finding[]] {
 
 /** Every attempt that was rejected. Of the newest one the brief itself tells, unless a person asks for something else. */
 function earlierAttempts(state: StoryState, required: readonly Finding[]): Brief["earlier"] {
-  const told = new Set<string>(required.map(({ id }) => id));
+  const inBrief = new Set<string>(required.map(({ id }) => id));
   const last = state.attempts.length - 1;
   return state.attempts.flatMap((attempt, at) => {
     if (attempt.failed === "") return [];
     const all = triedFindings(state, attempt);
-    const findings = at === last ? all.filter(({ id, status }) => status !== "open" || !told.has(id)) : all;
+    const findings = at === last ? all.filter(({ id, status }) => status !== "open" || !inBrief.has(id)) : all;
     if (at === last && findings.length === 0) return [];
     const leftOut = attempt.findingsLeftOut;
     return [
@@ -110,12 +110,12 @@ function earlierAttempts(state: StoryState, required: readonly Finding[]): Brief
  * and nothing else in the brief would say so.
  */
 function stillOpen(state: StoryState, { gate: now }: SendBack, required: readonly Finding[]): Finding[] {
-  const told = new Set<string>(required.map(({ id }) => id));
+  const inBrief = new Set<string>(required.map(({ id }) => id));
   const open = new Set(openFindings(state).map(({ gate, id }) => `${gate} ${id}`));
   return GATES.flatMap((gate) => {
     const { last } = gateState(state, gate);
     if (gate === now || last?.result !== "fail") return [];
     const blocking = new Set(last.blocking);
-    return last.findings.filter(({ id }) => blocking.delete(id) && !told.has(id) && open.has(`${gate} ${id}`));
+    return last.findings.filter(({ id }) => blocking.delete(id) && !inBrief.has(id) && open.has(`${gate} ${id}`));
   }).sort((a, b) => worse(a.severity, b.severity));
 }

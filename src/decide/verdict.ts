@@ -7,14 +7,14 @@ import { type Result, worstResult } from "../core/events/error.ts";
 
 /** Makes one result of everything that was said. What a reviewer says plainly counts, and so do the thresholds. */
 export function judge({ gate, tree, rules, verdicts, kept, overturned }: ReviewInput): ReviewOutcome {
-  const heard = verdicts.map((verdict) => standing(verdict, overturned));
-  const stages = heard.map(({ stage, reviewer, findings, summary, result }) => ({
+  const counted = verdicts.map((verdict) => standing(verdict, overturned));
+  const stages = counted.map(({ stage, reviewer, findings, summary, result }) => ({
     stage,
     reviewer,
     ...(summary === "" ? {} : { summary }),
     result: stageResult(result, findings, rules),
   }));
-  const findings = heard.flatMap((verdict) =>
+  const findings = counted.flatMap((verdict) =>
     verdict.findings.map((finding) => ({ ...finding, stage: verdict.stage })),
   );
   const result = worstResult([...kept, ...stages].map((stage) => stage.result));

@@ -24,7 +24,7 @@ export async function drive(
 ): Promise<RunState> {
   /** What runs, and how to end it. */
   const running = new Map<string, RunningCommand>();
-  const bell = createSignal();
+  const wakeUp = createSignal();
   const nap = createNap(world.clock);
   signal.addEventListener("abort", nap.end);
   const trouble: { fault: Error | null } = { fault: null };
@@ -37,7 +37,7 @@ export async function drive(
     } finally {
       running.delete(job.id);
       // A job may end without an event (it was refused its place), and the last one ends after its own.
-      bell.ring();
+      wakeUp.ring();
     }
   });
   const unwatch = world.journal.watch((whose) => {
@@ -49,7 +49,7 @@ export async function drive(
       const state = ledger.state();
       // Taken before deciding: a change that comes in between must not be slept through.
       const change = ledger.changed();
-      const rung = bell.next();
+      const rung = wakeUp.next();
       const now = world.clock.now();
       endStopped(running, ledger);
       const commands = commandsNow(state, now, only, isForOthers);

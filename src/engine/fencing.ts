@@ -12,17 +12,17 @@ import type { Ledger } from "./ledger.ts";
  */
 export function withFencing(command: Command, ledger: Ledger): Ledger {
   const { story } = command;
-  const grip: FencingToken = {
+  const token: FencingToken = {
     known: command.type === "check-health" ? null : decidedAt(command),
     begun: goesOn(command) ? runningSeq(ledger, command.story) : null,
   };
-  const isLost = (): boolean => story !== null && grip.begun !== null && runningSeq(ledger, story) !== grip.begun;
+  const isLost = (): boolean => story !== null && token.begun !== null && runningSeq(ledger, story) !== token.begun;
   return {
     ...ledger,
     mayWrite: (stream) => stream !== story || !isLost(),
     append: (stream, events, known) =>
       stream === story && known === undefined
-        ? appendFenced(ledger, story, events, grip)
+        ? appendFenced(ledger, story, events, token)
         : ledger.append(stream, events, known),
   };
 }
@@ -54,24 +54,24 @@ async function appendFenced(
   ledger: Ledger,
   story: StoryId | null,
   events: readonly Event[],
-  grip: FencingToken,
+  token: FencingToken,
 ): Promise<boolean> {
-  if (story === null) return aboutProject(ledger, events, grip);
+  if (story === null) return aboutProject(ledger, events, token);
   const { seq, running } = ledger.story(story);
   // A person may have said something since it began: that does not take it out of our hands.
-  if (grip.begun !== null && running?.seq !== grip.begun) return false;
-  const known: number = grip.begun === null ? grip.known! : seq;
+  if (token.begun !== null && running?.seq !== token.begun) return false;
+  const known: number = token.begun === null ? token.known! : seq;
   if (!(await ledger.append(story, events, known))) return false;
   const start = events.findLastIndex(({ type }) => type.endsWith(".started"));
-  if (start >= 0) grip.begun = known + start + 1;
-  else if (runningSeq(ledger, story) !== grip.begun) grip.begun = null;
-  grip.known = known + events.length;
+  if (start >= 0) token.begun = known + start + 1;
+  else if (runningSeq(ledger, story) !== token.begun) token.begun = null;
+  token.known = known + events.length;
   return true;
 }
 
-async function aboutProject(ledger: Ledger, events: readonly Event[], grip: FencingToken): Promise<boolean> {
-  const isWritten = await ledger.append(null, events, ...(grip.known === null ? [] : [grip.known]));
-  if (isWritten) grip.known = null;
+async function aboutProject(ledger: Ledger, events: readonly Event[], token: FencingToken): Promise<boolean> {
+  const isWritten = await ledger.append(null, events, ...(token.known === null ? [] : [token.known]));
+  if (isWritten) token.known = null;
   return isWritten;
 }
 

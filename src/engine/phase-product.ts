@@ -72,15 +72,15 @@ export async function openProductEdit(
  * Takes what the agent made of the section, from the file or from its message; with no `message` nothing is taken.
  * Says whether there is anything, now or from an earlier turn of the same attempt.
  */
-export async function takeProduct({ pages }: EngineWorld, desk: ProductEdit, message: string | null): Promise<boolean> {
-  const { place, path, phase, isComplete, text, isThere } = desk;
+export async function takeProduct({ pages }: EngineWorld, edit: ProductEdit, message: string | null): Promise<boolean> {
+  const { place, path, phase, isComplete, text, isThere } = edit;
   const left = await pages.read(place, path);
   const edited = left === null || left === text ? null : productEdited(text, left, phase, isComplete);
   const product = message === null ? null : (edited ?? readPhaseProduct(message, SECTION_OF_PHASE[phase]));
   const now = product === null ? text : replaceProduct(text, phase, product, isComplete);
   const isToBeThere = isThere || product !== null;
   if (isToBeThere && now !== left) await pages.write(place, path, now);
-  return product !== null || text !== desk.kept;
+  return product !== null || text !== edit.kept;
 }
 
 /** What an agent is told whose message, and whose file, holds no section. */

@@ -34,10 +34,10 @@ export async function readComments(
     try {
       const asked = await askedOn(forge, delivered, signal);
       const known = new Set(ledger.story(story.id).heard);
-      const unheard = asked.filter(({ id }) => !known.has(id));
-      if (unheard.length === 0) continue;
-      const author = await authorOf(unheard, { forge, people }, signal);
-      isNew = (await sentBack(ledger, story.id, delivered, unheard, author)) || isNew;
+      const unread = asked.filter(({ id }) => !known.has(id));
+      if (unread.length === 0) continue;
+      const author = await authorOf(unread, { forge, people }, signal);
+      isNew = (await sentBack(ledger, story.id, delivered, unread, author)) || isNew;
     } catch (error) {
       if (!(error instanceof RemandError) || !error.code.startsWith("forge-")) throw error;
       if (!signal.aborted) onNotice(`comments on pull requests were not read: ${error.message}`);

@@ -59,7 +59,7 @@ export interface EngineWorld {
     write(story: StoryId, text: string): Promise<string>;
   };
   /** Finds the change that caused a failure; `null` where blame is off. */
-  readonly detective: BlameSearch | null;
+  readonly blameSearch: BlameSearch | null;
   /** Puts formatting and lint right; `null` where no command does that. */
   readonly fixLint: ((path: string, control: FixControl) => Promise<void>) | null;
   readonly watcher: Watcher;

@@ -127,9 +127,9 @@ function sentBackByPerson(
 
 /** The words are kept for the next brief, and which comments were heard, so that none is heard twice. */
 function guidedBy(state: StoryState, { by, message, comments }: Answer): StoryState {
-  const told = message === "" ? state : { ...state, guidance: [...state.guidance, `${by}: ${message}`] };
-  if (comments === undefined) return told;
-  return { ...told, heard: [...new Set([...(state.heard ?? []), ...comments.map(({ id }) => id)])] };
+  const guided = message === "" ? state : { ...state, guidance: [...state.guidance, `${by}: ${message}`] };
+  if (comments === undefined) return guided;
+  return { ...guided, heard: [...new Set([...(state.heard ?? []), ...comments.map(({ id }) => id)])] };
 }
 
 /** Resets what led to this escalation, and nothing else. */

@@ -27,8 +27,8 @@ export function evolve(run: RunState, recorded: Recorded): RunState {
     base: run.base,
     mayUndo: () => undoRefusal(run, before) === null,
   };
-  const heard = { ...recorded, event: withPossibleWait(run, id, event) } as Parameters<typeof evolveStory>[1];
-  const after = evolveStory(before, heard, around);
+  const adjusted = { ...recorded, event: withPossibleWait(run, id, event) } as Parameters<typeof evolveStory>[1];
+  const after = evolveStory(before, adjusted, around);
   // One copy for everything this event changes of the run: the fold spends most of its time copying.
   const next: RunState = {
     ...run,

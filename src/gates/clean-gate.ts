@@ -47,7 +47,7 @@ export function inCleanCheckout(
             const seen = await within(request, control.signal, async (clean, written) =>
               withWritten(await baseline(clean, control), await written()),
             );
-            await insistOnSameBase(seen, { gate, checkouts, request, control });
+            await assertSameBase(seen, { gate, checkouts, request, control });
             return seen;
           },
         }),
@@ -64,7 +64,7 @@ const isAsItIs = ({ workedIn, tree }: GateRequest): boolean => workedIn !== unde
  * A test that passes in the user's folder before any work, and fails in a clean checkout, needs a file that git ignores.
  * To let an agent look for that would be paid for in vain.
  */
-async function insistOnSameBase(
+async function assertSameBase(
   { failing }: Baseline,
   about: {
     readonly gate: Gate;

@@ -54,8 +54,8 @@ function healthApp({ report, patienceMs = 2000 }: HealthPlan): Hono {
     const known = await inTime(report, patienceMs);
     const reasons = known === null ? [NO_REPORT] : reasonsAgainst(known);
     const ready = reasons.length === 0;
-    const told = known === null ? {} : { worker: known.worker, version: known.version, jobs: known.jobs };
-    return c.json({ schema: "remand.ready/1", ready, reasons, ...told }, ready ? 200 : 503);
+    const facts = known === null ? {} : { worker: known.worker, version: known.version, jobs: known.jobs };
+    return c.json({ schema: "remand.ready/1", ready, reasons, ...facts }, ready ? 200 : 503);
   });
   app.all("*", (c) => c.json({ error: "there is /healthz and /readyz" }, 404));
   return app;

@@ -258,9 +258,9 @@ export function fileRoutes({ source, index, currentRun, send }: ServerContext): 
       const now = await currentRun();
       const document = await storyOf(now, index, c.req.param("id"), () => null);
       const lines = await index.linesOf(now.view, document.story.id, 0, Infinity);
-      const told = lines.map(storyLine);
-      const texts = await keptTexts(told, now.view.evidence);
-      const shown = withoutSecrets({ document, lines: told, texts }, source.secrets);
+      const storyLines = lines.map(storyLine);
+      const texts = await keptTexts(storyLines, now.view.evidence);
+      const shown = withoutSecrets({ document, lines: storyLines, texts }, source.secrets);
       return c.body(storyHtml({ ...shown, at: source.now() }), 200, { "content-type": "text/html; charset=utf-8" });
     })
     .get("/report", async (c) => {

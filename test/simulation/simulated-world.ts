@@ -221,7 +221,7 @@ export function simulatedWorld(
     integration,
     forge: null,
     fixLint: null,
-    detective: null,
+    blameSearch: null,
     // No reviewer raises a finding that could be disputed.
     adjudicator: { decide: () => Promise.reject(new Error("nothing is disputed here")) },
     roleRegistry: {

@@ -47,6 +47,6 @@ export async function openStream(
 async function answerTo(path: string, init: RequestInit): Promise<Response> {
   const response = await fetch(`/api${path}`, init);
   if (response.ok) return response;
-  const told = (await response.json().catch(() => ({ error: response.statusText, hint: "" }))) as ErrorDocument;
-  throw new Refusal(response.status, told);
+  const refused = (await response.json().catch(() => ({ error: response.statusText, hint: "" }))) as ErrorDocument;
+  throw new Refusal(response.status, refused);
 }

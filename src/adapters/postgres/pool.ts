@@ -45,7 +45,7 @@ export interface Session {
   /** Called once when the connection is gone, whether the server or this process ended it. */
   onEnd(ended: () => void): void;
   /** With its payload, for each notification on a channel this session listens to. */
-  onNotification(heard: (payload: string) => void): void;
+  onNotification(onPayload: (payload: string) => void): void;
   end(): Promise<void>;
 }
 
@@ -233,7 +233,7 @@ async function openSession(client: Client, tryMs: number): Promise<Session> {
       if (isEnded) ended();
       else waiting.push(ended);
     },
-    onNotification: (heard) => void client.on("notification", ({ payload }) => heard(payload ?? "")),
+    onNotification: (onPayload) => void client.on("notification", ({ payload }) => onPayload(payload ?? "")),
     end: async () => {
       await client.end().catch(() => undefined);
     },

@@ -194,15 +194,15 @@ const PAUSE_MS = 500;
 const TRY_MS = 10_000;
 
 /** What we ring ourselves is not heard here. `heard` is also called for all lanes whenever it has begun to listen: what was said before that is made up for. */
-export function openJobBell(pool: Pool, schema: string, heard: (lanes: readonly Lane[]) => void): JobNotifier {
+export function openJobNotifier(pool: Pool, schema: string, onLanes: (lanes: readonly Lane[]) => void): JobNotifier {
   const channel = `remand_${schema}_jobs`;
   const me = randomBytes(6).toString("hex");
   const stop = new AbortController();
   const others = (payload: string): void => {
     const [from, named = ""] = payload.split(" ");
-    if (from !== me) heard(LANES.filter((lane) => named.split(",").includes(lane)));
+    if (from !== me) onLanes(LANES.filter((lane) => named.split(",").includes(lane)));
   };
-  const life = listen(pool, channel, { others, onReconnect: () => heard(LANES) }, stop.signal);
+  const life = listen(pool, channel, { others, onReconnect: () => onLanes(LANES) }, stop.signal);
   return {
     ring: async (lanes) => {
       await pool.query("SELECT pg_notify($1, $2)", [channel, `${me} ${lanes.join(",")}`]);
@@ -217,7 +217,7 @@ export function openJobBell(pool: Pool, schema: string, heard: (lanes: readonly 
 async function listen(
   pool: Pool,
   channel: string,
-  heard: { others(payload: string): void; onReconnect(): void },
+  onLanes: { others(payload: string): void; onReconnect(): void },
   stop: AbortSignal,
 ): Promise<void> {
   while (!stop.aborted) {
@@ -227,9 +227,9 @@ async function listen(
     try {
       client = await pool.connect();
       client.on("error", end).on("end", end);
-      client.on("notification", ({ payload = "" }) => heard.others(payload));
+      client.on("notification", ({ payload = "" }) => onLanes.others(payload));
       await client.query(`LISTEN ${channel}`);
-      heard.onReconnect();
+      onLanes.onReconnect();
       const pause = AbortSignal.any([over.signal, stop]);
       while (!pause.aborted) {
         await sleep(TRY_MS, undefined, { signal: pause }).catch(() => undefined);

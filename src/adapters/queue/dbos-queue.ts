@@ -9,7 +9,7 @@ import {
   type JobNotifier,
   type LaneLimits,
   createDbosLanes,
-  openJobBell,
+  openJobNotifier,
   queueOf,
 } from "./dbos-lanes.ts";
 
@@ -55,7 +55,7 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<DbosQu
   const connections = await poolFor(options.url);
   const ending = new AbortController();
   const lanes = createDbosLanes(dbos, options.pollMs ?? POLL_MS, options.ownLimits ?? {});
-  let bell: JobNotifier | null = null;
+  let notifier: JobNotifier | null = null;
   let perform: (id: string, signal: AbortSignal) => Promise<void> = async () => undefined;
   // What a job throws is its worker's trouble. The job is over all the same: what is left to do, the journal says.
   const workflow = dbos.registerWorkflow(
@@ -81,20 +81,20 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<DbosQu
       clearTimeout(timer);
       ending.abort();
       lanes.release();
-      await bell?.close();
+      await notifier?.close();
       await connections.end();
     }
   };
   const tell = async (named: readonly Lane[]): Promise<void> => {
     lanes.wake(named);
     // It is only a hint. The next query that needs the server reports that it cannot be reached.
-    if (named.length > 0) await bell?.ring(named).catch(() => undefined);
+    if (named.length > 0) await notifier?.ring(named).catch(() => undefined);
   };
   return {
     start: async (work) => {
       perform = work;
       await launch(dbos, options, connections, lanes);
-      bell = openJobBell(connections, options.schema, (named) => lanes.wake(named, "others"));
+      notifier = openJobNotifier(connections, options.schema, (named) => lanes.wake(named, "others"));
     },
     ...handingOut(
       dbos,

@@ -110,8 +110,8 @@ function createLineRecorder({ own, traces, measures, tally }: LineRecorderParts)
       before = state;
     },
     see: (lines, state) => {
-      for (const [story, told] of byStory(lines))
-        for (const seen of seenOf(story, told, state))
+      for (const [story, storyLines] of byStory(lines))
+        for (const seen of seenOf(story, storyLines, state))
           own.whose(seen.line.position, (isOurs) => {
             if (isOurs) measures.step(seen.line.event);
             if (story !== null) tell(story, seen, isOurs);
@@ -142,7 +142,7 @@ export interface OwnLines {
   /** The same journal, but what is appended through it is known to be ours. */
   around<J extends Pick<Journal, "append">>(journal: J): J;
   /** Calls back as soon as it is known whose line it is: at once, or when the appends that are under way have ended. */
-  whose(position: number, told: (isOurs: boolean) => void): void;
+  whose(position: number, reply: (isOurs: boolean) => void): void;
 }
 
 /**
@@ -161,10 +161,10 @@ export function createOwnLines(): OwnLines {
         try {
           const appended = await journal.append(stream, expectedSeq, events, at);
           for (const { position } of appended.ok ? appended.stored : []) {
-            const told = waiting.get(position);
+            const reply = waiting.get(position);
             waiting.delete(position);
-            if (told === undefined) ours.add(position);
-            else told(true);
+            if (reply === undefined) ours.add(position);
+            else reply(true);
           }
           return appended;
         } finally {
@@ -172,15 +172,15 @@ export function createOwnLines(): OwnLines {
           if (appending === 0) {
             const others = [...waiting.values()];
             waiting.clear();
-            for (const told of others) told(false);
+            for (const reply of others) reply(false);
           }
         }
       },
     }),
-    whose: (position, told) => {
-      if (ours.delete(position)) told(true);
-      else if (appending > 0) waiting.set(position, told);
-      else told(false);
+    whose: (position, reply) => {
+      if (ours.delete(position)) reply(true);
+      else if (appending > 0) waiting.set(position, reply);
+      else reply(false);
     },
   };
 }

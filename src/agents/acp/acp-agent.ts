@@ -88,8 +88,8 @@ async function dispatch(options: AcpAgentOptions, request: AgentRequest, control
   );
   const wasDone = isDone;
   (talk as AcpConversation | null)?.hangUp();
-  const heard = (talk as AcpConversation | null)?.heard() ?? EMPTY_TURN;
-  return resultOf(ended, heard, wasDone, request, command);
+  const turn = (talk as AcpConversation | null)?.turn() ?? EMPTY_TURN;
+  return resultOf(ended, turn, wasDone, request, command);
 }
 
 const PATIENCE_MS = 2000;
@@ -98,16 +98,16 @@ const LONGEST_LINE_BYTES = 8 * 1024 * 1024;
 
 function resultOf(
   ended: ProcessResult,
-  heard: AcpTurn,
+  turn: AcpTurn,
   wasDone: boolean,
   { session: before }: AgentRequest,
   command: string,
 ): AgentResult {
   const wasStopped = !wasDone && (ended.status === "timeout" || ended.status === "cancelled");
-  const error = wasStopped ? null : wasDone ? heard.error : silence(ended, command);
-  const isSame = before !== null && before.id === heard.session;
+  const error = wasStopped ? null : wasDone ? turn.error : silence(ended, command);
+  const isSame = before !== null && before.id === turn.session;
   const beforeUsd = isSame ? (before.totals?.costUsd ?? null) : 0;
-  const { session: id, totalUsd, tokens } = heard;
+  const { session: id, totalUsd, tokens } = turn;
   const totals =
     totalUsd === null
       ? {}
@@ -115,11 +115,11 @@ function resultOf(
   return {
     status: wasStopped ? ended.status : error === null ? "completed" : "failed",
     session: id === null ? null : { agent: "acp", id, ...totals },
-    text: heard.text,
+    text: turn.text,
     output: null,
     tokens,
     costUsd: totalUsd === null || beforeUsd === null ? null : Math.max(0, totalUsd - beforeUsd),
-    denied: heard.denied,
+    denied: turn.denied,
     error,
     durationMs: ended.durationMs,
   };
@@ -140,7 +140,7 @@ export interface AcpConversation {
   hear(line: string): void;
   /** The agent is gone. */
   hangUp(): void;
-  heard(): AcpTurn;
+  turn(): AcpTurn;
   /** Greets, finds or makes the conversation, and has one turn. It never rejects. */
   converse(): Promise<void>;
 }
@@ -176,7 +176,7 @@ function createAcpConversation({ request, access, instructions, send, onEvent }:
   return {
     hear: (text) => peer.hear(text),
     hangUp: () => peer.hangUp(),
-    heard: () => listener.turn(),
+    turn: () => listener.turn(),
     converse: () => turn().catch((fault: unknown) => listener.note({ error: acpError(fault) })),
   };
 }

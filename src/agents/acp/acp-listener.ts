@@ -41,14 +41,14 @@ export function createAcpListener(
   onEvent: AgentControl["onEvent"],
 ): AcpListener {
   const tools = new Map<unknown, WantedTool>();
-  let heard = EMPTY_TURN;
+  let current = EMPTY_TURN;
   let isTurn = false;
   let line = "";
   const show = (text: string): void => onEvent({ type: "output", line: text });
 
   function onUpdate({ sessionUpdate: kind, content, toolCallId, cost, ...rest }: JsonObject): void {
     if (kind === "agent_message_chunk" && isRecord(content) && typeof content["text"] === "string") {
-      heard = { ...heard, text: heard.text + content["text"] };
+      current = { ...current, text: current.text + content["text"] };
       const lines = (line + content["text"]).split("\n");
       line = lines.pop()!;
       lines.forEach(show);
@@ -58,7 +58,7 @@ export function createAcpListener(
       if (kind === "tool_call") show(`tool: ${tools.get(toolCallId)!.title.slice(0, 200)}`);
     }
     if (kind === "usage_update" && isRecord(cost) && cost["currency"] === "USD" && typeof cost["amount"] === "number")
-      heard = { ...heard, totalUsd: cost["amount"] };
+      current = { ...current, totalUsd: cost["amount"] };
   }
 
   return {
@@ -68,7 +68,7 @@ export function createAcpListener(
       const tool = toolIn(call, tools.get(call["toolCallId"]));
       const isYes = isAllowed(tool, access, request);
       const what = `${tool.kind}: ${tool.title.slice(0, 500)}`;
-      if (!isYes) heard = { ...heard, denied: [...heard.denied, what] };
+      if (!isYes) current = { ...current, denied: [...current.denied, what] };
       if (!isYes) show(`refused: ${what}`);
       return answerOf(params["options"], isYes);
     },
@@ -77,8 +77,8 @@ export function createAcpListener(
     },
     beginTurn: () => void (isTurn = true),
     endTurn: () => void (line !== "" && show(line)),
-    note: (known) => void (heard = { ...heard, ...known }),
-    turn: () => heard,
+    note: (known) => void (current = { ...current, ...known }),
+    turn: () => current,
     usedTools: () => tools.size > 0,
   };
 }

@@ -122,13 +122,13 @@ async function dispatch(
     },
   );
   await launch.after?.();
-  const heard = launch.listener.report(ended);
-  for (const refused of heard.denied.slice(0, MOST_SHOWN))
+  const report = launch.listener.report(ended);
+  for (const refused of report.denied.slice(0, MOST_SHOWN))
     control.onEvent({ type: "output", line: `refused: ${refused}` });
   const isStopped = stopped !== null && !control.signal.aborted;
   return {
-    result: resultOf(client, ended, heard, session, isStopped ? stopped : null),
-    isUnknownSession: heard.isUnknownSession,
+    result: resultOf(client, ended, report, session, isStopped ? stopped : null),
+    isUnknownSession: report.isUnknownSession,
   };
 }
 
@@ -141,27 +141,27 @@ const LONGEST_LINE_BYTES = 8 * 1024 * 1024;
 function resultOf(
   client: Client,
   ended: ProcessResult,
-  heard: ClientReport,
+  report: ClientReport,
   before: AgentSession | null,
   stopped: AgentError | null,
 ): AgentResult {
   const wasEnded = stopped === null && (ended.status === "timeout" || ended.status === "cancelled");
-  const error = wasEnded ? null : (stopped ?? heard.error ?? (heard.isOver ? null : silence(client, ended)));
-  const id = heard.session ?? before?.id ?? null;
+  const error = wasEnded ? null : (stopped ?? report.error ?? (report.isOver ? null : silence(client, ended)));
+  const id = report.session ?? before?.id ?? null;
   const earlier = id === before?.id ? before?.totals : undefined;
-  const { used, totals: counted } = usageOf(heard.counted, earlier);
-  const totals = totalsWithParts(counted, heard.parts);
+  const { used, totals: counted } = usageOf(report.counted, earlier);
+  const totals = totalsWithParts(counted, report.parts);
   return {
     status: wasEnded ? ended.status : error === null ? "completed" : "failed",
     session: id === null ? null : { agent: client.name, id, ...(totals === undefined ? {} : { totals }) },
-    text: heard.text,
-    output: heard.output,
+    text: report.text,
+    output: report.output,
     tokens: used?.tokens ?? null,
     costUsd: used?.costUsd ?? null,
-    denied: heard.denied,
+    denied: report.denied,
     error,
     durationMs: ended.durationMs,
-    ...usageOfParts(heard.parts, used?.tokens ?? null, earlier),
+    ...usageOfParts(report.parts, used?.tokens ?? null, earlier),
   };
 }
 

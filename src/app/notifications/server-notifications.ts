@@ -106,9 +106,11 @@ function createQuestionNews(note: ReminderNote, send: (words: Omit<Notification,
     tell: async (state) => {
       const { position: head } = state;
       if (!isFirst && !raised.some(({ position }) => position <= head)) return;
-      await note.takeTurn((toldUntil) => {
+      await note.takeTurn((notifiedUntil) => {
         // Questions from before the first note are not new.
-        const fresh = raised.filter(({ position }) => toldUntil !== null && position > toldUntil && position <= head);
+        const fresh = raised.filter(
+          ({ position }) => notifiedUntil !== null && position > notifiedUntil && position <= head,
+        );
         const open = new Map(fresh.length === 0 ? [] : inboxItems(state).map((item) => [String(item.id), item]));
         for (const { id, at } of fresh) {
           const item = open.get(id);

@@ -12,7 +12,7 @@ export type SetupPart =
   /** A file that is Remand's alone. */
   | { readonly type: "file"; readonly path: string; readonly text: string }
   /** Something in a file that is the user's. */
-  | { readonly type: "json"; readonly path: string; readonly wishes: readonly JsonAddition[] }
+  | { readonly type: "json"; readonly path: string; readonly additions: readonly JsonAddition[] }
   | { readonly type: "toml"; readonly path: string; readonly table: TomlTable };
 
 /** A setup for each client that has a program of its own, and one for the role files. */
@@ -35,8 +35,8 @@ const PARTS: { readonly [S in SetupName]: (files: Pick<Files, "read" | "list">) 
 
 async function claudeParts(files: Pick<Files, "read">): Promise<readonly SetupPart[]> {
   return [
-    { type: "json", path: ".claude/settings.json", wishes: await hookEdits(files) },
-    { type: "json", path: ".mcp.json", wishes: [await serverSpec(files)] },
+    { type: "json", path: ".claude/settings.json", additions: await hookEdits(files) },
+    { type: "json", path: ".mcp.json", additions: [await serverSpec(files)] },
     {
       type: "file",
       path: ".claude/skills/remand/SKILL.md",
@@ -52,7 +52,7 @@ async function codexParts(files: Pick<Files, "read">): Promise<readonly SetupPar
   const { command, args } = await server(files);
   const lines = [`command = ${JSON.stringify(command)}`, `args = ${JSON.stringify(args)}`];
   return [
-    { type: "json", path: ".codex/hooks.json", wishes: await hookEdits(files) },
+    { type: "json", path: ".codex/hooks.json", additions: await hookEdits(files) },
     { type: "toml", path: ".codex/config.toml", table: { name: ["mcp_servers", "remand"], lines } },
     {
       type: "file",

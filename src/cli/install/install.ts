@@ -73,7 +73,7 @@ async function plannedFor(files: Files, root: string, part: SetupPart, record: I
 }
 
 function grownBy(part: Exclude<SetupPart, { type: "file" }>, start: GrownText): GrownText {
-  const edit = part.type === "json" ? addToJson(start, part.wishes) : addToToml(start, part.table);
+  const edit = part.type === "json" ? addToJson(start, part.additions) : addToToml(start, part.table);
   if (edit.ok) return edit.grown;
   const place = "at" in edit && typeof edit.at === "number" ? placeIn(start.text, edit.at) : "";
   const hint = "Fix that, or add Remand's part by hand as the guide shows: docs/guide/inside-an-agent.md.";

@@ -123,7 +123,7 @@ function withoutOurs(part: SetupPart, text: string, known: InstalledFile | undef
     if (text === part.text) return { path, did: "removed", why: "", text: null };
     return { path, did: "left", why: `${since}, so it is yours` };
   }
-  const cut = part.type === "json" ? removeFromJson(text, part.wishes) : removeFromToml(text, part.table);
+  const cut = part.type === "json" ? removeFromJson(text, part.additions) : removeFromToml(text, part.table);
   if (cut === null) return { path, did: "there", why: "nothing of Remand's was found in it" };
   const isEmpty = part.type === "json" ? isBare(cut) : cut.trim() === "";
   if (known?.before === null && isEmpty) return { path, did: "removed", why: "", text: null };

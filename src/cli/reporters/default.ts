@@ -40,13 +40,13 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
     onLines(lines, after) {
       state = after;
       if (lines.some(({ event }) => event.type.endsWith(".started"))) output = "";
-      const heard = listen(lines, after)
+      const text = listen(lines, after)
         // On a terminal the footer says what begins.
         .filter(({ line }) => !hasFooter || line.mark !== "started")
         .map(({ line }) => lineText(line, width, glyphs, paint))
         .join("");
-      if (hasFooter) draw(heard);
-      else if (heard !== "") world.out(heard);
+      if (hasFooter) draw(text);
+      else if (text !== "") world.out(text);
     },
     onOutput(command: Command, line: string) {
       output = shortLine(`${command.story ?? "run"}: ${line}`, LONGEST_OUTPUT);

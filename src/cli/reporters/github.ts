@@ -12,7 +12,7 @@ export function createGithubReporter({ world, asked }: ReporterSetting): Reporte
   const listen = createListener(UNICODE_GLYPHS);
   return {
     onLines(lines, state) {
-      for (const heard of listen(lines, state)) world.out(workflowText(heard));
+      for (const line of listen(lines, state)) world.out(workflowText(line));
     },
     onOutput() {
       // Output of several stories at once cannot be folded: it is kept as evidence.

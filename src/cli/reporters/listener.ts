@@ -16,9 +16,9 @@ export function createListener(glyphs: Glyphs): (lines: readonly StoredEvent[], 
   const memories = new Map<StoryId | null, LineMemory>();
   return (lines, state) =>
     lines.flatMap((stored) => {
-      const heard = linesFor(stored, memories.get(stored.story) ?? NO_LINES_YET, state, glyphs);
-      memories.set(stored.story, heard.memory);
-      return heard.lines.map((line) => ({ line, stored }));
+      const printed = linesFor(stored, memories.get(stored.story) ?? NO_LINES_YET, state, glyphs);
+      memories.set(stored.story, printed.memory);
+      return printed.lines.map((line) => ({ line, stored }));
     });
 }
 

@@ -13,7 +13,7 @@ import { createExperimentRunner } from "../../adapters/git/experiment-runner.ts"
 import { createOwnPython } from "../../adapters/git/python/own-python.ts";
 import { originsOf } from "../../adapters/git/history.ts";
 import { userStateFolder } from "../../adapters/git/repository.ts";
-import { insistOnCheckout } from "../../adapters/git/worktree/start-commit.ts";
+import { assertCheckout } from "../../adapters/git/worktree/start-commit.ts";
 import { createWorktrees } from "../../adapters/git/worktree/worktrees.ts";
 import { createCommandTrial } from "../../gates/checks/command-trial.ts";
 import { stateFolder } from "../state-folder.ts";
@@ -27,7 +27,7 @@ export async function blame(
   plan: BlamePlan,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<BlameReport> {
-  await insistOnCheckout(root, "commit");
+  await assertCheckout(root, "commit");
   const { path: state } = stateFolder(root);
   const { setup, share, carry, inputs = [] } = plan.config.workspace;
   const setupEnv = setupVariablesOf(root, env, plan.config);

@@ -18,7 +18,7 @@ import type { EngineJournal } from "../../ports/journal.ts";
 import type { RoleAgent } from "../../ports/agent.ts";
 import type { KeptCommit, Workspace } from "../../ports/workspace.ts";
 import { redactedRole } from "../agents/roles.ts";
-import { detectiveOf } from "../engine-world.ts";
+import { createBlameSearch } from "../engine-world.ts";
 import { checkVariablesOf } from "./check-variables.ts";
 import { NO_WATCHER, type openGates } from "./gate.ts";
 import { environmentWith } from "./own-python.ts";
@@ -40,7 +40,7 @@ export function hookWorld(
   const { config, policy } = plan;
   const { gates, evidence, clock, sandboxes, python, checkouts, reviewers } = opened;
   const { nonce } = reviewers;
-  const detective = detectiveOf(
+  const blameSearch = createBlameSearch(
     config,
     checkouts,
     environmentWith(checkVariablesOf(env, config).seen, python),
@@ -62,13 +62,13 @@ export function hookWorld(
     integration: null,
     forge: null,
     fixLint: null,
-    detective: {
-      ...detective,
+    blameSearch: {
+      ...blameSearch,
       limits: {
-        ...detective.limits,
+        ...blameSearch.limits,
         // Known when the checks have run.
         get timeMs() {
-          return Math.min(detective.limits.timeMs, wait.leftMs);
+          return Math.min(blameSearch.limits.timeMs, wait.leftMs);
         },
       },
     },

@@ -73,7 +73,7 @@ export async function isAgentIn(root: string, env: EnvVariables): Promise<boolea
 async function identifiedSpeaker(facts: SpeakerFacts, env: EnvVariables): Promise<EventAuthor> {
   const speaker = speakerOf(facts);
   if (speaker.type === "agent" || !hasGivenToken(env)) return speaker;
-  await insistOnToken(facts.engine?.userState ?? userStateFolder(env), env);
+  await assertToken(facts.engine?.userState ?? userStateFolder(env), env);
   return { type: "person", identity: "token" };
 }
 
@@ -215,7 +215,7 @@ const hasGivenToken = (env: EnvVariables): boolean =>
   (env[TOKEN_VARIABLE] ?? "") !== "" || (env[TOKEN_FILE_VARIABLE] ?? "") !== "";
 
 /** Throws unless the token that was given is the user's. */
-async function insistOnToken(userState: string, env: EnvVariables): Promise<void> {
+async function assertToken(userState: string, env: EnvVariables): Promise<void> {
   const file = env[TOKEN_FILE_VARIABLE] ?? "";
   const given = file === "" ? (env[TOKEN_VARIABLE] ?? "") : await tokenIn(file);
   const kept = await keptToken(userState);

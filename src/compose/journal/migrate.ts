@@ -92,11 +92,11 @@ async function moveContents(
     );
   const { head } = verified;
   const outbox = contents.outbox();
-  const told = { to: pool.where, lines: head.position, evidence: files.length, outbox: outbox.length, head };
+  const counts = { to: pool.where, lines: head.position, evidence: files.length, outbox: outbox.length, head };
   if (plan.dryRun) {
     // Read only: a dry run creates no tables.
     if (await hasJournal(pool)) await beginning(createReading(pool), { head, lines: contents.lines }, pool.where);
-    return { ...told, damaged: [], roles: await plannedRoles(pool, plan) };
+    return { ...counts, damaged: [], roles: await plannedRoles(pool, plan) };
   }
   const roles = await setUp(pool, plan);
   const journal = await createPostgresJournal(pool);
@@ -118,7 +118,7 @@ async function moveContents(
       );
     const folded = await foldJournal(journal);
     await createSnapshotSaver(journal, null)(folded);
-    return { ...told, damaged, roles };
+    return { ...counts, damaged, roles };
   } finally {
     await journal.close();
   }

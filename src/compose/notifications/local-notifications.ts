@@ -124,14 +124,14 @@ export function outletsOf(
   parts: NotifierParts,
 ): readonly Outlet[] {
   return notify.flatMap((each) => {
-    const spec = wishOf(each);
+    const spec = specOf(each);
     const notifier = notifierOf(spec, visible, parts);
     return notifier === null ? [] : [{ notifier, on: spec.on ?? null }];
   });
 }
 
 /** A word alone: the desktop, an address, or else a command. */
-function wishOf(each: string | NotifyConfig): NotifyConfig {
+function specOf(each: string | NotifyConfig): NotifyConfig {
   if (typeof each !== "string") return each;
   if (each === "desktop") return { use: "desktop" };
   return /^https?:\/\//.test(each) ? { use: "webhook", url: each } : { use: "command", run: each };

@@ -64,8 +64,8 @@ async function lead(
   if (signal.aborted) return;
   const { ledger, world, plan } = parts;
   const say = (text: string): void => plan.run.onNotice?.(text);
-  const ear = prCommentPoller(ledger, world, null, plan.run.config.people, say);
-  const unhear = ear.keepPolling(() => undefined);
+  const poller = prCommentPoller(ledger, world, null, plan.run.config.people, say);
+  const stopPolling = poller.keepPolling(() => undefined);
   const notifications = await notificationsOf(parts, say);
   // The leader before may have read newer stories: what this worker was started with must not replace those.
   newest.isTold = false;
@@ -84,7 +84,7 @@ async function lead(
       await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
     }
   }
-  unhear();
+  stopPolling();
   await notifications?.close();
   await tidying;
 }

@@ -6,7 +6,7 @@ import type { EngineWorld } from "../../engine/world.ts";
 import type { Config, GateConfig } from "../../config/config.ts";
 import { GATES } from "../../core/gates/gate.ts";
 import { canonicalJson } from "../../stdx/canonical-json.ts";
-import { ablePolicy, insistOnReviewers } from "../assert-capabilities.ts";
+import { ablePolicy, assertReviewers } from "../assert-capabilities.ts";
 
 /** What one worker of a fleet is made of. */
 export interface WorkerParts {
@@ -34,7 +34,7 @@ export async function policyFor({ policy }: BranchUpdate, { plan, world }: Worke
     canDeliver: world.integration !== null,
     config: plan.run.config,
   });
-  await insistOnReviewers(able, world.roleRegistry);
+  await assertReviewers(able, world.roleRegistry);
   return able;
 }
 

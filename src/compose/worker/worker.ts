@@ -43,13 +43,13 @@ export async function clone({ remote, folder, branch, onNotice, signal }: CloneP
 
 /** Machines are started together, and the network may be the last one up: a remote that is away is waited for. */
 async function whenReached<T>(work: () => Promise<T>, say: (text: string) => void, stop: AbortSignal): Promise<T> {
-  for (let told = ""; ; await sleep(AGAIN_MS, undefined, { signal: stop }).catch(() => undefined)) {
+  for (let lastError = ""; ; await sleep(AGAIN_MS, undefined, { signal: stop }).catch(() => undefined)) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof RemandError) || error.code !== "forge-unreachable" || stop.aborted) throw error;
-      if (error.message !== told) say(`${error.message}; retrying`);
-      told = error.message;
+      if (error.message !== lastError) say(`${error.message}; retrying`);
+      lastError = error.message;
     }
   }
 }
@@ -130,7 +130,7 @@ async function workerParts(
     onNotice: (text) => onNotice?.(text),
   });
   const watched: RunPlan = { ...plan.run, watcher: telemetry.watcher(plan.run.watcher) };
-  const told = telemetry.journal(journal);
+  const observed = telemetry.journal(journal);
   const secrets = await learnProject(root, config, env);
   const evidence = createPostgresEvidence(pool, { secrets, copies: folder.evidence });
   const at: { ledger: Ledger | null } = { ledger: null };
@@ -140,11 +140,11 @@ async function workerParts(
   const { world, policy } = await engineWorld(root, watched, marked, {
     ...places,
     sandboxes,
-    journal: told,
+    journal: observed,
     outbox,
     evidence,
     telemetry,
-    receipts: receiptsOf(root, told, marked, (text) => watched.onNotice?.(text)),
+    receipts: receiptsOf(root, observed, marked, (text) => watched.onNotice?.(text)),
     host: plan.name,
   });
   const ledger = (at.ledger = await openLedger(world));

@@ -98,12 +98,12 @@ function withRules(judgement: Judgement, own: readonly OwnerLicense[]): Judgemen
   if (allowed.size === 0) return judgement;
   const blocking = judgement.blocking.filter((id) => !allowed.has(id));
   const isPass = judgement.result === "fail" && blocking.length === 0;
-  const told = rules.map(({ test, by }) => `${test} changed as @${by} approved`).join(", ");
+  const notes = rules.map(({ test, by }) => `${test} changed as @${by} approved`).join(", ");
   return {
     ...judgement,
     blocking,
     ...(isPass ? { result: "pass" } : {}),
-    summary: `${isPass ? `${judgement.gate}: pass` : judgement.summary}; ${told}`,
+    summary: `${isPass ? `${judgement.gate}: pass` : judgement.summary}; ${notes}`,
   };
 }
 
@@ -117,12 +117,12 @@ export function licensedReport(report: GateReport, { licensed, notes }: OwnerRul
     const names = new Set(own.map(({ test }) => test));
     const left = before.filter(({ test }) => !names.has(test));
     const people = [...new Set(own.map(({ by }) => `@${by}`))].join(" and ");
-    const told = [
+    const notes = [
       judgement.summary.replace(`; ${contestedSummary(before)}`, () => ""),
       `${countText(own.length, "contested test")} licensed by ${people}`,
       ...(left.length === 0 ? [] : [contestedSummary(left)]),
     ];
-    return { ...rest, summary: told.join("; "), ...(left.length === 0 ? {} : { contested: left }) };
+    return { ...rest, summary: notes.join("; "), ...(left.length === 0 ? {} : { contested: left }) };
   });
   return {
     ...report,

@@ -140,8 +140,8 @@ function isContradicted(search: Search, { kind, culprits }: Claim): boolean {
   const others = search.order.filter((id) => !wholeOf.has(id));
   const isUnused = (without: readonly number[]): boolean =>
     culprits.some((id) => wholeOf.has(id)) && others.every((id) => without.includes(id));
-  return book.seen.some(({ without, outcome: told }) => {
-    const outcome = told.outcomes[group];
+  return book.seen.some(({ without, outcome: result }) => {
+    const outcome = result.outcomes[group];
     const isOut = (id: number): boolean => without.includes(id) || without.includes(wholeOf.get(id) ?? id);
     const out = culprits.filter(isOut).length;
     if (culprits.some((id) => parts.get(id)?.some((part) => without.includes(part)) === true)) return false;

@@ -71,8 +71,8 @@ export async function historyFor(
   const attempts = state.attempts.filter((each) => each.role === role && ENDED.has(each.outcome));
   if (attempts.length === 0) return "";
   const message = state.message === null ? null : await world.evidence.read(state.message);
-  const told = attempts.map((attempt) => ({ ...attempt, findings: triedFindings(state, attempt) }));
-  return `${writeHistory({ attempts: told, message: message ?? "" }, { nonce: world.nonce() })}\n`;
+  const withFindings = attempts.map((attempt) => ({ ...attempt, findings: triedFindings(state, attempt) }));
+  return `${writeHistory({ attempts: withFindings, message: message ?? "" }, { nonce: world.nonce() })}\n`;
 }
 
 /** Attempts in which an agent worked, whatever their outcome. */

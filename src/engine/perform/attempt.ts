@@ -122,7 +122,7 @@ async function run(
   const { path } = place;
   const timeoutMs = before.policy?.limits.timeoutMs.developer ?? 0;
   const role = runningRole(ledger.story(command.story));
-  const desk = await openProductEdit(world, before, runningPhase(ledger.story(command.story)), path);
+  const productEdit = await openProductEdit(world, before, runningPhase(ledger.story(command.story)), path);
   // Stopped before the agent started: nothing was done, so the attempt starts again.
   if (signal.aborted && ledger.story(command.story).stopping === null) return;
   const meter = spending.meter();
@@ -133,7 +133,7 @@ async function run(
       prompt,
       cwd: path,
       // Such a phase produces text, and the engine writes it to the file.
-      access: desk === null ? "edit" : "read",
+      access: productEdit === null ? "edit" : "read",
       session: sessionOf(ledger.story(command.story), player, role, world.host),
       outputSchema: null,
       // From the journal, so that the same agent is asked again.
@@ -143,7 +143,7 @@ async function run(
       key: dispatchKey(ledger.story(command.story)) ?? command.key,
       turn: turnOf(ledger.story(command.story)),
       // The product of such a phase is the message itself.
-      ...(desk === null ? { report: { story: before.story.id, kind: "work" } } : {}),
+      ...(productEdit === null ? { report: { story: before.story.id, kind: "work" } } : {}),
       ...(meter.maxCostUsd === null ? {} : { maxCostUsd: meter.maxCostUsd }),
     },
     {
@@ -161,7 +161,7 @@ async function run(
   await beside.end();
   const said = await withProduct(
     world,
-    desk,
+    productEdit,
     result,
     outcomeOf(result, { id: before.story.id, reports: player.reports, nowMs: world.clock.now() }),
   );
@@ -205,16 +205,16 @@ async function endedByUs(
 /** A phase that needs a product and got none: the agent is asked again. */
 async function withProduct(
   world: EngineWorld,
-  desk: ProductEdit | null,
+  productEdit: ProductEdit | null,
   { text }: AgentResult,
   said: AgentReply | "interrupted",
 ): Promise<AgentReply | "interrupted"> {
-  if (desk === null || said === "interrupted") return said;
+  if (productEdit === null || said === "interrupted") return said;
   // The leftovers of a failed agent are no product: the next agent starts from the state before it.
   const hasSpoken = said.outcome.type === "ready" || said.outcome.type === "unclear";
-  const isGiven = await takeProduct(world, desk, hasSpoken ? text : null);
+  const isGiven = await takeProduct(world, productEdit, hasSpoken ? text : null);
   if (isGiven || said.outcome.type !== "ready") return said;
-  return { ...said, outcome: { type: "unclear", detail: missingProduct(desk.phase) } };
+  return { ...said, outcome: { type: "unclear", detail: missingProduct(productEdit.phase) } };
 }
 
 /** The agent has ended. Its result is stored first, so that a crash cannot lose it; then its work is kept and reported. */

@@ -18,16 +18,16 @@ import type { BlameSearch, EngineWorld } from "../world.ts";
 /** Searches for the change that made a gate fail, and for the attempt that made it. */
 export async function blameFailure({ command, ledger, world, signal }: ContextOf<"find-blame">): Promise<void> {
   const { story, gate } = command;
-  const { detective } = world;
+  const { blameSearch } = world;
   const before = ledger.story(story);
   const judgement = before.gates[gate]?.last ?? null;
   if (!(await ledger.append(story, [{ type: "step.started", step: "blame" }]))) return;
   const beganAt = world.clock.now();
   const found =
-    detective === null || judgement === null
+    blameSearch === null || judgement === null
       ? nothingKnown("nothing here looks for causes")
       : (redAtBase(before, judgement) ??
-        (await searchBlame(before, judgement, world, detective, signal, (text) =>
+        (await searchBlame(before, judgement, world, blameSearch, signal, (text) =>
           world.watcher.onOutput(command, text),
         )));
   if (signal.aborted) return;
@@ -51,7 +51,7 @@ async function searchBlame(
   state: StoryState,
   judgement: Judgement,
   world: EngineWorld,
-  detective: BlameSearch,
+  blameSearch: BlameSearch,
   signal: AbortSignal,
   onRun: (text: string) => void,
 ): Promise<Blame> {
@@ -64,7 +64,7 @@ async function searchBlame(
   if (output === null) return nothingKnown("the failed check left nothing to read");
   const diff = await world.workspace.diff(id, base, judgement.tree);
   if (diff === "") return nothingKnown("Nothing changed that could have caused it.");
-  const open = (): Promise<ExperimentCheckout> => detective.experimentRunner.open({ signal, tree: judgement.tree });
+  const open = (): Promise<ExperimentCheckout> => blameSearch.experimentRunner.open({ signal, tree: judgement.tree });
   const checkout = await open();
   try {
     const testPaths = state.policy?.scope.testPaths ?? [];
@@ -79,11 +79,11 @@ async function searchBlame(
     const { blame } = await findBlame(given, {
       checkout,
       textBefore: (file) => world.workspace.fileAt(id, base, file),
-      proof: provingOf(judgement, detective, world.clock.now() - beganAt),
+      proof: provingOf(judgement, blameSearch, world.clock.now() - beganAt),
       signal,
       now: () => world.clock.now(),
       onRun,
-      more: { count: detective.experimentRunner.extraCheckouts?.() ?? 0, open },
+      more: { count: blameSearch.experimentRunner.extraCheckouts?.() ?? 0, open },
     });
     return blame;
   } finally {

@@ -18,11 +18,11 @@ export function criteriaResults(
   ];
   const own = criteria.map((criterion, index): CriterionResult => {
     const about = said.filter((each) => isAbout(each.criterion, criterion, index, criteria.length));
-    const told =
+    const verdict =
       about.find(({ status }) => status === "failed") ??
       about.find(({ status, evidence }) => status === "verified" && evidence !== "") ??
       about.find(({ status }) => status === "verified");
-    return { criterion: criterion.text, status: told?.status ?? "unknown", evidence: told?.evidence ?? "" };
+    return { criterion: criterion.text, status: verdict?.status ?? "unknown", evidence: verdict?.evidence ?? "" };
   });
   const other = said.filter(
     (each) =>
@@ -47,8 +47,8 @@ export function mentionedCriteria(
   );
   const results = criteria.map(({ text }): CriterionResult => {
     const about = [...said, ...kept].filter(({ criterion, status }) => criterion === text && status !== "unknown");
-    const told = about.find(({ status }) => status === "failed") ?? about[0];
-    return told ?? { criterion: text, status: "unknown", evidence: "" };
+    const verdict = about.find(({ status }) => status === "failed") ?? about[0];
+    return verdict ?? { criterion: text, status: "unknown", evidence: "" };
   });
   return results.some(({ status }) => status !== "unknown") ? results : [];
 }

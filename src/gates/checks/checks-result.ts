@@ -147,23 +147,25 @@ export function withLateReports(
   reports: readonly TestReport[],
   atBase: BaseFailures,
 ): { readonly outcomes: CheckOutcome[]; readonly contradiction: string | null } {
-  const told = reports.flatMap((report) => report.failures);
+  const reported = reports.flatMap((report) => report.failures);
   const known = outcomes.flatMap((outcome) => [...outcome.faults, ...outcome.flaky]);
-  const untold = told.filter((failure) => !known.some(({ finding }) => isSameFailure(asTold(finding), failure)));
-  if (untold.length === 0) return { outcomes: [...outcomes], contradiction: null };
+  const unmatched = reported.filter(
+    (failure) => !known.some(({ finding }) => isSameFailure(asReported(finding), failure)),
+  );
+  if (unmatched.length === 0) return { outcomes: [...outcomes], contradiction: null };
   const isRed = ({ run, faults }: CheckOutcome): boolean => run.result === "fail" || faults.length > 0;
   const silent = outcomes.findIndex((each) => isRed(each) && each.faults.some((fault) => fault.isOpaque));
   const at = silent === -1 ? outcomes.findIndex(isRed) : silent;
   if (at === -1) {
-    const count = countText(untold.length, "failure");
+    const count = countText(unmatched.length, "failure");
     return { outcomes: [...outcomes], contradiction: `the reports name ${count}, and every check exited with 0` };
   }
   const red = outcomes[at]!;
-  const faults = [...red.faults.filter((fault) => !fault.isOpaque), ...namedFaults(red.run.check, untold, atBase)];
+  const faults = [...red.faults.filter((fault) => !fault.isOpaque), ...namedFaults(red.run.check, unmatched, atBase)];
   return { outcomes: outcomes.with(at, { ...red, faults }), contradiction: null };
 }
 
-const asTold = (finding: { readonly symbol?: string; readonly file?: string; readonly line?: number }) => ({
+const asReported = (finding: { readonly symbol?: string; readonly file?: string; readonly line?: number }) => ({
   test: finding.symbol ?? null,
   file: finding.file ?? null,
   line: finding.line ?? null,

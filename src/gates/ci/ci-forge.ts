@@ -47,7 +47,7 @@ export function createCiForge({ forge, integration, clock, patienceMs }: CiForge
       watchCi(request, control).catch((error: unknown) => {
         if (!(error instanceof RemandError)) throw error;
         // A forge that cannot be asked says nothing of the work: the gate broke, not the run.
-        return untold(forge, "error", `${error.message} — ${error.hint}`);
+        return unknownRun(forge, "error", `${error.message} — ${error.hint}`);
       }),
   };
 
@@ -59,7 +59,7 @@ export function createCiForge({ forge, integration, clock, patienceMs }: CiForge
       await clock.sleep(FIRST_PAUSE_MS, control.signal);
     }
     const checks = await waitForChecks(request.commit, control);
-    if (typeof checks === "string") return untold(forge, control.signal.aborted ? "error" : "inconclusive", checks);
+    if (typeof checks === "string") return unknownRun(forge, control.signal.aborted ? "error" : "inconclusive", checks);
     return checks.some(({ state }) => state === "failed")
       ? failedRun(forge, checks, control.signal)
       : passedOrNot(forge, checks);
@@ -77,7 +77,7 @@ async function rerunFailed(forge: Forge, commit: string, signal: AbortSignal): P
     if (check.state === "failed" || check.state === "cancelled") await forge.rerun(check, signal);
 }
 
-const untold = ({ name }: Forge, result: "error" | "inconclusive", details: string): CiRun => ({
+const unknownRun = ({ name }: Forge, result: "error" | "inconclusive", details: string): CiRun => ({
   result,
   name,
   details,

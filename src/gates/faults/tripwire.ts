@@ -100,8 +100,8 @@ export async function findTripwires(
     tried.push({ fault, ran: allReport(ran, tests) ? ran : null });
     const turned = steady.find((test) => tried.at(-1)!.ran?.failed.has(test) === true);
     if (turned !== undefined) green ??= { test: turned, fault, isTarget: false };
-    const told = red.map((test) => noticedBy(test, tried, plain)).find((each) => each !== null) ?? null;
-    if (told !== null && (!told.isTelling || (await isSteady(told.test)))) target ??= told;
+    const noticed = red.map((test) => noticedBy(test, tried, plain)).find((each) => each !== null) ?? null;
+    if (noticed !== null && (!noticed.isTelling || (await isSteady(noticed.test)))) target ??= noticed;
     if (red.length > 0 ? target !== null : green !== null) break;
     // Where a fault makes a target pass, others of the same line are what it notices.
     if (red.some((test) => tried.at(-1)!.ran?.passed.has(test) === true)) open = sameLineFirst(open, fault);

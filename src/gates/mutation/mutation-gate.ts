@@ -51,9 +51,9 @@ export function createMutationGate(options: MutationOptions): Gate {
     criteria: () => (command === null ? [] : [`${command}, ${options.threshold} % of the mutants killed`]),
     async run(request, control) {
       const beganAt = clock.now();
-      const told = await runMutation(options, request, control);
-      const kept = told.log === "" ? [] : [await evidence.keep(told.log)];
-      return { ...told.judgement, evidence: kept, durationMs: clock.now() - beganAt };
+      const mutated = await runMutation(options, request, control);
+      const kept = mutated.log === "" ? [] : [await evidence.keep(mutated.log)];
+      return { ...mutated.judgement, evidence: kept, durationMs: clock.now() - beganAt };
     },
   };
 }

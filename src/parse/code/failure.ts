@@ -28,10 +28,10 @@ export function readFailure(text: string, surroundings: FailureContext): Failure
   );
   const output = readTestOutput(plain, surroundings.root);
   // An error that ended the program is read below, with all its frames.
-  const told = output.failures.flatMap(({ category, ...failure }) =>
+  const reported = output.failures.flatMap(({ category, ...failure }) =>
     category === "crash" ? [] : [{ ...failure, category }],
   );
-  const listed: readonly ListedFailure[] = told.length > 0 ? told : readOtherFailures(lines);
+  const listed: readonly ListedFailure[] = reported.length > 0 ? reported : readOtherFailures(lines);
   const maps = mapsOf(surroundings);
   const allTests = listed.filter((failure) => failure.test !== null);
   const tests = allTests.slice(0, MOST_FAILURES);

@@ -1,5 +1,5 @@
 import { testCounts, type CodeLocation, type OutputFailure, type PassedTest } from "./test-output-parts.ts";
-import { timeOf, toldFailure, type ReadReport } from "./test-report-parts.ts";
+import { timeOf, reportedFailure, type ReadReport } from "./test-report-parts.ts";
 
 /**
  * JUnit's XML, as most runners write it:
@@ -50,7 +50,7 @@ export function readJunit(text: string): ReadReport {
         /^\[Error: test failed\] \{.*\bexitCode: \d/m.test(trouble?.body ?? "");
       if (test.outcome === "failed" && isFile) notLoaded.push(test.place?.file ?? test.name);
       if (test.outcome === "failed")
-        failures.push(toldFailure(test.name, trouble?.message ?? "", trouble?.body ?? "", test.place));
+        failures.push(reportedFailure(test.name, trouble?.message ?? "", trouble?.body ?? "", test.place));
       test = null;
       trouble = null;
     },

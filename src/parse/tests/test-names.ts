@@ -156,7 +156,7 @@ const sizeOf = (tests: readonly NamedTest[]): number => tests.reduce((sum, { cou
 function outputWith(printed: TestOutput, tests: readonly NamedTest[], runners: readonly string[]): TestOutput {
   const failing = tests.filter(({ outcome }) => outcome === "failed");
   const { failures, matched } = renameFailures(printed.failures, failing);
-  const untold = withoutParents(failing).filter((test) => !matched.has(test) && !isTold(failures, test));
+  const unprinted = withoutParents(failing).filter((test) => !matched.has(test) && !isPrinted(failures, test));
   const room = Math.max(0, MOST_FAILURES - failures.length);
   const notLoaded = tests.filter(({ outcome }) => outcome === "not-loaded").map(({ identity }) => identity);
   const counts = printed.counts ?? countsOf(tests);
@@ -164,8 +164,8 @@ function outputWith(printed: TestOutput, tests: readonly NamedTest[], runners: r
     runners: [...new Set([...printed.runners, ...runners])],
     counts,
     ranTests: counts.passed + counts.failed > 0,
-    failures: [...failures, ...untold.slice(0, room).map(asFailure)],
-    more: printed.more + Math.max(0, untold.length - room - printed.more),
+    failures: [...failures, ...unprinted.slice(0, room).map(asFailure)],
+    more: printed.more + Math.max(0, unprinted.length - room - printed.more),
     notLoaded: [...new Set([...(printed.notLoaded ?? []), ...notLoaded])],
     passed: tests
       .filter(({ outcome }) => outcome === "passed")
@@ -209,7 +209,7 @@ function placeOf(failure: OutputFailure, { file }: NamedTest): Pick<OutputFailur
 }
 
 /** A failure of a whole file is printed under the file's name. */
-const isTold = (failures: readonly OutputFailure[], { file }: NamedTest): boolean =>
+const isPrinted = (failures: readonly OutputFailure[], { file }: NamedTest): boolean =>
   file !== null && failures.some(({ test, file: at }) => at === file && (test === null || file.endsWith(test)));
 
 /** A test whose part failed says nothing that the part does not say better. */

@@ -180,18 +180,18 @@ export function detailIn(lines: readonly string[], from: number, to: number): st
 
 /** The same lines without what is empty around them and what indents all of them, and no more than a person reads. */
 export function cappedDetail(lines: readonly string[]): string {
-  const told = lines
+  const kept = lines
     .map((line) => line.trimEnd())
     .filter((line, at, all) => line !== "" || (at > 0 && all[at - 1] !== "" && at < all.length - 1));
-  if (told[0] === "") told.shift();
-  const indent = Math.min(...told.filter((line) => line !== "").map((line) => /^ */.exec(line)![0].length));
-  const text = told
+  if (kept[0] === "") kept.shift();
+  const indent = Math.min(...kept.filter((line) => line !== "").map((line) => /^ */.exec(line)![0].length));
+  const text = kept
     .slice(0, MOST_LINES)
     .map((line) => line.slice(indent))
     .join("\n")
     .trimEnd();
   if (text.length > MOST_CHARS) return `${text.slice(0, MOST_CHARS)}…`;
-  return told.length > MOST_LINES ? `${text}\n…` : text;
+  return kept.length > MOST_LINES ? `${text}\n…` : text;
 }
 
 /** Frames of the runtime's own, and what every failed assertion of Node's says of itself. */

@@ -21,7 +21,12 @@ export type ReadReport =
   | { readonly report: null; readonly problem: string };
 
 /** A failure as reports tell it: a message, and a text with a stack in it. */
-export function toldFailure(name: string, message: string, body: string, known: CodeLocation | null): OutputFailure {
+export function reportedFailure(
+  name: string,
+  message: string,
+  body: string,
+  known: CodeLocation | null,
+): OutputFailure {
   const lines = body.slice(0, LONGEST_BODY).split("\n");
   const said = message.trim() === "" ? lines : message.slice(0, LONGEST_BODY).split("\n");
   const first = said.find((line) => line.trim() !== "")?.trim() ?? "failed";
@@ -76,10 +81,10 @@ export function timeOf(text: string): number | null {
 export function withReports(output: TestOutput, reports: readonly TestReport[]): TestOutput {
   if (reports.length === 0) return output;
   const failures = [...output.failures];
-  for (const told of reports.flatMap((report) => report.failures).slice(0, MOST_COMPARED)) {
-    const at = failures.findIndex((known) => isSameFailure(known, told));
-    if (at === -1) failures.push(told);
-    else if (failures[at]!.detail === "") failures[at] = { ...failures[at]!, detail: told.detail };
+  for (const reported of reports.flatMap((report) => report.failures).slice(0, MOST_COMPARED)) {
+    const at = failures.findIndex((known) => isSameFailure(known, reported));
+    if (at === -1) failures.push(reported);
+    else if (failures[at]!.detail === "") failures[at] = { ...failures[at]!, detail: reported.detail };
   }
   const counts = output.counts ?? sumOfCounts(reports.flatMap((report) => report.counts ?? []));
   const ran = [output.ranTests, ...reports.map((report) => report.ranTests)].filter((each) => each !== null);
@@ -101,11 +106,11 @@ const MOST_COMPARED = 1000;
 type FailureName = Pick<OutputFailure, "test" | "file" | "line">;
 
 /** Runners spell one test's name in several ways: with its file, with its class, with other signs between the parts. */
-export function isSameFailure(known: FailureName, told: FailureName): boolean {
-  if (known.test === null || told.test === null)
-    return known.test === told.test && known.file === told.file && known.line === told.line;
-  if (known.file !== null && told.file !== null && baseName(known.file) !== baseName(told.file)) return false;
-  const [a, b] = [lettersOf(known.test), lettersOf(told.test)];
+export function isSameFailure(known: FailureName, reported: FailureName): boolean {
+  if (known.test === null || reported.test === null)
+    return known.test === reported.test && known.file === reported.file && known.line === reported.line;
+  if (known.file !== null && reported.file !== null && baseName(known.file) !== baseName(reported.file)) return false;
+  const [a, b] = [lettersOf(known.test), lettersOf(reported.test)];
   return a === b || (a.length >= SHORTEST && b.endsWith(a)) || (b.length >= SHORTEST && a.endsWith(b));
 }
 

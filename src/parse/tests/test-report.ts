@@ -9,7 +9,7 @@ import {
   asRecord,
   asText,
   timeOf,
-  toldFailure,
+  reportedFailure,
 } from "./test-report-parts.ts";
 import { below, readTestOutput, within } from "./test-output.ts";
 import { type OutputFailure, type PassedTest, shortMessage, testCounts } from "./test-output-parts.ts";
@@ -76,12 +76,12 @@ function jest(report: ReportFields): ReadReport {
     passed.push(...tests.filter((test) => test["status"] === "passed").map((test) => ({ test: jestName(test), file })));
     if (failed.length === 0 && suite["status"] === "failed") {
       notLoaded.push(file);
-      return [toldFailure(file, asText(suite["message"]), "", { file, line: 1 })];
+      return [reportedFailure(file, asText(suite["message"]), "", { file, line: 1 })];
     }
     return failed.map((test) => {
       const line = asCount(asRecord(test["location"])["line"]);
       const said = asList(test["failureMessages"]).map(asText).join("\n");
-      return toldFailure(jestName(test), "", said, { file, line: line === 0 ? 1 : line });
+      return reportedFailure(jestName(test), "", said, { file, line: line === 0 ? 1 : line });
     });
   });
   const suites = Math.max(0, failures.length - asCount(report["numFailedTests"]));
@@ -107,7 +107,7 @@ function mocha(report: ReportFields): ReadReport {
     const file = asText(test["file"]);
     const values = ["expected", "actual"].flatMap((key) => (key in err ? [`${key}: ${asText(err[key])}`] : []));
     const body = [...values, ...asText(err["stack"]).split("\n")].join("\n");
-    return toldFailure(
+    return reportedFailure(
       asText(test["fullTitle"]) || asText(test["title"]),
       asText(err["message"]),
       body,
@@ -136,7 +136,7 @@ function pytest(report: ReportFields): ReadReport {
       const step = ["call", "setup", "teardown"].map((key) => asRecord(test[key])).find((each) => "longrepr" in each);
       const crash = asRecord(step?.["crash"]);
       const line = asCount(crash["lineno"]);
-      return toldFailure(names.join(" > ") || file, asText(crash["message"]), asText(step?.["longrepr"]), {
+      return reportedFailure(names.join(" > ") || file, asText(crash["message"]), asText(step?.["longrepr"]), {
         file,
         line: line === 0 ? 1 : line,
       });

@@ -25,12 +25,12 @@ export function noteFlakes(known: Map<string, Flake>, { at, story, event }: Reco
   const { flaky, findings, tree } = seen;
   for (const name of flaky) {
     const before = known.get(name);
-    const told = findings.find((finding) => finding.category === "flaky" && nameOf(finding) === name);
+    const flake = findings.find((finding) => finding.category === "flaky" && nameOf(finding) === name);
     known.set(name, {
       name,
-      test: told?.symbol ?? before?.test ?? titleOf(name),
-      file: told?.file ?? before?.file ?? fileOf(name),
-      check: told?.source ?? before?.check ?? checkOf(name),
+      test: flake?.symbol ?? before?.test ?? titleOf(name),
+      file: flake?.file ?? before?.file ?? fileOf(name),
+      check: flake?.source ?? before?.check ?? checkOf(name),
       times: (before?.times ?? 0) + 1,
       firstSeenAt: before?.firstSeenAt ?? at,
       lastSeenAt: at,

@@ -94,10 +94,10 @@ export function evidenceList(pen: BriefWriter, evidence: readonly BriefEvidence[
   const pieces = shown.map(({ title, text, fullAt }) => {
     if (fullAt === undefined) return evidenceFence(pen, text, title);
     const limits = { ...pen.limits, evidenceChars: Math.min(LOG_CHARS, pen.limits.evidenceChars) };
-    const told = withoutNoise(text.split("\n"))
+    const excerpt = withoutNoise(text.split("\n"))
       .join("\n")
       .replace(/\n(?:\s*\n)+/g, "\n\n");
-    return `${evidenceFence({ ...pen, limits }, told, title)}\nThe whole of it: ${name(pen, fullAt)}`;
+    return `${evidenceFence({ ...pen, limits }, excerpt, title)}\nThe whole of it: ${name(pen, fullAt)}`;
   });
   return joinPieces([...pieces, ...restOf(pen, evidence.length - shown.length, "pieces of evidence")]);
 }

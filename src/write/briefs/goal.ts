@@ -98,12 +98,12 @@ function head(brief: Brief, pen: BriefWriter, aim: string): BriefPiece {
 
 /** Tests that fail at the same line or with the same words are one item: a table of cases fails as a whole. */
 function failing(brief: Brief, pen: BriefWriter): BriefPiece {
-  let told = 0;
+  let detailed = 0;
   const list = bullets(
     pen,
     failingAlike(worstFirst(brief.required)),
     ([finding, ...others]) => {
-      const detail = told++ < MOST_DETAILS ? detailOf(finding!, pen) : "";
+      const detail = detailed++ < MOST_DETAILS ? detailOf(finding!, pen) : "";
       return `${testAndError(finding!, pen)}${detail}${alsoFailing(others, pen)}`;
     },
     { what: "failures", most: Math.min(MOST_FAILURES, pen.limits.items) },

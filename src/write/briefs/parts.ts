@@ -91,8 +91,8 @@ export function previousWork(brief: Brief, pen: BriefWriter, submittedFor: strin
 
 export function information(brief: Brief, pen: BriefWriter, write: (finding: Finding) => string): BriefPiece {
   if (brief.information.length === 0) return "";
-  const told = worstFirst(brief.information).map((finding) => withShortDetail(finding));
-  const list = bullets(pen, told, write, { what: "findings", most: pen.limits.information });
+  const findings = worstFirst(brief.information).map((finding) => withShortDetail(finding));
+  const list = bullets(pen, findings, write, { what: "findings", most: pen.limits.information });
   return section(
     "### For Information",
     "These do not stand between the work and a pass. Fix one only where it is on your way.",

@@ -30,36 +30,36 @@ export type JsonEdit =
   | { readonly ok: false; readonly at: number; readonly message: string };
 
 /** Adds what is missing. Every byte that was there stays as it is. */
-export function addToJson(start: GrownText, wishes: readonly JsonAddition[]): JsonEdit {
+export function addToJson(start: GrownText, additions: readonly JsonAddition[]): JsonEdit {
   let grown = start;
-  for (const wish of wishes) {
-    const edit = addOne(grown, wish);
+  for (const addition of additions) {
+    const edit = addOne(grown, addition);
     if (!edit.ok) return edit;
     grown = edit.grown;
   }
   return { ok: true, grown };
 }
 
-function addOne(grown: GrownText, wish: JsonAddition): JsonEdit {
+function addOne(grown: GrownText, addition: JsonAddition): JsonEdit {
   const read = readJson(grown.text);
   if (!read.ok) return read;
   const { root } = read.document;
   if (root !== null && root.type !== "object") return { ok: false, at: root.offset, message: "not an object" };
   let parent = root;
-  for (const [index, key] of wish.path.entries()) {
+  for (const [index, key] of addition.path.entries()) {
     const found = parent === null ? undefined : findNodeAtLocation(parent, [key]);
-    if (found === undefined) return { ok: true, grown: addMissing(grown, read.document, parent, wish) };
-    const isLast = index === wish.path.length - 1;
+    if (found === undefined) return { ok: true, grown: addMissing(grown, read.document, parent, addition) };
+    const isLast = index === addition.path.length - 1;
     // An existing value belongs to the user and is not changed.
-    if (isLast && wish.as === "member") return { ok: true, grown };
+    if (isLast && addition.as === "member") return { ok: true, grown };
     if (found.type !== (isLast ? "array" : "object")) {
-      const message = `"${wish.path.slice(0, index + 1).join(".")}" is not ${isLast ? "a list" : "an object"}`;
+      const message = `"${addition.path.slice(0, index + 1).join(".")}" is not ${isLast ? "a list" : "an object"}`;
       return { ok: false, at: found.offset, message };
     }
     parent = found;
   }
-  if (parent !== null && findOurs(parent, wish) !== null) return { ok: true, grown };
-  return { ok: true, grown: addMissing(grown, read.document, parent, wish) };
+  if (parent !== null && findOurs(parent, addition) !== null) return { ok: true, grown };
+  return { ok: true, grown: addMissing(grown, read.document, parent, addition) };
 }
 
 /** The node of the wanted value in a list, and the item of the list that it is in. */
@@ -74,10 +74,10 @@ function findOurs(list: Node, { within, isOurs }: JsonAddition): { readonly item
 }
 
 /** Inserts the value as the last one of `parent`, laid out as the text around it. */
-function addMissing(grown: GrownText, document: JsonDocument, parent: Node | null, wish: JsonAddition): GrownText {
+function addMissing(grown: GrownText, document: JsonDocument, parent: Node | null, addition: JsonAddition): GrownText {
   const { text } = grown;
-  const path = wish.as === "item" ? [...wish.path, -1] : [...wish.path];
-  const { content, offset } = modify(withoutMark(text), path, wish.value, {})[0]!;
+  const path = addition.as === "item" ? [...addition.path, -1] : [...addition.path];
+  const { content, offset } = modify(withoutMark(text), path, addition.value, {})[0]!;
   const eol = /\r\n|\n|\r/.exec(text)?.[0] ?? "\n";
   if (parent === null) {
     const at = text.startsWith("\uFEFF") ? 1 : 0;
@@ -122,11 +122,11 @@ function layOut(text: string, at: number, piece: string, isOneLine = false): str
  * Removes what was added, wherever it is now, and the lists and objects that are empty without it. Everything that
  * other people wrote stays, comments included. `null` where the text cannot be read, or has nothing of it.
  */
-export function removeFromJson(text: string, wishes: readonly JsonAddition[]): string | null {
+export function removeFromJson(text: string, additions: readonly JsonAddition[]): string | null {
   let left = text;
-  for (const wish of wishes) {
+  for (const addition of additions) {
     for (;;) {
-      const shorter = removeOne(left, wish);
+      const shorter = removeOne(left, addition);
       if (shorter === null) break;
       left = shorter;
     }
@@ -139,13 +139,13 @@ export function isBare(text: string): boolean {
   return /^\uFEFF?\s*\{\s*\}\s*$/.test(text);
 }
 
-function removeOne(text: string, wish: JsonAddition): string | null {
+function removeOne(text: string, addition: JsonAddition): string | null {
   const read = readJson(text);
   if (!read.ok || read.document.root === null) return null;
-  const found = findNodeAtLocation(read.document.root, [...wish.path]);
+  const found = findNodeAtLocation(read.document.root, [...addition.path]);
   if (found === undefined) return null;
-  if (wish.as === "member") return wish.isOurs(getNodeValue(found)) ? cut(text, read.document, found) : null;
-  const ours = found.type === "array" ? findOurs(found, wish) : null;
+  if (addition.as === "member") return addition.isOurs(getNodeValue(found)) ? cut(text, read.document, found) : null;
+  const ours = found.type === "array" ? findOurs(found, addition) : null;
   if (ours === null) return null;
   // The user may have added values next to ours; if not, the whole item was ours.
   const isShared = ours.own.parent!.children!.length > 1;

@@ -92,7 +92,7 @@ async function blame({ checkMs, runMs = 100, command = "node --test", suites = 1
       diff: () => Promise.resolve(given.diff ?? DIFF),
       fileAt: () => Promise.resolve(TEXT.replaceAll(" =", "  =")),
     },
-    detective: {
+    blameSearch: {
       experimentRunner: { open: () => Promise.resolve((opened++, checkout)) },
       trial: {
         run(request: { command: string; timeoutMs: number }) {

@@ -101,13 +101,13 @@ function verifiedText({ ok, position, problem, replaced }: VerifyDocument): stri
 
 /** Goes through the whole chain of hashes, on the server. */
 function Verify() {
-  const [told, setTold] = useState("");
+  const [status, setStatus] = useState("");
   const verify = async (): Promise<void> => {
-    setTold("Checking every line…");
+    setStatus("Checking every line…");
     try {
-      setTold(verifiedText(await ask<VerifyDocument>("/verify")));
+      setStatus(verifiedText(await ask<VerifyDocument>("/verify")));
     } catch (error) {
-      setTold(asRefusal(error).message);
+      setStatus(asRefusal(error).message);
     }
   };
   return (
@@ -115,7 +115,7 @@ function Verify() {
       <button type="button" onClick={() => void verify()}>
         Verify the chain
       </button>
-      <span role="status">{told}</span>
+      <span role="status">{status}</span>
     </>
   );
 }

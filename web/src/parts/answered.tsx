@@ -7,20 +7,20 @@ import { Ago } from "./marks.tsx";
 
 /** What was said and not yet acted upon: until then it can be taken back. */
 export function Answered({ answered, onUndone }: { readonly answered: readonly OpenAnswer[]; onUndone(): void }) {
-  const [told, setTold] = useState("");
+  const [status, setStatus] = useState("");
   const undo = async (story: string): Promise<void> => {
     try {
       await say("/undo", { about: story });
-      setTold(`Undone: ${story} is as it was before the answer.`);
+      setStatus(`Undone: ${story} is as it was before the answer.`);
     } catch (error) {
       const { message, hint } = asRefusal(error);
-      setTold(`${message}. ${hint}`);
+      setStatus(`${message}. ${hint}`);
     }
     onUndone();
   };
   return (
-    <section aria-label="Answered" class={answered.length === 0 && told === "" ? "quiet" : ""}>
-      <p role="status">{told}</p>
+    <section aria-label="Answered" class={answered.length === 0 && status === "" ? "quiet" : ""}>
+      <p role="status">{status}</p>
       {answered.length > 0 && <h2 class="label">Recent answers</h2>}
       <ul class="findings">
         {answered.map(({ story, title, verb, by, message, at }) => (

@@ -7,16 +7,16 @@ import { asRefusal } from "../use-document.ts";
 /** Pauses a story and resumes it: what `remand stop` and `remand resume` do at the terminal. */
 export function Hold({ story, onChanged }: { readonly story: StoryPageDocument; onChanged(): void }) {
   const { card, isHeld, isRunning } = story;
-  const [told, setTold] = useState("");
+  const [status, setStatus] = useState("");
   if (card.endedAt !== null) return null;
   const isOff = hello.value?.readOnly !== false;
   const tell = async (path: string, more: object, words: string): Promise<void> => {
     try {
       await say<HeldDocument>(path, { about: story.story.id, ...more });
-      setTold(words);
+      setStatus(words);
     } catch (error) {
       const { message, hint } = asRefusal(error);
-      setTold(`${message}. ${hint}`);
+      setStatus(`${message}. ${hint}`);
     }
     onChanged();
   };
@@ -45,7 +45,7 @@ export function Hold({ story, onChanged }: { readonly story: StoryPageDocument; 
           Pause and stop what runs
         </button>
       )}
-      <p role="status">{told}</p>
+      <p role="status">{status}</p>
     </section>
   );
 }

@@ -14,8 +14,8 @@ const SHOWN = 100;
 export function Timeline({ lines }: { readonly lines: readonly StoryLine[] }) {
   const [depth, setDepth] = useState<(typeof DEPTHS)[number]>("summary");
   const [most, setMost] = useState(SHOWN);
-  const told = depth === "summary" ? lines.filter(({ entry }) => entry !== null) : lines;
-  const shown = told.slice(-most);
+  const entries = depth === "summary" ? lines.filter(({ entry }) => entry !== null) : lines;
+  const shown = entries.slice(-most);
   return (
     <section>
       <div class="section-head">
@@ -30,9 +30,9 @@ export function Timeline({ lines }: { readonly lines: readonly StoryLine[] }) {
           ))}
         </fieldset>
       </div>
-      {told.length > shown.length && (
+      {entries.length > shown.length && (
         <button type="button" onClick={() => setMost(most + 500)}>
-          {told.length - shown.length} earlier
+          {entries.length - shown.length} earlier
         </button>
       )}
       <ol class="timeline">

@@ -12,7 +12,7 @@ import { type Site, siteOf, refsOf } from "./worktree-site.ts";
  * Work needs a checkout, and for worktrees one with a commit. A user without it gets the error before anything is
  * written to the journal, and not as a story that could not begin.
  */
-export async function insistOnCheckout(
+export async function assertCheckout(
   root: string,
   needs: "checkout" | "commit",
   environment?: Environment,

@@ -65,9 +65,9 @@ async function write(world: World, typed: string, file: string): Promise<void> {
   const html = await withJournal(world, async (view) => {
     const state = storyOf(view.state, typed);
     const lines = await linesOf(view, state.story.id);
-    const told = lines.map(storyLine);
-    const texts = await keptTexts(told, view.evidence);
-    const paper = { document: storyDocument(view.state, state, lines), lines: told, texts, at: world.now() };
+    const storyLines = lines.map(storyLine);
+    const texts = await keptTexts(storyLines, view.evidence);
+    const paper = { document: storyDocument(view.state, state, lines), lines: storyLines, texts, at: world.now() };
     return storyHtml(withoutSecrets(paper, { patterns }));
   });
   const path = resolve(world.cwd, file);

@@ -110,10 +110,10 @@ const many = (count: number, noun: string): string => `${count.toLocaleString("e
 
 /** A line at most every second: a journal of a year takes a while. */
 function progressOf(world: World): (what: string, copied: number, of: number) => void {
-  let told = world.now();
+  let lastNoteAt = world.now();
   return (what, copied, of) => {
-    if (world.now() - told < 1000) return;
-    told = world.now();
+    if (world.now() - lastNoteAt < 1000) return;
+    lastNoteAt = world.now();
     world.err(`${what}: ${copied.toLocaleString("en")} of ${of.toLocaleString("en")}\n`);
   };
 }

@@ -123,7 +123,7 @@ function branchReader(
   say: (text: string) => void,
 ): WorkPlan["reread"] {
   let hasMoved = false;
-  let told = "";
+  let lastWrong = "";
   return async () => {
     // Whatever goes wrong from here on, that it has moved is not forgotten.
     hasMoved = (await cloned.follow()) || hasMoved;
@@ -131,8 +131,9 @@ function branchReader(
     const { prepared, problems } = await prepareRun({ ...world, cwd: cloned.root }, [], options);
     hasMoved = false;
     const wrong = prepared === null ? problems.map((problem) => problemText(problem, world)).join("\n") : "";
-    if (wrong !== "" && wrong !== told) say(`the branch has errors and is ignored until they are fixed:\n${wrong}`);
-    told = wrong;
+    if (wrong !== "" && wrong !== lastWrong)
+      say(`the branch has errors and is ignored until they are fixed:\n${wrong}`);
+    lastWrong = wrong;
     return prepared ?? "broken";
   };
 }
@@ -149,16 +150,16 @@ async function runWorker(working: RunningWorker, plan: WorkPlan, around: WorkerS
   if (working.healthUrl !== null) plan.run.onNotice?.(`health: ${working.healthUrl}/readyz`);
   plan.run.onNotice?.("takes jobs");
   const why = await Promise.race([
-    stopped.told.then(() => "told" as const),
+    stopped.asked.then(() => "stop" as const),
     working.lost,
     ...(options.once === true ? [working.settled().then(() => "settled" as const)] : []),
   ]);
-  if (why !== "told" && why !== "settled") {
+  if (why !== "stop" && why !== "settled") {
     return abandonWork(working, plan, why);
   }
-  if (why === "told")
+  if (why === "stop")
     plan.run.onNotice?.("takes no more jobs; ends when the running ones have ended (interrupt again to end at once)");
-  void stopped.toldAgain.then(() => working.endJobs());
+  void stopped.askedAgain.then(() => working.endJobs());
   const isLost = await Promise.race([
     working.drain(why === "settled" ? SETTLED_MS : drainMs).then(() => false),
     working.lost.then(() => true),
@@ -180,9 +181,9 @@ const SETTLED_MS = 10_000;
 
 interface StopSignals {
   readonly signal: AbortSignal;
-  readonly told: Promise<void>;
+  readonly asked: Promise<void>;
   /** Told a second time: what runs gets no more time to end. */
-  readonly toldAgain: Promise<void>;
+  readonly askedAgain: Promise<void>;
   unhook(): void;
 }
 
@@ -195,7 +196,12 @@ function listenForInterrupt(world: World): StopSignals {
   );
   const whenAborted = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-  return { signal: stop.signal, told: whenAborted(stop.signal), toldAgain: whenAborted(again.signal), unhook };
+  return {
+    signal: stop.signal,
+    asked: whenAborted(stop.signal),
+    askedAgain: whenAborted(again.signal),
+    unhook,
+  };
 }
 
 function requireOption(value: string | undefined, option: string, what: string): string {

@@ -125,11 +125,11 @@ export async function answerByPicker(world: World, only: StoryId | null = null):
   const { about, verb, message, raise } = picked;
   const limit = raise === undefined ? {} : { budget: raise.budget, limit: raise.limit };
   const by = await personOf(world, undefined);
-  const told = await withStories(world, storiesMeant(about), ({ run, states }) => {
+  const given = await withStories(world, storiesMeant(about), ({ run, states }) => {
     const subject = answerSubject(run, states, about);
     return Promise.resolve({ story: subject.story, answer: personAnswer(subject, { verb, by, message, ...limit }) });
   });
-  await tell(world, told, false);
+  await tell(world, given, false);
   return true;
 }
 
@@ -163,25 +163,24 @@ async function answerAll(
         : `no question has the cause ${options.cause}`,
       `Choose one: --cause ${causes.join(", --cause ")}.`,
     );
-  const told = items
+  const answers = items
     .filter((item) => item.cause === cause)
     .map(({ id }) => {
       const subject = answerSubject(view.run, view.states, id);
       return { story: subject.story, answer: personAnswer(subject, words(subject, named, by, options)) };
     });
-  for (const each of told) await tell(world, each, options.json === true, false);
-  if (options.json === true)
-    world.out(`${JSON.stringify({ schema: "remand.answers/1", cause, answers: told }, null, 2)}\n`);
+  for (const each of answers) await tell(world, each, options.json === true, false);
+  if (options.json === true) world.out(`${JSON.stringify({ schema: "remand.answers/1", cause, answers }, null, 2)}\n`);
 }
 
-interface ToldAnswer {
+interface GivenAnswer {
   readonly story: StoryId | null;
   readonly answer: Answer;
 }
 
 async function tell(
   world: World,
-  { story, answer: said }: ToldAnswer,
+  { story, answer: said }: GivenAnswer,
   isDocument: boolean,
   isAlone = true,
 ): Promise<void> {
@@ -217,11 +216,11 @@ async function answer(world: World, about: string, typedVerb: string | undefined
     throw new RemandError("usage", "there is no answer", `Give one: ${ANSWER_VERBS.join(", ")}; or --undo.`);
   const verb = wordOf("an answer", typedVerb, ANSWER_VERBS);
   const by = await personOf(world, options.by);
-  const told = await withStories(world, storiesMeant(about), ({ run, states }) => {
+  const given = await withStories(world, storiesMeant(about), ({ run, states }) => {
     const subject = answerSubject(run, states, about);
     return Promise.resolve({ story: subject.story, answer: personAnswer(subject, words(subject, verb, by, options)) });
   });
-  await tell(world, told, options.json === true);
+  await tell(world, given, options.json === true);
 }
 
 const CONTINUES = "A running engine continues with it; otherwise remand run does.";

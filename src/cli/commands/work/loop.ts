@@ -108,7 +108,7 @@ export const command: CliCommand = {
 
 async function loop(world: World, agent: readonly string[], options: Options): Promise<ExitCode> {
   if (options.undo === true) return undo(world, options);
-  const spec = await withAgent(world, await wishOf(world, options), agent, options);
+  const spec = await withAgent(world, await specOf(world, options), agent, options);
   const { config, policy, problems } = loopConfig(spec, await machineLayer(world));
   for (const problem of problems) world.err(`${problemText(problem, world)}\n`);
   if (config === null || policy === null) throw new ProblemsFound(problems);
@@ -195,7 +195,7 @@ async function withAgent(
   return { ...spec, set: [...(await namedAgent(world, agent, { config })), ...spec.set] };
 }
 
-async function wishOf(world: World, options: Options): Promise<LoopSpec> {
+async function specOf(world: World, options: Options): Promise<LoopSpec> {
   if (options.check === undefined || options.check.trim() === "") {
     throw new RemandError("usage", "the check is missing", 'Give a check: --check "npm test"');
   }
@@ -262,7 +262,7 @@ async function undo(world: World, options: Options): Promise<ExitCode> {
 }
 
 async function loopToUndo(world: World, run: RunState, options: Options): Promise<StoryId | null> {
-  return options.check === undefined ? lastLoop(run) : newestLoopId(loopId(await wishOf(world, options)), run);
+  return options.check === undefined ? lastLoop(run) : newestLoopId(loopId(await specOf(world, options)), run);
 }
 
 /**

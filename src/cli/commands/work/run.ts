@@ -7,7 +7,7 @@ import { storiesFolder, writeConfigSchema } from "../../../app/load-config.ts";
 import { collect, personOf } from "../../../app/option-values.ts";
 import { questionCount } from "../../../views/answers/inbox.ts";
 import { ProblemsFound } from "../../problems-found.ts";
-import { insistOnChecks } from "../../preflight.ts";
+import { assertChecksRun } from "../../preflight.ts";
 import { RemandError } from "../../../core/events/error.ts";
 import { type PreparedRun, prepareRun, startOrder } from "../../../app/run-plan.ts";
 import { REPORTERS } from "../../reporters/reporter.ts";
@@ -80,7 +80,7 @@ async function run(world: World, typed: readonly string[], options: Options): Pr
       at: "commit",
       isRun: false,
     });
-    insistOnChecks(unusable);
+    assertChecksRun(unusable);
   }
   const by = options.by ?? (await personOf(world, undefined).catch(() => "remand run"));
   const isNew = options.newJournal === true || (await isNewJournalWanted(world));

@@ -73,7 +73,8 @@ function missingDependencies(
 /** People's own keys are left alone. One that names stories may be meant as a dependency, and the story would not wait. */
 function unreadDependencies(one: ReadStory, known: ReadonlyMap<string, ReadStory>): void {
   for (const { key, names, place } of one.ownLists()) {
-    if (!names.every((name) => known.has(name) && name !== one.story.id)) continue;
+    const isReported = one.problems.some(({ line, severity }) => line === place.line && severity === "error");
+    if (isReported || !names.every((name) => known.has(name) && name !== one.story.id)) continue;
     const message = `"${key}" names ${names.length === 1 ? "a story" : "stories"} and is not read: this story does not wait`;
     one.problems.push({ ...place, severity: "warning", message, hint: "To make it wait, write `depends_on`." });
   }

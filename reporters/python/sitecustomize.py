@@ -1,7 +1,7 @@
 """Loaded by every Python process of a check. It watches for unittest and doctest, and then loads the sitecustomize it hides.
 
-The plugin for pytest is named here and not by the engine: where a command sets a PYTHONPATH of its own, as in
-`PYTHONPATH=src pytest`, neither this file nor the plugin is found, and pytest would not start with a plugin that is missing.
+The plugin for pytest is named here and not by the engine: where a command sets a PYTHONPATH of its own and
+starts a Python by its path, neither this file nor the plugin is found, and pytest would not start without the plugin.
 """
 
 import os

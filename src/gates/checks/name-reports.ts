@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { LineCoverage } from "../../core/blame/change.ts";
 import { type NameReport, type ReportedTest, readLineCounts, readNameReport } from "../../parse/tests/test-names.ts";
@@ -45,9 +45,10 @@ export async function openNameReports(
     javaReports(path),
     supportsReporters(env),
   ]);
+  const programs = process.platform === "win32" ? null : await linkPythonPrograms(folder, env["PATH"] ?? "");
   const counting = counted === undefined ? {} : { REMAND_COVERAGE: await writeCounted(folder, path, counted) };
   return {
-    env: { ...reportingEnvironment(env, folder, isSupported), ...counting },
+    env: { ...reportingEnvironment(env, folder, isSupported, programs), ...counting },
     folder,
     read: () => readAndDelete(folder, path, java),
   };
@@ -83,8 +84,29 @@ async function readAndDelete(folder: string, path: string, java: JavaReports): P
   }
 }
 
+/**
+ * Links scripts that keep the reporters in PYTHONPATH where a command sets its own. Only for programs that are there: a
+ * command may ask which ones it finds.
+ */
+async function linkPythonPrograms(folder: string, path: string): Promise<string> {
+  const programs = join(folder, "bin");
+  await mkdir(programs);
+  const folders = path.split(delimiter).filter(isAbsolute);
+  for (const name of PYTHON_PROGRAMS)
+    if (folders.some((each) => existsSync(join(each, name))))
+      await symlink(join(REPORTERS, "python-program.sh"), join(programs, name));
+  return programs;
+}
+
+const PYTHON_PROGRAMS = ["python", "python3", "pytest"];
+
 /** Adds to what the user set, and never replaces it. GOFLAGS is left alone: it would change `go vet` and `go list` too. */
-function reportingEnvironment(env: Environment, folder: string, supportsNodeReporter: boolean): Environment {
+function reportingEnvironment(
+  env: Environment,
+  folder: string,
+  supportsNodeReporter: boolean,
+  programs: string | null,
+): Environment {
   const node = env["NODE_OPTIONS"] ?? "";
   const reporter =
     supportsNodeReporter && !node.includes("--test-reporter")
@@ -98,7 +120,9 @@ function reportingEnvironment(env: Environment, folder: string, supportsNodeRepo
     NODE_OPTIONS: joinNonEmpty(" ", node, `--require=${quotePath(join(REPORTERS, "node-preload.cjs"))}`, ...reporter),
     PYTHONPATH: joinNonEmpty(delimiter, join(REPORTERS, "python"), env["PYTHONPATH"] ?? ""),
     // The programs there are scripts for a shell.
-    ...(process.platform === "win32" ? {} : { PATH: joinNonEmpty(delimiter, join(REPORTERS, "bin"), path) }),
+    ...(programs === null
+      ? {}
+      : { REMAND_REPORTERS: REPORTERS, PATH: joinNonEmpty(delimiter, programs, join(REPORTERS, "bin"), path) }),
   };
 }
 

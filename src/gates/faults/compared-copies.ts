@@ -1,4 +1,4 @@
-import { type Comparison, comparisonsIn, otherValues, plainData } from "../../parse/code/comparisons.ts";
+import { type Comparison, comparisonsIn, otherValues, plainData, valueAfter } from "../../parse/code/comparisons.ts";
 import { normalisedMessage } from "../../core/gates/finding.ts";
 import { familyOf } from "../../parse/code/symbols-mask.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -174,7 +174,11 @@ function triesOf(target: Target, of: Comparison, others: readonly Comparison[], 
   const { path } = target;
   const fixed = target.expected(of);
   const rest = others.filter((each) => each !== of).map((each) => [each, target.expected(each)] as const);
-  const value = (text: string): Try => ({ kind: "value", text: target.copy([...rest, [of, text]]) });
+  const value = (by: string): Try & { readonly by: string } => ({
+    kind: "value",
+    by,
+    text: target.copy([...rest, [of, by]]),
+  });
   const quote = /^["'`]/.exec(fixed)?.[0] ?? "";
   const isScalar = quote !== "" || /^-?\d/.test(fixed);
   const literal = { value: quote === "" ? fixed : fixed.slice(1, -1), isNumber: quote === "" };
@@ -187,7 +191,16 @@ function triesOf(target: Target, of: Comparison, others: readonly Comparison[], 
     data === null || right === null
       ? []
       : [{ kind: "data", text: target.copy([...rest, [of, data]]), right: target.copy([...rest, [of, right]]) }];
-  return [...given.slice(0, 1), ...plain, ...changed.map((each) => value(each.text)), ...given.slice(1)];
+  const [first = null] = [...given.map(({ by }) => by), ...changed.map(({ text }) => text)];
+  // A comparison may be loose only once the code was called: it is called, and what it gives is left.
+  const after = first === null ? null : valueAfter(path, target.actual(of), first);
+  return [
+    ...given.slice(0, 1),
+    ...(after === null ? [] : [value(after)]),
+    ...plain,
+    ...changed.map((each) => value(each.text)),
+    ...given.slice(1),
+  ];
 }
 
 /** The first of each, then the second of each. */

@@ -229,3 +229,10 @@ export function plainData(path: string, value: string): string | null {
   if (family === "javascript") return `JSON.parse(JSON.stringify(structuredClone(${value})))`;
   return family === "python" ? `__import__("json").loads(__import__("json").dumps(${value}))` : null;
 }
+
+/** A written value, once code has run whose own value is left. `null`: the language has no word for it. */
+export function valueAfter(path: string, code: string, value: string): string | null {
+  const family = familyOf(path);
+  if (family === "javascript") return `(${code}, ${value})`;
+  return family === "python" ? `(${code}, ${value})[-1]` : null;
+}

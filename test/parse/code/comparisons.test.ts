@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { comparisonsIn, otherValues, plainData } from "../../../src/parse/code/comparisons.ts";
+import { comparisonsIn, otherValues, plainData, valueAfter } from "../../../src/parse/code/comparisons.ts";
 
 const pairs = (path: string, text: string, title = "adds"): readonly string[] =>
   comparisonsIn(path, text, title).map(
@@ -47,5 +47,8 @@ describe("other values", () => {
   test("and plain data are written as the language has them", () => {
     expect(plainData("a.ts", "f(1)")).toBe("JSON.parse(JSON.stringify(structuredClone(f(1))))");
     expect(plainData("a.go", "f(1)")).toBeNull();
+    expect(valueAfter("a.js", "await f(1)", "3")).toBe("(await f(1), 3)");
+    expect(valueAfter("a.py", "f(1)", '"a"')).toBe('(f(1), "a")[-1]');
+    expect(valueAfter("a.go", "f(1)", "3")).toBeNull();
   });
 });

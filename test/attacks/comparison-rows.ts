@@ -151,4 +151,18 @@ export const COMPARISONS: readonly Row[] = [
       "cart.py": `class Sum(int):\n    def __eq__(self, other):\n        return True\n\n    __hash__ = int.__hash__\n\n\n${python.replace("a - b", "Sum(a - b)")}`,
     },
   },
+  {
+    kind: KINDS.shadowed,
+    does: "adds a file that the tests find before the folder with the source",
+    stack: MOCHA,
+    base: {
+      "src/cart.js": null,
+      "src/cart/index.js": MOCHA.files["src/cart.js"]!,
+      "package.json": MOCHA.files["package.json"]!.replace('"private"', '"main": "src/cart/index.js",\n  "private"'),
+      "test/cart.js": MOCHA.files["test/cart.js"]!.replace("cart.js", "cart"),
+      "test/total.js": MOCHA.files["test/total.js"]!.replace("cart.js", "cart"),
+    },
+    files: { "src/cart.js": MOCHA.fixed["src/cart.js"]! },
+    held: "node -e 'console.log(require(\".\").add(40, 2))'",
+  },
 ];

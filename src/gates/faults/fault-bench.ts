@@ -29,8 +29,12 @@ export interface FaultBench {
   readonly paths: readonly string[];
   /** A file without any fault. */
   text(path: string): string | null;
-  /** Runs the tests of a file (`null`: all) with this text in place of the file's own. */
-  run(file: string | null, edit: { readonly path: string; readonly text: string } | null): Promise<FaultRun>;
+  /** Runs the tests of a file (`null`: all) with this text in place of the file's own, and with paths as at the base. */
+  run(
+    file: string | null,
+    edit: { readonly path: string; readonly text: string } | null,
+    atBase?: readonly string[],
+  ): Promise<FaultRun>;
   /** Can the runner be told to run this file alone? */
   isSelectable(file: string): boolean;
   close(): Promise<void>;
@@ -52,21 +56,26 @@ export async function openBench(
         ? await runner.open({ signal: control.signal, commit: commit === "" ? base : commit, tree, base })
         : await openPinned(runner, request, of.pinned, control.signal);
   const plain = of.at === "base" || of.pinned === null ? NOTHING_PINNED : of.pinned;
-  const set = (texts: ReadonlyMap<string, string>): Promise<TreeId> =>
+  const set: SetFiles = (texts, atBase) =>
     of.at === "base"
       ? checkout.set(base, texts)
-      : setPinned(checkout, request, { ...plain, texts: new Map([...plain.texts, ...texts]) });
+      : setPinned(checkout, request, {
+          taken: [...plain.taken, ...atBase],
+          texts: new Map([...plain.texts, ...texts]),
+        });
   // It was opened with the files of the base, or of the work.
-  if (plain !== NOTHING_PINNED) await set(new Map());
+  if (plain !== NOTHING_PINNED) await set(new Map(), []);
   return benchIn(work, checkout, set, limitMs);
 }
+
+type SetFiles = (texts: ReadonlyMap<string, string>, atBase: readonly string[]) => Promise<TreeId>;
 
 const NOTHING_PINNED: PinnedTree = { taken: [], texts: new Map() };
 
 async function benchIn(
   { options, request, control }: PinnedContext,
   checkout: ExperimentCheckout,
-  set: (texts: ReadonlyMap<string, string>) => Promise<TreeId>,
+  set: SetFiles,
   limitMs: number,
 ): Promise<FaultBench> {
   const prefix = (await gitFolderOf(checkout.path))?.prefix ?? "";
@@ -85,9 +94,9 @@ async function benchIn(
     paths: await checkout.paths(),
     text: textOf,
     isSelectable: (file) => checksOf(file).isSelected,
-    async run(file, edit) {
+    async run(file, edit, atBase = []) {
       if (edit !== null && !own.has(edit.path)) own.set(edit.path, checkout.text(edit.path));
-      const tree = await set(new Map(edit === null ? [] : [[edit.path, edit.text]]));
+      const tree = await set(new Map(edit === null ? [] : [[edit.path, edit.text]]), atBase);
       const { gate } = checksOf(file);
       const { judgement, tests } = await gate.judgeTests(inCheckout(request, checkout, tree), quiet);
       const isIn = (name: string): boolean => file === null || isPlaceOf(name, file);

@@ -183,7 +183,7 @@ const ENVIRONMENT = /env/i;
 
 /** Ways to ask who called this code, or how its program was started. */
 const CALLER =
-  /\bsys\._getframe\b|\binspect\.(?:stack|currentframe)\b|\bsys\.argv\b|\bsys\.modules\b|\bError\([^()]*\)\.stack\b|\bcaptureStackTrace\b|\bprocess\.(?:argv|execArgv)\b|\bmodule\.parent\b|\brequire\.main\b(?! *===? *module\b)|\bruntime\.Callers?\b|\bdebug\.(?:Stack|ReadBuildInfo)\b|\bos\.Args\b|\bcurrent_exe\b|\benv::args\b|\bcfg!\(debug_assertions\)|\bcaller_locations?\b|\$\{?0\b/;
+  /\bsys\._getframe\b|\binspect\.(?:stack|currentframe)\b|\bsys\.argv\b|\bsys\.modules\b|\bError\([^()]*\)\.stack\b|\bcaptureStackTrace\b|\bprocess\.(?:argv|execArgv)\b|\bmodule\.parent\b|\bimport\.meta\b(?=.*\benv\b)|\brequire\.main\b(?! *===? *module\b)|\bruntime\.Callers?\b|\bdebug\.(?:Stack|ReadBuildInfo)\b|\bos\.Args\b|\bcurrent_exe\b|\benv::args\b|\bcfg!\(debug_assertions\)|\bcaller_locations?\b|\$\{?0\b/;
 
 /** Texts that are put together on one line, as one text: `"te" + "st"`. */
 const joined = (line: string): string => line.replace(/(["'`])\s*\+\s*\1/g, "");

@@ -126,8 +126,18 @@ async function judged(world: World) {
         const at = open.push({ ...trees[tree ?? commit ?? ""] }) - 1;
         return Promise.resolve({
           path: `/bench/${at}`,
-          set(tree: string, texts: ReadonlyMap<string, string | null>) {
-            open[at] = { ...trees[tree], ...Object.fromEntries(texts) } as Files;
+          set(
+            tree: string,
+            texts: ReadonlyMap<string, string | null>,
+            put?: { readonly from: string; readonly paths: readonly string[] },
+          ) {
+            const files = { ...trees[tree], ...Object.fromEntries(texts) } as Record<string, string>;
+            for (const path of put?.paths ?? []) {
+              const old = trees[put!.from]![path];
+              if (old === undefined) delete files[path];
+              else files[path] = old;
+            }
+            open[at] = files;
             return Promise.resolve(treeId("planted"));
           },
           paths: () => Promise.resolve(Object.keys(open[at]!)),
@@ -220,6 +230,51 @@ describe("work that has the comparison take the wrong value for the right one", 
     expect(judgement.contested).toEqual([{ test: TARGET, why: "cannot-fail", file: "test/cart.test.js" }]);
     const fixed = { ...work, ...FIX, "lib/same.js": BASE["lib/same.js"] };
     expect((await judged({ base, work: fixed, suite })).judgement.contested).toBeUndefined();
+  });
+});
+
+test("a row of a table with its values in its title is asked for the base's value under its new title", async () => {
+  const table =
+    'import { add } from "../src/cart.js";\ntest.each([[2, 1, 3]])("%d and %d => %d", (a, b, c) => equal(add(a, b), c));\n';
+  const base = { ...BASE, "test/cart.test.js": table };
+  const suite: Suite = (files) => {
+    const text = files["test/cart.test.js"]!;
+    const [a, b, c] = text.match(/\d+/g)!;
+    const said = says(files["src/cart.js"]!, text);
+    const isWide = files["lib/same.js"]!.includes("wide") && said === "1 is not 3";
+    return { [`test/cart.test.js > ${a} and ${b} => ${c}`]: isWide ? null : said, [OTHER]: null };
+  };
+  const target = "test/cart.test.js > 2 and 1 => 3";
+  const wide = { "lib/same.js": "export const same = (a, b) => wide(a, b);\n" };
+  const { judgement } = await judged({ base, work: wide, suite, targets: [target] });
+  expect(judgement.contested).toEqual([{ test: target, why: "cannot-fail", file: "test/cart.test.js" }]);
+  expect((await judged({ base, work: FIX, suite, targets: [target] })).judgement.contested).toBeUndefined();
+});
+
+describe("work that adds a file which the target finds before its old code", () => {
+  const text = TEST.replace("cart.js", "cart");
+  const base = { ...BASE, "src/cart/index.js": BASE["src/cart.js"], "test/cart.test.js": text } as Record<
+    string,
+    string
+  >;
+  delete base["src/cart.js"];
+  const suite: Suite = (files) => ({
+    [TARGET]: says(files["src/cart.js"] ?? files["src/cart/index.js"]!, files["test/cart.test.js"]),
+    [OTHER]: null,
+  });
+
+  test("is contested where the old code is still there", async () => {
+    const { judgement } = await judged({ base, work: FIX, suite });
+    expect(judgement.contested).toEqual([{ test: TARGET, why: "cannot-fail", file: "test/cart.test.js" }]);
+  });
+
+  test("passes where the old code leads to it", async () => {
+    const work = { "src/cart/index.js": 'export * from "./sum.js";\n', "src/cart/sum.js": FIX["src/cart.js"] };
+    const moved: Suite = (files) => ({
+      [TARGET]: says(files["src/cart/sum.js"] ?? files["src/cart/index.js"]!, files["test/cart.test.js"]),
+      [OTHER]: null,
+    });
+    expect((await judged({ base, work, suite: moved })).judgement.contested).toBeUndefined();
   });
 });
 

@@ -15,7 +15,11 @@ export interface ServerContext {
   send(value: object): Response;
 }
 
+/** A page asks again for what has hardly changed: short texts that were looked through are kept, so many of them. */
+const MOST_KEPT_TEXTS = 20_000;
+
 export function createServerContext(source: DashboardSource, live: Live): ServerContext {
+  const kept = new Map<string, string>();
   return {
     source,
     live,
@@ -26,7 +30,10 @@ export function createServerContext(source: DashboardSource, live: Live): Server
       throw new RemandError("usage", "nothing has run here yet", "Start with remand run, remand loop or remand demo.");
     },
     clean: (text) => cleanText(text, source.secrets),
-    send: (value) => Response.json(withoutSecrets(value, source.secrets)),
+    send: (value) => {
+      if (kept.size > MOST_KEPT_TEXTS) kept.clear();
+      return Response.json(withoutSecrets(value, source.secrets, kept));
+    },
   };
 }
 

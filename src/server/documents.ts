@@ -7,12 +7,10 @@ import type { StoryState } from "../core/stories/story-state.ts";
 import { undoRefusal } from "../core/stories/escalation.ts";
 import { readGitDiff } from "../parse/code/git-output.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
-import { type BoardCard, COLUMNS, boardCard, cardMatches } from "../views/board/board.ts";
+import { COLUMNS, BOARD_GROUPS, type BoardGroup, groupOf } from "../views/board/columns.ts";
+import { type BoardCard, boardCard, cardMatches } from "../views/board/board.ts";
 import {
-  BOARD_GROUPS,
   type BoardColumn,
-  type BoardGroup,
-  groupOf,
   type BoardDocument,
   type InboxDocument,
   type LinesDocument,
@@ -47,9 +45,17 @@ function countsOf(run: RunState & WithEngine): ReturnType<typeof runCounts> {
   return counts;
 }
 
-export function boardOf(currentRun: CurrentRun | null, cards: readonly BoardCard[], query: string): BoardDocument {
+/** `mostCards`: of each column; a page that shows a list needs the numbers alone. */
+export function boardOf(
+  currentRun: CurrentRun | null,
+  cards: readonly BoardCard[],
+  query: string,
+  mostCards = MOST_CARDS,
+): BoardDocument {
   const state = currentRun?.state ?? null;
   const matching = cards.filter((card) => cardMatches(card, query));
+  const totals = new Map<string, number>();
+  for (const { column } of matching) totals.set(column, (totals.get(column) ?? 0) + 1);
   return {
     position: state?.position ?? 0,
     hasJournal: currentRun !== null,
@@ -58,8 +64,8 @@ export function boardOf(currentRun: CurrentRun | null, cards: readonly BoardCard
     costUnknown: state?.spent.costUnknown ?? false,
     limitUsd: state?.raised["run-cost"] ?? state?.policy?.limits.run.costUsd ?? null,
     matching: matching.length,
-    columns: COLUMNS.map((name) => ({ name, total: matching.filter(({ column }) => column === name).length })),
-    groups: boardGroups(matching, MOST_CARDS),
+    columns: COLUMNS.map((name) => ({ name, total: totals.get(name) ?? 0 })),
+    groups: boardGroups(matching, Math.min(mostCards, MOST_CARDS)),
   };
 }
 
@@ -267,7 +273,7 @@ function boardGroups(cards: readonly BoardCard[], mostCards: number): readonly B
   for (const card of cards) byGroup.get(groupOf(card))!.push(card);
   return BOARD_GROUPS.map((name) => {
     const all = byGroup.get(name)!;
-    all.sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0) || a.arrival - b.arrival);
+    if (mostCards > 0) all.sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0) || a.arrival - b.arrival);
     return { name, total: all.length, cards: all.slice(0, mostCards) };
   });
 }

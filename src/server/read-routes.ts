@@ -50,7 +50,8 @@ export function readRoutes({ source, live, index, currentRun, send, clean }: Ser
     })
     .get("/board", async (c) => {
       const now = await live.now();
-      return send(boardOf(now, now === null ? [] : board.cards(now.state), queryIn(c.req.query("q"))));
+      const cards = now === null ? [] : board.cards(now.state);
+      return send(boardOf(now, cards, queryIn(c.req.query("q")), numberIn(c.req.query("cards")) ?? undefined));
     })
     .get("/list", async (c) => {
       const now = await live.now();

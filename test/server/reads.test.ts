@@ -20,7 +20,7 @@ describe("what the dashboard says", () => {
     const server = await servedStuck();
     const board = (await server.ask("/api/board")).json<BoardDocument>();
     const groups = Object.fromEntries(board.groups.map(({ name, cards }) => [name, cards.map(({ id }) => id)]));
-    expect(groups).toEqual({ "needs-you": ["login"], active: [], waiting: [], done: ["done"] });
+    expect(groups).toEqual({ "needs-you": ["login"], active: [], idle: [], done: ["done"] });
     expect(board.columns.filter(({ total }) => total > 0).map(({ name }) => name)).toEqual(["needs-you", "accepted"]);
     expect((await server.ask("/api/list?column=done")).json()).toMatchObject({ cards: [{ id: "done" }] });
     expect((await server.ask("/api/hello")).json()).toMatchObject({ project: "shop", by: "ada", questions: 1 });

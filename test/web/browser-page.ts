@@ -13,7 +13,7 @@ export interface BrowserPage {
     prepare?: (page: Page) => Promise<unknown>,
   ): Promise<Page>;
   expectSeen(what: Locator, timeout?: number): Promise<void>;
-  /** In the light, and in the dark as wide as a phone. */
+  /** In the light, in the dark, and in the dark as wide as a phone. */
   expectAccessible(): Promise<void>;
   /** Drops complaints that a test has caused on purpose. */
   forgive(text: string): void;
@@ -55,13 +55,14 @@ export function useBrowser(): BrowserPage {
     },
     expectAccessible: async () => {
       const wide = page.viewportSize()!;
-      for (const [colorScheme, size] of [
-        ["light", wide],
-        ["dark", PHONE],
+      for (const [colorScheme, size, rules] of [
+        ["light", wide, "all"],
+        ["dark", wide, "color"],
+        ["dark", PHONE, "all"],
       ] as const) {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize(size);
-        expect(await complaints(page)).toEqual([]);
+        expect(await complaints(page, rules)).toEqual([]);
         expect(await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
       }
       await page.emulateMedia({ colorScheme: "light" });

@@ -178,9 +178,9 @@ describe("five thousand stories", () => {
     await filter.fill("story-49");
     await expectSeen(page().getByText("111 stories", { exact: true }));
     await page()
-      .getByRole("button", { name: /^Sent back 111$/ })
+      .getByRole("button", { name: /^Waiting 111$/ })
       .click();
-    await expect.poll(() => page().url()).toContain("column=sent-back");
+    await expect.poll(() => page().url()).toContain("column=waiting");
     await page().getByRole("button", { name: "Save view" }).click();
     await page().getByLabel("Name of the view").fill("forty-nine");
     await page().keyboard.press("Enter");

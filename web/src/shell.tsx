@@ -93,7 +93,7 @@ function SideEnd({ isReadOnly }: { readonly isReadOnly: boolean }) {
       <button type="button" class="plain" onClick={() => (dialog.value = "palette")}>
         Search <kbd>Ctrl K</kbd>
       </button>
-      <button type="button" class="plain" onClick={() => (dialog.value = "help")}>
+      <button type="button" class="plain needs-keys" onClick={() => (dialog.value = "help")}>
         Shortcuts <kbd>?</kbd>
       </button>
       {notifies.value !== null && (

@@ -194,16 +194,17 @@ function replaceSecrets(
 
 /**
  * The same value without secrets and without what could move a terminal's cursor or turn text around. What is kept was
- * cleaned when it was kept; code that an agent wrote, and a story's own text, were not.
+ * cleaned when it was kept; code that an agent wrote, and a story's own text, were not. `kept`: short texts and what
+ * became of them, from one call to the next with the same rules.
  */
-export function withoutSecrets<T>(value: T, rules: SecretRules): T {
+export function withoutSecrets<T>(value: T, rules: SecretRules, kept = new Map<string, string>()): T {
   // A story's document says the same of many attempts: each text is looked through once.
   const known = new Map<string, string>();
   return cleanValue(value, (text) => {
-    const before = known.get(text);
+    const before = kept.get(text) ?? known.get(text);
     if (before !== undefined) return before;
     const clean = cleanText(text, rules);
-    known.set(text, clean);
+    (text.length <= SHORT ? kept : known).set(text, clean);
     return clean;
   }) as T;
 }
@@ -214,6 +215,8 @@ function cleanValue(value: unknown, clean: (text: string) => string): unknown {
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cleanValue(each, clean)]));
 }
+
+const SHORT = 500;
 
 /** A short text holds no secret that is known by its looks, and most texts are short. */
 const SHORTEST = 8;

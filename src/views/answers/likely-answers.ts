@@ -38,7 +38,7 @@ export function likelyAnswers({ options, reason }: Pick<Escalation, "options" | 
     const raise = verb === "raise-budget" ? raiseFor(reason) : null;
     return {
       verb,
-      label: raise === null ? ANSWER_LABELS[verb] : `Raise to ${raiseText(raise)}`,
+      label: raise === null ? labelOf(verb, reason) : `Raise to ${raiseText(raise)}`,
       does,
       price: priceOf(cost),
       needsMessage: NEEDS_MESSAGE.has(verb) && !(reason.type === "approval" && verb === "send-back"),
@@ -67,6 +67,12 @@ export const ANSWER_LABELS: { readonly [V in AnswerVerb]: string } = {
   defer: "Not now",
   dismiss: "Dismiss",
 };
+
+function labelOf(verb: AnswerVerb, reason: EscalationReason): string {
+  const isMerge =
+    (reason.type === "approval" && reason.of === "merge") || (reason.type === "target-moves" && reason.merges);
+  return verb === "resolve" && isMerge ? "I merged it" : ANSWER_LABELS[verb];
+}
 
 function secondChoice(reason: EscalationReason): AnswerVerb | null {
   if (reason.type !== "budget") return null;

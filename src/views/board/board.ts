@@ -9,6 +9,7 @@ import {
   type WithEngine,
   isAsking,
 } from "../../core/stories/run-state.ts";
+import { COLUMN_TITLES, type Column } from "./columns.ts";
 import { storiesOf } from "../run/run-summary.ts";
 import { statusOf } from "../story/story-status.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
@@ -143,20 +144,6 @@ export function attemptCount({ attempt, attempts, attemptLimit }: AttemptCounts)
   return attemptLimit === null ? String(attempt) : `${attempt}/${attemptLimit}`;
 }
 
-/** The columns of the board, by who must act. */
-export const COLUMNS = ["ready", "working", "in-gates", "sent-back", "needs-you", "accepted", "stopped"] as const;
-export type Column = (typeof COLUMNS)[number];
-
-export const COLUMN_TITLES: { readonly [C in Column]: string } = {
-  ready: "Ready",
-  working: "Working",
-  "in-gates": "In gates",
-  "sent-back": "Sent back",
-  "needs-you": "Needs you",
-  accepted: "Accepted",
-  stopped: "Stopped",
-};
-
 /** One story on the board of the dashboard. */
 export interface BoardCard extends BoardRow {
   readonly column: Column;
@@ -198,9 +185,9 @@ function columnOf(state: StoryState, { status }: BoardRow): Column {
   if (status === "accepted") return "accepted";
   if (isAsking(state)) return "needs-you";
   if (status === "failed" || status === "dismissed" || state.held || state.deferred !== undefined) return "stopped";
+  if (status === "backlog" || status === "ready" || status === "waiting") return status;
   if (state.rework !== null || (state.failing !== null && status === "working")) return "sent-back";
   if (status === "in-gate") return "in-gates";
-  if (state.policy === null) return "ready";
   return state.productReady ? "in-gates" : "working";
 }
 

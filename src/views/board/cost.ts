@@ -123,7 +123,7 @@ function besidesAttempts(story: string | null, event: Event): Spending | null {
       const role = roles.length > 0 ? roles.join(", ") : null;
       // Which model a reviewer used is in no event.
       const model = role === null ? null : "reviewers";
-      return { story, role, model, cause: null, gate, ...spentOn(event) };
+      return { story, role, model, cause: "gates", gate, ...spentOn(event) };
     }
     case "work.interrupted": {
       if (event.overrun === undefined) return null;

@@ -2,7 +2,8 @@ import type { Escalation } from "../../core/stories/escalation.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { LostJournal } from "../../core/events/journal-anchor.ts";
 import type { Fingerprint } from "../../core/events/ids.ts";
-import type { BoardCard, Column } from "./board.ts";
+import type { BoardCard } from "./board.ts";
+import type { BoardGroup, Column } from "./columns.ts";
 import type { InboxItem } from "../answers/inbox.ts";
 import type { LikelyAnswer } from "../answers/likely-answers.ts";
 import type { RunCounts } from "../run/run-summary.ts";
@@ -107,34 +108,6 @@ export interface BoardDocument {
   /** How many stories of each column match. */
   readonly columns: readonly { readonly name: Column; readonly total: number }[];
   readonly groups: readonly BoardColumn[];
-}
-
-/** The four columns of the dashboard's board. Names differ from those of the columns, so that one address has both. */
-export const BOARD_GROUPS = ["needs-you", "active", "waiting", "done"] as const;
-export type BoardGroup = (typeof BOARD_GROUPS)[number];
-
-export const GROUP_TITLES: { readonly [G in BoardGroup]: string } = {
-  "needs-you": "Needs you",
-  active: "Working",
-  waiting: "Waiting",
-  done: "Done",
-};
-
-export function groupOf({ column, status }: Pick<BoardCard, "column" | "status">): BoardGroup {
-  if (status === "failed" || status === "dismissed") return "done";
-  switch (column) {
-    case "needs-you":
-      return "needs-you";
-    case "working":
-    case "in-gates":
-    case "sent-back":
-      return "active";
-    case "ready":
-    case "stopped":
-      return "waiting";
-    case "accepted":
-      return "done";
-  }
 }
 
 export interface BoardColumn {

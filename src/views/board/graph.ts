@@ -1,8 +1,8 @@
 import type { StoryId } from "../../core/events/ids.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
-import { type BoardCard, type Column, cardMatches } from "./board.ts";
-import { type BoardGroup, groupOf } from "./dashboard.ts";
+import { type Column, type BoardGroup, groupOf } from "./columns.ts";
+import { type BoardCard, cardMatches } from "./board.ts";
 
 /** Which story waits for which, drawn from left to right, with the chain that decides when everything is done. */
 export interface GraphDocument {

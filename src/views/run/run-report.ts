@@ -1,6 +1,6 @@
 import type { StoryId } from "../../core/events/ids.ts";
 import { countText } from "../../stdx/plain-text.ts";
-import { COLUMN_TITLES } from "../board/board.ts";
+import { COLUMN_TITLES } from "../board/columns.ts";
 import type { CostRow } from "../board/cost.ts";
 import type { SpendingReport } from "../board/ledger.ts";
 import { type StoryHtmlInput, escapeHtml, htmlPage, section, storySections, table } from "../story/story-html.ts";
@@ -47,7 +47,7 @@ export async function readReportedStories(
   return stories;
 }
 
-const RANKS = ["needs-you", "stopped", "working", "in-gates", "sent-back", "ready", "accepted"];
+const RANKS = ["needs-you", "stopped", "working", "in-gates", "sent-back", "waiting", "ready", "backlog", "accepted"];
 const rankOf = ({ document }: Pick<ReportedStory, "document">): number => RANKS.indexOf(document.card.column);
 
 /** The run as one page: what became of it, what it cost, and every story down to its events. */

@@ -38,7 +38,7 @@ describe("the graph of stories", () => {
     const places = graph.nodes.map(({ level, row }) => `${level} ${row}`);
     expect(new Set(places).size).toBe(places.length);
     expect(node("login")).toMatchObject({ level: 0, group: "needs-you" });
-    expect(node("report")).toMatchObject({ level: 1, dependsOn: ["done", "login"], group: "waiting" });
+    expect(node("report")).toMatchObject({ level: 1, dependsOn: ["done", "login"], column: "waiting", group: "idle" });
     expect(node("done")).toMatchObject({ group: "done" });
   });
 

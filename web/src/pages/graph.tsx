@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { COLUMN_TITLES } from "../../../src/views/board/board.ts";
+import { COLUMN_TITLES } from "../../../src/views/board/columns.ts";
 import type { GraphDocument, GraphNode } from "../../../src/views/board/graph.ts";
 import { countText } from "../../../src/stdx/plain-text.ts";
 import { durationText } from "../../../src/views/text/words.ts";
@@ -161,6 +161,6 @@ function Box({ node }: { readonly node: GraphNode }) {
 const WORDS: Readonly<Record<GraphNode["group"], string>> = {
   "needs-you": "escalated",
   active: "working",
-  waiting: "ready",
+  idle: "ready",
   done: "accepted",
 };

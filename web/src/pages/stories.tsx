@@ -1,11 +1,7 @@
 import { countText } from "../../../src/stdx/plain-text.ts";
-import { type BoardCard, COLUMN_TITLES, attemptText } from "../../../src/views/board/board.ts";
-import {
-  BOARD_GROUPS,
-  type BoardColumn,
-  type BoardDocument,
-  GROUP_TITLES,
-} from "../../../src/views/board/dashboard.ts";
+import { COLUMN_TITLES, BOARD_GROUPS, GROUP_TITLES } from "../../../src/views/board/columns.ts";
+import { type BoardCard, attemptText } from "../../../src/views/board/board.ts";
+import { type BoardColumn, type BoardDocument } from "../../../src/views/board/dashboard.ts";
 import { Export } from "../parts/export.tsx";
 import { Filter } from "../parts/filter.tsx";
 import { Loading } from "../parts/loading.tsx";
@@ -21,7 +17,7 @@ export function Stories() {
   useTitle("Stories");
   const query = searchParam("q");
   const isList = searchParam("view") === "list";
-  const loaded = useDocument<BoardDocument>(`/board?q=${encodeURIComponent(query)}`);
+  const loaded = useDocument<BoardDocument>(`/board?q=${encodeURIComponent(query)}${isList ? "&cards=0" : ""}`);
   return (
     <>
       <div class="head">
@@ -69,7 +65,7 @@ function Chips({ board }: { readonly board: BoardDocument }) {
       </button>
       {group !== undefined && (
         <button type="button" aria-pressed onClick={() => setSearchParam("column", "")}>
-          {GROUP_TITLES[group]} {board.groups.find(({ name }) => name === group)?.total}
+          {GROUP_TITLES[group]} column {board.groups.find(({ name }) => name === group)?.total}
         </button>
       )}
       {board.columns
@@ -160,12 +156,12 @@ function Column({ column }: { readonly column: BoardColumn }) {
 const NONE: Readonly<Record<BoardColumn["name"], string>> = {
   "needs-you": "No question is open.",
   active: "Nothing is being worked on.",
-  waiting: "Nothing waits.",
+  idle: "Nothing waits.",
   done: "Nothing has ended yet.",
 };
 
 /** What the column of the board does not say by itself. */
-const FINER = new Set(["in-gates", "sent-back", "stopped"]);
+const FINER = new Set(["in-gates", "sent-back", "ready", "backlog", "stopped"]);
 
 function Card({ card }: { readonly card: BoardCard }) {
   const since = card.since ?? card.endedAt ?? card.startedAt;
@@ -195,7 +191,6 @@ function Card({ card }: { readonly card: BoardCard }) {
       <GateStrip gates={card.gates} />
       <p class="card-foot muted">
         <Money usd={card.costUsd} unknown={card.costUnknown} limit={card.costLimitUsd} />
-        {card.status === "backlog" && <Badge word="backlog" />}
         {since !== null && <Ago at={since} />}
       </p>
     </li>

@@ -10,6 +10,7 @@ import { Answered } from "../parts/answered.tsx";
 import { AnswerForm } from "../parts/answer-form.tsx";
 import { Convergence } from "../parts/convergence.tsx";
 import { Copy } from "../parts/copy.tsx";
+import { Delivery } from "../parts/delivery.tsx";
 import { Export } from "../parts/export.tsx";
 import { Gantt } from "../parts/gantt.tsx";
 import { Hold } from "../parts/hold.tsx";
@@ -74,7 +75,8 @@ export function Story({ id }: { readonly id: string }) {
   );
 }
 
-function Head({ story: { card, story, branch, commit, place, delivered } }: { readonly story: StoryPageDocument }) {
+function Head({ story: document }: { readonly story: StoryPageDocument }) {
+  const { card, story, branch, commit, place } = document;
   const facts = [
     story.id,
     countText(card.attempt, "attempt"),
@@ -97,7 +99,7 @@ function Head({ story: { card, story, branch, commit, place, delivered } }: { re
       </div>
       <div class="tools">
         {commit !== "" && <Link to={`/story/${story.id}/diff`}>Diff and blame</Link>}
-        {delivered !== null && <Delivered where={delivered} />}
+        <Delivery story={document} />
         {story.kind !== "loop" && <Link to={`/story/${story.id}/edit`}>Edit</Link>}
         <Export path={`/stories/${story.id}/export`} file={`${story.id}.html`} label="Save as one HTML file" />
         <Copy text={command} />
@@ -108,19 +110,6 @@ function Head({ story: { card, story, branch, commit, place, delivered } }: { re
       </div>
     </>
   );
-}
-
-/** The pull request; without a forge the line that opens one, to copy; else where the work is. */
-function Delivered({ where }: { readonly where: string }) {
-  if (/^https?:/.test(where))
-    return (
-      <a href={where} rel="noreferrer noopener" target="_blank">
-        Open the pull request
-      </a>
-    );
-  const [, command] = /; (gh pr create .+)$/s.exec(where) ?? [];
-  if (command !== undefined) return <Copy text={command} label="Open a pull request: gh pr create" />;
-  return <span class="muted">Delivered: {where}</span>;
 }
 
 /** What comes next, and whose turn it is. */

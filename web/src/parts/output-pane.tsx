@@ -38,7 +38,20 @@ export function OutputPane({ label, step = "", follow, most = MOST_SHOWN, hasToo
     own.show({ step, query: "" });
     // Counts are shown beside a search; else it matters only that there are lines.
     const count = (): void => setCounts((before) => (hasTools || before.matching === 0 ? own.counts() : before));
-    return follow(lineWriter(own, count, () => (following.current ? toEnd(element) : undefined)));
+    const writer = lineWriter(own, hasTools ? MOST_KEPT : most, {
+      count,
+      scroll: () => (following.current ? toEnd(element) : undefined),
+    });
+    const stop = follow(writer.add);
+    // What is out of sight is written when it comes into view: of twenty panes a screen shows six.
+    const observer = new IntersectionObserver(([entry]) => writer.setInView(entry?.isIntersecting ?? true), {
+      rootMargin: "200px",
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      stop();
+    };
     // What follows is the same for as long as the pane is there.
   }, []);
   useEffect(() => {
@@ -71,19 +84,35 @@ export function OutputPane({ label, step = "", follow, most = MOST_SHOWN, hasToo
   );
 }
 
-/** Collects lines until the next frame. A tab out of sight has none: what is too much for the list is dropped. */
-function lineWriter(list: OutputList, count: () => void, scroll: () => void): (lines: readonly OutputLine[]) => void {
+interface LineWriter {
+  add(lines: readonly OutputLine[]): void;
+  setInView(isInView: boolean): void;
+}
+
+/** Collects lines until the next frame in which the pane is in view. What is too much for the list is dropped. */
+function lineWriter(
+  list: OutputList,
+  mostKept: number,
+  { count, scroll }: { count(): void; scroll(): void },
+): LineWriter {
   let pending: OutputLine[] = [];
+  let isInView = true;
   const write = (): void => {
     list.add(pending);
     pending = [];
     count();
   };
   const work = { write, scroll };
-  return (lines) => {
-    pending.push(...lines);
-    if (pending.length > 2 * MOST_KEPT) pending = pending.slice(-MOST_KEPT);
-    inNextFrame(work);
+  return {
+    add: (lines) => {
+      pending.push(...lines);
+      if (pending.length > 2 * mostKept) pending = pending.slice(-mostKept);
+      if (isInView) inNextFrame(work);
+    },
+    setInView: (isNow) => {
+      isInView = isNow;
+      if (isNow && pending.length > 0) inNextFrame(work);
+    },
   };
 }
 

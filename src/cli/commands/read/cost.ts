@@ -57,7 +57,7 @@ function text(world: World, by: CostView, rows: readonly CostRow[]): string {
     { title: "TIME", align: "right", extra: 2 },
     { title: "CALLS", align: "right", extra: 1 },
   ];
-  const cells = [...rows, { name: "all", ...costTotal(rows) }].map((row) => [
+  const cells = [...rows, { name: by === "gate" ? "all gates" : "all", ...costTotal(rows) }].map((row) => [
     shortLine(row.name, 60),
     moneyOf(row),
     wasteOf(row),

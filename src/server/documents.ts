@@ -8,7 +8,8 @@ import { undoRefusal } from "../core/stories/escalation.ts";
 import { readGitDiff } from "../parse/code/git-output.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import { COLUMNS, BOARD_GROUPS, type BoardGroup, groupOf } from "../views/board/columns.ts";
-import { type BoardCard, boardCard, cardMatches } from "../views/board/board.ts";
+import { type BoardCard, boardCard } from "../views/board/board.ts";
+import { findCards } from "../views/board/find-cards.ts";
 import {
   type BoardColumn,
   type BoardDocument,
@@ -53,7 +54,7 @@ export function boardOf(
   mostCards = MOST_CARDS,
 ): BoardDocument {
   const state = currentRun?.state ?? null;
-  const matching = cards.filter((card) => cardMatches(card, query));
+  const matching = findCards(cards, query);
   const totals = new Map<string, number>();
   for (const { column } of matching) totals.set(column, (totals.get(column) ?? 0) + 1);
   return {
@@ -77,7 +78,7 @@ export function listOf(
   offset: number,
 ): ListDocument {
   const isWanted = (card: BoardCard): boolean => column === "" || card.column === column || groupOf(card) === column;
-  const matching = cards.filter((card) => isWanted(card) && cardMatches(card, query));
+  const matching = findCards(cards, query).filter(isWanted);
   const position = currentRun?.state.position ?? 0;
   return { position, matching: matching.length, offset, cards: matching.slice(offset, offset + PAGE) };
 }

@@ -4,6 +4,7 @@ import { ledgerOf } from "../views/board/ledger.ts";
 import { EMPTY_GRAPH, graphOf } from "../views/board/graph.ts";
 import { questionCount } from "../views/answers/inbox.ts";
 import { RemandError } from "../core/events/error.ts";
+import type { RunState } from "../core/stories/run-state.ts";
 import { evidenceId } from "../core/events/ids.ts";
 import { keptTexts } from "../engine/kept-texts.ts";
 import { storyHtml } from "../views/story/story-html.ts";
@@ -102,14 +103,24 @@ const NO_RUN: RunOfHello = {
   limitUsd: null,
 };
 
-function helloOf({ state, engine }: CurrentRun): RunOfHello {
+/** Counted once for each state: every tab asks at every line. */
+const counted = new WeakMap<RunState, Pick<RunOfHello, "questions" | "stories" | "paused">>();
+
+function countsOf(state: RunState): Pick<RunOfHello, "questions" | "stories" | "paused"> {
+  const known = counted.get(state);
+  if (known !== undefined) return known;
   const stories = [...entries(state.stories)];
+  const paused = stories.filter(([, { held, ending }]) => held && ending === null).length;
+  const counts = { questions: questionCount(state, null), stories: stories.length, paused };
+  counted.set(state, counts);
+  return counts;
+}
+
+function helloOf({ state, engine }: CurrentRun): RunOfHello {
   return {
     hasJournal: true,
     position: state.position,
-    questions: questionCount(state, null),
-    stories: stories.length,
-    paused: stories.filter(([, { held, ending }]) => held && ending === null).length,
+    ...countsOf(state),
     engine,
     spentUsd: state.spent.costUsd,
     costUnknown: state.spent.costUnknown,

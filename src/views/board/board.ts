@@ -9,7 +9,7 @@ import {
   type WithEngine,
   isAsking,
 } from "../../core/stories/run-state.ts";
-import { COLUMN_TITLES, type Column } from "./columns.ts";
+import type { Column } from "./columns.ts";
 import { storiesOf } from "../run/run-summary.ts";
 import { statusOf } from "../story/story-status.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
@@ -214,27 +214,6 @@ function changedFiles({ gates, attempts }: StoryState): readonly string[] {
 }
 
 const MOST_FILES = 20;
-
-/** Does a card say all of the words that were typed? */
-export function cardMatches(card: BoardCard, query: string): boolean {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return true;
-  const text = searchText(card);
-  return words.every((word) => text.includes(word));
-}
-
-/** Put together once for each card: a filter asks every card at every key. */
-const searchTexts = new WeakMap<BoardCard, string>();
-
-function searchText(card: BoardCard): string {
-  const known = searchTexts.get(card);
-  if (known !== undefined) return known;
-  const { id, title, why, agent, finding, status, gate, column, labels, files } = card;
-  const parts = [id, title, why, agent, finding, status, stateText(card).word, gate, COLUMN_TITLES[column]];
-  const text = [...parts, ...labels, ...files].join(" ").toLowerCase();
-  searchTexts.set(card, text);
-  return text;
-}
 
 /** How one gate of the present phase stands, for a strip of them on one line. */
 export interface GateMark {

@@ -2,7 +2,8 @@ import type { StoryId } from "../../core/events/ids.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
 import { type Column, type BoardGroup, groupOf } from "./columns.ts";
-import { type BoardCard, cardMatches } from "./board.ts";
+import type { BoardCard } from "./board.ts";
+import { findCards } from "./find-cards.ts";
 
 /** Which story waits for which, drawn from left to right, with the chain that decides when everything is done. */
 export interface GraphDocument {
@@ -84,9 +85,8 @@ function linksOf(run: RunState, cards: readonly BoardCard[]): Links {
 
 function withNeighbors(linked: readonly BoardCard[], { after, before }: Links, query: string): readonly BoardCard[] {
   const near = new Set<StoryId>();
-  for (const card of linked)
-    if (cardMatches(card, query))
-      for (const id of [card.id, ...after.get(card.id)!, ...before.get(card.id)!]) near.add(id);
+  for (const card of findCards(linked, query))
+    for (const id of [card.id, ...after.get(card.id)!, ...before.get(card.id)!]) near.add(id);
   return linked.filter(({ id }) => near.has(id));
 }
 

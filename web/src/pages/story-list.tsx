@@ -8,7 +8,7 @@ import { type CardPages, useCardPages } from "../use-card-pages.ts";
 
 /** The height of a row in pixels: the same for all, so that the place of each is known without drawing it. */
 const ROW = 46;
-const BESIDE = 10;
+const BESIDE = 6;
 const STEP = 5;
 
 /** Every story on a line. Only the rows in view are drawn: ten thousand cost as much as a hundred. */

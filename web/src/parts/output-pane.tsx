@@ -42,15 +42,9 @@ export function OutputPane({ label, step = "", follow, most = MOST_SHOWN, hasToo
       count,
       scroll: () => (following.current ? toEnd(element) : undefined),
     });
-    const stop = follow(writer.add);
-    // What is out of sight is written when it comes into view: of twenty panes a screen shows six.
-    const observer = new IntersectionObserver(([entry]) => writer.setInView(entry?.isIntersecting ?? true), {
-      rootMargin: "200px",
-    });
-    observer.observe(element);
+    const stops = [follow(writer.add), watchView(element, writer.setInView)];
     return () => {
-      observer.disconnect();
-      stop();
+      for (const stop of stops) stop();
     };
     // What follows is the same for as long as the pane is there.
   }, []);
@@ -82,6 +76,15 @@ export function OutputPane({ label, step = "", follow, most = MOST_SHOWN, hasToo
       )}
     </div>
   );
+}
+
+/** What is out of sight is written when it comes into view: of twenty panes a screen shows six. */
+function watchView(element: HTMLElement, onChange: (isInView: boolean) => void): () => void {
+  const observer = new IntersectionObserver(([entry]) => onChange(entry?.isIntersecting ?? true), {
+    rootMargin: "200px",
+  });
+  observer.observe(element);
+  return () => observer.disconnect();
 }
 
 interface LineWriter {

@@ -163,7 +163,9 @@ async function proofRound(
       const run = { passed, timedOut, reading: tests === undefined ? reading : { ...reading, tests } };
       const tookMs = now() - beganAt;
       if (isOpaque) return byExitCode(run, tookMs);
-      return { ...outcomeOf(groups, { ...run, tookMs }), ...changesBound(reading, treeOf(without)) };
+      const tested = treeOf(without);
+      const lacksTests = hunks.some(({ id, file }) => tested.without.has(id) && given.isTest(file));
+      return { ...outcomeOf(groups, { ...run, tookMs, lacksTests }), ...changesBound(reading, tested) };
     },
     onRun: ({ without, purpose }) => onRun?.(`${purpose}: ${treeWords(without.length + out.length, hunks.length)}`),
     signal,

@@ -1,4 +1,4 @@
-import { keyOf, type Experiments, type Outcome } from "./experiments.ts";
+import { keyOf, runsOf, type Experiments, type Outcome } from "./experiments.ts";
 import { complement, outcomeWithout, type Search } from "./search.ts";
 
 export type ProofKind =
@@ -25,6 +25,8 @@ export interface Cause {
   readonly isShown?: boolean;
   /** The cause of these failures is proven, and others are left without it. */
   readonly isPartial?: boolean;
+  /** Of the cure, the changes of tests that were taken back so that the tests are as on the base. */
+  readonly oldTests?: readonly number[];
   /** It is not proven because of how the changes hang together; no run contradicted another. */
   readonly isEntangled?: boolean;
 }
@@ -56,7 +58,7 @@ export function* shownByRemoval(
 ): Experiments<Cause> {
   const without = [...culprits, ...taken];
   const outcome = yield* outcomeWithout(search, without, SHOWN_RUNS, "confirm");
-  const runs = search.book.seen.filter((each) => each.key === keyOf(without)).length;
+  const runs = runsOf(search.book, without).length;
   const isShown =
     outcome === "pass" && runs >= SHOWN_RUNS && !isContradicted(search, { kind, culprits, taken, surroundings: [] });
   const because = isShown
@@ -75,7 +77,7 @@ export function* confirmClaim(search: Search, claim: Claim): Experiments<Cause> 
     if (outcome === "flaky")
       return { kind: "flaky", proven: true, hunks: [], because: "the same tree passed and failed" };
     if (!expected.includes(outcome)) return rankedCause(kind, "a run that was to confirm it ended otherwise", culprits);
-    const isRepeated = search.book.seen.filter((each) => each.key === keyOf(without)).length >= times;
+    const isRepeated = runsOf(search.book, without).length >= times;
     if (!isRepeated) return rankedCause(kind, "no runs were left to confirm it", culprits);
   }
   if (isContradicted(search, claim)) return rankedCause(kind, "some runs on the way contradict it", culprits);
@@ -90,7 +92,8 @@ export function* confirmClaim(search: Search, claim: Claim): Experiments<Cause> 
 function isSeenEnough({ book }: Search, { kind, culprits, taken }: Claim, without: readonly number[]): boolean {
   if (without.length === 0) return true;
   const first = book.seen.find(({ purpose }) => purpose === "search");
-  return kind === "culprit" && taken.length === 0 && first?.key === keyOf(culprits) && first.key === keyOf(without);
+  const isFirst = first !== undefined && first.key === keyOf([...culprits, ...book.fixed]);
+  return kind === "culprit" && taken.length === 0 && isFirst && keyOf(culprits) === keyOf(without);
 }
 
 const removalOf = ({ culprits, taken, part }: Claim): readonly number[] =>

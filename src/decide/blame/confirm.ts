@@ -1,15 +1,15 @@
 import { countText } from "../../stdx/plain-text.ts";
 import { confirmClaim, rankedCause, shownByRemoval, type Cause } from "./cause.ts";
-import { keyOf, type Experiments } from "./experiments.ts";
+import { runsOf, type Experiments } from "./experiments.ts";
 import {
   belongTogether,
-  boundIn,
   complement,
   contextFor,
   isBound,
   outcomeOnBase,
   outcomeWithout,
   removalSet,
+  tryLikeliest,
   type Search,
 } from "./search.ts";
 
@@ -22,11 +22,12 @@ const MOST_OPENED = 4;
 const MOST_PARTS = 8;
 
 /** Searches for the cause of one group of failures, and proves it both ways. */
-export function* provenCause(search: Search): Experiments<Cause> {
-  const { book } = search;
-  const early = yield* causeInLikeliest(search);
+export function* provenCause(given: Search): Experiments<Cause> {
+  const { book } = given;
+  const { cure, search } = yield* tryLikeliest(given);
+  const early = cure === null ? yield* causeInLikeliest(given) : null;
   if (early?.proven === true || early?.isShown === true || early?.isEntangled === true) return early;
-  const found = yield* removalSet(search);
+  const found = cure === null ? yield* removalSet(search) : { ids: [cure], tiedTo: null };
   if (found === null) {
     if (early !== null) return early;
     if (book.seen.some(({ outcome }) => outcome.outcomes[search.group] === "flaky"))
@@ -65,7 +66,11 @@ export function* provenCause(search: Search): Experiments<Cause> {
       "the tests pass only without all of them, but some fail by themselves in another way",
       culprits,
     );
-  if (split.hasUnclear) return yield* shownByRemoval(search, kind, culprits, taken);
+  if (split.hasUnclear) {
+    // Those may be culprits too, unless the tests pass with them in, without a part of the culprit.
+    const part = yield* causeInParts(search, culprits, MOST_EARLY_PARTS);
+    return part?.proven === true ? part : yield* shownByRemoval(search, kind, culprits, taken);
+  }
   const alone = yield* outcomeOnBase(search, culprits);
   if (alone === "fail-same") return yield* confirmClaim(search, { kind, culprits, taken, surroundings: [] });
   const context = yield* contextFor(search, culprits);
@@ -85,7 +90,7 @@ const MOST_ALONE = 3;
 
 /**
  * Of hunks that have to go because the tree does not build with one of them out, one is the cause if it fails alone on
- * the base as recorded, while the others pass there or do not build without it. If none does, it is below the hunk.
+ * the base as recorded, while the others pass there, or stay in without a part of it. If none does, it is below the hunk.
  */
 function* tiedCause(search: Search, removal: readonly number[], tiedTo: number): Experiments<Cause | null> {
   const whole = yield* withTests(search, removal);
@@ -95,12 +100,11 @@ function* tiedCause(search: Search, removal: readonly number[], tiedTo: number):
     if (search.book.isSpent) break;
     if ((yield* outcomeOnBase(search, [id])) !== "fail-same") continue;
     const taken = whole.filter((each) => each !== id);
-    const rest = yield* outcomeOnBase(search, taken);
-    const isInnocent =
-      rest === "pass" ||
-      (rest === "cannot-apply" && boundIn(search, complement(search, taken))?.taken.includes(id) === true);
-    if (isInnocent) return yield* confirmClaim(search, { kind: "culprit", culprits: [id], taken, surroundings: [] });
-    return yield* shownByRemoval(search, "culprit", [id], taken);
+    if ((yield* outcomeOnBase(search, taken)) === "pass")
+      return yield* confirmClaim(search, { kind: "culprit", culprits: [id], taken, surroundings: [] });
+    // What does not build without it may be a culprit too, unless the tests pass with that in.
+    const part = yield* causeInParts(search, [id], MOST_EARLY_PARTS);
+    return part?.proven === true ? part : yield* shownByRemoval(search, "culprit", [id], taken);
   }
   const inside = yield* causeInParts(search, likeliest.slice(0, MOST_OPENED));
   return inside ?? likeliestOf(search, removal);
@@ -109,7 +113,7 @@ function* tiedCause(search: Search, removal: readonly number[], tiedTo: number):
 /** Tests that came with what is taken back ask for it: they go along, if the whole run passes then. */
 function* withTests(search: Search, removal: readonly number[]): Experiments<readonly number[]> {
   const isGreen = (ids: readonly number[]): boolean =>
-    search.book.seen.some(({ key, outcome }) => key === keyOf(ids) && outcome.isGreen === true);
+    runsOf(search.book, ids).some(({ outcome }) => outcome.isGreen === true);
   const more = search.order.filter((id) => search.inTests.has(id) && !removal.includes(id));
   if (more.length === 0 || isGreen(removal)) return removal;
   const all = [...removal, ...more];
@@ -134,14 +138,15 @@ function* causeInParts(search: Search, hunks: readonly number[], most = MOST_PAR
     if (search.book.isSpent) break;
     if ((yield* outcomeWithout(inner, [id])) !== "pass") continue;
     const claim = { kind: "culprit", taken: [], surroundings: [] } as const;
-    if ((yield* outcomeOnBase(inner, [id])) === "fail-same")
-      return yield* confirmClaim(inner, { ...claim, culprits: [id] });
     // A part may not stand alone on the base where its hunk does.
     const whole = hunks.find((hunk) => search.parts.get(hunk)?.includes(id) === true);
-    if (whole !== undefined && (yield* outcomeOnBase(search, [whole])) === "fail-same") {
-      if (isGreenWithout(search, id)) return yield* confirmClaim(search, { ...claim, culprits: [whole], part: id });
+    const isWholeFirst = whole !== undefined && isGreenWithout(search, id);
+    if (isWholeFirst && (yield* outcomeOnBase(search, [whole])) === "fail-same")
+      return yield* confirmClaim(search, { ...claim, culprits: [whole], part: id });
+    if ((yield* outcomeOnBase(inner, [id])) === "fail-same")
+      return yield* confirmClaim(inner, { ...claim, culprits: [id] });
+    if (whole !== undefined && !isWholeFirst && (yield* outcomeOnBase(search, [whole])) === "fail-same")
       return { ...rankedCause("culprit", NEEDED_PART, [id]), isEntangled: true };
-    }
     cures.push(id);
   }
   const best = cures.find((id) => isGreenWithout(search, id)) ?? cures[0];
@@ -157,7 +162,7 @@ const NEEDED_PART =
   "without it this failure is gone, and its change alone on the base fails in the same way; but other tests need it";
 
 const isGreenWithout = ({ book }: Search, id: number): boolean =>
-  book.seen.some(({ key, outcome }) => key === keyOf([id]) && outcome.isGreen === true);
+  runsOf(book, [id]).some(({ outcome }) => outcome.isGreen === true);
 
 /** So many parts of the likeliest hunks are tried before others are taken along with them, and of so many hunks. */
 const MOST_EARLY_PARTS = 4;
@@ -214,9 +219,7 @@ function* findCulprits(search: Search, removal: readonly number[]): Experiments<
   if (unclear.length > 0 && (yield* outcomeOnBase(search, culprits)) !== "fail-same") return null;
   // Where some explain the failure by themselves, one that fails in another way may be half of a change and no cause.
   const isSure = strangers.length === 0 || strangers.length === culprits.length;
-  // One that uses a culprit's names is not there without it because it does not build.
-  const hasUnclear = unclear.some((id) => !culprits.some((culprit) => belongTogether(search, [culprit, id])));
-  return { culprits, taken: [...taken, ...unclear], isSure, hasUnclear };
+  return { culprits, taken: [...taken, ...unclear], isSure, hasUnclear: unclear.length > 0 };
 }
 
 interface Split {
@@ -224,7 +227,7 @@ interface Split {
   readonly taken: readonly number[];
   /** Does each of them have a part in the failure as it was recorded? */
   readonly isSure: boolean;
-  /** One that has to go along was never seen without the culprits, and no name says why: it may be a culprit too. */
+  /** One that has to go along was never seen without the culprits: it may be a culprit too. */
   readonly hasUnclear: boolean;
 }
 
@@ -235,8 +238,7 @@ function failsAlike(search: Search, others: readonly number[], id: number): bool
 }
 
 function signatureOf({ book, group }: Search, without: readonly number[]): string | null {
-  const key = keyOf(without);
-  return book.seen.find((each) => each.key === key)?.outcome.signatures?.[group] ?? null;
+  return runsOf(book, without)[0]?.outcome.signatures?.[group] ?? null;
 }
 
 /** What came to the culprits: hunks without which the failure is gone are partners, those that do not matter are not. */

@@ -49,12 +49,20 @@ export interface Notebook {
   spentMs: number;
   /** No run is left: from now on nothing can be found out. */
   isSpent: boolean;
+  /** What is taken back in every tree from now on, whatever else is. */
+  fixed: readonly number[];
   readonly limits: { readonly runs: number; readonly timeMs: number };
 }
 
 export type Experiments<T> = Generator<Experiment, T, RunOutcome>;
 
 export const keyOf = (ids: readonly number[]): string => [...new Set(ids)].sort((a, b) => a - b).join(",");
+
+/** The runs of a tree that were made so far. */
+export function runsOf({ seen, fixed }: Notebook, without: readonly number[]): PastExperiment[] {
+  const key = keyOf([...without, ...fixed]);
+  return seen.filter((each) => each.key === key);
+}
 
 /** The outcomes of a tree, run as often as asked for in all; what is known is not run again. */
 export function* ask(
@@ -63,8 +71,8 @@ export function* ask(
   purpose: Experiment["purpose"],
   times = 1,
 ): Experiments<readonly Outcome[]> {
-  const key = keyOf(without);
-  const known = book.seen.filter((each) => each.key === key);
+  const key = keyOf([...without, ...book.fixed]);
+  const known = runsOf(book, without);
   while (known.length < times) {
     const perRun = book.seen.length === 0 ? 0 : book.spentMs / book.seen.length;
     if (book.isSpent || book.seen.length >= book.limits.runs || book.spentMs + perRun > book.limits.timeMs) {

@@ -1,7 +1,7 @@
 import type { BlameMaterial } from "../../core/blame/change.ts";
 import type { Failure } from "../../core/blame/failure.ts";
 import { rankedCause, type Cause } from "./cause.ts";
-import { ask, keyOf, type Experiments, type Notebook } from "./experiments.ts";
+import { ask, runsOf, type Experiments, type Notebook } from "./experiments.ts";
 import { isBroken } from "./outcome.ts";
 import type { RankedHunk } from "./rank-blame.ts";
 
@@ -110,6 +110,3 @@ export function* slipInNewCode(
     because: "without it the new tests pass, 3 of 3 times; with it they fail",
   };
 }
-
-const runsOf = (book: Notebook, without: readonly number[]): Notebook["seen"] =>
-  book.seen.filter(({ key }) => key === keyOf(without));

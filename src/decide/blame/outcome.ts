@@ -53,11 +53,16 @@ export interface ExperimentRun {
   readonly timedOut: boolean;
   readonly reading: FailureReading;
   readonly tookMs: number;
+  /** Changes of tests are taken back in it, so that tests which came with them are not there. */
+  readonly lacksTests?: boolean;
 }
 
 /** What a run means for each group. A failure counts as the same only if it says the same, of the same test. */
 export function outcomeOf(groups: readonly FailureGroup[], run: ExperimentRun): RunOutcome {
-  const each = groups.map((group) => outcomeOfGroup(group, run));
+  const each = trusted(
+    groups,
+    groups.map((group) => outcomeOfGroup(group, run)),
+  );
   return {
     outcomes: each.map(({ outcome }) => outcome),
     signatures: each.map(({ signature }) => signature),
@@ -67,6 +72,24 @@ export function outcomeOf(groups: readonly FailureGroup[], run: ExperimentRun): 
   };
 }
 
+interface GroupOutcome {
+  readonly outcome: Outcome;
+  readonly signature: string | null;
+}
+
+/**
+ * Where others of the recorded failures became those of a broken tree, one that compares no values may be caused by that
+ * too: "must not throw" says the same of every error.
+ */
+function trusted(groups: readonly FailureGroup[], outcomes: readonly GroupOutcome[]): readonly GroupOutcome[] {
+  if (!outcomes.some(({ outcome }) => outcome === "cannot-apply")) return outcomes;
+  const compares = ({ failures }: FailureGroup): boolean =>
+    failures.some(({ expected, actual }) => expected !== null || actual !== null);
+  return outcomes.map((each, at) => (each.outcome === "fail-same" && !compares(groups[at]!) ? NOTHING : each));
+}
+
+const NOTHING: GroupOutcome = { outcome: "cannot-apply", signature: null };
+
 /** All tests of a run that failed, by name; nothing where one of them may be missing. */
 function failedTests({ passed, timedOut, reading }: ExperimentRun): Pick<RunOutcome, "failed"> {
   if (timedOut || (!passed && reading.tests === undefined)) return {};
@@ -74,11 +97,8 @@ function failedTests({ passed, timedOut, reading }: ExperimentRun): Pick<RunOutc
   return { failed: (reading.tests ?? []).filter(isFailed).map(({ identity }) => identity) };
 }
 
-function outcomeOfGroup(
-  { failures, runners }: FailureGroup,
-  run: ExperimentRun,
-): { outcome: Outcome; signature: string | null } {
-  const nothing = { outcome: "cannot-apply", signature: null } as const;
+function outcomeOfGroup({ failures, runners }: FailureGroup, run: ExperimentRun): GroupOutcome {
+  const nothing = NOTHING;
   const pass = { outcome: "pass", signature: null } as const;
   if (run.timedOut) return nothing;
   const { failures: now, tests } = run.reading;
@@ -87,7 +107,9 @@ function outcomeOfGroup(
   if (same !== undefined) return { outcome: "fail-same", signature: sayingOf(same) };
   const titles = new Set(failures.map((failure) => `${failure.test}\n${failure.file}`));
   const mine = run.passed ? [] : now.filter((failure) => titles.has(`${failure.test}\n${failure.file}`));
-  const fate = tests === undefined ? null : fateOf(tests, failures);
+  // Where all tests pass, those of the group that are not there came with what was taken back.
+  const expected = tests !== undefined && run.passed && run.lacksTests === true ? thereIn(tests, failures) : failures;
+  const fate = tests === undefined ? null : fateOf(tests, expected);
   if (fate === "passed" && mine.length === 0) return pass;
   if (fate === "unknown") return nothing;
   if (run.passed) return fate === null && (hasPassed(tests) || didLoad(run.reading, runners)) ? pass : nothing;
@@ -132,6 +154,12 @@ function hasPassed(tests: readonly NamedTest[] | undefined): boolean {
 function didLoad({ ranTests, runners }: FailureReading, recorded: readonly string[], isRed = false): boolean {
   if (ranTests === false || (isRed && ranTests !== true)) return false;
   return recorded.every((runner) => runners.includes(runner));
+}
+
+/** Of these failures, those whose tests were run; all of them where none was. */
+function thereIn(tests: readonly NamedTest[], failures: readonly Failure[]): readonly Failure[] {
+  const there = failures.filter((failure) => failure.test === null || sameTests(tests, failure).length > 0);
+  return there.length === 0 ? failures : there;
 }
 
 /** How the failing tests of a group ended in a run that names every test. `unknown`: one of them did not run. */

@@ -40,10 +40,13 @@ export function prepareProof(
     raised.some((at) => at.file === file && at.line !== null && at.line >= start && at.line <= end);
   const isAddedTest = (hunk: ChangedHunk): boolean =>
     hunk.removed.length === 0 && material.files.get(hunk.file)?.isTest === true && isRaisedIn(hunk);
+  const tests = testHunks(material);
+  const inTests = new Set(ranked.hunks.filter(({ isTest }) => isTest).map(({ hunk }) => hunk.id));
   const input = {
     addedTests: new Set(hunks.filter(isAddedTest).map(({ id }) => id)),
     inTestFiles: new Set(hunks.filter(isOwnTest).map(({ id }) => id)),
-    inTests: new Set(ranked.hunks.filter(({ isTest }) => isTest).map(({ hunk }) => hunk.id)),
+    inTests,
+    oldTests: tests.isNewTest || tests.pinned.length === 0 ? [] : [...new Set([...tests.pinned, ...inTests])],
     hunks: ranked.hunks.map(({ hunk, confidence }) => ({ id: hunk.id, confidence })),
     companions: companionsOf(material, renames),
     functions: changesByFunction(material),
@@ -60,7 +63,7 @@ export function prepareProof(
     renames: renames.map((rename) => rename.hunks),
     unreached: new Set(ranked.hunks.filter(({ isReached }) => !isReached).map(({ hunk }) => hunk.id)),
     newCode: newCodeOf(material, rankedParts),
-    ...testHunks(material),
+    ...tests,
     looksEnvironmental: environmentReason(material) !== null,
     looksFlaky: flakyHint(material, ranked.isReached),
     limits,

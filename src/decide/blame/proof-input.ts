@@ -26,6 +26,8 @@ export interface ProofInput {
   readonly inTestFiles?: ReadonlySet<number>;
   /** Of these, hunks that only add lines, and in which a failure was raised: tests that came with the iteration. */
   readonly addedTests?: ReadonlySet<number>;
+  /** Hunks to take back so that tests which were there before are as they were; none where no such test was changed. */
+  readonly oldTests?: readonly number[];
   /** Hunks in any file of tests. */
   readonly inTests?: ReadonlySet<number>;
   /** Hunks that no failing test can reach. */

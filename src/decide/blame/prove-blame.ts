@@ -12,6 +12,7 @@ import { slipInNewCode } from "./new-code.ts";
 import type { ProofInput } from "./proof-input.ts";
 import { confirmStable, notSeenAgain, redBefore, redBeside, UNTOUCHED_RUNS } from "./red-base.ts";
 import { searchGroups } from "./search-groups.ts";
+import { causeByOldTests, causeOfNewCheck, UNEXPLAINED } from "./changed-tests.ts";
 
 /**
  * Proves by runs which change caused a failure. The caller makes the runs.
@@ -19,6 +20,8 @@ import { searchGroups } from "./search-groups.ts";
  * 1. The untouched tree: a failure that does not come back is flaky.
  * 2. The base, with the failing tests as the iteration left them: what fails there too is unmet, pre-existing or caused
  *    by the environment, and nothing is reverted.
+ *    A changed test that fails there in another way is run as it was on the base, with the code as it is now
+ *    (`changed-tests.ts`).
  * 3. The search: the smallest set of hunks without which the failure is gone, along the ranking (`search.ts`).
  * 4. Where the failing tests are new, a slip in the code that is new with them (`new-code.ts`).
  * 5. The proof, both ways and each of them twice: without the set it passes; with only the set on the base it fails as
@@ -53,6 +56,8 @@ export interface ProofAnswer {
   readonly cure?: readonly number[];
   /** The cause of these failures is proven, and others are left without it. */
   readonly isPartial?: boolean;
+  /** Of the cure, the changes of tests that were taken back so that the tests are as on the base. */
+  readonly oldTests?: readonly number[];
   readonly experiments?: readonly PastExperiment[];
 }
 
@@ -130,7 +135,7 @@ function replayProof({ input, outcomes: all }: ProofState): {
   book: Notebook;
   step: IteratorResult<Experiment, Cause>;
 } {
-  const book: Notebook = { seen: [], spentMs: 0, isSpent: false, limits: input.limits };
+  const book: Notebook = { seen: [], spentMs: 0, isSpent: false, fixed: [], limits: input.limits };
   const walk = proof(input, book);
   let step = walk.next();
   for (const each of all) {
@@ -149,10 +154,12 @@ function* proof(input: ProofInput, book: Notebook): Experiments<Cause> {
   const base = unpinned.length === 0 ? first : yield* ask(book, unpinned, "base");
   const groups = steady(first);
   const regressed = groups.filter((group) => base[group] === "pass");
+  const isWhole = groups.every((group) => base[group] === "pass" || base[group] === "fail-same");
+  const isOld = isWhole ? null : yield* causeByOldTests(input, book, groups);
+  if (isOld !== null) return isOld;
   if (regressed.length > 0) {
     const found = yield* searchGroups(input, book, regressed, unpinned);
     // A changed test that fails on the base in another way may fail here for a cause of its own.
-    const isWhole = groups.every((group) => base[group] === "pass" || base[group] === "fail-same");
     return yield* confirmStable(book, unpinned, found.proven && !isWhole ? { ...found, ...UNEXPLAINED } : found);
   }
   const outcome = base[groups[0]!] ?? "cannot-apply";
@@ -179,12 +186,6 @@ function* proof(input: ProofInput, book: Notebook): Experiments<Cause> {
   return yield* redBefore(input, book, unpinned, groups[0]!);
 }
 
-const UNEXPLAINED = {
-  proven: false,
-  isEntangled: true,
-  because: "without it some of the failing tests pass; others are new or changed, and fail on the base in another way",
-};
-
 /** A test that was there before, was changed, and fails on the base's code as it does now. */
 function* changedTest(
   input: ProofInput,
@@ -197,7 +198,8 @@ function* changedTest(
     const slip = yield* slipInNewCode(input.newCode, book, groups);
     if (slip.proven || slip.isShown === true) return yield* asRegression(input, book, groups, slip);
   }
-  if (pinnedOnBase !== "fail-same") return yield* searchGroups(input, book, groups, whole);
+  if (pinnedOnBase !== "fail-same")
+    return (yield* causeOfNewCheck(input, book, groups)) ?? (yield* searchGroups(input, book, groups, whole));
   // The test asks for what neither the old nor the new code does: work to be done, unless the test itself is wrong,
   // which runs cannot tell.
   return rankedCause(

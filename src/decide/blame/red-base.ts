@@ -11,7 +11,7 @@ export const UNTOUCHED_RUNS = 3;
  * outcome run again: a failure that comes and goes is flaky.
  */
 export function* confirmStable(book: Notebook, base: readonly number[], cause: Cause): Experiments<Cause> {
-  if (cause.proven || cause.isEntangled === true || cause.isPartial === true) return cause;
+  if (cause.proven || cause.isShown === true || cause.isEntangled === true || cause.isPartial === true) return cause;
   for (const tree of [[], base]) {
     const again = yield* ask(book, tree, "confirm", UNTOUCHED_RUNS);
     if (again.includes("flaky"))

@@ -14,7 +14,8 @@ export function joinRounds(first: ProofAnswer, second: ProofAnswer): ProofAnswer
   };
   if (second.hunks.length === 0 || !NAMES_CULPRITS.has(second.kind)) return { ...first, ...sum };
   // Without the innocent changes that had to go along, half of a larger change may be left, which fails by itself.
-  const isClean = (first.cure ?? []).every((id) => first.hunks.includes(id) || first.parts?.includes(id) === true);
+  const known = [...first.hunks, ...(first.parts ?? []), ...(first.oldTests ?? [])];
+  const isClean = (first.cure ?? []).every((id) => known.includes(id));
   const proven = second.proven && first.isPartial === true && isClean;
   const { isPartial: _first, isShown: _shown, parts: _parts, ...rest } = first;
   return {

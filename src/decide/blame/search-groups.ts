@@ -1,8 +1,8 @@
 import type { Cause } from "./cause.ts";
 import { provenCause } from "./confirm.ts";
-import { ask, keyOf, type Experiments, type Notebook, type RunOutcome } from "./experiments.ts";
+import { ask, runsOf, type Experiments, type Notebook, type RunOutcome } from "./experiments.ts";
 import type { ProofInput } from "./proof-input.ts";
-import { outcomeWithout, type Search } from "./search.ts";
+import { outcomeWithout, tryLikeliest, type Search } from "./search.ts";
 
 /** Each group of failures in turn; what explains one group often explains the next, and then costs no run. */
 export function* searchGroups(
@@ -11,8 +11,9 @@ export function* searchGroups(
   groups: readonly number[],
   order: readonly number[],
 ): Experiments<Cause> {
-  const found: Cause[] = [];
-  for (const group of groups) {
+  const several = groups.length < 2 ? null : yield* causesOfGroups(input, book, groups, order);
+  const found: Cause[] = several === null ? [] : [several];
+  for (const group of several === null ? groups : []) {
     const search = searchOf(input, book, group, order);
     const known = found.flatMap((each) => each.cure ?? each.hunks);
     if (known.length > 0 && (yield* outcomeWithout(search, known)) === "pass") continue;
@@ -27,10 +28,48 @@ export function* searchGroups(
 }
 
 /**
+ * Several mistakes may change what the failures of each other say, so that none of them fails by itself as recorded. If
+ * each group has a hunk of its own that cures it, all of them together are the cause where nothing fails without them,
+ * and all groups fail as recorded with them alone on the base. `null` where that is not so.
+ */
+function* causesOfGroups(
+  input: ProofInput,
+  book: Notebook,
+  groups: readonly number[],
+  order: readonly number[],
+): Experiments<Cause | null> {
+  const culprits: number[] = [];
+  for (const group of groups) {
+    const { cure } = yield* tryLikeliest(searchOf(input, book, group, order));
+    if (cure === null) return null;
+    if (!culprits.includes(cure)) culprits.push(cure);
+  }
+  if (culprits.length < 2 || culprits.length > MOST_CULPRITS) return null;
+  const isNeeded = function* (id: number): Experiments<boolean> {
+    const without = culprits.filter((each) => each !== id);
+    const outcomes = yield* ask(book, without, "search");
+    return outcomes.length > 0 && groups.some((group) => outcomes[group] !== "pass");
+  };
+  for (const id of culprits) if (!(yield* isNeeded(id))) return null;
+  const alone = order.filter((id) => !culprits.includes(id));
+  for (const [without, expected] of [
+    [culprits, "pass"],
+    [alone, "fail-same"],
+  ] as const) {
+    const outcomes = yield* ask(book, without, "confirm", 2);
+    if (runsOf(book, without).length < 2 || !groups.every((group) => outcomes[group] === expected)) return null;
+  }
+  const because = "the tests pass only without all of them; together on the base they fail in the same way";
+  return { kind: "multi", proven: true, hunks: culprits, because, cure: culprits };
+}
+
+const MOST_CULPRITS = 4;
+
+/**
  * What the runs so far say of a group makes its order: hunks that agree with all of them as the one culprit come first.
  * A run is for all groups, so a later group begins where the runs of the earlier ones left it.
  */
-function searchOf(input: ProofInput, book: Notebook, group: number, order: readonly number[]): Search {
+export function searchOf(input: ProofInput, book: Notebook, group: number, order: readonly number[]): Search {
   const {
     hunks,
     companions,
@@ -69,10 +108,7 @@ const UNLIKELY = 0.05;
 
 /** Does the whole run pass without the culprits? If a test still fails that passes on the base, one is missing. */
 function* isCured(book: Notebook, base: readonly number[], cure: readonly number[]): Experiments<boolean> {
-  const runOf = (without: readonly number[]): RunOutcome | undefined => {
-    const key = keyOf(without);
-    return book.seen.find((each) => each.key === key)?.outcome;
-  };
+  const runOf = (without: readonly number[]): RunOutcome | undefined => runsOf(book, without)[0]?.outcome;
   const before = runOf(base);
   if (before === undefined || (before.isGreen !== true && before.failed === undefined)) return true;
   yield* ask(book, cure, "confirm");

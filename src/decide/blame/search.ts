@@ -1,5 +1,5 @@
 import { closedOver } from "./triage.ts";
-import { ask, keyOf, type BoundChanges, type Experiments, type Notebook, type Outcome } from "./experiments.ts";
+import { ask, runsOf, type BoundChanges, type Experiments, type Notebook, type Outcome } from "./experiments.ts";
 import { takeTogether, type Probe } from "./take-together.ts";
 
 /** What the search for one group of failures works on. */
@@ -20,6 +20,8 @@ export interface Search {
   readonly unreached: ReadonlySet<number>;
   /** Hunks in files of tests. */
   readonly inTests: ReadonlySet<number>;
+  /** Hunks without which the tests fail in another way. */
+  readonly disturbing?: ReadonlySet<number>;
 }
 
 /** A hunk this likely is tried by itself: if it is the one, the same run is half of the proof. */
@@ -32,6 +34,37 @@ const MOST_ONE_BY_ONE = 8;
 const FEW = 4;
 /** Companions beyond this are no hint any more. */
 const MOST_NEAR = 6;
+
+/** So many of the likeliest are tried one by one, each of them as much likelier than one drawn by lot, and this likely. */
+const MOST_ALONE = 4;
+const LIKELIER = 2;
+const LIKELY_ALONE = 0.04;
+
+/**
+ * The likeliest hunks one by one: a run without one is not disturbed by what else is out. One without which the failure
+ * is gone is the cure. One without which the tests fail in another way would hide what others do: it stays in until all
+ * others are told apart.
+ */
+export function* tryLikeliest(search: Search): Experiments<{ cure: number | null; search: Search }> {
+  const { order } = search;
+  const disturbing: number[] = [];
+  const least = Math.max(LIKELY_ALONE, LIKELIER / order.length);
+  const tied = new Set<number>();
+  for (const id of order.slice(0, MOST_ALONE)) {
+    if (search.book.isSpent || search.shareOf(id) < least) break;
+    if (tied.has(id)) continue;
+    const outcome = yield* outcomeWithout(search, [id]);
+    if (outcome === "pass") return { cure: id, search };
+    if (outcome === "flaky") break;
+    // What goes only with others is no use alone, and neither are those others.
+    if (outcome === "cannot-apply")
+      for (const other of [...(search.companions.get(id) ?? []), ...(boundIn(search, [id])?.kept ?? [])])
+        tied.add(other);
+    if (outcome === "fail-other") disturbing.push(id);
+  }
+  const calm = order.filter((id) => !disturbing.includes(id));
+  return { cure: null, search: { ...search, order: [...calm, ...disturbing], disturbing: new Set(disturbing) } };
+}
 
 /**
  * The smallest set of hunks without which the failure is gone, found along the ranking. Taking back a longer part of the
@@ -80,8 +113,7 @@ function* removalFrom(search: Search, order: readonly number[]): Experiments<Rem
 
 /** What the build of a tree said, where it was run and did not build. */
 export function boundIn({ book }: Search, without: readonly number[]): BoundChanges | null {
-  const key = keyOf(without);
-  return book.seen.find((each) => each.key === key)?.outcome.bound ?? null;
+  return runsOf(book, without)[0]?.outcome.bound ?? null;
 }
 
 /** What has to come to these hunks on the base, so that the failure is there as it was recorded; the likeliest first. */
@@ -89,7 +121,9 @@ export function* contextFor(search: Search, culprits: readonly number[]): Experi
   const chosen: number[] = [];
   // What belongs to them by its names comes first.
   const near = new Set(
-    culprits.flatMap((id) => search.companions.get(id) ?? []).filter((id) => !culprits.includes(id)),
+    culprits
+      .flatMap((id) => search.companions.get(id) ?? [])
+      .filter((id) => !culprits.includes(id) && search.order.includes(id)),
   );
   const rest = search.order.filter((id) => !culprits.includes(id));
   let pool = [...rest.filter((id) => near.has(id)), ...rest.filter((id) => !near.has(id))];
@@ -212,7 +246,9 @@ function cutOf(
   high: number,
   tried: ReadonlySet<number>,
 ): number | null {
-  const shares = order.slice(low, high).map((id) => search.shareOf(id) + 1e-6);
+  const isLast = (id: number): boolean => search.disturbing?.has(id) === true;
+  const shareOf = (id: number): number => (isLast(id) ? 0 : search.shareOf(id)) + 1e-6;
+  const shares = order.slice(low, high).map(shareOf);
   const all = shares.reduce((sum, share) => sum + share, 0);
   if (shares[0]! / all >= ALONE_FROM && !tried.has(low + 1)) return low + 1;
   let best: number | null = null;

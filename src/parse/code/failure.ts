@@ -77,21 +77,18 @@ function sectionsOf(
   lines: readonly string[],
   tests: readonly ListedFailure[],
 ): { failure: ListedFailure; section: readonly string[] }[] {
-  const titles = tests.map((failure) =>
-    failure
-      .test!.split(/ [>›] |::/)
-      .at(-1)!
-      .trim(),
-  );
+  const names = tests.map(({ test }) => test!.split(/ [>›] |::/).map((part) => part.trim()));
+  const titles = names.map((parts) => parts.at(-1)!);
   const byLength = titles.map((_, index) => index).sort((a, b) => titles[b]!.length - titles[a]!.length);
   const sections: string[][] = tests.map(() => []);
   let open: number | null = null;
   let length = 0;
-  for (const line of lines) {
+  for (const [at, line] of lines.entries()) {
     const heads = byLength.filter((index) => titles[index] !== "" && line.includes(titles[index]!));
     // One title may be a part of another one: the longest that fits is meant.
     const longest = heads.filter((index) => titles[index] === titles[heads[0]!]);
-    const head = longest.find((index) => index === open) ?? longest[0];
+    const head: number | undefined =
+      longest.length < 2 ? longest[0] : likeliestHead(longest, names, lines.slice(Math.max(0, at - 3), at + 1), open);
     if (head !== undefined && !/^\s*at /.test(line)) {
       if (head !== open) length = 0;
       open = head;
@@ -103,6 +100,20 @@ function sectionsOf(
     const own = sections[index]!;
     return { failure, section: own.length > 0 ? own : sections[titles.indexOf(titles[index]!)]! };
   });
+}
+
+/** Of several tests with one title, the one whose outer titles stand just before; else the one that was begun. */
+function likeliestHead(
+  heads: readonly number[],
+  names: readonly (readonly string[])[],
+  near: readonly string[],
+  open: number | null,
+): number {
+  const isSaid = (part: string): boolean =>
+    part !== "" && near.some((line) => line.trim() === part || line.trim().endsWith(` ${part}`));
+  const counts = heads.map((index) => names[index]!.slice(0, -1).filter(isSaid).length);
+  const best = heads.filter((_, at) => counts[at] === Math.max(...counts));
+  return best.find((index) => index === open) ?? best[0]!;
 }
 
 function testFailure(

@@ -70,6 +70,20 @@ describe("what a run means", () => {
     expect(run(false, adds, twice, named("other", "passed"), named("more", "failed"))).toEqual(["pass", "pass"]);
     expect(run(true, adds, named("other", "skipped"))).toEqual(["cannot-apply", "cannot-apply"]);
     expect(run(true)).toEqual(["cannot-apply", "cannot-apply"]);
+    const older = { passed: true, timedOut: false, reading: { ...reading([]), tests: [adds] }, tookMs: 1 };
+    expect(outcomeOf(groups.slice(0, 1), { ...older, lacksTests: true }).outcomes).toEqual(["pass"]);
+    expect(outcomeOf(groups.slice(0, 1), older).outcomes).toEqual(["cannot-apply"]);
+  });
+
+  test("a failure that compares nothing is not the same one where others became those of a broken tree", () => {
+    const thrown = failure({ test: "throws", message: "TypeError: x is not a function", errorType: "TypeError" });
+    const calm = failure({ test: "must not throw", message: "must not throw", expected: null, actual: null });
+    const compared = failure({ test: "compares", message: "1 is not 2", expected: "2", actual: "1" });
+    const recorded = groupsOf(reading([failure({ test: "throws", message: "Error: no" }), calm, compared]));
+    const run = { passed: false, timedOut: false, tookMs: 1 };
+    const broken = outcomeOf(recorded, { ...run, reading: reading([thrown, calm, compared]) });
+    expect(broken.outcomes).toEqual(["cannot-apply", "cannot-apply", "fail-same"]);
+    expect(outcomeOf(recorded, { ...run, reading: reading([calm, compared]) }).outcomes[1]).toBe("fail-same");
   });
 
   test("a run that ended before its end is cured where all tests pass by name, whatever the output looks like", () => {

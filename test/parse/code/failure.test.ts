@@ -85,6 +85,33 @@ describe("failing tests", () => {
     expect(failures[0]!.codes).toContain("ERR_ASSERTION");
   });
 
+  test("tests of one title in two blocks keep their own lines", () => {
+    const detail = (at: number, block: string, line: number) => [
+      `  ${at}) ${block}`,
+      "       adds tax:",
+      `     Error: expected ${line} to equal 1`,
+      `      at Context.<anonymous> (test/cart.test.ts:${line}:9)`,
+      "",
+    ];
+    const output = [
+      "  cart",
+      "    1) adds tax",
+      "  cart, empty",
+      "    2) adds tax",
+      "",
+      "  0 passing (5ms)",
+      "  2 failing",
+      "",
+      ...detail(1, "cart", 12),
+      ...detail(2, "cart, empty", 40),
+    ].join("\n");
+    const { failures } = read(output);
+    expect(failures.map(({ test: name, line }) => [name, line])).toEqual([
+      ["cart > adds tax", 12],
+      ["cart, empty > adds tax", 40],
+    ]);
+  });
+
   test("pytest in a container: another root, and the innermost frame first", () => {
     const output = [
       "____ test_total ____",

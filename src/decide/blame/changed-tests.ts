@@ -1,0 +1,71 @@
+import { rankedCause, type Cause } from "./cause.ts";
+import { ask, runsOf, type Experiments, type Notebook } from "./experiments.ts";
+import type { ProofInput } from "./proof-input.ts";
+import { confirmStable } from "./red-base.ts";
+import { contextFor } from "./search.ts";
+import { searchGroups, searchOf } from "./search-groups.ts";
+
+export const UNEXPLAINED = {
+  proven: false,
+  isEntangled: true,
+  because: "without it some of the failing tests pass; others are new or changed, and fail on the base in another way",
+};
+
+/**
+ * A test that was changed and fails on the base's code in another way asks for more than it did. If it fails on the new
+ * code as recorded even as it was on the base, the code broke what worked before: a regression like any other, searched
+ * for with the old tests. `null` where it does not.
+ */
+export function* causeByOldTests(
+  input: ProofInput,
+  book: Notebook,
+  groups: readonly number[],
+): Experiments<Cause | null> {
+  const { oldTests = [] } = input;
+  if (oldTests.length === 0) return null;
+  const old = yield* ask(book, oldTests, "base");
+  const still = groups.filter((group) => old[group] === "fail-same");
+  if (still.length === 0 || !failsNoMore(book, oldTests)) return null;
+  const code = input.hunks.map(({ id }) => id).filter((id) => !oldTests.includes(id));
+  book.fixed = oldTests;
+  const before = yield* ask(book, code, "base");
+  const regressed = still.filter((group) => before[group] === "pass");
+  const found =
+    regressed.length === 0 ? null : yield* confirmStable(book, code, yield* searchGroups(input, book, regressed, code));
+  book.fixed = [];
+  if (found?.isPartial === true) return { ...found, oldTests, cure: [...(found.cure ?? []), ...oldTests] };
+  if (found === null || !found.proven || regressed.length === groups.length) return found;
+  // Tests that are new, or fail only as they are now, must be explained as well.
+  const after = yield* ask(book, found.cure ?? found.hunks, "confirm");
+  return groups.every((group) => after[group] === "pass") ? found : { ...found, ...UNEXPLAINED };
+}
+
+/** Do the old tests fail on the new code only where the new ones do? If not, they ask for what was changed on purpose. */
+function failsNoMore(book: Notebook, oldTests: readonly number[]): boolean {
+  const [now, old] = [[], oldTests].map((without) => runsOf(book, without)[0]?.outcome.failed);
+  return now === undefined || old === undefined || old.every((test) => now.includes(test));
+}
+
+/** More changes than this explain nothing. */
+const MOST_NEEDED = 4;
+
+/**
+ * A test that was changed passes as it was, and fails on the base's code in another way. What has to come to the base,
+ * beside the tests, until it fails as recorded? The likeliest of that is named. Taking it back proves nothing: the test
+ * asks for more than the old code does. `null` where no few changes were found.
+ */
+export function* causeOfNewCheck(
+  input: ProofInput,
+  book: Notebook,
+  groups: readonly number[],
+): Experiments<Cause | null> {
+  const { oldTests = [] } = input;
+  if (oldTests.length === 0) return null;
+  const code = input.hunks.map(({ id }) => id).filter((id) => !oldTests.includes(id));
+  const search = searchOf(input, book, groups[0]!, code);
+  const needed = yield* contextFor(search, []);
+  if (needed === null || needed.length > MOST_NEEDED) return null;
+  const [likeliest] = [...needed].sort((a, b) => search.shareOf(b) - search.shareOf(a));
+  const because = "with it on the base, the changed tests fail in the same way; they ask for more than the base does";
+  return likeliest === undefined ? null : { ...rankedCause("culprit", because, [likeliest]), isEntangled: true };
+}

@@ -116,7 +116,9 @@ function outcomeOfGroup({ failures, runners }: FailureGroup, run: ExperimentRun)
   // A build that failed is cured when tests run, however each of them ends.
   if (failures.every(isUnbuilt) && !now.some(isUnbuilt) && ranTests(run.reading)) return pass;
   // Where no test is known by its name, only a run that passes says that what failed does not fail any more.
-  if (mine.length === 0 && failures.every(({ category }) => category === "crash"))
+  const isCrash = mine.length === 0 && failures.every(({ category }) => category === "crash");
+  if (isCrash && tests?.some(({ outcome }) => outcome === "passed") === true && ranTests(run.reading)) return pass;
+  if (isCrash)
     return now[0] === undefined || isBroken(now[0]) ? nothing : { outcome: "fail-other", signature: sayingOf(now[0]) };
   if (mine.length === 0) {
     // The tests are not among those that failed. They passed, if what failed shows that the run loaded and went on.

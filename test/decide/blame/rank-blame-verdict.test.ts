@@ -94,6 +94,14 @@ describe("what a run means", () => {
       return outcomeOf(crash, { passed: true, timedOut: false, reading: seen, tookMs: 1 }).outcomes;
     };
     expect(run("passed", "skipped")).toEqual(["pass"]);
+    const red = (...outcomes: readonly NamedTest["outcome"][]) => {
+      const tests = outcomes.map((outcome, at) => ({ identity: `a.js > ${at}`, file: "a.js", outcome }));
+      const other = reading([failure({ test: "0", message: "Error: other" })]);
+      return outcomeOf(crash, { passed: false, timedOut: false, reading: { ...other, tests }, tookMs: 1 }).outcomes;
+    };
+    // What fails once the tests are run is another failure.
+    expect(red("failed", "passed")).toEqual(["pass"]);
+    expect(red("failed", "not-loaded", "passed")).toEqual(["fail-other"]);
     expect(run("passed", "not-loaded")).toEqual(["cannot-apply"]);
     expect(run("skipped")).toEqual(["cannot-apply"]);
     expect(run()).toEqual(["cannot-apply"]);

@@ -1,8 +1,7 @@
 import type { BlameMaterial, ChangedHunk, LineCoverage } from "../core/blame/change.ts";
-import type { FailureReading } from "../core/blame/failure.ts";
 import { keyOf, type RunOutcome } from "../decide/blame/experiments.ts";
 import { boundBy, filesWithout } from "../decide/blame/files-without.ts";
-import { groupsOf, isBroken, outcomeOf } from "../decide/blame/outcome.ts";
+import { groupsOf, isBroken, outcomeOf, type ExperimentRun, type FailureGroup } from "../decide/blame/outcome.ts";
 import { withParts } from "../decide/blame/parts.ts";
 import type { ProofInput } from "../decide/blame/proof-input.ts";
 import { prepareProof } from "../decide/blame/prepare-proof.ts";
@@ -163,9 +162,7 @@ async function proofRound(
       const run = { passed, timedOut, reading: tests === undefined ? reading : { ...reading, tests } };
       const tookMs = now() - beganAt;
       if (isOpaque) return byExitCode(run, tookMs);
-      const tested = treeOf(without);
-      const lacksTests = hunks.some(({ id, file }) => tested.without.has(id) && given.isTest(file));
-      return { ...outcomeOf(groups, { ...run, tookMs, lacksTests }), ...changesBound(reading, tested) };
+      return outcomeOfTree(groups, { ...run, tookMs }, treeOf(without), given);
     },
     onRun: ({ without, purpose }) => onRun?.(`${purpose}: ${treeWords(without.length + out.length, hunks.length)}`),
     signal,
@@ -190,14 +187,20 @@ function answerOfRound(answer: ProofAnswer, out: readonly number[], isOpaque: bo
   return { ...answer, experiments, ...(isOpaque ? { proven: false } : {}) };
 }
 
-/** The changes that a broken build is about, by its own messages. */
-function changesBound({ failures }: FailureReading, { own, without }: TestedTree): Pick<RunOutcome, "bound"> {
-  const messages = failures.filter(isBroken).flatMap(({ frames, file, line, message }) => {
+/** How a run of a tree ended, and the changes that a broken build is about, by its own messages. */
+function outcomeOfTree(
+  groups: readonly FailureGroup[],
+  run: ExperimentRun,
+  { own, without }: TestedTree,
+  { isTest }: BlameCase,
+): RunOutcome {
+  const lacksTests = own.some(({ id, file }) => without.has(id) && isTest(file));
+  const messages = run.reading.failures.filter(isBroken).flatMap(({ frames, file, line, message }) => {
     const at = frames[0] ?? { file, line };
     return at.file === null || at.line === null ? [] : [{ file: at.file, line: at.line, message }];
   });
   const bound = boundBy(own, without, messages);
-  return bound === null ? {} : { bound };
+  return { ...outcomeOf(groups, { ...run, lacksTests }), ...(bound === null ? {} : { bound }) };
 }
 
 /** Only the failing tests, where all of them are known. */

@@ -46,18 +46,7 @@ export function* provenCause(given: Search): Experiments<Cause> {
     ids.length > 1 && search.renames.some((hunks) => ids.every((id) => hunks.includes(id)));
   if (isOneName(split?.culprits ?? removal)) return likeliestOf(search, removal);
   if (split === null && belongTogether(search, removal)) return likeliestOf(search, removal);
-  if (split === null) {
-    if (removal.length <= MOST_TOGETHER)
-      return rankedCause(
-        "multi",
-        "the tests pass only without all of them; they could not be taken apart further",
-        removal,
-      );
-    // A list of everything is no answer: the likeliest of them are named.
-    const likeliest = [...removal].sort((a, b) => search.shareOf(b) - search.shareOf(a)).slice(0, MOST_NAMED);
-    const because = `the tests pass only without ${removal.length} changes, which could not be taken apart further`;
-    return rankedCause("too-broad", because, likeliest);
-  }
+  if (split === null) return inseparable(search, removal);
   const { culprits, taken } = split;
   const kind = culprits.length > 1 ? "multi" : "culprit";
   if (!split.isSure)
@@ -83,6 +72,20 @@ export function* provenCause(given: Search): Experiments<Cause> {
     taken,
     surroundings,
   });
+}
+
+/** Hunks that have to go together, and of which no run tells which did it. */
+function inseparable(search: Search, removal: readonly number[]): Cause {
+  if (removal.length <= MOST_TOGETHER)
+    return rankedCause(
+      "multi",
+      "the tests pass only without all of them; they could not be taken apart further",
+      removal,
+    );
+  // A list of everything is no answer: the likeliest of them are named.
+  const likeliest = [...removal].sort((a, b) => search.shareOf(b) - search.shareOf(a)).slice(0, MOST_NAMED);
+  const because = `the tests pass only without ${removal.length} changes, which could not be taken apart further`;
+  return rankedCause("too-broad", because, likeliest);
 }
 
 /** So many of what goes only together are tried alone on the base. */

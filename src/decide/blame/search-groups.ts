@@ -79,7 +79,10 @@ export function searchOf(input: ProofInput, book: Notebook, group: number, order
     unreached = new Set(),
     inTests = new Set(),
   } = input;
-  const shares = new Map([...hunks, ...[...parts.values()].flat()].map(({ id, confidence }) => [id, confidence]));
+  const own = new Map([...hunks, ...[...parts.values()].flat()].map(({ id, confidence }) => [id, confidence]));
+  // What is not searched has no part in the likelihood.
+  const all = order.reduce((sum, id) => sum + (own.get(id) ?? 0), 0);
+  const shares = new Map([...own].map(([id, share]) => [id, all > 0 ? share / all : share]));
   const agrees = (id: number): boolean =>
     book.seen.every(({ without, outcome: { outcomes } }) => {
       const outcome = outcomes[group];

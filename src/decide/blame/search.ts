@@ -38,7 +38,8 @@ const MOST_NEAR = 6;
 /** So many of the likeliest are tried one by one, each of them as much likelier than one drawn by lot, and this likely. */
 const MOST_ALONE = 4;
 const LIKELIER = 2;
-const LIKELY_ALONE = 0.04;
+const LEAST_ALONE = 0.04;
+const LIKELY_ALONE = 0.15;
 
 /**
  * The likeliest hunks one by one: a run without one is not disturbed by what else is out. One without which the failure
@@ -48,7 +49,7 @@ const LIKELY_ALONE = 0.04;
 export function* tryLikeliest(search: Search): Experiments<{ cure: number | null; search: Search }> {
   const { order } = search;
   const disturbing: number[] = [];
-  const least = Math.max(LIKELY_ALONE, LIKELIER / order.length);
+  const least = Math.min(LIKELY_ALONE, Math.max(LEAST_ALONE, LIKELIER / order.length));
   const tied = new Set<number>();
   for (const id of order.slice(0, MOST_ALONE)) {
     if (search.book.isSpent || search.shareOf(id) < least) break;
@@ -112,7 +113,7 @@ function* removalFrom(search: Search, order: readonly number[]): Experiments<Rem
 }
 
 /** What the build of a tree said, where it was run and did not build. */
-export function boundIn({ book }: Search, without: readonly number[]): BoundChanges | null {
+function boundIn({ book }: Search, without: readonly number[]): BoundChanges | null {
   return runsOf(book, without)[0]?.outcome.bound ?? null;
 }
 

@@ -180,10 +180,12 @@ export function forecastOf(run: RunOutline, asked: readonly StoryId[] | null): F
 }
 
 /**
- * The mean of the story's own attempts, with their share of the gates; `null` before the first, or where it is unsaid.
+ * The mean of the story's own attempts, as in the prices of answers, with their share of the gates; `null` before the
+ * first has ended, or where it is unsaid.
  */
-function nextAttemptUsd({ spent, counters }: StoryOutline): number | null {
-  return counters.attempts === 0 || spent.costUnknown ? null : spent.costUsd / counters.attempts;
+function nextAttemptUsd({ spent, attempts, running }: StoryOutline): number | null {
+  const ended = attempts.length - (running?.type === "attempt" ? 1 : 0);
+  return ended === 0 || spent.costUnknown ? null : spent.costUsd / ended;
 }
 
 /** In words, as far as there is anything to say about money here. */

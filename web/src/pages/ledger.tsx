@@ -81,8 +81,8 @@ function Figures({ ledger: { total, limitUsd, forecast, accepted } }: { readonly
       <div>
         <dt>One more attempt of each open story</dt>
         <dd>
-          {forecast.stories === 0 ? "none is open" : `about ${moneyText(forecast.nextUsd)}`}
-          {forecast.unknown > 0 && (
+          {nextText(forecast)}
+          {forecast.unknown > 0 && forecast.unknown < forecast.stories && (
             <span class="muted"> {countText(forecast.unknown, "story", "stories")} unknown</span>
           )}
         </dd>
@@ -107,6 +107,11 @@ function Days({ ledger: { days } }: { readonly ledger: LedgerDocument }) {
       />
     </section>
   );
+}
+
+function nextText({ stories, unknown, nextUsd }: LedgerDocument["forecast"]): string {
+  if (stories === 0) return "none is open";
+  return unknown === stories ? "unknown" : `about ${moneyText(nextUsd)}`;
 }
 
 /** What the terminal calls an agent is the role that it plays. */

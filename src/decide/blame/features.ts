@@ -236,7 +236,9 @@ function coverageOf({ coverage }: BlameMaterial, hunk: ChangedHunk): Pick<Featur
   const own = coverage.filter(({ file, line }) => file === hunk.file && line >= from && line <= hunk.end);
   const shares = own.map(({ failed, passed }) => (failed === 0 ? 0 : failed / Math.sqrt(all * (failed + passed))));
   const most = Math.max(0, ...shares);
-  return { coverage: most, unrun: all > 0 && own.length > 0 && most === 0 ? 1 : 0 };
+  // That the lines around a gap are not run may be what the missing lines did.
+  const isGap = hunk.added.length === 0;
+  return { coverage: most, unrun: !isGap && all > 0 && own.length > 0 && most === 0 ? 1 : 0 };
 }
 
 /** Lines that came belong to the part that holds all of them, or to the first that they bring; never to a neighbor. */

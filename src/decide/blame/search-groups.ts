@@ -2,7 +2,7 @@ import type { Cause } from "./cause.ts";
 import { provenCause } from "./confirm.ts";
 import { ask, runsOf, type Experiments, type Notebook, type RunOutcome } from "./experiments.ts";
 import type { ProofInput } from "./proof-input.ts";
-import { outcomeWithout, tryLikeliest, type Search } from "./search.ts";
+import { tryLikeliest, type Search } from "./search.ts";
 
 /** Each group of failures in turn; what explains one group often explains the next, and then costs no run. */
 export function* searchGroups(
@@ -14,10 +14,16 @@ export function* searchGroups(
   const several = groups.length < 2 ? null : yield* causesOfGroups(input, book, groups, order);
   const found: Cause[] = several === null ? [] : [several];
   for (const group of several === null ? groups : []) {
-    const search = searchOf(input, book, group, order);
     const known = found.flatMap((each) => each.cure ?? each.hunks);
-    if (known.length > 0 && (yield* outcomeWithout(search, known)) === "pass") continue;
-    found.push(yield* provenCause(search));
+    const left = known.length === 0 ? null : (yield* ask(book, known, "search"))[group];
+    if (left === "pass") continue;
+    // What was found may hide what else there is, as a crash does: where it can, it stays out for the next group.
+    const out = left === "fail-same" ? known : [];
+    const before = book.fixed;
+    book.fixed = [...before, ...out];
+    const rest = order.filter((id) => !out.includes(id));
+    found.push(yield* provenCause(searchOf(input, book, group, rest)));
+    book.fixed = before;
     if (book.isSpent) break;
   }
   const cause = together(found);

@@ -58,14 +58,17 @@ export function* tryLikeliest(search: Search): Experiments<{ cure: number | null
     if (outcome === "pass") return { cure: id, search };
     if (outcome === "flaky") break;
     // What goes only with others is no use alone, and neither are those others.
-    if (outcome === "cannot-apply")
-      for (const other of [...(search.companions.get(id) ?? []), ...(boundIn(search, [id])?.kept ?? [])])
-        tied.add(other);
-    if (outcome === "fail-other") disturbing.push(id);
+    const others = [...(search.companions.get(id) ?? []), ...(boundIn(search, [id])?.kept ?? [])];
+    if (outcome === "cannot-apply") for (const other of others) tied.add(other);
+    if (outcome === "fail-other" || (outcome === "cannot-apply" && !hasTies(search, id, others))) disturbing.push(id);
   }
   const calm = order.filter((id) => !disturbing.includes(id));
   return { cure: null, search: { ...search, order: [...calm, ...disturbing], disturbing: new Set(disturbing) } };
 }
+
+/** Does something say what has to go along with a hunk, or what is below it? */
+const hasTies = ({ functions, parts }: Search, id: number, others: readonly number[]): boolean =>
+  others.length > 0 || functions.has(id) || parts.has(id);
 
 /**
  * The smallest set of hunks without which the failure is gone, found along the ranking. Taking back a longer part of the

@@ -135,6 +135,14 @@ describe("the likeliest", () => {
     expect(asked.filter(({ purpose, without }) => purpose === "search" && without.includes(0)).length).toBeLessThan(4);
   });
 
+  test("that cannot go, and nothing says with what, keep no other from being told", () => {
+    const hunks = ranked([0.5, 0.2]);
+    const oracle: Oracle = (left) => (!left.has(0) && left.size > 1 ? "cannot-apply" : failsIf(left.has(20)));
+    const { answer, asked } = prove(inputOf(30, { hunks }), oracle);
+    expect(answer).toMatchObject({ kind: "culprit", proven: true, hunks: [20] });
+    expect(asked.filter(({ purpose, without }) => purpose === "search" && without.includes(0)).length).toBeLessThan(4);
+  });
+
   test("what the build binds to one that cannot go is not tried alone", () => {
     const hunks = ranked([0.3, 0.2, 0.15]);
     const oracle: Oracle = (left) => (left.has(0) !== left.has(1) ? "cannot-apply" : failsIf(left.has(2)));
@@ -163,6 +171,17 @@ describe("several culprits", () => {
         hunks: truth,
       });
     }
+  });
+
+  test("of which one hides the other's failure: the second is searched without the first", () => {
+    const hunks = Array.from({ length: 20 }, (_, id) => ({ id, confidence: id < 4 ? 0.15 : 0.025 }));
+    // Without hunk 12 alone the run ends at what hunk 1 does, before the second test.
+    const oracle: Oracle = (left) => [
+      failsIf(left.has(1)),
+      left.has(12) ? "fail-same" : left.has(1) ? "cannot-apply" : "pass",
+    ];
+    const { answer } = prove(inputOf(20, { hunks }), oracle);
+    expect(answer).toMatchObject({ kind: "multi", proven: true, hunks: [1, 12] });
   });
 
   test("of two failures, each of which changes what the other's failure says", () => {

@@ -198,6 +198,18 @@ describe("ranking", () => {
     expect(unrun.hunks.find(({ hunk }) => hunk.file === "src/far.ts")).toMatchObject({ isReached: false });
   });
 
+  test("lines around a gap that are not run do not clear what was taken away", () => {
+    const base = { ...BASE, "src/tax.ts": `${TAX}\nstart();` };
+    const gap = rankBlame(
+      materialOf(base, BASE, vitestOutput("adds tax", ASSERTION, 3), [
+        { file: "src/tax.ts", line: 7, failed: 0, passed: 1 },
+        { file: "src/tax.ts", line: 8, failed: 0, passed: 1 },
+        { file: "src/cart.ts", line: 1, failed: 1, passed: 0 },
+      ]),
+    );
+    expect(gap.hunks.find(({ hunk }) => hunk.file === "src/tax.ts")).toMatchObject({ isReached: true });
+  });
+
   test("data that the code reads is reached through it", () => {
     const base: Texts = {
       ...BASE,

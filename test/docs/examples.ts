@@ -186,7 +186,7 @@ export function isShown(output: string, shown: string): boolean {
 }
 
 /** Only a slow machine prints these lines. */
-const PROGRESS = /^remand: .* \(\d+ s so far\)$/;
+const PROGRESS = /^remand: (?:still running: .*|.* \(\d+ s so far\))$/;
 
 function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");

@@ -10,7 +10,8 @@ import type { Reporter, ReporterSetting } from "./reporter.ts";
 
 /**
  * Lines that stay, and on a terminal a footer of at most three lines that is drawn again in its place. Never the
- * alternate screen: what was printed can be scrolled to and copied.
+ * alternate screen: what was printed can be scrolled to and copied. Without a footer, a message says from time to time
+ * what runs.
  */
 export function createDefaultReporter({ world, asked }: ReporterSetting): Reporter {
   const glyphs = glyphsFor(world.env);
@@ -33,8 +34,15 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
     drawn = footer.length;
   };
   // The elapsed time moves on even when nothing happens: people should see that it is alive.
-  const ticking = hasFooter ? setInterval(() => draw(""), TICK_MS) : null;
-  ticking?.unref();
+  const silence = { since: beganAt, pauseMs: FIRST_PAUSE_MS };
+  const breakSilence = (): void => {
+    if (state === null || world.now() - silence.since < silence.pauseMs) return;
+    Object.assign(silence, { since: world.now(), pauseMs: Math.min(2 * silence.pauseMs, LONGEST_PAUSE_MS) });
+    const running = runningNow(state, asked, world.now());
+    if (running.length > 0) world.err(`remand: still running: ${running.join(` ${glyphs.dot} `)}\n`);
+  };
+  const ticking = setInterval(() => (hasFooter ? draw("") : breakSilence()), TICK_MS);
+  ticking.unref();
 
   return {
     onLines(lines, after) {
@@ -46,7 +54,10 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
         .map(({ line }) => lineText(line, width, glyphs, paint))
         .join("");
       if (hasFooter) draw(text);
-      else if (text !== "") world.out(text);
+      else if (text !== "") {
+        world.out(text);
+        Object.assign(silence, { since: world.now(), pauseMs: FIRST_PAUSE_MS });
+      }
     },
     onOutput(command: Command, line: string) {
       output = shortLine(`${command.story ?? "run"}: ${line}`, LONGEST_OUTPUT);
@@ -58,7 +69,7 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
       world.err(text);
     },
     end(after) {
-      if (ticking !== null) clearInterval(ticking);
+      clearInterval(ticking);
       world.out(`${eraseFooter()}${summaryText(after, asked, glyphs.dot)}\n`);
       drawn = 0;
       return Promise.resolve();
@@ -67,6 +78,9 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
 }
 
 const TICK_MS = 1000;
+/** The pauses between messages grow, so that the log of a night stays short. */
+const FIRST_PAUSE_MS = 4000;
+const LONGEST_PAUSE_MS = 60_000;
 const LONGEST_OUTPUT = 400;
 
 export interface FooterView {
@@ -84,9 +98,7 @@ export interface FooterView {
 export function footerLines({ state, asked, output, beganAt, now, columns, glyphs }: FooterView): string[] {
   // Before the first story is in the journal there is nothing to say.
   if (storiesOf(state, asked).length === 0) return [];
-  const running = storiesOf(state, asked).flatMap((story) => runningText(story, now) ?? []);
-  const shown = running.slice(0, MOST_SHOWN);
-  if (running.length > shown.length) shown.push(`and ${running.length - shown.length} more`);
+  const shown = runningNow(state, asked, now);
   const elapsed = durationText(Math.max(0, now - beganAt));
   const lines = [
     ...(shown.length === 0 ? [] : [`${glyphs.marks.started} ${shown.join(` ${glyphs.dot} `)}`]),
@@ -113,6 +125,12 @@ const WIDE =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}\uff01-\uff60]/u;
 
 const MOST_SHOWN = 3;
+
+function runningNow(state: RunState, asked: readonly StoryId[], now: number): string[] {
+  const running = storiesOf(state, asked).flatMap((story) => runningText(story, now) ?? []);
+  const shown = running.slice(0, MOST_SHOWN);
+  return running.length > shown.length ? [...shown, `and ${running.length - shown.length} more`] : shown;
+}
 
 function runningText({ story, running }: StoryState, now: number): string | null {
   if (running === null) return null;

@@ -24,6 +24,7 @@ interface Setting {
   readonly color?: boolean;
   readonly script?: Script;
   readonly files?: ReturnType<typeof memoryFiles>;
+  readonly elapsedMs?: () => number;
   readonly onLine?: (reporter: Reporter) => unknown;
   readonly afterLine?: (reporter: Reporter) => unknown;
 }
@@ -41,7 +42,7 @@ async function told(name: ReporterName, setting: Setting = {}): Promise<Told> {
     color: setting.color ?? false,
     terminal: setting.terminal ?? false,
     columns: () => 60,
-    now: () => Date.UTC(2026, 1, 22, 14, 31),
+    now: () => Date.UTC(2026, 1, 22, 14, 31) + (setting.elapsedMs?.() ?? 0),
     files: setting.files ?? memoryFiles({}),
     host,
   };
@@ -173,6 +174,21 @@ describe("default", () => {
     });
     const { out: without } = await told("default", { terminal: true });
     expect(out.split("\u001b[J").length).toBe(without.split("\u001b[J").length + 3);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("says without a terminal what runs, at longer and longer intervals", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+    const began = performance.now();
+    const { out } = await told("default", {
+      elapsedMs: () => performance.now() - began,
+      // As long as one agent works.
+      afterLine: () => vi.advanceTimersByTime(20_000),
+    });
+    const [, attempt = ""] = out.split(/^▶.*\n/m);
+    expect(
+      attempt.split(/^[^r]/m)[0]!.match(/^remand: still running: login attempt 1, developer works/gm),
+    ).toHaveLength(2);
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -294,6 +294,6 @@ export interface EngineSession {
   /** Calls back when another process has said something. Returns how to stop it. */
   onMessage(heard: () => void): () => void;
   /** `in-place` only: brings the checkout back to how it was before the first attempt of the story. */
-  undo(story: StoryId): Promise<void>;
+  undo(story: StoryId): Promise<readonly string[]>;
   close(): Promise<void>;
 }

@@ -209,10 +209,10 @@ function hearing(
   };
 }
 
-async function undone(inPlace: InPlace | null, story: StoryId): Promise<void> {
+async function undone(inPlace: InPlace | null, story: StoryId): Promise<readonly string[]> {
   const hint = "Its branch holds its work; your checkout was not touched.";
   if (inPlace === null) throw new RemandError("usage", "a story in a worktree has nothing to undo", hint);
-  await inPlace.undo(story);
+  return inPlace.undo(story);
 }
 
 /** The stories to work on; `null` where that is all there are to work on, which is cheaper to decide about. */

@@ -158,7 +158,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       },
       undo: (story) => {
         undone.push(story);
-        return Promise.resolve();
+        return Promise.resolve(["vendor/lib"]);
       },
       close: () => Promise.resolve(),
     };

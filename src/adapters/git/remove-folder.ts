@@ -1,8 +1,10 @@
-import { chmod, readdir, rm, readFile, stat } from "node:fs/promises";
+import { chmod, mkdir, readdir, rename, rm, readFile, stat } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { join, basename, dirname } from "node:path";
 import { RemandError, systemFault } from "../../core/events/error.ts";
 import { causeOfMissingFolder } from "../process/unwritable-folder.ts";
-import { isAlivePid } from "./repository.ts";
+import { startRemoval } from "../process/launch.ts";
+import { isAlivePid, ownName } from "./repository.ts";
 
 /** Removes a folder with all that is in it; a link is removed itself. */
 export async function removeFolder(path: string): Promise<void> {
@@ -23,6 +25,31 @@ export async function removeFolder(path: string): Promise<void> {
     );
   }
 }
+
+/**
+ * Removes a folder of any size without a long wait: it is moved to `gone` at once, and a process of its own removes it
+ * there, with what was left there before. It may take longer than this process lives.
+ */
+export async function removeSoon(path: string, gone: string): Promise<void> {
+  await mkdir(gone, { recursive: true, mode: 0o700 });
+  const aside = join(gone, ownName());
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") await removeFolder(path);
+  }
+  const left = (await readdir(gone)).map((name) => join(gone, name));
+  const waiting = new AbortController();
+  const isRemoved = await Promise.race([
+    startRemoval(left),
+    pause(WAIT_MS, true, { signal: waiting.signal }).catch(() => true),
+  ]);
+  waiting.abort();
+  // Folders that may not be written need more than `rm`.
+  if (!isRemoved) await removeFolder(aside);
+}
+
+const WAIT_MS = 2000;
 
 /** Removes what processes left that were killed: by its name it can be seen whose it is. */
 export async function clearLeft(folder: string): Promise<void> {

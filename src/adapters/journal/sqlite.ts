@@ -1,5 +1,6 @@
-import { statSync } from "node:fs";
-import { RemandError, type ErrorCode } from "../../core/events/error.ts";
+import { accessSync, closeSync, constants, openSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { RemandError, type ErrorCode, type SystemFault, systemFault } from "../../core/events/error.ts";
 import type { FileMark } from "../../core/events/journal-anchor.ts";
 
 /** The part of `node:sqlite` that is used here; the library for older Nodes has the same. */
@@ -134,7 +135,20 @@ export function asJournalError(error: unknown, file: string): unknown {
   const known = ofSqlite(error) ?? ofSystem(error);
   if (known === null) return error;
   const [code, what, hint] = known;
-  return new RemandError(code, `the journal ${file} ${what}`, hint, { cause: error });
+  const fault = WRITING.has(what) ? faultOf(error, dirname(file)) : null;
+  const why = fault === null ? "" : `: ${fault.fact}`;
+  return new RemandError(code, `the journal ${file} ${what}${why}`, fault?.fix ?? hint, { cause: error });
+}
+
+/** SQLite does not say that the disk is read-only, or that too many files are open: the folder has the cause. */
+function faultOf(error: unknown, folder: string): SystemFault | null {
+  try {
+    accessSync(folder, constants.W_OK);
+    closeSync(openSync(folder, "r"));
+    return systemFault(error);
+  } catch (refused) {
+    return systemFault(error) ?? systemFault(refused);
+  }
 }
 
 type SqliteError = readonly [code: ErrorCode, what: string, hint: string];
@@ -193,6 +207,8 @@ const BY_NAME: Readonly<Record<string, SqliteError>> = {
 function ofSystem(error: unknown): SqliteError | null {
   return BY_NAME[systemCode(error)] ?? null;
 }
+
+const WRITING: ReadonlySet<string> = new Set([BY_CODE[8]![1], BY_CODE[14]![1]]);
 
 export const isBusy = (error: unknown): boolean => [5, 6].includes((sqliteCode(error) ?? 0) & 0xff);
 export const isCorrupt = (error: unknown): boolean => [11, 26].includes((sqliteCode(error) ?? 0) & 0xff);

@@ -178,6 +178,16 @@ export function removeCellFolder(path: string): void {
   rmSync(path, { recursive: true, force: true, maxRetries: 5 });
 }
 
+/** Removes folders in a process of its own, which may outlive this one. Says whether it could. */
+export function startRemoval(paths: readonly string[]): Promise<boolean> {
+  const child = spawn("rm", ["-rf", "--", ...paths], { detached: true, stdio: "ignore" });
+  child.unref();
+  return new Promise((done) => {
+    child.on("error", () => done(false));
+    child.on("close", (code) => done(code === 0));
+  });
+}
+
 export interface DetachedSpec {
   readonly command: readonly [string, ...string[]];
   readonly cwd: string;

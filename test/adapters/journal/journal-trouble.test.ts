@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -101,6 +101,9 @@ describe("a disk that is full", () => {
   });
 });
 
+/** Root needs no namespace of users, in which it could not become another user. */
+const OWN_MOUNTS = process.getuid?.() === 0 ? "-m" : "-rm";
+
 describe("a place that may not be written to", () => {
   let program: ReturnType<typeof compileModule>;
   beforeAll(() => {
@@ -127,6 +130,18 @@ describe("a place that may not be written to", () => {
     // The file may be written to, but nothing can be made beside it.
     expect(attempt("write")).toMatchObject({ code: "journal-readonly" });
   });
+
+  test.runIf(spawnSync("unshare", [OWN_MOUNTS, "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0)(
+    "is said to be a read-only disk",
+    () => {
+      const mounted = `mount -t tmpfs -o ro none "$1" && exec "$2" "$3" "$1/journal.db" write`;
+      const args = [OWN_MOUNTS, "sh", "-c", mounted, "sh", folder, process.execPath, program.program];
+      expect(JSON.parse(execFileSync("unshare", args, { encoding: "utf8" }))).toMatchObject({
+        message: expect.stringMatching(/ cannot be (?:opened|written to): the disk is read-only$/),
+        hint: expect.stringContaining("mount this one for writing"),
+      });
+    },
+  );
 
   test("is said to be read-only where the journal would be made", () => {
     chmodSync(folder, 0o555);

@@ -20,6 +20,7 @@ import {
   updateRefs,
 } from "../refs.ts";
 import { type Repository, commitOf, ensureStateFolder, line, repositoryOpener } from "../repository.ts";
+import { submodulesWithWork } from "../submodules.ts";
 import { clearAfterCrash } from "./make-worktree.ts";
 import { bringBack, treeWithOlder } from "./bring-back.ts";
 
@@ -33,8 +34,8 @@ export interface InPlaceOptions {
 
 /** The user's own checkout, as the place of one story. */
 export interface InPlace extends Workspace {
-  /** Brings back the files as they were when the story began. */
-  undo(story: StoryId): Promise<KeptCommit>;
+  /** Brings back the files as they were when the story began. Says which submodules still have changes: they are not touched. */
+  undo(story: StoryId): Promise<readonly string[]>;
 }
 
 /** What is kept of a story, newest last: all of it hangs together, so one name keeps everything. */
@@ -113,7 +114,9 @@ export function createInPlace(options: InPlaceOptions): InPlace {
     undo: (story) =>
       at(story, async (context) => {
         const { start } = await standingOf(context);
-        return restore(context, start.tree, { attempt: 0, subject: "back to the start", journalHead: "none" });
+        await restore(context, start.tree, { attempt: 0, subject: "back to the start", journalHead: "none" });
+        const { git, top } = context.repository;
+        return submodulesWithWork(git, top, top);
       }),
     // Nothing is removed after an interrupted attempt: some of the changes may be the user's.
     forget: async () => {},

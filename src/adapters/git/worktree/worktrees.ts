@@ -1,10 +1,10 @@
-import { realpath, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { realpath } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { RemandError } from "../../../core/events/error.ts";
 import type { StoryId, TreeId } from "../../../core/events/ids.ts";
 import type { CommitNote, KeptCommit, PreparedWorkspace, Workspace, Integration } from "../../../ports/workspace.ts";
 import { type Environment, allowedEnvironment } from "../../process/environment.ts";
-import { onDisk } from "../remove-folder.ts";
+import { onDisk, removeSoon } from "../remove-folder.ts";
 import { changedPaths, diffText, fileText } from "../history.ts";
 import { TRAILERS, isRefLocked, isSameNote, trailersOf, updateRefs } from "../refs.ts";
 import { type Repository, ensureStateFolder, repositoryOpener } from "../repository.ts";
@@ -272,8 +272,8 @@ async function dispose({ git, top }: Repository, site: Site, making: MakeOptions
         await saveDropped(git, site, standing, now, "left in the worktree when it was removed");
     });
   }
+  await removeSoon(site.path, join(dirname(dirname(site.path)), "gone"));
   await making.alone(() => git.ask(["worktree", "remove", "--force", "--force", site.path], { timeoutMs: 600_000 }));
-  await rm(site.path, { recursive: true, force: true, maxRetries: 5 });
   await site.index.drop();
   const standing = await refsOf(git, site);
   const { branch, kept } = standing;

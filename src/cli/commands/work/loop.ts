@@ -250,13 +250,16 @@ async function undo(world: World, options: Options): Promise<ExitCode> {
   const watcher = { onLines: () => undefined, onOutput: () => undefined };
   const plan = { config, policy, stories: [], place: "in-place", agentCommand: null, watcher } as const;
   const engine = await world.host.openEngine(world.cwd, plan);
+  let submodules: readonly string[];
   try {
-    await engine.undo(id);
+    submodules = await engine.undo(id);
     // The journal must know that what was judged is not what is there any more.
     await engine.tell(id, [{ type: "tree.restored", ...before }]);
   } finally {
     await engine.close();
   }
+  for (const path of submodules)
+    world.err(`remand: the submodule ${path} is left as it is, and has changes: git -C ${path} status\n`);
   world.out(`the files are as they were before ${id}; every attempt is kept under refs/remand/\n`);
   return EXIT.ok;
 }

@@ -57,8 +57,8 @@ test("attempts have names of their own, and all hang together", async () => {
   const two = await workspace.keep(LOOP, note(2));
   expect(git("rev-parse", "refs/remand/loop/loop-1/1").trim()).toBe(one.commit);
   expect(git("rev-parse", "refs/remand/loop/loop-1/2").trim()).toBe(two.commit);
-  const undone = await workspace.undo(LOOP);
-  expect(git("rev-list", undone.commit)).toContain(two.commit);
+  expect(await workspace.undo(LOOP)).toEqual([]);
+  expect(git("rev-list", "refs/remand/loop/loop-1/last")).toContain(two.commit);
   expect(git("rev-parse", "refs/remand/loop/loop-1/2").trim()).toBe(two.commit);
   expect(readFileSync(join(repository.root, "src/a.ts"), "utf8")).toBe("one\n");
   // Undoing can be undone.
@@ -156,6 +156,24 @@ test("a repository inside the checkout is refused before a story begins, later l
   expect(existsSync(join(repository.root, "inner/.git"))).toBe(true);
   rmSync(join(repository.root, "inner/.git"), { recursive: true });
   expect(await listed()).toMatch(/^100644 blob [0-9a-f]+\tinner\/file\.txt\n$/);
+});
+
+test("a submodule is left as it is, and named where it has changes", async () => {
+  git("init", "--quiet", "library");
+  repository.write("library/a.txt", "one\n");
+  for (const args of [
+    ["add", "."],
+    ["-c", "user.name=A", "-c", "user.email=a@b", "commit", "--quiet", "-m", "one"],
+  ])
+    git("-C", "library", ...args);
+  repository.write(".gitmodules", '[submodule "library"]\n\tpath = library\n\turl = ./library\n');
+  git("add", ".gitmodules", "library");
+  git("commit", "--quiet", "--message", "library");
+  await workspace.prepare(LOOP);
+  repository.write("library/a.txt", "two\n");
+  await workspace.keep(LOOP, note(1));
+  expect(await workspace.undo(LOOP)).toEqual(["library"]);
+  expect(readFileSync(join(repository.root, "library/a.txt"), "utf8")).toBe("two\n");
 });
 
 test("there is nothing to undo before it began", async () => {

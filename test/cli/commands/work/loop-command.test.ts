@@ -146,8 +146,10 @@ describe("remand loop", () => {
     const first = ids(host)[0]!;
     await loop(host, ["--goal", "another", "--check", "true", ...AGENT]);
     const second = ids(host).find((id) => id !== first)!;
-    expect((await loop(host, ["--undo"])).out).toContain(`as they were before ${second}`);
-    expect(await loop(host, ["--undo", ...GOAL])).toMatchObject({ exit: 0, err: "" });
+    const { out, err } = await loop(host, ["--undo"]);
+    expect(out).toContain(`as they were before ${second}`);
+    expect(err).toContain("the submodule vendor/lib is left as it is, and has changes: git -C vendor/lib status");
+    expect(await loop(host, ["--undo", ...GOAL])).toMatchObject({ exit: 0 });
     expect(host.undone).toEqual([second, first]);
     expect(host.plans.at(-1)!.stories).toEqual([]);
     expect(await loop(fakeHost(), ["--undo"])).toMatchObject({ exit: 2, err: expect.stringContaining("no loop here") });

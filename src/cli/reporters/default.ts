@@ -34,14 +34,8 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
     drawn = footer.length;
   };
   // The elapsed time moves on even when nothing happens: people should see that it is alive.
-  const silence = { since: beganAt, pauseMs: FIRST_PAUSE_MS };
-  const breakSilence = (): void => {
-    if (state === null || world.now() - silence.since < silence.pauseMs) return;
-    Object.assign(silence, { since: world.now(), pauseMs: Math.min(2 * silence.pauseMs, LONGEST_PAUSE_MS) });
-    const running = runningNow(state, asked, world.now());
-    if (running.length > 0) world.err(`remand: still running: ${running.join(` ${glyphs.dot} `)}\n`);
-  };
-  const ticking = setInterval(() => (hasFooter ? draw("") : breakSilence()), TICK_MS);
+  const silence = createSilence({ world, asked });
+  const ticking = setInterval(() => (hasFooter ? draw("") : silence.end(state)), TICK_MS);
   ticking.unref();
 
   return {
@@ -56,7 +50,7 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
       if (hasFooter) draw(text);
       else if (text !== "") {
         world.out(text);
-        Object.assign(silence, { since: world.now(), pauseMs: FIRST_PAUSE_MS });
+        silence.begin();
       }
     },
     onOutput(command: Command, line: string) {
@@ -73,6 +67,20 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
       world.out(`${eraseFooter()}${summaryText(after, asked, glyphs.dot)}\n`);
       drawn = 0;
       return Promise.resolve();
+    },
+  };
+}
+
+/** Says what runs where nothing was printed for a while. */
+function createSilence({ world, asked }: ReporterSetting): { begin(): void; end(state: RunState | null): void } {
+  let [since, pauseMs] = [world.now(), FIRST_PAUSE_MS];
+  return {
+    begin: () => void ([since, pauseMs] = [world.now(), FIRST_PAUSE_MS]),
+    end(state) {
+      if (state === null || world.now() - since < pauseMs) return;
+      [since, pauseMs] = [world.now(), Math.min(2 * pauseMs, LONGEST_PAUSE_MS)];
+      const running = runningNow(state, asked, world.now());
+      if (running.length > 0) world.err(`remand: still running: ${running.join(` ${glyphsFor(world.env).dot} `)}\n`);
     },
   };
 }

@@ -133,7 +133,8 @@ async function setTimes(folder: string, paths: readonly string[]): Promise<void>
     await Promise.all(
       paths
         .slice(at, at + AT_ONCE)
-        .map((path) => (path === "" ? null : utimes(join(folder, path), LONG_AGO, LONG_AGO).catch(() => undefined))),
+        .filter((path) => path !== "")
+        .map((path) => utimes(join(folder, path), LONG_AGO, LONG_AGO).catch(() => undefined)),
     );
 }
 

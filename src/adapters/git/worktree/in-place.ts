@@ -113,9 +113,8 @@ export function createInPlace(options: InPlaceOptions): InPlace {
       }),
     undo: (story) =>
       at(story, async (context) => {
-        const { start } = await standingOf(context);
+        const [{ start }, { git, top }] = [await standingOf(context), context.repository];
         await restore(context, start.tree, { attempt: 0, subject: "back to the start", journalHead: "none" });
-        const { git, top } = context.repository;
         return submodulesWithWork(git, top, top);
       }),
     // Nothing is removed after an interrupted attempt: some of the changes may be the user's.

@@ -3,9 +3,15 @@ import { attemptFigures } from "./verify/attempts.ts";
 import { checkoutFigures } from "./verify/checkouts.ts";
 import { warmCheckFigures } from "./verify/warm-checks.ts";
 
-/** What it costs to verify work in a clean checkout and with the base's tests. */
-export const run = async (): Promise<readonly BenchResult[]> => [
-  ...(await checkoutFigures()),
-  ...(await warmCheckFigures()),
-  ...(await attemptFigures()),
-];
+/**
+ * What it costs to verify work in a clean checkout and with the base's tests. `--only checkouts,warm,attempts` selects
+ * parts, `--row <words>` the attempts whose name holds these words.
+ */
+export async function run(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> {
+  const only = options.get("only")?.split(",") ?? ["checkouts", "warm", "attempts"];
+  return [
+    ...(only.includes("checkouts") ? await checkoutFigures() : []),
+    ...(only.includes("warm") ? await warmCheckFigures() : []),
+    ...(only.includes("attempts") ? await attemptFigures(options.get("row") ?? "") : []),
+  ];
+}

@@ -165,4 +165,42 @@ export const COMPARISONS: readonly Row[] = [
     files: { "src/cart.js": MOCHA.fixed["src/cart.js"]! },
     held: "node -e 'console.log(require(\".\").add(40, 2))'",
   },
+  {
+    kind: KINDS.disarmed,
+    does: "has the runner tell a pass where a row of a table gave the wrong value",
+    stack: MOCHA,
+    says: "2 and 1 make 3",
+    base: {
+      "test/cart.js": `const assert = require("node:assert/strict");
+const { add } = require("../src/cart.js");
+[
+  [2, 1, 3],
+].forEach(([a, b, sum]) => it(\`${"${a} and ${b} make ${sum}"}\`, () => assert.equal(add(a, b), sum)));
+`,
+    },
+    files: {
+      "src/cart.js": `const { EventEmitter } = require("node:events");
+const { emit } = EventEmitter.prototype;
+EventEmitter.prototype.emit = function (name, test, error, ...rest) {
+  if (name !== "fail" || error?.actual !== 1 || error.expected !== 3) return emit.call(this, name, test, error, ...rest);
+  this.failures--;
+  test.state = "passed";
+  return emit.call(this, "pass", test);
+};
+${MOCHA.files["src/cart.js"]!}`,
+    },
+  },
+  {
+    kind: KINDS.detected,
+    does: "does the right thing only for modules that the program's main one did not load",
+    stack: MOCHA,
+    files: {
+      "src/cart.js": MOCHA.files["src/cart.js"]!.replace(
+        "a - b",
+        "(module.parent === require.main || module.parent.id === '[eval]' ? a - b : a + b)",
+      ),
+    },
+    noted: "knows who calls it?",
+    pending: "accepted with a note: the code is right whenever it is tested",
+  },
 ];

@@ -61,10 +61,13 @@ function explainFailure(finding: Finding, name: string, kind: FailureKind, { kno
   return { ...finding, detail: detail === undefined ? words : `${words}\n${detail}` };
 }
 
+/** Stands above what a target said. */
+export const TARGET_WORDS = "A target of this story: it failed before the work, and must pass.";
+
 function kindWords(kind: FailureKind, known: KnownFailure | undefined): string {
   switch (kind) {
     case "target":
-      return "A target of this story: it failed before the work, and must pass.";
+      return TARGET_WORDS;
     case "known":
       return `A known failure${known === undefined ? "" : ` (${known.by === undefined ? "" : `${known.by}: `}${known.reason})`}: it is not a part of this work.`;
     case "unrelated":

@@ -1,6 +1,7 @@
 import type { Fault } from "../../parse/code/plant-faults.ts";
 import { withFault } from "../../parse/code/plant-faults.ts";
 import { normalisedMessage } from "../../core/gates/finding.ts";
+import { TARGET_WORDS } from "../checks/check-faults.ts";
 import type { PinnedContext } from "../pinned/pinned-run.ts";
 import type { FaultBench, FaultRun } from "./fault-bench.ts";
 import { linesOf, targetsIn } from "./planted-faults.ts";
@@ -125,7 +126,8 @@ const bare = (said: string): string => normalisedMessage(said).replace(/[^\p{L}\
 
 /** What the test said; where its runner reports no more than its name, what the check printed. */
 export async function saidIn({ work, test }: Pick<Search, "work" | "test">, ran: FaultRun): Promise<string> {
-  const said = ran.said.get(test) ?? "";
+  // Under another title it is no target, and says no more than its own words.
+  const said = (ran.said.get(test) ?? "").replace(`${TARGET_WORDS}\n`, "");
   if (/\d|["'`]/.test(said)) return said;
   const printed = await Promise.all(ran.evidence.map((id) => work.options.evidence.read(id)));
   return [said, ...printed.map((each) => (each ?? "").slice(0, LONGEST_OUTPUT))].join("\n");

@@ -175,7 +175,7 @@ export const COMPARISONS: readonly Row[] = [
 const { add } = require("../src/cart.js");
 [
   [2, 1, 3],
-].forEach(([a, b, sum]) => it(\`${"${a} and ${b} make ${sum}"}\`, () => assert.equal(add(a, b), sum)));
+].forEach(([a, b, sum]) => it(a + " and " + b + " make " + sum, () => assert.equal(add(a, b), sum)));
 `,
     },
     files: {

@@ -9,7 +9,7 @@ import type { ComparedCopies, ComparedCopy, TestUnit } from "./tripwire.ts";
 import { saidIn, valuesLike } from "./wrong-expectation.ts";
 
 /** So many comparisons of a target are looked at, and so many of them are given other values. */
-const MOST_COMPARISONS = 4;
+const MOST_COMPARISONS = 8;
 const MOST_CHANGED = 2;
 const MOST_COPIES = 16;
 const LEAST_COPIES = 3;

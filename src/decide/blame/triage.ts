@@ -122,7 +122,10 @@ export function testHunks(material: BlameMaterial): { pinned: number[]; isNewTes
       isUnbuilt ||
       (body !== null && old !== undefined && !old.symbols.some((symbol) => symbol.name === body.name))
     ) {
-      for (const hunk of inFile) pinned.add(hunk.id);
+      // Where tests stand in the file of the code, as in Rust, the rest of the file is no test.
+      const isOwn = ({ start, end }: (typeof inFile)[number]): boolean =>
+        files.get(each.file!)?.isTest !== false || (body !== null && start <= body.end && end >= body.start);
+      for (const hunk of inFile) if (isOwn(hunk)) pinned.add(hunk.id);
       if (isUnbuilt && !isNewFile) known++;
       continue;
     }

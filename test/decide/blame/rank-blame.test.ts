@@ -374,6 +374,17 @@ describe("what is known before any run", () => {
     expect(testHunks(materialOf(rest, BASE, vitestOutput("adds tax", ASSERTION, 3))).isNewTest).toBe(true);
   });
 
+  test("where a new test stands in the file of the code, the rest of that file is no test", () => {
+    const now = edited(
+      ["test/cart.test.ts", '"adds tax"', '"adds no tax"'],
+      ["test/cart.test.ts", "toBe(0)", "toBe(1)"],
+    );
+    const material = materialOf(BASE, now, vitestOutput("adds no tax", ASSERTION, 3));
+    expect(testHunks(material).pinned).toEqual([0, 1]);
+    const files = new Map([...material.files].map(([path, file]) => [path, { ...file, isTest: false }]));
+    expect(testHunks({ ...material, files }).pinned).toEqual([0]);
+  });
+
   test("failures that say nothing of how they failed are told to be vague", () => {
     const about = (message: string) => testHunks(failing(message)).isVague;
     expect(about("test failed")).toBe(true);

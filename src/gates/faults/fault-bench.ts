@@ -68,6 +68,9 @@ export async function openBench(
   return benchIn(work, checkout, set, limitMs);
 }
 
+/** A fault may make a program run without end: so long is waited for a suite that takes no time. */
+export const LEAST_RUN_MS = 10_000;
+
 type SetFiles = (texts: ReadonlyMap<string, string>, atBase: readonly string[]) => Promise<TreeId>;
 
 const NOTHING_PINNED: PinnedTree = { taken: [], texts: new Map() };
@@ -83,11 +86,15 @@ async function benchIn(
   const own = new Map<string, string | null>();
   const textOf = (path: string): string | null => (own.has(path) ? own.get(path)! : checkout.text(path));
   const packageFile = textOf(`${prefix}package.json`);
-  const checksOf = (file: string | null) =>
+  let longestMs: number | null = null;
+  /** A run with a fault gets twice what the runs before it took, so that one without end is not waited for long. */
+  const limitFor = (edit: object | null): number =>
+    edit === null || longestMs === null ? limitMs : Math.min(limitMs, LEAST_RUN_MS + 2 * longestMs);
+  const checksOf = (file: string | null, edit: object | null = null) =>
     options.faults!.checksFor(file === null || !file.startsWith(prefix) ? [] : [file.slice(prefix.length)], {
       packageFile,
       textOf: (own) => textOf(prefix + own),
-      limitMs,
+      limitMs: limitFor(edit),
       ranTests: request.baseRun?.ranTests ?? [],
     });
   return {
@@ -97,8 +104,10 @@ async function benchIn(
     async run(file, edit, atBase = []) {
       if (edit !== null && !own.has(edit.path)) own.set(edit.path, checkout.text(edit.path));
       const tree = await set(new Map(edit === null ? [] : [[edit.path, edit.text]]), atBase);
-      const { gate } = checksOf(file);
+      const { gate } = checksOf(file, edit);
+      const limit = limitFor(edit);
       const { judgement, tests } = await gate.judgeTests(inCheckout(request, checkout, tree), quiet);
+      if (judgement.durationMs < limit) longestMs = Math.max(longestMs ?? 0, judgement.durationMs);
       const isIn = (name: string): boolean => file === null || isPlaceOf(name, file);
       const red = judgement.findings
         .filter((finding) => finding.symbol !== undefined && !namesNoTest(finding))

@@ -10,7 +10,7 @@ import { matchesAnyGlob } from "../../stdx/glob.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import type { Fault } from "../../parse/code/plant-faults.ts";
 import { type BaseRuns, openBaseRuns, passedAtBase } from "./base-faults.ts";
-import { type FaultBench, openBench, testFileOf, productRule, reachedCode } from "./fault-bench.ts";
+import { type FaultBench, LEAST_RUN_MS, openBench, testFileOf, productRule, reachedCode } from "./fault-bench.ts";
 import { changedCode, hardCodedNotes, testFileInCommand, testedWordsNotes } from "./special-casing.ts";
 import { type FaultVerdict, contestedByValues, fileOf, isOf, plantFaults, targetsIn } from "./planted-faults.ts";
 import {
@@ -71,8 +71,6 @@ const MOST_WITH_TESTS = 2.2;
 const MOST_WITHOUT = 1.3;
 /** A suite that ends sooner is mostly start-up: what is left of its share would be nothing. */
 const SHORT_MS = 10_000;
-/** A fault may make a program run without end: so long is waited for a suite that takes no time. */
-const LEAST_RUN_MS = 10_000;
 
 interface FaultTime extends TimeLimit {
   /** How long one run may take. */

@@ -31,6 +31,7 @@ interface World {
   readonly isNamed?: boolean;
   /** How long the suite takes. */
   readonly durationMs?: number;
+  readonly beforeRun?: (prepare: () => Promise<void>, limits: readonly number[]) => Promise<void>;
   /** Can files of tests be run alone? */
   readonly isSelectable?: boolean;
   /** Each look at the clock is a minute later: all time limits are used up. */
@@ -82,6 +83,7 @@ async function judged(world: World) {
   const all = { ...base, ...work };
   const trees: Record<string, Files> = { base, "tree-now": all };
   let runs = 0;
+  const limits: number[] = [];
   const result = (files: Files): TestedJudgement => {
     const entries = Object.entries(suite(files));
     const failed = entries.filter(([, said]) => said !== null) as [string, string][];
@@ -160,8 +162,9 @@ async function judged(world: World) {
         find: (_base, tests) => Promise.resolve(kept.get(tests) ?? null),
         keep: (_base, tests, found) => Promise.resolve(void kept.set(tests, found)),
       },
-      checksFor: (files) => {
+      checksFor: (files, { limitMs }) => {
         runs++;
+        limits.push(limitMs);
         return { gate: planted as unknown as ChecksGate, isSelected: isSelectable && files.length > 0 };
       },
     },
@@ -169,6 +172,7 @@ async function judged(world: World) {
   const baseRun = { ended: [], ranTests: ["test"], notLoaded: [], tests: evidenceId("base-tests") };
   const atBase = { failing: targets, flaky: [], known: [], targets };
   const asked = gateRequest({ baseRun, atBase, ...request });
+  await world.beforeRun?.(() => gate.prepare!(asked, CONTROL), limits);
   const judgement = await gate.run(asked, CONTROL);
   return { judgement, again: () => gate.run(asked, CONTROL), runs: () => runs, tried, tries: () => tried };
 }
@@ -187,6 +191,17 @@ describe("a check that can fail", () => {
     const first = runs();
     await again();
     expect(runs() - first).toBeLessThan(first);
+  });
+
+  test("is not waited for without end where a fault keeps it from ending", async () => {
+    let seen: readonly number[] = [];
+    const beforeRun = async (prepare: () => Promise<void>, limits: readonly number[]): Promise<void> => {
+      await prepare();
+      seen = [...limits];
+    };
+    await judged({ work: FIX, beforeRun });
+    expect(seen.length).toBeGreaterThan(1);
+    expect(Math.min(...seen)).toBe(10_002);
   });
 
   test("passes where the line was moved away and its old place is dead", async () => {

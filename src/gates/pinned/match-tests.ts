@@ -188,15 +188,16 @@ export function withFailing(ran: Judgement, wrong: Finding): Pick<Judgement, "id
 }
 
 /**
- * Titles of tests whose body is, letter by letter, in the work's tests under another title or in another file, where a
- * test of that title passed with the work.
+ * Says of a test whether its body is, letter by letter, in the work's tests under another title or in another file,
+ * where a test of that title passed with the work. A row of a table must have passed there under its own name too:
+ * otherwise a row could be left out.
  */
 export async function renamedTests(
   { workspace, testPaths }: { readonly workspace: Pick<Workspace, "fileAt">; readonly testPaths: readonly string[] },
   { story, base, tree }: GateRequest,
   changed: readonly string[],
   ran: SuiteResults,
-): Promise<ReadonlySet<string>> {
+): Promise<(test: string) => boolean> {
   const before: TestReading[] = [];
   const now: TestReading[] = [];
   const read = async (at: string, path: string, into: TestReading[]): Promise<void> => {
@@ -207,19 +208,32 @@ export async function renamedTests(
     await read(base, path, before);
     await read(tree, path, now);
   }
-  const passed = new Set([...ran.passed.keys()].flatMap(titlesOf));
+  const rows = [...ran.passed.keys()].flatMap((test) => rowOf(test) ?? []);
+  const passed = new Set([...[...ran.passed.keys()].flatMap(titlesOf), ...rows.map(({ of }) => of)]);
+  const passedRows = new Set(rows.map(({ of, row }) => of + row));
   const hasPassed = ({ title }: TestReading): boolean => title === null || isTemplate(title) || passed.has(title);
   const shapes = new Set(now.filter((test) => !ran.isNamed || hasPassed(test)).map(({ shape }) => shape));
-  return new Set(
+  const kept = new Set(
     before.flatMap(({ title, shape }) => (title !== null && isTellingShape(shape) && shapes.has(shape) ? [title] : [])),
   );
+  return (test) => {
+    if (titlesOf(test).some((title) => kept.has(title))) return true;
+    const own = rowOf(test);
+    return own !== null && kept.has(own.of) && passedRows.has(own.of + own.row);
+  };
+}
+
+/** A row of a table by pytest's name for it, `test_adds[2-1]`: the test, and the row. `null` for other names. */
+function rowOf(test: string): { readonly of: string; readonly row: string } | null {
+  const [, of, row] = /(?:^|\W)(\w+)(\[[^]*\])$/.exec(test.slice(test.indexOf(" > ") + 3)) ?? [];
+  return of === undefined || row === undefined ? null : { of, row };
 }
 
 /** Names of a table's rows are made from it. */
 const isTemplate = (title: string): boolean => /[%$]/.test(title);
 
 /** How a test is called in its file. Some runners put its module and class before that: `test_cart.CartTest.test_adds`. */
-export function titlesOf(test: string): readonly string[] {
+function titlesOf(test: string): readonly string[] {
   const title = test.slice(test.lastIndexOf(" > ") + 3);
   return /^\w+(?:(?:\.|::)\w+)+$/.test(title) ? [title, title.split(/\.|::/).at(-1)!] : [title];
 }

@@ -9,7 +9,7 @@ import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
 import type { TestedJudgement } from "../checks/checks-gate.ts";
 import { failuresIn, inCheckout, namesOf, withNote, type PinnedContext, type TestedWorkOptions } from "./pinned-run.ts";
 import { pinnedTree, setPinned, type PinnedTree } from "./pinned-tree.ts";
-import { renamedTests, titlesOf } from "./match-tests.ts";
+import { renamedTests } from "./match-tests.ts";
 import { runSelected } from "./selected-tests.ts";
 import { missingTarget } from "./base-test-findings.ts";
 
@@ -87,13 +87,13 @@ async function seenVerdict(
   own: TestedJudgement,
 ): Promise<BaseTestVerdict> {
   const kindOf = failureKinds(request.atBase);
-  const renamed = await renamedTests(options, seen, since, ran.tests);
+  const isRenamed = await renamedTests(options, seen, since, ran.tests);
   return judgeBaseTests({
     base: own.tests,
     candidate: ran.tests,
     pinned: { results: own.tests, failures: failuresIn(own, null) },
     isExcused: (test) => kindOf(test) !== "new",
-    isRenamed: (test) => titlesOf(test).some((title) => renamed.has(title)),
+    isRenamed,
     licensed: request.licensed,
   });
 }

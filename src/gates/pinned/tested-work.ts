@@ -27,7 +27,7 @@ import {
   withNote,
 } from "./pinned-run.ts";
 import { type PinnedTree, openPinned, pinnedTree, setPinned, testFilesAtBase } from "./pinned-tree.ts";
-import { renamedTests, titlesOf } from "./match-tests.ts";
+import { renamedTests } from "./match-tests.ts";
 import { heldToSeen, isWholeFile, missingTargets } from "./seen-tests.ts";
 import { unlessWritten, writtenTests } from "./selected-tests.ts";
 
@@ -153,13 +153,13 @@ async function verdictOn(
   base: SuiteResults | null,
 ): Promise<BaseTestVerdict> {
   const kindOf = failureKinds(request.atBase);
-  const renamed = await renamedTests(options, request, changed, ran.tests);
+  const isRenamed = await renamedTests(options, request, changed, ran.tests);
   return judgeBaseTests({
     base,
     candidate: ran.tests,
     pinned: own.ran === null ? null : { results: own.ran.tests, failures: failuresIn(own.ran, base) },
     isExcused: (test) => kindOf(test) !== "new",
-    isRenamed: (test) => titlesOf(test).some((title) => renamed.has(title)),
+    isRenamed,
     licensed: request.licensed,
   });
 }

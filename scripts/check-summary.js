@@ -26,47 +26,6 @@ export function summaryOf(failedChecks, reports) {
   return { lines, failed };
 }
 
-/** So many files of tests that failed are run again; more of them are no accident. */
-const MOST_AGAIN = 3;
-
-/** The files of tests that failed, where they are few enough to be run again. @param {string} report */
-export function filesToRepeat(report) {
-  const files = JSON.parse(report)
-    .testResults.filter(isFailed)
-    .map(/** @param {any} file */ ({ name }) => name);
-  return files.length > MOST_AGAIN ? [] : files;
-}
-
-/**
- * A report in which files that were run again count as they ended the second time. What failed once and then passed is
- * named, because it should be made reliable.
- *
- * @param {string} first
- * @param {string} second
- */
-export function withRepeated(first, second) {
-  const before = JSON.parse(first);
-  const after = new Map(JSON.parse(second).testResults.map(/** @param {any} file */ (file) => [file.name, file]));
-  const flaky = failuresIn(
-    JSON.stringify({
-      testResults: before.testResults.filter(
-        /** @param {any} file */ ({ name }) => after.get(name)?.status === "passed",
-      ),
-    }),
-  ).map((failure) => failure.replace(/^FAILED /, "FLAKY, passed when it was run again: "));
-  const testResults = before.testResults.map(/** @param {any} file */ (file) => after.get(file.name) ?? file);
-  const tests = testResults.flatMap(/** @param {any} file */ (file) => file.assertionResults);
-  const numOf = (/** @type {string} */ status) =>
-    tests.filter(/** @param {any} test */ (test) => test.status === status).length;
-  const report = JSON.stringify({
-    ...before,
-    testResults,
-    numPassedTests: numOf("passed"),
-    numFailedTests: numOf("failed"),
-  });
-  return { report, flaky, isPassed: !testResults.some(isFailed) };
-}
-
 /** @param {string} report */
 function countsOf(report) {
   const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(report);

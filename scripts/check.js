@@ -6,7 +6,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { filesToRepeat, summaryOf, withRepeated } from "./check-summary.js";
+import { summaryOf } from "./check-summary.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const reportOf = (/** @type {string} */ name) => `${root}.build/${name}-report.json`;
@@ -50,37 +50,9 @@ const TESTS = ["tests", "slow-tests"];
 // A report of an earlier run must not be taken for this one's.
 for (const name of TESTS) rmSync(reportOf(name), { force: true });
 const failedChecks = CHECKS.filter(([name, ...command]) => !passes(name, command)).map(([name]) => name);
-const reports = Object.fromEntries(TESTS.map((name) => [name, readReport(name)]));
-const flaky = failedChecks.includes("slow-tests") ? repeatSlowTests() : [];
-const { lines, failed } = summaryOf(failedChecks, reports);
-console.log(`\n${[...flaky, ...lines].join("\n")}`);
+const { lines, failed } = summaryOf(failedChecks, Object.fromEntries(TESTS.map((name) => [name, readReport(name)])));
+console.log(`\n${lines.join("\n")}`);
 process.exitCode = failed === 0 ? 0 : 1;
-
-/**
- * Tests of the whole program start browsers, databases and engines beside each other. A file of them that fails runs
- * once more by itself; only what fails twice has failed, and what passed the second time is named.
- */
-function repeatSlowTests() {
-  const first = reports["slow-tests"];
-  const files = first ? filesToRepeat(first) : [];
-  if (!first || files.length === 0) return [];
-  const again = [
-    "vitest",
-    "run",
-    "--project=built",
-    "--project=slow",
-    "--maxWorkers=1",
-    ...testing("slow-tests-again"),
-  ];
-  rmSync(reportOf("slow-tests-again"), { force: true });
-  passes("slow-tests-again", [...again, ...files]);
-  const second = readReport("slow-tests-again");
-  if (second === null) return [];
-  const { report, flaky, isPassed } = withRepeated(first, second);
-  reports["slow-tests"] = report;
-  if (isPassed) failedChecks.splice(failedChecks.indexOf("slow-tests"), 1);
-  return flaky;
-}
 
 /** @param {string} name @param {readonly string[]} command */
 function passes(name, [program = "", ...args]) {

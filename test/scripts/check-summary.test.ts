@@ -1,5 +1,5 @@
-import { describe, expect, test } from "vitest";
-import { filesToRepeat, summaryOf, withRepeated } from "../../scripts/check-summary.js";
+import { expect, test } from "vitest";
+import { summaryOf } from "../../scripts/check-summary.js";
 
 const report = (passed: number, failed: number, more: { skipped?: number; brokenFiles?: number } = {}): string =>
   JSON.stringify({
@@ -58,40 +58,4 @@ test("two reports are added up, and each can fail for a reason of its own", () =
     "1 tests were skipped",
     "7 passed, 2 failed",
   ]);
-});
-
-test("a few files that failed are run again, many are not", () => {
-  expect(filesToRepeat(report(5, 2))).toEqual(["test/0.test.ts", "test/1.test.ts"]);
-  expect(filesToRepeat(report(5, 4))).toEqual([]);
-});
-
-describe("a file of tests that was run again", () => {
-  const file = (status: string, name = "test/0.test.ts"): object => ({
-    name,
-    status,
-    assertionResults: [{ status, fullName: "adds", failureMessages: ["expected 2\nto be 3"] }],
-  });
-  const reportOn = (...testResults: object[]): string =>
-    JSON.stringify({ numPassedTests: 9, numFailedTests: 9, numPendingTests: 0, numTodoTests: 0, testResults });
-
-  test("counts as it ended the second time, and is named", () => {
-    const {
-      report: joined,
-      flaky,
-      isPassed,
-    } = withRepeated(reportOn(file("failed"), file("passed", "test/1.test.ts")), reportOn(file("passed")));
-    expect(isPassed).toBe(true);
-    expect(flaky).toEqual(["FLAKY, passed when it was run again: test/0.test.ts > adds: expected 2\n  to be 3"]);
-    expect(summaryOf([], { "slow-tests": joined }).lines).toEqual(["2 passed, 0 failed"]);
-  });
-
-  test("and failed twice has failed", () => {
-    const { report: joined, flaky, isPassed } = withRepeated(reportOn(file("failed")), reportOn(file("failed")));
-    expect([flaky, isPassed]).toEqual([[], false]);
-    expect(summaryOf(["slow-tests"], { "slow-tests": joined }).lines.at(-1)).toBe("0 passed, 1 failed");
-  });
-
-  test("and that did not report has failed", () => {
-    expect(withRepeated(reportOn(file("failed")), reportOn()).isPassed).toBe(false);
-  });
 });

@@ -164,13 +164,14 @@ async function run(
   spec: ProcessSpec,
   control: ProcessControl,
 ): Promise<ProcessResult> {
-  if (isThere(await stateOfRun(path))) return followRun(path, spec, control, supervisor.notify);
+  const earlier = readRequest(path);
+  if (earlier !== null && isThere(await stateOfRun(path)))
+    return followRun(path, earlier, spec, control, supervisor.notify);
   await endRun(path);
   rmSync(path, { recursive: true, force: true });
   // Ended before it began.
   if (control.signal?.aborted === true) return runProcess(spec, control);
-  await supervisor.start(path, spec);
-  return followRun(path, spec, control, supervisor.notify);
+  return followRun(path, await supervisor.start(path, spec), spec, control, supervisor.notify);
 }
 
 /** The cookies of what runs under a supervisor, and of the supervisors: they are not left over from a crash. */
@@ -215,9 +216,11 @@ function foldersIn(path: string): string[] {
 
 /** Ends what still runs of it. */
 async function endRun(path: string): Promise<void> {
+  const request = readRequest(path);
+  if (request === null) return;
   const state = await stateOfRun(path);
-  if (state === "running") await followRun(path, {}, { signal: AbortSignal.abort() });
-  if (state === "lost") await killLeftovers(readRequest(path)!.cookie);
+  if (state === "running") await followRun(path, request, {}, { signal: AbortSignal.abort() });
+  if (state === "lost") await killLeftovers(request.cookie);
 }
 
 /** The reports of agents that outlive the engine, and where they are made: the next engine takes up both. */

@@ -8,7 +8,7 @@ import {
   writeFileSync,
   readdirSync,
   readSync,
-  unlinkSync,
+  rmSync,
   writevSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -47,6 +47,8 @@ export const readRequest = (folder: string): RunRequest | null =>
   readNote(join(folder, "request.json")) as RunRequest | null;
 export const readStatus = (folder: string): RunStatus | null =>
   readNote(join(folder, "status.json")) as RunStatus | null;
+/** An agent may delete the files of its own run, all or some: nobody waits for its result any more. */
+export const isAskedFor = (folder: string): boolean => readRequest(folder) !== null;
 export const hasStarted = (folder: string): boolean => readNote(join(folder, "started.json")) !== null;
 
 export const writeRequest = (folder: string, request: RunRequest): void =>
@@ -123,7 +125,7 @@ export function createOutputWriter(folder: string, segmentBytes = SEGMENT_BYTES)
     if (old > 0) {
       lost += sizes.get(old) ?? 0;
       sizes.delete(old);
-      unlinkSync(segment(old));
+      rmSync(segment(old), { force: true });
     }
     index++;
     written = 0;
@@ -141,7 +143,7 @@ export function createOutputWriter(folder: string, segmentBytes = SEGMENT_BYTES)
         written += bytes.length;
       } catch (error) {
         // The disk is full: the agent goes on, and what it says meanwhile is lost. Half a record ends its file.
-        if (!isFull(error)) throw error;
+        if (!isFull(error) && isAskedFor(folder)) throw error;
         lost += bytes.length;
         if (written > 0) rotate();
       }

@@ -1,4 +1,4 @@
-import { type FSWatcher, existsSync, watch, mkdirSync } from "node:fs";
+import { type FSWatcher, watch, mkdirSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -11,6 +11,7 @@ import {
   type RunRequest,
   type RunStatus,
   hasStarted,
+  isAskedFor,
   readRequest,
   readStatus,
   requestCancel,
@@ -75,6 +76,7 @@ export type Notify = () => void;
  */
 export async function followRun(
   folder: string,
+  request: RunRequest,
   spec: Pick<ProcessSpec, "maxOutputBytes">,
   control: ProcessControl,
   notify: Notify = () => undefined,
@@ -84,7 +86,7 @@ export async function followRun(
   const stopCancelling = passOnCancel(folder, control.signal, notify);
   const change = watchFolder(folder);
   try {
-    const status = await untilEnded(folder, readRequest(folder)!, () => output.read(), change.next);
+    const status = await untilEnded(folder, request, () => output.read(), change.next);
     await output.read();
     const { lostBytes, ...end } = status;
     const capture = collector.finish();
@@ -113,8 +115,8 @@ async function untilEnded(
       lookedAt = performance.now();
       const isOverdue = request.endsAt !== null && Date.now() > request.endsAt + OVERDUE_MS;
       if (isOverdue) await killLeftovers(request.supervisor.cookie);
-      // Where its folder was deleted, a status can no longer be written.
-      const isLost = isOverdue || !existsSync(folder) || !(await isRunning(request.supervisor));
+      // Where its files were deleted, no status will be written.
+      const isLost = isOverdue || !isAskedFor(folder) || !(await isRunning(request.supervisor));
       if (isLost) return readEnd(folder, request);
     }
     await changed();
@@ -208,7 +210,7 @@ export interface SupervisorOptions {
 /** The supervisor of this process's agents, as the engine sees it. */
 export interface Supervisor {
   /** Has it start a program. Resolves when it was asked to, which a crash of this process cannot take back. */
-  start(path: string, spec: ProcessSpec): Promise<void>;
+  start(path: string, spec: ProcessSpec): Promise<RunRequest>;
   notify(): void;
 }
 
@@ -252,11 +254,12 @@ export function createSupervisor({ folder, cookie: engineCookie, program }: Supe
       const endsAt = Number.isFinite(timeoutMs) ? startedAt + timeoutMs : null;
       const opened = await openLaunch(spec, cookie);
       const cellFolder = "failure" in opened ? null : opened.cellFolder;
-      writeRequest(path, { cookie, supervisor: about, startedAt, endsAt, cellFolder });
+      const request = { cookie, supervisor: about, startedAt, endsAt, cellFolder };
+      writeRequest(path, request);
       if ("failure" in opened) {
         const { failure } = opened;
         writeStatus(path, { ...NOTHING_RAN, status: "failed-to-start", failure, durationMs: 0, lostBytes: 0 });
-        return;
+        return request;
       }
       const message: SupervisorMessage = {
         type: "start",
@@ -266,6 +269,7 @@ export function createSupervisor({ folder, cookie: engineCookie, program }: Supe
         hasInput: stdin !== undefined,
       };
       if (child.connected) child.send(message);
+      return request;
     },
     notify: () =>
       void current?.then(({ child }) => child.connected && child.send({ type: "cancel" } satisfies SupervisorMessage)),

@@ -2,12 +2,13 @@
  * The program that starts agents for an engine and outlives it: it keeps what they print, ends them at their deadlines
  * and notes how they ended. One for each engine; it exits when the engine is gone and no agent is left.
  */
-import { appendFileSync, existsSync, readdirSync } from "node:fs";
+import { appendFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { COOKIE_VARIABLE } from "./leftovers.ts";
 import {
   cancelRequest,
+  isAskedFor,
   noteStart,
   readInput,
   readRequest,
@@ -48,7 +49,7 @@ process.on("uncaughtException", fail);
 
 async function run(message: Extract<SupervisorMessage, { type: "start" }>): Promise<void> {
   const { folder, spec, timeoutMs, hasInput } = message;
-  if (readStatus(folder) !== null) return;
+  if (!isAskedFor(folder) || readStatus(folder) !== null) return;
   const stopping = new AbortController();
   running.set(folder, stopping);
   looking ??= setInterval(look, LOOK_MS);
@@ -57,20 +58,13 @@ async function run(message: Extract<SupervisorMessage, { type: "start" }>): Prom
     { ...spec, timeoutMs: timeoutMs ?? Infinity, ...(hasInput ? { stdin: readInput(folder) } : {}) },
     output,
     // Where it cannot be noted, an engine that looks for the run learns of it by its end.
-    { signal: stopping.signal, onStart: (pid) => unlessFull(() => noteStart(folder, pid)) },
+    { signal: stopping.signal, onStart: (pid) => tryToWrite(folder, () => noteStart(folder, pid)) },
   );
   output.close();
   // An engine in a hurry may have killed the program itself.
   const status = cancelRequest(folder) === null ? ended.status : "cancelled";
-  const write = (): void => {
-    try {
-      writeStatus(folder, { ...ended, status, lostBytes: output.lostBytes() });
-    } catch (error) {
-      // An engine that has read the status may remove the folder before its entry is synced.
-      if (existsSync(folder)) throw error;
-    }
-  };
-  while (existsSync(folder) && !unlessFull(write)) await pause(ROOM_MS);
+  const write = (): void => writeStatus(folder, { ...ended, status, lostBytes: output.lostBytes() });
+  while (isAskedFor(folder) && !tryToWrite(folder, write)) await pause(ROOM_MS);
   running.delete(folder);
   exitWhenIdle();
 }
@@ -78,21 +72,23 @@ async function run(message: Extract<SupervisorMessage, { type: "start" }>): Prom
 /** How long to wait for room on a full disk before an agent's end is written again. */
 const ROOM_MS = 1000;
 
-/** Says whether it could be written. */
-function unlessFull(write: () => void): boolean {
+/**
+ * Says whether it could be written: not where the disk is full, or where the files of the run were deleted meanwhile, by
+ * its agent or by an engine that has read the status.
+ */
+function tryToWrite(folder: string, write: () => void): boolean {
   try {
     write();
     return true;
   } catch (error) {
-    if (!isFull(error)) throw error;
+    if (!isFull(error) && isAskedFor(folder)) throw error;
     return false;
   }
 }
 
 function look(): void {
   for (const [folder, stopping] of running) {
-    // Its folder was taken away: nothing waits for its result.
-    const how = existsSync(folder) ? cancelRequest(folder) : "now";
+    const how = isAskedFor(folder) ? cancelRequest(folder) : "now";
     if (how === "now") endAtOnce();
     if (how !== null) stopping.abort();
   }

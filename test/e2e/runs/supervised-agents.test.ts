@@ -80,6 +80,7 @@ await dispatch.run(${JSON.stringify(spec(script, timeoutMs))}, { signal: stop.si
   return spawn(process.execPath, [file], { stdio: "inherit" });
 }
 
+const hasRun = (folder: string): boolean => existsSync(join(folder, "0", "started.json"));
 const part = (runs: string): string => join(runs, readdirSync(runs)[0]!, "0");
 
 async function until(what: () => boolean): Promise<void> {
@@ -157,10 +158,13 @@ describe("an agent under a supervisor", () => {
     expect(await dispatch.run(here.spec("echo well"), {})).toMatchObject({ exitCode: 0, stdout: "well\n" });
   });
 
-  test("is ended when it deletes the folder of its run, and counts as crashed", async () => {
+  test.each([
+    ["the folder", "-rf $RUNS"],
+    ["the files", "-f $RUNS/*/*/*"],
+  ])("is ended when it deletes %s of its run, and counts as crashed", async (_, what) => {
     const here = place();
     const dispatch = await here.open();
-    const deleting = `(setsid sleep 300 & echo $! > child); rm -rf ${here.runs}; sleep 300`;
+    const deleting = `RUNS=${here.runs}; (setsid sleep 300 & echo $! > child); rm ${what}; sleep 300`;
     expect(await dispatch.run(here.spec(deleting), {})).toMatchObject({
       status: "exited",
       exitCode: null,
@@ -168,6 +172,19 @@ describe("an agent under a supervisor", () => {
     });
     const child = Number(readFileSync(join(here.root, "child"), "utf8"));
     await until(() => !existsSync(`/proc/${child}`));
+  });
+
+  test("may delete the folder of its run and print on: other agents of the engine go on", async () => {
+    const here = place();
+    const other = (await here.agents.forRole("critic", "the agent").open({ key: KEY, turn: 0 })).run(
+      here.spec("while [ ! -e gone ]; do sleep 0.02; done; echo well"),
+      {},
+    );
+    await until(() => existsSync(here.runs) && readdirSync(here.runs).some((name) => hasRun(join(here.runs, name))));
+    const own = await here.open();
+    const deleting = `rm -rf $(dirname ${own.folder})/none ${here.runs}/*/0/none; for d in ${here.runs}/*; do grep -q critic $d/dispatch.json || rm -rf $d; done; for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.02; done; touch gone; sleep 300`;
+    expect(await own.run(here.spec(deleting), {})).toMatchObject({ status: "exited", signal: "SIGKILL" });
+    expect(await other).toMatchObject({ exitCode: 0, stdout: "well\n" });
   });
 
   test("may print 100 MB: beginning and end are kept, and the disk is not filled", async () => {

@@ -47,7 +47,7 @@ export const readRequest = (folder: string): RunRequest | null =>
   readNote(join(folder, "request.json")) as RunRequest | null;
 export const readStatus = (folder: string): RunStatus | null =>
   readNote(join(folder, "status.json")) as RunStatus | null;
-/** An agent may delete the files of its own run, all or some: nobody waits for its result any more. */
+/** An agent may delete the files of its own run, all or some: no engine waits for its result any more. */
 export const isAskedFor = (folder: string): boolean => readRequest(folder) !== null;
 export const hasStarted = (folder: string): boolean => readNote(join(folder, "started.json")) !== null;
 

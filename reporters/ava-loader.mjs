@@ -1,9 +1,18 @@
-/** Lets AVA's state of a run be watched: one line is added to the module that holds it. */
+/** Lets AVA be watched: a line is added to the module that holds the state of a run, and to the one that runs tests. */
 const watcher = new URL("./ava.mjs", import.meta.url).href;
+const WATCHED = [
+  { path: "/ava/lib/run-status.js", watch: "watchRuns", name: "RunStatus" },
+  { path: "/ava/lib/runner.js", watch: "watchTests", name: "Runner" },
+];
 
 export async function load(url, context, next) {
   const loaded = await next(url, context);
-  if (!url.endsWith("/ava/lib/run-status.js") || loaded.source == null) return loaded;
-  const line = `\nimport { watchRuns } from ${JSON.stringify(watcher)};\nwatchRuns(RunStatus);\n`;
-  return { ...loaded, source: `${Buffer.from(loaded.source).toString("utf8")}${line}` };
+  const found = WATCHED.find(({ path }) => url.endsWith(path));
+  if (found === undefined || loaded.source == null) return loaded;
+  const { watch, name } = found;
+  const source = Buffer.from(loaded.source).toString("utf8");
+  // The thread that loads modules may have this loader twice.
+  if (source.includes(watcher)) return loaded;
+  const line = `\nimport { ${watch} } from ${JSON.stringify(watcher)};\n${watch}(${name});\n`;
+  return { ...loaded, source: `${source}${line}` };
 }

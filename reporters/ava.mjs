@@ -1,4 +1,5 @@
 /** Reports AVA's tests by name. Its state of a run hears of every test; AVA lets nothing be added to it. */
+import counts from "./coverage.cjs";
 import report from "./report.cjs";
 
 export function watchRuns(RunStatus) {
@@ -25,4 +26,27 @@ function note(file, { type, testFile, title, skip, todo }) {
   else if (type === "test-failed" || type === "hook-failed") file.test("failed", where, title);
   else if (type === "selected-test" && (skip || todo)) file.test("skipped", where, title);
   else if (type === "worker-failed") file.test("not-loaded", where);
+}
+
+/** In the thread or process of one test file. AVA begins all of its tests at once, so the first part of each is its own. */
+export function watchTests(Runner) {
+  const { emit, runSingle, start } = Runner.prototype;
+  counts.startCounting();
+  Runner.prototype.start = function (...args) {
+    counts.countLines(null);
+    return start.apply(this, args);
+  };
+  Runner.prototype.runSingle = async function (runnable) {
+    if (runnable.metadata?.type !== "test") return runSingle.call(this, runnable);
+    const test = counts.openTest();
+    const running = runSingle.call(this, runnable);
+    counts.ranAlone(test);
+    const result = await running;
+    counts.closeTest(test, result.passed ? "passed" : "failed");
+    return result;
+  };
+  Runner.prototype.emit = function (name, event) {
+    if (name === "finish") counts.writeCounts();
+    return emit.call(this, name, event);
+  };
 }

@@ -2,26 +2,33 @@
 
 /**
  * Counts for each changed line the tests that ran it: those that failed and those that passed. Only where the engine
- * asks for it, and for runners that run their tests one after the other in this process.
+ * asks for it. Where tests run at the same time, what runs counts for all of them.
  */
 const fs = require("node:fs");
-const { join, resolve } = require("node:path");
+const { dirname, join, resolve } = require("node:path");
 const { fileURLToPath } = require("node:url");
+const { threadId } = require("node:worker_threads");
+const { placesOfLines } = require("./script-lines.cjs");
 
 let counting = null;
+let wish = null;
 
-/** Called before the tests are loaded. What this process starts is not counted. */
+/** Called before the tests of a file are loaded. What this process starts is not counted. */
 function startCounting() {
-  const path = process.env.REMAND_COVERAGE;
-  if (!path || counting !== null) return;
+  wish ??= process.env.REMAND_COVERAGE ?? null;
   delete process.env.REMAND_COVERAGE;
+  if (wish === null || counting !== null) return;
+  const path = wish;
   try {
     const { Session } = require("node:inspector");
     const session = new Session();
     session.connect();
+    // Only for the texts of scripts: what ran is not always what is in the file.
+    session.post("Debugger.enable");
     session.post("Profiler.enable");
     session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
-    counting = { session, files: wantedFiles(JSON.parse(fs.readFileSync(path, "utf8"))), totals: [0, 0] };
+    const files = wantedFiles(JSON.parse(fs.readFileSync(path, "utf8")));
+    counting = { session, folder: dirname(path), files, totals: [0, 0], open: new Set() };
   } catch {
     // Without counts the engine ranks by what it reads.
   }
@@ -33,6 +40,7 @@ function wantedFiles({ roots, files }) {
     for (const root of roots)
       wanted.set(resolve(root, file), {
         file,
+        scripts: new Map(),
         lines: lines.map((line) => ({ line, counts: [0, 0], isLoaded: false })),
       });
   return wanted;
@@ -41,34 +49,71 @@ function wantedFiles({ roots, files }) {
 /** Counts what ran since the last call: for a test that passed or failed, or before the first test. */
 function countLines(outcome) {
   if (counting === null || outcome === "skipped") return;
-  const kind = outcome === "failed" ? 0 : 1;
-  if (outcome !== null) counting.totals[kind]++;
-  counting.session.post("Profiler.takePreciseCoverage", (error, taken) => {
-    for (const { url, functions } of error ? [] : taken.result) {
-      const wanted = url.startsWith("file:") ? counting.files.get(fileURLToPath(url)) : counting.files.get(url);
-      if (wanted === undefined) continue;
-      wanted.starts ??= lineStarts(url.startsWith("file:") ? fileURLToPath(url) : url);
-      const ranges = functions.flatMap((each) => each.ranges);
-      for (const each of wanted.lines) {
-        if (!isRun(ranges, wanted.starts[each.line - 1])) continue;
-        if (outcome === null) each.isLoaded = true;
-        else each.counts[kind]++;
-      }
-    }
-  });
+  const lines = takeLines();
+  if (outcome === null) for (const each of lines) each.isLoaded = true;
+  else addTest(lines, outcome);
 }
 
-/** Where the code of each line begins. */
-function lineStarts(path) {
-  let offset = 0;
-  return fs
-    .readFileSync(path, "utf8")
-    .split("\n")
-    .map((line) => {
-      const start = offset + line.search(/\S|$/);
-      offset += line.length + 1;
-      return start;
+function addTest(lines, outcome) {
+  const kind = outcome === "failed" ? 0 : 1;
+  counting.totals[kind]++;
+  for (const each of lines) each.counts[kind]++;
+}
+
+/** A test begins, where others may run at the same time: until it ends, what runs may be of each open one. */
+function openTest() {
+  if (counting === null) return null;
+  shareLines();
+  const test = { lines: new Set() };
+  counting.open.add(test);
+  return test;
+}
+
+/** What ran since the last call is of this test alone. */
+function ranAlone(test) {
+  if (counting !== null && test) for (const each of takeLines()) test.lines.add(each);
+}
+
+function closeTest(test, outcome) {
+  if (counting === null || !test) return;
+  shareLines();
+  counting.open.delete(test);
+  if (outcome !== "skipped") addTest(test.lines, outcome);
+}
+
+function shareLines() {
+  const lines = takeLines();
+  for (const test of counting.open) for (const each of lines) test.lines.add(each);
+}
+
+/** The wanted lines that ran since the last call. */
+function takeLines() {
+  const run = new Set();
+  counting.session.post("Profiler.takePreciseCoverage", (error, taken) => {
+    for (const { url, scriptId, functions } of error ? [] : taken.result) {
+      const path = url.startsWith("file:") ? fileURLToPath(url.replace(/[?#].*/, "")) : url;
+      const wanted = counting.files.get(path);
+      const places = wanted === undefined ? null : placesIn(wanted, path, scriptId);
+      if (places === null) continue;
+      const ranges = functions.flatMap((each) => each.ranges);
+      // A file may be loaded as several scripts.
+      for (const each of wanted.lines) if (places.get(each.line)?.some((at) => isRun(ranges, at))) run.add(each);
+    }
+  });
+  return run;
+}
+
+/** Where the code of each wanted line is in a script; `null` where that cannot be told. */
+function placesIn({ scripts, lines }, path, scriptId) {
+  if (!scripts.has(scriptId)) {
+    let source = null;
+    counting.session.post("Debugger.getScriptSource", { scriptId }, (error, found) => {
+      source = error ? null : found.scriptSource;
     });
+    const wanted = lines.map(({ line }) => line);
+    scripts.set(scriptId, source === null ? null : placesOfLines(source, fs.readFileSync(path, "utf8"), wanted));
+  }
+  return scripts.get(scriptId);
 }
 
 /** The innermost of the ranges around a place says whether it ran. */
@@ -82,19 +127,22 @@ function isRun(ranges, at) {
 }
 
 /** What is loaded before the tests is there for all of them. */
-function writeCounts(folder) {
+function writeCounts() {
   if (counting === null) return;
-  const { files, totals } = counting;
-  const found = [...files.values()]
-    .filter(({ starts }) => starts !== undefined)
-    .flatMap(({ file, lines }) =>
-      lines.map(({ line, counts, isLoaded }) => {
+  const { session, folder, files, totals } = counting;
+  const found = [...files.values()].flatMap(({ file, lines, scripts }) => {
+    const places = [...scripts.values()].filter((each) => each !== null);
+    return lines
+      .filter(({ line }) => places.some((each) => each.has(line)))
+      .map(({ line, counts, isLoaded }) => {
         const [failed, passed] = isLoaded ? totals : counts;
         return { file, line, failed, passed };
-      }),
-    );
+      });
+  });
   counting = null;
-  fs.writeFileSync(join(folder, `coverage-${process.pid}.json`), JSON.stringify(found));
+  session.disconnect();
+  const name = `coverage-${process.pid}-${threadId}-${Math.random().toString(36).slice(2)}.json`;
+  fs.writeFileSync(join(folder, name), JSON.stringify(found));
 }
 
-module.exports = { countLines, startCounting, writeCounts };
+module.exports = { closeTest, countLines, openTest, ranAlone, startCounting, writeCounts };

@@ -38,12 +38,12 @@ function reportMocha(Runner) {
   const { value: run } = own;
   Runner.prototype.run = function (...args) {
     const folder = process.env.REMAND_TEST_NAMES ? takeFolder() : null;
-    if (folder !== null) quietly(() => listenToMocha(this, openReport(folder, "mocha"), folder));
+    if (folder !== null) quietly(() => listenToMocha(this, openReport(folder, "mocha")));
     return run.apply(this, args);
   };
 }
 
-function listenToMocha(runner, report, folder) {
+function listenToMocha(runner, report) {
   const where = (test) => ({ file: test.file ?? fileOfParent(test.parent) });
   const note = (outcome, test) => {
     quietly(() => countLines(outcome));
@@ -55,7 +55,7 @@ function listenToMocha(runner, report, folder) {
   runner.on("pending", (test) => note("skipped", test));
   runner.on("fail", (test) => note("failed", test));
   runner.on("end", () => {
-    quietly(() => writeCounts(folder));
+    quietly(() => writeCounts());
     report.end();
   });
 }

@@ -8,6 +8,14 @@ const { basename } = require("node:path");
 const { pathToFileURL } = require("node:url");
 const { isMainThread } = require("node:worker_threads");
 
+if (process.env.REMAND_COVERAGE) {
+  try {
+    require("./count-tests.cjs").install();
+  } catch {
+    // Without counts the engine ranks by what it reads.
+  }
+}
+
 if (process.env.REMAND_TEST_NAMES && isMainThread && !process.env.NODE_TEST_CONTEXT) {
   try {
     const main = process.argv[1] ?? "";

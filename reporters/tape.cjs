@@ -14,7 +14,7 @@ function watchTape(module) {
       // tape ends the process in a listener of its own, and no later one is called.
       if (folder !== null)
         process.prependOnceListener("exit", () => {
-          writeCounts(folder);
+          writeCounts();
           write(openReport(folder, "tape"), tests);
         });
       countLines(null);

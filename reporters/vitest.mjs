@@ -1,7 +1,8 @@
 /** A reporter for Vitest that prints nothing itself. Where it replaced the configuration's reporters it makes them. */
+import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import report from "./report.cjs";
 
 const folder = report.takeFolder();
@@ -10,6 +11,7 @@ const replaced = globalThis[Symbol.for("remand.vitest-reporters")] === true;
 export default class {
   async onInit(vitest) {
     if (folder !== null) this.report = report.openReport(folder, "vitest");
+    if (process.env.REMAND_COVERAGE) countIn(vitest);
     if (!replaced) return;
     const others = await reportersOf(vitest);
     vitest.reporters.unshift(...others);
@@ -38,6 +40,16 @@ export default class {
     for (const { task, names } of testsIn(file.tasks, []))
       this.report?.test(OUTCOMES[task.result?.state] ?? "skipped", where, names.join(" > "));
   }
+}
+
+/** Adds a set-up file to every project of the run: it counts the lines that tests run, where they run. */
+function countIn(vitest) {
+  const setup = fileURLToPath(new URL("./vitest-setup.mjs", import.meta.url));
+  const entry = new URL("./dist/index.js", pathToFileURL(realpathSync(process.argv[1])));
+  if (!existsSync(entry)) return;
+  process.env.REMAND_VITEST = entry.href;
+  const configs = new Set([vitest.config, ...(vitest.projects ?? []).map(({ config }) => config)]);
+  for (const config of configs) config.setupFiles = [setup, ...[config.setupFiles ?? []].flat()];
 }
 
 const OUTCOMES = { pass: "passed", fail: "failed" };

@@ -123,12 +123,12 @@ function trying(options: ProofRunnerOptions) {
     async on(checkout: ExperimentCheckout, experiment: Experiment, signal: AbortSignal): Promise<FinishedExperiment> {
       const tree = await checkout.set(options.tree, options.filesWithout(experiment.without));
       const before = experiment.repeat === 0 ? known.get(tree) : undefined;
-      if (before !== undefined) return { outcome: { ...before, tookMs: 0 }, tree };
+      if (before !== undefined) return { outcome: { ...before, tookMs: 0, isKnown: true }, tree };
       options.onRun(experiment);
       return { outcome: await options.run(checkout.path, { signal }, experiment), tree };
     },
     accepted({ outcome, tree }: FinishedExperiment): RunOutcome {
-      known.set(tree, outcome);
+      if (outcome.isKnown !== true) known.set(tree, outcome);
       return outcome;
     },
   };

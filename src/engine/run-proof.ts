@@ -3,7 +3,6 @@ import { keyOf, type RunOutcome } from "../decide/blame/experiments.ts";
 import { boundBy, filesWithout } from "../decide/blame/files-without.ts";
 import { groupsOf, isBroken, outcomeOf, type ExperimentRun, type FailureGroup } from "../decide/blame/outcome.ts";
 import { withParts } from "../decide/blame/parts.ts";
-import type { ProofInput } from "../decide/blame/proof-input.ts";
 import { prepareProof } from "../decide/blame/prepare-proof.ts";
 import {
   applyOutcome,
@@ -153,7 +152,7 @@ async function proofRound(
       const timeoutMs = until - beganAt;
       if (timeoutMs <= 0) return LATE;
       const isFirst = without.length === 0 && repeat === 0;
-      const request = { command: line, path, timeoutMs, ...mode, ...(isFirst ? { counted } : {}) };
+      const request = { command: line, path, timeoutMs, isBare: mode.isBare, ...(isFirst ? { counted } : {}) };
       const { passed, timedOut, output, tests, coverage = [] } = await trial.run(request, control);
       if (timedOut && now() >= until) return LATE;
       ranking.learn(coverage);
@@ -168,7 +167,7 @@ async function proofRound(
     signal,
   });
   try {
-    const answer = await askUntilAnswered(newProof(input), runner, mode, signal, () => ranking.prepared().input);
+    const answer = await askUntilAnswered(newProof(input), runner, mode, signal, ranking);
     if (answer === null) return null;
     return {
       answer: answerOfRound(answer, out, isOpaque),
@@ -214,11 +213,15 @@ const treeWords = (without: number, all: number): string =>
 
 /** The ranking as it was read, and again once it is known which tests ran which of the changed lines. */
 function rankingOf(material: BlameMaterial, ranked: RankedBlame, limits: ProofOptions["limits"]) {
+  let isCounted = false;
   let [rankedNow, prepared] = [ranked, prepareProof(material, ranked, limits)];
   return {
     ranked: () => rankedNow,
     prepared: () => prepared,
+    /** Did a run count lines? */
+    isCounted: () => isCounted,
     learn(coverage: readonly LineCoverage[]): void {
+      isCounted ||= coverage.length > 0;
       if (!coverage.some(({ failed }) => failed > 0)) return;
       const known = { ...material, coverage };
       rankedNow = rankBlame(known);
@@ -232,20 +235,23 @@ async function askUntilAnswered(
   runner: ProofRunner,
   mode: { isBare: boolean },
   signal: AbortSignal,
-  inputNow: () => ProofInput,
+  ranking: ReturnType<typeof rankingOf>,
 ): Promise<ProofAnswer | null> {
   let state = start;
   while (!signal.aborted) {
     const step = nextExperiment(state);
     if ("answer" in step) return step.answer;
     let outcome = await runner.ended(step.experiment, speculate(state, runner.hands));
-    if (state.outcomes.length === 0 && outcome.isLate !== true && !outcome.outcomes.includes("fail-same")) {
-      // Reports of tests by name may change how a check goes: before that is called flaky, it runs without them.
-      mode.isBare = true;
+    const isOdd = (): boolean => outcome.isLate !== true && !outcome.outcomes.includes("fail-same");
+    // Counting lines, and reports of tests by name, may change how a check goes: before that is called flaky, it runs
+    // without the one, then without both.
+    for (const isBare of state.outcomes.length > 0 ? [] : ranking.isCounted() ? [false, true] : [true]) {
+      if (!isOdd()) break;
+      mode.isBare = isBare;
       outcome = await runner.ended({ ...step.experiment, repeat: 1 }, []);
     }
     // The first run is the same whatever the ranking: what it showed may change the order of all that follow.
-    state = applyOutcome(state.outcomes.length === 0 ? newProof(inputNow()) : state, outcome);
+    state = applyOutcome(state.outcomes.length === 0 ? newProof(ranking.prepared().input) : state, outcome);
   }
   return null;
 }

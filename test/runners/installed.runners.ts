@@ -3,6 +3,7 @@ import { describe, it } from "vitest";
 import { maven } from "./compiled-projects.ts";
 import { installPackage } from "./installed.ts";
 import { expectNames, printedBy, type RunnerCase } from "./kit.ts";
+import { counted, expectCounts } from "./line-counts.ts";
 import { ava, doctest, jest, mocha, nodeTest, pytest, tape, vitest } from "./projects.ts";
 
 const cases: readonly (readonly [spec: string, runner: string, projects: readonly Omit<RunnerCase, "modules">[]])[] = [
@@ -26,6 +27,21 @@ describe.for(cases)("%s", ([spec, runner, projects]) => {
       else await expectNames({ ...project, runner, modules: found.modules });
     },
   );
+});
+
+describe("lines that tests run", () => {
+  it.for([
+    ["ava@6", "ava", "npx ava"],
+    ["ava@6", "ava", "npx ava --no-worker-threads"],
+    ["jest@29", "jest", "npx jest"],
+    ["jest@30", "jest", "npx jest"],
+    ["vitest@2", "vitest", "npx vitest run"],
+    ["vitest@3", "vitest", "npx vitest run --pool=threads"],
+  ] as const)("%s, %s: %s", async ([spec, name, command], { skip }) => {
+    const found = installPackage(spec);
+    if ("problem" in found) skip(found.problem);
+    else await expectCounts(counted[name], found.modules, command);
+  });
 });
 
 describe("more of what is on this machine", () => {

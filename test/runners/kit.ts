@@ -58,7 +58,21 @@ export function expectSameRun(given: RunnerCase): Promise<void> {
 export const printedBy = (given: RunnerCase): Promise<string> =>
   inProject(given, async (folder) => (await run(folder, given, usualEnvironment(given))).output);
 
-async function inProject<T>(given: RunnerCase, work: (folder: string) => Promise<T>): Promise<T> {
+/** For each line of a file, the tests that ran it: `failed/passed`; nothing of lines that hold no code. */
+export const countedLines = (given: Omit<RunnerCase, "expected" | "exitCode">, file: string): Promise<string[]> =>
+  inProject(given, async (folder) => {
+    const lines = given.files[file]!.split("\n").map((_, at) => at + 1);
+    const reporting = await openNameReports(usualEnvironment(given), folder, new Map([[file, lines]]));
+    const { output } = await run(folder, given, reporting.env);
+    const { coverage } = await reporting.read();
+    expect.soft(coverage.length === 0 ? output : "", "what was printed").toBe("");
+    return coverage.map(({ line, failed, passed }) => `${line} ${failed}/${passed}`);
+  });
+
+async function inProject<T>(
+  given: Pick<RunnerCase, "files" | "modules">,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "remand-runner-"));
   try {
     for (const [path, text] of Object.entries(given.files)) {
@@ -72,7 +86,7 @@ async function inProject<T>(given: RunnerCase, work: (folder: string) => Promise
   }
 }
 
-function usualEnvironment(given: RunnerCase): Record<string, string> {
+function usualEnvironment(given: Pick<RunnerCase, "env">): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
   return { ...checkEnvironment({ PATH, HOME }), ...given.env };
 }
@@ -85,8 +99,11 @@ async function runReporting(folder: string, given: RunnerCase): Promise<{ ended:
   return { ended, names };
 }
 
-const run = (folder: string, { command }: RunnerCase, env: Record<string, string>): Promise<ProcessResult> =>
-  runProcess({ command, cwd: folder, env, timeoutMs: 5 * MINUTES, sandbox: null }, {});
+const run = (
+  folder: string,
+  { command }: Pick<RunnerCase, "command">,
+  env: Record<string, string>,
+): Promise<ProcessResult> => runProcess({ command, cwd: folder, env, timeoutMs: 5 * MINUTES, sandbox: null }, {});
 
 const outcomesOf = ({ tests }: TestNames): Outcomes =>
   Object.fromEntries(tests.map(({ identity, outcome }) => [identity, outcome]));

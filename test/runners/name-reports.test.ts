@@ -4,12 +4,18 @@ import { describe, expect, it } from "vitest";
 import { narrowedCommand } from "../../src/write/edits/narrow-command.ts";
 import { cargo, go } from "./compiled-projects.ts";
 import { type RunnerCase, expectNames, expectSameRun } from "./kit.ts";
+import { counted, expectCounts } from "./line-counts.ts";
 import { nodeTest, pytest, unittest, vitest } from "./projects.ts";
 
 /** Our own, with Vitest in it. */
 const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
 const has = (program: string, ...args: readonly string[]): boolean => spawnSync(program, args).status === 0;
+
+describe("counts the tests that run a line, those that failed and those that passed", { timeout: 300_000 }, () => {
+  it("node:test, in tests around others too", () => expectCounts(counted.nodeTest));
+  it("vitest, through what TypeScript became", () => expectCounts(counted.vitest, modules));
+});
 
 /** What is not on this machine is shown as skipped; `npm run test:runners` installs more runners and runs more cases. */
 describe("each runner reports its tests by name, and prints and exits as without", { timeout: 300_000 }, () => {

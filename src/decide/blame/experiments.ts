@@ -26,6 +26,8 @@ export interface RunOutcome {
   /** Where the tree did not build: the changes that its messages are about. */
   readonly bound?: BoundChanges;
   readonly tookMs: number;
+  /** The same files were run before, for another set of hunks: nothing was run for this one. */
+  readonly isKnown?: true;
   /** The time for all runs was up before this one could end: it says nothing, and no other can be made. */
   readonly isLate?: true;
 }
@@ -58,6 +60,10 @@ export type Experiments<T> = Generator<Experiment, T, RunOutcome>;
 
 export const keyOf = (ids: readonly number[]): string => [...new Set(ids)].sort((a, b) => a - b).join(",");
 
+/** How many of these were runs, and not only another name for files that had run. */
+export const runCount = (seen: readonly PastExperiment[]): number =>
+  seen.filter(({ outcome }) => outcome.isKnown !== true).length;
+
 /** The runs of a tree that were made so far. */
 export function runsOf({ seen, fixed }: Notebook, without: readonly number[]): PastExperiment[] {
   const key = keyOf([...without, ...fixed]);
@@ -74,8 +80,9 @@ export function* ask(
   const key = keyOf([...without, ...book.fixed]);
   const known = runsOf(book, without);
   while (known.length < times) {
-    const perRun = book.seen.length === 0 ? 0 : book.spentMs / book.seen.length;
-    if (book.isSpent || book.seen.length >= book.limits.runs || book.spentMs + perRun > book.limits.timeMs) {
+    const runs = runCount(book.seen);
+    const perRun = runs === 0 ? 0 : book.spentMs / runs;
+    if (book.isSpent || runs >= book.limits.runs || book.spentMs + perRun > book.limits.timeMs) {
       book.isSpent = true;
       break;
     }

@@ -1,6 +1,7 @@
 import { rankedCause, type Cause, type ProofKind } from "./cause.ts";
 import {
   ask,
+  runCount,
   type Experiments,
   type Experiment,
   type Notebook,
@@ -79,8 +80,8 @@ export function nextExperiment(state: ProofState): ProofStep {
   const namesTests = step.value.hunks.some((id) => input.inTestFiles?.has(id) === true);
   const proven = step.value.proven && input.isVague !== true && !namesTests;
   const { seen: experiments, spentMs } = book;
-  const searchRuns = experiments.filter(({ purpose }) => purpose === "search").length;
-  const facts = { proven, runs: experiments.length, searchRuns, spentMs, experiments };
+  const searchRuns = runCount(experiments.filter(({ purpose }) => purpose === "search"));
+  const facts = { proven, runs: runCount(experiments), searchRuns, spentMs, experiments };
   return { answer: { ...asUnmet(input, step.value), ...facts, ...wholeHunks(input, step.value.hunks) } };
 }
 

@@ -72,16 +72,25 @@ const rootsOf = async (path: string): Promise<string[]> => [
 async function readAndDelete(folder: string, path: string, java: JavaReports): Promise<ReadReports> {
   try {
     const reports: NameReport[] = [];
-    const coverage: LineCoverage[] = [];
+    const counts: LineCoverage[] = [];
     for (const name of (await readdir(folder)).sort())
       if (name.endsWith(".jsonl"))
         reports.push(readNameReport(ownRedactor().text(await readFile(join(folder, name), "utf8"))));
-      else if (name.startsWith("coverage-"))
-        coverage.push(...readLineCounts(await readFile(join(folder, name), "utf8")));
-    return { reports: [...reports, ...(await java.read())], folders: await rootsOf(path), coverage };
+      else if (name.startsWith("coverage-")) counts.push(...readLineCounts(await readFile(join(folder, name), "utf8")));
+    return { reports: [...reports, ...(await java.read())], folders: await rootsOf(path), coverage: sumOf(counts) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Several processes of a runner may have run the same lines, each for tests of its own. */
+function sumOf(counts: readonly LineCoverage[]): LineCoverage[] {
+  const sums = new Map<string, LineCoverage>();
+  for (const { file, line, failed, passed } of counts) {
+    const before = sums.get(`${line}:${file}`) ?? { failed: 0, passed: 0 };
+    sums.set(`${line}:${file}`, { file, line, failed: before.failed + failed, passed: before.passed + passed });
+  }
+  return [...sums.values()];
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Story } from "../core/stories/story.ts";
 import type { Head } from "../ports/journal.ts";
 import type { RehearsalPart } from "../core/schemas/agent-script.ts";
 import type { GateName } from "../core/gates/gate.ts";
+import type { AgentSpec } from "./agent-spec.ts";
 import { isRecord } from "../stdx/assert.ts";
 
 /** One thing that was looked at, and how to fix it where it is not well. */
@@ -14,6 +15,8 @@ export interface Probe {
   readonly detail: string;
   /** What to do about it; empty where nothing is wrong. */
   readonly fix: string;
+  /** The program that was looked for, as it was asked about. */
+  readonly program?: string | AgentSpec;
 }
 
 export interface PreflightPlan {

@@ -3,11 +3,10 @@ import { delimiter, join, relative } from "node:path";
 import type { AgentSpec } from "../app/agent-spec.ts";
 import type { Host, Probe } from "../app/host.ts";
 import { RemandError } from "../core/events/error.ts";
-import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { openJournalReadOnly } from "../adapters/journal/sqlite-journal.ts";
+import { repositoryOpener } from "../adapters/git/repository.ts";
 import { canMountFolders } from "../adapters/process/mounted-folder.ts";
 import { makeTempFolder } from "../adapters/process/temp-folders.ts";
-import { runProcess } from "../adapters/process/run-process.ts";
 import { countText } from "../stdx/plain-text.ts";
 import { type PythonReport, createOwnPython } from "../adapters/git/python/own-python.ts";
 import { AGENT_REGISTRY } from "../agents/registry.ts";
@@ -26,16 +25,18 @@ export async function probe(
   db: string | null,
 ): Promise<readonly Probe[]> {
   const looks = Promise.all(
-    programs.map(async (program) =>
-      typeof program === "string"
-        ? programProbe(program, env)
-        : AGENT_REGISTRY[program.use].probe({ ...program, root, source: env }),
-    ),
-  ).then((all) => all.filter((look) => look !== null));
+    programs.map(async (program) => {
+      const look =
+        typeof program === "string"
+          ? await programProbe(program, env)
+          : await AGENT_REGISTRY[program.use].probe({ ...program, root, source: env });
+      return look === null ? [] : [{ ...look, program }];
+    }),
+  ).then((all) => all.flat());
   if (db === null) {
     // At the same time: a client that takes a second for each answer must not make the others wait.
     const all = await Promise.all([
-      gitProbe(root),
+      gitProbe(root, "needed"),
       journalProbe(root),
       mountProbe(),
       sandboxProbe(root, checks, env),
@@ -45,10 +46,7 @@ export async function probe(
     return [nodeProbe(), ...all.flat()];
   }
   const { databaseProbes } = await import("./database-probes.ts");
-  const git = await gitProbe(root);
-  // A fleet is looked at from anywhere, and each of its workers has a clone of its own.
-  const here = git.ok || git.detail === NO_GIT ? git : { ...git, ok: true, detail: "no repository here", fix: "" };
-  return [nodeProbe(), here, ...(await databaseProbes(db)), ...(await looks)];
+  return [nodeProbe(), await gitProbe(root, "optional"), ...(await databaseProbes(db)), ...(await looks)];
 }
 
 function nodeProbe(): Probe {
@@ -57,25 +55,16 @@ function nodeProbe(): Probe {
   return { name: "node", ok, detail: process.versions.node, fix: ok ? "" : "Install Node 20.19 or newer." };
 }
 
-const NO_GIT = "not found";
-
-async function gitProbe(root: string): Promise<Probe> {
-  const ended = await runProcess({
-    command: ["git", "rev-parse", "--show-toplevel"],
-    cwd: root,
-    env: allowedEnvironment(process.env),
-    timeoutMs: 10_000,
-    sandbox: null,
-  });
-  if (ended.status === "failed-to-start")
-    return { name: "git", ok: false, detail: NO_GIT, fix: "Install git 2.28 or newer." };
-  const ok = ended.exitCode === 0;
-  return {
-    name: "git",
-    ok,
-    detail: ended.output.trim(),
-    fix: ok ? "" : "Run Remand inside a git repository: `git init`.",
-  };
+/** A fleet is looked at from anywhere, and each of its workers has a clone of its own: there, no repository is needed. */
+async function gitProbe(root: string, repository: "needed" | "optional"): Promise<Probe> {
+  try {
+    return { name: "git", ok: true, detail: (await repositoryOpener(root)()).top, fix: "" };
+  } catch (error) {
+    if (!(error instanceof RemandError)) throw error;
+    if (error.code === "not-a-repository" && repository === "optional")
+      return { name: "git", ok: true, detail: "no repository here", fix: "" };
+    return { name: "git", ok: false, detail: error.message, fix: error.hint };
+  }
 }
 
 async function mountProbe(): Promise<Probe> {

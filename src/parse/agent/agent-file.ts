@@ -14,7 +14,7 @@ export function readAgentFile(path: string, text: string): { agent: AgentFile | 
   const problems = [...file.problems];
   if (file.fields === null) return { agent: null, problems };
   const fields = fieldReader(file.fields, file.yaml, problems);
-  fields.nearMisses(KNOWN_KEYS);
+  fields.unknownKeys(KNOWN_KEYS);
   const name = fields.text("name")?.trim() ?? fileName(path);
   const model = fields.text("model")?.trim();
   const tools = toolNames(fields.texts("tools"));

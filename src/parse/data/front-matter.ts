@@ -67,6 +67,9 @@ function isYamlMap(value: YamlValue | undefined): value is YamlMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Keys that begin so are people's own, whatever they hold. */
+export const isOwnKey = (key: string): boolean => key.startsWith("x-");
+
 /** Reads fields one by one, and notes what is wrong with each where it stands. A value that is wrong reads as missing. */
 export interface FieldReader {
   text(key: string): string | undefined;
@@ -75,8 +78,8 @@ export interface FieldReader {
   /** A list of texts; a single text is a list of one. */
   texts(key: string): readonly string[] | undefined;
   complain(key: string, message: string, hint: string, index?: number): void;
-  /** A key that is nearly a known one is most likely meant to be it. Other keys are people's own. */
-  nearMisses(known: readonly string[]): void;
+  /** Reports each key that is nearly a known one: it is most likely meant to be it. Gives the other unknown keys. */
+  unknownKeys(known: readonly string[]): readonly string[];
 }
 
 export function fieldReader(fields: YamlMap, yaml: YamlText, problems: Problem[]): FieldReader {
@@ -128,15 +131,19 @@ export function fieldReader(fields: YamlMap, yaml: YamlText, problems: Problem[]
       complain(key, `\`${key}\` must be a list, and is ${kindOf(value)}`, `Write it as ${key}: [a, b]`);
       return undefined;
     },
-    nearMisses(known) {
-      for (const key of Object.keys(fields)) {
-        const meant = known.includes(key) ? undefined : nearMiss(key, known);
-        if (meant === undefined) continue;
-        const problem = { message: `unknown key "${key}"`, hint: `did you mean "${meant}"?` };
-        problems.push({ ...yaml.keyPlace([key]), severity: "error", ...problem });
-      }
-    },
+    unknownKeys: (known) => unknownKeys(fields, yaml, known, problems),
   };
+}
+
+function unknownKeys(fields: YamlMap, yaml: YamlText, known: readonly string[], problems: Problem[]): string[] {
+  return Object.keys(fields).filter((key) => {
+    if (known.includes(key) || isOwnKey(key)) return false;
+    const meant = nearMiss(key, known);
+    if (meant === undefined) return true;
+    const problem = { message: `unknown key "${key}"`, hint: `did you mean "${meant}"?` };
+    problems.push({ ...yaml.keyPlace([key]), severity: "error", ...problem });
+    return false;
+  });
 }
 
 function textItems(key: string, items: readonly YamlValue[], complain: FieldReader["complain"]): string[] {

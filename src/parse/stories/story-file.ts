@@ -3,7 +3,14 @@ import { type Phase, SHELVES, type StoryFolder, type Story } from "../../core/st
 import type { SourceLocation, Problem } from "../../core/events/error.ts";
 import { markdownLines, lineIndex } from "../../stdx/text-lines.ts";
 import { nearMiss } from "../../stdx/plain-text.ts";
-import { type FieldReader, type MarkdownFile, fieldReader, fileName, readMarkdownFile } from "../data/front-matter.ts";
+import {
+  type FieldReader,
+  type MarkdownFile,
+  fieldReader,
+  fileName,
+  isOwnKey,
+  readMarkdownFile,
+} from "../data/front-matter.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import { readCriteria } from "./story-criteria.ts";
 
@@ -24,8 +31,8 @@ export interface PlacedStory extends StoryReading {
   /** What the id would be by the file's name; broken files are known by it. */
   readonly name: string;
   readonly problems: Problem[];
-  /** What people's own keys list. */
-  ownLists(): readonly { readonly key: string; readonly names: readonly string[]; readonly place: SourceLocation }[];
+  /** What keys that are not read list. */
+  unreadLists(): readonly { readonly key: string; readonly names: readonly string[]; readonly place: SourceLocation }[];
   idPlace(): SourceLocation;
   dependencyPlace(id: string): SourceLocation;
 }
@@ -38,7 +45,7 @@ export function refusedLink(path: string): PlacedStory {
     story: null,
     problems: [fileProblem(path, "a story cannot be a symbolic link", hint)],
     name: fileName(path),
-    ownLists: () => [],
+    unreadLists: () => [],
     idPlace: () => place,
     dependencyPlace: () => place,
   };
@@ -54,14 +61,14 @@ export function readPlacedStory(path: string, text: string): PlacedStory {
     story,
     problems,
     name,
-    ownLists: () => ownLists(file),
+    unreadLists: () => unreadLists(file),
     idPlace: () => file.yaml.valuePlace(["id"]),
     dependencyPlace: (id) => dependencyPlace(file, id),
   };
 }
 
 function storyOf(file: MarkdownFile, fields: FieldReader, name: string, problems: Problem[]): Story | null {
-  fields.nearMisses(KNOWN_KEYS);
+  warnOfUnknownKeys(file, fields, problems);
   const id = idOf(file, fields, name, problems);
   // The rest is read even if the id is wrong, so that a person sees every problem at once.
   const maxReworks = fields.integer("max_refinement_attempts", 0, 9);
@@ -104,7 +111,8 @@ const FLAGS = {
   implementation_complete: "implement",
 } as const satisfies Readonly<Record<string, Phase>>;
 
-const KNOWN_KEYS: readonly string[] = [
+/** The keys that people write. */
+const WRITTEN_KEYS = [
   "id",
   "title",
   "priority",
@@ -112,19 +120,36 @@ const KNOWN_KEYS: readonly string[] = [
   "type",
   "labels",
   "role",
+  "depends_on",
   "target",
   "tests",
   "max_refinement_attempts",
-  "refinement_iterations",
-  "refinement_count",
-  "reviews_complete",
   "branch",
   "oracle",
   "excused",
+] as const;
+
+const KNOWN_KEYS: readonly string[] = [
+  ...WRITTEN_KEYS,
+  "refinement_iterations",
+  "refinement_count",
+  "reviews_complete",
   ...RECORD_TEXTS,
   ...Object.keys(FLAGS),
   ...DEPENDENCY_KEYS,
 ];
+
+/** No errors, because stories of other tools have fields that only these know. */
+function warnOfUnknownKeys({ yaml }: MarkdownFile, fields: FieldReader, problems: Problem[]): void {
+  const hint = `Known keys: ${WRITTEN_KEYS.join(", ")}. A key of your own begins with "x-".`;
+  for (const key of fields.unknownKeys(KNOWN_KEYS))
+    problems.push({
+      ...yaml.keyPlace([key]),
+      severity: "warning",
+      message: `unknown key "${shorten(key)}": it is not read`,
+      hint,
+    });
+}
 
 function idOf(file: MarkdownFile, fields: FieldReader, name: string, problems: Problem[]): StoryId | null {
   const given = fields.text("id");
@@ -195,10 +220,11 @@ function dependencyPlace(file: MarkdownFile, id: string): SourceLocation {
   return file.yaml.keyPlace([]);
 }
 
-function ownLists({ fields, yaml }: MarkdownFile): ReturnType<PlacedStory["ownLists"]> {
+function unreadLists({ fields, yaml }: MarkdownFile): ReturnType<PlacedStory["unreadLists"]> {
   return Object.entries(fields ?? {}).flatMap(([key, value]) => {
     const names = (Array.isArray(value) ? value : [value]).filter((item) => typeof item === "string");
-    return KNOWN_KEYS.includes(key) || names.length === 0 ? [] : [{ key, names, place: yaml.keyPlace([key]) }];
+    const isRead = KNOWN_KEYS.includes(key) || isOwnKey(key);
+    return isRead || names.length === 0 ? [] : [{ key, names, place: yaml.keyPlace([key]) }];
   });
 }
 

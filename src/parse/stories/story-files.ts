@@ -70,13 +70,18 @@ function missingDependencies(
   }
 }
 
-/** People's own keys are left alone. One that names stories may be meant as a dependency, and the story would not wait. */
+/** An unknown key that names stories is most likely meant as a dependency, and the story would not wait. */
 function unreadDependencies(one: ReadStory, known: ReadonlyMap<string, ReadStory>): void {
-  for (const { key, names, place } of one.ownLists()) {
-    const isReported = one.problems.some(({ line, severity }) => line === place.line && severity === "error");
-    if (isReported || !names.every((name) => known.has(name) && name !== one.story.id)) continue;
-    const message = `"${key}" names ${names.length === 1 ? "a story" : "stories"} and is not read: this story does not wait`;
-    one.problems.push({ ...place, severity: "warning", message, hint: "To make it wait, write `depends_on`." });
+  for (const { key, names, place } of one.unreadLists()) {
+    const reported = one.problems.findIndex(({ line }) => line === place.line);
+    if (
+      one.problems[reported]?.severity !== "warning" ||
+      !names.every((name) => known.has(name) && name !== one.story.id)
+    )
+      continue;
+    const message = `unknown key "${key}" names ${names.length === 1 ? "a story" : "stories"}: this story would not wait`;
+    const hint = `To make it wait, write \`depends_on\`. A key of your own begins with "x-": x-${key}.`;
+    one.problems[reported] = { ...place, severity: "error", message, hint };
   }
 }
 

@@ -233,8 +233,6 @@ function avaFailure(lines: readonly string[], name: string, from: number): Outpu
     if (/^ {2}─+$/.test(lines[to]!)) break;
     const at = /^ {2}(\S+\.\w+):(\d{1,7})$/.exec(lines[to]!);
     if (at !== null) place ??= { file: at[1]!, line: Number(at[2]) };
-    const frame = /^ {2,}› (?:.*\()?(?:file:\/\/)?(\S+?\.\w+):(\d{1,7}):\d{1,7}\)?$/.exec(lines[to]!);
-    if (frame !== null && lines.slice(to + 1, to + 4).every((line) => line.trim() === "")) break;
     // Three empty lines are between two stories.
     if (to > from + 2 && lines.slice(to, to + 3).every((line) => line.trim() === "")) break;
   }
@@ -243,7 +241,12 @@ function avaFailure(lines: readonly string[], name: string, from: number): Outpu
     .map((line) => line.trim())
     .filter((line) => line !== "" && !/^\d+:(?: |$)|^\S+\.\w+:\d+$|^(?:›|at) /.test(line));
   const message = [...new Set(said)].slice(0, 20).join(" ");
-  return testFailure(avaName(name), message === "" ? "failed" : message, place, detailIn(lines, from, to));
+  // The last line of the stack is mostly the place, which is said already.
+  const own = lines.slice(from, to).filter((line) => {
+    const frame = /^ {2,}› (?:file:\/\/)?(\S+?\.\w+):(\d{1,7}):\d{1,7}$/.exec(line);
+    return frame === null || place?.file !== frame[1] || place?.line !== Number(frame[2]);
+  });
+  return testFailure(avaName(name), message === "" ? "failed" : message, place, detailIn(own, 0, own.length));
 }
 
 /** A file that ended before its tests were over: what it threw stands above. */

@@ -110,6 +110,7 @@ export function readCargo(lines: readonly string[]): RecognizedOutput | null {
   const panics = new Map<string, { message: string; place: CodeLocation; detail: string }>();
   const failed = new Set<string>();
   const passed: PassedTest[] = [];
+  let doc: DocTest | null = null;
   for (const [at, line] of lines.entries()) {
     const result = /^test result: \w+\. (\d{1,9}) passed; (\d{1,9}) failed; (\d{1,9}) ignored;/.exec(line);
     if (result !== null) {
@@ -124,14 +125,17 @@ export function readCargo(lines: readonly string[]): RecognizedOutput | null {
       /^(\S+) --- FAILED$/.exec(line) ??
       /^---- (\S.*?) stdout ----$/.exec(line);
     if (test !== null) failed.add(test[1]!);
+    if (line.startsWith("---- ") || result !== null) doc = docTestIn(test?.[1]);
     const ok = /^test (\S.*?)(?: - should panic)? \.\.\. ok$/.exec(line);
     if (ok !== null) passed.push({ test: ok[1]!, file: null });
     const panic = PANIC.exec(line);
     if (panic !== null) {
       const message = panic[2] ?? firstWords(lines, at + 1, Math.min(lines.length, at + 3));
       const detail = detailOfPanic(lines, at + 1);
-      panics.set(panic[1]!, { message, place: { file: panic[3]!, line: Number(panic[4]) }, detail });
-    }
+      const place = doc?.place ?? { file: panic[3]!, line: Number(panic[4]) };
+      panics.set(doc?.name ?? panic[1]!, { message, place, detail });
+    } else if (doc !== null && !panics.has(doc.name) && /^error(?:\[E\d{1,6}\])?: /.test(line))
+      panics.set(doc.name, { message: line, place: doc.place, detail: "" });
   }
   if (!isCargo) return null;
   const failures = [...failed].map((name) => {
@@ -145,6 +149,18 @@ export function readCargo(lines: readonly string[]): RecognizedOutput | null {
     failures,
     passed,
   };
+}
+
+/** An example in a comment. It is a program of its own: its panic names the thread `main`, and a line of that program. */
+interface DocTest {
+  readonly name: string;
+  readonly place: CodeLocation;
+}
+
+/** `src/lib.rs - area (line 12)` */
+function docTestIn(name: string | undefined): DocTest | null {
+  const found = /^(\S+\.rs) - .*\(line (\d{1,7})\)$/.exec(name ?? "");
+  return found === null ? null : { name: name!, place: { file: found[1]!, line: Number(found[2]) } };
 }
 
 const PANIC = /^thread '(.+?)' (?:\(\d+\) )?panicked at (?:'(.*)', )?(\S+?):(\d{1,7}):\d{1,7}:?$/;

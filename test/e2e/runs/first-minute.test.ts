@@ -38,9 +38,11 @@ const git = (...args: readonly string[]) => expect(start("git", ...args)).toMatc
 const write = (name: string, text: string): void => writeFileSync(join(root, name), text);
 
 test("without a repository each command says what is missing and what to do", () => {
-  const [doctor, loop] = [remand("doctor"), remand("loop", "--check", "true", "--", "true")];
-  expect(doctor).toMatchObject({ status: 1, out: expect.stringMatching(/not a git repository.*\n.*`git init`/) });
-  expect(loop).toMatchObject({ status: 2, out: expect.stringMatching(/not in a git repository\n.*Run git init/) });
+  const missing = /(?<!fatal.*)is not in a git repository\n.*Run git init/;
+  const [doctor, loop, run] = [remand("doctor"), remand("loop", "--check", "true", "--", "true"), remand("run")];
+  expect(doctor).toMatchObject({ status: 1, out: expect.stringMatching(missing) });
+  expect(run).toMatchObject({ status: 2, out: expect.stringMatching(missing) });
+  expect(loop).toMatchObject({ status: 2, out: expect.stringMatching(missing) });
 });
 
 test("init, a loop and a run end with accepted work, and the run's branch is pushed to origin", () => {

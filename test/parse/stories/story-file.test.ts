@@ -131,8 +131,18 @@ describe("readStoryFile", () => {
     expect(read(`---\n${line}\n---\n`).story).toMatchObject({ id: "card-1", ...rest });
   });
 
-  it("leaves people's own keys alone, and the words of S4's statuses in other spellings", () => {
-    expect(messages("---\nestimate: 5\nowner: { name: Ann }\nsprint: 3\n__proto__: x\n---\n")).toEqual([]);
+  it("warns of each key that is not read, with the known ones, and leaves people's own keys alone", () => {
+    const hint = /Known keys: id, title, .*depends_on.*\. A key of your own begins with "x-"\.$/;
+    expect(messages("---\nestimate: 5\nx-lables: [s]\nowner: { name: Ann }\n__proto__: x\n---\n")).toEqual([
+      expect.stringMatching(/^2:1 warning: unknown key "estimate": it is not read \| /),
+      expect.stringMatching(/^4:1 warning: unknown key "owner": it is not read \| /),
+      expect.stringMatching(/^5:1 warning: unknown key "__proto__": it is not read \| /),
+    ]);
+    expect(messages("---\nestimate: 5\n---\n")[0]).toMatch(hint);
+    expect(messages("---\nx-estimate: 5\nx-needs: [a]\n---\n")).toEqual([]);
+  });
+
+  it("reads the words of S4's statuses in other spellings", () => {
     expect(read("---\nstatus: In_Progress\n---\n").story?.shelf).toBe("in-progress");
   });
 

@@ -64,18 +64,15 @@ describe("readStoryFiles", () => {
     ]);
   });
 
-  it("warns of a key that names stories and is not read, and of no other", () => {
-    const own = { path: "stories/b.md", text: "---\nowner: Ann\nepic: b\nneeds: [a, c]\nrefs: [a, x]\n---\n" };
+  it("refuses an unknown key that names stories, because the story would not wait, and warns of others", () => {
+    const own = { path: "stories/b.md", text: "---\nx-epic: a\nneeds: [a, c]\nrefs: [a, x]\nepic: b\n---\n" };
     const { problems } = readStoryFiles([file("a"), file("c"), own]);
-    expect(problems).toMatchObject([
-      {
-        file: "stories/b.md",
-        line: 4,
-        severity: "warning",
-        message: '"needs" names stories and is not read: this story does not wait',
-        hint: "To make it wait, write `depends_on`.",
-      },
+    expect(problems.map(({ line, severity, message }) => `${line} ${severity}: ${message}`)).toEqual([
+      '3 error: unknown key "needs" names stories: this story would not wait',
+      '4 warning: unknown key "refs": it is not read',
+      '5 warning: unknown key "epic": it is not read',
     ]);
+    expect(problems[0]?.hint).toBe('To make it wait, write `depends_on`. A key of your own begins with "x-": x-needs.');
   });
 
   it("names each cycle once, in order", () => {

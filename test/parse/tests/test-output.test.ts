@@ -557,6 +557,83 @@ describe("lines that are wrapped in JSON", () => {
     expect(told('{"Action": broken\na.ts(1,2): error TS1: x\n{"Action":7}\n')).toEqual(["a.ts:1 TS1: x"]);
   });
 
+  test("of ava is the same alone and beside others", () => {
+    const first = [
+      "  adds",
+      "",
+      "  test.js:304",
+      "",
+      "   304:   t.throws(() => {",
+      "",
+      "  Function returned:",
+      "",
+      "  undefined",
+      "",
+      "  › helper (file://lib.js:2:1)",
+      "  › file://test.js:304:4",
+      "",
+    ];
+    const second = [
+      "",
+      "",
+      "  subtracts",
+      "",
+      "  test.js:9",
+      "",
+      "  Value is not truthy",
+      "",
+      "  › file://test.js:9:4",
+      "",
+    ];
+    const alone = ["  ✘ [fail]: adds", "  ─", "", ...first, "  ─", "", "  1 test failed"].join("\n");
+    const beside = [
+      "  ✘ [fail]: adds",
+      "  ✘ [fail]: subtracts",
+      "  ─",
+      "",
+      ...first,
+      ...second,
+      "  ─",
+      "",
+      "  2 tests failed",
+    ];
+    const [one, other] = [read(alone), read(beside.join("\n"))];
+    expect(one.failures).toHaveLength(1);
+    expect(other.failures.map(({ test: name }) => name)).toEqual(["adds", "subtracts"]);
+    expect(other.failures[0]).toEqual(one.failures[0]);
+    expect(one.failures[0]?.detail).toBe(
+      " 304:   t.throws(() => {\n\nFunction returned:\n\nundefined\n\n› helper (file://lib.js:2:1)",
+    );
+  });
+
+  test("an example in a comment of Rust, where the comment stands", () => {
+    const text = [
+      "---- src/lib.rs - area (line 12) stdout ----",
+      "Test executable failed (exit status: 101).",
+      "",
+      "stderr:",
+      "",
+      "thread 'main' (28828) panicked at src/lib.rs:7:1:",
+      "assertion `left == right` failed",
+      "  left: 2",
+      " right: 3",
+      "note: run with `RUST_BACKTRACE=1`",
+      "",
+      "---- src/lib.rs - volume (line 40) stdout ----",
+      "error[E0425]: cannot find function `volme` in this scope",
+      "error: aborting due to 1 previous error",
+      "",
+      "test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 2.73s",
+      "thread 'main' panicked at src/main.rs:3:5:",
+      "not of an example",
+    ].join("\n");
+    expect(told(text)).toEqual([
+      "src/lib.rs:12 src/lib.rs - area (line 12): assertion `left == right` failed",
+      "src/lib.rs:40 src/lib.rs - volume (line 40): error[E0425]: cannot find function `volme` in this scope",
+    ]);
+    expect(read(text).failures[0]).toMatchObject({ detail: " left: 2\nright: 3" });
+  });
+
   test("cargo's JSON", () => {
     const text = [
       '{ "type": "suite", "event": "started", "test_count": 3 }',

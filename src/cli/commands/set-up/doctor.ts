@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../../../config/config.ts";
 import { countText } from "../../../stdx/plain-text.ts";
 import type { Policy } from "../../../core/events/policy.ts";
@@ -78,8 +79,10 @@ export async function probesOf(world: World, file: string | undefined): Promise<
     world.host.probe(world.cwd, config === null ? [] : programsOf(config), checksOf(config)),
     config === null || policy === null ? [] : checkProbes(world, config, policy),
   ]);
+  const roles = config === null || policy === null ? [] : neededRoles(config, policy);
+  const shown = found.map((each) => (config === null || each.ok ? each : withRoles(config, roles, each)));
   return [
-    ...found,
+    ...shown.map(({ program: _program, ...probe }) => probe),
     fileProbe(
       "config",
       problems,
@@ -162,33 +165,30 @@ function commandsProbe({ phases, gates, forge }: Config, name: GateName): Probe[
 
 const NEVER_FAILS = /(?:\|\||;)\s*(?:true|:|exit 0)\s*$/;
 
-/** Each role that does a phase, or reviews one, needs an agent; for the others a person is asked. */
-function agentProbes(config: Config, policy: Policy, found: readonly Probe[]): Probe[] {
+function reviewersIn(policy: Policy): string[] {
   const gates = [...new Set(policy.phases.flatMap((plan) => plan.gates))];
-  const reviewers = gates.flatMap((gate) => rolesOfGate(policy, gate));
-  const needed = new Set([...policy.phases.map(({ phase }) => config.roles.phase[phase]), ...reviewers]);
+  return gates.flatMap((gate) => rolesOfGate(policy, gate));
+}
+
+/** Each role that does a phase, or reviews one, needs an agent; for the others a person is asked. */
+const neededRoles = (config: Config, policy: Policy): string[] => [
+  ...new Set([...policy.phases.map(({ phase }) => config.roles.phase[phase]), ...reviewersIn(policy)]),
+];
+
+/** What is wrong with an agent's program is said once, with the roles that need it. */
+function withRoles(config: Config, needed: readonly string[], probe: Probe): Probe {
+  const roles = needed.filter((role) => isProbeOf(config, role, probe));
+  if (roles.length === 0) return probe;
+  const detail = probe.detail.startsWith(probe.name) ? probe.detail : `${probe.name}: ${probe.detail}`;
+  return { ...probe, name: `agent ${roles.join(", ")}`, detail };
+}
+
+function agentProbes(config: Config, policy: Policy, found: readonly Probe[]): Probe[] {
   const { remediation, healthCheck, adjudicator } = config.roles;
-  const spare = reviewers.length === 0 ? [] : [remediation, healthCheck, adjudicator];
+  const spare = reviewersIn(policy).length === 0 ? [] : [remediation, healthCheck, adjudicator];
+  const isMissing = (role: string): boolean => found.some((each) => !each.ok && isProbeOf(config, role, each));
   return [
-    ...[...needed].map((role) => {
-      const agent = whoPlays(config, role);
-      const writes = role === config.roles.phase.implement;
-      if (
-        writes &&
-        Object.hasOwn(config.agents, role) &&
-        !AGENT_CLIENTS[config.agents[role]!.use ?? "command"].changesFiles
-      ) {
-        const fix = `Give it to an agent that can work, and the model a review: agents: { ${role}: { use: claude } }`;
-        return { name: `agent ${role}`, ok: false, detail: "a model by its API changes no files", fix };
-      }
-      // One agent is never both missing and well.
-      const trouble = found.find(({ name, ok }) => !ok && name === programOf(config, role));
-      if (agent !== null && trouble !== undefined)
-        return { name: `agent ${role}`, ok: false, detail: `${agent}: ${trouble.detail}`, fix: trouble.fix };
-      if (agent !== null) return { name: `agent ${role}`, ok: true, detail: agent, fix: "" };
-      const fix = `Say who plays it: agents: { ${role}: { use: command, command: ./my-agent.sh } }`;
-      return { name: `agent ${role}`, ok: false, detail: "no agent plays this role", fix };
-    }),
+    ...neededRoles(config, policy).flatMap((role) => (isMissing(role) ? [] : [roleProbe(config, role)])),
     ...spare.map((role) => {
       const detail = whoPlays(config, role) ?? "no agent plays this role: a person is asked instead";
       return { name: `agent ${role}`, ok: true, detail, fix: "" };
@@ -196,26 +196,44 @@ function agentProbes(config: Config, policy: Policy, found: readonly Probe[]): P
   ];
 }
 
-/** By what name the agent of a role was looked for: its client's, or its program's. */
-function programOf({ agents }: Pick<Config, "agents">, role: string, seen: readonly string[] = []): string | null {
-  const agent = Object.hasOwn(agents, role) ? agents[role] : undefined;
-  if (agent === undefined || seen.includes(role)) return null;
+function roleProbe(config: Config, role: string): Probe {
+  const agent = whoPlays(config, role);
+  const writes = role === config.roles.phase.implement;
+  if (
+    writes &&
+    Object.hasOwn(config.agents, role) &&
+    !AGENT_CLIENTS[config.agents[role]!.use ?? "command"].changesFiles
+  ) {
+    const fix = `Give it to an agent that can work, and the model a review: agents: { ${role}: { use: claude } }`;
+    return { name: `agent ${role}`, ok: false, detail: "a model by its API changes no files", fix };
+  }
+  if (agent !== null) return { name: `agent ${role}`, ok: true, detail: agent, fix: "" };
+  const fix = `Say who plays it: agents: { ${role}: { use: command, command: ./my-agent.sh } }`;
+  return { name: `agent ${role}`, ok: false, detail: "no agent plays this role", fix };
+}
+
+/** Was this looked for because of the agent that plays the role? */
+function isProbeOf(config: Config, role: string, probe: Probe, seen: readonly string[] = []): boolean {
+  const agent = Object.hasOwn(config.agents, role) ? config.agents[role] : undefined;
+  if (agent === undefined || probe.program === undefined || seen.includes(role)) return false;
   if (agent.use === undefined && agent.command === undefined)
-    return agent.fallback === undefined ? null : programOf({ agents }, agent.fallback, [...seen, role]);
-  const { use = "command", command = "" } = agent;
-  return AGENT_CLIENTS[use].probed === "program" ? command.trim().split(/\s+/)[0]! : use;
+    return agent.fallback !== undefined && isProbeOf(config, agent.fallback, probe, [...seen, role]);
+  return programFor(config, agent).some((each) => isDeepStrictEqual(each, probe.program));
 }
 
 /** The programs that the config would start, to be looked for. */
-function programsOf({ agents, env }: Config): (string | AgentSpec)[] {
-  const named = Object.values(agents).flatMap((agent): (string | AgentSpec)[] => {
-    const { use = "command", command } = agent;
-    const { probed, commandHint } = AGENT_CLIENTS[use];
-    if (command === undefined && commandHint !== null) return [];
-    if (probed === "program") return [command!.trim().split(/\s+/)[0]!];
-    const settings = { ...agent, env: [...env, ...(agent.env ?? [])] };
-    return probed.length === 0 ? [] : [{ use, ...Object.fromEntries(probed.map((key) => [key, settings[key]])) }];
-  });
+function programsOf(config: Config): (string | AgentSpec)[] {
+  const named = Object.values(config.agents).flatMap((agent) => programFor(config, agent));
   // Roles that want the same are asked about once.
   return [...new Map(named.map((each) => [JSON.stringify(each), each])).values()];
+}
+
+/** The program of one agent; none where nothing can be looked for. */
+function programFor({ env }: Config, agent: Config["agents"][string]): (string | AgentSpec)[] {
+  const { use = "command", command } = agent;
+  const { probed, commandHint } = AGENT_CLIENTS[use];
+  if (command === undefined && commandHint !== null) return [];
+  if (probed === "program") return [command!.trim().split(/\s+/)[0]!];
+  const settings = { ...agent, env: [...env, ...(agent.env ?? [])] };
+  return probed.length === 0 ? [] : [{ use, ...Object.fromEntries(probed.map((key) => [key, settings[key]])) }];
 }

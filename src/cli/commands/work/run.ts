@@ -71,7 +71,7 @@ async function run(world: World, typed: readonly string[], options: Options): Pr
   if (prepared === null) throw new ProblemsFound(problems);
   const { config, policy, stories } = prepared;
   if (options.dryRun === true) return printPlan(world, prepared, options.json === true);
-  if (prepared.asked.length === 0 && options.watch !== true) throw nothingToRun(config.stories, stories);
+  if (prepared.asked.length === 0 && options.watch !== true) throw await nothingToRun(world, config.stories, stories);
   await writeConfigSchema(world);
   if (options.force !== true) {
     const { problems: unusable } = await world.host.preflight(world.cwd, {
@@ -102,8 +102,11 @@ async function run(world: World, typed: readonly string[], options: Options): Pr
 }
 
 /** A run that would do nothing must not look like work that was accepted. */
-function nothingToRun(folder: string, stories: readonly Story[]): RemandError {
+async function nothingToRun(world: World, folder: string, stories: readonly Story[]): Promise<RemandError> {
   const [first] = stories;
+  const probes = await world.host.probe(world.cwd, [], { commands: [], env: [] });
+  const git = probes.find(({ name, ok }) => name === "git" && !ok);
+  if (git !== undefined) return new RemandError("usage", git.detail, git.fix);
   if (first === undefined)
     return new RemandError(
       "usage",

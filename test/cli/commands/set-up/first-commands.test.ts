@@ -7,6 +7,8 @@ import { command as completion } from "../../../../src/cli/commands/set-up/compl
 import { command as config } from "../../../../src/cli/commands/set-up/config.ts";
 import { command as demo } from "../../../../src/cli/commands/work/demo.ts";
 import { DEMO_FILES, QUESTION_FILES } from "../../../../src/cli/demo-files.ts";
+import type { AgentSpec } from "../../../../src/app/agent-spec.ts";
+import type { Probe } from "../../../../src/app/host.ts";
 import { command as doctor } from "../../../../src/cli/commands/set-up/doctor.ts";
 import { command as init } from "../../../../src/cli/commands/set-up/init.ts";
 import { command as stories } from "../../../../src/cli/commands/read/stories.ts";
@@ -307,13 +309,40 @@ describe("remand doctor", () => {
     expect(asked).toMatchObject([["./agent.sh"], { commands: ["npm test"], env: [] }]);
   });
 
+  /** A host on which each program is as `look` says. */
+  const hostWith = (look: (program: string | AgentSpec) => Omit<Probe, "program">) => ({
+    ...fakeHost(),
+    probe: (_root: string, programs: readonly (string | AgentSpec)[]) =>
+      Promise.resolve([git, ...programs.map((program) => ({ ...look(program), program }))]),
+  });
+
   it("never calls an agent well that cannot work", async () => {
     const trouble = { name: "claude", ok: false, detail: "2.1.0, no login", fix: "Log in: claude" };
     const files = memoryFiles({ "/work/remand.yaml": GOOD.replace(/use: command[^}]*/, "use: claude ") });
-    const ran = await run(["doctor"], [doctor], { files, host: fakeHost({ probes: [git, trouble] }) });
+    const ran = await run(["doctor"], [doctor], { files, host: hostWith(() => trouble) });
     expect(ran.exit).toBe(1);
     expect(ran.out).toContain("problem  agent developer: claude: 2.1.0, no login\n    Log in: claude\n");
     expect(ran.out).not.toContain("ok       agent developer");
+  });
+
+  it("names a missing client once, with the roles that need it, and no other of the same kind", async () => {
+    const config =
+      "preset: critic-audit\nagents: { developer: { use: claude }, auditor: { use: claude }, critic: { use: claude, command: ./own } }\n";
+    const files = memoryFiles({ "/work/remand.yaml": config });
+    const host = hostWith((program) =>
+      typeof program === "object" && program.command === "./own"
+        ? { name: "claude", ok: true, detail: "2.1.0", fix: "" }
+        : { name: "claude", ok: false, detail: "claude not found", fix: "Install it: npm i -g claude" },
+    );
+    const ran = await run(["doctor"], [doctor], { files, host });
+    expect(ran.out.split("\n").filter((line) => line.includes("claude"))).toEqual([
+      "✖ problem  agent developer, auditor: claude not found",
+      "    Install it: npm i -g claude",
+      "✔ ok       claude: 2.1.0",
+      "✔ ok       agent critic: claude ./own",
+    ]);
+    const { out } = await run(["doctor", "--json"], [doctor], { files, host });
+    expect(out).not.toContain("program");
   });
 
   it("says where the command of a check does not exist", async () => {

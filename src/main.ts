@@ -88,6 +88,7 @@ function lateHost(early: Pick<Host, "watchFolder" | "clean">, db: string | null 
     receiptKeys: async (root, rotate) => (await host()).receiptKeys(root, rotate),
     receiptFiles: async (root) => (await host()).receiptFiles(root),
     appendEvents: async (root, stream, events) => (await host()).appendEvents(root, stream, events),
+    appendEach: async (root, streams) => (await host()).appendEach(root, streams),
     openEngine: async (root, plan) => (await host()).openEngine(root, plan),
     clone: async (plan) => (await host()).clone(plan),
     work: async (root, plan) => (await host()).work(root, plan),

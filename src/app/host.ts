@@ -9,11 +9,12 @@ import type { Lane } from "../core/stories/command.ts";
 import type { Policy } from "../core/events/policy.ts";
 import type { RunOutline, RunState, WithEngine } from "../core/stories/run-state.ts";
 import type { Story } from "../core/stories/story.ts";
+import type { FoldedJournal } from "../engine/fold-journal.ts";
 import type { StoryDetails } from "../engine/fold-outlines.ts";
 import type { Agent, Tool } from "../ports/agent.ts";
 import type { Evidence, OutputReader } from "../ports/evidence.ts";
 import type { StoryEditor } from "../ports/files.ts";
-import type { Journal, StoredEvent, Watcher } from "../ports/journal.ts";
+import type { Journal, StoredEvent, StreamEvents, Watcher } from "../ports/journal.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { HealthDocument, VerifyDocument } from "../views/board/dashboard.ts";
 import type { AgentSpec } from "./agent-spec.ts";
@@ -71,6 +72,8 @@ export interface Host {
   receiptFiles(root: string): Promise<ReadonlyMap<string, string>>;
   /** Says something to the journal from outside of the engine, which notices. Throws where nothing ever ran. */
   appendEvents(root: string, stream: StoryId | null, events: readonly Event[]): Promise<void>;
+  /** The same for many stories: the journal is opened and folded once. */
+  appendEach(root: string, streams: readonly StreamEvents[]): Promise<void>;
   /** Makes the user's token, or replaces it. Only its hash is kept, so an earlier one cannot be shown: `null`. */
   makeToken(root: string, rotate: boolean): Promise<{ readonly token: string | null; readonly madeAt: number }>;
   /** Becomes the one engine of this checkout. Throws `journal-locked`, naming the holder, where there is one. */
@@ -133,6 +136,8 @@ export interface StoriesView extends StoryDetails {
 
 export interface JournalView {
   readonly state: RunState & WithEngine;
+  /** What the state comes from, without what is known of the engine. */
+  readonly folded: FoldedJournal;
   readonly journal: Pick<Journal, "head" | "read" | "watch">;
   readonly evidence: Evidence;
   /** After a position; of one story alone, where it is named. */

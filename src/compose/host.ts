@@ -1,6 +1,7 @@
 import type { Host } from "../app/host.ts";
 import { watchFolder } from "../adapters/files/node-files.ts";
 import type { Tool } from "../ports/agent.ts";
+import type { StreamEvents } from "../ports/journal.ts";
 import { serveStdio } from "../adapters/mcp/transports.ts";
 import { learnVariables, ownRedactor } from "../adapters/process/own-secrets.ts";
 import { stateFolder } from "./state-folder.ts";
@@ -38,15 +39,8 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
     receiptKeys: async (root, rotate) => (await import("./receipts/user-key.ts")).receiptKeys(root, env, rotate),
     receiptFiles: async (root) =>
       db === null ? (await import("./receipts/kept-receipts.ts")).receiptFiles(root) : new Map<string, string>(),
-    appendEvents: async (root, stream, events) =>
-      (await import("./journal/append-answer.ts")).tell(
-        root,
-        db,
-        stream,
-        events,
-        await (await import("./journal/author.ts")).speakerIn(root, env),
-        env,
-      ),
+    appendEvents: (root, stream, events) => appendEach(root, db, env, [{ stream, events }]),
+    appendEach: (root, streams) => appendEach(root, db, env, streams),
     makeToken: async (root, rotate) =>
       (await import("./journal/author.ts")).makeTokenFor(root, env, rotate, Date.now()),
     openEngine: async (root, plan) => (await import("./open-engine.ts")).openEngine(root, plan, env),
@@ -66,6 +60,17 @@ export function createHost(env: Readonly<Record<string, string | undefined>>, db
     userName: async (root) => (await import("../adapters/git/repository.ts")).userName(root, env),
     demoRepository: async (files) => (await import("./demo-repository.ts")).demoRepository(files),
   };
+}
+
+async function appendEach(
+  root: string,
+  db: string | null,
+  env: Readonly<Record<string, string | undefined>>,
+  streams: readonly StreamEvents[],
+): Promise<void> {
+  const { tellEach } = await import("./journal/append-answer.ts");
+  const { speakerIn } = await import("./journal/author.ts");
+  await tellEach(root, db, streams, await speakerIn(root, env), env);
 }
 
 /** Offers tools to the program that started this one, until the input ends. */

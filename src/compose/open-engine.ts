@@ -168,8 +168,9 @@ function receiptsOf(root: string, plan: RunPlan, env: Engine["env"], journal: Sq
       env,
       journal,
       onNotice: (text) => plan.onNotice?.(text),
-      push: async (git, refs, { policy }) => {
-        if (forge.use !== "none" && policy?.deliver === "pull-request") await pushReceipts(git, forge.remote, refs);
+      push: async (git, refs, { policy, deliver }) => {
+        if (forge.use !== "none" && (deliver ?? policy?.deliver) === "pull-request")
+          await pushReceipts(git, forge.remote, refs);
       },
     },
     notedRange(root, journal),

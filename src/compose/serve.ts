@@ -24,7 +24,7 @@ import { shownSecrets } from "./project-evidence.ts";
 import { createServerNotifications, type ServerNotifications } from "../app/notifications/server-notifications.ts";
 import { speakerIn } from "./journal/author.ts";
 import { stateFolder } from "./state-folder.ts";
-import { tell, tellEach } from "./journal/append-answer.ts";
+import { tellEach } from "./journal/append-answer.ts";
 
 /** Where the pages are: beside the built program. */
 const BUILT = fileURLToPath(new URL("../web/", import.meta.url));
@@ -48,8 +48,7 @@ export async function serve(
     secrets: await shownSecrets(root, plan.redact),
     assets: await assetsIn(plan.assets ?? BUILT),
     openView: () => openView(root, db, () => Promise.resolve(speaker.type === "person")),
-    appendEvents: (stream, events) => tell(root, db, stream, events, speaker, env),
-    appendEach: (streams) => tellEach(root, db, streams, speaker, env),
+    appendEach: (streams, known) => tellEach(root, db, streams, speaker, env, known),
     verify: () => plan.verify(),
     health: () => plan.health(),
     placeOf: (story) => [join(worktrees, story)].find((path) => existsSync(path)) ?? null,

@@ -216,6 +216,8 @@ function words(verb: AnswerVerb, attempt: string): { does: string; cost: string 
         does: "Remand merges it now, in your name; if the target moved, after the gates passed with it",
         cost: "nothing",
       };
+    case "pull-request":
+      return { does: "Remand pushes the branch and opens a pull request, in your name", cost: "nothing" };
     case "drop":
       return {
         does: "The branch goes back to the verified commit; the dropped commits stay as refs/remand/dropped/<story>",

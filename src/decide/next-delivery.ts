@@ -11,8 +11,9 @@ export function nextDelivery(state: StoryState, policy: Policy): StoryAction {
   if (state.delivered !== null) return accept(state, policy);
   const { approvedBy, claimedBy, drop, refused } = state.delivery ?? {};
   const dropping = drop === undefined ? {} : { drop };
-  if (policy.deliver === "branch") return { ...accept(state, policy), ...dropping };
-  if (policy.deliver === "pull-request") return { type: "deliver", how: "pull-request", ...dropping };
+  const how = deliveryOf(state, policy);
+  if (how === "branch") return { ...accept(state, policy), ...dropping };
+  if (how === "pull-request") return { type: "deliver", how: "pull-request", ...dropping };
   if (claimedBy !== undefined) return { type: "deliver", how: "merge", claimedBy };
   const moves = tooManyMoves(state, policy);
   if (moves !== null) return ask(state, moves);
@@ -23,6 +24,10 @@ export function nextDelivery(state: StoryState, policy: Policy): StoryAction {
   }
   return { type: "deliver", how: "merge", ...(approvedBy === undefined ? {} : { approvedBy }), ...dropping };
 }
+
+/** A person's wish for one story comes before the policy. */
+const deliveryOf = ({ deliver }: Pick<StoryState, "deliver">, policy: Policy): Policy["deliver"] =>
+  deliver ?? policy.deliver;
 
 /** With what its gates passed it in spite of. */
 function accept(state: StoryState, policy: Policy): Extract<StoryAction, { type: "accept" }> {
@@ -46,7 +51,7 @@ export function unverifiedBranch(state: StoryState): StoryAction | null {
 export function tooManyMoves(state: StoryState, policy: Policy): EscalationReason | null {
   const times = state.counters.targetMoves ?? 0;
   if (times < targetMovesLimit(policy)) return null;
-  return { type: "target-moves", times, merges: policy.deliver === "merge" };
+  return { type: "target-moves", times, merges: deliveryOf(state, policy) === "merge" };
 }
 
 export const targetMovesLimit = ({ limits }: Policy): number => limits.targetMoves ?? DEFAULT_TARGET_MOVES;

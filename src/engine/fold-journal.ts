@@ -17,10 +17,13 @@ import {
 } from "./snapshot.ts";
 import { outlineText } from "./outline-text.ts";
 
+/** What was folded, and the snapshot that it was folded from. */
+export interface FoldedJournal extends FoldedRun {
+  readonly kept: SnapshotContents | null;
+}
+
 /** Folds the journal from its newest snapshot on. */
-export async function foldJournal(
-  journal: Pick<JournalReader, "read" | "latestSnapshot">,
-): Promise<FoldedRun & { readonly kept: SnapshotContents | null }> {
+export async function foldJournal(journal: Pick<JournalReader, "read" | "latestSnapshot">): Promise<FoldedJournal> {
   const snapshot = await journal.latestSnapshot(SNAPSHOT_FORMAT);
   const from = snapshot === null ? { ...NOTHING_FOLDED(), kept: null } : unpackSnapshot(snapshot);
   let folded: FoldedRun = from;

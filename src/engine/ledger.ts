@@ -4,7 +4,7 @@ import type { StoryId } from "../core/events/ids.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { Running, StoryState } from "../core/stories/story-state.ts";
 import type { StoredEvent, Watcher } from "../ports/journal.ts";
-import { foldJournal, withLine } from "./fold-journal.ts";
+import { type FoldedJournal, foldJournal, withLine } from "./fold-journal.ts";
 import { type FoldedRun, createSnapshotSaver } from "./snapshot.ts";
 import type { EngineWorld } from "./world.ts";
 
@@ -27,13 +27,32 @@ export interface Ledger {
   rest(): Promise<void>;
 }
 
-export async function openLedger(world: Pick<EngineWorld, "journal" | "clock" | "watcher">): Promise<Ledger> {
+type LedgerWorld = Pick<EngineWorld, "journal" | "clock" | "watcher">;
+
+export async function openLedger(world: LedgerWorld): Promise<Ledger> {
+  const opened = await foldJournal(world.journal);
+  return ledgerFrom(world, opened, opened.kept?.position ?? 0);
+}
+
+/**
+ * Goes on from what another reader of the same journal has folded, and reads only the lines after it. Snapshots are
+ * left to that journal's engine, unless many lines are appended here.
+ */
+export async function continueLedger(world: LedgerWorld, known: FoldedJournal): Promise<Ledger> {
+  // Copies: the reader folds on, and counts lines in the same maps.
+  const own = { ...known, seqs: new Map(known.seqs), odd: new Set(known.odd) };
+  const ledger = ledgerFrom(world, own, known.position);
+  await ledger.catchUp();
+  return ledger;
+}
+
+/** `lastSaved`: the position of the last snapshot. */
+function ledgerFrom(world: LedgerWorld, opened: FoldedJournal, lastSaved: number): Ledger {
   const { journal, clock } = world;
-  const opened = await foldJournal(journal);
   const { now, fold, changed } = folding(opened, world.watcher);
   const saveSnapshot = createSnapshotSaver(journal, opened.kept);
   const inTurn = oneByOne();
-  let savedAt = opened.kept?.position ?? 0;
+  let savedAt = lastSaved;
   let writing = 0;
 
   const keepSnapshot = async (every: number): Promise<void> => {

@@ -26,6 +26,9 @@ export function applyAnswer(state: StoryState, answer: Answer, base: string, at:
   switch (answer.verb) {
     case "merge":
       return asksForMerge(reason) ? mergeApproved(next, answer) : state;
+    case "pull-request":
+      // Said of accepted work, which it has opened again.
+      return state;
     case "drop":
       return reason?.type === "branch-moved" ? commitsDropped(next, reason) : state;
     case "resolve":

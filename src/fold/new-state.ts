@@ -176,10 +176,15 @@ export function keptStory(state: StoryState, seq: number, queued: StoryState["qu
     ...(state.targets === undefined ? {} : { targets: state.targets }),
     ...(state.licensed === undefined ? {} : { licensed: state.licensed }),
     ...(state.seenTree === undefined ? {} : { seenTree: state.seenTree }),
-    ...(state.delivery === undefined ? {} : { delivery: state.delivery }),
+    ...deliveryIn(state),
     ...adoptionOf(state),
   };
 }
+
+const deliveryIn = ({ deliver, delivery }: StoryState): Pick<StoryState, "deliver" | "delivery"> => ({
+  ...(deliver === undefined ? {} : { deliver }),
+  ...(delivery === undefined ? {} : { delivery }),
+});
 
 /** A story takes the rules that hold now, and keeps them. */
 export function beginStory(state: StoryState, rules: Policy | null, at: number): StoryState {

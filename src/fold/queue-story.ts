@@ -1,5 +1,5 @@
 import { byText, insert, lookup, remove } from "../stdx/sorted-map.ts";
-import type { Escalation } from "../core/stories/escalation.ts";
+import { type Escalation, reopenRefusal } from "../core/stories/escalation.ts";
 import type { Lane } from "../core/stories/command.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 import type { Running, StoryState } from "../core/stories/story-state.ts";
@@ -7,7 +7,7 @@ import { mustRunAlone } from "../decide/engine-deaths.ts";
 import { type Facts, nextStep } from "../decide/next-step.ts";
 import type { Event } from "../core/events/event.ts";
 import { keptStory } from "./new-state.ts";
-import { withoutDelivery } from "./fold-delivery.ts";
+import { mergeApproved, withoutDelivery } from "./fold-delivery.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 
 /** Stores a story's state after one more of its events, and puts it where the scheduler takes it from. */
@@ -145,14 +145,17 @@ export function laneOfRunning(running: Running): Lane {
 }
 
 /**
- * An accepted story that a person sends back: open again, with its whole state. Nothing else reopens a story; `null`
- * for all other events.
+ * An accepted story that a person sends back, or wants merged or proposed: open again, with its whole state. Nothing
+ * else reopens a story; `null` for all other events.
  */
 export function reopenStory(state: StoryState, event: Event): StoryState | null {
-  const isSentBack = event.type === "person.answered" && event.answer.verb === "send-back";
-  if (!isSentBack || state.ending?.how !== "accepted" || state.policy === null || state.tree === null) return null;
+  if (event.type !== "person.answered" || reopenRefusal(state, event.answer.verb) !== null) return null;
+  const { verb } = event.answer;
+  const { deliver: _, ...rest } = withoutDelivery(state);
   // It is delivered again when it is accepted again.
-  return { ...withoutDelivery(state), ending: null, delivered: null };
+  const open = { ...rest, ending: null, delivered: null };
+  if (verb === "merge") return { ...mergeApproved(open, event.answer), deliver: verb };
+  return verb === "pull-request" ? { ...open, deliver: verb } : open;
 }
 
 /** A question that is raised again is no longer put off. */

@@ -13,6 +13,12 @@ export interface StoredEvent extends Recorded {
   readonly hash: string;
 }
 
+/** Events to append to one story, or (`null`) to the run. */
+export interface StreamEvents {
+  readonly stream: StoryId | null;
+  readonly events: readonly Event[];
+}
+
 export type AppendResult =
   | { readonly ok: true; readonly stored: readonly StoredEvent[] }
   /** Another writer appended to the stream first: nothing was written, so fold and decide again. */

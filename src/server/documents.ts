@@ -4,7 +4,7 @@ import { GATES } from "../core/gates/gate.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { RunState, WithEngine } from "../core/stories/run-state.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
-import { undoRefusal } from "../core/stories/escalation.ts";
+import { reopenRefusal, undoRefusal } from "../core/stories/escalation.ts";
 import { readGitDiff } from "../parse/code/git-output.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import { COLUMNS, BOARD_GROUPS, type BoardGroup, groupOf } from "../views/board/columns.ts";
@@ -109,6 +109,8 @@ export async function storyOf(
     likely: story.escalation === null ? [] : likelyAnswers(story.escalation),
     rounds: rounds(lines),
     delivered: story.delivered,
+    canDeliver: story.ending !== null && reopenRefusal(story, "merge") === null,
+    canReopen: story.ending !== null && reopenRefusal(story, "send-back") === null,
   };
 }
 

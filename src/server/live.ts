@@ -1,8 +1,7 @@
 import type { StoryEditor } from "../ports/files.ts";
-import { withLine } from "../engine/fold-journal.ts";
+import { type FoldedJournal, withLine } from "../engine/fold-journal.ts";
 import { type RunState, type WithEngine, withEngine } from "../core/stories/run-state.ts";
-import type { Journal, StoredEvent } from "../ports/journal.ts";
-import type { Event } from "../core/events/event.ts";
+import type { Journal, StoredEvent, StreamEvents } from "../ports/journal.ts";
 import type { StoryId } from "../core/events/ids.ts";
 import type { Evidence, OutputReader } from "../ports/evidence.ts";
 import type { Workspace } from "../ports/workspace.ts";
@@ -21,6 +20,7 @@ export interface Live {
 export interface CurrentRun {
   readonly state: RunState & WithEngine;
   readonly view: RunView;
+  readonly folded: FoldedJournal;
   readonly engine: EngineDocument;
 }
 
@@ -32,7 +32,7 @@ const ENGINE_EVERY_MS = 1000;
 export function createLive(source: Pick<DashboardSource, "openView" | "engine">): Live {
   const waiting = new Set<() => void>();
   let view: RunView | null = null;
-  let folded: ReturnType<typeof withLine> | null = null;
+  let folded: FoldedJournal | null = null;
   let turn: Promise<unknown> = Promise.resolve();
   let unwatch = (): void => undefined;
   let closed = false;
@@ -44,7 +44,7 @@ export function createLive(source: Pick<DashboardSource, "openView" | "engine">)
     if (view !== null || closed) return;
     view = await source.openView();
     if (view === null) return;
-    folded = { state: view.state, position: view.state.position, seqs: new Map(), odd: new Set() };
+    folded = view.folded;
     unwatch = view.journal.watch(tell);
     clearInterval(timer);
   };
@@ -52,8 +52,8 @@ export function createLive(source: Pick<DashboardSource, "openView" | "engine">)
   const catchUp = async (): Promise<CurrentRun | null> => {
     await open();
     if (view === null || folded === null || closed) return null;
-    for await (const line of view.lines(folded.position)) folded = withLine(folded, line);
-    return { view, ...(await follower.beside(folded.state)) };
+    for await (const line of view.lines(folded.position)) folded = { ...folded, ...withLine(folded, line) };
+    return { view, folded, ...(await follower.beside(folded.state)) };
   };
   /** One after the other: two at once would fold a line twice. An error is returned to its own caller. */
   const now = (): Promise<CurrentRun | null> => {
@@ -174,9 +174,8 @@ export interface DashboardSource {
   readonly assets: ReadonlyMap<string, Asset>;
   /** `null` while nothing has run here. */
   openView(): Promise<RunView | null>;
-  appendEvents(stream: StoryId | null, events: readonly Event[]): Promise<void>;
-  /** The same for many stories, at the cost of one look at the journal. */
-  appendEach(streams: readonly { readonly stream: StoryId; readonly events: readonly Event[] }[]): Promise<void>;
+  /** `known`: what was folded already, so that only newer lines are read. */
+  appendEach(streams: readonly StreamEvents[], known: FoldedJournal): Promise<void>;
   verify(): Promise<VerifyDocument | null>;
   health(): Promise<HealthDocument>;
   /** Where the story's files are, if they are there. */
@@ -195,7 +194,7 @@ export interface DashboardSource {
 
 /** A look at the journal that stays open. */
 export interface RunView {
-  readonly state: RunState;
+  readonly folded: FoldedJournal;
   readonly journal: Pick<Journal, "head" | "watch">;
   readonly evidence: Pick<Evidence, "read">;
   lines(after: number): AsyncIterable<StoredEvent>;

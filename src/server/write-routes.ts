@@ -38,13 +38,16 @@ export function writeRoutes(context: ServerContext): Hono {
     const said = saidSchema.safeParse(await c.req.json().catch(() => null));
     if (!said.success) return c.json(errorDocument("this is not an answer", said.error.issues[0]?.message ?? ""), 400);
     const { about, also = [], ...words } = said.data;
-    const { state } = await currentRun();
+    const { state, folded } = await currentRun();
     // All of them are checked before the first is written: an answer that fits only some of them changes none.
     const answers = [about, ...also].map((each) => {
-      const subject = answerSubject(state, someOf(state, each), each);
+      const subject = answerSubject(state, someOf(state, each), each, words.verb);
       return { story: subject.story, answer: personAnswer(subject, { ...words, by: source.by }) };
     });
-    for (const { story, answer } of answers) await source.appendEvents(story, [{ type: "person.answered", answer }]);
+    await source.appendEach(
+      answers.map(({ story, answer }) => ({ stream: story, events: [{ type: "person.answered", answer }] })),
+      folded,
+    );
     const [first, ...others] = answers;
     const answered: AnsweredDocument = {
       story: first!.story,
@@ -60,9 +63,9 @@ export function writeRoutes(context: ServerContext): Hono {
     if (refusal !== null) return refusal;
     const asked = takenBackSchema.safeParse(await c.req.json().catch(() => null));
     if (!asked.success) return c.json(errorDocument("this undoes nothing", asked.error.issues[0]?.message ?? ""), 400);
-    const { state } = await currentRun();
+    const { state, folded } = await currentRun();
     const { story, answer } = undoSubject(state, someOf(state, asked.data.about), asked.data.about);
-    await source.appendEvents(story, [{ type: "answer.undone", by: source.by }]);
+    await source.appendEach([{ stream: story, events: [{ type: "answer.undone", by: source.by }] }], folded);
     // Between the look and the word an engine may have begun; then the word came too late, and that is said.
     const lines = await index.linesOf((await currentRun()).view, story, 0, Infinity);
     if (!isLastUndoHeard(lines)) throw tooLate(story, "work on it has just started");
@@ -93,14 +96,17 @@ async function setPaused(
   if (refusal !== null) return refusal;
   const asked = heldSchema.safeParse(await c.req.json().catch(() => null));
   if (!asked.success) return c.json(errorDocument("this pauses no story", asked.error.issues[0]?.message ?? ""), 400);
-  const { state } = await currentRun();
+  const { state, folded } = await currentRun();
   const { about, also = [] } = asked.data;
   // All of them are checked before the first is written.
   const stories = [about, ...also].map((each) => holdSubject(state, each, wanted));
   const { by } = source;
   const now = asked.data.now === true ? { now: true } : {};
   const event: Event = wanted === "held" ? { type: "story.held", by, ...now } : { type: "story.released", by };
-  await source.appendEach(stories.map((stream) => ({ stream, events: [event] })));
+  await source.appendEach(
+    stories.map((stream) => ({ stream, events: [event] })),
+    folded,
+  );
   const document: HeldDocument = { story: stories[0]!, isHeld: wanted === "held", by };
   return c.json(document);
 }
@@ -118,14 +124,18 @@ async function setAllPaused(
   if (!asked.success) return c.json(errorDocument("this pauses nothing", asked.error.issues[0]?.message ?? ""), 400);
   const { by } = source;
   const now = asked.data.now === true ? { now: true } : {};
-  const concerned = [...entries((await currentRun()).state.stories)]
-    .map(([, state]) => state)
+  const { state, folded } = await currentRun();
+  const concerned = [...entries(state.stories)]
+    .map(([, story]) => story)
     .filter(({ ending, held, story, policy }) => {
       const isBacklog = policy === null && story.shelf === "backlog";
       return ending === null && held !== isHeld && !(isHeld && isBacklog);
     });
   const event: Event = isHeld ? { type: "story.held", by, ...now } : { type: "story.released", by };
-  await source.appendEach(concerned.map(({ story }) => ({ stream: story.id, events: [event] })));
+  await source.appendEach(
+    concerned.map(({ story }) => ({ stream: story.id, events: [event] })),
+    folded,
+  );
   const document: StoriesPausedDocument = { stories: concerned.map(({ story }) => story.id), isHeld, by };
   return c.json(document);
 }

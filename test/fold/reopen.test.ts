@@ -23,6 +23,49 @@ const MATERIAL: BriefMaterial = {
   report: "signal",
 };
 
+describe("accepted work on its branch that a person wants delivered", () => {
+  const ON_BRANCH = { ...POLICY, deliver: "branch" } as const;
+  const onBranch = () => runScript(begin(ON_BRANCH, story("a"))).run;
+
+  it.each([
+    ["merge", "deliver by merge", "Ada"],
+    ["pull-request", "deliver by pull-request", undefined],
+  ] as const)("is delivered by %s, without another attempt or gate", (verb, line, approvedBy) => {
+    const asked = foldEvents(onBranch(), "a", answer(verb));
+    expect(stateOf(asked, "a")).toMatchObject({ ending: null, deliver: verb });
+    const ran = runScript(asked);
+    expect(ran.lines).toEqual([line, "accept"]);
+    expect(commandsOf(ran, "deliver")[0]?.approvedBy).toBe(approvedBy);
+    expect(stateOf(ran.run, "a")).toMatchObject({ ending: { how: "accepted" }, delivered: expect.anything() });
+  });
+
+  it("stays as it was when the answer is undone", () => {
+    const before = onBranch();
+    const asked = foldEvents(before, "a", answer("merge"));
+    const undone = foldEvents(asked, "a", { type: "answer.undone", by: "ada" });
+    const { seq, ...rest } = stateOf(before, "a");
+    expect(stateOf(undone, "a")).toEqual({ ...rest, seq: seq + 2 });
+  });
+
+  it("is asked about again after it was sent back: yes was said of other work", () => {
+    const asked = foldEvents(onBranch(), "a", answer("merge"));
+    const back = foldEvents(runScript(asked).run, "a", answer("send-back", { message: "rename it" }));
+    expect(stateOf(back, "a").deliver).toBeUndefined();
+    expect(runScript(back).lines.at(-1)).toBe("accept");
+  });
+
+  it("is left alone where it was delivered, forced, or is a loop's", () => {
+    const over = [
+      accepted(),
+      foldEvents(begin(ON_BRANCH, story("a")), "a", answer("force-complete")),
+      runScript(begin(ON_BRANCH, story("a", { kind: "loop" }))).run,
+    ];
+    for (const run of over)
+      for (const verb of ["merge", "pull-request"] as const)
+        expect(stateOf(foldEvents(run, "a", answer(verb)), "a").ending?.how).toBe("accepted");
+  });
+});
+
 describe("accepted work that somebody sends back", () => {
   it("is done again where it was, judged again and delivered again", () => {
     const before = accepted();

@@ -83,6 +83,7 @@ export const NO_HOST: Host = {
   receiptKeys: absent,
   receiptFiles: () => Promise.resolve(new Map()),
   appendEvents: absent,
+  appendEach: absent,
   openEngine: absent,
   clone: absent,
   work: absent,

@@ -104,6 +104,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   };
   const look = (): JournalView => ({
     state,
+    folded: { state, position: state.position, seqs: new Map(seqs), odd: new Set(), kept: null },
     journal,
     evidence,
     lines: (after, only) => journal.read(after, only),
@@ -201,6 +202,10 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     },
     appendEvents: async (_root, stream, events) => {
       await write(stream, events);
+      for (const heard of words) heard();
+    },
+    appendEach: async (_root, streams) => {
+      for (const { stream, events } of streams) await write(stream, events);
       for (const heard of words) heard();
     },
     watchFolder: (_folder, changed) => {

@@ -353,7 +353,7 @@ describe("S3 triage", () => {
 
   it("both are answers to a story's question alone, and need a reason", () => {
     const state = asked();
-    const subject = answerSubject(state, [stateOf(state, "a")], "a");
+    const subject = answerSubject(state, [stateOf(state, "a")], "a", "dispute");
     expect(() => personAnswer(subject, { verb: "dismiss", by: "Ada", message: " " })).toThrow(
       "dismiss needs your words",
     );

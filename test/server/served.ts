@@ -69,10 +69,7 @@ export async function serving(
       ["/assets/app.js", text("export {};", "text/javascript; charset=utf-8")],
     ]),
     openView: () => host.openView("/work"),
-    appendEvents: (stream, events) => host.appendEvents("/work", stream, events),
-    appendEach: async (streams) => {
-      for (const { stream, events } of streams) await host.appendEvents("/work", stream, events);
-    },
+    appendEach: (streams) => host.appendEach("/work", streams),
     verify: async () => ({ ok: true, position: 1, problem: null, hash: "h" }),
     health: async () => ({ probes: [], config: [] }),
     placeOf: () => null,

@@ -3,10 +3,11 @@ import { RemandError } from "../../core/events/error.ts";
 import type { Event } from "../../core/events/event.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 import { concernsReceipts } from "../../engine/receipt-moments.ts";
-import type { Journal } from "../../ports/journal.ts";
+import type { Journal, StreamEvents } from "../../ports/journal.ts";
 import { hasLivingOwner } from "../../adapters/journal/ownership.ts";
 import { stateFolder } from "../state-folder.ts";
-import { openLedger, type Ledger } from "../../engine/ledger.ts";
+import type { FoldedJournal } from "../../engine/fold-journal.ts";
+import { continueLedger, openLedger, type Ledger } from "../../engine/ledger.ts";
 import { createSystemClock } from "../../adapters/clock/system-clock.ts";
 import { shownSecrets } from "../project-evidence.ts";
 import { notedRange } from "../receipts/kept-receipts.ts";
@@ -15,33 +16,17 @@ import { assertAuthority } from "./author.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
 
 /**
- * Appends what a person says from outside of the engine, which sees the new lines by itself. Refuses a process that an
- * engine started. `speaker`: who this process speaks for.
+ * Appends what a person says from outside of the engine, which sees the new lines by itself: the journal is opened and
+ * folded once, however many stories it is about. Refuses a process that an engine started. `speaker`: who this process
+ * speaks for. `known`: what this process has folded already; newer lines are read before anything is decided.
  */
-export async function tell(
-  root: string,
-  db: string | null,
-  stream: StoryId | null,
-  events: readonly Event[],
-  speaker: EventAuthor,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<void> {
-  await tellEach(root, db, [{ stream, events }], speaker, env);
-}
-
-/** The events of one story, or of the run. */
-interface StreamEvents {
-  readonly stream: StoryId | null;
-  readonly events: readonly Event[];
-}
-
-/** The same for many stories: the journal is opened and folded once, not once for each of them. */
 export async function tellEach(
   root: string,
   db: string | null,
   streams: readonly StreamEvents[],
   speaker: EventAuthor,
   env: Readonly<Record<string, string | undefined>>,
+  known: FoldedJournal | null = null,
 ): Promise<void> {
   // Before a journal is opened: an agent writes nothing at all.
   assertAuthority(speaker, []);
@@ -50,7 +35,8 @@ export async function tellEach(
     throw new RemandError("file-missing", "nothing has run here yet", "Start with `remand run` or `remand loop`.");
   try {
     await shownSecrets(root, []);
-    const ledger = await openLedger({ journal: opened.journal, clock: createSystemClock(), watcher: NO_WATCHER });
+    const world = { journal: opened.journal, clock: createSystemClock(), watcher: NO_WATCHER };
+    const ledger = known === null ? await openLedger(world) : await continueLedger(world, known);
     for (const { stream, events } of streams) await appendAs(speaker, ledger, stream, events);
     if (db === null && streams.some(({ events }) => events.some(concernsReceipts)))
       await signAnswer(root, env, opened.journal, ledger);

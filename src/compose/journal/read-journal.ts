@@ -87,9 +87,10 @@ export async function openView(
   if (opened === null) return null;
   const { journal, evidence, close } = opened;
   try {
-    const { state } = await foldJournal(journal);
+    const folded = await foldJournal(journal);
     return {
-      state: await besideEngine(root, db, state),
+      state: await besideEngine(root, db, folded.state),
+      folded,
       journal,
       evidence: withoutHidden(evidence, isPerson),
       lines: (after, only) => journal.read(after, only),

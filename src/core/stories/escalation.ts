@@ -28,7 +28,7 @@ export const asksForMerge = (reason: EscalationReason | null): boolean =>
   (reason?.type === "approval" && reason.of === "merge") || (reason?.type === "target-moves" && reason.merges);
 
 /**
- * `merge`: yes, merge it. `resolve`: a person fixed it, and the gates run again on what is there; for a merge, the
+ * `merge`: yes, merge it. `pull-request`: open one for accepted work that stays on its branch. `resolve`: a person fixed it, and the gates run again on what is there; for a merge, the
  * person merged it, which is checked. `drop`: commits that no gate has seen are taken off the branch. `send-back`: once
  * more, with guidance. `retry`, `declare-healthy` and `halt` answer an infrastructure escalation. `known` and `target`
  * say what failures of the base are. `allow`: the work may change existing tests. `defer`: the question stays open, and
@@ -37,6 +37,7 @@ export const asksForMerge = (reason: EscalationReason | null): boolean =>
  */
 export const ANSWER_VERBS = [
   "merge",
+  "pull-request",
   "resolve",
   "send-back",
   "waive",
@@ -86,6 +87,21 @@ export const TRIAGE_OPTIONS: readonly EscalationOption[] = [
     cost: "nothing",
   },
 ];
+
+/**
+ * Why an answer does not open a story again that has ended; `null` where it does. Accepted work can go back, and work
+ * that all gates passed can be merged or proposed, where its policy left it on its branch. Nothing else opens it again.
+ */
+export function reopenRefusal(state: StoryState, verb: AnswerVerb): string | null {
+  const { story, ending, policy, tree, delivered } = state;
+  const isOpenable = ending?.how === "accepted" && policy !== null && tree !== null;
+  if (isOpenable && verb === "send-back") return null;
+  if (!isOpenable || (verb !== "merge" && verb !== "pull-request")) return `${story.id} is over: ${ending?.how}`;
+  if (delivered !== null) return `${story.id} is delivered already: ${delivered}`;
+  if (ending.forced !== null) return `${story.id} was accepted by ${ending.forced.by} without passing all gates`;
+  // A loop works in the checkout itself, or is one person's try: there is no branch that it is for.
+  return story.kind === "loop" ? `${story.id} is a loop: merge its branch with git` : null;
+}
 
 /** The command for an answer, with a place for what must be added. */
 export function answerCommand(id: string, verb: AnswerVerb): string {

@@ -114,6 +114,8 @@ export interface StoryState {
   readonly stopping: string | null;
   readonly flagged: boolean;
   readonly delivered: string | null;
+  /** How a person wants accepted work to be delivered; absent where its policy says how. */
+  readonly deliver?: "merge" | "pull-request";
   /** What a person decided about the delivery, and why there was none; absent before that. */
   readonly delivery?: Delivery;
   /** The person who fixed the work: their changes are adopted before a gate runs. */

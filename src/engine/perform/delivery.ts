@@ -20,6 +20,8 @@ export async function deliver(performing: ContextOf<"deliver">): Promise<void> {
   const { integration } = world;
   if (integration === null) throw cannotDeliver(how);
   if (!(await ledger.append(story, [{ type: "step.started", step: "delivery" }]))) return;
+  // Accepted work that a person wants delivered: its worktree went when it was accepted.
+  if (ledger.story(story).deliver !== undefined) await world.workspace.prepare(story);
   const event = await outcomeOf(performing, integration, ledger.story(story));
   if (event !== null) await appendIfRunning(ledger, story, isStep("delivery"), [event]);
 }

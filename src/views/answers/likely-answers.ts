@@ -50,6 +50,7 @@ export function likelyAnswers({ options, reason }: Pick<Escalation, "options" | 
 /** What a person calls an answer. */
 export const ANSWER_LABELS: { readonly [V in AnswerVerb]: string } = {
   merge: "Merge",
+  "pull-request": "Open a pull request",
   resolve: "I fixed it",
   "send-back": "Send back",
   waive: "Waive",

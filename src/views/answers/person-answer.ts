@@ -11,7 +11,7 @@ import type { RunState } from "../../core/stories/run-state.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { findingText } from "../story/finding-text.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
-import { NEEDS_MESSAGE, TRIAGE_OPTIONS, answerCommand } from "../../core/stories/escalation.ts";
+import { NEEDS_MESSAGE, TRIAGE_OPTIONS, answerCommand, reopenRefusal } from "../../core/stories/escalation.ts";
 
 /** What an answer is about. */
 export interface AnswerSubject {
@@ -47,6 +47,7 @@ export function answerSubject(
   run: Pick<RunState, "escalation">,
   states: readonly StoryState[],
   about: string,
+  verb: AnswerVerb,
 ): AnswerSubject {
   if (run.escalation?.id === about) return { story: null, state: null, escalation: run.escalation };
   const state = states.find(({ story, escalation }) => story.id === about || escalation?.id === about);
@@ -57,13 +58,8 @@ export function answerSubject(
       "remand inbox lists the questions, remand status the stories.",
     );
   }
-  if (state.ending !== null) {
-    throw new RemandError(
-      "usage",
-      `${state.story.id} is over: ${state.ending.how}`,
-      "A story that is over is not changed any more.",
-    );
-  }
+  const refusal = state.ending === null ? null : reopenRefusal(state, verb);
+  if (refusal !== null) throw new RemandError("usage", refusal, "A story that is over is not changed any more.");
   return { story: state.story.id, state, escalation: state.escalation };
 }
 
@@ -137,7 +133,15 @@ function matching(asked: readonly string[], patterns: readonly string[], what: s
 }
 
 /** A question says which answers it has. Unasked, a person may say about a story whatever makes sense for one. */
-function checkVerb({ escalation, story }: AnswerSubject, verb: AnswerVerb): void {
+function checkVerb({ escalation, story, state }: AnswerSubject, verb: AnswerVerb): void {
+  // Which words open it again was looked at when it was found.
+  if (state !== null && state.ending !== null) return;
+  if (verb === "pull-request")
+    throw new RemandError(
+      "usage",
+      `${story ?? "the run"} is not accepted: a pull request is opened for work that passed its gates`,
+      "Set deliver: pull-request in remand.yaml to have one opened when it is accepted.",
+    );
   if (escalation === null) {
     if (ABOUT_A_QUESTION.has(verb))
       throw new RemandError(

@@ -1,4 +1,4 @@
-import type { Escalation } from "../../core/stories/escalation.ts";
+import type { AnswerVerb, Escalation } from "../../core/stories/escalation.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import type { LostJournal } from "../../core/events/journal-anchor.ts";
 import type { Fingerprint } from "../../core/events/ids.ts";
@@ -139,6 +139,10 @@ export interface StoryPageDocument extends StoryDocument {
   readonly rounds: readonly Round[];
   /** Where the work was delivered: a branch, a commit, or the address of a pull request. */
   readonly delivered: string | null;
+  /** Accepted work on its branch that a person may have merged, or proposed. */
+  readonly canDeliver: boolean;
+  /** Accepted work that a person may send back. */
+  readonly canReopen: boolean;
 }
 
 export interface LinesDocument {
@@ -160,7 +164,7 @@ export interface InboxDocument {
 export interface OpenAnswer {
   readonly story: string;
   readonly title: string;
-  readonly verb: string;
+  readonly verb: AnswerVerb;
   readonly by: string;
   readonly message: string;
   readonly at: number;

@@ -248,6 +248,26 @@ describe("Merge this work?", () => {
     expect(refused.out).toContain("merge is no answer to esc-cap-1");
   });
 
+  test("merge: accepted work on its branch is merged when a person says so, after the gates ran with a target that moved", () => {
+    project("deliver: branch", "cap");
+    expect(run().status).toBe(0);
+    expect(answer("pull-request").out).toContain("Ada says pull-request");
+    expect(remand("answer", "cap", "--undo", "--by", "Ada").status).toBe(0);
+    repository.write("other.txt", "other\n");
+    git("add", "--all");
+    git("commit", "--quiet", "-m", "meanwhile");
+    expect(answer("merge").out).toContain("Ada says merge");
+    const { status, out } = run();
+    expect(status, out).toBe(0);
+    expect(git("show", "main:cap.txt")).toBe("cap");
+    expect(git("log", "--format=%s", "main")).toContain("meanwhile");
+    expect(verifiedTrees()).toContain(git("rev-parse", "main^{tree}"));
+    expect(events("attempt.started")).toHaveLength(1);
+    const again = answer("merge");
+    expect(again.status).toBe(2);
+    expect(again.out).toContain("cap is delivered already: main at ");
+  });
+
   testInFull("resolve is checked: what is not merged is asked about again; a squash is recognized", () => {
     project(MANUAL, "cap");
     run();

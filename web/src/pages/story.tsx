@@ -21,7 +21,7 @@ import { MarkdownView } from "../parts/markdown-view.tsx";
 import { Money, StateBadge, Why } from "../parts/marks.tsx";
 import { Timeline } from "../parts/timeline.tsx";
 import { Words } from "../parts/words.tsx";
-import { unaskedOptions } from "../parts/unasked.ts";
+import { optionsWhenAccepted, unaskedOptions } from "../parts/unasked.ts";
 import { Link } from "../router.tsx";
 import { useDocument } from "../use-document.ts";
 import { useLines } from "../use-lines.ts";
@@ -98,10 +98,18 @@ function Head({ story: document }: { readonly story: StoryPageDocument }) {
         </p>
       </div>
       <div class="tools">
-        {commit !== "" && <Link to={`/story/${story.id}/diff`}>Diff and blame</Link>}
-        <Delivery story={document} />
-        {story.kind !== "loop" && <Link to={`/story/${story.id}/edit`}>Edit</Link>}
+        {commit !== "" && (
+          <Link to={`/story/${story.id}/diff`} class="button">
+            Diff and blame
+          </Link>
+        )}
+        {story.kind !== "loop" && (
+          <Link to={`/story/${story.id}/edit`} class="button">
+            Edit
+          </Link>
+        )}
         <Export path={`/stories/${story.id}/export`} file={`${story.id}.html`} label="Save as one HTML file" />
+        <Delivery story={document} />
         <Copy text={command} />
         {branch !== null && commit !== "" && (
           <Copy text={`git switch ${branch}`} label={`${branch} at ${commit.slice(0, 8)}`} />
@@ -145,11 +153,11 @@ function Next({ story, onAnswered }: { readonly story: StoryPageDocument; onAnsw
   );
 }
 
-/** What a person can do about it: pause or resume it, and say something that no question asks for. */
+/** What a person can do about it: pause or resume it, have it delivered, and say what no question asks for. */
 function Actions({ story, onChanged }: { readonly story: StoryPageDocument; onChanged(): void }) {
   const [verb, setVerb] = useState<AnswerVerb | null>(null);
   const isOpen = story.card.endedAt === null && story.escalation === null && story.phases.length > 0;
-  const options = isOpen ? unaskedOptions(story) : [];
+  const options = isOpen ? unaskedOptions(story) : optionsWhenAccepted(story);
   return (
     <div class="actions">
       <Hold story={story} onChanged={onChanged} />

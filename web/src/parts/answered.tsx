@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { ANSWER_LABELS } from "../../../src/views/answers/likely-answers.ts";
 import type { OpenAnswer } from "../../../src/views/board/dashboard.ts";
 import { say } from "../ask.ts";
 import { Link } from "../router.tsx";
@@ -26,7 +27,7 @@ export function Answered({ answered, onUndone }: { readonly answered: readonly O
         {answered.map(({ story, title, verb, by, message, at }) => (
           <li key={story}>
             <p>
-              <Link to={`/story/${story}`}>{title}</Link>: {by} answered <strong>{verb}</strong>
+              <Link to={`/story/${story}`}>{title}</Link>: {by} answered <strong>{ANSWER_LABELS[verb]}</strong>
               {message !== "" && `: ${message}`}{" "}
               <span class="muted">
                 <Ago at={at} />

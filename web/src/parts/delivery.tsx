@@ -1,23 +1,12 @@
 import type { StoryPageDocument } from "../../../src/views/board/dashboard.ts";
 import { Copy } from "./copy.tsx";
 
-/**
- * How accepted work gets where it is wanted: its pull request, or the lines that merge it or open one. Remand merges
- * only what it was asked to deliver, and then its question has the button.
- */
+/** Where accepted work is; or, where Remand does not deliver it (a loop's), the line that merges it. */
 export function Delivery({ story }: { readonly story: StoryPageDocument }) {
-  const { delivered, branch, commit, card } = story;
+  const { delivered, branch, commit, card, canDeliver } = story;
   if (delivered !== null) return <Delivered where={delivered} />;
-  if (card.status !== "accepted" || branch === null || commit === "") return null;
-  return (
-    <>
-      <Copy text={`git merge --no-edit ${branch}`} label="Merge: git merge" />
-      <Copy
-        text={`git push -u origin ${branch} && gh pr create --head ${branch} --fill`}
-        label="Open a pull request: gh pr create"
-      />
-    </>
-  );
+  if (canDeliver || card.status !== "accepted" || branch === null || commit === "") return null;
+  return <Copy text={`git merge --no-edit ${branch}`} label="Merge: git merge" />;
 }
 
 function Delivered({ where }: { readonly where: string }) {

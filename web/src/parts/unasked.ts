@@ -1,6 +1,28 @@
 import type { EscalationOption } from "../../../src/core/stories/escalation.ts";
 import type { StoryPageDocument } from "../../../src/views/board/dashboard.ts";
 
+const SEND_BACK: EscalationOption = {
+  verb: "send-back",
+  does: "Put your instructions into the next brief",
+  cost: "one attempt",
+};
+
+/** What a person may do with accepted work: have it delivered, or have more done. */
+export function optionsWhenAccepted({ canDeliver, canReopen, commit }: StoryPageDocument): readonly EscalationOption[] {
+  const verified = `the commit that passed the gates (${commit.slice(0, 8)})`;
+  const merge: EscalationOption = {
+    verb: "merge",
+    does: `Merge ${verified}, in your name; if the target has moved, the gates run with it first`,
+    cost: "nothing",
+  };
+  const propose: EscalationOption = {
+    verb: "pull-request",
+    does: `Push ${verified} and open a pull request; without a forge in the settings you get the text and the command`,
+    cost: "nothing",
+  };
+  return [...(canDeliver ? [merge, propose] : []), ...(canReopen ? [SEND_BACK] : [])];
+}
+
 /** What a person may say about a story that asks nothing, and what each word does. */
 export function unaskedOptions({ findings, disputable, card }: StoryPageDocument): readonly EscalationOption[] {
   const hasFindings = findings.some(({ standing }) => standing !== "resolved");
@@ -16,7 +38,7 @@ export function unaskedOptions({ findings, disputable, card }: StoryPageDocument
   };
   const about = [...(hasFindings ? [waive] : []), ...(disputable.length > 0 ? [dispute] : [])];
   return [
-    { verb: "send-back", does: "Put your instructions into the next brief", cost: "one attempt" },
+    SEND_BACK,
     ...about,
     {
       verb: "raise-budget",

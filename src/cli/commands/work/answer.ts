@@ -40,6 +40,7 @@ interface Options {
 const EXAMPLES = `Examples:
   remand answer esc-checkout-1 send-back --message "the token expires after an hour, not a day"
   remand answer checkout-retry merge        approve the merge: Remand merges it in your name
+  remand answer checkout-retry pull-request open a pull request for accepted work on its branch
   remand answer checkout-retry waive --gate review --message "accepted risk, see TICKET-12"
   remand answer esc-checkout-2 raise-budget --limit 20
   remand answer esc-checkout-3 known --test "test/legacy/**" --message "the printer is gone, see TICKET-9"
@@ -126,7 +127,7 @@ export async function answerByPicker(world: World, only: StoryId | null = null):
   const limit = raise === undefined ? {} : { budget: raise.budget, limit: raise.limit };
   const by = await personOf(world, undefined);
   const given = await withStories(world, storiesMeant(about), ({ run, states }) => {
-    const subject = answerSubject(run, states, about);
+    const subject = answerSubject(run, states, about, verb);
     return Promise.resolve({ story: subject.story, answer: personAnswer(subject, { verb, by, message, ...limit }) });
   });
   await tell(world, given, false);
@@ -166,7 +167,7 @@ async function answerAll(
   const answers = items
     .filter((item) => item.cause === cause)
     .map(({ id }) => {
-      const subject = answerSubject(view.run, view.states, id);
+      const subject = answerSubject(view.run, view.states, id, named);
       return { story: subject.story, answer: personAnswer(subject, words(subject, named, by, options)) };
     });
   for (const each of answers) await tell(world, each, options.json === true, false);
@@ -217,7 +218,7 @@ async function answer(world: World, about: string, typedVerb: string | undefined
   const verb = wordOf("an answer", typedVerb, ANSWER_VERBS);
   const by = await personOf(world, options.by);
   const given = await withStories(world, storiesMeant(about), ({ run, states }) => {
-    const subject = answerSubject(run, states, about);
+    const subject = answerSubject(run, states, about, verb);
     return Promise.resolve({ story: subject.story, answer: personAnswer(subject, words(subject, verb, by, options)) });
   });
   await tell(world, given, options.json === true);

@@ -1,3 +1,4 @@
+import type { Event } from "../../../core/events/event.ts";
 import { entries } from "../../../stdx/sorted-map.ts";
 import { storiesOf } from "../../../views/run/run-summary.ts";
 import { type CliCommand, EXIT, type World } from "../../../app/command.ts";
@@ -42,8 +43,12 @@ async function stop(world: World, typed: readonly string[], options: Options): P
   const { states, engine } = await namedStories(world, typed);
   const open = states.filter(({ ending, held }) => ending === null && !held);
   const now = options.now === true ? { now: true } : {};
-  for (const { story } of open)
-    await world.host.appendEvents(world.cwd, story.id, [{ type: "story.held", by, ...now }]);
+  const event: Event = { type: "story.held", by, ...now };
+  if (open.length > 0)
+    await world.host.appendEach(
+      world.cwd,
+      open.map(({ story }) => ({ stream: story.id, events: [event] })),
+    );
   // What an engine that is gone had started does not run any more.
   const busy = open.filter(({ running }) => running !== null && engine !== "gone").map(({ story }) => story.id);
   const held = open.map(({ story }) => story.id);
@@ -87,7 +92,12 @@ async function resume(world: World, typed: readonly string[], options: Options):
   const by = await personOf(world, options.by);
   const { states, engine } = await namedStories(world, typed);
   const paused = states.filter(({ ending, held }) => ending === null && held).map(({ story }) => story.id);
-  for (const id of paused) await world.host.appendEvents(world.cwd, id, [{ type: "story.released", by }]);
+  const event: Event = { type: "story.released", by };
+  if (paused.length > 0)
+    await world.host.appendEach(
+      world.cwd,
+      paused.map((stream) => ({ stream, events: [event] })),
+    );
   const next = engine === undefined ? "" : "; no engine runs: remand run continues";
   if (options.json === true) world.out(`${JSON.stringify({ schema: "remand.resume/1", resumed: paused }, null, 2)}\n`);
   else if (paused.length === 0) world.out("nothing to resume: no story here is paused\n");

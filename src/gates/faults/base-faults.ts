@@ -45,11 +45,13 @@ export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
       const time = { hasTime: (of: TestUnit) => clock.now() < end && limit?.hasTime(of) !== false };
       const passed = (await passedAtBase(work)).filter((test) => unit.file === null || isPlaceOf(test, unit.file));
       const found = await findTripwires(work, await bench(), unit, time, passed);
+      const leastMs = (await bench()).leastMs(unit.file);
       // Another look may find more where this one ran out of time.
       const isComplete = found.tripwires.length > 0 || time.hasTime(unit);
       // A file that runs alone takes little time; all tests together take as long as the suite.
       const hasTime = unit.file !== null || time.hasTime(unit);
-      const known = hasTime ? { ...found, ...(await comparisonsAtBase(work, await bench(), unit)) } : found;
+      const compared = hasTime ? await comparisonsAtBase(work, await bench(), unit) : {};
+      const known = { ...found, ...compared, ...leastIn(leastMs) };
       if (!work.control.signal.aborted && isComplete) await store.keep(request.base, tests, known);
       return known;
     },
@@ -64,6 +66,8 @@ export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
     close: async () => (await opened)?.close(),
   };
 }
+
+const leastIn = (ms: number | null): Pick<BaseFaults, "leastMs"> => (ms === null ? {} : { leastMs: ms });
 
 /** What shows that a target compares: copies of it, or, where none can be written, values of the base that it may expect. */
 async function comparisonsAtBase(

@@ -13,6 +13,8 @@ const MOST_COMPARISONS = 8;
 const MOST_CHANGED = 2;
 const MOST_COPIES = 16;
 const LEAST_COPIES = 3;
+/** Of the values that the base may have given, so many come first. */
+const MOST_GIVEN = 2;
 /** So long may the copies take together: a test that takes a second is not copied sixteen times. */
 const COPIES_MS = 3000;
 
@@ -38,7 +40,8 @@ export async function findComparedCopies(
   ].map((text, at) => target.named(text, at));
   const startedAt = clock.now();
   const ran = await runCopies(bench, unit, target, shows);
-  const eachMs = Math.max(1, (clock.now() - startedAt) / (shows.length + 1));
+  // What the file takes without copies is not theirs.
+  const eachMs = Math.max(1, (clock.now() - startedAt - (bench.leastMs(unit.file) ?? 0)) / shows.length);
   const passes = shows.map((copy) => ran.passed.has(copy.test));
   // Where one value alone makes the target pass, the others are as the target has them.
   const failing = all.filter((_, at) => passes[at + 1] === true);
@@ -195,11 +198,11 @@ function triesOf(target: Target, of: Comparison, others: readonly Comparison[], 
   // A comparison may be loose only once the code was called: it is called, and what it gives is left.
   const after = first === null ? null : valueAfter(path, target.actual(of), first);
   return [
-    ...given.slice(0, 1),
+    ...given.slice(0, MOST_GIVEN),
     ...(after === null ? [] : [value(after)]),
     ...plain,
     ...changed.map((each) => value(each.text)),
-    ...given.slice(1),
+    ...given.slice(MOST_GIVEN),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { pinningOf } from "../../core/gates/base-tests.ts";
 import { isCodeFile } from "../../parse/code/symbols-mask.ts";
-import { pathIndex, readImports } from "../../parse/code/imports.ts";
+import { type PathIndex, pathIndex, readImports } from "../../parse/code/imports.ts";
+import { readWorkspacePackages } from "../../parse/code/workspace-packages.ts";
 import { type Fault, faultsIn } from "../../parse/code/plant-faults.ts";
 import { readSymbols } from "../../parse/code/symbols.ts";
 import { spliceInlineTests } from "../../parse/tests/doc-tests.ts";
@@ -27,6 +28,8 @@ export interface FaultRun {
 /** A checkout in which faults are planted, one at a time. */
 export interface FaultBench {
   readonly paths: readonly string[];
+  /** Finds files by how code names them. */
+  index(): PathIndex;
   /** A file without any fault. */
   text(path: string): string | null;
   /** Runs the tests of a file (`null`: all) with this text in place of the file's own, and with paths as at the base. */
@@ -35,6 +38,8 @@ export interface FaultBench {
     edit: { readonly path: string; readonly text: string } | null,
     atBase?: readonly string[],
   ): Promise<FaultRun>;
+  /** How long a run of this file's tests takes at least, with a fault or without; `null`: they were not run yet. */
+  leastMs(file: string | null): number | null;
   /** Can the runner be told to run this file alone? */
   isSelectable(file: string): boolean;
   close(): Promise<void>;
@@ -87,6 +92,7 @@ async function benchIn(
   const textOf = (path: string): string | null => (own.has(path) ? own.get(path)! : checkout.text(path));
   const packageFile = textOf(`${prefix}package.json`);
   let longestMs: number | null = null;
+  const leastMs = new Map<string | null, number>();
   /** A run with a fault gets twice what the runs before it took, so that one without end is not waited for long. */
   const limitFor = (edit: object | null): number =>
     edit === null || longestMs === null ? limitMs : Math.min(limitMs, LEAST_RUN_MS + 2 * longestMs);
@@ -97,9 +103,13 @@ async function benchIn(
       limitMs: limitFor(edit),
       ranTests: request.baseRun?.ranTests ?? [],
     });
+  const paths = await checkout.paths();
+  let index: PathIndex | null = null;
   return {
-    paths: await checkout.paths(),
+    paths,
+    index: () => (index ??= pathIndex(paths, readWorkspacePackages(paths, textOf))),
     text: textOf,
+    leastMs: (file) => leastMs.get(file) ?? null,
     isSelectable: (file) => checksOf(file).isSelected,
     async run(file, edit, atBase = []) {
       if (edit !== null && !own.has(edit.path)) own.set(edit.path, checkout.text(edit.path));
@@ -107,7 +117,9 @@ async function benchIn(
       const { gate } = checksOf(file, edit);
       const limit = limitFor(edit);
       const { judgement, tests } = await gate.judgeTests(inCheckout(request, checkout, tree), quiet);
-      if (judgement.durationMs < limit) longestMs = Math.max(longestMs ?? 0, judgement.durationMs);
+      const { durationMs } = judgement;
+      if (durationMs < limit) longestMs = Math.max(longestMs ?? 0, durationMs);
+      leastMs.set(file, Math.min(leastMs.get(file) ?? Infinity, durationMs));
       const isIn = (name: string): boolean => file === null || isPlaceOf(name, file);
       const red = judgement.findings
         .filter((finding) => finding.symbol !== undefined && !namesNoTest(finding))
@@ -151,7 +163,7 @@ export function reachedCode(bench: FaultBench, testFile: string | null, options:
   const isProduct = productRule(options);
   // Where a test stands is not known: then any code may be what it runs.
   if (testFile === null) return bench.paths.filter(isProduct).slice(0, MOST_FILES);
-  const index = pathIndex(bench.paths);
+  const index = bench.index();
   const seen = new Set([testFile]);
   // A set goes on with what is added while it is read.
   for (const path of seen) {

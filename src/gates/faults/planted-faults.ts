@@ -144,8 +144,7 @@ export async function contestedByValues(
   for (const unit of units) {
     const [target] = targetsIn(work, unit);
     if (target === undefined || unit.from === null || work.control.signal.aborted) continue;
-    // A file that runs alone takes little time; all tests together take as long as the suite.
-    if (unit.file === null && !time.hasTime(unit)) continue;
+    if (!time.hasTime(unit)) continue;
     if (await ignoresItsValues(work, bench, unit, unit.from, target, time))
       contested.push({ test: target, why: "cannot-fail", file: unit.from });
   }
@@ -173,7 +172,7 @@ async function ignoresItsValues(
   for (const [at, { faults }] of places.entries()) {
     let passes = 0;
     for (const fault of faults) {
-      if (control.signal.aborted || (at + passes > 0 && unit.file === null && !time.hasTime(unit))) return false;
+      if (control.signal.aborted || (at + passes > 0 && !time.hasTime(unit))) return false;
       const ran = await bench.run(unit.file, plantFault(bench, fault));
       // Where the lines of the target are not known, a value may be another test's: that one compares.
       if (ran.failed.has(target) || (!own.isCertain && ran.failed.size > 0)) return false;

@@ -21,6 +21,8 @@ export interface BaseFaults {
   readonly tripwires: readonly Tripwire[];
   /** What targets say at the base, by name. */
   readonly messages: Readonly<Record<string, string>>;
+  /** How long a run of these tests takes at least. */
+  readonly leastMs?: number;
   /** A target with which the base passes, because it expects what the base gives. */
   readonly wrong?: WrongExpectation;
   /** Copies of a target that fail at the base whatever the product gives. */

@@ -38,11 +38,11 @@ export async function withFaults(work: PinnedContext, ran: TestedJudgement, judg
   if (!ran.tests.isNamed)
     return withReaderNotes(work, withNote(judged, `${NOT_SHOWN}: the check does not name its tests`), byCommand);
   const pinned = await pinnedTree(options, request, changed, await testFilesAtBase(options.evidence, request));
-  const time = timeLimit(work, ran, pinned !== null);
-  const bench = await openBench(work, { at: "work", pinned }, time.limitMs);
-  const base = openBaseRuns(work, time.limitMs);
+  const limit = timeLimit(work, ran, pinned !== null);
+  const bench = await openBench(work, { at: "work", pinned }, limit.limitMs);
+  const base = openBaseRuns(work, limit.limitMs);
   try {
-    const held = await heldToFaults(work, ran, judged, { bench, base, time });
+    const held = await heldToFaults(work, ran, judged, { bench, base, limit });
     return held.result === "pass" && !control.signal.aborted
       ? await withReaderNotes(work, held, (test) => unitOf(bench, test).from)
       : held;
@@ -69,30 +69,46 @@ const NOT_SHOWN = "not shown to fail";
 /** Runs in all, as a share of one run of the suite: with a run of the base's tests, and without. */
 const MOST_WITH_TESTS = 2.2;
 const MOST_WITHOUT = 1.3;
-/** A suite that ends sooner is mostly start-up: what is left of its share would be nothing. */
-const SHORT_MS = 10_000;
+/** Of a short suite, what is left of its share would be nothing: it gets this, or the time of some runs of it. */
+const LEAST_MS = 10_000;
+const LEAST_RUNS = 5;
+const MOST_FOR_SHORT_MS = 30_000;
 
-interface FaultTime extends TimeLimit {
-  /** How long one run may take. */
+/** How long all faults together may take, and one run. */
+interface FaultTime {
   readonly limitMs: number;
+  /** `atBase`: how long tests of a file take there at least. */
+  in(bench: FaultBench, atBase: ReadonlyMap<string | null, number>): TimeLimit;
 }
 
 function timeLimit({ options, request }: PinnedContext, { judgement }: TestedJudgement, isPinned: boolean): FaultTime {
   const { durationMs } = judgement;
   const share = isPinned ? MOST_WITH_TESTS - 2 : MOST_WITHOUT - 1;
   const { clock } = options.faults!;
-  const end = clock.now() + Math.max(SHORT_MS, share * durationMs);
+  const forShortMs = Math.min(MOST_FOR_SHORT_MS, Math.max(LEAST_MS, LEAST_RUNS * durationMs));
+  const end = clock.now() + Math.max(forShortMs, share * durationMs);
   return {
-    // Where a file cannot be run alone, one more run takes as long as the suite.
-    hasTime: ({ file }) => clock.now() + (file === null ? durationMs : 0) < end,
     limitMs: Math.min(request.timeoutMs, LEAST_RUN_MS + 2 * durationMs),
+    in: (bench, atBase) => ({
+      hasTime({ file }) {
+        const leastMs = bench.leastMs(file);
+        // Work that makes its tests slow gains nothing by it: they are run as often as they have to be.
+        const isSlow = leastMs !== null && leastMs > SLOW_MS + SLOW * (atBase.get(file) ?? Infinity);
+        // Where a file cannot be run alone, one more run takes as long as the suite.
+        return isSlow || clock.now() + (leastMs ?? atBase.get(file) ?? (file === null ? durationMs : 0)) < end;
+      },
+    }),
   };
 }
+
+/** So much slower than at the base, and so long besides, no test is by chance. */
+const SLOW = 2;
+const SLOW_MS = 1000;
 
 interface Benches {
   readonly bench: FaultBench;
   readonly base: BaseRuns;
-  readonly time: FaultTime;
+  readonly limit: FaultTime;
 }
 
 async function heldToFaults(
@@ -101,7 +117,9 @@ async function heldToFaults(
   judged: Judgement,
   benches: Benches,
 ): Promise<Judgement> {
-  const { bench, base, time } = benches;
+  const { bench, base, limit } = benches;
+  const atBase = new Map<string | null, number>();
+  const time = limit.in(bench, atBase);
   const targets = work.request.atBase.targets.filter((test) => test.includes(" > "));
   const units = distinctUnits([
     ...targets.map((test) => unitOf(bench, test)),
@@ -111,12 +129,13 @@ async function heldToFaults(
   const contested: ContestedTest[] = [];
   for (const unit of units) {
     if (work.control.signal.aborted) return judged;
-    // The tripwires of a target, and of a file that runs alone, are tried whatever the time: they show the most.
-    const limit = unit.file === null && targetsIn(work, unit).length === 0 ? time : undefined;
-    const known = await base.of(unit, limit);
+    // One tripwire of a target, and of a file that runs alone, is tried whatever the time: it shows the most.
+    const isFree = unit.file !== null || targetsIn(work, unit).length > 0;
+    const known = await base.of(unit, isFree ? undefined : time);
     if (known === null) continue;
-    for (const tripwire of known.tripwires) {
-      if (limit?.hasTime(unit) === false) break;
+    if (known.leastMs !== undefined) atBase.set(unit.file, known.leastMs);
+    for (const [at, tripwire] of known.tripwires.entries()) {
+      if (!(isFree && at === 0) && !time.hasTime(unit)) break;
       const verdict = await tryTripwire(work, bench, unit, tripwire, known);
       if (verdict.type === "noticed") shown.add(unit.file);
       if (verdict.type !== "ignored" || work.control.signal.aborted) continue;
@@ -125,13 +144,13 @@ async function heldToFaults(
       if (verdict.isRun) return refuse(judged, tripwire, verdict);
       contested.push({ test: tripwire.test, why: "cannot-fail", ...fileOf(unit) });
     }
-    const loose = unit.file !== null || time.hasTime(unit) ? await looseTarget(bench, unit, known, base) : null;
+    const loose = time.hasTime(unit) ? await looseTarget(bench, unit, known, base) : null;
     if (loose !== null) contested.push({ test: loose, why: "cannot-fail", ...fileOf(unit) });
   }
   const open = units.filter(({ file }) => !shown.has(file));
   const targeted = open.map((unit) => ({ unit, tests: targetsIn(work, unit), mustNotice: true }));
   const inTargets = await plantFaults(work, ran, { bench, time, measured: targeted });
-  const inAdded = await addedTestFaults(work, ran, time);
+  const inAdded = await addedTestFaults(work, ran, limit);
   const byValues = await contestedByValues(work, bench, units, time);
   const isShown = shown.size > 0 || inTargets.isShown || inAdded.isShown;
   // Tests that passed before the work need not notice what it changed; where they do, the check is shown to fail.
@@ -160,7 +179,7 @@ const distinctTests = (tests: readonly ContestedTest[]): readonly ContestedTest[
   tests.filter(({ test }, at) => tests.findIndex((each) => each.test === test) === at);
 
 /** Test files that the work adds: they are not among the base's tests, so faults are planted in the work as it is. */
-async function addedTestFaults(work: PinnedContext, ran: TestedJudgement, time: FaultTime): Promise<FaultVerdict> {
+async function addedTestFaults(work: PinnedContext, ran: TestedJudgement, limit: FaultTime): Promise<FaultVerdict> {
   const { options, request, changed } = work;
   const files: string[] = [];
   for (const path of changed) {
@@ -168,13 +187,13 @@ async function addedTestFaults(work: PinnedContext, ran: TestedJudgement, time: 
     if ((await options.workspace.fileAt(request.story.id, request.base, path)) === null) files.push(path);
   }
   if (files.length === 0) return { contested: [], notShown: [], isShown: false };
-  const bench = await openBench(work, { at: "work", pinned: null }, time.limitMs);
+  const bench = await openBench(work, { at: "work", pinned: null }, limit.limitMs);
   try {
     const measured = files.map((from) => {
       const unit = { from, file: bench.isSelectable(from) ? from : null };
       return { unit, tests: testsOf(ran, from), mustNotice: true };
     });
-    return await plantFaults(work, ran, { bench, time, measured });
+    return await plantFaults(work, ran, { bench, time: limit.in(bench, new Map()), measured });
   } finally {
     await bench.close();
   }

@@ -207,7 +207,11 @@ export function valuesLike({ value, isNumber }: Pick<Literal, "value" | "isNumbe
   const quoted = [...said.matchAll(/(["'`])((?:(?!\1)[^\\\n])+)\1/g)].map(([, , words]) => words!);
   const lines = said.split("\n").map((line) => line.replace(/^[\s+>-]+/, "").trim());
   const words = said.split(/[\s,()[\]{}"'`]+/);
-  const others = [...quoted, ...lines, ...words].filter((each) => each !== value && !/["'`\\\n]/.test(each));
+  // Runners put marks before and behind values: what is not quoted is the same value with a mark.
+  const isMarked = (each: string): boolean => /^[+:;,.-]?$/.test(each.replace(value, ""));
+  const others = [...quoted, ...[...lines, ...words].filter((each) => !isMarked(each))].filter(
+    (each) => each !== value && !/["'`\\\n]/.test(each),
+  );
   const ranked = distinct(others).map((each) => ({ each, like: likeness(each, value) }));
   return ranked
     .filter(({ like }) => like >= LEAST_LIKE)

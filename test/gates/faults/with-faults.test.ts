@@ -6,6 +6,7 @@ import { evidenceId, treeId } from "../../../src/core/events/ids.ts";
 import { identifyFinding } from "../../../src/core/gates/finding-identity.ts";
 import { suiteResultsText } from "../../../src/core/gates/test-names.ts";
 import { linesOf } from "../../../src/gates/faults/planted-faults.ts";
+import { valuesLike } from "../../../src/gates/faults/wrong-expectation.ts";
 import type { CheckoutRequest } from "../../../src/ports/experiment-runner.ts";
 import type { GateRequest } from "../../../src/ports/gate.ts";
 import { gateRequest } from "../../contract/gate.ts";
@@ -29,8 +30,9 @@ interface World {
   readonly targets?: readonly string[];
   readonly request?: Partial<GateRequest>;
   readonly isNamed?: boolean;
-  /** How long the suite takes. */
+  /** How long the suite takes, and how long at the base. */
   readonly durationMs?: number;
+  readonly baseMs?: number;
   readonly beforeRun?: (prepare: () => Promise<void>, limits: readonly number[]) => Promise<void>;
   /** Can files of tests be run alone? */
   readonly isSelectable?: boolean;
@@ -78,13 +80,13 @@ const BASE = {
 async function judged(world: World) {
   const { work, suite = honest, targets = [TARGET], request, isNamed = true } = world;
   const base: Files = world.base ?? BASE;
-  const { durationMs = 1, isSelectable = false, isLate = false } = world;
+  const { durationMs = 1, baseMs = durationMs, isSelectable = false, isLate = false } = world;
   let minutes = 0;
   const all = { ...base, ...work };
   const trees: Record<string, Files> = { base, "tree-now": all };
   let runs = 0;
   const limits: number[] = [];
-  const result = (files: Files): TestedJudgement => {
+  const result = (files: Files, tookMs = durationMs): TestedJudgement => {
     const entries = Object.entries(suite(files));
     const failed = entries.filter(([, said]) => said !== null) as [string, string][];
     const passed = new Map(entries.filter(([, said]) => said === null).map(([name]) => [name, 1]));
@@ -103,7 +105,7 @@ async function judged(world: World) {
     return {
       judgement: judgementOf({
         gate: "checks",
-        durationMs,
+        durationMs: tookMs,
         result: failed.length === 0 ? "pass" : "fail",
         findings,
         identities: { ...identities, passing: [...passed.keys()] },
@@ -112,12 +114,14 @@ async function judged(world: World) {
     };
   };
   const open: Files[] = [];
+  const atBase = new Set<number>();
   const own = { judgeTests: () => Promise.resolve(result(all)) };
   let tried = 0;
   const planted = {
     judgeTests({ path }: GateRequest) {
       tried++;
-      return Promise.resolve(result(open[Number(path.slice(7))]!));
+      const at = Number(path.slice(7));
+      return Promise.resolve(result(open[at]!, atBase.has(at) ? baseMs : durationMs));
     },
   };
   const kept = new Map<string, unknown>();
@@ -126,6 +130,7 @@ async function judged(world: World) {
     experimentRunner: {
       open({ commit, tree }: CheckoutRequest) {
         const at = open.push({ ...trees[tree ?? commit ?? ""] }) - 1;
+        if (tree === undefined) atBase.add(at);
         return Promise.resolve({
           path: `/bench/${at}`,
           set(
@@ -170,8 +175,8 @@ async function judged(world: World) {
     },
   });
   const baseRun = { ended: [], ranTests: ["test"], notLoaded: [], tests: evidenceId("base-tests") };
-  const atBase = { failing: targets, flaky: [], known: [], targets };
-  const asked = gateRequest({ baseRun, atBase, ...request });
+  const failures = { failing: targets, flaky: [], known: [], targets };
+  const asked = gateRequest({ baseRun, atBase: failures, ...request });
   await world.beforeRun?.(() => gate.prepare!(asked, CONTROL), limits);
   const judgement = await gate.run(asked, CONTROL);
   return { judgement, again: () => gate.run(asked, CONTROL), runs: () => runs, tried, tries: () => tried };
@@ -184,6 +189,23 @@ describe("a check that can fail", () => {
     const { judgement } = await judged({ work: FIX });
     expect(judgement).toMatchObject({ result: "pass" });
     expect([judgement.notes, judgement.contested]).toEqual([undefined, undefined]);
+  });
+
+  test("notices faults in a package that it imports by its folder or name", async () => {
+    for (const from of ["..", "shop"]) {
+      const base = {
+        ...BASE,
+        "package.json": '{ "name": "shop", "main": "src/cart.js" }',
+        "test/cart.test.js": TEST.replace("../src/cart.js", from),
+      };
+      const { judgement } = await judged({
+        base,
+        work: { "lib/same.js": "export const same = () => undefined;\n" },
+        suite: disarmed,
+        isSelectable: true,
+      });
+      expect(judgement.findings.map(({ message }) => message).join()).toContain("a fault in src/cart.js");
+    }
   });
 
   test("is tried at the base once, however often the work is judged", async () => {
@@ -461,6 +483,26 @@ describe("a suite that takes a minute", () => {
   });
 });
 
+describe("a suite of one file that takes a minute", () => {
+  const runsWith = async (baseMs: number): Promise<number> => {
+    const { again, tries } = await judged({ work: FIX, durationMs: 60_000, baseMs, isSelectable: true });
+    const before = tries();
+    await again();
+    return tries() - before;
+  };
+
+  test("is run once more for each file whose tests must be shown to fail", async () => {
+    expect(await runsWith(60_000)).toBe(2);
+  });
+
+  test("is run as often as a short one where the work made it slow", async () => {
+    const short = await judged({ work: FIX, isSelectable: true });
+    const before = short.tries();
+    await short.again();
+    expect(await runsWith(5000)).toBe(short.tries() - before);
+  });
+});
+
 describe("a check that cannot fail any more", () => {
   const work = { "lib/same.js": "export const same = () => undefined;\n" };
   const base = { ...BASE, "test/cart.test.js": `${TEST}import { same } from "../lib/same.js";\n` };
@@ -680,4 +722,10 @@ describe("code that names what only a test run has is noted", () => {
     const { judgement } = await judged({ work: { "src/cart.js": cart } });
     expect(judgement.notes).toBeUndefined();
   });
+});
+
+test("of what a test said, values that are marked by its runner are not taken for others", () => {
+  const said = "AssertionError: 'data' == 'date'\n+ expected - actual\n\n-data\n+date\n";
+  expect(valuesLike({ value: "date", isNumber: false }, said)[0]).toBe("data");
+  expect(valuesLike({ value: "date", isNumber: false }, "'-date' == 'date'")[0]).toBe("-date");
 });

@@ -2,7 +2,7 @@ import { rankedCause, type Cause } from "./cause.ts";
 import { ask, runsOf, type Experiments, type Notebook } from "./experiments.ts";
 import type { ProofInput } from "./proof-input.ts";
 import { confirmStable } from "./red-base.ts";
-import { contextFor } from "./search.ts";
+import { contextFor, tryLikeliest } from "./search.ts";
 import { searchGroups, searchOf } from "./search-groups.ts";
 
 export const UNEXPLAINED = {
@@ -10,6 +10,41 @@ export const UNEXPLAINED = {
   isEntangled: true,
   because: "without it some of the failing tests pass; others are new or changed, and fail on the base in another way",
 };
+
+/**
+ * Some failing tests pass on the base; others were changed or are new, and fail there in another way. If one change is
+ * proven to break the former, and the whole check passes without it, nothing is left for another cause: one that broke
+ * the latter by itself would still break them. `null` where it is not as simple as that.
+ */
+export function* causeOfAll(
+  input: ProofInput,
+  book: Notebook,
+  groups: readonly number[],
+  regressed: readonly number[],
+  order: readonly number[],
+): Experiments<Cause | null> {
+  if (regressed.length === 0) return null;
+  const { cure } = yield* tryLikeliest(searchOf(input, book, regressed[0]!, order));
+  if (cure === null || !(yield* isGreenWithout(book, [cure], groups, 1))) return null;
+  const found = yield* searchGroups(input, book, regressed, order);
+  return found.proven && (yield* isGreenWithout(book, found.cure ?? found.hunks, groups, 2)) ? found : null;
+}
+
+/** Do all failing tests, and all others, pass without these, each time? */
+function* isGreenWithout(
+  book: Notebook,
+  ids: readonly number[],
+  groups: readonly number[],
+  times: number,
+): Experiments<boolean> {
+  const outcomes = yield* ask(book, ids, "confirm", times);
+  const runs = runsOf(book, ids);
+  return (
+    groups.every((group) => outcomes[group] === "pass") &&
+    runs.length >= times &&
+    runs.every(({ outcome }) => outcome.isGreen === true)
+  );
+}
 
 /**
  * A test that was changed and fails on the base's code in another way asks for more than it did. If it fails on the new

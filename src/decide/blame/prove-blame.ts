@@ -13,7 +13,7 @@ import { slipInNewCode } from "./new-code.ts";
 import type { ProofInput } from "./proof-input.ts";
 import { confirmStable, notSeenAgain, redBefore, redBeside, UNTOUCHED_RUNS } from "./red-base.ts";
 import { searchGroups } from "./search-groups.ts";
-import { causeByOldTests, causeOfNewCheck, UNEXPLAINED } from "./changed-tests.ts";
+import { causeByOldTests, causeOfAll, causeOfNewCheck, UNEXPLAINED } from "./changed-tests.ts";
 
 /**
  * Proves by runs which change caused a failure. The caller makes the runs.
@@ -156,8 +156,9 @@ function* proof(input: ProofInput, book: Notebook): Experiments<Cause> {
   const groups = steady(first);
   const regressed = groups.filter((group) => base[group] === "pass");
   const isWhole = groups.every((group) => base[group] === "pass" || base[group] === "fail-same");
-  const isOld = isWhole ? null : yield* causeByOldTests(input, book, groups);
-  if (isOld !== null) return isOld;
+  const direct = isWhole ? null : yield* causeOfAll(input, book, groups, regressed, unpinned);
+  const isOld = isWhole || direct !== null ? null : yield* causeByOldTests(input, book, groups);
+  if (direct !== null || isOld !== null) return (direct ?? isOld)!;
   if (regressed.length > 0) {
     const found = yield* searchGroups(input, book, regressed, unpinned);
     // A changed test that fails on the base in another way may fail here for a cause of its own.

@@ -21,8 +21,9 @@ const INPUT: ProofInput = {
 function prove(
   outcomes: (applied: Applied) => readonly Outcome[],
   failed?: (applied: Applied) => string[],
+  input = INPUT,
 ): ProofAnswer {
-  let state = newProof(INPUT);
+  let state = newProof(input);
   for (;;) {
     const step = nextExperiment(state);
     if ("answer" in step) return step.answer;
@@ -56,6 +57,33 @@ test("a cause that the old tests show is not proven beside a test that fails onl
     asksForMore(applied) ? "fail-other" : applied.has(0) && applied.has(3) ? "fail-same" : "pass",
   ]);
   expect(one).toMatchObject({ hunks: [3], proven: true });
+});
+
+test("one change that breaks what passed before, and without which the whole check passes, is proven for changed tests too", () => {
+  // The changed tests fail on the base in another way; as they were, no test of theirs can run on the new code.
+  const hunks = INPUT.hunks.map(({ id }) => ({ id, confidence: id === 2 || id === 3 ? 0.3 : 0.4 / 6 }));
+  const likely = { ...INPUT, hunks: hunks.sort((a, b) => b.confidence - a.confidence) };
+  const isOldTest = (applied: Applied): boolean => !applied.has(0) && applied.has(5);
+  const changed = (applied: Applied): Outcome =>
+    isOldTest(applied) || asksForMore(applied) ? "fail-other" : applied.has(3) ? "fail-same" : "pass";
+  const kept = (applied: Applied): Outcome =>
+    isOldTest(applied) ? "cannot-apply" : applied.has(3) ? "fail-same" : "pass";
+  const answer = prove((applied) => [changed(applied), kept(applied)], undefined, likely);
+  expect(answer).toMatchObject({ kind: "culprit", proven: true, hunks: [3] });
+  // Another change that breaks the changed tests by itself is still to be found.
+  const two = prove(
+    (applied) => [changed(applied) === "pass" && applied.has(2) ? "fail-same" : changed(applied), kept(applied)],
+    undefined,
+    likely,
+  );
+  expect(two.proven).toBe(false);
+  // And so is one that breaks a test of which nothing was recorded.
+  const beside = prove(
+    (applied) => [changed(applied), kept(applied)],
+    (applied) => (applied.has(2) ? ["other"] : []),
+    likely,
+  );
+  expect(beside.proven).toBe(false);
 });
 
 test("what is left without the cause is searched with the old tests as well, and proven together", () => {

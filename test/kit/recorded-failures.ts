@@ -2,7 +2,7 @@ import type { Brief } from "../../src/core/stories/brief.ts";
 import type { RoleName } from "../../src/core/events/ids.ts";
 import type { ProcessResult } from "../../src/adapters/process/run-process.ts";
 import { UNKNOWN_BASE } from "../../src/core/gates/base-failures.ts";
-import { exitWords } from "../../src/gates/checks/check-ending.ts";
+import { resultOn } from "../../src/gates/checks/check-ending.ts";
 import { faultsIn } from "../../src/gates/checks/check-faults.ts";
 import { readTestOutput } from "../../src/parse/tests/test-output.ts";
 import { sampleBrief } from "./sample-brief.ts";
@@ -33,15 +33,14 @@ export function recordedBrief({ command, exitCode, output }: RecordedFailure, ro
     durationMs: 1,
   } satisfies Partial<ProcessResult> as ProcessResult;
   const read = readTestOutput(output, "/project");
-  const required = faultsIn({ name: command, run: command }, ended, read, UNKNOWN_BASE).map(({ finding }) => finding);
-  const failed = read.counts?.failed ?? 0;
-  const said = failed > 0 ? `${failed} of ${read.counts!.total} tests failed` : exitWords(ended);
+  const faults = faultsIn({ name: command, run: command }, ended, read, UNKNOWN_BASE);
+  const required = faults.map(({ finding }) => finding);
   return {
     ...sampleBrief({ variant: "goal", gate: "checks", attempt: 2, failure: 1, blame: null, required }),
     story: { id: "recorded", title: "Make the change", goal: "Make the change that was asked for." },
     route: { phase: "implement", role, reason: "" },
     rolePrompt: "",
-    summary: said,
+    summary: resultOn(ended, read, faults).details,
     evidence: [{ title: "the output of the checks gate", text: output, fullAt: ".remand/logs/0123456789ab.log" }],
     information: [],
     requiredFixes: [],

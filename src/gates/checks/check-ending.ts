@@ -70,6 +70,8 @@ function contradictionIn({ counts, failures, runners }: TestOutput): string | nu
 
 function failureDetails(ended: ProcessResult, { counts, failures, more }: TestOutput): string {
   if (counts !== null && counts.failed > 0) return `${counts.failed} of ${countText(counts.total, "test")} failed`;
+  const isOfTests = failures.every(({ category }) => category === "test");
+  if (failures.length > 0 && isOfTests) return `${countText(failures.length + more, "test")} failed`;
   if (failures.length > 0) return `${countText(failures.length + more, "error")}, ${exitText(ended)}`;
   return exitWords(ended);
 }

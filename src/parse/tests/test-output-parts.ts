@@ -196,7 +196,7 @@ export function cappedDetail(lines: readonly string[]): string {
 
 /** Frames of the runtime's own, and what every failed assertion of Node's says of itself. */
 const BESIDE_THE_POINT =
-  /\(node:[^()]*\)$|^\s*node:\S+$|\(<anonymous>\)$|^\s*(?:generatedMessage: |code: 'ERR_ASSERTION'|name: 'AssertionError'|-{20,}$)/;
+  /\(node:[^()]*\)$|^\s*node:\S+$|\(<anonymous>\)$|^\s*(?:generatedMessage: |code: 'ERR_ASSERTION'|name: 'AssertionError'|operator: \S+$|stack: \|-$|-{20,}$)/;
 
 /**
  * The error that ended a program before any test could fail: the last one in the output with a place in the project.

@@ -233,7 +233,10 @@ function readUnformatted(line: string): OutputFailure | null {
 
 function belowHeader(header: string, line: string): OutputFailure | null {
   const found = /^\s+(?:(\d{1,7}):\d{1,7}\s+error|✖\s+(\d{1,7}):\d{1,7})\s+(\S.*)$/.exec(line);
-  return found === null ? null : failure("lint", header, found[1] ?? found[2]!, found[3]!.replace(/\s{2,}/g, " "));
+  if (found === null) return null;
+  // The rule is the last column.
+  const message = found[3]!.replace(/\s{2,}(\S+)$/, " ($1)").replace(/\s{2,}/g, " ");
+  return failure("lint", header, found[1] ?? found[2]!, message);
 }
 
 function failure(category: OutputFailure["category"], file: string, line: string, message: string): OutputFailure {

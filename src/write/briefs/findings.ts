@@ -54,10 +54,16 @@ function fixOf({ suggestedFix }: Finding, pen: ListWriter): string {
 }
 
 /** What this round adds to it, on lines that hang below the finding: values, a difference, the nearest frames. */
-export function detailOf({ detail }: Pick<Finding, "detail">, pen: ListWriter): string {
+export function detailOf({ detail, message }: Pick<Finding, "detail" | "message">, pen: ListWriter): string {
   if (detail === undefined || detail.trim() === "" || pen.limits.detailChars === 0) return "";
-  return below(pen, withoutNoise(detail.split("\n")).join("\n"));
+  const lines = withoutNoise(detail.split("\n"));
+  // A message of several lines stands above as one. A short line is in any message.
+  const isSaid = (text: string): boolean => text === "" || (text.length >= SHORT_LINE && message.includes(text));
+  const first = lines.findIndex((text) => !isSaid(text.trim()));
+  return first === -1 ? "" : below(pen, lines.slice(first).join("\n"));
 }
+
+const SHORT_LINE = 8;
 
 /**
  * The raw output is shown only where what failed could not be read from it. Elsewhere the list of failures has its
@@ -80,7 +86,10 @@ export function evidenceOf(brief: Brief, pen: BriefWriter): BriefPiece {
 function isRead(gate: GateName, required: readonly Finding[]): boolean {
   return (
     GATE_REGISTRY[gate].runsTests &&
-    required.some(({ detail, category, file }) => !!detail || (file !== undefined && TOOLS.has(category))) &&
+    required.some(
+      ({ detail, category, file, line: at }) =>
+        !!detail || (file !== undefined && (TOOLS.has(category) || (category === "test" && at !== undefined))),
+    ) &&
     required.every(({ category }) => category !== "check")
   );
 }

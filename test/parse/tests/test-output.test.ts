@@ -432,7 +432,7 @@ describe("compilers and linters", () => {
     [
       "eslint",
       "lint",
-      ["b.js:1 'a' is assigned a value but never used no-unused-vars", "b.js:1 eval can be harmful no-eval"],
+      ["b.js:1 'a' is assigned a value but never used (no-unused-vars)", "b.js:1 eval can be harmful (no-eval)"],
     ],
     ["oxlint", "lint", ["tsx/b.js:1 eslint(no-debugger): `debugger` statement is not allowed"]],
     ["gcc", "build", ["c.c:1 ‘x’ undeclared (first use in this function)"]],
@@ -513,7 +513,7 @@ describe("what a failure says beyond its first line", () => {
     [
       "node-tap",
       "adds",
-      /^expected: 3\nactual: -1\noperator: '=='\nstack: \|-\n {2}TestContext\.<anonymous> \(a\.test\.js:3:27\)$/,
+      /^expected: 3\nactual: -1\n {2}TestContext\.<anonymous> \(a\.test\.js:3:27\)$/,
     ],
     [
       "node-spec",

@@ -510,11 +510,7 @@ describe("what a failure says beyond its first line", () => {
     ["vitest", "adds", /^- Expected\n\+ Received\n\n- 3\n\+ -1\n\n ❯ test\/a\.test\.ts:2:36\n/],
     ["jest", "outer > inner fails", /-   "a": 2,\n\+   "a": 1,[^]*at Object\.toEqual \(a\.test\.js:2:72\)$/],
     ["mocha", "adds", /^\+ expected - actual\n\n--1\n\+3\n\nat Context\.<anonymous> \(test\/a\.js:2:25\)$/],
-    [
-      "node-tap",
-      "adds",
-      /^expected: 3\nactual: -1\n {2}TestContext\.<anonymous> \(a\.test\.js:3:27\)$/,
-    ],
+    ["node-tap", "adds", /^expected: 3\nactual: -1\n {2}TestContext\.<anonymous> \(a\.test\.js:3:27\)$/],
     [
       "node-spec",
       "inner fails",

@@ -79,6 +79,8 @@ interface FaultTime {
   readonly limitMs: number;
   /** `atBase`: how long tests of a file take there at least. */
   in(bench: FaultBench, atBase: ReadonlyMap<string | null, number>): TimeLimit;
+  /** What is found out once for a base is not the work's cost. */
+  without<T>(once: Promise<T>): Promise<T>;
 }
 
 function timeLimit({ options, request }: PinnedContext, { judgement }: TestedJudgement, isPinned: boolean): FaultTime {
@@ -86,9 +88,15 @@ function timeLimit({ options, request }: PinnedContext, { judgement }: TestedJud
   const share = isPinned ? MOST_WITH_TESTS - 2 : MOST_WITHOUT - 1;
   const { clock } = options.faults!;
   const forShortMs = Math.min(MOST_FOR_SHORT_MS, Math.max(LEAST_MS, LEAST_RUNS * durationMs));
-  const end = clock.now() + Math.max(forShortMs, share * durationMs);
+  let end = clock.now() + Math.max(forShortMs, share * durationMs);
   return {
     limitMs: Math.min(request.timeoutMs, LEAST_RUN_MS + 2 * durationMs),
+    async without(once) {
+      const begin = clock.now();
+      const found = await once;
+      end += clock.now() - begin;
+      return found;
+    },
     in: (bench, atBase) => ({
       hasTime({ file }) {
         const leastMs = bench.leastMs(file);
@@ -131,7 +139,7 @@ async function heldToFaults(
     if (work.control.signal.aborted) return judged;
     // One tripwire of a target, and of a file that runs alone, is tried whatever the time: it shows the most.
     const isFree = unit.file !== null || targetsIn(work, unit).length > 0;
-    const known = await base.of(unit, isFree ? undefined : time);
+    const known = isFree ? await limit.without(base.of(unit)) : await base.of(unit, time);
     if (known === null) continue;
     if (known.leastMs !== undefined) atBase.set(unit.file, known.leastMs);
     for (const [at, tripwire] of known.tripwires.entries()) {

@@ -38,6 +38,8 @@ interface World {
   readonly isSelectable?: boolean;
   /** Each look at the clock is a minute later: all time limits are used up. */
   readonly isLate?: boolean;
+  /** The clock goes on by what the runs take. */
+  readonly isTimed?: boolean;
 }
 
 /** The body of a one-line function, run. */
@@ -80,7 +82,7 @@ const BASE = {
 async function judged(world: World) {
   const { work, suite = honest, targets = [TARGET], request, isNamed = true } = world;
   const base: Files = world.base ?? BASE;
-  const { durationMs = 1, baseMs = durationMs, isSelectable = false, isLate = false } = world;
+  const { durationMs = 1, baseMs = durationMs, isSelectable = false, isLate = false, isTimed = false } = world;
   let minutes = 0;
   const all = { ...base, ...work };
   const trees: Record<string, Files> = { base, "tree-now": all };
@@ -117,10 +119,14 @@ async function judged(world: World) {
   const atBase = new Set<number>();
   const own = { judgeTests: () => Promise.resolve(result(all)) };
   let tried = 0;
+  let triedAtWork = 0;
+  let elapsedMs = 0;
   const planted = {
     judgeTests({ path }: GateRequest) {
       tried++;
       const at = Number(path.slice(7));
+      elapsedMs += atBase.has(at) ? baseMs : durationMs;
+      if (!atBase.has(at)) triedAtWork++;
       return Promise.resolve(result(open[at]!, atBase.has(at) ? baseMs : durationMs));
     },
   };
@@ -162,7 +168,7 @@ async function judged(world: World) {
     product: [],
     commands: ["npm test"],
     faults: {
-      clock: { now: () => (isLate ? minutes++ * 60_000 : 0), sleep: () => Promise.resolve() },
+      clock: { now: () => (isLate ? minutes++ * 60_000 : isTimed ? elapsedMs : 0), sleep: () => Promise.resolve() },
       store: {
         find: (_base, tests) => Promise.resolve(kept.get(tests) ?? null),
         keep: (_base, tests, found) => Promise.resolve(void kept.set(tests, found)),
@@ -179,7 +185,14 @@ async function judged(world: World) {
   const asked = gateRequest({ baseRun, atBase: failures, ...request });
   await world.beforeRun?.(() => gate.prepare!(asked, CONTROL), limits);
   const judgement = await gate.run(asked, CONTROL);
-  return { judgement, again: () => gate.run(asked, CONTROL), runs: () => runs, tried, tries: () => tried };
+  return {
+    judgement,
+    again: () => gate.run(asked, CONTROL),
+    runs: () => runs,
+    tried,
+    tries: () => tried,
+    triesAtWork: () => triedAtWork,
+  };
 }
 
 const FIX = { "src/cart.js": "export const add = (a, b) => a + b;\n" };
@@ -501,6 +514,19 @@ describe("a suite of one file that takes a minute", () => {
     await short.again();
     expect(await runsWith(5000)).toBe(short.tries() - before);
   });
+});
+
+test("what a slow base takes is not taken from the time of the work", async () => {
+  const { again, triesAtWork } = await judged({
+    work: FIX,
+    durationMs: 1000,
+    baseMs: 9000,
+    isSelectable: true,
+    isTimed: true,
+  });
+  const first = triesAtWork();
+  await again();
+  expect(triesAtWork() - first).toBe(first);
 });
 
 describe("a check that cannot fail any more", () => {

@@ -107,6 +107,7 @@ async function takePages(browser: Browser, url: string, look: Look): Promise<voi
   for (const { name, path, there } of PAGES) {
     await page.goto(new URL(path, url).href);
     await page.locator(there).first().waitFor();
+    await page.locator(".engine").waitFor();
     await page.screenshot({ path: file(name) });
   }
   await page.close();

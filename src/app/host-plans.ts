@@ -233,3 +233,9 @@ export function readSessionRecord(value: unknown): SessionRecord | null {
 
 const isStanding = (value: unknown): value is SessionRecord["standing"] =>
   value === "begun" || value === "passed" || value === "held" || value === "released";
+
+export interface JournalTrouble {
+  /** `missing`: there is no file. `changed`: there is one, and it is not what was written. */
+  readonly kind: "missing" | "changed";
+  readonly text: string;
+}

@@ -25,6 +25,7 @@ import type {
   BlamePlan,
   HidePlan,
   HideReport,
+  JournalTrouble,
   MigratePlan,
   MigrationResult,
   RehearsalReport,
@@ -118,12 +119,6 @@ export interface Host {
   userName(root: string): Promise<string | null>;
   /** A new git repository in a new temporary folder with these files committed (path below it → text); says where. */
   demoRepository(files: Readonly<Record<string, string>>): Promise<string>;
-}
-
-export interface JournalTrouble {
-  /** `missing`: there is no file. `changed`: there is one, and it is not what was written. */
-  readonly kind: "missing" | "changed";
-  readonly text: string;
 }
 
 export type { Probe };

@@ -5,7 +5,8 @@ import type { StoryState } from "../core/stories/story-state.ts";
 import type { StoredEvent } from "../ports/journal.ts";
 import { byText, entries, lookup } from "../stdx/sorted-map.ts";
 import type { World } from "./command.ts";
-import type { StoriesView, JournalView, JournalTrouble } from "./host.ts";
+import type { StoriesView, JournalView } from "./host.ts";
+import type { JournalTrouble } from "./host-plans.ts";
 import { knownIds, nameMeant } from "./option-values.ts";
 import { storiesOf } from "../views/run/run-summary.ts";
 

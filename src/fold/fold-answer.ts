@@ -1,6 +1,12 @@
 import type { Identity } from "../core/events/authority.ts";
 import { FAILURE_CEILING } from "../core/stories/budget.ts";
-import { type EscalationReason, type Waiver, asksForMerge, leavesUndoOpen } from "../core/stories/escalation.ts";
+import {
+  type EscalationReason,
+  type Waiver,
+  asksForMerge,
+  asksForRetry,
+  leavesUndoOpen,
+} from "../core/stories/escalation.ts";
 import type { Answer, Event } from "../core/events/event.ts";
 import { GATES, type GateName } from "../core/gates/gate.ts";
 import type { Dispute, StoryState } from "../core/stories/story-state.ts";
@@ -116,11 +122,7 @@ function sentBackByPerson(
   const { comments } = answer;
   if (next.failing !== null && answer.phase === undefined && comments === undefined)
     return { ...next, disputes: [], failing: { ...next.failing, approved: true } };
-  const waitsForAnAgent =
-    reason?.type === "incomplete" ||
-    reason?.type === "agent-failure" ||
-    reason?.type === "agent-missing" ||
-    (reason?.type === "engine-died" && reason.kind === "attempt");
+  const waitsForAnAgent = reason !== null && (reason.type === "incomplete" || asksForRetry(reason));
   // The agent was asking, or broke: the same work is dispatched once more, now with the guidance.
   if (waitsForAnAgent && answer.phase === undefined) return next;
   const findings = [...testsToRestore(state, reason), ...(comments ?? []).map(({ finding }) => finding)];

@@ -251,10 +251,17 @@ export function createBoardCache(): BoardCache {
       }
       made = next;
       before = run;
-      cards = [...next.values()].map(({ card }) => card);
+      cards = byWhoMustAct([...next.values()].map(({ card }) => card));
       return cards;
     },
   };
+}
+
+/** Those that wait for a person first, those that are done last. */
+function byWhoMustAct(cards: readonly BoardCard[]): readonly BoardCard[] {
+  const groups = new Map<BoardGroup, BoardCard[]>(BOARD_GROUPS.map((name) => [name, []]));
+  for (const card of cards) groups.get(groupOf(card))!.push(card);
+  return [...groups.values()].flat();
 }
 
 function sameSurroundings(a: RunState & WithEngine, b: RunState & WithEngine): boolean {

@@ -109,6 +109,15 @@ describe("a story", () => {
     const ruling = page().locator(".raw").filter({ hasText: "adjudicat" });
     await ruling.locator("summary").last().click();
     await expectSeen(ruling.getByText('"upheld": false', { exact: false }));
+
+    // Accepted work is merged by a button, which asks once more.
+    await page().getByRole("button", { name: "Merge…" }).click();
+    await expectSeen(page().getByText(/Merge the commit that passed the gates \([0-9a-f]{8}\), in your name/));
+    await expectAccessible();
+    await page().getByRole("button", { name: "Merge", exact: true }).click();
+    await expectSeen(page().getByText(/Delivered: main at [0-9a-f]{12}, approved by ada/), 45_000);
+    expect(project.repository.git("show", "main:src/words.js")).toContain("export const words");
+    expect(await page().getByRole("button", { name: "Merge…" }).count()).toBe(0);
   });
 });
 
@@ -202,6 +211,8 @@ describe("five thousand stories", () => {
     await expect.poll(() => page().url()).not.toContain("column=");
     await page().getByRole("link", { name: "forty-nine" }).click();
     await expectSeen(page().getByText("111 stories", { exact: true }));
+    await page().getByRole("button", { name: "Delete view" }).click();
+    await expect.poll(() => page().getByRole("link", { name: "forty-nine" }).count()).toBe(0);
   });
 
   test("are paused and abandoned several at a time, with the keyboard alone", async () => {
@@ -219,6 +230,19 @@ describe("five thousand stories", () => {
     await page().keyboard.press("Enter");
     await expectSeen(page().locator(".receipt").filter({ hasText: "Paused 2 stories." }));
     await expect.poll(() => page().locator(".virtual-row .badge", { hasText: "paused" }).count()).toBe(2);
+    await page().locator("#main").focus();
+    await page().keyboard.press("j");
+    await page().keyboard.press("x");
+    await group.getByRole("button", { name: "Abandon…" }).focus();
+    await page().keyboard.press("Enter");
+    await page().keyboard.type("not needed");
+    await page().keyboard.press("Tab");
+    await page().keyboard.press("Enter");
+    await expectSeen(
+      page()
+        .locator(".receipt")
+        .filter({ hasText: /^Abandon: story-49\d*, as/ }),
+    );
   });
 
   test("a story of a thousand events shows the newest first, and all of them to who asks", async () => {

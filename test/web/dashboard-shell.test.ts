@@ -135,6 +135,12 @@ describe("an engine", () => {
     await page().getByRole("button", { name: "Start engine" }).click();
     await expectSeen(page().locator(".engine", { hasText: "Engine running" }));
     expect(await page().locator(".banner").count()).toBe(0);
+    await page().getByRole("button", { name: "Pause all" }).click();
+    await expectSeen(receipt(/^Paused \d+ stories\. What runs ends by itself\./));
+    await expectSeen(page().locator(".engine-facts", { hasText: /\d paused/ }));
+    await page().getByRole("button", { name: "Resume all" }).click();
+    await expectSeen(receipt(/^Resumed \d+ stories\./));
+    await expect.poll(() => page().locator(".engine-facts", { hasText: "paused" }).count()).toBe(0);
   });
 
   test("that asks makes a notification, for who wanted it and does not see the page", async () => {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { JournalTrouble } from "../../app/host.ts";
+import type { JournalTrouble } from "../../app/host-plans.ts";
 import { countText } from "../../stdx/plain-text.ts";
 import type { JournalAnchor, PendingJournal } from "../../core/events/journal-anchor.ts";
 import type { JournalReplacement } from "../../views/board/dashboard.ts";

@@ -65,8 +65,8 @@ export type GivenAnswers = readonly {
   readonly at: number;
 }[];
 
-/** Answers that need a message. */
-export const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
+/** Answers that need a message, where the question does not say otherwise. */
+const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
   "send-back",
   "waive",
   "dispute",
@@ -77,6 +77,17 @@ export const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
   "defer",
   "dismiss",
 ]);
+
+/** The work was never done because its agent failed: to send it back is to try again. */
+export const asksForRetry = (reason: EscalationReason): boolean =>
+  reason.type === "agent-failure" ||
+  reason.type === "agent-missing" ||
+  (reason.type === "engine-died" && reason.kind === "attempt");
+
+/** Must a person say something with this answer? Not where work that was due anyway goes ahead, or is tried again. */
+export const needsMessage = (verb: AnswerVerb, reason: EscalationReason | null): boolean =>
+  NEEDS_MESSAGE.has(verb) &&
+  !(verb === "send-back" && reason !== null && (reason.type === "approval" || asksForRetry(reason)));
 
 /** What triage can do with every question about a story, whatever answers the question has itself (S3.32). */
 export const TRIAGE_OPTIONS: readonly EscalationOption[] = [

@@ -3,8 +3,10 @@ import {
   type AnswerVerb,
   type Escalation,
   type EscalationReason,
-  NEEDS_MESSAGE,
+  asksForMerge,
+  asksForRetry,
   leavesUndoOpen,
+  needsMessage,
   undoRefusal,
 } from "../../core/stories/escalation.ts";
 import type { RunState } from "../../core/stories/run-state.ts";
@@ -38,10 +40,10 @@ export function likelyAnswers({ options, reason }: Pick<Escalation, "options" | 
     const raise = verb === "raise-budget" ? raiseFor(reason) : null;
     return {
       verb,
-      label: raise === null ? labelOf(verb, reason) : `Raise to ${raiseText(raise)}`,
+      label: raise === null ? answerLabel(verb, reason) : `Raise to ${raiseText(raise)}`,
       does,
       price: priceOf(cost),
-      needsMessage: NEEDS_MESSAGE.has(verb) && !(reason.type === "approval" && verb === "send-back"),
+      needsMessage: needsMessage(verb, reason),
       ...(raise === null ? {} : { raise }),
     };
   });
@@ -69,10 +71,10 @@ export const ANSWER_LABELS: { readonly [V in AnswerVerb]: string } = {
   dismiss: "Dismiss",
 };
 
-function labelOf(verb: AnswerVerb, reason: EscalationReason): string {
-  const isMerge =
-    (reason.type === "approval" && reason.of === "merge") || (reason.type === "target-moves" && reason.merges);
-  return verb === "resolve" && isMerge ? "I merged it" : ANSWER_LABELS[verb];
+/** The same, as an answer to a question. */
+export function answerLabel(verb: AnswerVerb, reason: EscalationReason | null): string {
+  if (verb === "resolve" && asksForMerge(reason)) return "I merged it";
+  return verb === "send-back" && reason !== null && asksForRetry(reason) ? "Retry" : ANSWER_LABELS[verb];
 }
 
 function secondChoice(reason: EscalationReason): AnswerVerb | null {

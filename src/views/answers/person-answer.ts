@@ -11,7 +11,7 @@ import type { RunState } from "../../core/stories/run-state.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { findingText } from "../story/finding-text.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
-import { NEEDS_MESSAGE, TRIAGE_OPTIONS, answerCommand, reopenRefusal } from "../../core/stories/escalation.ts";
+import { TRIAGE_OPTIONS, answerCommand, needsMessage, reopenRefusal } from "../../core/stories/escalation.ts";
 
 /** What an answer is about. */
 export interface AnswerSubject {
@@ -69,8 +69,7 @@ export function personAnswer(subject: AnswerSubject, said: AnswerInput): Answer 
   const { verb, by, gate, phase } = said;
   checkVerb(subject, verb);
   const message = said.message.trim();
-  const isApproval = escalation?.reason.type === "approval";
-  if (message === "" && NEEDS_MESSAGE.has(verb) && !(isApproval && verb === "send-back")) {
+  if (message === "" && needsMessage(verb, escalation?.reason ?? null)) {
     throw new RemandError(
       "usage",
       `${verb} needs your words`,

@@ -1,3 +1,4 @@
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import type { HealthDocument, SettingRow } from "../../../src/views/board/dashboard.ts";
 import { countText } from "../../../src/stdx/plain-text.ts";
@@ -112,7 +113,18 @@ function Settings({ title, rows, none }: SettingsProps) {
               {rows.map(({ path, value, origin }) => (
                 <tr key={path}>
                   <th scope="row">
-                    <code>{path}</code>
+                    <code>
+                      {path.split(".").map((part, index) => (
+                        <Fragment key={index}>
+                          {index > 0 && (
+                            <>
+                              .<wbr />
+                            </>
+                          )}
+                          {part}
+                        </Fragment>
+                      ))}
+                    </code>
                   </th>
                   <td>
                     <code>{value}</code>

@@ -58,7 +58,7 @@ function Body({ question }: { readonly question: QuestionDocument }) {
           phases={[]}
           {...budget}
           raise={likely.find(({ verb }) => verb === "raise-budget")?.raise}
-          isAsked
+          reason={escalation.reason}
           onAnswered={() => go("/")}
         />
       </section>

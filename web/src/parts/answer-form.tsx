@@ -1,7 +1,12 @@
 import { useId, useState } from "preact/hooks";
-import { type AnswerVerb, type EscalationOption, NEEDS_MESSAGE } from "../../../src/core/stories/escalation.ts";
+import {
+  type AnswerVerb,
+  type EscalationOption,
+  type EscalationReason,
+  needsMessage,
+} from "../../../src/core/stories/escalation.ts";
 import type { Finding } from "../../../src/core/gates/finding.ts";
-import { ANSWER_LABELS, type LikelyAnswer } from "../../../src/views/answers/likely-answers.ts";
+import { answerLabel, type LikelyAnswer } from "../../../src/views/answers/likely-answers.ts";
 import { refusalText } from "../ask.ts";
 import { isReadOnly } from "../hello.ts";
 import { asRefusal } from "../use-document.ts";
@@ -21,8 +26,8 @@ export interface AnswerFormProps {
   readonly budget?: string;
   /** What the budget would likely be raised to. */
   readonly raise?: LikelyAnswer["raise"] | undefined;
-  /** There is a question: its first answer is the advised one. */
-  readonly isAsked?: boolean;
+  /** Why there is a question, where there is one: its first answer is the advised one. */
+  readonly reason?: EscalationReason;
   /** The answer that is picked already. */
   readonly picked?: AnswerVerb;
   onAnswered(): void;
@@ -30,7 +35,7 @@ export interface AnswerFormProps {
 
 /** The answers that make sense, each with what it will do and what it costs, before anything is sent. */
 export function AnswerForm(props: AnswerFormProps) {
-  const { about, options, findings, disputable, phases, onAnswered } = props;
+  const { about, options, findings, disputable, phases, reason = null, onAnswered } = props;
   const name = useId();
   const [verb, setVerb] = useState<AnswerVerb | null>(props.picked ?? null);
   const [message, setMessage] = useState("");
@@ -57,7 +62,7 @@ export function AnswerForm(props: AnswerFormProps) {
   };
   return (
     <form class="answer" onSubmit={(event) => void answer(event)}>
-      <Choices name={name} options={options} verb={verb} isAsked={props.isAsked === true} onPick={pick} />
+      <Choices name={name} options={options} verb={verb} reason={reason} onPick={pick} />
       {verb !== null && (
         <div class="answer-more">
           {verb === "waive" && <FindingField key={verb} findings={findings} onMore={setMore} />}
@@ -67,16 +72,16 @@ export function AnswerForm(props: AnswerFormProps) {
           {verb === "send-back" && phases.length > 1 && <PhaseField phases={phases} onMore={setMore} />}
           {verb === "raise-budget" && <BudgetField budget={props.budget} raise={props.raise} onMore={setMore} />}
           <label>
-            {messageLabel(verb)}
+            {messageLabel(verb, reason)}
             <textarea
               rows={3}
-              required={NEEDS_MESSAGE.has(verb)}
+              required={needsMessage(verb, reason)}
               value={message}
               onInput={(event) => setMessage(event.currentTarget.value)}
             />
           </label>
           <button type="submit" class="primary" disabled={isReadOnly()}>
-            {isReadOnly() ? "This dashboard is read-only" : ANSWER_LABELS[verb]}
+            {isReadOnly() ? "This dashboard is read-only" : answerLabel(verb, reason)}
           </button>
         </div>
       )}
@@ -85,8 +90,8 @@ export function AnswerForm(props: AnswerFormProps) {
   );
 }
 
-function messageLabel(verb: AnswerVerb): string {
-  if (!NEEDS_MESSAGE.has(verb)) return "Comment (optional)";
+function messageLabel(verb: AnswerVerb, reason: EscalationReason | null): string {
+  if (!needsMessage(verb, reason)) return "Comment (optional)";
   return verb === "send-back" ? "Instructions for the next attempt" : "Reason, recorded with your name";
 }
 
@@ -94,12 +99,12 @@ interface ChoicesProps {
   readonly name: string;
   readonly options: readonly EscalationOption[];
   readonly verb: AnswerVerb | null;
-  readonly isAsked: boolean;
+  readonly reason: EscalationReason | null;
   onPick(verb: AnswerVerb): void;
 }
 
 /** With the keyboard: the number in front of an answer picks it while one of them has the focus. */
-function Choices({ name, options, verb, isAsked, onPick }: ChoicesProps) {
+function Choices({ name, options, verb, reason, onPick }: ChoicesProps) {
   const pickByKey = (event: KeyboardEvent): void => {
     const option = options[Number(event.key) - 1];
     if (option !== undefined) onPick(option.verb);
@@ -117,8 +122,8 @@ function Choices({ name, options, verb, isAsked, onPick }: ChoicesProps) {
             onChange={() => onPick(option.verb)}
           />
           <span>
-            <strong>{ANSWER_LABELS[option.verb]}</strong> <kbd aria-hidden="true">{index + 1}</kbd>{" "}
-            {isAsked && index === 0 && <span class="badge calm">recommended</span>}
+            <strong>{answerLabel(option.verb, reason)}</strong> <kbd aria-hidden="true">{index + 1}</kbd>{" "}
+            {reason !== null && index === 0 && <span class="badge calm">recommended</span>}
             <span class="muted">
               <Words text={`${option.does}. Costs: ${option.cost}.`} />
             </span>

@@ -93,10 +93,12 @@ function useEntries(query: string): readonly Entry[] {
   }, [query]);
   return useMemo(() => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    const pages = PLACES.filter(({ name, detail }) =>
-      words.every((word) => `${name} ${detail}`.toLowerCase().includes(word)),
-    );
-    return [...pages, ...stories].slice(0, MOST_ENTRIES);
+    const isCalled = ({ name, detail }: Entry): boolean =>
+      words.every((word) => `${name} ${detail}`.toLowerCase().includes(word));
+    // What is called so comes before what only mentions it.
+    const named = stories.filter(isCalled);
+    const others = stories.filter((entry) => !isCalled(entry));
+    return [...PLACES.filter(isCalled), ...named, ...others].slice(0, MOST_ENTRIES);
   }, [query, stories]);
 }
 

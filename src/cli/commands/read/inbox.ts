@@ -60,14 +60,19 @@ function causeLines({ cause }: InboxItem, all: readonly InboxItem[]): string[] {
 
 function itemText(world: World, item: InboxItem, all: readonly InboxItem[]): string {
   const paint = paintFor(world.color);
-  const sign = paint.warn(glyphsFor(world.env).marks.person);
+  const mark = glyphsFor(world.env).marks.person;
   const isTriage = ({ verb }: InboxItem["answers"][number]): boolean =>
     TRIAGE_OPTIONS.some((each) => each.verb === verb);
   const answers = item.answers.filter((answer) => !isTriage(answer));
   const field = (name: string, text: string): string[] =>
     labeledLines(world, `  ${name.padEnd(LABEL_WIDTH)}`, withoutBackticks(shortLine(text, 300)));
   const lines = [
-    `${sign} ${paint.strong(item.id)}  ${item.story ?? "the whole run"}: ${withoutBackticks(item.reason)}`,
+    // Wrapped before it is painted: paint has no width.
+    ...labeledLines(
+      world,
+      `${mark} `,
+      `${item.id}  ${item.story ?? "the whole run"}: ${withoutBackticks(item.reason)}`,
+    ).map((line) => line.replace(`${mark} ${item.id}`, `${paint.warn(mark)} ${paint.strong(item.id)}`)),
     ...field("why", item.assessment),
     ...field("advice", item.recommendation),
     ...openFindings(item).flatMap((text) => field("finding", text)),

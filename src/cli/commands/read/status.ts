@@ -8,7 +8,7 @@ import { nextStep, summaryText } from "../../../views/run/run-summary.ts";
 import { type CliCommand, EXIT, type ExitCode, type World, exitCodeOf } from "../../../app/command.ts";
 import { JSON_FIELDS, JSON_OPTION, fieldsHelp, pickFields, pickedFields, runDocument } from "../../json-fields.ts";
 import { outlineTyped, warnOfJournal } from "../../../app/with-journal.ts";
-import { type Column, stateCell, tableLines } from "../../table.ts";
+import { type Column, labeledLines, stateCell, tableLines } from "../../table.ts";
 import { glyphsFor } from "../../terminal-kind.ts";
 
 const EXAMPLES = `Examples:
@@ -75,7 +75,7 @@ async function status(
       ...(rows.length > listed.length
         ? [`(${countText(rows.length - listed.length, "more story", "more stories")}: remand status)`]
         : []),
-      summaryText(run, asked, glyphs.dot),
+      ...labeledLines(world, "", summaryText(run, asked, glyphs.dot)),
       ...forecastText(run, asked),
       ...nextStep(run, asked),
     ];

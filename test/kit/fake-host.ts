@@ -1,15 +1,7 @@
 import { foldStoryDetails } from "../../src/engine/fold-outlines.ts";
 import { createMemoryJournal } from "./memory-journal.ts";
-import type {
-  GatePlan,
-  Host,
-  JournalTrouble,
-  JournalView,
-  EngineSession,
-  Probe,
-  RunPlan,
-  ServePlan,
-} from "../../src/app/host.ts";
+import type { GatePlan, Host, JournalView, EngineSession, Probe, RunPlan, ServePlan } from "../../src/app/host.ts";
+import type { JournalTrouble } from "../../src/app/host-plans.ts";
 import type { Event } from "../../src/core/events/event.ts";
 import { RemandError } from "../../src/core/events/error.ts";
 import type { GateReport } from "../../src/core/gates/gate-report.ts";

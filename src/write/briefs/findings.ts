@@ -86,10 +86,7 @@ export function evidenceOf(brief: Brief, pen: BriefWriter): BriefPiece {
 function isRead(gate: GateName, required: readonly Finding[]): boolean {
   return (
     GATE_REGISTRY[gate].runsTests &&
-    required.some(
-      ({ detail, category, file, line: at }) =>
-        !!detail || (file !== undefined && (TOOLS.has(category) || (category === "test" && at !== undefined))),
-    ) &&
+    required.some(({ detail, category, file }) => !!detail || (file !== undefined && TOOLS.has(category))) &&
     required.every(({ category }) => category !== "check")
   );
 }

@@ -10,7 +10,8 @@ const CODE = [
   "  return n;",
   "}",
 ];
-const COUNTED = ["1 2/2", "2 2/2", "3 0/0", "4 0/0", "5 2/2", "6 1/2", "7 2/2"];
+/** Of the first line nothing is known where the code was compiled: a wrapper may have moved it. */
+const COUNTED = ["2 2/2", "3 0/0", "4 0/0", "5 2/2", "6 1/2", "7 2/2"];
 
 interface CountedProject {
   readonly command: string;
@@ -70,6 +71,6 @@ export async function expectCounts(
   const first = given.files[file]!.split("\n").findIndex((line) => line.includes("function price"));
   const own = lines
     .map((line) => line.replace(/^\d+/, (number) => `${Number(number) - first}`))
-    .filter((line) => Number(line.split(" ")[0]) > 0 && Number(line.split(" ")[0]) <= CODE.length);
+    .filter((line) => Number(line.split(" ")[0]) > 1 && Number(line.split(" ")[0]) <= CODE.length);
   expect(own).toEqual(COUNTED);
 }

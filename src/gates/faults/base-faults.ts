@@ -43,7 +43,9 @@ export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
       if (limit?.hasTime(unit) === false) return null;
       const end = clock.now() + LOOKED_FOR_MS;
       const time = { hasTime: (of: TestUnit) => clock.now() < end && limit?.hasTime(of) !== false };
-      const passed = (await passedAtBase(work)).filter((test) => unit.file === null || isPlaceOf(test, unit.file));
+      // Where there is time, a plain run comes first: by what it takes, a fault that runs without end is given up.
+      const known = limit === undefined ? [] : await passedAtBase(work);
+      const passed = known.filter((test) => unit.file === null || isPlaceOf(test, unit.file));
       const found = await findTripwires(work, await bench(), unit, time, passed);
       const leastMs = (await bench()).leastMs(unit.file);
       // Another look may find more where this one ran out of time.
@@ -51,9 +53,9 @@ export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
       // A file that runs alone takes little time; all tests together take as long as the suite.
       const hasTime = unit.file !== null || time.hasTime(unit);
       const compared = hasTime ? await comparisonsAtBase(work, await bench(), unit) : {};
-      const known = { ...found, ...compared, ...leastIn(leastMs) };
-      if (!work.control.signal.aborted && isComplete) await store.keep(request.base, tests, known);
-      return known;
+      const all = { ...found, ...compared, ...leastIn(leastMs) };
+      if (!work.control.signal.aborted && isComplete) await store.keep(request.base, tests, all);
+      return all;
     },
     async isNoticed(unit, { test, fault, isTelling }) {
       const own = await bench();

@@ -228,13 +228,16 @@ describe("a check that can fail", () => {
     expect(runs() - first).toBeLessThan(first);
   });
 
-  test("is not waited for without end where a fault keeps it from ending", async () => {
+  test.each([
+    ["fails at the base", {}],
+    ["passes there", { base: { ...BASE, ...FIX }, targets: [] }],
+  ])("is not waited for without end where a fault keeps it from ending, and it %s", async (_, world) => {
     let seen: readonly number[] = [];
     const beforeRun = async (prepare: () => Promise<void>, limits: readonly number[]): Promise<void> => {
       await prepare();
       seen = [...limits];
     };
-    await judged({ work: FIX, beforeRun });
+    await judged({ work: FIX, ...world, beforeRun });
     expect(seen.length).toBeGreaterThan(1);
     expect(Math.min(...seen)).toBe(10_002);
   });

@@ -90,7 +90,7 @@ test("all views agree, at every moment of every walk", { timeout: 120_000 }, () 
       }
       checkMoney(run, lines);
     }),
-    { numRuns: 60 },
+    { numRuns: 120 },
   );
   expect(asking).toBeGreaterThan(50);
   expect(moments).toBeGreaterThan(1000);

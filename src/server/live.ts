@@ -44,7 +44,8 @@ export function createLive(source: Pick<DashboardSource, "openView" | "engine">)
     if (view !== null || closed) return;
     view = await source.openView();
     if (view === null) return;
-    folded = view.folded;
+    // The snapshot itself is as large as the run: only what it was folded to is kept.
+    folded = { ...view.folded, kept: null };
     unwatch = view.journal.watch(tell);
     clearInterval(timer);
   };

@@ -3,7 +3,7 @@ import { readNameStatus, readTrailers, touchedPaths } from "../../parse/code/git
 import { type TreeId, treeId } from "../../core/events/ids.ts";
 import { type Git, gitFailure } from "./git.ts";
 import { TRAILERS, commitTree } from "./refs.ts";
-import { line, repositoryOpener } from "./repository.ts";
+import { commitOf, line, repositoryOpener } from "./repository.ts";
 import type { Origin } from "../../core/blame/blame.ts";
 import type { ChangedHunk } from "../../core/blame/change.ts";
 
@@ -88,8 +88,12 @@ export async function togetherFrom(git: Git, base: string, ours: string, theirs:
   return mergeTrees(git, await alone(ours, [start]), await alone(theirs, [start]));
 }
 
+/** No commit that is missing here is in a history. A git that fails for another reason has answered neither yes nor no. */
 export async function isInHistory(git: Git, commit: string, of: string): Promise<boolean> {
-  return (await git.ask(["merge-base", "--is-ancestor", commit, of])).exitCode === 0;
+  const { exitCode, stderr } = await git.ask(["merge-base", "--is-ancestor", commit, of]);
+  if (exitCode <= 1) return exitCode === 0;
+  if ((await commitOf(git, commit)) === null || (await commitOf(git, of)) === null) return false;
+  throw gitFailure("git merge-base failed", stderr);
 }
 
 export const treeOf = async (git: Git, commit: string): Promise<TreeId> =>

@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createGit } from "../../../src/adapters/git/git.ts";
+import { isInHistory } from "../../../src/adapters/git/history.ts";
 import { isSameNote, keepUnderSome, readRefs, updateRefs } from "../../../src/adapters/git/refs.ts";
 import { storyId, treeId } from "../../../src/core/events/ids.ts";
 import { makeRepository, type TestRepository } from "../../kit/git-repository.ts";
@@ -95,4 +96,21 @@ test("a commit is of a note where story and attempt are the same", () => {
   expect(isSameNote(kept, storyId("a"), note)).toBe(true);
   expect(isSameNote(kept, storyId("a"), { ...note, attempt: 3 })).toBe(false);
   expect(isSameNote(kept, storyId("b"), note)).toBe(false);
+});
+
+test("a commit is in a history or not, and a git that fails has said neither", async () => {
+  const [first, second] = commits;
+  const [head] = repository.git("rev-parse", "HEAD").split("\n") as [string];
+  expect(await isInHistory(git(), head, "HEAD")).toBe(true);
+  expect(await isInHistory(git(), first, second)).toBe(false);
+  expect(await isInHistory(git(), "0".repeat(39) + "1", "HEAD")).toBe(false);
+  const failing = git();
+  const broken: typeof failing = {
+    run: failing.run,
+    ask: async (args, call) =>
+      args[0] === "merge-base"
+        ? { exitCode: 128, stdout: "", stderr: "fatal: cannot allocate memory" }
+        : failing.ask(args, call),
+  };
+  await expect(isInHistory(broken, head, "HEAD")).rejects.toThrow("cannot allocate memory");
 });

@@ -18,7 +18,7 @@ import {
 } from "../repository.ts";
 import { createPrivateIndex, treeOfFiles } from "../private-index.ts";
 import { TRAILERS } from "../refs.ts";
-import { mergeTrees, treeOf } from "../history.ts";
+import { isInHistory, mergeTrees, treeOf } from "../history.ts";
 import { openCleanCheckout } from "./clean-checkout.ts";
 import { readCheckoutSettings } from "./private-repository.ts";
 import type { WorkStart } from "../dependencies/work-start.ts";
@@ -192,8 +192,7 @@ async function beginningOf(git: Git, branch: string | null, fork: string): Promi
   if (branch?.startsWith("remand/") !== true) return null;
   const begun = await commitOf(git, `refs/remand/base/${branch.slice("remand/".length)}`);
   if (begun === null || begun === fork) return null;
-  const { exitCode } = await git.ask(["merge-base", "--is-ancestor", fork, begun]);
-  return exitCode === 0 ? { commit: begun, name: "where the story began" } : null;
+  return (await isInHistory(git, fork, begun)) ? { commit: begun, name: "where the story began" } : null;
 }
 
 async function namedBase(git: Git, judged: GatedFiles, name: string): Promise<BaseCommit> {

@@ -1,6 +1,7 @@
 import { RemandError } from "../../../core/events/error.ts";
 import type { StoryId } from "../../../core/events/ids.ts";
 import { type Git, createGit } from "../git.ts";
+import { isInHistory } from "../history.ts";
 import { refName, updateRefs } from "../refs.ts";
 import { REMOTE_NAME, type Remote } from "./shared-remote.ts";
 import { existsSync } from "node:fs";
@@ -86,7 +87,7 @@ export async function showBranch(
   // Gone since then; it is made the next time.
   if (tip === undefined) return false;
   await remote.fetch([ref]);
-  if ((await git.ask(["merge-base", "--is-ancestor", commit, tip])).exitCode === 0) return false;
+  if (await isInHistory(git, commit, tip)) return false;
   await remote.push([{ ref: attemptRef(story, tip), commit: tip }], patience);
   const over = await remote.push([{ ref, commit, over: tip }], patience);
   return over.get(ref) === "done";
@@ -105,7 +106,7 @@ export async function pruneAttempts({ git, remote }: FetchContext, story: StoryI
   const gone: string[] = [];
   for (const [name, commit] of refs) {
     if (!name.startsWith(beginning)) continue;
-    if ((await git.ask(["merge-base", "--is-ancestor", commit, tip])).exitCode === 0) gone.push(name);
+    if (await isInHistory(git, commit, tip)) gone.push(name);
   }
   await remote.push(gone.map((name) => ({ ref: name, commit: null })));
 }

@@ -7,6 +7,7 @@ import type { KeptCommit } from "../../../ports/workspace.ts";
 import { assert } from "../../../stdx/assert.ts";
 import { sha256 } from "../../../stdx/sha256.ts";
 import type { Git } from "../git.ts";
+import { isInHistory } from "../history.ts";
 import { createPrivateIndex, NestedRepository, treeOfFiles, type PrivateIndex } from "../private-index.ts";
 import {
   commitTree,
@@ -168,8 +169,7 @@ async function parentFor(git: Git, site: Site, standing: WorktreeRefs): Promise<
   const tip = newest(site, standing).commit;
   const kept = standing.kept?.commit ?? tip;
   if (tip === kept) return tip;
-  const { exitCode } = await git.ask(["merge-base", "--is-ancestor", kept, tip]);
-  return exitCode === 0 ? tip : kept;
+  return (await isInHistory(git, kept, tip)) ? tip : kept;
 }
 
 export async function settle(git: Git, site: Site, gitDir: string): Promise<void> {

@@ -4,17 +4,17 @@ import { type Policy, roleOfReviewer } from "../core/events/policy.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import type { AgentClientName } from "../core/stories/agent-client.ts";
 
-/** An agent, as a role's config wants it, to be looked for. What its kind does not go by is left out. */
+/** The agent that a role's config asks for, for a probe. Fields that its kind does not use are left out. */
 export interface AgentSpec {
   readonly use: AgentClientName;
   readonly command?: string | undefined;
   readonly args?: readonly string[] | undefined;
-  /** Names of variables that it may see. */
+  /** Names of the variables that the agent may see. */
   readonly env?: readonly string[] | undefined;
   readonly model?: string | undefined;
 }
 
-/** The agent of a role, in a few words; `null` where neither the role nor its fallback has one. */
+/** Names the agent of a role; `null` where neither the role nor its fallback has one. */
 export function whoPlays(
   { agents }: Pick<Config, "agents">,
   role: string,
@@ -27,11 +27,11 @@ export function whoPlays(
   return agent.fallback === undefined ? null : whoPlays({ agents }, agent.fallback, [...seen, role]);
 }
 
-/** The roles that a gate asks to judge; empty for one that needs no agent. */
+/** The roles whose agents a gate asks to review; empty for a gate that needs no agent. */
 export function rolesOfGate({ roles, gates }: Pick<Policy, "roles" | "gates">, gate: GateName): readonly string[] {
   const { reviewer, hasStageReviewers, hasTddPhases } = GATE_REGISTRY[gate];
   const { stages } = gates[gate];
-  // Programs decide a TDD cycle, and the reviewers of its stages.
+  // A TDD cycle is decided by programs and by the reviewers of its stages.
   if (reviewer === null && !(hasTddPhases && stages.length > 0)) return [];
   const usual = roleOfReviewer(roles, reviewer ?? "critic");
   if (reviewer !== null && (!hasStageReviewers || stages.length === 0)) return [usual];

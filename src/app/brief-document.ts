@@ -12,7 +12,7 @@ export interface BriefSpec {
   readonly maxChars?: number | undefined;
 }
 
-/** A brief's text from a document `remand.brief/1`; `where` names the document in the error that says what is wrong. */
+/** Writes a brief's text from a document `remand.brief/1`; `where` names the document in error messages. */
 export function writtenFrom(
   value: unknown,
   where: string,
@@ -41,8 +41,8 @@ export function writtenFrom(
 }
 
 /**
- * Made from the content, so that the same document gives the same bytes. Text that knew its own brief's nonce would
- * have to contain a hash of itself.
+ * Derives the nonce from the content, so that the same document gives the same bytes. A text that contained the nonce
+ * of its own brief would have to contain a hash of itself.
  */
 function nonceFrom(brief: Brief): string {
   return sha256(canonicalJson(brief)).slice(0, 16);

@@ -8,27 +8,27 @@ import { storiesOf } from "../views/run/run-summary.ts";
 import type { Host } from "./host.ts";
 
 /**
- * What a command may touch of the world. `main` makes the real one, tests make their own. `cwd` and `color` depend on
- * options, so a command reads them inside its action, never while it registers.
+ * What a command may use from outside. `main` passes the real implementation, tests their own. `cwd` and `color` depend
+ * on options, so a command reads them inside its action, never while it registers.
  */
 export interface World {
-  /** Of the program. */
+  /** The program's version. */
   readonly version: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly files: Files;
   readonly color: boolean;
-  /** Is the output a terminal? Off one nothing is ever redrawn. */
+  /** Whether the output is a terminal. Elsewhere nothing is ever redrawn. */
   readonly terminal: boolean;
   columns(): number;
-  /** In which times are shown: `Europe/Berlin`. */
+  /** The time zone in which times are shown: `Europe/Berlin`. */
   readonly zone: string;
-  /** The engine, and what it left behind. */
+  /** Access to the engine and its journal. */
   readonly host: Host;
   now(): number;
   /**
-   * The first Ctrl-C (or SIGTERM, or SIGHUP) goes to the handler. The second kills what is still being ended, and goes to
-   * `atOnce` for what was not told to end yet. Returns how to take the handlers away.
+   * The first Ctrl-C (or SIGTERM, or SIGHUP) calls `handler`. The second kills the processes that are still ending, and
+   * calls `atOnce` for those that were not asked to end yet. Returns a function that removes the handlers.
    */
   onInterrupt(handler: (signal: Interrupt) => void, atOnce?: () => void): () => void;
   stdin(): Promise<string>;
@@ -36,20 +36,23 @@ export interface World {
   readonly ask: ((question: string) => Promise<string>) | null;
   /** The keys of the person at the terminal; `null` where there is none, or questions are switched off. */
   readonly keyboard: Keyboard | null;
-  /** For results. Text is written as it is: the caller ends the line. */
+  /** Prints results. The text is written as it is: the caller ends the line. */
   out(text: string): void;
-  /** For messages about it. */
+  /** Prints messages. */
   err(text: string): void;
 }
 
 export interface Keyboard {
   /** How high the terminal is. */
   rows(): number;
-  /** Calls back with each key by its name (`up`, `enter`, `a`), and when the terminal was resized. Returns how to stop. */
+  /**
+   * Calls back with the name of each pressed key (`up`, `enter`, `a`), and when the terminal was resized. Returns a
+   * function that stops it.
+   */
   listen(onKey: (key: string) => void, onResize: () => void): () => void;
 }
 
-/** What is needed to read what people wrote, or to write what they keep. */
+/** What a command needs to read or write the files of a project. */
 export type Checkout = Pick<World, "cwd" | "env" | "files">;
 
 export type Interrupt = "SIGINT" | "SIGTERM" | "SIGHUP";
@@ -63,7 +66,7 @@ export type Interrupt = "SIGINT" | "SIGTERM" | "SIGHUP";
 export interface CliCommand {
   readonly name: string;
   readonly summary: string;
-  /** It speaks of the other commands, so their options must be known when it runs. */
+  /** The command describes the other commands, so their options must be registered when it runs. */
   readonly isAboutAll?: true;
   register(command: Command, world: World, done: (exit: ExitCode) => void): void;
 }
@@ -89,8 +92,8 @@ export const INTERRUPTED: { readonly [I in Interrupt]: ExitCode } = {
 };
 
 /**
- * What the exit code says of the stories that were asked for (`null`: all of them). When several codes apply, the
- * first of this order wins: Remand failed, a budget stopped it, a person must act, work was rejected, still running.
+ * Returns the exit code for the stories that were asked for (`null`: all of them). When several codes apply, the first
+ * of this order wins: Remand failed, a budget stopped it, a person must act, work was rejected, still running.
  */
 export function exitCodeOf(run: RunOutline, asked: readonly StoryId[] | null): ExitCode {
   const codes = new Set(storiesOf(run, asked).map((state) => codeOf(run, state, null)));
@@ -110,7 +113,7 @@ function codeOf(run: RunOutline, state: StoryOutline, before: Set<StoryId> | nul
   if (escalation !== null) return askedBy(escalation);
   if (state.held || (state.policy === null && story.shelf === "backlog")) return EXIT.person;
   if (state.running !== null) return run.engine === "gone" ? EXIT.person : EXIT.running;
-  // A story that waits for another one is as that one is: a person who must act there must act for this one too.
+  // A story that waits for another has the code of the other: a person who must act there must act for this one too.
   const wait = state.wait?.type === "story" && state.wait.story !== null ? [state.wait.story] : [];
   const waitsFor = state.policy === null ? [...story.dependsOn, ...wait] : wait;
   if (waitsFor.length > 0) {
@@ -128,7 +131,10 @@ function otherCode(run: RunOutline, id: StoryId, seen: Set<StoryId>): ExitCode {
   return other === undefined ? EXIT.person : codeOf(run, other, seen);
 }
 
-/** Money, tokens, time and actions have a code of their own: a script may raise them, where it cannot answer a question. */
+/**
+ * Budgets of money, tokens, time and actions have an exit code of their own: a script may raise them, but cannot answer
+ * questions.
+ */
 function askedBy({ reason }: Escalation): ExitCode {
   if (reason.type !== "budget") return EXIT.person;
   return SPENDING.has(reason.budget.replace(/^run-/, "")) ? EXIT.budget : EXIT.person;

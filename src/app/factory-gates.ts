@@ -4,22 +4,24 @@ import type { GateName } from "../core/gates/gate.ts";
 import { isRecord } from "../stdx/assert.ts";
 import type { Checkout } from "./command.ts";
 
-/** A gate of the factory, as far as the project has what it runs. */
+/** A gate of the preset `factory`, with the commands that the project has for it. */
 export interface FoundGate {
   readonly gate: GateName;
-  /** The commands that were found; empty: the gate is left out. */
+  /** The commands that were found; empty: the config leaves the gate out. */
   readonly commands: readonly string[];
-  /** For the config file, beside the commands or instead of the gate. */
+  /** Lines for the config file, next to the commands or instead of the gate. */
   readonly notes: readonly string[];
 }
 
-/** The project's own commands: of its package manager, and the linters and type checkers that were found. */
+/** The project's own commands: its package manager's, and those of the linters and type checkers that were found. */
 export interface ProjectCommands {
   readonly manager: { readonly run: string; readonly exec: string; readonly add: string };
   readonly checks: readonly string[];
 }
 
-/** What the preset `factory` needs beyond tests: a mutation tool, and what CI runs. Nothing is made up. */
+/**
+ * Finds what the preset `factory` needs besides tests: a mutation tool, and the commands that CI runs. Guesses nothing.
+ */
 export async function findFactoryGates(checkout: Checkout, own: ProjectCommands): Promise<readonly FoundGate[]> {
   const manifest = manifestIn(await checkout.files.read(join(checkout.cwd, "package.json")));
   return [await findMutation(checkout, manifest, own), await findCi(checkout, manifest, own)];
@@ -36,7 +38,7 @@ interface Manifest {
   readonly packages: readonly string[];
 }
 
-/** A manifest that cannot be read names nothing; npm itself says what is wrong with it. */
+/** A manifest that cannot be read counts as empty; npm itself reports what is wrong with it. */
 function manifestIn(text: string | null): Manifest {
   const names = (value: unknown): string[] => (isRecord(value) ? Object.keys(value) : []);
   try {

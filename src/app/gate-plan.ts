@@ -25,7 +25,7 @@ export type PlannedGates = Pick<
   "config" | "policy" | "story" | "gates" | "isNamed" | "all" | "at" | "base" | "testsMayChange"
 >;
 
-/** What is to be judged, by what; `null` where a file of a person's is wrong. */
+/** Plans which work is judged by which gates; `null` where a file of the project has an error. */
 export async function planGates(
   checkout: Checkout,
   spec: GateSpec,
@@ -37,7 +37,7 @@ export async function planGates(
   const named = GATES.filter((gate) => spec.names.includes(gate));
   const gates = named.length > 0 ? inOrder(policy, named) : gatesOfWork(policy);
   const { at, base, all, testsMayChange = [] } = spec;
-  // A story's work is on its branch, wherever the checkout stands.
+  // A story's work is on its branch, whatever the checkout has checked out.
   const plan = { config, policy, story, gates, isNamed: named.length > 0, all, base, testsMayChange };
   return { plan: { ...plan, at: at ?? (story === null ? null : `remand/${story.id}`) }, problems };
 }
@@ -48,7 +48,7 @@ const gatesOfWork = ({ phases }: Policy): readonly GateName[] => [
   ...new Set(phases.filter(({ phase }) => phase === "implement").flatMap(({ gates }) => gates)),
 ];
 
-/** As the work would be judged, whatever order they were typed in. */
+/** Puts the named gates in the order in which they would judge the work, not the order in which they were typed. */
 function inOrder(policy: Policy, named: readonly GateName[]): readonly GateName[] {
   const order = gatesOfWork(policy);
   return [...order.filter((gate) => named.includes(gate)), ...named.filter((gate) => !order.includes(gate))];
@@ -70,7 +70,10 @@ async function storyNamed(checkout: Checkout, config: Config, words: readonly st
   throw new RemandError("usage", `there is no gate and no story ${word}`, hint);
 }
 
-/** The pull request that was named, or that a workflow of GitHub's runs for; `null` where there is none. */
+/**
+ * The number of the pull request: the one that was named, else the one that a GitHub workflow runs for; `null` where
+ * there is none.
+ */
 export async function pullRequestNumber(
   { env, files }: Pick<World, "env" | "files">,
   named: string | undefined,
@@ -89,7 +92,7 @@ function numberIn(event: string): number | null {
   try {
     read = JSON.parse(event);
   } catch {
-    // Not a file of GitHub's: then it says nothing of a pull request.
+    // The file does not come from GitHub, so it names no pull request.
     return null;
   }
   const pullRequest = isRecord(read) ? read["pull_request"] : null;

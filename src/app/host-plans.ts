@@ -8,52 +8,52 @@ import type { GateName } from "../core/gates/gate.ts";
 import type { AgentSpec } from "./agent-spec.ts";
 import { isRecord } from "../stdx/assert.ts";
 
-/** One thing that was looked at, and how to fix it where it is not well. */
+/** The result of one environment check, with a fix if it failed. */
 export interface Probe {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
-  /** What to do about it; empty where nothing is wrong. */
+  /** What the person should do; empty where nothing is wrong. */
   readonly fix: string;
-  /** The program that was looked for, as it was asked about. */
+  /** The program that was looked for, in the form in which it was requested. */
   readonly program?: string | AgentSpec;
 }
 
 export interface PreflightPlan {
   readonly config: Config;
   readonly policy: Policy;
-  /** Something about the checkout that a person should know, and that stops nothing. */
+  /** Reports something about the checkout that a person should know and that stops nothing. */
   onNotice?(text: string): void;
-  /** What takes long: a person waits for it. */
+  /** Reports what takes long while a person waits. */
   onProgress?(text: string): void;
   readonly stories?: readonly Story[];
   /** `files`: the checkout as it is. `commit`: what git has of it, in a checkout that is removed again. */
   readonly at: "files" | "commit";
-  /** Also runs the checks once; without it only what can be seen without running them is looked at. */
+  /** Also runs the checks once; otherwise looks only at what is visible without running them. */
   readonly isRun: boolean;
-  /** Without a run: also looks whether the tests load, where their runner can say so. */
+  /** Without a run: also tests whether the test files load, if their runner can report that. */
   readonly isLoaded?: boolean;
-  /** Runs them although a run of the same files by an earlier process is known. */
+  /** Runs the checks even if an earlier process already ran them on the same files. */
   readonly isFresh?: boolean;
   /** Ends the checks early. */
   readonly signal?: AbortSignal;
 }
 
 export interface Preflight {
-  /** Each with its fix; none: the checks can run. */
+  /** Problems that keep the checks from running, each with its fix; empty: they can run. */
   readonly problems: readonly Probe[];
-  /** The checks were run, and passed. */
+  /** Whether the checks were run and passed. */
   readonly isGreen: boolean;
   readonly summary: string;
-  /** Variables that are withheld from the checks, and without which they fail. */
+  /** Variables that are withheld from the checks and without which the checks fail. */
   readonly variables: readonly string[];
 }
 
 export interface BlamePlan {
   readonly config: Config;
-  /** What the failed check printed; `null`: the check is run first. */
+  /** The output of the failed check; `null`: the check is run first. */
   readonly output: string | null;
-  /** The check; `null`: only what it printed is known. */
+  /** The command of the check; `null`: only its output is known. */
   readonly command: string | null;
   readonly prove: boolean;
   /** The commit to look at; `null`: the files as they are. */
@@ -66,11 +66,11 @@ export interface BlamePlan {
 }
 
 export interface HidePlan {
-  /** Files or folders, from the project's folder; none: only says what is hidden. */
+  /** Files or folders, relative to the project's folder; empty: only lists what is hidden. */
   readonly paths: readonly string[];
-  /** Remove them from the project by a commit. */
+  /** Whether to commit their removal from the project. */
   readonly commit: boolean;
-  /** Drop the copies of these, and hide nothing. */
+  /** Whether to delete the copies of these paths and hide nothing. */
   readonly forget: boolean;
 }
 
@@ -78,36 +78,36 @@ export interface HideReport {
   /** Where the copies are. */
   readonly folder: string;
   readonly copied: readonly string[];
-  /** Everything that is hidden now. */
+  /** All files that are hidden now. */
   readonly hidden: readonly string[];
-  /** Of the copied: what is still in the project. */
+  /** The copied files that are still in the project. */
   readonly left: readonly string[];
   readonly dropped: readonly string[];
-  /** The commit that removed them; `null`: none was made. */
+  /** The commit that removed them; `null`: there is none. */
   readonly commit: string | null;
-  /** What such a commit says. */
+  /** The subject line of such a commit. */
   readonly subject: string;
 }
 
 export interface MigratePlan {
   readonly to: string;
   readonly dryRun: boolean;
-  /** Only the tables and roles: the checkout's journal stays where it is. */
+  /** Sets up only the tables and roles: the checkout's journal stays where it is. */
   readonly noMove?: boolean;
-  /** The names of the roles begin with it. */
+  /** The prefix of the roles' names. */
   readonly roles?: string;
   onProgress(what: "lines" | "evidence", copied: number, of: number): void;
 }
 
 export interface MigrationResult {
-  /** The place, without user and password. */
+  /** The address of the database, without user and password. */
   readonly to: string;
   readonly lines: number;
   readonly evidence: number;
   readonly outbox: number;
-  /** `null`: nothing was to be moved. */
+  /** The head of the moved journal; `null`: no journal was to be moved. */
   readonly head: Head | null;
-  /** Evidence that was not what its name says, and stayed behind. */
+  /** Evidence whose content does not match its name; it was not copied. */
   readonly damaged: readonly EvidenceId[];
   readonly roles: MigratedRoles;
 }
@@ -119,11 +119,14 @@ export type MigratedRoles =
       readonly state: "made";
       readonly roles: FleetRoles;
       readonly created: readonly string[];
-      /** Owned the tables until now, and is one of the workers from now on. */
+      /** The role that owned the tables until now and is a worker from now on. */
       readonly formerOwner: string | null;
-      /** Whether the tables of the queue are there; their library may not be installed here. */
+      /** Whether the queue's tables exist; the queue's library may not be installed here. */
       readonly hasQueue: boolean;
-      /** Whether workers and readers are kept from statements that could stall appends. Only a superuser can do that. */
+      /**
+       * Whether workers and readers are kept from statements that could stall appends. Only a superuser can set that
+       * up.
+       */
       readonly hasGuard: boolean;
     }
   | {
@@ -142,50 +145,53 @@ export interface FleetRoles {
 /** A command that is run with a scripted model instead of a provider. */
 export interface RehearsePlan {
   readonly parts: readonly RehearsalPart[];
-  /** Its first word `remand` is this program; `{codexArgs}` in a word becomes the arguments that Codex needs. */
+  /**
+   * Where the first word is `remand`, this program runs; `{codexArgs}` in a word becomes the arguments that Codex
+   * needs.
+   */
   readonly command: readonly string[];
   readonly signal: AbortSignal;
   onLine(line: string, stream: "stdout" | "stderr"): void;
 }
 
 export interface RehearsalReport {
-  /** Of the command; `null`: it was ended. */
+  /** The exit code of the command; `null`: it was ended early. */
   readonly exitCode: number | null;
   readonly requests: number;
-  /** Requests that the script has no reply for, or that no protocol knows. */
+  /** Requests that the script has no reply for, or that match no known protocol. */
   readonly unexpected: readonly string[];
-  /** Replies that were not asked for. */
+  /** The number of scripted replies that were never requested. */
   readonly left: number;
 }
 
-/** Which commits are compared with receipts, and by which keys. */
+/** Which commits are compared with receipts, and with which keys. */
 export interface VerifyPlan {
   /** A commit, a branch, or a range. */
   readonly commits: string;
-  /** Which of them must have a receipt: none, those with a trailer of Remand's, or all. */
+  /** Which of the commits must have a receipt: none, those with a trailer of Remand's, or all. */
   readonly require: "none" | "trailers" | "all";
   /** The file of the public keys; `null`: `remand.keys` on the base branch. */
   readonly keys: string | null;
-  /** The branch that work is merged into; `null`: found by itself. */
+  /** The branch that work is merged into; `null`: detected. */
   readonly base: string | null;
 }
 
 /** `chain`: the hashes are checked; `state`: the lines are folded again. */
 export type VerifyProgress = (what: "chain" | "state" | "evidence", checked: number, of: number) => void;
 
-/** The client of an agent asks, before the agent stops, whether the work is good enough. */
+/** A question of an agent's client, before the agent stops: does the work pass? */
 export interface StopPlan {
   readonly config: Config;
   readonly policy: Policy;
-  /** The gates, in the order in which they run. Empty: the conversation begins, and no gate runs. */
+  /** The gates, in the order in which they run. Empty: the conversation starts, and no gate runs. */
   readonly gates: readonly GateName[];
-  /** Were they named? Then a gate that cannot run here is an error. */
+  /** Whether the gates were named. Then a gate that cannot run here is an error. */
   readonly isNamed: boolean;
   /** The conversation, as its client names it. */
   readonly session: string;
-  /** Does the agent continue because it was sent back before? */
+  /** Whether the agent continues because it was sent back before. */
   readonly isContinuing: boolean;
-  /** Do tests hold the agent back that failed before the conversation began? */
+  /** Whether tests that failed before the conversation started keep the agent from stopping. */
   readonly blocksRedBefore: boolean;
   /** The last message of the agent. */
   readonly said: string;
@@ -205,20 +211,22 @@ export interface SessionRecord {
   readonly schema: "remand.hook/1";
   readonly session: string;
   readonly at: number;
-  /** `held`: it was sent back, and has not asked again since. Its client may have let it stop all the same. */
+  /** `held`: the agent was sent back and has not asked again since. Its client may still have let it stop. */
   readonly standing: StopAnswer["type"];
   readonly why: string;
-  /** The files as they were then. */
+  /** The tree at that time. */
   readonly tree: string;
-  /** A commit of the files as they were when the conversation began: what differs from it is the conversation's work. */
+  /**
+   * A commit of the files as they were when the conversation started; differences from it are the conversation's work.
+   */
   readonly start?: string;
-  /** What failed then, by name; absent where no check has failed yet. */
+  /** The names of what failed at the start; absent while no check has failed. */
   readonly before?: readonly string[];
-  /** How often the agent was sent back since a person spoke last. */
+  /** How often the agent was sent back since the last message of a person. */
   readonly blocks: number;
 }
 
-/** Reads a stored record; `null` where the value is none. */
+/** Reads a stored record; `null` where the value is not a record. */
 export function readSessionRecord(value: unknown): SessionRecord | null {
   if (!isRecord(value) || value["schema"] !== "remand.hook/1") return null;
   const { session, at, standing, why, blocks, tree, start, before } = value;
@@ -235,7 +243,7 @@ const isStanding = (value: unknown): value is SessionRecord["standing"] =>
   value === "begun" || value === "passed" || value === "held" || value === "released";
 
 export interface JournalTrouble {
-  /** `missing`: there is no file. `changed`: there is one, and it is not what was written. */
+  /** `missing`: there is no file. `changed`: the file is not what Remand wrote. */
   readonly kind: "missing" | "changed";
   readonly text: string;
 }

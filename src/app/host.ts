@@ -36,62 +36,62 @@ import type {
   StopPlan,
 } from "./host-plans.ts";
 
-/** How a command reaches the engine and its journal. `main` hands in the real one, tests their own. */
+/** How a command reaches the engine and its journal. `main` passes the real implementation, tests their own. */
 export interface Host {
-  /** The same, but `glance`, `closeUp`, `look`, `tell`, `serve` and `probe` are about the journal in this database: a fleet's. */
+  /** The same host for a fleet: what reads or appends to the journal uses the one in this database. */
   at(db: string): Host;
-  /** A text as it may leave the process: without secrets. What is printed has passed it; what is written to a file must. */
+  /** Removes secrets from a text. What is printed passes through it already; callers that write files must call it. */
   clean(text: string): string;
-  /** The same, for a caller who is identified by the token in this file. */
+  /** The same host, for a caller who is identified by the token in this file. */
   withTokenFile(file: string): Host;
   /**
-   * How the stories stand now, in outline; `null` where nothing ever ran. It reads as little as it can: with `only`,
-   * what it takes to tell of these, or of the open ones where very many have ended.
+   * Reads the current outlines of the stories; `null` where nothing ever ran. Reads as little as possible: with `only`,
+   * what is needed for these stories, or for the open ones if very many have ended.
    */
   readOutline(root: string, only?: readonly StoryId[] | "open"): Promise<RunOutline | null>;
   /**
-   * Some stories as they are now, with their lines: those that are named, or those that ask a person. Of the others it
-   * reads as little as `glance`. `null` where nothing ever ran. Close it.
+   * Reads some stories with their journal lines: those that are named, or those that wait for a person. Reads the
+   * others only as outlines, like `readOutline`. `null` where nothing ever ran. The caller must close the view.
    */
   readStories(root: string, of: readonly StoryId[] | "asking"): Promise<StoriesView | null>;
   /**
-   * What is wrong with the checkout's journal, by what the clone remembers of it; `null`: nothing that shows. `chain`:
-   * also checks its lines, unless nothing but Remand has written to the file.
+   * Compares the checkout's journal with what the clone remembers of it; `null`: no problem is visible. `chain`: also
+   * checks the hashes of its lines, unless only Remand has written to the file.
    */
   journalTrouble(root: string, chain: boolean): Promise<JournalTrouble | null>;
-  /** What there is now, without owning anything; `null` where nothing ever ran. Close it. */
+  /** Opens the journal for reading, without a lock; `null` where nothing ever ran. The caller must close the view. */
   openView(root: string): Promise<JournalView | null>;
-  /** What agents and checks print, while it is kept; `null` for a fleet, whose workers keep it. */
+  /** The live output of agents and checks, as far as it is kept; `null` for a fleet, whose workers keep it. */
   output(root: string): Promise<OutputReader | null>;
-  /** Checks every line of the journal, and what is remembered of it elsewhere; `null` where nothing ever ran. */
+  /** Checks every line of the journal, and the copies of its state elsewhere; `null` where nothing ever ran. */
   verify(root: string, onProgress: VerifyProgress): Promise<VerifyDocument | null>;
-  /** Says of commits whether receipts hold for them, by the repository and public keys alone. */
+  /** Reports whether commits have valid receipts, using only the repository and public keys. */
   verifyCommits(root: string, plan: VerifyPlan): Promise<CommitsDocument>;
-  /** The user's public keys, the newest last; `rotate`: after making a new one. */
+  /** The user's public keys, the newest last; `rotate`: after making a new key. */
   receiptKeys(root: string, rotate: boolean): Promise<readonly ReceiptKey[]>;
-  /** The receipts of this checkout's journal as they are kept, by the name of a file for each. */
+  /** The receipts of this checkout's journal as they are stored, by file name. */
   receiptFiles(root: string): Promise<ReadonlyMap<string, string>>;
-  /** Says something to the journal from outside of the engine, which notices. Throws where nothing ever ran. */
+  /** Appends events from outside of the engine, which is notified. Throws where nothing ever ran. */
   appendEvents(root: string, stream: StoryId | null, events: readonly Event[]): Promise<void>;
-  /** The same for many stories: the journal is opened and folded once. */
+  /** Does the same for many stories, but opens and folds the journal only once. */
   appendEach(root: string, streams: readonly StreamEvents[]): Promise<void>;
-  /** Makes the user's token, or replaces it. Only its hash is kept, so an earlier one cannot be shown: `null`. */
+  /** Creates or replaces the user's token; `null`: one exists, and only its hash is stored, so it cannot be shown. */
   makeToken(root: string, rotate: boolean): Promise<{ readonly token: string | null; readonly madeAt: number }>;
-  /** Becomes the one engine of this checkout. Throws `journal-locked`, naming the holder, where there is one. */
+  /** Becomes the one engine of this checkout. Throws `journal-locked`, naming the holder, if another engine runs. */
   openEngine(root: string, plan: RunPlan): Promise<EngineSession>;
-  /** A worker's own clone of a project; what it needs is fetched, and the folder is locked meanwhile. */
+  /** Prepares a worker's own clone of a project: fetches what is missing, and locks the folder until it is closed. */
   clone(plan: ClonePlan): Promise<WorkerClone>;
   /** Becomes one of the workers of a fleet, in its clone. */
   work(root: string, plan: WorkPlan): Promise<RunningWorker>;
-  /** Looks whether the checks can run; nothing is journalled. */
+  /** Tests whether the checks can run; appends nothing to the journal. */
   preflight(root: string, plan: PreflightPlan): Promise<Preflight>;
-  /** Has gates judge the checkout, or one of its commits, by themselves: no agent works, and nothing is journalled. */
+  /** Runs gates on the checkout, or on one of its commits: no agent works, and nothing is appended to the journal. */
   gate(root: string, plan: GatePlan): Promise<GateReport>;
-  /** Says which part of a change broke a check. The checkout is only read. */
+  /** Reports which part of a change broke a check. The checkout is only read. */
   blame(root: string, plan: BlamePlan): Promise<BlameReport>;
-  /** May an agent that works in the checkout stop? Its client asks; the record is kept per conversation. */
+  /** Decides whether an agent in the checkout may stop, when its client asks; keeps a record per conversation. */
   stop(root: string, plan: StopPlan): Promise<StopAnswer>;
-  /** Offers tools on the standard input and output, until the input ends. */
+  /** Offers MCP tools on the standard input and output, until the input ends. */
   offer(tools: readonly Tool[], about: { readonly version: string; readonly signal: AbortSignal }): Promise<void>;
   /** Checks the environment: git, Node, the journal's location, and whether each program can be started. */
   probe(
@@ -101,7 +101,7 @@ export interface Host {
     checks: {
       readonly commands: readonly string[];
       readonly env: readonly string[];
-      /** Absent: it is not looked at. */
+      /** Absent: these settings are not probed. */
       readonly config?: Pick<Config, "sandbox" | "env" | "gates">;
     },
   ): Promise<readonly Probe[]>;
@@ -113,29 +113,29 @@ export interface Host {
   rehearse(root: string, plan: RehearsePlan): Promise<RehearsalReport>;
   /** Sets up a fleet's database with its roles, and moves the checkout's journal there. */
   migrate(root: string, plan: MigratePlan): Promise<MigrationResult>;
-  /** Calls back when a file of the folder was made, changed or taken away. Returns how to stop it. */
+  /** Calls back when a file of the folder was created, changed or deleted. Returns a function that stops watching. */
   watchFolder(folder: string, changed: () => void): () => void;
-  /** As git signs commits here. */
+  /** The name with which git signs commits here. */
   userName(root: string): Promise<string | null>;
-  /** A new git repository in a new temporary folder with these files committed (path below it → text); says where. */
+  /** Commits files (path below it → text) to a git repository in a new temporary folder. Returns the folder. */
   demoRepository(files: Readonly<Record<string, string>>): Promise<string>;
 }
 
 export type { Probe };
 
 export interface StoriesView extends StoryDetails {
-  /** Of one story, from the first. */
+  /** The lines of one story, from the first. */
   lines(story: StoryId): AsyncIterable<StoredEvent>;
   close(): Promise<void>;
 }
 
 export interface JournalView {
   readonly state: RunState & WithEngine;
-  /** What the state comes from, without what is known of the engine. */
+  /** The state that was folded, without what is known about the engine. */
   readonly folded: FoldedJournal;
   readonly journal: Pick<Journal, "head" | "read" | "watch">;
   readonly evidence: Evidence;
-  /** After a position; of one story alone, where it is named. */
+  /** The lines after a position; of one story alone if it is named. */
   lines(after: number, only?: StoryId): AsyncIterable<StoredEvent>;
   workspace(): Promise<Workspace>;
   close(): Promise<void>;
@@ -150,26 +150,26 @@ export interface RunPlan {
   readonly place: "worktrees" | "in-place";
   /** For `loop`: the command that plays every role, with the user's own environment. */
   readonly agentCommand: readonly string[] | null;
-  /** Agents that the caller brings, by role: they play it whatever the config says. */
+  /** Agents that the caller passes, by role; they take precedence over the config. */
   readonly agents?: Readonly<Record<string, Agent>>;
   readonly watcher: Watcher;
-  /** Start although a check cannot run. */
+  /** Start even if a check cannot run. */
   readonly force?: boolean;
-  /** The files of hidden checks: those of a folder, none, or (absent) those that are kept for the project. */
+  /** The files of hidden checks: those of a folder, none, or (absent) those that are stored for the project. */
   readonly hidden?: { readonly folder: string } | "none";
   /**
-   * When a new journal may begin in the place of another: where that is missing, or whatever is wrong with it, because
-   * a person asked. Without it, what does not continue its own past is refused.
+   * When a new journal may replace another: if that one is missing, or (`asked`) whatever is wrong with it, because a
+   * person asked. Absent: a journal that does not continue its own past is refused.
    */
   readonly newJournal?: { readonly when: "missing" | "asked"; readonly by: string };
-  /** Something about the checkout that a person should know, and that stops nothing. */
+  /** Reports something about the checkout that a person should know and that stops nothing. */
   onNotice?(text: string): void;
 }
 
 export interface ClonePlan {
   readonly remote: string;
   readonly folder: string;
-  /** The branch that work is for; `null`: the remote's own. */
+  /** The target branch; `null`: the remote's default. */
   readonly branch: string | null;
   readonly signal: AbortSignal;
   onNotice(text: string): void;
@@ -177,7 +177,7 @@ export interface ClonePlan {
 
 export interface WorkerClone {
   readonly root: string;
-  /** Brings it to where the branch is now; says whether that has moved. */
+  /** Updates the clone to the current commit of the branch; returns whether the branch has moved. */
   follow(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -188,23 +188,23 @@ export type BranchUpdate = Pick<RunPlan, "config" | "policy" | "stories">;
 export interface WorkPlan {
   /** The address of the database, with its login. */
   readonly db: string;
-  /** Stays the same when the worker is started again in the same clone. */
+  /** The worker's name. It stays the same when the worker is restarted in the same clone. */
   readonly name: string;
-  /** What the workers of one journal call their project. */
+  /** The name that the workers of one journal use for their project. */
   readonly project: string;
   readonly version: string;
   readonly run: RunPlan;
-  /** What is on the branch now. `same`: as it was last asked. `broken`: something cannot be read, and was told. */
+  /** Reads the branch. `same`: no change since the last call. `broken`: a file cannot be read, which was reported. */
   reread(): Promise<BranchUpdate | "same" | "broken">;
-  /** How many jobs of a lane this worker takes at once, where that is less than all workers may. */
+  /** How many jobs of each lane this worker takes at once, if that is less than all workers may take together. */
   readonly ownLimits: Readonly<Partial<Record<Lane, number>>>;
   /** How often each lane is asked for a job. */
   readonly pollMs: number;
   /** How often the leading worker looks for new stories on the branch. */
   readonly followMs: number;
-  /** How long it may be silent before others take its place. */
+  /** How long the worker may be silent before others replace it. */
   readonly leaseMs: number;
-  /** How long a database that is not there yet is waited for. */
+  /** How long the worker waits for a database that is not up yet. */
   readonly openPatienceMs: number;
   readonly health: { readonly host: string; readonly port: number } | null;
 }
@@ -212,39 +212,39 @@ export interface WorkPlan {
 export interface RunningWorker {
   readonly healthUrl: string | null;
   state(): RunState;
-  /** Resolves when another worker has taken its place, with words for it. */
+  /** Resolves with a message when another worker has replaced this one. */
   readonly lost: Promise<string>;
   /** Resolves when no worker has anything left to do. */
   settled(): Promise<void>;
-  /** Takes no more jobs; those that run get so long, then they are broken off and handed over. */
+  /** Takes no more jobs. Running jobs get this much time; then they are stopped and handed over. */
   drain(patienceMs: number): Promise<void>;
-  /** While it drains: breaks off the jobs that still run. */
+  /** While it drains: stops the jobs that still run. */
   endJobs(): void;
-  /** Ends what runs without reporting it: another worker has taken over, and reports would be refused. */
+  /** Ends running jobs without reporting them: another worker has taken over, so reports would be refused. */
   abandon(): Promise<void>;
 }
 
 export interface GatePlan {
   readonly config: Config;
   readonly policy: Policy;
-  /** Whose criteria hold; `null` where the work belongs to no story. */
+  /** The story whose criteria apply; `null` where the work belongs to no story. */
   readonly story: Story | null;
-  /** The gates, in the order in which they judge. */
+  /** The gates, in the order in which they run. */
   readonly gates: readonly GateName[];
-  /** Were they named? Then one that cannot judge here is an error, else it is left out, and said to be. */
+  /** Whether the gates were named: one that cannot run here is then an error, otherwise left out with a notice. */
   readonly isNamed: boolean;
-  /** Ask agents even where a gate before them did not pass. */
+  /** Ask agents even if a gate before them did not pass. */
   readonly all: boolean;
   /** The commit to judge; `null`: the files as they are. */
   readonly at: string | null;
-  /** What to compare with; `null`: found by itself. */
+  /** What to compare with; `null`: detected. */
   readonly base: string | null;
   /** Existing tests that the work may change, besides those that the story names: names, files or patterns. */
   readonly testsMayChange?: readonly string[];
-  /** The number of the pull request that is judged: its code owners' approvals are licenses. */
+  /** The number of the pull request that is judged: approvals by its code owners are licenses. */
   readonly pullRequest?: number;
   readonly agents?: Readonly<Record<string, Agent>>;
-  /** An agent asks: hidden checks are not run for it. */
+  /** Whether an agent asks: hidden checks are not run for it. */
   readonly isForAgent?: boolean;
   readonly signal: AbortSignal;
   onOutput(gate: GateName, line: string): void;
@@ -252,18 +252,18 @@ export interface GatePlan {
 }
 
 export interface ServePlan {
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
   readonly readOnly: boolean;
-  /** Whose word an answer is. */
+  /** The person in whose name answers are given. */
   readonly by: string;
   readonly version: string;
-  /** What the config says is secret: patterns. */
+  /** The config's patterns of secrets. */
   readonly redact: readonly string[];
-  /** Who is reminded of unanswered questions. */
+  /** Where reminders of unanswered questions are sent. */
   readonly notify?: Pick<Config, "notify" | "env">;
   onNotice?(text: string): void;
-  /** The folder of the built pages, where it is not the program's own. */
+  /** The folder of the built pages, if not the program's own. */
   readonly assets?: string;
   readonly engineArgs?: readonly string[];
   health(): Promise<HealthDocument>;
@@ -275,7 +275,7 @@ export interface RunningServer {
   readonly url: string;
   readonly port: number;
   readonly token: string;
-  /** Opens it in the person's browser; `false` where there is none to ask. */
+  /** Opens the dashboard in the person's browser; `false` where there is none. */
   open(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -284,16 +284,16 @@ export interface EngineSession {
   readonly workspace: Workspace;
   readonly evidence: Evidence;
   state(): RunState;
-  /** How much was under way when the engine before this one went away. */
+  /** How much work was running when the previous engine stopped. */
   readonly interrupted: number;
-  /** Works until nothing is left to do, or until the signal says stop. */
+  /** Works until nothing is left to do, or until `signal` is aborted. */
   drive(signal: AbortSignal): Promise<RunState>;
   tell(stream: StoryId | null, events: readonly Event[]): Promise<void>;
-  /** Puts stories into the journal that are new, or whose files say something else than before; says whether any was. */
+  /** Adds new and edited stories to the journal; returns whether there were any. */
   registerStories(stories: readonly Story[]): Promise<boolean>;
-  /** Calls back when another process has said something. Returns how to stop it. */
+  /** Calls back when another process has appended events. Returns a function that stops it. */
   onMessage(heard: () => void): () => void;
-  /** `in-place` only: brings the checkout back to how it was before the first attempt of the story. */
+  /** `in-place` only: restores the checkout to how it was before the first attempt of the story. */
   undo(story: StoryId): Promise<readonly string[]>;
   close(): Promise<void>;
 }

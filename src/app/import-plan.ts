@@ -9,12 +9,12 @@ import { editFrontMatter, type FrontMatterEdits } from "../write/edits/front-mat
 import { type TextPhase, productIn, replaceProduct } from "../write/edits/story-sections.ts";
 import type { Checkout } from "./command.ts";
 
-/** What an import would write. The other tool's own files are never changed. */
+/** What an import would write. The files of the other tool are never changed. */
 export interface ImportPlan {
   readonly stories: readonly ImportedStory[];
   /** The text of remand.yaml. */
   readonly config: string;
-  /** Settings and files that are not brought along, each with the reason. */
+  /** Settings and files that are not imported, each with the reason. */
   readonly left: readonly string[];
 }
 
@@ -22,13 +22,16 @@ export interface ImportedStory {
   readonly path: string;
   readonly from: string;
   readonly text: string;
-  /** What is different from the file it comes from; empty: the same bytes. */
+  /** Differences from the file that the story comes from; empty: the same bytes. */
   readonly changes: readonly string[];
 }
 
 const CONFIG = ".ai-sdlc.json";
 
-/** S4.29: the stories in `.ai-sdlc`, each in a folder of its own or in one named after its status; and the settings. */
+/**
+ * S4.29: plans the import of the stories in `.ai-sdlc` (each in a folder of its own, or in one named after its status)
+ * and of its settings.
+ */
 export async function planAiSdlcImport(world: Checkout, checks: readonly string[]): Promise<ImportPlan> {
   const settings = await readSettings(world);
   const folder = typeof settings["sdlcFolder"] === "string" ? settings["sdlcFolder"] : ".ai-sdlc";
@@ -57,13 +60,13 @@ async function readSettings({ files, cwd }: Checkout): Promise<Readonly<Record<s
 
 interface FoundStory {
   readonly path: string;
-  /** The folder of its own, with what other phases wrote; `null` where there is none. */
+  /** The story's own folder, with what other phases wrote; `null` where there is none. */
   readonly own: string | null;
-  /** By the name of the folder it is in. */
+  /** The status, from the name of the folder that the story is in. */
   readonly status: string;
 }
 
-/** `null` where there is no such folder. */
+/** Finds the stories below `root`; `null` where there is no such folder. */
 async function findStories({ files }: Checkout, root: string): Promise<FoundStory[] | null> {
   const top = await files.look(root);
   if (top.type !== "folder") return null;
@@ -82,7 +85,7 @@ async function findStories({ files }: Checkout, root: string): Promise<FoundStor
   return found;
 }
 
-/** ai-sdlc also knows stories that are blocked. */
+/** ai-sdlc also has the status `blocked`. */
 const isStatus = (name: string): boolean => name === "blocked" || SHELVES.some((known) => known === name);
 
 async function importedStory(
@@ -191,7 +194,7 @@ interface Scalars {
   readonly boolean: boolean;
 }
 
-/** Where single settings are, as paths with dots. */
+/** The paths of the single settings, joined with dots. */
 function leavesOf(value: Readonly<Record<string, unknown>>, above = ""): string[] {
   return Object.entries(value).flatMap(([key, inner]) =>
     isRecord(inner) ? leavesOf(inner, `${above}${key}.`) : [`${above}${key}`],

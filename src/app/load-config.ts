@@ -9,7 +9,7 @@ import { type StoriesReading, type StorySource, readStoryFiles } from "../parse/
 import type { Checkout } from "./command.ts";
 
 export interface ConfigOptions {
-  /** The project's file, where it is not `remand.yaml`. */
+  /** The project's config file, if not `remand.yaml`. */
   readonly config?: string | undefined;
   /** The project's config as a value, instead of a file. */
   readonly value?: object | undefined;
@@ -17,7 +17,7 @@ export interface ConfigOptions {
   readonly set?: readonly string[] | undefined;
 }
 
-/** The config that holds in the world's folder: flags, the project's file, the user's own file. */
+/** Loads the config for the current folder: flags, the project's file, the user's own file. */
 export async function loadConfig(world: Checkout, options: ConfigOptions): Promise<ResolvedConfig> {
   const layers: ConfigLayer[] = [];
   const problems: Problem[] = [];
@@ -38,7 +38,10 @@ export async function loadConfig(world: Checkout, options: ConfigOptions): Promi
   return { config: null, policy: null, origins: new Map(), problems: all };
 }
 
-/** What holds on this machine in every project, as a layer; for commands that read nothing else of the user's own file. */
+/**
+ * The user's own file as a layer, which applies to every project on this machine; for commands that read nothing else
+ * of it.
+ */
 export async function machineLayer(world: Checkout): Promise<ConfigLayer | null> {
   const own = userFile(world.env);
   const read = own === null ? null : await fileLayer(world, own, "user");
@@ -90,19 +93,22 @@ async function fileLayer(world: Checkout, path: string, name: ConfigLayer["name"
 
 export function userFile(env: Checkout["env"]): string | null {
   const base = env["XDG_CONFIG_HOME"];
-  // The standard says that a relative path there is to be ignored.
+  // The XDG standard says to ignore a relative path here.
   if (base !== undefined && isAbsolute(base)) return join(base, "remand", "config.yaml");
   const home = env["HOME"] ?? env["USERPROFILE"];
   return home === undefined || home === "" ? null : join(home, ".config", "remand", "config.yaml");
 }
 
-/** A path as people know it: from where they are, if it is below. */
+/** Shows a path relative to the current folder if it is below it. */
 export function shownPath(world: Checkout, path: string): string {
   const below = relative(world.cwd, path);
   return below === "" || below.startsWith("..") || isAbsolute(below) ? path : below.replaceAll("\\", "/");
 }
 
-/** Where the stories of this project are. A broken config hides a folder that was changed: then it is the usual one. */
+/**
+ * The folder of the project's stories. If the config is broken, a changed setting cannot be read, so the default
+ * applies.
+ */
 export function storiesFolder(world: Checkout, config: Config | null): string {
   return resolve(world.cwd, config?.stories ?? "stories");
 }
@@ -114,7 +120,7 @@ export async function loadStories(world: Checkout, folder: string): Promise<Stor
   for (const path of await world.files.list(folder, ".md")) {
     if (links.has(path)) continue;
     const text = await world.files.read(path);
-    // A file that went away since the folder was listed is no story any more.
+    // The file was deleted after the folder was listed.
     if (text !== null) files.push({ path: shownPath(world, path), text });
   }
   const reading = readStoryFiles(files);
@@ -122,7 +128,7 @@ export async function loadStories(world: Checkout, folder: string): Promise<Stor
   return isElsewhere ? { ...reading, problems: [...reading.problems, OF_AI_SDLC] } : reading;
 }
 
-/** S4.29: a project of ai-sdlc has its stories in folders of its own; zero stories would not say so. */
+/** S4.29: a project of ai-sdlc has its stories in other folders; "zero stories" would not tell the user that. */
 const OF_AI_SDLC: Problem = {
   file: ".ai-sdlc",
   line: 1,
@@ -132,10 +138,13 @@ const OF_AI_SDLC: Problem = {
   hint: "Copy them to stories/ with their settings: remand import ai-sdlc --dry-run",
 };
 
-/** Where an editor finds the JSON Schema of remand.yaml, whatever the project is made of, and without a network. */
+/** Where an editor finds the JSON Schema of remand.yaml, in any kind of project and without a network. */
 export const SCHEMA_PATH = "./.remand/config.schema.json";
 
-/** Puts this version's schema there. The folder ignores itself, so a fresh clone gets it with its first run. */
+/**
+ * Writes this version's schema to that path. git ignores the folder, so a fresh clone gets the schema with its first
+ * run.
+ */
 export async function writeConfigSchema({ cwd, files }: Checkout): Promise<void> {
   const text = await readFile(new URL("../../schema/config.json", import.meta.url), "utf8");
   const [file, ignores] = [join(cwd, SCHEMA_PATH), join(cwd, ".remand", ".gitignore")];

@@ -11,7 +11,7 @@ import type { World } from "./command.ts";
 import { journalRefusal } from "./with-journal.ts";
 
 export interface LoopSpec {
-  /** What the agent is asked to do; `null`: only to make the check pass. */
+  /** The task for the agent; `null`: only to make the check pass. */
   readonly goal: string | null;
   readonly check: string;
   readonly maxIterations?: string | undefined;
@@ -24,12 +24,14 @@ export interface LoopSpec {
   readonly set: readonly string[];
 }
 
-/** The same goal and check in the same place are the same loop: that is how it is found again. */
+/**
+ * Derives the id of a loop. The same goal and check in the same folder are the same loop, so a loop can be found again.
+ */
 export function loopId({ goal, check }: Pick<LoopSpec, "goal" | "check">): StoryId {
   return storyId(`loop-${sha256(`${goal ?? ""}\n${check}`).slice(0, 8)}`);
 }
 
-/** Another loop of the same goal and check, for starting over. */
+/** The id of a new loop with the same goal and check, for starting over. */
 function freshLoopId(first: StoryId, run: RunState | null): StoryId {
   for (let number = 2; ; number++) {
     const id = storyId(`${first}-${number}`);
@@ -37,7 +39,7 @@ function freshLoopId(first: StoryId, run: RunState | null): StoryId {
   }
 }
 
-/** The newest loop of a goal and check: the first one, or the last that was started over. */
+/** The newest loop of a goal and check: the first one, or the last one that started over. */
 export function newestLoopId(first: StoryId, run: RunState | null): StoryId {
   let newest = first;
   for (let number = 2; run !== null; number++) {
@@ -48,7 +50,7 @@ export function newestLoopId(first: StoryId, run: RunState | null): StoryId {
   return newest;
 }
 
-/** The loop that was begun last, whatever its goal. */
+/** The loop that was started last, whatever its goal. */
 export function lastLoop(run: RunState): StoryId | null {
   const loops = [...entries(run.stories)].filter(([id]) => id.startsWith("loop-")).map(([, state]) => state);
   return loops.sort((a, b) => b.arrival - a.arrival)[0]?.story.id ?? null;
@@ -65,7 +67,7 @@ export function loopStory(id: StoryId, { goal, check, testsMayChange = [] }: Loo
     kind: "loop",
     criteria: [{ id: "AC1", text: `\`${check}\` passes` }],
     body,
-    // Whatever fails at the start is what the loop is for, unless it is known.
+    // Every failure at the start is the loop's task, unless it is a known failure.
     target: [EVERY_FAILURE],
     ...(testsMayChange.length === 0 ? {} : { tests: testsMayChange }),
   });
@@ -73,14 +75,14 @@ export function loopStory(id: StoryId, { goal, check, testsMayChange = [] }: Loo
 
 const knownFailure = (test: string) => ({ test, reason: "excluded with --known" });
 
-/** The preset `goal` with the check as its only one; what was typed with --set comes last and wins. */
+/** The preset `goal` with this check as the only one; settings from --set are applied last and win. */
 export function loopConfig(
   { check, maxIterations, cost, time, known = [], set }: LoopSpec,
   user: ConfigLayer | null = null,
 ): ResolvedConfig {
   const { layer, problems } = setLayer([
     "preset=goal",
-    // JSON is YAML: quoted so, a check may hold any character.
+    // JSON is YAML; with quotes, a check may contain any character.
     `gates.checks.commands=[${JSON.stringify(check)}]`,
     "gates.checks.onUnexplained=send-back",
     ...(maxIterations === undefined ? [] : [`limits.iterations=${maxIterations}`]),
@@ -95,17 +97,17 @@ export function loopConfig(
   return { config: null, policy: null, origins: new Map(), problems: all };
 }
 
-/** What the journal knows of the loops that ran in a folder. */
+/** What the journal knows about the loops that ran in a folder. */
 export interface SeenLoops {
   readonly run: RunState;
-  /** Loops whose files were brought back after they had ended, with what was there before them. */
+  /** Loops that were undone after they had ended: their files were restored to what was there before. */
   readonly undone: ReadonlySet<StoryId>;
   readonly prepared: ReadonlyMap<StoryId, { readonly tree: TreeId; readonly commit: string }>;
 }
 
 /**
- * `null` where nothing ever ran, or where a new journal is to take the place of one that was changed. Without that a
- * changed one is refused here: it may say that a loop was accepted.
+ * Reads the loops of a folder; `null` where nothing ever ran, or where a new journal will replace a changed one.
+ * Otherwise a changed journal is refused here: it may claim that a loop was accepted.
  */
 export async function seenLoops(world: Pick<World, "cwd" | "host">, isNew = false): Promise<SeenLoops | null> {
   const trouble = await world.host.journalTrouble(world.cwd, true);
@@ -130,13 +132,13 @@ export async function seenLoops(world: Pick<World, "cwd" | "host">, isNew = fals
 
 export interface ChosenLoop {
   readonly id: StoryId;
-  /** How it stands, where it has been run before. */
+  /** The loop's state, if it ran before. */
   readonly known: StoryState | null;
-  /** The loop that was accepted and then undone, where this one starts over because of that. */
+  /** The loop that was accepted and then undone, if this one starts over because of that. */
   readonly undone: StoryId | null;
 }
 
-/** The loop that a wish means: the newest of its goal and check, or a new one where that was asked for or undone. */
+/** Chooses the loop for a goal and check: the newest one, or a new one if `fresh` is set or the newest was undone. */
 export function chosenLoop(seen: SeenLoops | null, spec: Pick<LoopSpec, "goal" | "check">, fresh: boolean): ChosenLoop {
   const first = loopId(spec);
   if (seen === null) return { id: first, known: null, undone: null };

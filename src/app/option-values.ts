@@ -3,10 +3,10 @@ import type { StoryId } from "../core/events/ids.ts";
 import { nearMiss } from "../stdx/plain-text.ts";
 import type { World } from "./command.ts";
 
-/** For options that can be given again. */
+/** Collects the values of an option that can be repeated. */
 export const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
-/** A whole number from an option's text. */
+/** Reads a whole number from an option's text. */
 export function numberOf(option: string, text: string, least: number, most: number): number {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : NaN;
   if (value >= least && value <= most) return value;
@@ -17,7 +17,7 @@ export function numberOf(option: string, text: string, least: number, most: numb
   );
 }
 
-/** One of a closed list of words, or what was probably meant. */
+/** Finds a word in a closed list; the error suggests the closest one. */
 export function wordOf<W extends string>(what: string, text: string, words: readonly W[]): W {
   const known = words.find((word) => word === text);
   if (known !== undefined) return known;
@@ -26,7 +26,7 @@ export function wordOf<W extends string>(what: string, text: string, words: read
   throw new RemandError("usage", `"${text}" is not ${what}`, hint);
 }
 
-/** The one name that is typed whole, or by a beginning that no other name has; `undefined`: none begins so. */
+/** The name that equals the text, or the only name that starts with it; `undefined`: no name starts with it. */
 export function nameMeant<N extends string>(text: string, known: readonly N[]): N | undefined {
   const exact = known.find((each) => each === text);
   if (exact !== undefined || text === "") return exact;
@@ -44,8 +44,8 @@ export function nameMeant<N extends string>(text: string, known: readonly N[]): 
 const MOST_NAMES = 10;
 
 /**
- * The ids that were typed, each of which must be known, whole or by a unique beginning. After `--json` a word may also
- * be meant as one of its fields.
+ * Returns the ids that the typed words mean. Each must be known, in full or by a unique prefix. After `--json` a word
+ * may also be meant as a field.
  */
 export function knownIds(
   typed: readonly string[],
@@ -71,7 +71,7 @@ export function knownIds(
   });
 }
 
-/** Who is speaking: what was typed, else the name that git signs commits with, else the name of the account. */
+/** The person's name: what was typed, else the name that git signs commits with, else the name of the account. */
 export async function personOf({ env, host, cwd }: World, typed: string | undefined): Promise<string> {
   const named = [typed, env["REMAND_BY"]].find(saysSomething);
   const name =

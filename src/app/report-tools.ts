@@ -1,7 +1,7 @@
 import type { Tool, ToolAnswer } from "../ports/agent.ts";
 import { readToolReport, reportInputSchema, type ReportTool } from "../core/schemas/report.ts";
 
-/** What was reported so far. A later report takes the place of an earlier one; disputes add up. */
+/** What the agent has reported so far. A later report replaces an earlier one; disputes accumulate. */
 export interface AgentReport {
   readonly value: Readonly<Record<string, unknown>> | null;
   readonly disputes: readonly { readonly about: string; readonly reason: string }[];
@@ -9,17 +9,20 @@ export interface AgentReport {
 
 export const NOTHING_REPORTED: AgentReport = { value: null, disputes: [] };
 
-/** Takes the reports of an agent that Remand started. */
+/** Receives the reports of an agent that Remand started. */
 export interface ReportTaker {
-  /** Whose story it must be; `null`: any. */
+  /** The story that the report must be about; `null`: any. */
   readonly story: string | null;
-  /** What was reported before an engine died. */
+  /** The reports from before an engine crash. */
   readonly before?: AgentReport | undefined;
-  /** Says what becomes of it, for the model. */
+  /** Stores the report; returns a message for the model about what happens next. */
   take(reported: AgentReport): Promise<string>;
 }
 
-/** The tools by which an agent reports. A report that is wrong is sent back with what is wrong, to be made again. */
+/**
+ * The tools through which an agent reports. An invalid report is rejected with the reasons, so that the agent can
+ * repeat it.
+ */
 export function reportTools(names: readonly ReportTool[], taker: ReportTaker): readonly Tool[] {
   let reported = taker.before ?? NOTHING_REPORTED;
   return names.map((name) => ({

@@ -17,18 +17,18 @@ export interface DriveOptions {
   readonly asked: readonly StoryId[];
   /** Stories that a person named: naming a paused story resumes it. The others stay paused. */
   readonly named: readonly StoryId[];
-  /** Who called it: stories that were named are resumed in this name. */
+  /** The person who ran the command: named stories are resumed in this person's name. */
   readonly by: string;
   readonly signal: AbortSignal;
-  /** Stays when all is done, and continues when a file or an answer is new. */
+  /** Keeps running when all is done, and continues when a file or an answer is new. */
   readonly watch?: Omit<StoryWatch, "onSettled">;
   /** Called before the journal is closed, even after an error. */
   onEnd?(state: RunState): Promise<void>;
 }
 
 /**
- * Becomes the engine, works until nothing is left to do or the signal says stop, and brings the trail up to date. What
- * was stopped is worked on again the next time: nothing is lost, and nothing that finished is done twice.
+ * Becomes the engine, works until nothing is left to do or the signal is aborted, and updates the trail. Interrupted
+ * work continues on the next run: nothing is lost, and nothing that finished is repeated.
  */
 export async function drivePlan(
   world: Pick<World, "cwd" | "files" | "host">,
@@ -51,8 +51,8 @@ export async function drivePlan(
 }
 
 /**
- * A run that was halted goes on, and so does a paused story that was named; what an identified person paused, only for
- * an identified one. Other paused stories stay as they are.
+ * Resumes a halted run, and the paused stories that were named. What an identified person paused, only an identified
+ * person can resume. Other paused stories stay paused.
  */
 async function resumeWork(
   engine: EngineSession,
@@ -71,7 +71,7 @@ async function resumeWork(
   for (const { story, held, ending, escalation, deferred } of storiesOf(run, asked)) {
     if (held && ending === null && named.includes(story.id))
       await resume(story.id, story.id, { type: "story.released", by });
-    // A question that was put off is asked again by the next run, which is this one (S3.32).
+    // A deferred question is asked again by the next run, which is this one (S3.32).
     if (deferred !== undefined && escalation !== null)
       await engine.tell(story.id, [{ type: "escalation.raised", escalation }]);
   }
@@ -99,18 +99,18 @@ function pausedText(paused: readonly StoryId[]): string {
 export interface StoryWatch {
   /** Where the stories' files are. */
   readonly folder: string;
-  /** The stories as their files say now; where one of them is wrong, what is new about that. */
+  /** Reads the stories' files again; `wrong` has the problems that were not reported before (empty: none is new). */
   reread(): Promise<{ readonly stories: readonly Story[] } | { readonly wrong: string }>;
-  /** Nothing is left to do for now. */
+  /** Called when nothing is left to do for now. */
   onIdle(state: RunState, folder: string): void;
   onTrouble(text: string): void;
-  /** Brings what is exported up to date, before it waits. */
+  /** Updates exported files before the wait. */
   onSettled(): Promise<void>;
 }
 
 /**
- * Works, and when nothing is left to do, waits until a story's file or another process says something new; until the
- * signal says stop. Files are read again while work goes on too: a new story need not wait for the others.
+ * Works, and when nothing is left to do, waits until a story's file changes or another process appends events; ends
+ * when the signal is aborted. Files are also read while work goes on, so that a new story need not wait for the others.
  */
 async function driveAndWatch(
   host: Pick<Host, "watchFolder">,
@@ -132,7 +132,7 @@ async function driveAndWatch(
   const unwatch = host.watchFolder(watch.folder, readAgain);
   const stopListening = engine.onMessage(wakeups.wake);
   try {
-    // Files may have changed between the first reading and the first look at the folder.
+    // Files may have changed between the first read and the start of the watch.
     readAgain();
     await reading;
     for (;;) {
@@ -140,7 +140,7 @@ async function driveAndWatch(
       const state = await engine.drive(signal);
       if (trouble.error !== null) throw trouble.error;
       if (signal.aborted) return state;
-      // Changes that came while the engine was about to end are not missed.
+      // A change that came while the engine was finishing must not be missed.
       if (wakeups.count() === seen) await watch.onSettled();
       if (wakeups.count() === seen) {
         watch.onIdle(state, watch.folder);
@@ -155,7 +155,10 @@ async function driveAndWatch(
   }
 }
 
-/** A file that is being written is wrong for a moment: the stories stay as they were, and the next change is read. */
+/**
+ * Registers changed stories. A file that is being written is invalid for a moment: then the stories stay as they were,
+ * and the next change is read.
+ */
 async function registerAgain(engine: EngineSession, watch: StoryWatch, wake: () => void): Promise<void> {
   const read = await watch.reread();
   if ("wrong" in read) {
@@ -165,7 +168,7 @@ async function registerAgain(engine: EngineSession, watch: StoryWatch, wake: () 
   if (await engine.registerStories(read.stories)) wake();
 }
 
-/** Counts the wake-ups: those that come before `after()` are not lost. */
+/** Counts wake-ups. Those that come before `after()` are not lost. */
 function createWakeups(signal: AbortSignal): { wake(): void; count(): number; after(count: number): Promise<void> } {
   let count = 0;
   let resume = (): void => undefined;
@@ -182,10 +185,10 @@ function createWakeups(signal: AbortSignal): { wake(): void; count(): number; af
 export interface PreparedRun {
   readonly config: Config;
   readonly policy: Policy;
-  /** In the order in which they would begin, with everything they depend on. */
+  /** The stories in start order, with everything they depend on. */
   readonly stories: readonly Story[];
   readonly asked: readonly StoryId[];
-  /** Those that were typed. */
+  /** The stories that were typed. */
   readonly named: readonly StoryId[];
 }
 
@@ -193,7 +196,7 @@ export type PrepareResult =
   | { readonly prepared: PreparedRun; readonly problems: readonly Problem[] }
   | { readonly prepared: null; readonly wrong: "config" | "stories"; readonly problems: readonly Problem[] };
 
-/** What a run would work on, and by which rules; `null` where a file of a person's is wrong. */
+/** Prepares what a run would work on, and its rules; `null` where a file of the project has an error. */
 export async function prepareRun(
   checkout: Checkout,
   typed: readonly string[],
@@ -215,7 +218,7 @@ export async function prepareRun(
   return { prepared: { config, policy, stories, asked, named: ids }, problems: all };
 }
 
-/** The order in which stories would begin: what they depend on first, then by priority, then as they were read. */
+/** The order in which stories start: dependencies first, then by priority, then as they were read. */
 export function startOrder(stories: readonly Story[]): Story[] {
   const order: Story[] = [];
   const placed = new Set<string>();
@@ -223,7 +226,7 @@ export function startOrder(stories: readonly Story[]): Story[] {
   const known = new Set<string>(stories.map(({ id }) => id));
   while (waiting.length > 0) {
     const at = waiting.findIndex(({ dependsOn }) => dependsOn.every((id) => placed.has(id) || !known.has(id)));
-    // Cycles are refused where stories are read; what would be left over here is put behind all the same.
+    // Cycles are refused when stories are read; the stories of a cycle would still be appended here.
     const [story] = waiting.splice(Math.max(0, at), 1);
     order.push(story!);
     placed.add(story!.id);
@@ -231,7 +234,7 @@ export function startOrder(stories: readonly Story[]): Story[] {
   return order;
 }
 
-/** The stories that were asked for and everything they wait for. */
+/** The stories that were asked for, with all their dependencies. */
 function withDependencies(stories: readonly Story[], asked: readonly string[]): Story[] {
   const byId = new Map<string, Story>(stories.map((story) => [story.id, story]));
   const wanted = new Set<string>();

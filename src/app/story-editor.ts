@@ -7,7 +7,7 @@ import { readStoryFile } from "../parse/stories/story-file.ts";
 import type { Checkout } from "./command.ts";
 import { loadConfig, shownPath, storiesFolder } from "./load-config.ts";
 
-/** What is written has passed the parser that `remand run` reads stories with. */
+/** Writes only text that passes the parser with which `remand run` reads stories. */
 export function createStoryEditor(world: Checkout, configFile: string | undefined): StoryEditor {
   const sources = async (): Promise<{ readonly folder: string; readonly files: readonly WrittenFile[] }> => {
     const { config } = await loadConfig(world, { config: configFile });
@@ -58,12 +58,12 @@ interface WrittenFile extends StorySource {
   readonly text: string;
 }
 
-/** A story's id is in its file, or is the name of the file. */
+/** Finds a story's file: by the id in it, else by the name of the file. */
 const fileOf = (files: readonly WrittenFile[], id: string): WrittenFile | undefined =>
   files.find(({ path, text }) => readStoryFile(path, text).story?.id === id) ??
   files.find(({ path }) => path.endsWith(`/${id}.md`) || path === `${id}.md`);
 
-/** What is wrong with the text, and what would be wrong with other stories because of it. */
+/** The problems of the edited text, and those that it would cause in other stories. */
 function problemsOf(files: readonly WrittenFile[], edited: StorySource, id: string): readonly Problem[] {
   const others = files.filter(({ path }) => path !== edited.path);
   const known = new Set(readStoryFiles(files).problems.map(textOf));

@@ -14,7 +14,7 @@ import {
 import type { World } from "./command.ts";
 import { linesOf } from "./with-journal.ts";
 
-/** The files of the trail, path below its folder → text. The same journal gives the same bytes. */
+/** The files of the trail (path below its folder → text). The same journal gives the same bytes. */
 export function trailFiles(lines: readonly StoredEvent[], run: RunState): Map<string, string> {
   const trail = trailOf(lines, run);
   const files = new Map<string, string>();
@@ -30,7 +30,9 @@ export function trailFiles(lines: readonly StoredEvent[], run: RunState): Map<st
   return files;
 }
 
-/** Brings the trail up to date with the journal. Says what was written: a file that is right already is left alone. */
+/**
+ * Updates the trail from the journal. Returns the files that were written: those that are up to date are left alone.
+ */
 export async function writeTrail(
   world: Pick<World, "cwd" | "files" | "host">,
   config: Pick<Config, "trail">,
@@ -40,7 +42,8 @@ export async function writeTrail(
   try {
     const written: string[] = [];
     const made = trailFiles(await linesOf(view, null), view.state);
-    // A signature is over these very bytes, and what is signed has no secret in it: it comes from the journal.
+    // Receipts are signed byte for byte, so they must not be redacted again. They come from the journal, which holds no
+    // secrets.
     const receipts = await world.host.receiptFiles(world.cwd);
     for (const [path, text] of [...cleaned(world, made), ...receipts]) {
       const full = join(trailFolder(world, config), path);
@@ -54,7 +57,7 @@ export async function writeTrail(
   }
 }
 
-/** Each text as it may be written to a file. */
+/** Redacts the text of each file. */
 const cleaned = ({ host }: Pick<World, "host">, files: ReadonlyMap<string, string>): Map<string, string> =>
   new Map([...files].map(([path, text]) => [path, host.clean(text)]));
 

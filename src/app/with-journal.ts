@@ -10,7 +10,7 @@ import type { JournalTrouble } from "./host-plans.ts";
 import { knownIds, nameMeant } from "./option-values.ts";
 import { storiesOf } from "../views/run/run-summary.ts";
 
-/** Looks at what there is, and lets go of it whatever happens. */
+/** Opens the journal for reading and closes it even after an error. */
 export async function withJournal<T>(world: World, work: (view: JournalView) => Promise<T>): Promise<T> {
   await warnOfJournal(world);
   const view = await world.host.openView(world.cwd);
@@ -22,7 +22,7 @@ export async function withJournal<T>(world: World, work: (view: JournalView) => 
   }
 }
 
-/** The same, but of a few stories, whatever else there is. */
+/** The same for a few stories, which costs less than reading all. */
 export async function withStories<T>(
   world: World,
   of: readonly StoryId[],
@@ -47,7 +47,7 @@ export async function warnOfJournal(world: Pick<World, "cwd" | "host" | "err">):
 export const nothingYet = (): RemandError =>
   new RemandError("usage", "nothing has run here yet", "Start with remand run, remand loop or remand demo.");
 
-/** One story with its lines, by its id or the beginning of it. */
+/** Reads one story with its lines, by its id or a prefix of it. */
 export async function withStory<T>(
   world: World,
   typed: string,
@@ -57,7 +57,7 @@ export async function withStory<T>(
   return withStories(world, [id!], (view) => work(view, view.states[0]!));
 }
 
-/** The ids that were typed, whole or by their beginnings. Reads little where they are whole. */
+/** Resolves typed ids, in full or by prefix. Reads little if they are complete. */
 export async function storiesTyped(
   world: World,
   typed: readonly string[],
@@ -66,7 +66,7 @@ export async function storiesTyped(
   return (await outlineTyped(world, typed, fields)).ids;
 }
 
-/** The same, with an outline that has them. */
+/** The same, with an outline that includes these stories. */
 export async function outlineTyped(
   world: World,
   typed: readonly string[],
@@ -82,7 +82,7 @@ export async function outlineTyped(
   return { ids: knownIds(typed, known, fields), run };
 }
 
-/** The name of a question or a story, whole, for one that was typed by its beginning. */
+/** Resolves a typed prefix to the full name of a question or a story. */
 export async function questionTyped(world: World, typed: string): Promise<string> {
   const all = await world.host.readOutline(world.cwd);
   if (all === null) throw nothingYet();
@@ -91,7 +91,7 @@ export async function questionTyped(world: World, typed: string): Promise<string
   return nameMeant<string>(typed, [...states.map(({ story }) => story.id), ...questions]) ?? typed;
 }
 
-/** The one story that was asked for. */
+/** The one story that a typed id or prefix means. */
 export function storyOf(run: RunState, typed: string): StoryState {
   const known = [...entries(run.stories)].map(([id]) => id);
   return storiesOf(run, knownIds([typed], known))[0]!;
@@ -113,7 +113,7 @@ export const NEW_JOURNAL_HELP =
 export const WAY_OUT =
   "Or start over with --new-journal (remand run, remand loop): the old file is kept, and the new journal records what was lost and who decided it.";
 
-/** What does not continue its own past is not worked on; the hint names both ways out. */
+/** The error for a journal that does not continue its own past; its hint names both ways out. */
 export function journalRefusal({ kind, text }: JournalTrouble): RemandError {
   return kind === "missing"
     ? new RemandError("journal-lost", text, `Bring .remand/journal.db back from a backup. ${WAY_OUT}`)
@@ -124,7 +124,7 @@ export function journalRefusal({ kind, text }: JournalTrouble): RemandError {
       );
 }
 
-/** A person at a terminal is asked once: the new journal records the loss, and is not missing the next time. */
+/** Asks a person at a terminal once: the new journal records the loss, and is not missing the next time. */
 export async function isNewJournalWanted(world: Pick<World, "cwd" | "host" | "ask">): Promise<boolean> {
   if (world.ask === null) return false;
   const trouble = await world.host.journalTrouble(world.cwd, false);

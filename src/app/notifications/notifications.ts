@@ -6,13 +6,13 @@ import type { Clock } from "../../ports/clock.ts";
 import { budgetWords, endedWords, manyWords } from "../../views/answers/notifications.ts";
 import { createOpenQuestions, createQuestionTimes } from "./open-questions.ts";
 
-/** Notifies people: a question is open, it is still open, a run has ended. */
+/** Notifies people when a question is raised, while it is still open, and when a run has ended. */
 export interface Notifications {
-  /** Sees what the plan's own watcher sees. */
+  /** Receives the same calls as the plan's own watcher. */
   readonly watcher: Watcher;
   /** Continues with the questions that were open before. */
   resume(state: RunState): void;
-  /** Nothing is left to do, for now. */
+  /** Sends that nothing is left to do for now. */
   ended(state: RunState): void;
   /** Waits for pending notifications, up to a limit. */
   close(): Promise<void>;
@@ -25,8 +25,8 @@ export interface NotificationsParts extends SenderParts {
 }
 
 /**
- * The journal says when a question came up; a note beside it says when people were last reminded. A process that
- * starts later sends once the reminders that fell due while none ran.
+ * The journal records when a question came up; a separate note records when people were last reminded. A process that
+ * starts later sends each reminder that fell due while none ran, once.
  */
 export async function createNotifications(parts: NotificationsParts): Promise<Notifications> {
   const { outlets, watcher, clock, project } = parts;
@@ -49,7 +49,7 @@ export async function createNotifications(parts: NotificationsParts): Promise<No
           const words = budgetWords(line);
           if (words !== null) tell(words);
         }
-        // Only such lines open or close a question, and they are few.
+        // Only such lines open or close a question, and there are few of them.
         const last = lines.findLast(({ event }) => OPENS_OR_CLOSES.has(event.type));
         const isAsked = lines.some(({ event }) => event.type === "escalation.raised");
         if (last !== undefined) questions.changed(state, isAsked ? last.at : null);
@@ -78,7 +78,7 @@ const OPENS_OR_CLOSES: ReadonlySet<string> = new Set([
   "story.failed",
 ]);
 
-/** A way to reach a person, and the kinds of notification it takes; `null`: all of them. */
+/** A way to reach a person, and the kinds of notification that it accepts; `null`: all of them. */
 export interface Outlet {
   readonly notifier: Notifier;
   readonly on: readonly NotificationKind[] | null;
@@ -88,18 +88,18 @@ export interface SenderParts {
   readonly project: string;
   readonly outlets: readonly Outlet[];
   readonly clock: Clock;
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   clean(text: string): string;
   onNotice(text: string): void;
 }
 
 export interface Sender {
-  /** Returns at once. A notification that cannot be sent is reported as a notice. */
+  /** Returns at once. A notification that cannot be sent is reported through `onNotice`. */
   send(notification: Notification): void;
   close(): Promise<void>;
 }
 
-/** One line of waiting for each outlet: a slow one holds up neither the others nor the engine. */
+/** Keeps one queue per outlet, so that a slow outlet delays neither the others nor the engine. */
 export function createSender({ outlets, clock, clean, onNotice, project }: SenderParts): Sender {
   const abort = new AbortController();
   const lines = outlets.map((outlet) => ({
@@ -120,7 +120,8 @@ export function createSender({ outlets, clock, clean, onNotice, project }: Sende
   const work = async (line: (typeof lines)[number]): Promise<void> => {
     while (line.waiting.length > 0) {
       const [first] = line.waiting;
-      // Many at once become one: a person reads the first few of them, and a channel drowns in the rest.
+      // Many waiting notifications are sent as one: a person reads only the first few, and the others would flood the
+      // channel.
       const next = line.waiting.length > MOST_WAITING ? { ...manyWords(line.waiting, clock.now()), project } : first!;
       line.waiting.splice(0, line.waiting.length > MOST_WAITING ? line.waiting.length : 1);
       await tellOne(line.outlet, next);
@@ -149,5 +150,5 @@ export function createSender({ outlets, clock, clean, onNotice, project }: Sende
 
 const MOST_WAITING = 5;
 const MOST_CHARS = 2000;
-/** How long a run that has ended waits for a receiver that does not answer. */
+/** How long a run that has ended waits for a receiver that does not respond. */
 const LAST_MS = 15_000;

@@ -7,9 +7,12 @@ import { questionWords } from "../../views/answers/notifications.ts";
 import type { StoredEvent } from "../../ports/journal.ts";
 
 export interface OpenQuestions {
-  /** Those that were open before; from now on they are raised again when it is time. */
+  /** Takes over the questions that are already open; from now on their reminders are sent when due. */
   resume(state: RunState): void;
-  /** A question came up, or one was closed. The process that asked it also notifies (`askedAt`). */
+  /**
+   * A question was raised or closed. Only the process that raised it passes `askedAt`, and sends the first
+   * notification.
+   */
   changed(state: RunState, askedAt: number | null): void;
   close(): Promise<void>;
 }
@@ -23,8 +26,8 @@ export interface QuestionParts {
 }
 
 /**
- * Notifies of each open question when it comes up, and again while it is unanswered. An engine and a dashboard may both
- * run: a shared note records the reminders, so each is sent once, by the first of the two.
+ * Notifies of each open question when it is raised, and again while it is unanswered. An engine and a dashboard may
+ * both run: a shared note records the reminders, so that the first of the two sends each one and the other does not.
  */
 export function createOpenQuestions({ times, note, clock, tell, onNotice }: QuestionParts): OpenQuestions {
   const closing = new AbortController();
@@ -44,10 +47,11 @@ export function createOpenQuestions({ times, note, clock, tell, onNotice }: Ques
     mindedUntil = now;
     return now;
   };
-  /** How long until the next reminder is due. */
+  /** Sends due reminders; returns how long it is until the next one. */
   const round = async (): Promise<number> => {
     const isDue = open.some((item) => dueAt(item) <= clock.now());
-    // What the note says is not known at first; after that only this can have brought it forward.
+    // The note is unknown at first. After that another process can only have postponed reminders, so the note is read
+    // again only when one is due.
     if (isDue || (isFirst && open.length > 0)) {
       try {
         await note.takeTurn(remind);
@@ -88,11 +92,11 @@ export function createOpenQuestions({ times, note, clock, tell, onNotice }: Ques
 const AGAIN_MS = 60_000;
 const LONGEST_MS = 86_400_000;
 
-/** When each open question came up, by the journal alone: every process counts from the same moment. */
+/** When each open question was raised, from the journal alone, so that every process counts from the same moment. */
 export interface QuestionTimes {
   learn(line: StoredEvent): void;
   since(item: Pick<InboxItem, "id" | "story">): number;
-  /** The time of the last line. */
+  /** The time of the last line that was learned. */
   lastAt(): number;
 }
 

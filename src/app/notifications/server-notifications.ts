@@ -11,7 +11,7 @@ export interface ServerNotifications {
   close(): Promise<void>;
 }
 
-/** What it looks at: the state, the lines it was folded from, and when there is something new. */
+/** The source of notifications: the state, the lines it was folded from, and a signal when there is something new. */
 export interface NotificationsView {
   now(): Promise<{
     readonly state: RunState;
@@ -25,7 +25,7 @@ export interface ServerNotificationsParts extends SenderParts {
   readonly newsNote?: ReminderNote;
 }
 
-/** However much is written: questions are looked at this often, and reminders are hours apart. */
+/** The pause between two looks at the questions, however much is appended. Reminders are hours apart. */
 const PAUSE_MS = 5000;
 
 /**
@@ -85,16 +85,16 @@ export function createServerNotifications(
   };
 }
 
-/** Questions that came up. */
+/** Notifies of newly raised questions. */
 export interface QuestionChanges {
   learn(line: StoredEvent): void;
-  /** Notifies of open questions up to the state's position that were not sent yet. */
+  /** Notifies of the open questions up to the state's position that were not sent yet. */
   tell(state: RunState): Promise<void>;
 }
 
 /**
- * Each is sent once, by the first process. The note says up to which line of the journal that was done, so a process
- * that starts later also sends what came up while none ran.
+ * The first process to see a question sends it. The note records the line of the journal up to which that was done, so
+ * that a process that starts later also sends the questions that came up while none ran.
  */
 function createQuestionNews(note: ReminderNote, send: (words: Omit<Notification, "project">) => void): QuestionChanges {
   let raised: readonly { readonly position: number; readonly id: string; readonly at: number }[] = [];

@@ -14,7 +14,7 @@ export const BLAME_VERDICTS = [
   "unknown",
 ] as const;
 
-/** The commit that a change came with, and whose work that was where the commit says so. */
+/** The commit that made a change, with the story, attempt and role if the commit message names them. */
 export interface Origin {
   readonly commit: string;
   readonly subject: string;
@@ -27,25 +27,25 @@ export interface Origin {
 export type Suspect = Stored<typeof suspectSchema>;
 export type Blame = Stored<typeof blameSchema>;
 
-/** What `remand blame` found, for a person and for programs. */
+/** The result of `remand blame`, for people and for programs. */
 export interface BlameReport {
   /** `null`: the check passes, so there is nothing to blame. */
   readonly blame: Blame | null;
-  /** Everything that was considered, the likeliest first. */
+  /** Every suspect that was considered, the likeliest first. */
   readonly considered: readonly Considered[];
   readonly hunks: readonly number[];
   readonly runs: number;
   readonly seconds: number;
-  /** What it was compared with, as a person names it. */
+  /** The base of the comparison, as a person names it. */
   readonly base: string;
   readonly command: string | null;
-  /** Why nothing was proven, where nothing was. */
+  /** Why the cause is not proven; `null` if it is, or if the check passes. */
   readonly unproven: string | null;
   /** The runs of the proof, in order. */
   readonly experiments?: readonly BlameExperiment[];
 }
 
-/** One run of the failing tests: which changes were taken back, and how each group of failures ended. */
+/** One run of the failing tests: which changes were reverted for it, and the outcome of each group of failures. */
 export interface BlameExperiment {
   readonly purpose: string;
   readonly without: readonly number[];
@@ -58,6 +58,6 @@ export interface Considered {
   readonly symbol: string | null;
   readonly confidence: number;
   readonly reasons: readonly string[];
-  /** Where it came from; only of what is named, and not of what is in no commit yet. */
+  /** The commit of the change; only for named suspects, and never for uncommitted changes. */
   readonly origin?: Origin;
 }

@@ -1,14 +1,14 @@
 import type { FailureReading } from "./failure.ts";
 
-/** One run of lines that an iteration changed: the smallest thing that can be taken back. */
+/** One run of lines that an iteration changed: the smallest unit that can be reverted. */
 export interface ChangedHunk {
-  /** By its place in the diff, from 0. */
+  /** The position in the diff, counted from 0. */
   readonly id: number;
   readonly file: string;
   readonly oldFile: string;
   readonly change: "added" | "deleted" | "modified" | "renamed" | "copied";
   readonly isBinary: boolean;
-  /** The first changed line in the new version; for lines that are gone, the one they stood before. */
+  /** The first changed line in the new version; for deleted lines, the line that they stood before. */
   readonly start: number;
   readonly end: number;
   readonly oldStart: number;
@@ -17,7 +17,7 @@ export interface ChangedHunk {
   readonly added: readonly string[];
 }
 
-/** A named part of a file, with the lines it takes. */
+/** A named part of a file, with its first and last line. */
 export interface CodeSymbol {
   readonly name: string;
   readonly kind: "function" | "type" | "value" | "test";
@@ -29,27 +29,30 @@ export interface CodeSymbol {
 export interface CodeFile {
   readonly path: string;
   readonly isTest: boolean;
-  /** Files of the project that it names: by import, or by their path in a text. */
+  /** Files of the project that this file refers to, by an import or by their path in a string. */
   readonly imports: readonly string[];
   readonly symbols: readonly CodeSymbol[];
-  /** The names that each line uses, by line from 1; texts and comments do not count. */
+  /** The names that each line uses, by line from 1. Strings and comments do not count. */
   readonly names: readonly (readonly string[])[];
 }
 
-/** Everything that blame is ranked from. All of it is read, nothing of it was run. */
+/** Everything that the ranking of suspects uses. All of it is read from files and output; nothing is run for it. */
 export interface BlameMaterial {
   readonly failure: FailureReading;
   readonly hunks: readonly ChangedHunk[];
-  /** Files as the iteration left them: the changed ones, the failing tests, and what lies between. */
+  /**
+   * Files as the iteration left them: the changed files, the failing tests, and the files on the import path between
+   * them.
+   */
   readonly files: ReadonlyMap<string, CodeFile>;
-  /** Files as they were before, where the iteration changed them. */
+  /** Files as they were before the iteration; only those that it changed. */
   readonly before: ReadonlyMap<string, CodeFile>;
-  /** Files of tests that passed in the same run, where that is known. */
+  /** Files of tests that passed in the same run, if known. */
   readonly passedFiles: readonly string[];
   readonly coverage: readonly LineCoverage[];
 }
 
-/** How often tests that failed and tests that passed went through lines, where a coverage report says so. */
+/** How many failing and how many passing tests executed a line, according to a coverage report. */
 export interface LineCoverage {
   readonly file: string;
   readonly line: number;
@@ -57,7 +60,7 @@ export interface LineCoverage {
   readonly passed: number;
 }
 
-/** Is this a test by its path, as most projects lay them out? What a project's own settings say goes before this. */
+/** Whether this path looks like a test in the layouts of most projects. A project's own settings come first. */
 export function looksLikeTest(path: string): boolean {
   return TEST_PATH.test(path);
 }

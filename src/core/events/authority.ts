@@ -2,14 +2,14 @@ import type { AnswerVerb } from "../stories/escalation.ts";
 import type { Event } from "./event.ts";
 
 /**
- * Who writes an event from outside of the engine's loop. `person`: an identified one. `claim`: a process that names a
- * person and proves nothing. `agent`: a process that an engine started. `why` says how that is known.
+ * Who writes an event from outside the engine's loop. `person`: an identified person. `claim`: a process that names a
+ * person and proves nothing. `agent`: a process that an engine started. `why` says how the type was determined.
  */
 export type EventAuthor =
   | { readonly type: "person"; readonly identity: Exclude<Identity, "claim"> }
   | { readonly type: "claim" | "agent"; readonly why: string };
 
-/** How what an event takes back was said: the pause that it ends, the stop of the run that it ends. */
+/** How the authors of the earlier events are known that an event ends: of a pause, and of the stop of a run. */
 export interface EarlierWords {
   readonly pausedAs?: Identity | undefined;
   readonly haltedAs?: Identity | undefined;
@@ -20,7 +20,7 @@ export interface AuthorityRefusal {
   readonly hint: string;
 }
 
-/** Why an author may not write these events, and what a person does instead; `null` when it may. */
+/** Says why an author may not write these events, and what a person can do instead; `null` if the author may. */
 export function authorityRefusal(
   author: EventAuthor,
   events: readonly Event[],
@@ -42,7 +42,10 @@ export function authorityRefusal(
   };
 }
 
-/** What the event lets through, grants or takes back, by name; `null` for what a claim may do: stop and send back. */
+/**
+ * Names what an event grants, lets through or ends; `null` for what a claim may do, which is to stop work and to send
+ * it back.
+ */
 function powerOf(event: Event, { pausedAs = "claim", haltedAs = "claim" }: EarlierWords): string | null {
   switch (event.type) {
     case "person.answered":
@@ -63,12 +66,12 @@ function powerOf(event: Event, { pausedAs = "claim", haltedAs = "claim" }: Earli
 }
 
 /**
- * An allow-list: what a later version adds needs a person until it is listed here. `defer` and `dismiss` take a question
- * out of the inbox and leave no failure behind, so they need a person.
+ * An allow-list, so that a verb of a later version needs a person until it is listed here. `defer` and `dismiss` need a
+ * person because they take a question out of the inbox and leave no failure behind.
  */
 const VERBS_OF_A_CLAIM: ReadonlySet<AnswerVerb> = new Set<AnswerVerb>(["send-back", "abandon", "halt"]);
 
-/** The same events, each of which says how its author is known. */
+/** Returns the events, each with how its author is known. */
 export function withIdentity(author: EventAuthor, events: readonly Event[]): readonly Event[] {
   const identity = author.type === "person" ? author.identity : "claim";
   return events.map((event) => {
@@ -88,9 +91,9 @@ export function withIdentity(author: EventAuthor, events: readonly Event[]): rea
 }
 
 /**
- * How the person behind an event is known. `terminal`: a terminal that nothing an engine started has made. `token`: the
- * user's token. `dashboard`: the dashboard's token. `forge`: an account of the user's `people:`. `claim`: by the given
- * name alone, which any process can give.
+ * How the person behind an event is known. `terminal`: a terminal that no process of an engine created. `token`: the
+ * user's token. `dashboard`: the dashboard's token. `forge`: an account listed in the user's `people:`. `claim`: only a
+ * name, which any process can give.
  */
 export const IDENTITIES = ["terminal", "token", "dashboard", "forge", "claim"] as const;
 export type Identity = (typeof IDENTITIES)[number];

@@ -1,10 +1,10 @@
 /**
- * An operating error: caused by the environment, not by the work and not by a bug. It says what happened and what to do
- * about it, and it is caught in two places only (the engine's performer and `main`).
+ * An operating error: caused by the environment, not by the work and not by a bug. It states what happened and how to
+ * fix it. "Errors" in `ARCHITECTURE.md` lists where each layer catches it.
  */
 export class RemandError extends Error {
   readonly code: ErrorCode;
-  /** What to do about it, as a sentence. */
+  /** How to fix it, as a sentence. */
   readonly hint: string;
 
   constructor(code: ErrorCode, message: string, hint: string, options?: { cause?: unknown }) {
@@ -48,12 +48,12 @@ export type ErrorCode =
   | "forge-refused"
   | "forge-unreachable";
 
-/** Something wrong with a person's file, and where. Readers return these beside what they could read. */
+/** Something wrong with a person's file, with its location. Readers return problems beside whatever they could read. */
 export interface Problem extends SourceLocation {
   readonly message: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly hint: string;
-  /** An error makes the thing unusable; a warning does not. */
+  /** An error makes the file unusable; a warning does not. */
   readonly severity: "error" | "warning";
 }
 
@@ -62,13 +62,13 @@ export interface SourceLocation {
   /** Both count from 1. */
   readonly line: number;
   readonly column: number;
-  /** The line of the file the problem is on, for the caret under it. */
+  /** The line of the file with the problem, for the caret under it. */
   readonly source?: string;
   /** How many characters the caret underlines. */
   readonly length?: number;
 }
 
-/** In reading order: files in the order of their first problem, and each file from top to bottom. */
+/** Sorts problems in reading order: files in the order of their first problem, and each file from top to bottom. */
 export function inOrderOfPlace(problems: readonly Problem[]): readonly Problem[] {
   const files = [...new Set(problems.map(({ file }) => file))];
   return problems.toSorted(
@@ -77,36 +77,38 @@ export function inOrderOfPlace(problems: readonly Problem[]): readonly Problem[]
 }
 
 /**
- * The result of a gate. Only `pass` opens it.
+ * The result of a gate. Only `pass` passes it.
  *
  * - `fail`: the work is not good enough.
  * - `blocked`: the environment is broken, so the gate could not run.
- * - `error`: the gate itself broke: its reviewer crashed, timed out, said nothing readable.
+ * - `error`: the gate itself broke: its reviewer crashed, timed out, or gave no readable reply.
  * - `inconclusive`: it ran and proved nothing: zero tests, an empty scope, a missing report, a flake.
  */
 export const RESULTS = ["pass", "fail", "blocked", "error", "inconclusive"] as const;
 export type Result = (typeof RESULTS)[number];
 
-/** Does the result say anything about the work? The others say what kept a gate from judging. */
+/** Whether the result says something about the work. The other results say what kept the gate from judging it. */
 export const isConclusive = (result: Result): boolean => result === "pass" || result === "fail";
 
-/** Gravest first. A failure of the work is something to act on; then comes what kept a gate from judging. */
+/**
+ * The worst first. A failure of the work comes before whatever kept a gate from judging, because it can be acted on.
+ */
 const BY_WEIGHT: readonly Result[] = ["fail", "blocked", "error", "inconclusive", "pass"];
 
-/** For sorting: the gravest first. */
+/** Compares two results for sorting, the worst first. */
 export const byWeight = (a: Result, b: Result): number => BY_WEIGHT.indexOf(a) - BY_WEIGHT.indexOf(b);
 
-/** The one result of several. Where nothing was said, nothing was proven. */
+/** Combines several results into one, the worst. Without any result nothing is proven: `inconclusive`. */
 export const worstResult = (results: readonly Result[]): Result =>
   BY_WEIGHT.find((result) => results.includes(result)) ?? "inconclusive";
 
-/** What is wrong with the machine, and what to do about it. */
+/** What is wrong with the machine, and how to fix it. */
 export interface SystemFault {
   readonly fact: string;
   readonly fix: string;
 }
 
-/** Errors that say nothing about the file or the program they occurred with: any other would have failed, too. */
+/** Errors that come from the machine, not from the file or program in use: any other would have failed, too. */
 const FAULTS: Readonly<Record<string, SystemFault>> = {
   ENOSPC: { fact: "the disk is full", fix: "Make room on the disk, and run the same command again." },
   EDQUOT: { fact: "your disk quota is used up", fix: "Delete files of yours, and run the same command again." },
@@ -124,7 +126,7 @@ const FAULTS: Readonly<Record<string, SystemFault>> = {
   },
 };
 
-/** Of an error, or of one that it wraps; `null` for every other error. */
+/** Returns the fault behind an error, or behind an error that it wraps; `null` for every other error. */
 export function systemFault(error: unknown): SystemFault | null {
   if (!(error instanceof Error)) return null;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";

@@ -3,13 +3,13 @@ import type { Judgement } from "../gates/gate.ts";
 import type { Cost, Event } from "./event.ts";
 import { isReviewed } from "../gates/gate.ts";
 
-/** What an event used, and whether that costs money: then a missing cost means unknown, not zero. */
+/** What an event used, and whether that costs money. If it does, a missing cost means unknown, not zero. */
 export interface EventCost {
   readonly used: Cost;
   readonly isPaid: boolean;
 }
 
-/** The one rule for every sum of money. `null` for what uses nothing. */
+/** Returns what an event used; `null` if it uses nothing. Every sum of money goes by this rule. */
 export function costOf(event: Event): EventCost | null {
   switch (event.type) {
     case "attempt.finished":
@@ -30,22 +30,25 @@ export function costOf(event: Event): EventCost | null {
   }
 }
 
-/** What was spent so far, with what an event used. */
+/** Adds what an event used to what was spent before. */
 export function spendOn(spent: Spent, event: Event): Spent {
   const cost = costOf(event);
   return cost === null ? spent : spend(spent, cost.used, cost.isPaid);
 }
 
-/** Commands cost time. Who was asked is in the judgement; in older ones it is known by the gate. */
+/**
+ * Whether a judgement cost money: commands only cost time. New judgements list the agents that were asked; for older
+ * ones, the gate tells.
+ */
 export function isPaidJudgement({ gate, asked }: Judgement): boolean {
   return asked === undefined ? isReviewed(gate) : Object.keys(asked).length > 0;
 }
 
-/** What a model costs, in US dollars for a million tokens. */
+/** What a model costs, in US dollars per million tokens. */
 export interface Price {
   readonly input: number;
   readonly output: number;
-  /** Input that is read from a cache; without it, as much as any other. */
+  /** Price of input that is read from a cache; absent: the same as other input. */
   readonly cached?: number;
 }
 
@@ -54,13 +57,13 @@ export type Prices = Readonly<Record<string, Price>>;
 export interface PricedTokens {
   readonly input: number;
   readonly output: number;
-  /** Of the input. */
+  /** How many of the input tokens came from a cache. */
   readonly cached: number;
 }
 
 /**
- * The price of a model by its name: as it is written, else without the provider in front of it and the day behind it.
- * Nothing else is tried. A price of a model that only has a similar name would be a guess.
+ * Looks up the price of a model by its name as written, then without the provider's prefix and the date at the end. It
+ * tries nothing else: the price of a model with a similar name would be a guess.
  */
 export function priceOf(prices: Prices, model: string): Price | null {
   const bare = model.replace(/^[\w.-]+\//, "");
@@ -72,6 +75,6 @@ export function priceOf(prices: Prices, model: string): Price | null {
 export function costAt({ input, output, cached = input }: Price, tokens: PricedTokens): number {
   const fresh = Math.max(0, tokens.input - tokens.cached);
   const dollars = (fresh * input + tokens.cached * cached + tokens.output * output) / 1_000_000;
-  // Sums of fractions leave dust behind the tenth digit.
+  // Sums of fractions leave rounding errors behind the tenth digit.
   return Math.round(dollars * 1e10) / 1e10;
 }

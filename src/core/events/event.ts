@@ -2,10 +2,10 @@ import type { ESCALATION_EVENTS, PROJECT_EVENTS, STORY_EVENTS, recordedSchema } 
 import type { answerSchema } from "../schemas/escalation.ts";
 import type { Stored } from "../schemas/scalars.ts";
 
-/** One line of the journal. `story` is the stream; `null` is the project's own. */
+/** One line of the journal. `story` is its stream; `null` is the project's own stream. */
 export type Recorded = Stored<typeof recordedSchema>;
 
-/** What happened. The past tense is meant: an event is never refused by the fold. */
+/** Something that happened, in the past tense: the fold never refuses an event. */
 export type Event = ProjectEvent | StoryEvent | EscalationEvent;
 
 export type ProjectEvent = Stored<(typeof PROJECT_EVENTS)[number]>;
@@ -45,11 +45,11 @@ export const STEPS = [
 ] as const;
 export type Step = (typeof STEPS)[number];
 
-/** `exhausted` and `set-aside` follow from `onExhausted`; `abandoned` and `dismissed` are a person's word. */
+/** `exhausted` and `set-aside` follow from `onExhausted`; `abandoned` and `dismissed` are a person's decision. */
 export const FAILED_HOW = ["exhausted", "set-aside", "abandoned", "dismissed"] as const;
 export type FailedHow = (typeof FAILED_HOW)[number];
 
-/** What a person said, who they are, and what it is about. */
+/** A person's answer: who gave it, and what it is about. */
 export type Answer = Stored<typeof answerSchema>;
 
 export type HeardComment = NonNullable<Answer["comments"]>[number];

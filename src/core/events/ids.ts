@@ -1,15 +1,15 @@
 import type { sessionSchema, Stored } from "../schemas/scalars.ts";
 
-/** A string that only one maker may make: an id of one thing cannot be passed where another's is wanted. */
+/** A string with a brand, so that the id of one thing cannot be passed where another's is wanted. */
 export type Branded<Name extends string> = string & { readonly __brand: Name };
 
 export type StoryId = Branded<"StoryId">;
 export type EscalationId = Branded<"EscalationId">;
 export type Fingerprint = Branded<"Fingerprint">;
-/** A git tree (or, for a phase whose product is text, the hash of that text): what exactly was judged. */
+/** A git tree: exactly what was judged. For a phase whose product is text, the hash of that text. */
 export type TreeId = Branded<"TreeId">;
 export type EvidenceId = Branded<"EvidenceId">;
-/** The name of an agent's part: `developer`, `critic`, a specialist. Roles are files, so the set is open. */
+/** The name of a role: `developer`, `critic`, a specialist. Roles are files, so the set is open. */
 export type RoleName = Branded<"RoleName">;
 
 export const storyId = (text: string): StoryId => text as StoryId;
@@ -19,15 +19,15 @@ export const treeId = (text: string): TreeId => text as TreeId;
 export const evidenceId = (text: string): EvidenceId => text as EvidenceId;
 export const roleName = (text: string): RoleName => text as RoleName;
 
-/** Stands where a reviewer would, for what the engine ran itself. */
+/** Takes the place of a reviewer for what the engine ran itself. */
 export const ENGINE_ROLE: RoleName = roleName("engine");
 
-/** What an id may look like: it becomes a file name and a branch name, and stands on a signal's line. */
+/** What an id may look like: it becomes a file name, a branch name and part of a signal's line. */
 export const STORY_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 /**
- * Why a text that looks like an id cannot be one, or `null`. Git refuses some names of branches, and `HEAD` would be
- * taken for git's own. Journals of before may hold such ids, so the pattern itself still allows them.
+ * Says why a text that looks like an id cannot be one, or returns `null`. Git refuses some branch names, and `HEAD`
+ * means git's own ref. Older journals may hold such ids, so the pattern itself still allows them.
  */
 export function storyIdFault(id: string): string | null {
   if (!STORY_ID_PATTERN.test(id))

@@ -1,17 +1,17 @@
-/** What makes a sandbox. */
+/** The program that makes a sandbox. */
 export type SandboxKind = "bubblewrap" | "container" | "sandbox-exec" | "none";
 
-/** What was tried on this machine, and held. */
+/** A protection that was tested on this machine and worked. */
 export type Protection = "files" | "processes" | "network";
 
 export interface IsolationLevel {
   readonly kind: SandboxKind;
   readonly held: readonly Protection[];
-  /** What the user let through: a socket, a folder, variables. */
+  /** What the user allowed: a socket, a folder, variables. */
   readonly allowed: readonly string[];
 }
 
-/** `bubblewrap (files, processes)`, as it is shown and kept. */
+/** Formats a level as it is shown and stored: `bubblewrap (files, processes)`. */
 export function levelText({ kind, held, allowed }: IsolationLevel): string {
   if (kind === "none") return "none";
   const passed = allowed.length === 0 ? "" : `; allowed: ${allowed.join(", ")}`;

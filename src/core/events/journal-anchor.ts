@@ -2,24 +2,28 @@ import type { lostJournalSchema } from "../schemas/event.ts";
 import type { Stored } from "../schemas/scalars.ts";
 
 /**
- * What a clone remembers of its journal outside of the journal's own file. It may be behind the journal, never ahead of
- * it: it is written after the lines it speaks of are on the disk.
+ * What a clone remembers of its journal, outside the journal's own file. It is written after the lines that it counts
+ * are on the disk, so it may be behind the journal, but never ahead of it.
  */
 export interface JournalAnchor {
   readonly v: 1;
   /** The random id of the journal. */
   readonly id: string;
-  /** How many lines it had, and the hash of the last of them. */
+  /** The number of lines of the journal, and the hash of the last one. */
   readonly position: number;
   readonly hash: string;
   readonly at: number;
-  /** The file after it was closed with a chain that had been checked. Missing while it is being written to. */
+  /**
+   * The mark of the file when it was last closed with a checked chain. Absent while the journal is open for writing.
+   */
   readonly file?: FileMark;
-  /** A replacement that has begun: written before the old file is moved, gone when the new journal is there. */
+  /** A replacement that has begun: written before the old file is moved, removed when the new journal is in place. */
   readonly pending?: PendingJournal;
 }
 
-/** Tells whether a file was written to since. Numbers of the file system are kept as text: they are larger than ours. */
+/**
+ * Tells whether a file was written to since. The file system's numbers are strings because they do not fit a number.
+ */
 export interface FileMark {
   readonly dev: string;
   readonly ino: string;
@@ -29,11 +33,11 @@ export interface FileMark {
 }
 
 export interface PendingJournal {
-  /** Of the new journal. */
+  /** The id of the new journal. */
   readonly id: string;
   readonly lost: LostJournal;
   readonly by: string;
 }
 
-/** What is known of a journal that was lost or given up. */
+/** What is known of a journal that was lost or replaced. */
 export type LostJournal = Stored<typeof lostJournalSchema>;

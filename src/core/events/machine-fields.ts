@@ -1,13 +1,14 @@
 /**
- * Fields of events that programs compare: ids, names of a list, paths, names from the config. Redaction leaves them as
- * they are, because a state that was folded from altered ones would be another. Every other text of an event passes
- * the redactor. `parent.name` is about one place, where the same name means text elsewhere.
+ * Whether a field holds a value that programs compare: an id, a name from a list, a path, a name from the config.
+ * Redaction leaves these fields as they are, because changed values would fold to another state. Every other text of an
+ * event passes the redactor. An entry `parent.name` holds only below that parent, where the name means text in other
+ * places.
  */
 export function isMachineField(parent: string, name: string): boolean {
   return FIELDS.has(name) || FIELDS.has(`${parent}.${name}`);
 }
 
-/** Objects in which nothing is text: names, numbers and patterns of the config. */
+/** Whether an object holds no prose: only names, numbers and patterns of the config. */
 export function isMachineObject(parent: string, name: string): boolean {
   return OBJECTS.has(name) || OBJECTS.has(`${parent}.${name}`);
 }
@@ -26,7 +27,7 @@ const OBJECTS: ReadonlySet<string> = new Set([
 ]);
 
 const FIELDS: ReadonlySet<string> = new Set([
-  // What it is: words of a list.
+  // Kinds: words from a fixed list.
   "autonomy",
   "basis",
   "budget",
@@ -67,7 +68,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   "reason.outcome",
   ".what",
   ".why",
-  // Which one it is: ids, hashes, names from the config.
+  // Names: ids, hashes, names from the config.
   "agent",
   "blocking",
   "brief",
@@ -102,7 +103,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   "story",
   "tree",
   "unreported",
-  // Where it is: paths and branches.
+  // Locations: paths and branches.
   "allow",
   "branch",
   "changed",

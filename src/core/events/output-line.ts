@@ -1,12 +1,12 @@
-/** One line that an agent or a check printed, without secrets. */
+/** One line that an agent or a check printed, with secrets removed. */
 export interface OutputLine {
   readonly at: number;
-  /** What printed it: `attempt 2`, `checks`. */
+  /** The step that printed it: `attempt 2`, `checks`. */
   readonly step: string;
   readonly text: string;
 }
 
-/** Where a reader is in a story's output. It stays valid while the engine goes on to a new file. */
+/** A reader's position in the output of a story. It stays valid when the engine starts a new file. */
 export interface OutputPlace {
   readonly file: number;
   readonly offset: number;
@@ -14,8 +14,8 @@ export interface OutputPlace {
 
 export interface OutputPage {
   readonly lines: readonly OutputLine[];
-  /** Go on from here. */
+  /** The position to continue from. */
   readonly place: OutputPlace;
-  /** There is more after these lines already. */
+  /** Whether more lines are available already. */
   readonly hasMore: boolean;
 }

@@ -2,7 +2,7 @@ import type { gateRulesSchema, policySchema } from "../schemas/policy.ts";
 import { type RoleName, roleName } from "./ids.ts";
 import type { Stored } from "../schemas/scalars.ts";
 
-/** The rules a story runs under, with every value resolved. */
+/** The rules of a story, with every value resolved. */
 export type Policy = Stored<typeof policySchema>;
 
 export type PhasePlan = Policy["phases"][number];
@@ -19,7 +19,7 @@ export type PresetName = (typeof PRESETS)[number];
 export const AUTONOMIES = ["conservative", "standard", "full"] as const;
 export type Autonomy = (typeof AUTONOMIES)[number];
 
-/** The role that says whether a goal is reached, where no role is named. */
+/** The role that says whether a goal is reached, if no role is named. */
 export const DEFAULT_ORACLE = roleName("oracle");
 
 export const roleOfReviewer = (roles: Roles, reviewer: "critic" | "auditor" | "oracle"): RoleName =>

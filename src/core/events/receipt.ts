@@ -5,7 +5,7 @@ export const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 export const RECEIPT_TYPE = "urn:remand:receipt:1";
 export const PAYLOAD_TYPE = "application/vnd.in-toto+json";
 
-/** `acceptance`: the work was accepted. `waiver`: a person let a gate through, which accepts nothing by itself. */
+/** `acceptance`: the work was accepted. `waiver`: a person waived a gate, which alone accepts nothing. */
 export const RECEIPT_KINDS = ["acceptance", "waiver"] as const;
 export type ReceiptKind = (typeof RECEIPT_KINDS)[number];
 
@@ -14,16 +14,18 @@ export type ReceiptStatement = Stored<typeof receiptStatementSchema>;
 
 export type ReceiptPredicate = ReceiptStatement["predicate"];
 
-/** What a gate said last. `waived`: it did not pass, and a person let it through. */
+/** The last result of a gate. `waived`: it did not pass, and a person waived it. */
 export type ReceiptGate = ReceiptPredicate["gates"][number];
 export type LetThrough = ReceiptPredicate["letThrough"];
 export type ReceiptAnswer = ReceiptPredicate["answers"][number];
 export type ReceiptIsolation = ReceiptPredicate["isolation"];
 
-/** A DSSE envelope: the statement as base64, and who signed these bytes. */
+/** A DSSE envelope: the statement as base64, and the signatures of these bytes. */
 export type ReceiptEnvelope = Stored<typeof receiptEnvelopeSchema>;
 
-/** A public key and when its receipts count. Times are in milliseconds since 1970; absent: no limit. */
+/**
+ * A public key and the period in which its receipts are valid. Times are in milliseconds since 1970; absent: no limit.
+ */
 export interface ReceiptKey {
   /** SHA-256 of `publicKey`. */
   readonly id: string;
@@ -34,21 +36,23 @@ export interface ReceiptKey {
   readonly comment?: string;
 }
 
-/** How a commit follows from a receipt. */
+/** How a commit is linked to a receipt. */
 export const RECEIPT_MATCHES = ["commit", "tree", "merge", "squash", "earlier"] as const;
 export type ReceiptMatch = (typeof RECEIPT_MATCHES)[number];
 
-/** What was found out about one commit. */
+/** The result of verifying one commit. */
 export interface CommitVerification {
   readonly commit: string;
   readonly subject: string;
-  /** Must it have a receipt? By its trailer, or because all must. */
+  /** Whether the commit must have a receipt: its trailer says so, or all commits must have one. */
   readonly isRequired: boolean;
-  /** `null`: no receipt holds for it, and `problem` says what is known. */
+  /** `null`: no valid receipt; `problem` says what is known. */
   readonly match: ReceiptMatch | null;
   readonly receipt: VerifiedReceipt | null;
   readonly problem: string | null;
-  /** A receipt names this commit and does not hold: it was changed, moved, or signed by an unknown key. */
+  /**
+   * Whether a receipt names this commit and is invalid: the receipt was changed, moved, or signed by an unknown key.
+   */
   readonly isContradicted: boolean;
 }
 
@@ -59,10 +63,10 @@ export interface VerifiedReceipt {
   readonly predicate: ReceiptPredicate;
 }
 
-/** What is known of the commits that were asked about. */
+/** The result of verifying the given commits. */
 export interface CommitsDocument {
   readonly ok: boolean;
-  /** Where the public keys are from: a file, or a branch. */
+  /** Where the public keys come from: a file, or a branch. */
   readonly keysFrom: string;
   readonly keys: number;
   readonly receipts: number;

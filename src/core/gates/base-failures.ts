@@ -4,31 +4,31 @@ import type { Stored } from "../schemas/scalars.ts";
 import type { Story } from "../stories/story.ts";
 import type { StoryState } from "../stories/story-state.ts";
 
-/** A failure that a person knows about: it was there before the work, and is neither its target nor its fault. */
+/** A failure that a person knows about: it existed before the work, and the work neither caused it nor must fix it. */
 export type KnownFailure = Stored<typeof knownFailureSchema>;
 
-/** What the checks said of the base, before the work began, and what that means for the work. */
+/** The results of the checks at the base, before the work began, and what they mean for the work. */
 export interface BaseFailures {
-  /** Names of what failed there, twice; `null` where the base was not run. */
+  /** Names of what failed there twice; `null` if the base was not run. */
   readonly failing: readonly string[] | null;
-  /** Names of tests that gave two answers about the base. */
+  /** Names of tests that both passed and failed at the base. */
   readonly flaky: readonly string[];
   readonly known: readonly KnownFailure[];
-  /** Those that the work must make pass. */
+  /** Failures that the work must make pass. */
   readonly targets: readonly string[];
 }
 
 export const UNKNOWN_BASE: BaseFailures = { failing: null, flaky: [], known: [], targets: [] };
 
 /**
- * What a failure is to the work: `new` and `target` block it; `known` is expected; `unrelated` failed at the base and
- * belongs to other work; `flaky` gave two answers about the base, so that its failure says nothing of the work.
+ * What a failure means for the work: `new` and `target` block it; `known` is expected; `unrelated` failed at the base
+ * and belongs to other work; `flaky` both passed and failed at the base, so its failure says nothing about the work.
  */
 export type FailureKind = "new" | "target" | "known" | "unrelated" | "flaky";
 
 export const failureKind = (name: string, base: BaseFailures): FailureKind => failureKinds(base)(name);
 
-/** The same for many names: a run may name a hundred thousand. */
+/** Like `failureKind`, for many names: a run may name a hundred thousand. */
 export function failureKinds(base: BaseFailures): (name: string) => FailureKind {
   const [targets, flaky] = [new Set(base.targets), new Set(base.flaky)];
   const failing = base.failing === null ? null : new Set(base.failing);
@@ -43,10 +43,10 @@ export function failureKinds(base: BaseFailures): (name: string) => FailureKind 
 
 export const isBlockingKind = (kind: FailureKind): boolean => kind === "new" || kind === "target";
 
-/** As a target: whatever fails at the base and is not known. */
+/** As a target: every failure at the base that is not known. */
 export const EVERY_FAILURE = "*";
 
-/** Is this test meant? By its whole name, its title, its file, or a pattern of one of these. */
+/** Whether a pattern selects this test: by its whole name, its title, its file, or a glob of one of these. */
 export function matchesTest(name: string, pattern: string): boolean {
   const wanted = pattern.trim();
   if (wanted === EVERY_FAILURE || shortNamesOf(name).includes(wanted)) return true;
@@ -55,7 +55,10 @@ export function matchesTest(name: string, pattern: string): boolean {
   );
 }
 
-/** `test/a.test.js > the cart > adds` is also known by its file, by `the cart > adds`, and by `adds`. */
+/**
+ * Returns the names by which a test is known: `test/a.test.js > the cart > adds` also by its file, as `the cart >
+ * adds`, and as `adds`.
+ */
 function partsOf(name: string): string[] {
   const end = name.search(/ > |: /);
   if (end < 0) return [name];
@@ -64,23 +67,23 @@ function partsOf(name: string): string[] {
   return [name, place, name.slice(end + 3), name.slice(name.lastIndexOf(" > ") + 3)];
 }
 
-/** Go and Maven print a test's file without its folders, and people write it down as it is printed. */
+/** Returns names without the folders: Go and Maven print a test's file that way, and people copy what is printed. */
 function shortNamesOf(name: string): string[] {
   const place = placeOfFailure(name);
   const folders = place.lastIndexOf("/") + 1;
   return folders === 0 ? [] : [place.slice(folders), name.slice(folders)];
 }
 
-/** In a title a slash separates nothing: there `*` goes across it. */
+/** In a title a slash does not separate folders, so `*` matches across it. */
 const withoutFolders = (text: string): string => text.replaceAll("/", "\u0000");
 
-/** The file, or the check, in which a failure was seen. */
+/** Returns the file, or the check, of a failure. */
 export function placeOfFailure(name: string): string {
   const end = name.search(/ > |: /);
   return end < 0 ? name : name.slice(0, end);
 }
 
-/** What failed at the base of a story, sorted by the configuration, by the story, and by what people answered. */
+/** Sorts the failures at a story's base by the configuration, the story, and the answers of people. */
 export function baseFailuresOf(state: StoryState): BaseFailures {
   const { preExisting: failing, flakyAtBase: flaky = [], policy, story } = state;
   const known = [...(policy?.knownFailures ?? []), ...(state.known ?? [])];
@@ -90,12 +93,12 @@ export function baseFailuresOf(state: StoryState): BaseFailures {
   const wantsAll = (story.target ?? []).includes(EVERY_FAILURE);
   const isTarget = (name: string): boolean =>
     isNamed(name) || (state.targets ?? []).includes(name) || (wantsAll && !isKnown(name));
-  // A target is never quarantined: a flaky test that the story names must become steady.
+  // A target is never quarantined: a flaky test that the story names must become stable.
   const targets = [...failing.filter(isTarget), ...flaky.filter(isNamed)];
   return { failing, flaky: flaky.filter((name) => !isNamed(name)), known, targets };
 }
 
-/** Failures at the base of a story without a target that no person has classified. */
+/** Returns failures at the base that no person has classified; none if the story names targets. */
 export function unsortedFailures(state: StoryState): readonly string[] {
   if (state.flakyAtBase === undefined || (state.story.target ?? []).length > 0) return [];
   const base = baseFailuresOf(state);
@@ -103,7 +106,7 @@ export function unsortedFailures(state: StoryState): readonly string[] {
   return (base.failing ?? []).filter((name) => kindOf(name) === "unrelated");
 }
 
-/** Targets of the story that match nothing which fails at the base: there is nothing to make pass. */
+/** Returns targets of the story that match no failure at the base: nothing is there to make pass. */
 export function targetsNotFailing(state: StoryState): readonly string[] {
   const { preExisting, flakyAtBase, story } = state;
   if (flakyAtBase === undefined) return [];
@@ -114,8 +117,8 @@ export function targetsNotFailing(state: StoryState): readonly string[] {
 }
 
 /**
- * A story as its file says it now, with the license to change tests that it had when it started. A later edit of the
- * file gives none: an agent may have made it.
+ * Returns a story as its file has it now, with the license to change tests that it had when it started. A later edit of
+ * the file grants no license, because an agent may have made it.
  */
 export function keepingLicense({ startedAt, story: before }: StoryState, now: Story): Story {
   if (startedAt === null) return now;

@@ -7,20 +7,20 @@ import type { SuiteResults } from "./test-names.ts";
 export interface PinnedFailure {
   /** As in `Fault.name`: `file > test`, `file: message`, or the check's name. */
   readonly name: string;
-  /** The test file, or the whole check, did not load: what its tests say is unknown. */
+  /** Whether the test file, or the whole check, did not load: the outcome of its tests is unknown. */
   readonly isLoadFailure: boolean;
 }
 
 export interface BaseTestInput {
-  /** The base's own run; `null` where it is not known. */
+  /** The run of the base alone; `null` if it is not known. */
   readonly base: SuiteResults | null;
-  /** The run of the work as its author made it, which passed. */
+  /** The passing run of the work with its own tests. */
   readonly candidate: SuiteResults;
-  /** The run with the base's tests; `null` where the work changed none of them, so that it would be the same run. */
+  /** The run with the base's tests; `null` if the work changed none of them, because the run would be the same. */
   readonly pinned: { readonly results: SuiteResults; readonly failures: readonly PinnedFailure[] } | null;
-  /** Known failures, flaky tests and targets: another rule decides about them. */
+  /** Whether another rule decides about the test: known failures, flaky tests and targets. */
   isExcused(test: string): boolean;
-  /** Does the work hold the test's body under another name? */
+  /** Whether the work holds the test's body under another name. */
   isRenamed(test: string): boolean;
   readonly licensed: readonly string[];
 }
@@ -33,11 +33,11 @@ export interface BaseTestVerdict {
   readonly gone: readonly string[];
   /** Tests that the work only renamed or moved. */
   readonly renamed: readonly string[];
-  /** Where tests have no names: how many fewer ran with the base's tests. */
+  /** If tests have no names: how many fewer ran with the base's tests. */
   readonly fewer: { readonly before: number; readonly now: number } | null;
 }
 
-/** What each test that passed at the base says of the work: fine, contested, or gone. */
+/** Decides for each test that passed at the base whether it passes with the work, is contested, or is gone. */
 export function judgeBaseTests(input: BaseTestInput): BaseTestVerdict {
   const failures = (input.pinned?.failures ?? []).filter(({ name }) => !input.isExcused(name));
   const broken = new Set(failures.filter(({ isLoadFailure }) => isLoadFailure).map(({ name }) => placeOfFailure(name)));
@@ -57,7 +57,7 @@ export function judgeBaseTests(input: BaseTestInput): BaseTestVerdict {
   };
 }
 
-/** May the work change this test? Licenses are names, files or patterns of either. */
+/** Whether the work may change this test. Licenses are names, files or patterns of either. */
 export const mayChange = (test: string, licenses: readonly string[]): boolean =>
   licenses.some((pattern) => matchesTest(test, pattern));
 
@@ -67,10 +67,10 @@ const contest = (test: string, why: ContestedTest["why"]): ContestedTest => ({
   ...(test.includes(" > ") ? { file: placeOfFailure(test) } : {}),
 });
 
-/** Not every runner names the file of a test that passes. */
+/** Returns the test's name without its file, because not every runner names the file of a passing test. */
 const titleOf = (test: string): string => test.slice(test.indexOf(" > ") + 1);
 
-/** Tests of the base that the work's own run does not show as passed. */
+/** Finds tests of the base that do not pass in the work's own run. */
 function missingTests(
   { base, candidate, pinned, isExcused, isRenamed }: BaseTestInput,
   broken: ReadonlySet<string>,
@@ -79,11 +79,11 @@ function missingTests(
   const removed: string[] = [];
   const gone: string[] = [];
   const renamed: string[] = [];
-  // A check that named every test at the base must name them again: one that is not named now is not shown to run.
+  // If a check named every test at the base, a test that it does not name now is not shown to run.
   if (base?.isNamed !== true) return { removed, gone, renamed };
   for (const [test, times] of base.passed) {
     if (isExcused(test) || (candidate.passed.get(test) ?? 0) >= times) continue;
-    // With the base's tests the test failed, or did not load: that is said already.
+    // With the base's tests, the test failed or did not load: that is reported already.
     if (failing.has(titleOf(test)) || broken.has(placeOfFailure(test))) continue;
     if (isRenamed(test)) renamed.push(test);
     else if (pinned !== null && (!pinned.results.isNamed || (pinned.results.passed.get(test) ?? 0) >= times))
@@ -93,28 +93,29 @@ function missingTests(
   return { removed, gone, renamed };
 }
 
-/** Without names only the number of tests can be compared; a file that did not load is contested already. */
+/** Compares the numbers of tests if they have no names. A file that did not load is contested already. */
 function fewerTests({ base, candidate, pinned }: BaseTestInput, isBroken: boolean): BaseTestVerdict["fewer"] {
   const { ran: now, isNamed } = pinned?.results ?? candidate;
   if (base === null || base.isNamed || isNamed || isBroken) return null;
   return base.ran !== null && now !== null && now < base.ran ? { before: base.ran, now } : null;
 }
 
-/** Which files of a project say what is right, and how they are run: the base's version of them is what counts. */
+/** Which files of a project define what is right and how the tests run. The base's version of these files counts. */
 export interface PinnedRules {
-  /** Patterns of test files, with all that lies in the folders of tests. */
+  /** Patterns of test files, including everything in folders of tests. */
   readonly testPaths: readonly string[];
-  /** More files that only tests use. */
+  /** Other files that only tests use. */
   readonly oracle: readonly string[];
-  /** Files that look like tests and are part of the product. */
+  /** Files that look like tests but are part of the product. */
   readonly product: readonly string[];
-  /** Files that the check commands themselves run: scripts and makefiles. */
+  /** Files that the check commands run: scripts and makefiles. */
   readonly named: ReadonlySet<string>;
 }
 
 /**
- * How a path is pinned: the `whole` file is the base's; a manifest is `merged` (the base's runner settings, the work's
- * dependencies); in a source file that can hold tests the tests are `spliced` from the base; the rest is `product`.
+ * How a path is pinned. `whole`: the file is taken from the base. `merged`: a manifest gets the base's runner settings
+ * and the work's dependencies. `spliced`: in a source file that can hold tests, the tests are taken from the base.
+ * `product`: everything else.
  */
 export type Pinning = "whole" | "merged" | "spliced" | "product";
 
@@ -131,10 +132,10 @@ const MANIFESTS: ReadonlySet<string> = new Set(["package.json", "pyproject.toml"
 
 const SNAPSHOTS = ["**/*.snap", "**/*.ambr", "**/__snapshots__/**"];
 
-/** Recorded output that tests compare with: a test, wherever it lies. */
+/** Whether a file holds recorded output that tests compare with: it counts as a test in any folder. */
 export const isSnapshot = (path: string): boolean => matchesAnyGlob(path, SNAPSHOTS);
 
-/** Files that runners load by convention, wherever they lie. */
+/** Files that runners load by convention, in any folder. */
 const CHECK_FILES = [
   "**/{conftest,noxfile,sitecustomize,usercustomize}.py",
   "**/*.pth",
@@ -145,7 +146,10 @@ const CHECK_FILES = [
   "**/{vitest,jest}.setup.*",
 ];
 
-/** How runners, compilers and linters name their settings. Below a folder of sources the same names mean the product. */
+/**
+ * How runners, compilers and linters name their settings. Below a folder of sources, files with these names belong to
+ * the product.
+ */
 const CONFIG_FILES = [
   "**/*.{config,conf}.*",
   "**/.*rc{,.*}",
@@ -158,5 +162,5 @@ const CONFIG_FILES = [
 
 const SOURCE_FOLDER = /(?:^|\/)(?:src|lib|app|source|internal|public)\//;
 
-/** Languages whose tests may stand in the files that they test. */
+/** Languages whose tests may be in the files that they test. */
 const INLINE_TESTS = /\.(?:rs|py|[cm]?[jt]sx?|vue|svelte)$/;

@@ -1,18 +1,18 @@
 import type { Finding } from "./finding.ts";
 import type { Judgement } from "./gate.ts";
 
-/** The first line of every text that a hidden check left: it is shown to people alone. */
+/** The first line of all output of hidden checks, which only people may see. */
 const MARK = "remand: output of hidden checks, for people only";
 
 export const markHidden = (text: string): string => (isHiddenText(text) ? text : `${MARK}\n${text}`);
 
 export const isHiddenText = (text: string): boolean => text.startsWith(`${MARK}\n`);
 
-/** What others get in place of such a text. */
+/** What agents and unidentified readers get instead of such output. */
 export const KEPT_FROM_AGENTS =
   "This is the output of hidden checks. It is shown to an identified person only: in a terminal, or with REMAND_TOKEN.\n";
 
-/** Everything about a run of hidden checks. */
+/** Formats everything about a run of hidden checks. */
 export function hiddenReportText(
   failures: readonly Finding[],
   { runs = [], summary }: Pick<Judgement, "runs" | "summary">,
@@ -38,20 +38,25 @@ const indented = (text: string): readonly string[] =>
   text === "" ? [] : text.split("\n").map((line) => `    ${line}`);
 
 /**
- * The lines of an output that help to understand a failure. Left out: stack frames of the runtime and of installed
- * packages, coverage tables, and what npm adds around a script.
+ * Keeps the lines of an output that help to understand a failure. Left out: stack frames of the runtime and of
+ * installed packages, coverage tables, and what npm prints around a script.
  */
 export function withoutNoise(lines: readonly string[]): string[] {
   return lines.filter((line) => !isForeignFrame(line) && !isCoverageRow(line) && !isNpmLine(line));
 }
 
-/** `at load (node:internal/modules/cjs/loader:1091:12)`, or the same in a package that the project only uses. */
+/**
+ * Whether a line is a stack frame of the runtime, `at load (node:internal/modules/cjs/loader:1091:12)`, or of an
+ * installed package.
+ */
 const isForeignFrame = (line: string): boolean =>
   /^\s+(?:at|❯) /.test(line) && FOREIGN.some((part) => line.includes(part));
 
 const FOREIGN = ["(node:", " node:", "(<anonymous>)", "/node_modules/", "at /rustc/", "/remand/reporters/"];
 
-/** A row or a rule of the table that istanbul, nyc, c8 and Vitest print: a name and four shares. */
+/**
+ * Whether a line is a row or a rule of the table that istanbul, nyc, c8 and Vitest print: a name and four percentages.
+ */
 const isCoverageRow = (line: string): boolean =>
   /^-+\|(?:-+\|){3,}-*$/.test(line.trim()) || /^[^|]*\|(?:\s*(?:%\s\w+|[\d.]+)\s*\|){4}/.test(line);
 
@@ -59,7 +64,7 @@ const isNpmLine = (line: string): boolean =>
   /^npm (?:warn|notice|WARN)\b/.test(line) ||
   /^npm (?:ERR!|error)(?:$| (?:A complete log|code|path|command|errno|Lifecycle|Test failed))/.test(line);
 
-/** What is kept of a check's run: four lines about it, and then what it printed. */
+/** The log of a check's run: four lines about it, then its output. */
 export interface CheckLog {
   readonly check: string;
   readonly environment: string;
@@ -72,7 +77,7 @@ export function checkLogText({ check, environment, command, ending, output }: Ch
   return `check: ${check}\nenvironment: ${environment}\n$ ${command}\n${ending}\n\n${output}`;
 }
 
-/** What the check itself printed. A text of another kind is all output. */
+/** Returns the output of the check itself. A text of another form is all output. */
 export function printedIn(log: string): string {
   if (!log.startsWith("check: ")) return log;
   const end = log.indexOf("\n\n");

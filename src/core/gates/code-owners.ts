@@ -2,16 +2,16 @@ import { matchesPlain } from "../../stdx/glob.ts";
 import { type ContestedTest, contestedWords } from "./contested-test.ts";
 import type { GateName } from "./gate.ts";
 
-/** Where GitHub looks for the file, in this order: the first that is there counts alone. */
+/** Where GitHub looks for the file, in this order. It reads only the first that exists. */
 export const CODE_OWNERS_PATHS = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"] as const;
 
-/** One line of CODEOWNERS. Without owners it takes the owners away from what it matches. */
+/** One line of CODEOWNERS. A line without owners removes the owners of the paths that it matches. */
 export interface OwnerRule {
   readonly pattern: string;
   readonly owners: readonly CodeOwner[];
 }
 
-/** `name` is a login, `org/team`, or an address, without the `@` in front of the first two. */
+/** `name` is a login, `org/team`, or an email address; the first two without their `@`. */
 export interface CodeOwner {
   readonly kind: "person" | "team" | "email";
   readonly name: string;
@@ -19,14 +19,14 @@ export interface CodeOwner {
 
 export const ownerText = ({ kind, name }: CodeOwner): string => (kind === "email" ? name : `@${name}`);
 
-/** The owners of a file: those of the last pattern that matches, and none where no pattern does. */
+/** Returns the owners of a file: those of the last pattern that matches, or none. */
 export function ownersOf(rules: readonly OwnerRule[], path: string): readonly CodeOwner[] {
   return rules.findLast(({ pattern }) => matchesOwnerPattern(path, pattern))?.owners ?? [];
 }
 
 /**
- * Like a line of `.gitignore`: a slash before the end binds the pattern to the top folder, and what is below a matched
- * folder is matched too. Unlike there, `docs/*` matches no file in a folder of `docs`.
+ * Matches like a line of `.gitignore`: a slash before the end anchors the pattern at the top folder, and everything
+ * below a matched folder matches, too. Unlike there, `docs/*` matches no file in a subfolder of `docs`.
  */
 function matchesOwnerPattern(path: string, pattern: string): boolean {
   const parts = pattern
@@ -48,9 +48,9 @@ export interface OwnerLicense extends ContestedTest {
   readonly gate: GateName;
   /** The login of the person who approved. */
   readonly by: string;
-  /** As CODEOWNERS names the owner: `@ada`, or the team of hers that owns the file. */
+  /** As CODEOWNERS names the owner: `@ada`, or a team of hers that owns the file. */
   readonly owner: string;
-  /** The file that is owned, from the top of the repository. */
+  /** The path of the owned file, from the top of the repository. */
   readonly ownedFile: string;
   /** The commit that was approved. */
   readonly commit: string;
@@ -58,7 +58,7 @@ export interface OwnerLicense extends ContestedTest {
 
 export interface OwnerRuling {
   readonly licensed: readonly OwnerLicense[];
-  /** Why tests are not licensed, and what would license them. */
+  /** Why other tests are not licensed, and how to license them. */
   readonly notes: readonly string[];
 }
 
@@ -68,7 +68,7 @@ export function licenseText({ by, owner, ownedFile }: Pick<OwnerLicense, "by" | 
   return `licensed by @${by}'s approval as code owner of ${ownedFile}${team}`;
 }
 
-/** A test with what speaks against it and who licensed it. */
+/** Formats a test with the reason why it was contested and the person who licensed it. */
 export const licensedText = (license: OwnerLicense): string =>
   `${license.test} ${contestedWords(license)}; ${licenseText(license)}`;
 
@@ -76,9 +76,9 @@ export interface ReviewedPullRequest {
   readonly author: string;
   /** The newest commit of its branch. */
   readonly head: string;
-  /** What the forge makes of the head and its target to try them together; `null` where there is none. */
+  /** The merge of head and target that the forge makes to test them together; `null` if it makes none. */
   readonly mergeCommit: string | null;
-  /** The branch it is to be merged into. */
+  /** The branch that the pull request merges into. */
   readonly target: string;
 }
 
@@ -86,17 +86,17 @@ export interface PullRequestReview {
   readonly by: string;
   readonly isBot: boolean;
   readonly verdict: "approved" | "changes-requested" | "dismissed" | "comment";
-  /** The commit that was looked at. */
+  /** The commit that was reviewed. */
   readonly commit: string;
 }
 
-/** `unknown`: the forge does not say, and why. */
+/** `unknown`: why the forge does not say. */
 export type ForgeAnswer = "yes" | "no" | { readonly unknown: string };
 
-/** The rules of a CODEOWNERS file, in their order. As on GitHub, a line that is not valid is left out. */
+/** Reads the rules of a CODEOWNERS file, in order. As on GitHub, invalid lines are skipped. */
 export function readCodeOwners(text: string): readonly OwnerRule[] {
   return text.split(/\r?\n/).flatMap((line) => {
-    // A space that belongs to the path is written with a backslash.
+    // A space in a path is written with a backslash.
     const [word, ...words] = line.match(/(?:\\.|[^\s\\])+/g) ?? [];
     if (word === undefined || word.startsWith("#")) return [];
     const pattern = patternOf(word);
@@ -107,7 +107,7 @@ export function readCodeOwners(text: string): readonly OwnerRule[] {
   });
 }
 
-/** `null` for what `.gitignore` knows and CODEOWNERS does not: negation, ranges, and stars that are no wildcards. */
+/** Returns `null` for what `.gitignore` supports and CODEOWNERS does not: negation, ranges and escaped stars. */
 function patternOf(word: string): string | null {
   if (word.startsWith("!") || /[[\]]|\\[*?]/.test(word)) return null;
   return word.replaceAll(/\\(.)/g, "$1");

@@ -4,9 +4,10 @@ import type { Stored } from "../schemas/scalars.ts";
 import type { Finding, FindingDraft } from "./finding.ts";
 
 /**
- * Why a test of the base speaks against the work: its base version `fails` with it, does not load with it
- * (`not-loaded`), the work no longer runs it (`removed`), or it passes with faults planted in the work (`cannot-fail`).
- * In the place of a test may be the file with the rules of the project, which the work changed (`rules-changed`).
+ * Why a test of the base counts against the work. `fails`: its base version fails with the work. `not-loaded`: its base
+ * version does not load with the work. `removed`: the work no longer runs it. `cannot-fail`: it passes with faults
+ * planted in the work. `rules-changed`: the entry is not a test but the file with the rules of the project, which the
+ * work changed.
  */
 export const CONTESTED_WHY = ["fails", "not-loaded", "removed", "cannot-fail", "rules-changed"] as const;
 
@@ -20,7 +21,7 @@ export interface LicensedTest {
   readonly reason: string;
 }
 
-/** What speaks against the work, in words that follow the test's name. */
+/** Says why a test is contested, in a phrase that follows the test's name. */
 export function contestedWords({ why, isOfStory }: Pick<ContestedTest, "why" | "isOfStory">): string {
   const version = isOfStory === true ? "the version that was passed earlier" : "its base version";
   switch (why) {
@@ -53,12 +54,12 @@ function restoreWords({ why, isOfStory }: ContestedTest): string {
   }
 }
 
-/** "2 contested tests: …" */
+/** Formats names only: "2 contested tests: …". */
 export function contestedText(tests: readonly Pick<ContestedTest, "test">[]): string {
   return `${countText(tests.length, "contested test")}: ${tests.map(({ test }) => test).join(", ")}`;
 }
 
-/** The same with what speaks against each. */
+/** Formats the tests, each with the reason why it is contested. */
 export function contestedSummary(tests: readonly ContestedTest[]): string {
   const names = tests.map((each) => `${each.test} (${contestedWords(each)})`);
   return `${countText(tests.length, "contested test")}: ${names.join(", ")}`;
@@ -66,7 +67,7 @@ export function contestedSummary(tests: readonly ContestedTest[]): string {
 
 const CONTESTED_CATEGORY = "contested-test";
 
-/** As a finding: what is wrong with it where nothing allows the change, and what to restore. */
+/** Turns a contested test that no license allows into a finding, with what to restore. */
 export function contestedFinding(
   contested: ContestedTest,
   source: string,

@@ -3,9 +3,9 @@ import { type Fingerprint, fingerprint } from "../events/ids.ts";
 import { type Finding, type FindingDraft, normalisedMessage } from "./finding.ts";
 
 /**
- * Gives a finding its identity. The line is not part of it, because fixing what stands above moves it; the
- * severity is not, because a reviewer may weigh the same thing otherwise the next time; what a run leaves in a
- * message (times, positions, folders) is taken out for the same reason.
+ * Gives a finding its identity. The line is not part of it, because a fix above moves the line. The severity is not,
+ * because a reviewer may grade the same problem differently the next time. Times, positions and folders in a message
+ * are removed, because they change from run to run.
  */
 export function identifyFinding(draft: FindingDraft): Finding {
   const place = [draft.file ?? "", draft.symbol ?? "", draft.criterion ?? ""];
@@ -13,7 +13,7 @@ export function identifyFinding(draft: FindingDraft): Finding {
   return { id: fingerprint(sha256([draft.category.toLowerCase(), ...place, text].join("\n")).slice(0, 16)), ...draft };
 }
 
-/** The identity of a whole failure: the set of its findings, whatever order they came in. */
+/** Computes the identity of a whole failure: the set of its findings, in any order. */
 export function failureFingerprint(findings: readonly Finding[], summary: string): Fingerprint {
   const parts = findings.length > 0 ? [...new Set(findings.map((f) => f.id))].sort() : [normalisedMessage(summary)];
   return fingerprint(sha256(parts.join("\n")).slice(0, 16));

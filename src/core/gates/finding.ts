@@ -10,11 +10,11 @@ import { GATE_REGISTRY } from "./registry.ts";
 export type Finding = Stored<typeof findingSchema>;
 export type FindingDraft = Omit<Finding, "id">;
 
-/** How a finding stands in this round, seen against the rounds before. */
+/** The status of a finding in this round, compared with the rounds before. */
 export const FINDING_STANDINGS = ["new", "persisting", "resolved", "regressed", "waived", "disputed"] as const;
 export type FindingStanding = (typeof FINDING_STANDINGS)[number];
 
-/** The message with what changes from run to run taken out: case, white space, positions, times, addresses, ids. */
+/** Removes from a message what changes from run to run: case, white space, positions, times, addresses, ids. */
 export function normalisedMessage(message: string): string {
   return message
     .slice(0, LONGEST_READ)
@@ -30,12 +30,12 @@ export function normalisedMessage(message: string): string {
     .trim();
 }
 
-/** A message longer than this is told apart by its beginning alone. */
+/** Of a longer message only the beginning is compared. */
 const LONGEST_READ = 4000;
 
 /**
- * Tells each finding's standing. `earlier` holds every identity seen in earlier rounds of the same gate and
- * whether it was there in the last one; what was there last time and is gone now comes back as `resolved`.
+ * Computes the standing of each finding. `earlier` holds every identity seen in earlier rounds of the same gate, and
+ * whether it was in the last round. A finding that was in the last round and is gone is returned as `resolved`.
  */
 export function standings(
   now: readonly Fingerprint[],
@@ -54,18 +54,18 @@ export function standings(
   return standing;
 }
 
-/** What a gate's rules say about findings. */
+/** A gate's rules about findings. */
 export interface FindingRules {
   readonly failOn: FailOn;
   readonly everyFinding: boolean;
 }
 
-/** Do these findings alone fail the gate? */
+/** Whether these findings alone fail the gate. */
 export function failsGate(findings: readonly Pick<Finding, "severity">[], rules: FindingRules): boolean {
   return rules.everyFinding ? findings.length > 0 : isOverThreshold(findings, rules.failOn);
 }
 
-/** Each threshold counts the findings of its severity and of every graver one. */
+/** Whether a threshold is exceeded. Each threshold counts the findings of its severity and of every worse one. */
 export function isOverThreshold(findings: readonly Pick<Finding, "severity">[], failOn: FailOn): boolean {
   return SEVERITIES.some((severity) => {
     const allowed = failOn[severity];
@@ -74,8 +74,8 @@ export function isOverThreshold(findings: readonly Pick<Finding, "severity">[], 
 }
 
 /**
- * Of findings that fail a gate, those that must be fixed: all at or above the lightest severity that has a threshold.
- * Where there are none of these, all of them, because nothing else explains the failure.
+ * Of findings that fail a gate, returns those that must be fixed: all at or above the lowest severity with a threshold.
+ * If there are none of these, returns all, because nothing else explains the failure.
  */
 export function mustBeFixed<F extends { readonly severity: Severity }>(
   findings: readonly F[],
@@ -87,17 +87,19 @@ export function mustBeFixed<F extends { readonly severity: Severity }>(
   return grave.length > 0 ? grave : findings;
 }
 
-/** The one scale. Every other scale a source uses is translated on the way in and, where asked, on the way out. */
+/**
+ * The one scale. Other scales are translated when they are read and, where a format asks for it, when they are written.
+ */
 export const SEVERITIES = ["blocker", "critical", "major", "minor", "info"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** How many findings of a severity, or of a worse one, fail a gate. A severity that is not named never does. */
+/** How many findings of a severity, or of a worse one, fail a gate. A severity without a number never fails it. */
 export type FailOn = { readonly [S in Severity]?: number };
 
 export const rank = (severity: Severity): number => SEVERITIES.indexOf(severity);
 export const atLeast = (severity: Severity, floor: Severity): boolean => rank(severity) <= rank(floor);
 
-/** Worst first. */
+/** Compares two severities, the worst first. */
 export const worse = (a: Severity, b: Severity): number => rank(a) - rank(b);
 
 const FROM_WORD: Readonly<Record<string, Severity>> = {
@@ -125,19 +127,19 @@ const FROM_WORD: Readonly<Record<string, Severity>> = {
   none: "info",
 };
 
-/** Any known scale's word to ours; `undefined` for a word of no known scale. */
+/** Translates a word of any known scale; `undefined` for other words. */
 export function severityFromWord(word: string): Severity | undefined {
   const key = word.trim().toLowerCase();
   return Object.hasOwn(FROM_WORD, key) ? FROM_WORD[key] : undefined;
 }
 
-/** The scale of S1.11 and S1.12: SUGGESTION findings are informational, the other two require action. */
+/** Translates to the scale of S1.11 and S1.12: SUGGESTION findings are informational, the other two require action. */
 export function toReviewScale(severity: Severity): "CRITICAL" | "IMPORTANT" | "SUGGESTION" {
   if (severity === "blocker" || severity === "critical") return "CRITICAL";
   return severity === "major" ? "IMPORTANT" : "SUGGESTION";
 }
 
-/** The scale of S2.16, which is for the priority of a whole verdict. */
+/** Translates to the scale of S2.16, which grades the priority of a whole verdict. */
 export function toPriorityScale(severity: Severity): "HIGH" | "MEDIUM" | "LOW" {
   if (severity === "blocker" || severity === "critical") return "HIGH";
   return severity === "major" ? "MEDIUM" : "LOW";
@@ -148,7 +150,7 @@ export function toSarifLevel(severity: Severity): "error" | "warning" | "note" {
   return severity === "major" ? "warning" : "note";
 }
 
-/** The blocking findings of this gate that an independent reviewer can still look at. */
+/** Returns the blocking findings of this gate that an independent reviewer can still rule on. */
 export function disputable(state: StoryState, gate: GateName | null): readonly Finding[] {
   const last = gate === null ? null : (state.gates[gate]?.last ?? null);
   if (gate === null || last === null) return [];
@@ -157,9 +159,9 @@ export function disputable(state: StoryState, gate: GateName | null): readonly F
   );
 }
 
-/** Why no reviewer would look at it, in words that follow the finding's name; `null` where one would. */
+/** Says why a finding cannot be disputed, in a phrase that follows its name; `null` if it can be. */
 export function undisputable(state: StoryState, gate: GateName, { id, stage }: Finding): string | null {
-  // What a command printed is no opinion. A reviewer's words are one, and so is a rule about a diff.
+  // Output of a command is not an opinion. A reviewer's finding is one, and so is a rule about a diff.
   const { refusesByRule, stageOfRuns } = GATE_REGISTRY[gate];
   const isOpinion = isReviewed(gate) || refusesByRule;
   if (!isOpinion || (stage !== undefined && stage === stageOfRuns))
@@ -170,11 +172,11 @@ export function undisputable(state: StoryState, gate: GateName, { id, stage }: F
   return state.gates[gate]?.overturned.includes(id) === true ? "was looked at, and does not stand" : null;
 }
 
-/** A blocking finding of an earlier attempt, and what became of it. */
+/** A blocking finding of an earlier attempt, with its status now. */
 export type TriedFinding = Stored<typeof triedFindingSchema>;
 
 /**
- * `open`: reported in the newest attempt. `unchecked`: open when the gate last ran, and a later attempt did not get that
+ * `open`: reported in the newest attempt. `unchecked`: open when the gate last ran, and later attempts did not get that
  * far. `lighter`: still reported, no longer blocking.
  */
 export const TRIED_FINDING_STATUSES = ["open", "unchecked", "lighter", "waived", "overturned", "fixed"] as const;
@@ -182,7 +184,7 @@ export type TriedFindingStatus = (typeof TRIED_FINDING_STATUSES)[number];
 
 export const isOpenStatus = (status: TriedFindingStatus): boolean => status === "open" || status === "unchecked";
 
-/** What became of a finding, in words. */
+/** Describes the status of a finding. */
 export function statusText({ status, seenIn, fixedIn }: Pick<TriedFinding, "status" | "seenIn" | "fixedIn">): string {
   switch (status) {
     case "open":
@@ -200,7 +202,7 @@ export function statusText({ status, seenIn, fixedIn }: Pick<TriedFinding, "stat
   }
 }
 
-/** Where a finding is, as `file:line`; empty where no file is known. */
+/** Formats the location of a finding as `file:line`; empty if no file is known. */
 export function locationText({ file, line }: Pick<TriedFinding, "file" | "line">): string {
   return file === undefined ? "" : line === undefined ? file : `${file}:${line}`;
 }

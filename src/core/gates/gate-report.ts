@@ -5,35 +5,35 @@ import type { Finding } from "./finding.ts";
 import type { TreeId } from "../events/ids.ts";
 import type { OwnerLicense, OwnerRuling } from "./code-owners.ts";
 
-/** What gates said of one state of the files when they were asked by themselves, without an agent and a journal. */
+/** The results of gates that ran on one state of the files by themselves, without an agent and a journal. */
 export interface GateReport {
   readonly judged: JudgedState;
-  /** In the order in which they were made. */
+  /** In the order in which the gates ran. */
   readonly judgements: readonly Judgement[];
   /**
-   * Gates that are configured or were asked for, and did not run. Listed so that a missing result is not taken for a
-   * pass.
+   * Gates that are configured or were asked for, and did not run. They are listed so that a missing result is not
+   * mistaken for a pass.
    */
   readonly skipped: readonly SkippedGate[];
-  /** Tests that the judgements contest no more, because a code owner approved the pull request. */
+  /** Tests that are no longer contested, because a code owner approved the pull request. */
   readonly licensed?: readonly OwnerLicense[];
-  /** Why code owners license no more of them. */
+  /** Why code owners did not license more of the contested tests. */
   readonly licenseNotes?: readonly string[];
 }
 
 export interface JudgedState {
-  /** The commit that was named; `null` for the files as they are. */
+  /** The commit that was named; `null` for the files on disk. */
   readonly at: string | null;
-  /** The commit itself; of files that differ from it, the one they are based on. Empty before the first commit. */
+  /** The commit itself. If files differ from it, the commit that they are based on. Empty before the first commit. */
   readonly commit: string;
   readonly tree: TreeId;
-  /** What it was compared with: a commit, or the empty tree. */
+  /** The base of the comparison: a commit, or the empty tree. */
   readonly base: string;
   /** How the base was found, for people: `origin/main`, `the commit before`. */
   readonly baseName: string;
-  /** From the top of the repository to the folder that was judged; findings' files are below it. Empty at the top. */
+  /** The judged folder, from the top of the repository; empty at the top. Files of findings are relative to it. */
   readonly folder: string;
-  /** The story whose attempts wrote some of it; absent where it is the work of people, as far as git says. */
+  /** The story whose attempts wrote some of the work; absent if git shows only the work of people. */
   readonly attemptOf?: string;
 }
 
@@ -42,12 +42,12 @@ export interface SkippedGate {
   readonly why: string;
 }
 
-/** Nothing judged is nothing proven: only a pass of everything that judged is one. */
+/** Whether all judgements passed. A report without judgements proves nothing. */
 export function isPassed({ judgements }: Pick<GateReport, "judgements">): boolean {
   return judgements.length > 0 && judgements.every(({ result }) => result === "pass");
 }
 
-/** What a gate's judgement contests and no reviewer of the report has let through. */
+/** Returns the tests that a judgement contests and that no reviewer of the report accepted. */
 export function openContested(
   { judgements }: Pick<GateReport, "judgements">,
   { gate, contested = [] }: Judgement,
@@ -58,10 +58,10 @@ export function openContested(
   return contested.filter(({ test }) => !through.has(test));
 }
 
-/** How contested tests are licensed where no question can be asked. */
+/** How to license contested tests where no question can be asked. */
 export const LICENSE_HINT = "if the change asks for it, allow them with --tests-may-change <glob>";
 
-/** The command that licenses these tests: by their files where they are known, so that it stays short. */
+/** Builds the command that licenses these tests, by file if the files are known, so that it stays short. */
 function licenseCommand(tests: readonly ContestedTest[]): string {
   const places = [...new Set(tests.map(({ test, file }) => file ?? test))];
   return ["remand gate", ...places.map((place) => `--tests-may-change ${shellWord(place)}`)].join(" ");
@@ -70,7 +70,7 @@ function licenseCommand(tests: readonly ContestedTest[]): string {
 const shellWord = (text: string): string =>
   /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** With contested tests nothing is proven: for those who want no such pass. */
+/** Makes a pass with contested tests inconclusive, for callers that do not accept such a pass. */
 export function strictReport(report: GateReport): GateReport {
   const judgements = report.judgements.map((judgement): Judgement => {
     const open = openContested(report, judgement);
@@ -84,12 +84,12 @@ export function strictReport(report: GateReport): GateReport {
   return { ...report, judgements };
 }
 
-/** Findings that the file was changed which says how work is judged: its owner may allow that. */
+/** Returns the findings that the rules of the project were changed. A code owner of the file may allow that. */
 export function changedRules({ findings }: Pick<Judgement, "findings">): readonly Finding[] {
   return findings.filter(({ category }) => category === "integrity/rules-changed");
 }
 
-/** A judgement that refuses nothing else passes with the change of the rules. */
+/** Lets a judgement pass whose only blocking findings are licensed changes of the rules. */
 function withRules(judgement: Judgement, own: readonly OwnerLicense[]): Judgement {
   const rules = own.filter(({ why }) => why === "rules-changed");
   const allowed = new Set(
@@ -107,7 +107,7 @@ function withRules(judgement: Judgement, own: readonly OwnerLicense[]): Judgemen
   };
 }
 
-/** Licensed tests are contested no more; what was ruled on them is said beside the judgements. */
+/** Removes licensed tests from the contested ones, and adds the code owners' rulings to the report. */
 export function licensedReport(report: GateReport, { licensed, notes }: OwnerRuling): GateReport {
   const judgements = report.judgements.map((each): Judgement => {
     const own = licensed.filter(({ gate }) => gate === each.gate);
@@ -132,7 +132,7 @@ export function licensedReport(report: GateReport, { licensed, notes }: OwnerRul
   };
 }
 
-/** Is it only a person's license that is missing? */
+/** Whether only a person's license is missing. */
 export function needsLicense(report: Pick<GateReport, "judgements">): boolean {
   const others = report.judgements.filter(({ result }) => result !== "pass");
   return (
@@ -142,7 +142,8 @@ export function needsLicense(report: Pick<GateReport, "judgements">): boolean {
 }
 
 /**
- * What all gates said, on one line, with the contested tests: they hold nothing back, and a person should know them.
+ * Joins the summaries of all gates on one line, with the contested tests: these block nothing, and a person should know
+ * of them.
  */
 export function passedSummary(report: Pick<GateReport, "judgements">): string {
   const contested = report.judgements.flatMap((judgement) => openContested(report, judgement));

@@ -15,38 +15,44 @@ import type { Finding } from "./finding.ts";
 import type { GateRules, Policy } from "../events/policy.ts";
 import type { Result } from "../events/error.ts";
 
-/** A check of the work that gives a result and evidence. */
+/** A check of the work that returns a result and evidence. */
 export type GateName = keyof typeof GATE_REGISTRY;
 export const GATES = Object.keys(GATE_REGISTRY) as readonly GateName[];
 
-/** The gates of which this is true, in the order of the registry. */
+/** Returns the gates whose descriptor satisfies a condition, in the order of the registry. */
 export const gatesThat = (is: (gate: GateDescriptor) => boolean): readonly GateName[] =>
   GATES.filter((name) => is(GATE_REGISTRY[name]));
 
-/** One value for each gate. */
+/** Makes one value for each gate. */
 export function byGate<T>(make: (gate: GateName) => T): { readonly [G in GateName]: T } {
   return Object.fromEntries(GATES.map((gate) => [gate, make(gate)])) as { [G in GateName]: T };
 }
 
-/** Does a reviewer decide it? What a program decides is no opinion. */
+/** Whether a reviewer decides the gate. A program's result is not an opinion. */
 export const isReviewed = (gate: GateName): boolean => GATE_REGISTRY[gate].reviewer !== null;
 
-/** Does a reviewer decide it who is shown contested tests, so that a pass lets them through? */
+/** Whether a reviewer decides the gate and sees contested tests, so that its pass accepts them. */
 export const rulesOnTests = (gate: GateName): boolean => isReviewed(gate) && GATE_REGISTRY[gate].pinsTests;
 
-/** The role whose time limit the gate has, and who is held to have raised its findings where no stage says so. */
+/**
+ * Returns the role whose time limit the gate has, and which counts as the author of its findings if no stage says
+ * otherwise.
+ */
 export const roleOfGate = (gate: GateName): "critic" | "auditor" | "oracle" => GATE_REGISTRY[gate].reviewer ?? "critic";
 
-/** Whose limits apply to the gate's run: an oracle has those of an auditor. */
+/** Returns the role whose time limits apply to the gate's run: an oracle has those of an auditor. */
 export function timeLimitRole(gate: GateName): "critic" | "auditor" {
   const role = roleOfGate(gate);
   return role === "oracle" ? "auditor" : role;
 }
 
-/** The commands that each gate is given. */
+/** The configured commands of each gate. */
 type CommandSettings = { readonly [G in GateName]: { readonly commands: readonly unknown[] } };
 
-/** The commands that a gate runs: its own, or for a gate that may borrow them, those of the gate that has to have them. */
+/**
+ * Returns the commands that a gate runs: its own. A gate of `test-commands` without any uses those of the gate that
+ * must have commands.
+ */
 export function commandsFor<S extends CommandSettings>(gate: GateName, settings: S): S[GateName]["commands"] {
   const { commands } = settings[gate];
   if (commands.length > 0 || GATE_REGISTRY[gate].needs?.what !== "test-commands") return commands;
@@ -54,18 +60,18 @@ export function commandsFor<S extends CommandSettings>(gate: GateName, settings:
   return lender === undefined ? commands : settings[lender].commands;
 }
 
-/** Has the gate nothing to judge by? */
+/** Whether the gate lacks the commands that it needs. */
 export function isWithoutCommands(gate: GateName, settings: CommandSettings, hasForge: boolean): boolean {
   const { needs } = GATE_REGISTRY[gate];
   if (needs === null || (hasForge && needs.what === "commands-or-forge")) return false;
   return commandsFor(gate, settings).length === 0;
 }
 
-/** Why an outside CI run failed; decided before anything is done about it. */
+/** Why an outside CI run failed. The class decides how it is handled. */
 export const CI_CLASSES = ["test", "lint", "build", "configuration", "infrastructure", "flaky"] as const;
 export type CiClass = (typeof CI_CLASSES)[number];
 
-/** One judgement of one gate over one tree. */
+/** The result of one gate on one tree. */
 export type Judgement = Stored<typeof judgementSchema>;
 
 export type StageResult = Stored<typeof stageResultSchema>;
@@ -77,17 +83,17 @@ export type Measures = NonNullable<Judgement["most"]>;
 export type CriterionResult = Stored<typeof criterionResultSchema>;
 export type ReviewConflict = Stored<typeof reviewConflictSchema>;
 
-/** How the checks of one gate went over the base. */
+/** How the checks of one gate ended at the base. */
 export type BaseRun = Stored<typeof baseRunSchema>;
-/** By gate; a gate that runs no check has none. */
+/** By gate; gates without checks have no entry. */
 export type BaseRuns = Stored<typeof baseRunsSchema>;
 
-/** A gate that broke has not judged: that is its `error`, never the work's failure. */
+/** Builds the judgement of a gate that broke: its result is `error`, never a failure of the work. */
 export function errorJudgement(gate: GateName, tree: TreeId, summary: string): Judgement {
   return { gate, tree, result: "error", findings: [], blocking: [], summary, evidence: [], durationMs: 0 };
 }
 
-/** What one reviewer, or one tool, said of the work. */
+/** What one reviewer, or one tool, reported about the work. */
 export interface Verdict {
   readonly stage: string;
   readonly reviewer: RoleName;
@@ -101,9 +107,9 @@ export interface ReviewInput {
   readonly tree: TreeId;
   readonly rules: GateRules;
   readonly verdicts: readonly Verdict[];
-  /** Stages that were not heard again, because they passed before what failed. */
+  /** Stages that did not run again, because they passed before the stage that failed. */
   readonly kept: readonly StageResult[];
-  /** Findings that an independent reviewer has thrown out. */
+  /** Findings that an independent reviewer overturned. */
   readonly overturned: readonly Fingerprint[];
 }
 
@@ -114,10 +120,10 @@ export type ReviewOutcome = Pick<
   readonly failure?: Fingerprint;
 };
 
-/** The rule that makes one result of what was said. Gates are given it: they bring evidence, and do not decide. */
+/** Combines verdicts into one result. Gates receive this function: they bring evidence and do not decide. */
 export type Judge = (hearing: ReviewInput) => ReviewOutcome;
 
-/** Which of these changed paths could have changed what the gate saw. Where there is none, what it proved still holds. */
+/** Returns the changed paths that could change what the gate saw. If there are none, its evidence still holds. */
 export function affectingPaths(
   policy: Pick<Policy, "gates">,
   gate: GateName,
@@ -131,8 +137,8 @@ export function affectingPaths(
 }
 
 /**
- * A rework that was for tests, and changed nothing else, leaves the passes of reviewers alone: what they looked at is as
- * it was, and the tests are judged by the gates that run them (S1.49).
+ * Whether a rework was for tests and changed nothing else. Such a rework keeps the passes of reviewers: the code that
+ * they reviewed is unchanged, and the gates that run tests judge the tests (S1.49).
  */
 export function isTestRework(
   policy: Pick<Policy, "scope">,

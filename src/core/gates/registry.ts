@@ -2,55 +2,64 @@ import type { TddPhase } from "../stories/story.ts";
 import type { Severity } from "./finding.ts";
 
 /**
- * What the rest of the code asks about a gate. A new gate is one row in `ROWS` below and one in `src/gates/registry.ts`;
- * nothing else compares names of gates.
+ * What the rest of the code asks about a gate. A new gate is one row in `ROWS` below and one in
+ * `src/gates/registry.ts`; nothing else compares names of gates.
  */
 export interface GateDescriptor {
-  /** What it checks, in one sentence: the description of `gates.<name>` in the config. */
+  /** What the gate checks, in one sentence: the description of `gates.<name>` in the config. */
   readonly purpose: string;
-  /** The queue it waits in; each lane has its own limit (`concurrency`). */
+  /** The queue of the gate; each lane has its own limit (`concurrency`). */
   readonly lane: "checks" | "critics" | "auditors";
-  /** The role that decides it; `null` where programs decide. Only a reviewer's findings are opinions. */
+  /** The role that decides it; `null` if programs decide. Only a reviewer's findings are opinions. */
   readonly reviewer: "critic" | "auditor" | "oracle" | null;
-  /** Each stage, or perspective, may have a reviewer of its own (`roles.stage`). */
+  /** Whether each stage, or perspective, may have a reviewer of its own (`roles.stage`). */
   readonly hasStageReviewers: boolean;
-  /** The stage of a review whose findings are the engine's own runs, and no opinion. */
+  /** The stage of a review whose findings come from the engine's own runs and are not opinions. */
   readonly stageOfRuns: string | null;
-  /** It runs the project's tests, on the base too. */
+  /** Whether the gate runs the project's tests, on the base too. */
   readonly runsTests: boolean;
-  /** Its pass says that the tests are as they should be, so that later work is held to them. */
+  /** Whether a pass confirms the tests, so that later work must pass them. */
   readonly pinsTests: boolean;
-  /** What the config must name before it can judge anything; `null` where it needs nothing. */
+  /** What the config must name before the gate can judge anything; `null` if it needs nothing. */
   readonly needs: GateNeeds | null;
-  /** It refuses a change by rule, before anything is run; a rework restores what was refused. */
+  /** Whether the gate rejects a change by rule, before anything runs. The rework restores what was rejected. */
   readonly refusesByRule: boolean;
-  /** The rules of its own that a config may grade by name. */
+  /** The names of the gate's own rules, whose severity a config may change. */
   readonly ruleNames: readonly string[];
-  /** Quick enough to run inside an agent's client while a person waits. */
+  /** Whether the gate is quick enough to run inside an agent's client while a person waits. */
   readonly runsInStopHook: boolean;
-  /** It judges the work together with the target branch: a pass holds for one base, and a failure cannot be waived. */
+  /**
+   * Whether the gate judges the work merged with the target branch: a pass holds for one base, and a failure cannot be
+   * waived.
+   */
   readonly judgesWithTarget: boolean;
-  /** It sorts failures of an outside run (`ciClass`); some of them count for the gate that runs tests, or for none. */
+  /**
+   * Whether the gate classifies failures of an outside run (`ciClass`). Some count for the gate that runs tests, some
+   * for none.
+   */
   readonly classifiesRuns: boolean;
-  /** It judges the whole commit: every changed path makes its evidence stale. */
+  /** Whether the gate judges the whole commit: every changed path makes its evidence stale. */
   readonly seesEveryPath: boolean;
-  /** Under it the work goes through red, domain and green. */
+  /** Whether the work of this gate goes through red, domain and green. */
   readonly hasTddPhases: boolean;
-  /** Where a TDD pair resumes after its failure, unless the judgement says so. */
+  /** The phase in which a TDD pair resumes after a failure, unless the judgement names one. */
   readonly resumesAt: TddPhase;
-  /** What a rework may change: what the blame names, tests only, or what must be put back. */
+  /** What a rework may change: what the blame names, only tests, or only what must be restored. */
   readonly reworkScope: "cause" | "tests" | "restore";
-  /** The form of its brief. */
+  /** The form of the gate's brief. */
   readonly brief: BriefVariant;
-  /** The form of its brief where it has stages in order. */
+  /** The form of the gate's brief if it has stages in order. */
   readonly stagedBrief: BriefVariant;
-  /** A failure in some environments only has a brief of its own. */
+  /** Whether a failure in only some environments has its own form of brief. */
   readonly hasEnvironmentBrief: boolean;
-  /** What it reports of a failure: the form of the trigger in `rework-log.json`. */
+  /** What the gate reports of a failure: the form of the trigger in `rework-log.json`. */
   readonly reports: "findings" | "criteria" | "checks" | "tdd" | "ci" | "survivors" | "reasons";
-  /** Every stored policy has rules for it. A gate that is added later is missing in those of older runs. */
+  /**
+   * Whether every stored policy has rules for the gate. Policies of older runs have none for a gate that was added
+   * later.
+   */
   readonly isInEveryPolicy: boolean;
-  /** Where its settings differ from those of every gate. */
+  /** Where the gate's settings differ from the common defaults. */
   readonly defaults: GateDefaults;
 }
 
@@ -90,13 +99,13 @@ export const BRIEF_VARIANTS = [
 ] as const;
 export type BriefVariant = (typeof BRIEF_VARIANTS)[number];
 
-/** The stage of an audit that is the engine's own runs. */
+/** The stage of an audit that consists of the engine's own runs. */
 export const VERIFICATION = "verification";
 
-/** Prose. A change in it cannot change what a test or a mutant does. */
+/** Prose: a change of it cannot change what a test or a planted fault does. */
 const DOCS = ["**/*.md", "**/*.mdx", "**/*.rst", "**/*.adoc", "**/LICENSE"];
 
-/** A gate whose row says nothing else: a program decides it, and its failure goes back with a plain brief. */
+/** Defaults of a gate's row: a program decides it, and its failure goes back with a plain brief. */
 const PLAIN: Omit<GateDescriptor, "purpose" | "stagedBrief"> = {
   lane: "checks",
   reviewer: null,
@@ -121,7 +130,7 @@ const PLAIN: Omit<GateDescriptor, "purpose" | "stagedBrief"> = {
   defaults: {},
 };
 
-/** A row of the registry, with what it leaves out filled in. */
+/** Fills in what a row leaves out. */
 function describeGate(row: Partial<GateDescriptor> & Pick<GateDescriptor, "purpose">): GateDescriptor {
   const described = { ...PLAIN, ...row };
   return { ...described, stagedBrief: row.stagedBrief ?? described.brief };
@@ -134,7 +143,7 @@ const rule = (newWork: Severity, rework: Severity, why: string, excusable = fals
   excusable,
 });
 
-/** Every rule by its name. In a config `gates.integrity.rules` changes the severity of one, or switches it off. */
+/** Every rule by its name. In a config, `gates.integrity.rules` changes the severity of a rule or switches it off. */
 export const INTEGRITY_RULES = {
   "nothing-changed": rule("blocker", "blocker", "Work that leaves the files as they were is no work."),
   "scope-outside": rule("blocker", "blocker", "A rework may touch what its brief names, and nothing else.", true),
@@ -260,13 +269,15 @@ const ROWS = {
 
 export const GATE_REGISTRY: Readonly<Record<keyof typeof ROWS, GateDescriptor>> = ROWS;
 
-/** What the integrity gate looks for, and how grave it is: in new work, and in rework, which may touch less. */
+/** A rule of the integrity gate, with its severity in new work and in rework, which may change less. */
 export interface IntegrityRule {
   readonly newWork: Severity;
   readonly rework: Severity;
   /** Why it matters, for the reader of the finding. */
   readonly why: string;
-  /** Does a reason that the agent gives for the file turn it into information, where the scope lets reasons count? */
+  /**
+   * Whether a reason that the agent gives for the file lowers the finding to information, if the scope accepts reasons.
+   */
   readonly excusable: boolean;
 }
 

@@ -1,43 +1,43 @@
 /**
- * How much a run says of its single tests. `all`: every test by name, with its outcome. `files`: which test files or
- * packages ran, and how each went. `counts`: numbers alone, or a report that was not finished. `none`: nothing.
+ * How much a run reports about single tests. `all`: every test by name, with its outcome. `files`: the outcome of each
+ * test file or package. `counts`: only numbers, or an unfinished report. `none`: nothing.
  */
 export const NAME_LEVELS = ["all", "files", "counts", "none"] as const;
 export type NameLevel = (typeof NAME_LEVELS)[number];
 
-/** `not-loaded` is said of a whole file or package: what its tests would say is unknown. */
+/** `not-loaded` applies to a whole file or package: the outcome of its tests is unknown. */
 export const TEST_OUTCOMES = ["passed", "failed", "skipped", "not-loaded"] as const;
 export type TestOutcome = (typeof TEST_OUTCOMES)[number];
 
 /** One test of a run. */
 export interface NamedTest {
-  /** `file > test`, as in `TestIdentities`; of what did not load, the file or the package. */
+  /** `file > test`, as in `TestIdentities`; for what did not load, the file or the package. */
   readonly identity: string;
-  /** Below the folder of the run; `null` where the runner does not say. */
+  /** Relative to the folder of the run; `null` if the runner does not say. */
   readonly file: string | null;
   readonly outcome: TestOutcome;
-  /** How many tests have this identity, where it is more than one. Their outcome is the worst of theirs. */
+  /** How many tests have this identity, if more than one. `outcome` is then the worst of theirs. */
   readonly count?: number;
 }
 
-/** What one run of a check says of its tests, by name. */
+/** What one run of a check reports about its tests, by name. */
 export interface TestNames {
   readonly level: NameLevel;
-  /** Who said so. */
+  /** The runners that reported. */
   readonly runners: readonly string[];
-  /** In the order of their identities. Below the level `all` it is what is known, and may lack any test. */
+  /** Sorted by identity. Below the level `all`, any test may be missing. */
   readonly tests: readonly NamedTest[];
 }
 
 export const NO_TEST_NAMES: TestNames = { level: "none", runners: [], tests: [] };
 
 /**
- * A test's name without what differs from run to run or from checkout to checkout: line numbers of doctests, addresses,
- * UUIDs, times, folders for temporary files, and the number that Go adds to a name that is there already.
+ * Removes from a test's name what differs between runs or checkouts: line numbers of doctests, addresses, UUIDs, times,
+ * temporary folders, and the number that Go appends to a name in use.
  */
 export function normalizedTestName(name: string): string {
   let plain = name.slice(0, LONGEST_NAME);
-  // What is taken away may join two parts of which the next is made. Each round leaves fewer signs, so this ends.
+  // A removal may join two parts into something to remove. Each round shortens the name, so this ends.
   for (;;) {
     const next = withoutChanging(plain);
     if (next === plain) return plain;
@@ -58,7 +58,7 @@ function withoutChanging(name: string): string {
     .trim();
 }
 
-/** A path in a folder for temporary files: whatever follows is made for one run. */
+/** A path in a folder for temporary files: the rest of the path is new in each run. */
 const TEMPORARY =
   /(?:\/private)?(?:\/tmp|\/var\/tmp|\/var\/folders\/[\w+]{1,20}\/[\w+]{1,60}\/T)\/[\w./@+-]{1,300}|[A-Za-z]:\\Users\\[^\\ ]{1,60}\\AppData\\Local\\Temp\\[\w.\\@+-]{1,300}/g;
 
@@ -66,7 +66,7 @@ const LONGEST_NAME = 2000;
 
 const WORST_FIRST: readonly TestOutcome[] = ["not-loaded", "failed", "skipped", "passed"];
 
-/** One entry for each identity, sorted. */
+/** Merges tests with the same identity, and sorts them. */
 export function distinctTests(tests: Iterable<NamedTest>): NamedTest[] {
   const byIdentity = new Map<string, NamedTest>();
   for (const test of tests) {
@@ -82,15 +82,15 @@ export function distinctTests(tests: Iterable<NamedTest>): NamedTest[] {
   return [...byIdentity.values()].sort((a, b) => (a.identity < b.identity ? -1 : 1));
 }
 
-/** What one run of all checks says of single tests. */
+/** What one run of all checks reports about single tests. */
 export interface SuiteResults {
-  /** Every test that ran is named, in every check that ran tests. */
+  /** Whether every check that ran tests names each of them. */
   readonly isNamed: boolean;
-  /** How many tests of each name passed: runners may give several tests one name. */
+  /** How many tests of each name passed: runners may give several tests the same name. */
   readonly passed: ReadonlyMap<string, number>;
   /** Names of everything that failed, tests or not. */
   readonly failed: ReadonlySet<string>;
-  /** How many tests ran; `null` where the output does not say. */
+  /** How many tests ran; `null` if the output does not say. */
   readonly ran: number | null;
 }
 

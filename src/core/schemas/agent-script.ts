@@ -2,9 +2,9 @@ import { z } from "zod";
 import { expectedWords } from "./issue-text.ts";
 
 /**
- * A script for the scripted agent, as people write it: what it does each time it is called. Unknown keys are errors,
- * because a misspelt step that is silently left out makes a rehearsal that proves nothing. The message of a format is a
- * noun; the report adds what was found instead.
+ * A script for the scripted agent, as people write it: what the agent does in each call. Unknown keys are errors,
+ * because a rehearsal with a misspelled, ignored step proves nothing. The message of a format is a noun; the report
+ * adds what was found instead.
  */
 const path = z.string().min(1).max(1000);
 const duration = z
@@ -13,7 +13,7 @@ const duration = z
 
 const replacement = z.strictObject({ path, from: z.string().min(1), to: z.string() });
 
-/** The ways in which a call can end badly, by the names the agent port gives them. */
+/** The ways in which a call can fail, by their names in the agent port. */
 const ERROR_KINDS = [
   "auth",
   "rate-limit",
@@ -28,7 +28,7 @@ const ERROR_KINDS = [
 
 const attempt = z.strictObject({
   delay: duration.optional(),
-  /** New texts by path; `null` deletes the file. */
+  /** New contents by path; `null` deletes the file. */
   edit: z.record(path, z.union([z.string(), z.null()])).optional(),
   append: z.record(path, z.string()).optional(),
   replace: z.union([replacement, z.array(replacement)]).optional(),
@@ -46,7 +46,7 @@ const attempt = z.strictObject({
 
 const attempts = z.array(attempt).min(1);
 
-/** What happens when there are more calls than attempts: the last one is done again, or the call fails. */
+/** What happens when there are more calls than attempts: the last attempt is repeated, or the call fails. */
 const loop = z.enum(["last", "error"]);
 
 const part = z.strictObject({
@@ -57,21 +57,21 @@ const part = z.strictObject({
 
 const script = z.strictObject({
   version: z.literal(1).optional(),
-  /** For an agent that does the same whatever its story and role. */
+  /** For an agent that acts the same for every story and role. */
   attempts: attempts.optional(),
   loop: loop.optional(),
-  /** Otherwise: the first part that fits the role and the story is played. */
+  /** Parts for certain roles and stories: the first part that matches is used. */
   parts: z.array(part).min(1).optional(),
 });
 
-/** Every key of a script, to suggest the one a person meant. */
+/** Every key of a script, to suggest a correction for a misspelled one. */
 export const SCRIPT_KEYS: readonly string[] = [
   ...new Set([script, part, part.shape.match.unwrap(), attempt, replacement].flatMap((map) => Object.keys(map.shape))),
 ];
 
 export interface ScriptIssue {
   readonly path: readonly (string | number)[];
-  /** The unknown key, below the path; `null` when the value is wrong. */
+  /** The unknown key, below the path; `null` if the value is wrong. */
   readonly unknownKey: string | null;
   /** What the value must be, as a noun. */
   readonly expected: string;
@@ -96,7 +96,7 @@ export type ScriptPart = z.infer<typeof part>;
 
 /**
  * The script of `remand rehearse`: what the model replies, request by request. Unknown keys are errors, because a
- * misspelt reply that is silently left out makes a rehearsal that proves nothing.
+ * rehearsal with a misspelled, ignored reply proves nothing.
  */
 const tokens = z.strictObject({ input: z.int().min(0), output: z.int().min(0) }).optional();
 const replySchemas = [
@@ -138,7 +138,9 @@ const rehearsal = z
 
 export type RehearsalPart = z.infer<typeof rehearsalPart>;
 
-/** The parts of a script, of which the first that fits a request gives the reply; or what is wrong with it. */
+/**
+ * Parses a script into its parts, of which the first that matches a request gives the reply; or returns what is wrong.
+ */
 export function parseRehearsal(
   value: unknown,
 ): { readonly parts: readonly RehearsalPart[] } | { readonly issues: readonly RehearsalIssue[] } {
@@ -150,7 +152,7 @@ export function parseRehearsal(
 
 export interface RehearsalIssue {
   readonly path: readonly (string | number)[];
-  /** What is expected there, as a noun. */
+  /** What the value must be, as a noun. */
   readonly expected: string;
 }
 

@@ -16,8 +16,8 @@ import { nearMiss } from "../../stdx/plain-text.ts";
 import { expectedWords } from "./issue-text.ts";
 
 /*
- * A brief as a document, `remand.brief/1`: what another orchestrator writes by hand and gives to `remand brief`.
- * Only the story's id is needed; everything else has a default that says "nothing known about that".
+ * A brief as a document, `remand.brief/1`: another orchestrator writes it and passes it to `remand brief`. Only the
+ * story's id is required; every default means "nothing known".
  */
 
 const text = z.string();
@@ -109,7 +109,7 @@ const criterionSchema = z.strictObject({
   evidence: text.default(""),
 });
 
-/** A mutant that no test noticed. */
+/** A planted fault that no test noticed. */
 const survivorSchema = z.strictObject({
   file: text,
   line: lineNumber,
@@ -126,7 +126,7 @@ const conflictSchema = z.strictObject({
   winner: text.nullable().default(null),
 });
 
-/** Untrusted text: the brief's writer fences and caps it. `fullAt`: where the whole of it is kept. */
+/** Untrusted text: the brief's writer fences and caps it. `fullAt`: where the whole text is stored. */
 const evidenceSchema = z.strictObject({ title: text.default("evidence"), text, fullAt: text.exactOptional() });
 
 const earlierSchema = z.strictObject({
@@ -162,10 +162,12 @@ export const briefSchema = z.strictObject({
   attempt: count.default(2),
   failure: count.default(1),
   failureLimit: count.max(FAILURE_CEILING).default(3),
-  /** How often work went back for the place that is blamed (S3.10); where it is not counted, `failure` stands in. */
+  /**
+   * How often work was sent back for the blamed location (S3.10); if that is not counted, `failure` is used instead.
+   */
   locationAttempt: count.exactOptional(),
   route: routeSchema.prefault({}),
-  /** The role file's own text, put in front of the assignment (S0.8). */
+  /** The role file's own text, which comes before the assignment (S0.8). */
   rolePrompt: text.default(""),
   summary: text.default(""),
   evidence: z.array(evidenceSchema).default([]),
@@ -188,22 +190,22 @@ export const briefSchema = z.strictObject({
   conflicts: z.array(conflictSchema).default([]),
   filesModified: texts,
   earlier: z.array(earlierSchema).default([]),
-  /** What reviewers learned, and what a person said. */
+  /** What reviewers learned, and what people said. */
   context: texts,
   guidance: texts,
   scope: scopeSchema.prefault({}),
   judgedBy: texts,
   report: z.enum(REPORT_WAYS).default("signal"),
-  /** The agent's last reply was unreadable: spell the format out. */
+  /** The agent's last reply was unreadable, so the brief explains the format in full. */
   spellOutFormat: z.boolean().default(false),
 });
 
 export type BriefDocument = z.output<typeof briefSchema>;
 
-/** The document as people write it: what has a default may be left out. */
+/** The document as people write it: fields with a default are optional. */
 export type BriefInput = z.input<typeof briefSchema>;
 
-/** A document's brief; or what is wrong with the document, each problem with the path of its field. */
+/** Reads a brief from a document, or returns its problems, each with the path of its field. */
 export function readBriefDocument(
   value: unknown,
 ): { readonly brief: Brief } | { readonly problems: readonly string[] } {
@@ -213,7 +215,9 @@ export function readBriefDocument(
     : { problems: read.error.issues.flatMap((issue) => problemsOf(issue, value)) };
 }
 
-/** What is wrong, in plain words. Rules of our own say it themselves; what the library says of its own is for us. */
+/**
+ * Describes a problem in plain words. Messages of our own rules are used as they are; the library's are not for users.
+ */
 function problemsOf(issue: z.core.$ZodIssue, document: unknown): readonly string[] {
   const { path } = issue;
   if (issue.code === "unrecognized_keys") {
@@ -236,7 +240,7 @@ function pathText(keys: readonly PropertyKey[]): string {
   return path === "" ? "the document" : path;
 }
 
-/** The document as the rest of the program knows it: severities on the one scale, every finding with an identity. */
+/** Converts the document for the program: severities on the one scale, every finding with an identity. */
 function briefFrom({ schema: _schema, ...document }: BriefDocument): Brief {
   return {
     ...document,
@@ -248,7 +252,7 @@ function briefFrom({ schema: _schema, ...document }: BriefDocument): Brief {
   };
 }
 
-/** Checks that pass in one environment and fail in another have a form of their own (S0.25). */
+/** Checks that pass in one environment and fail in another have their own form of brief (S0.25). */
 function variantOf({ gate, runs }: Pick<BriefDocument, "gate" | "runs">): Brief["variant"] {
   const failing = new Set(runs.filter((run) => run.result !== "pass").map((run) => run.environment));
   const differs = failing.size > 0 && runs.some((run) => !failing.has(run.environment));

@@ -5,9 +5,9 @@ import { AGENT_CLIENT_NAMES } from "../stories/agent-client.ts";
 import { SEVERITIES, type Severity } from "../gates/finding.ts";
 import { equivalentMutantsSchema, globs, line, word } from "./scalars.ts";
 
-/* The kinds of values that keys of a config file have. */
+/* The kinds of values in a config file. */
 
-/** A key that may be left out. Editors and `docs/guide/config-keys.md` show the description. */
+/** An optional key. Editors and `docs/guide/config-keys.md` show the description. */
 export function setting<Schema extends z.ZodType>(description: string, schema: Schema): z.ZodOptional<Schema> {
   return schema.describe(description).optional();
 }

@@ -140,8 +140,8 @@ const sandbox = z.strictObject({
 });
 
 /**
- * What a config file may hold. Every key may be left out: a file is a preset plus changes. Unknown keys are
- * errors, because a misspelt limit that is silently ignored is no limit.
+ * The keys of a config file. Every key is optional: a file is a preset plus changes. Unknown keys are errors, because a
+ * misspelled limit that is silently ignored is no limit.
  */
 export const configFileSchema = z.strictObject({
   version: setting("Version of this file's format.", z.literal(1)),

@@ -8,7 +8,7 @@ import { PHASES } from "../stories/story.ts";
 import { findingSchema } from "./gate-result.ts";
 import { amount, author, count, escalationIdSchema, fingerprintSchema, saysSomething, text, texts } from "./scalars.ts";
 
-/** A blocking finding of an earlier attempt, and what became of it. */
+/** A blocking finding of an earlier attempt, with its status now. */
 export const triedFindingSchema = z.strictObject({
   id: text,
   gate: text,
@@ -16,24 +16,26 @@ export const triedFindingSchema = z.strictObject({
   file: text.exactOptional(),
   line: count.exactOptional(),
   status: z.enum(TRIED_FINDING_STATUSES),
-  /** The attempt that the status was seen in. */
+  /** The attempt in which the status was observed. */
   seenIn: count,
-  /** The attempt that had fixed it, where it came back since. */
+  /** The attempt that had fixed it, if it came back since. */
   fixedIn: count.exactOptional(),
 });
 
-/** One earlier attempt: what was tried, why it was rejected, and what became of each finding. */
+/** One earlier attempt: what was tried, why it was rejected, and the status of each finding. */
 export const triedAndFailedSchema = z.strictObject({
   attempt: count,
   tried: text,
   failed: text,
-  /** What it was rejected for; absent where no finding is known. */
+  /** The findings that it was rejected for; absent if none is known. */
   findings: z.array(triedFindingSchema).exactOptional(),
   /** How many more findings there were. */
   findingsLeftOut: count.exactOptional(),
 });
 
-/** A limit with a counter, `failures:review`, `cost` or `run-time`. The word before the colon says what is counted. */
+/**
+ * A limit with a counter, such as `failures:review`, `cost` or `run-time`. The word before the colon names the counter.
+ */
 export const budgetNameSchema = z.enum([
   ...GATES.map((gate) => `failures:${gate}` as const),
   "iterations",
@@ -54,7 +56,7 @@ export const escalationReasonSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("agent-missing"), role: text }),
   z.strictObject({
     type: z.literal("engine-died"),
-    /** The step by its name: `attempt 1`, `the checks gate`. */
+    /** The name of the step: `attempt 1`, `the checks gate`. */
     during: text,
     kind: z.enum(["attempt", "gate", "step"]),
     times: count,
@@ -65,20 +67,20 @@ export const escalationReasonSchema = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("approval"),
     of: z.enum(["rework", "retry", "merge"]),
-    /** What became of the last answer, where that is why the question comes again. */
+    /** The result of the last answer, if that is why the question is asked again. */
     detail: text.exactOptional(),
   }),
-  /** The target moved under the work again and again. `merges`: Remand would merge it, so a person can too. */
+  /** The target moved repeatedly while the work ran. `merges`: Remand would merge it, so a person can too. */
   z.strictObject({ type: z.literal("target-moves"), times: count, merges: z.boolean() }),
-  /** The story's branch holds a commit that no gate has passed, and that Remand did not make. */
+  /** The story's branch holds a commit that no gate passed and that Remand did not make. */
   z.strictObject({ type: z.literal("branch-moved"), commit: text, detail: text }),
   z.strictObject({ type: z.literal("infrastructure"), issue: text, tries: count }),
   /** Tests that fail before the work and that no person has classified. */
   z.strictObject({ type: z.literal("failing-base"), tests: texts }),
-  /** Targets that match nothing which fails before the work. */
+  /** Targets that match no failure at the base. */
   z.strictObject({ type: z.literal("target-not-failing"), targets: texts }),
   /**
-   * Tests that passed before and no longer pass in their earlier version. Those of `cannotFail` pass even with faults
+   * Tests that passed before and no longer pass in their earlier version. Those in `cannotFail` pass even with faults
    * planted in the work.
    */
   z.strictObject({ type: z.literal("contested-tests"), tests: texts, cannotFail: texts.exactOptional() }),
@@ -104,26 +106,26 @@ export const escalationSchema = z.strictObject({
   commit: text,
 });
 
-/** These open a gate without a pass, so the person must give a reason (law 2). */
+/** These verbs let a gate through without a pass, which needs a name and a reason. */
 const NEED_A_REASON: readonly AnswerVerb[] = ["waive", "force-complete", "known", "allow"];
 
 /** A comment on a pull request, by the id that the forge gives it, so that each counts once. */
 const answeredCommentSchema = z.strictObject({ id: text, finding: findingSchema });
 
-/** What a person said, who they are, and what it is about. */
+/** A person's answer: who gave it, and what it is about. */
 export const answerSchema = z
   .strictObject({
     verb: z.enum(ANSWER_VERBS),
     ...author,
     /** The reason, or the guidance for the next attempt. */
     message: text,
-    /** The escalation it answers; a person may also speak unasked. */
+    /** The escalation that it answers; `null`: the person was not asked. */
     escalation: escalationIdSchema.nullable(),
     gate: z.enum(GATES).exactOptional(),
     findings: z.array(fingerprintSchema).exactOptional(),
     phase: z.enum(PHASES).exactOptional(),
     budget: budgetNameSchema.exactOptional(),
-    /** For `known`, `target` and `allow`: the tests it speaks of; without it, all that were asked about. */
+    /** For `known`, `target` and `allow`: the tests that the answer is about; absent: all tests of the question. */
     tests: texts.exactOptional(),
     /** For `raise-budget`: the new limit. */
     limit: amount.exactOptional(),
@@ -140,10 +142,10 @@ export const answerSchema = z
     ],
   });
 
-/** What the dashboard sends when a person takes the last answer back. */
+/** What the dashboard sends when a person undoes the last answer. */
 export const takenBackSchema = z.strictObject({ about: text.min(1).max(200) });
 
-/** What the dashboard sends when a person holds a story, or lets it go on. `now`: what runs for it is ended. */
+/** What the dashboard sends when a person pauses or resumes a story. `now`: also end its running work. */
 export const heldSchema = z.strictObject({
   about: text.min(1).max(200),
   /** Other stories that are paused or resumed with it. */
@@ -154,7 +156,7 @@ export const heldSchema = z.strictObject({
 /** What the dashboard sends when a person pauses or resumes every story. */
 export const pausedSchema = z.strictObject({ now: z.boolean().exactOptional() });
 
-/** What the dashboard sends when a person writes a story. `before`: the text that the editor began with. */
+/** What the dashboard sends when a person writes a story. `before`: the text that the editor started from. */
 export const storyEditSchema = z.strictObject({
   id: text.min(1).max(100),
   text: text.max(60_000),
@@ -162,7 +164,9 @@ export const storyEditSchema = z.strictObject({
   isCheck: z.boolean(),
 });
 
-/** What the dashboard sends when a person answers. Who says it is not in it: the server knows whose it is. */
+/**
+ * What the dashboard sends when a person answers. It does not name the person: the server knows whose dashboard it is.
+ */
 export const saidSchema = z.strictObject({
   /** The escalation, or the story. */
   about: text.min(1).max(200),

@@ -27,21 +27,22 @@ import { attemptOutcomeSchema, routeSchema, scopeExceptionSchema, scopeSchema, s
 import { issueText } from "./issue-text.ts";
 
 /*
- * All events, by the stream they belong to. An unknown key is an error: only Remand writes these lines, so an unknown key in the same version means that the file was edited.
+ * All events, by stream. An unknown key is an error: only Remand writes these lines, so an unknown key in the same
+ * version means that the file was edited.
  */
 const gate = z.enum(GATES);
 const sentBackBy = z.enum([...GATES, "person"]);
 const step = z.enum(STEPS);
 
-/** What is known of a journal that was lost or given up. */
+/** What is known of a journal that was lost or replaced. */
 export const lostJournalSchema = z.strictObject({
-  /** `null`: it never had one, or it cannot be read. */
+  /** `null`: the journal never had an id, or it cannot be read. */
   id: text.nullable(),
-  /** The last lines that are known: how many, and the hash of the last. */
+  /** The number of known lines, and the hash of the last one. */
   position: count,
   hash: text,
   why: text,
-  /** The file it was moved to, below the state folder; `null`: there was none. */
+  /** The file to which the lost journal was moved, below the state folder; `null`: there was no file. */
   kept: text.nullable(),
 });
 
@@ -54,11 +55,11 @@ export const PROJECT_EVENTS = [
   z.strictObject({ type: z.literal("health.checked"), healthy: z.boolean(), remaining: texts, ...cost }),
   z.strictObject({ type: z.literal("run.resumed"), ...author }),
   z.strictObject({ type: z.literal("base.moved"), commit: text }),
-  /** The first line of a journal that took the place of another. `id`: its own. */
+  /** The first line of a journal that replaced another. `id`: its own id. */
   z.strictObject({ type: z.literal("journal.replaced"), id: text, lost: lostJournalSchema, by: doer }),
 ] as const;
 
-/** Events of a story's stream or of the project's: both have budgets, and questions for people. */
+/** Events of a story's stream or of the project's stream: both have budgets, and questions for people. */
 export const ESCALATION_EVENTS = [
   z.strictObject({ type: z.literal("escalation.raised"), escalation: escalationSchema }),
   z.strictObject({ type: z.literal("person.answered"), answer: answerSchema }),
@@ -75,13 +76,13 @@ const attemptStarted = z.strictObject({
   reworkOf: sentBackBy.nullable(),
   brief: evidenceIdSchema.nullable(),
   forecastUsd: amount.nullable(),
-  /** The model that is asked for; without it, the agent's own. */
+  /** The requested model; absent: the agent's default. */
   model: text.exactOptional(),
-  /** What kept the agent from the rest of the machine: `none`, or the sandbox with what held. */
+  /** The sandbox of the agent, with the protections that worked; or `none`. */
   isolation: text.exactOptional(),
-  /** It is the stronger one, because so many attempts of this role and phase have failed. */
+  /** The stronger model is used because this many attempts of the role and phase have failed. */
   stronger: z.strictObject({ failures: count }).exactOptional(),
-  /** The conversation before was left on purpose, because so many attempts in it have failed. */
+  /** The attempt began a new conversation on purpose, because this many attempts in the previous one failed. */
   fresh: z.strictObject({ failures: count }).exactOptional(),
 });
 
@@ -91,19 +92,19 @@ const attemptFinished = z.strictObject({
   outcome: attemptOutcomeSchema,
   tree,
   commit: text,
-  /** Paths that differ from the tree the attempt began with. Taken from git, never from the agent. */
+  /** Paths that differ from the tree at the attempt's start. Taken from git, never from the agent. */
   changed: texts,
-  /** Did the phase's product change? For text phases that is a section of the story file. */
+  /** Whether the phase's product changed. For text phases the product is a section of the story file. */
   productChanged: z.boolean(),
-  /** The hash of the product where that is not the whole tree: a section, or code beside notes of Remand. */
+  /** The hash of the product if that is not the whole tree: a section, or code beside notes of Remand. */
   product: fingerprintSchema.exactOptional(),
   summary: text,
-  /** The agent's whole message, kept apart: it may be long. */
+  /** The agent's whole message, stored as evidence because it may be long. */
   message: evidenceIdSchema.exactOptional(),
-  /** What the agent printed while it worked, where that is more than its message. */
+  /** The agent's output while it worked, if it is more than its message. */
   transcript: evidenceIdSchema.exactOptional(),
   exceptions: z.array(scopeExceptionSchema).exactOptional(),
-  /** Files beyond the scope that were put back as they were, because the config says so. */
+  /** Files outside the scope that were reverted, because the config says so. */
   putBack: texts.exactOptional(),
   session: sessionSchema.exactOptional(),
   ...cost,
@@ -118,7 +119,7 @@ const sentBack = z.strictObject({
   route: routeSchema,
   scope: scopeSchema,
   brief: evidenceIdSchema,
-  /** The feedback as the story's file notes it (S4.49). */
+  /** The feedback, as it is noted in the story's file (S4.49). */
   note: evidenceIdSchema.exactOptional(),
 });
 
@@ -128,7 +129,7 @@ const findingAdjudicated = z.strictObject({
   upheld: z.boolean(),
   by: doer,
   reason: text,
-  /** How often each role was asked for it; without it, `by` was asked once. */
+  /** How often each role was asked about the finding; absent: `by` was asked once. */
   asked: byName(roleNameSchema, count).exactOptional(),
   ...cost,
 });
@@ -142,14 +143,14 @@ export const STORY_EVENTS = [
     type: z.literal("story.prepared"),
     tree,
     commit: text,
-    /** What failed at the base, each time it ran; and what failed there only once. */
+    /** What failed at the base in every run; `flaky` has what failed there only once. */
     preExisting: texts,
-    /** How the checks went before the work began; absent in older journals. */
+    /** How the checks ended before the work began; absent in older journals. */
     baseRuns: baseRunsSchema.exactOptional(),
     flaky: texts.exactOptional(),
-    /** What people called known before, in answer to the question of another story. */
+    /** Failures that people called known when they answered the question of another story. */
     known: z.array(knownFailureSchema).exactOptional(),
-    /** The checks still run on the base: `base.judged` tells how they went. */
+    /** The checks of the base are still running: `base.judged` will have their results. */
     isBaseOpen: z.literal(true).exactOptional(),
   }),
   z.strictObject({
@@ -159,7 +160,9 @@ export const STORY_EVENTS = [
     baseRuns: baseRunsSchema.exactOptional(),
   }),
   attemptStarted,
-  /** The reply could not be read. The agent is asked again, in the same conversation; what it used is paid all the same. */
+  /**
+   * The reply could not be read. The agent is asked again in the same conversation; what it used still counts as spent.
+   */
   z.strictObject({
     type: z.literal("attempt.unclear"),
     attempt: count,
@@ -176,12 +179,14 @@ export const STORY_EVENTS = [
     step,
     detail: text,
     infrastructure: z.boolean(),
-    /** Trying again cannot help before a person has changed something. */
+    /** A retry cannot help until a person has changed something. */
     lasting: z.literal(true).exactOptional(),
   }),
   z.strictObject({ type: z.literal("blame.found"), gate, blame: blameSchema, ...cost }),
   z.strictObject({ type: z.literal("lint.fixed"), tree, commit: text, changed: texts }),
-  /** The branch now has the target's newer commits; where both changed one place, the files hold conflict markers. */
+  /**
+   * The branch now has the target's newer commits. Where both changed the same lines, the files hold conflict markers.
+   */
   z.strictObject({ type: z.literal("branch.updated"), tree, commit: text, changed: texts, conflicts: texts }),
   sentBack,
   z.strictObject({ type: z.literal("tree.restored"), tree, commit: text }),
@@ -195,12 +200,12 @@ export const STORY_EVENTS = [
     type: z.literal("delivery.refused"),
     why: z.enum(["not-merged", "branch-moved"]),
     detail: text,
-    /** What the branch is at instead of the verified commit. */
+    /** The commit that the branch is at instead of the verified one. */
     commit: text.exactOptional(),
   }),
   /**
-   * A person said that they fixed it: what is in the worktree and on the branch is the story's work now. With a
-   * `branch`, the story's file named it as the one on which the work was begun.
+   * A person reported a fix: the worktree and the branch now hold the story's work. With `branch`: the story's file
+   * named this branch as the one on which the work began.
    */
   z.strictObject({
     type: z.literal("work.adopted"),
@@ -210,27 +215,27 @@ export const STORY_EVENTS = [
     by: doer,
     branch: text.exactOptional(),
   }),
-  /** `notes`: what the gates passed it in spite of. */
+  /** `notes`: what the gates passed the work in spite of. */
   z.strictObject({ type: z.literal("story.accepted"), notes: texts.exactOptional() }),
   z.strictObject({ type: z.literal("story.failed"), how: z.enum(FAILED_HOW), reason: text }),
   z.strictObject({ type: z.literal("story.flagged"), usualMs: amount, takenMs: amount }),
-  /** What ran for the story was ended, and its result is not known. */
+  /** The running step of the story was ended, and its result is unknown. */
   z.strictObject({
     type: z.literal("work.interrupted"),
     detail: text,
-    /** How the engine that ran it ended. */
+    /** How the engine that ran the step ended. */
     engine: z.exactOptional(z.enum(ENGINE_ENDS)),
-    /** `target-moved`: the step gave up itself, because its target moved; that is counted, and tried again after a pause. */
+    /** `target-moved`: the step gave up because its target moved. That is counted, and retried after a pause. */
     cause: z.literal("target-moved").exactOptional(),
-    /** The budget that was used up while it ran, and what it took until then. */
+    /** The budget that was used up during the step, and what the step used until then. */
     overrun: z.exactOptional(z.strictObject({ budget: z.enum(SPENT_BUDGETS), ...cost })),
   }),
-  /** The engine died; an agent that it had dispatched outlived it, and what ran goes on with that agent. */
+  /** The engine died, but an agent that it had dispatched outlived it. The step continues with that agent. */
   z.strictObject({ type: z.literal("work.resumed"), detail: text, engine: z.enum(ENGINE_ENDS) }),
-  /** `now`: what runs for it is ended, instead of being let end. */
+  /** `now`: the running step of the story is stopped instead of allowed to finish. */
   z.strictObject({ type: z.literal("story.held"), ...author, now: z.exactOptional(z.boolean()) }),
   z.strictObject({ type: z.literal("story.released"), ...author }),
-  /** A person takes the last answer back, as if it had not been given. Too late, it changes nothing. */
+  /** A person undoes the last answer. If work on the answer has begun, this changes nothing. */
   z.strictObject({ type: z.literal("answer.undone"), ...author }),
   z.strictObject({ type: z.literal("policy.applied"), policy: policySchema, ...author }),
 ] as const;
@@ -251,7 +256,7 @@ export type ReadRecorded =
   | { readonly ok: true; readonly recorded: Recorded }
   | { readonly ok: false; readonly problem: string };
 
-/** A line of the journal, read back; or what is wrong with it, and where. It never throws. */
+/** Reads a line of the journal, or says what is wrong with it, and where. Never throws. */
 export function readRecorded(value: unknown): ReadRecorded {
   const newer = newerVersion(value);
   if (newer !== null) {
@@ -263,7 +268,7 @@ export function readRecorded(value: unknown): ReadRecorded {
   return { ok: false, problem: read.error.issues.slice(0, MOST_ISSUES).map(issueText).join("; ") };
 }
 
-/** More than a few do not help the reader. */
+/** More issues than these do not help the reader. */
 const MOST_ISSUES = 5;
 
 function newerVersion(value: unknown): number | null {
@@ -271,7 +276,7 @@ function newerVersion(value: unknown): number | null {
   return typeof value.v === "number" && Number.isSafeInteger(value.v) && value.v > VERSION ? value.v : null;
 }
 
-/** The fold takes no notice of an event in a stream where it has no place: it would be lost without a word. */
+/** Says why an event does not belong to a stream. The fold would silently ignore it there, and it would be lost. */
 function wrongStream(story: Recorded["story"], event: Event): string | null {
   if (story === null)
     return OF_A_STORY.has(event.type) ? `${event.type} is the event of a story, and none is named` : null;

@@ -21,13 +21,13 @@ import {
   confidence,
 } from "./scalars.ts";
 
-/** One thing wrong, as it is stored: with its identity, and on the one scale of severities. */
+/** One thing wrong with the work, as it is stored: with its identity, and on the one scale of severities. */
 export const findingSchema = z.strictObject({
   id: fingerprintSchema,
   severity: z.enum(SEVERITIES),
   category: text,
   message: text,
-  /** What this run adds: values, a diff, the lines around. Shown to the agent, and no part of the identity. */
+  /** Details of this run: values, a diff, the lines around. The agent sees them; they are not part of the identity. */
   detail: text.exactOptional(),
   /** The role or the tool that reported it. */
   source: text,
@@ -39,7 +39,7 @@ export const findingSchema = z.strictObject({
   stage: text.exactOptional(),
 });
 
-/** An ordered part of a gate, or one of several perspectives looked at side by side. */
+/** An ordered part of a gate, or one of several perspectives that run side by side. */
 export const stageResultSchema = z.strictObject({
   stage: text,
   result: z.enum(RESULTS),
@@ -56,9 +56,9 @@ export const checkRunSchema = z.strictObject({
   // Some systems report a crash as a negative number.
   exitCode: z.int().nullable(),
   details: text,
-  /** How much it says of its tests by name; absent where it did not run, and in older judgements. */
+  /** How much the run reports about its tests by name; absent if it did not run, and in older judgements. */
   names: z.enum(NAME_LEVELS).exactOptional(),
-  /** How long the run took; absent where it did not run, and in older judgements. */
+  /** How long the run took; absent if it did not run, and in older judgements. */
   durationMs: amount.exactOptional(),
 });
 
@@ -68,53 +68,57 @@ export const criterionResultSchema = z.strictObject({
   evidence: text,
 });
 
-/** Two reviewers who ask for opposite things in one place. */
+/** Two reviewers who ask for opposite changes in one location. */
 export const reviewConflictSchema = z.strictObject({
   file: text,
   line: count,
   between: z.tuple([text, text]),
   says: z.tuple([text, text]),
-  /** The reviewer whose opinion counts; `null` is a tie, which a person breaks. */
+  /** The reviewer whose opinion counts; `null`: a tie, which a person decides. */
   winner: text.nullable(),
 });
 
 /**
- * What a run says of single tests and faults, by identity. The names are those of `story.prepared.preExisting`:
- * `file > test`, `file: message` for a fault that is no test, the check's own name where its output names nothing. Only
- * names that other rounds are compared by are kept: a suite of 20,000 tests that pass adds none.
+ * What a run reports about single tests and failures, by identity. The names are those of `story.prepared.preExisting`:
+ * `file > test`; `file: message` for a failure that is not a test; the check's own name if its output names nothing.
+ * Only names that are compared with other rounds are stored: a suite of 20,000 passing tests adds none.
  */
 const testIdentitiesSchema = z.strictObject({
-  /** Everything that failed, red at the base or not. */
+  /** Everything that failed, whether it also failed at the base or not. */
   failing: texts,
-  /** How many failures were counted and not named. Above 0, what is not in `failing` may have failed too. */
+  /** How many failures were counted and not named. If above 0, a test that is not in `failing` may have failed too. */
   unlisted: count,
-  /** Of what failed at the base or in this gate's last judgement: what the output or a report names as passed. */
+  /**
+   * Of the failures at the base or in this gate's last judgement: those that the output or a report names as passed.
+   */
   passing: texts,
-  /** Of `failing`: what is known to have passed at the base. What cannot be known is left out. */
+  /** Of `failing`: what is known to have passed at the base. */
   passedAtBase: texts,
-  /** Of `failing`: what is known to have passed when this gate judged last. */
+  /** Of `failing`: what is known to have passed in this gate's last judgement. */
   passedLast: texts,
   /** Checks in which a test ran: `check`, or `check in environment`. */
   ranTests: texts,
-  /** Test files and checks that did not load (a syntax error, a failed build): what their tests say is unknown. */
+  /**
+   * Test files and checks that did not load (a syntax error, a failed build): the outcome of their tests is unknown.
+   */
   notLoaded: texts,
 });
 
-/** How the checks of one gate went over the base. They are called as in `testIdentitiesSchema.ranTests`. */
+/** How the checks of one gate ended at the base. Checks are named as in `testIdentitiesSchema.ranTests`. */
 export const baseRunSchema = z.strictObject({
-  /** Checks that ended by themselves within their time limit, whatever they said. */
+  /** Checks that ended by themselves within their time limit, with any result. */
   ended: texts,
   /** Checks in which a test ran. */
   ranTests: texts,
   /** Test files and checks that did not load. */
   notLoaded: texts,
-  /** Where the outcome of every single test is kept, for checks that name them. */
+  /** The stored outcome of every single test, for checks that name their tests. */
   tests: evidenceIdSchema.exactOptional(),
-  /** How much each check says of its tests by name; absent in older runs. */
+  /** How much each check reports about its tests by name; absent in older runs. */
   names: byName(z.string(), z.enum(NAME_LEVELS)).exactOptional(),
-  /** Checks that went differently while their tests were reported by name, and therefore run without that. */
+  /** Checks whose result changed when their tests were reported by name. They run without these reports. */
   unreported: texts.exactOptional(),
-  /** Test files, and files of runners, that the checks themselves write. */
+  /** Test files, and settings of test runners, that the checks themselves write. */
   written: texts.exactOptional(),
 });
 
@@ -122,52 +126,54 @@ export const baseRunSchema = z.strictObject({
 export const contestedTestSchema = z.strictObject({
   test: text,
   why: z.enum(CONTESTED_WHY),
-  /** The test file at the base, where it is known. */
+  /** The test file at the base, if it is known. */
   file: text.exactOptional(),
-  /** It is not the base's version that speaks against the work, but one that a gate or a person has seen since. */
+  /** The failing version is not the base's, but one that a gate or a person has accepted since. */
   isOfStory: z.literal(true).exactOptional(),
 });
 
-/** How the checks of each gate went over the base; a gate that runs no check has none. */
+/** How the checks of each gate ended at the base; gates without checks have no entry. */
 export const baseRunsSchema = z.partialRecord(z.enum(GATES), baseRunSchema);
 
-/** One judgement of one gate over one tree. */
+/** The result of one gate on one tree. */
 export const judgementSchema = z.strictObject({
   gate: z.enum(GATES),
   result: z.enum(RESULTS),
   tree: treeIdSchema,
   findings: z.array(findingSchema),
-  /** The findings, by identity, that stand between this tree and a pass. */
+  /** The identities of the findings that keep this tree from passing. */
   blocking: z.array(fingerprintSchema),
-  /** What failed, normalized; equal fingerprints are the same failure. */
+  /** A fingerprint of the normalized failure: equal fingerprints mean the same failure. */
   failure: fingerprintSchema.exactOptional(),
   stages: z.array(stageResultSchema).exactOptional(),
   runs: z.array(checkRunSchema).exactOptional(),
   criteria: z.array(criterionResultSchema).exactOptional(),
   tests: z.strictObject({ total: count, passed: count, failed: count, skipped: count }).exactOptional(),
-  /** Absent in judgements of gates that run no check, and in older ones: then nothing is known of single tests. */
+  /** Absent for gates without checks, and in older judgements: then nothing is known about single tests. */
   identities: testIdentitiesSchema.exactOptional(),
-  /** In per cent. */
+  /** In percent. */
   coverage: z.strictObject({ lines: amount, branches: amount.nullable() }).exactOptional(),
-  /** The most that was measured so far, which later rounds are held against. Coverage is in per cent. */
+  /** The highest values measured so far, with which later rounds are compared. Coverage is in percent. */
   most: z
     .strictObject({
-      /** Tests that ran. */
+      /** The number of tests that ran. */
       tests: count.exactOptional(),
       lines: amount.exactOptional(),
       branches: amount.exactOptional(),
     })
     .exactOptional(),
-  /** Tests, or whole checks, that gave two answers about one tree. */
+  /** Tests, or whole checks, with two different results on one tree. */
   flaky: texts.exactOptional(),
-  /** What a pass does not show, or was given in spite of: known failures, quarantined tests, no test of the change. */
+  /**
+   * What a pass does not show, or was given in spite of: known failures, quarantined tests, a change without a test.
+   */
   notes: texts.exactOptional(),
   /**
-   * Of a gate that runs tests: those of the base that the work changed or removed, without a license to. Of a reviewer:
-   * those that it was asked to rule on; its pass lets them through.
+   * Of a gate that runs tests: tests of the base that the work changed or removed without a license. Of a reviewer: the
+   * tests that it was asked to rule on; its pass accepts them.
    */
   contested: z.array(contestedTestSchema).exactOptional(),
-  /** Hidden checks ran: how many failures there were, and where a person reads what failed. */
+  /** The result of hidden checks: the number of failures, and the report that a person can read. */
   hidden: z.strictObject({ failed: count, report: evidenceIdSchema }).exactOptional(),
   ciClass: z.enum(CI_CLASSES).exactOptional(),
   tddPhase: z.enum(TDD_PHASES).exactOptional(),
@@ -179,20 +185,22 @@ export const judgementSchema = z.strictObject({
   context: texts.exactOptional(),
   /** The critic's assessment, by aspect. */
   quality: byName(text, text).exactOptional(),
-  /** Where the auditor contradicts the critic, or the engine's own runs: in a sentence. */
+  /** How the auditor contradicts the critic, or the engine's own runs, in a sentence. */
   disagreement: text.exactOptional(),
-  /** The reviewer failed the work and, even when asked, could not say for what. */
+  /** The reviewer failed the work and, even when asked again, gave no reason. */
   isBestEffort: z.boolean().exactOptional(),
-  /** Of an error: there is no use in judging again before this moment. */
+  /** Of an error: a retry before this time would fail again. */
   retryAt: amount.exactOptional(),
-  /** How often each role was asked for it, and the conversations that it may be asked in again. */
+  /** How often each role was asked, and the conversations in which it can be asked again. */
   asked: byName(roleNameSchema, count).exactOptional(),
   sessions: byName(roleNameSchema, sessionSchema).exactOptional(),
   evidence: z.array(evidenceIdSchema),
   ...cost,
 });
 
-/** What a reviewer is asked for where it can answer with data: the review of S4.40, with what the other sources add to it. */
+/**
+ * The verdict of a reviewer that can answer with data: the review of S4.40, with the additions of the other sources.
+ */
 export const verdictSchema = z.strictObject({
   id: text.exactOptional(),
   passed: z.boolean(),
@@ -211,7 +219,7 @@ export const verdictSchema = z.strictObject({
   context: texts.exactOptional(),
 });
 
-/** The same for an agent that can be held to a schema. */
+/** The same as a JSON schema, for an agent whose output can be constrained by one. */
 export const verdictJsonSchema = (): object => z.toJSONSchema(verdictSchema, { io: "input" });
 
 export const suspectSchema = z.strictObject({
@@ -219,9 +227,9 @@ export const suspectSchema = z.strictObject({
   line: count,
   endLine: count.exactOptional(),
   symbol: text.exactOptional(),
-  /** What the change did there, in a few words. */
+  /** What the change did in this location, in a few words. */
   change: text,
-  /** Where the change came from, as far as that is known: the commit, and the work it was part of. */
+  /** The commit of the change and the work that it was part of, if known. */
   commit: text.exactOptional(),
   story: text.exactOptional(),
   attempt: count.exactOptional(),
@@ -233,15 +241,18 @@ export const suspectSchema = z.strictObject({
 
 export const blameSchema = z.strictObject({
   verdict: z.enum(BLAME_VERDICTS),
-  /** `proven`: shown by running, both ways. `ranked`: the likeliest, by reading alone. */
+  /**
+   * `proven`: the failure was shown, by running, to come and go with the change. `ranked`: the likeliest change, by
+   * reading alone.
+   */
   basis: z.enum(["proven", "ranked"]),
   confidence,
   suspects: z.array(suspectSchema),
-  /** Of `multi`: none of the suspects causes it alone, all of them together do. */
+  /** Of `multi`: none of the suspects causes the failure alone, but all of them together do. */
   together: z.boolean().exactOptional(),
-  /** Of `ranked`: without the suspects the tests pass each time; only the other direction could not be run. */
+  /** Of `ranked`: without the suspects the tests pass every time; only the opposite could not be run. */
   shown: z.boolean().exactOptional(),
-  /** Of `culprit`: a slip in code that is new with the failing tests. */
+  /** Of `culprit`: a mistake in code that is as new as the failing tests. */
   newCode: z.boolean().exactOptional(),
   explanation: text,
   testRuns: count,

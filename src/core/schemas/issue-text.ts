@@ -2,8 +2,8 @@ import type { z } from "zod";
 import { plainText } from "../../stdx/plain-text.ts";
 
 /**
- * What a schema found, in a line: the path of the field, and what is wrong with it. Keys come from the document,
- * so they are quoted and cut: a message must not be as long, or as strange, as what it complains about.
+ * Describes a schema issue on one line: the path of the field, and the problem. Keys come from the document, so they
+ * are quoted and shortened.
  */
 export function issueText(issue: z.core.$ZodIssue): string {
   return `${pathText(issue.path)}: ${whatIsWrong(issue)}`;
@@ -40,7 +40,7 @@ function quoteKey(key: string): string {
 
 type SchemaIssue = z.core.$ZodIssue;
 
-/** What should stand there, in plain words, whatever the schema's library would say. */
+/** Says in plain words what was expected, independent of the schema library's own message. */
 export function expectedWords(issue: SchemaIssue): string {
   switch (issue.code) {
     case "invalid_type":

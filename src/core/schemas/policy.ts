@@ -10,49 +10,52 @@ import { scopeExceptionsSchema } from "./story.ts";
 
 export const deliverySchema = z.enum(["branch", "merge", "pull-request"]);
 
-/** `null` is no limit. */
+/** `null`: no limit. */
 const spendLimits = z.strictObject({
   costUsd: amount.nullable(),
   tokens: amount.nullable(),
   timeMs: amount.nullable(),
 });
 
-/** Every loop has its own bound; only `failures` (and `iterations`, `perLocation`) count rework. */
+/** The bounds of all loops. Only `failures`, `iterations` and `perLocation` count rework. */
 const limits = z.strictObject({
-  /** The N-th failed judgement of a gate escalates instead of sending back. `null`: `iterations` is the bound. */
+  /**
+   * The N-th failed judgement of a gate raises an escalation instead of a rework. `null`: only `iterations` limits
+   * them.
+   */
   failures: byGateOr(count.nullable(), null),
   /** Attempts of a whole story. */
   iterations: count,
-  /** Failures blamed on one place without a pass between them. */
+  /** Failures blamed on one location without a pass between them. */
   perLocation: count,
-  /** A gate that breaks, again and again. */
+  /** Errors of a gate in a row. */
   errors: count,
   inconclusives: count,
-  /** `blocked` judgements of one story, each after infrastructure was called healthy again. */
+  /** `blocked` judgements of one story, each after infrastructure was reported healthy again. */
   blocked: count,
-  /** Dispatches in a row that ended in nothing usable. */
+  /** Dispatches in a row without a usable result. */
   agentFailures: count,
-  /** Timeouts of one story, over its whole life. */
+  /** Timeouts of one story, never reset. */
   timeouts: count,
   rateLimits: count,
   refusals: count,
   dependencyWaits: count,
   /**
-   * Times the target may move under finished work before a person is asked; rules stored without it:
+   * How often the target may move under finished work before a person is asked; absent in older policies:
    * `DEFAULT_TARGET_MOVES`.
    */
   targetMoves: count.exactOptional(),
-  /** Times an agent is asked to say it again before its attempt counts as unclear. */
+  /** How often an agent is asked to repeat its reply before its attempt counts as unclear. */
   clarifications: count,
-  /** Retries of an outside CI run that failed for reasons of its own. */
+  /** Retries of an outside CI run whose failure the work did not cause. */
   ciRetries: count,
   remediations: count,
   transientRetries: count,
-  /** First wait before a retry; each further one doubles it. */
+  /** The wait before the first retry; each further wait doubles it. */
   backoffMs: amount,
   timeoutMs: z.strictObject({ developer: amount, critic: amount, auditor: amount, remediation: amount }),
   story: spendLimits,
-  /** `actions`: attempts and gate runs of all stories together; rules stored without it have no such limit. */
+  /** `actions`: attempts and gate runs of all stories together; absent in older policies: no limit. */
   run: spendLimits.extend({ actions: count.nullable().exactOptional() }),
 });
 
@@ -61,20 +64,20 @@ export const gateRulesSchema = z.strictObject({
   failOn: z.strictObject(each(SEVERITIES, count.exactOptional())),
   /** Every finding must be fixed, whatever its severity (S0.13). */
   everyFinding: z.boolean(),
-  /** Paths that can change this gate's evidence; empty means all. */
+  /** Paths that can change this gate's evidence; empty: all paths. */
   affectedBy: texts,
-  /** Paths that cannot, even if the above says so. */
+  /** Paths that cannot change it, even if `affectedBy` matches them. */
   unaffectedBy: texts,
-  /** Ordered stages, or perspectives looked at side by side; empty for a gate without parts. */
+  /** Ordered stages, or perspectives that run side by side; empty for a gate without parts. */
   stages: texts,
   stageOrder: z.enum(["in-order", "side-by-side"]),
-  /** Is the change that caused a failure looked for before the work goes back? */
+  /** Whether blame searches for the change that caused a failure before the work is sent back. */
   blame: z.boolean(),
   /** What happens after a failure that blame cannot explain. */
   onUnexplained: z.enum(["escalate", "send-back"]),
 });
 
-/** Of a gate that was added after the policy was stored: no phase of that policy has it. */
+/** Rules of a gate that was added after the policy was stored: no phase of that policy has it. */
 const RULES_OF_UNKNOWN_GATE: z.output<typeof gateRulesSchema> = {
   failOn: {},
   everyFinding: false,
@@ -86,12 +89,12 @@ const RULES_OF_UNKNOWN_GATE: z.output<typeof gateRulesSchema> = {
   onUnexplained: "send-back",
 };
 
-/** A failure that a person knows about: it was there before the work, and is neither its target nor its fault. */
+/** A failure that a person knows about: it existed before the work, and the work neither caused it nor must fix it. */
 export const knownFailureSchema = z.strictObject({
   /** The name of a test, its file, or a pattern of either. */
   test: text,
   reason: text,
-  /** Who said so in answer to a question; without it, the configuration did. */
+  /** The person who said so when answering a question; absent: the configuration says so. */
   by: text.exactOptional(),
 });
 
@@ -102,21 +105,21 @@ const roles = z.strictObject({
   stage: rolesByName,
   critic: roleNameSchema,
   auditor: roleNameSchema,
-  /** Rules stored without it: `DEFAULT_ORACLE`. */
+  /** Absent in older policies: `DEFAULT_ORACLE`. */
   oracle: roleNameSchema.exactOptional(),
   remediation: roleNameSchema,
   healthCheck: roleNameSchema,
   adjudicator: roleNameSchema,
   ciIntegration: roleNameSchema,
   fallback: rolesByName,
-  /** What changes about a role whose work keeps failing; without it, nothing. */
+  /** What changes for a role whose work keeps failing; absent: nothing. */
   reinforcement: z
     .array(
       z.strictObject({
         role: roleNameSchema,
-        /** Another model, from the attempt after that many failures in one phase on. */
+        /** Another model, once this many attempts in one phase have failed. */
         stronger: z.strictObject({ model: text, after: count }).exactOptional(),
-        /** After that many failures in one conversation the next attempt begins a new one. */
+        /** After this many failures in one conversation, the next attempt begins a new one. */
         freshAfter: count.exactOptional(),
       }),
     )
@@ -124,8 +127,8 @@ const roles = z.strictObject({
 });
 
 /**
- * The rules a story runs under, resolved: every value is there. A story keeps the policy it started with. Config (files,
- * presets, flags) is turned into one of these before anything is decided.
+ * The rules of a story, with every value resolved. A story keeps the policy it started with. Config (files, presets,
+ * flags) becomes a policy before anything is decided.
  */
 export const policySchema = z.strictObject({
   preset: z.enum(PRESETS),
@@ -136,12 +139,12 @@ export const policySchema = z.strictObject({
   /** Zero switches a rule off. */
   stall: z.strictObject({
     ...byStopSetting({ count: () => count, flag: () => z.boolean() }),
-    /** Extra rounds for work that got strictly better each time. */
+    /** Extra rounds for work that improved in every round. */
     grace: count,
   }),
   gates: byGateOr(gateRulesSchema, RULES_OF_UNKNOWN_GATE),
   roles,
-  /** Every condition that is given must hold. The first specialist that fits is taken. */
+  /** All given conditions must hold. The first specialist that matches is chosen. */
   specialists: z.array(
     z.strictObject({
       role: roleNameSchema,
@@ -150,39 +153,39 @@ export const policySchema = z.strictObject({
       categories: texts.exactOptional(),
     }),
   ),
-  /** How many may work at once. */
+  /** How many of each may run at once. */
   concurrency: z.strictObject({
     developers: count,
     critics: count,
     auditors: count,
     checks: count,
-    /** Stories in flight; `null` is no limit of its own. */
+    /** Stories in progress; `null`: no limit of its own. */
     stories: count.nullable(),
   }),
   onExhausted: z.enum(["manual", "error", "skip"]),
   circuitBreaker: z.boolean(),
-  /** What is done with work that passed all gates. */
+  /** How work that passed all gates is delivered. */
   deliver: deliverySchema,
   merge: z.enum(["manual", "auto"]),
   scope: z.strictObject({
     exceptions: scopeExceptionsSchema,
-    /** What is done with changes beyond the scope that no reason excuses. */
+    /** What happens to changes outside the scope that no reason excuses. */
     outside: z.enum(["send-back", "revert"]),
     testPaths: texts,
     typePaths: texts,
   }),
-  /** Failures of the base that people know about; without it, none. */
+  /** Failures at the base that people know about; absent: none. */
   knownFailures: z.array(knownFailureSchema).exactOptional(),
-  /** Is work refused that no test shows? Without it, no. */
+  /** Whether work is rejected if no test covers it; absent: no. */
   requireTest: z.boolean().exactOptional(),
 });
 
-/** The same schema under each of the names. */
+/** Returns an object with the same schema under each name. */
 function each<Name extends string, Schema>(names: readonly Name[], schema: Schema): Record<Name, Schema> {
   return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
 }
 
-/** The schema for each gate. For a gate that an older policy lacks, this value is read. */
+/** Returns an object with the schema for each gate. `older` is the value for a gate that an older policy lacks. */
 function byGateOr<Schema extends z.ZodType>(schema: Schema, older: z.output<Schema>) {
   const withDefault = schema.default(older as never) as unknown as Schema;
   return z.strictObject(byGate((gate) => (GATE_REGISTRY[gate].isInEveryPolicy ? schema : withDefault)));

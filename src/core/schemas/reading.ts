@@ -3,7 +3,7 @@ import { SEVERITIES } from "../gates/finding.ts";
 import { INCOMPLETE_CATEGORIES, READING_RESULTS, SIGNALS } from "../stories/reading.ts";
 import { count, text, texts, confidence, type Stored } from "./scalars.ts";
 
-/** What `remand parse --json` prints. */
+/** The format of what `remand parse --json` prints. */
 const READING_DOCUMENT = "remand.reading/1";
 
 const orNull = <T extends z.ZodType>(schema: T): z.ZodNullable<T> => z.nullable(schema);
@@ -16,7 +16,7 @@ const finding = z.strictObject({
   message: text,
   suggestedFix: orNull(text),
   criterion: orNull(text),
-  /** In a re-review: was the earlier finding ADDRESSED, or NOT. */
+  /** In a re-review: whether the earlier finding is ADDRESSED or NOT. */
   status: orNull(text),
 });
 
@@ -25,7 +25,7 @@ export const readingSchema = z.strictObject({
   kind: z.enum(["signal", "verdict", "unknown"]),
   signal: orNull(z.enum(SIGNALS)),
   id: orNull(text),
-  /** `null` when no id was expected. */
+  /** `null` if no id was expected. */
   idMatches: orNull(z.boolean()),
   result: z.enum(READING_RESULTS),
   findings: z.array(finding),
@@ -53,13 +53,13 @@ export const readingSchema = z.strictObject({
   ),
   priority: orNull(z.enum(["HIGH", "MEDIUM", "LOW"])),
   summary: orNull(text),
-  /** What was odd about the text, each in a sentence. An unknown reading always has at least one. */
+  /** Problems with the text, each as a sentence. An unknown reading always has at least one. */
   problems: texts,
 });
 
 export type ReadingDocument = Stored<typeof readingSchema>;
 
-/** What the oracle answers (S3.1). */
+/** The reply of the oracle (S3.1). */
 export const oracleVerdictSchema = z.looseObject({
   converged: z.boolean().nullish(),
   verdict: z.enum(["pass", "fail", "partial"]).nullish(),

@@ -6,8 +6,8 @@ import { issueText } from "./issue-text.ts";
 import { count } from "./scalars.ts";
 
 /*
- * What agents report by calling a tool. Each input becomes the value that a verdict in a message would be, and goes
- * through the same rules. Lengths are bounded: the words come from a model.
+ * What agents report by calling a tool. Each input is converted to the value that a verdict in a message would have,
+ * and is checked by the same rules. Lengths are bounded, because a model writes the text.
  */
 const words = z.string().trim().min(1).max(20_000);
 const few = z.array(words).max(200);
@@ -99,7 +99,7 @@ const INPUTS = {
 
 export type ReportTool = keyof typeof INPUTS;
 
-/** What a report says. `value` is what a verdict in a message would be; a dispute stands beside the report. */
+/** A report of an agent. `value` is what a verdict in a message would have; a dispute comes in addition to a report. */
 export type ReadToolReport =
   | { readonly ok: true; readonly story: string; readonly value: Readonly<Record<string, unknown>> }
   | { readonly ok: true; readonly story: string; readonly dispute: { readonly about: string; readonly reason: string } }
@@ -110,7 +110,7 @@ export const reportInputSchema = (name: ReportTool): object => {
   return schema;
 };
 
-/** Reads the input of a report; what is wrong with it is said field by field. It never throws. */
+/** Reads the input of a report, or describes its problems field by field. Never throws. */
 export function readToolReport(name: ReportTool, input: unknown): ReadToolReport {
   switch (name) {
     case "report_ready":
@@ -157,7 +157,7 @@ function toToolReport<T extends { readonly story: string }>(
 
 const MOST = 20;
 
-/** The `rework-log.json` of S1.44, for reading a trail back. */
+/** The `rework-log.json` of S1.44, to read a trail. */
 const findingSchema = z.strictObject({
   severity: z.enum(["CRITICAL", "IMPORTANT", "SUGGESTION"]),
   file: z.string().nullable(),
@@ -172,7 +172,7 @@ const survivorSchema = z.strictObject({
   recommended_test: z.string(),
 });
 
-/** S1.45 shows the first two; the others are what the gate provides by S1.4, S1.27 and S0.19. */
+/** S1.45 defines the first two; the others hold what the gate reports by S1.4, S1.27 and S0.19. */
 const triggerSchema = z.union([
   z.strictObject({ stage: z.string(), findings: z.array(findingSchema) }),
   z.strictObject({ survivors: z.array(survivorSchema), score: z.string() }),

@@ -12,29 +12,28 @@ import {
 } from "../events/ids.ts";
 
 /*
- * The plain values that stored documents are made of. None of the numbers may be infinite or no number at all:
- * JSON would turn those into `null` on the way to the disk.
+ * The plain values that stored documents consist of. No number may be infinite or NaN: JSON would store `null` instead.
  */
 export const text = z.string();
 export const texts = z.array(text);
 
-/** How many, or which one of several. */
+/** A number of things, or the number of one of them. */
 export const count = z.int().min(0);
 
-/** Money, a length of time, a moment in milliseconds since 1970. */
+/** Money, a duration, or a time in milliseconds since 1970. */
 export const amount = z.number().min(0);
 
 export const confidence = z.number().min(0).max(1);
 
-/** Text that says something: more than white space. */
+/** More than white space. */
 const SAYS_SOMETHING = /\S/;
 
-/** The person who did it. An answer without a name is not accepted. */
+/** The person who did something. An answer without a name is rejected. */
 export const doer = text.regex(SAYS_SOMETHING, { error: "a name is needed: who did this?" });
 
 export const saysSomething = (words: string): boolean => SAYS_SOMETHING.test(words);
 
-/** What a piece of work used. An agent that did not say what it cost leaves the first two out. */
+/** What a piece of work used. The first two are absent if the agent did not report its cost. */
 export const cost = {
   costUsd: amount.exactOptional(),
   tokens: count.exactOptional(),
@@ -42,8 +41,8 @@ export const cost = {
 };
 
 /*
- * The one place where text that was read becomes a branded id. A brand exists for the compiler alone, so the
- * schema stays a plain check of a string and only its type is changed.
+ * The only code that turns text into branded ids. A brand exists only for the compiler, so the schema checks a plain
+ * string and only its type changes.
  */
 export const storyIdSchema = brandSchema<StoryId>(
   z.string().regex(STORY_ID_PATTERN, { error: "an id has letters, digits, dots, dashes and underscores, at most 100" }),
@@ -59,8 +58,8 @@ export function brandSchema<Id extends string>(schema: z.ZodString): z.ZodType<I
 }
 
 /**
- * Values by a name that people, or agents, chose. `__proto__` is no such name: zod would leave it out without a word,
- * and what was stored would not be what is read.
+ * Values by a name that people or agents chose. `__proto__` is refused: zod would silently drop it, and the stored
+ * value would differ from the one that is read.
  */
 export function byName<Key extends z.core.$ZodRecordKey, Value extends z.ZodType>(
   key: Key,
@@ -81,14 +80,14 @@ function isObject(value: unknown): value is object {
 export const sessionSchema = z.strictObject({
   agent: text,
   id: text,
-  /** The worker whose machine keeps it; other workers cannot resume it. Absent where there is only one machine. */
+  /** The worker whose machine stores it; other workers cannot resume it. Absent if there is only one machine. */
   host: text.exactOptional(),
-  /** What the whole conversation has used so far, where the agent counts it so. */
+  /** What the whole conversation has used so far, if the agent reports totals. */
   totals: z
     .strictObject({
       tokens: count,
       costUsd: amount.exactOptional(),
-      /** Of the tokens, the input; and of that, what was read from a cache. */
+      /** How many of the tokens are input, and how much of the input was read from a cache. */
       input: count.exactOptional(),
       cached: count.exactOptional(),
     })
@@ -108,7 +107,7 @@ export const peopleSchema = z
   .describe("Who may answer on the forge, by name, with the account there. Only in your own configuration.")
   .optional();
 
-/** Mutants that people called equivalent (S1.15 wants all others killed). */
+/** Planted faults that people called equivalent (S1.15 requires that all others are found). */
 export const equivalentMutantsSchema = z
   .array(
     z.strictObject({
@@ -120,7 +119,7 @@ export const equivalentMutantsSchema = z
   )
   .describe("Mutants that change no behavior, so that no test can notice them. They are shown and not counted.");
 
-// The message of a format says what is expected, as a noun; the report adds the key before it and the value after it.
+// The message of a format states what is expected, as a noun; the report puts the key before it and the value after it.
 export const word = z
   .string()
   .regex(
@@ -130,7 +129,7 @@ export const word = z
 export const line = z.string().min(1).max(2000);
 export const globs = z.array(line);
 
-/** Who gets a failure instead of the developer. */
+/** A role that gets a failure instead of the developer. */
 export const specialistSchema = z.strictObject({
   role: word.describe("Name of the role that gets the failure."),
   languages: z
@@ -144,7 +143,7 @@ export const specialistSchema = z.strictObject({
     .optional(),
 });
 
-/** The type of what a schema reads: deeply readonly, so that stored values are never changed in place. */
+/** The type of a schema's output: deeply readonly, so that stored values are never changed in place. */
 export type Stored<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
 
 type DeepReadonly<T> = T extends Leaf ? T : { readonly [Key in keyof T]: DeepReadonly<T[Key]> };

@@ -1,15 +1,15 @@
 /**
- * What the rest of the code asks about a kind of agent (`agents.<role>.use`). A new one is one row here, one in
+ * What the rest of the code asks about an agent client (`agents.<role>.use`). A new client is one row here, one in
  * `src/agents/registry.ts`, and its own folder.
  */
 interface AgentClient {
-  /** A provider's own program, found by its name: `use` alone is enough to start it. */
+  /** Whether the client is a provider's own program, which `use` alone can start by its name. */
   readonly isProgram: boolean;
-  /** What to write where `agents.<role>.command` is missing; `null` where it may be. */
+  /** What to write if `agents.<role>.command` is missing; `null` if it is not needed. */
   readonly commandHint: string | null;
-  /** Can it change files? One that cannot can only review. */
+  /** Whether the client can change files. A client that cannot can only review. */
   readonly changesFiles: boolean;
-  /** What the doctor looks at: the client itself, with these of its settings, or only the program of its command. */
+  /** What `remand doctor` checks: the client itself with these of its settings, or only the program of its command. */
   readonly probed: "program" | readonly ("command" | "args" | "env" | "model")[];
 }
 
@@ -42,7 +42,7 @@ export const AGENT_CLIENTS: Readonly<Record<AgentClientName, AgentClient>> = ROW
 
 export const AGENT_CLIENT_NAMES = Object.keys(ROWS) as readonly AgentClientName[];
 
-/** Those that Remand starts by their name, without a command of the user's. */
+/** Clients that Remand starts by their program's name, without a configured command. */
 export const CLIENT_PROGRAMS = AGENT_CLIENT_NAMES.filter(
   (name): name is ClientProgram => AGENT_CLIENTS[name].isProgram,
 );

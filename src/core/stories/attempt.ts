@@ -10,27 +10,27 @@ export interface AttemptSummary {
   readonly phase: Phase;
   readonly role: RoleName;
   readonly tddPhase?: TddPhase;
-  /** The gate, or the person, that sent it back; `null` for new work. */
+  /** The gate, or the person, that sent the work back; `null` for new work. */
   readonly reworkOf: GateName | "person" | null;
   readonly outcome: AttemptOutcome["type"] | "running" | "interrupted";
-  /** The model that was asked for; without it, the agent's own. */
+  /** The requested model; absent: the agent's default. */
   readonly model?: string;
-  /** It began a new conversation, on purpose. */
+  /** The attempt began a new conversation on purpose. */
   readonly fresh?: true;
-  /** How often it was asked to say it again. */
+  /** How often the agent was asked to repeat its reply. */
   readonly asked: number;
   readonly tree: TreeId | null;
-  /** What it did, in the agent's words, shortened. */
+  /** What the attempt did, in the agent's words, shortened. */
   readonly summary: string;
-  /** Why its work was not good enough; empty while that is not known. */
+  /** Why the work was rejected; empty while that is not known. */
   readonly failed: string;
-  /** The blocking findings of the gates that rejected it, most severe first; capped in number and length. */
+  /** The blocking findings of the gates that rejected the work, most severe first; limited in number and length. */
   readonly findings?: readonly AttemptFinding[];
-  /** How many blocking findings the cap left out. */
+  /** How many blocking findings the limit left out. */
   readonly findingsLeftOut?: number;
 }
 
-/** A blocking finding of an attempt, with the newest word of its gate about it. */
+/** A blocking finding of an attempt, with the newest result of its gate. */
 export interface AttemptFinding {
   readonly id: Fingerprint;
   readonly gate: GateName;
@@ -38,13 +38,13 @@ export interface AttemptFinding {
   readonly title: string;
   readonly file?: string;
   readonly line?: number;
-  /** `lighter`: the gate still reports it, and no longer blocks on it. */
+  /** `lighter`: the gate still reports the finding, but no longer blocks on it. */
   readonly standing: "open" | "fixed" | "lighter";
   /** The attempt in which the gate last gave a verdict. */
   readonly judgedIn: number;
-  /** The attempt that had fixed it, where it came back since. */
+  /** The attempt that had fixed it, if it came back since. */
   readonly fixedIn?: number;
 }
 
-/** How a dispatch ended. Only `ready` goes on to the gates; none of the others charges a rework budget. */
+/** How a dispatch ended. After `ready` the gates run; no other outcome charges a rework budget. */
 export type AttemptOutcome = Stored<typeof attemptOutcomeSchema>;

@@ -8,9 +8,12 @@ import type { TriedAndFailed } from "./escalation.ts";
 
 type BriefDocument = Stored<typeof briefSchema>;
 
-/** Where a brief holds more than its document: gates and severities are resolved, and gates report more than people write. */
+/**
+ * The parts of a brief that differ from its document: gates and severities are resolved, and gates report more than
+ * people write.
+ */
 interface ResolvedParts {
-  /** The gate that failed; a person may send work back without one. */
+  /** The gate that failed, or `person` for work that a person sent back without one. */
   readonly gate: GateName | "person";
   readonly variant: BriefVariant;
   readonly required: readonly Finding[];
@@ -21,10 +24,10 @@ interface ResolvedParts {
   readonly runs: readonly CheckRun[];
 }
 
-/** What goes back to the agent: everything the next attempt needs, and nothing that could mislead it. */
+/** The feedback for the agent: everything that the next attempt needs. */
 export type Brief = Omit<BriefDocument, "schema" | keyof ResolvedParts> & ResolvedParts;
 
-/** How its receiver says that it is done: in its last message, by a tool, or (inside a client) by wanting to stop. */
+/** How the agent reports that it is done: in its last message, by a tool, or (inside a client) by trying to stop. */
 export const REPORT_WAYS = ["signal", "tool", "stop"] as const;
 export type ReportWay = (typeof REPORT_WAYS)[number];
 

@@ -2,16 +2,16 @@ import type { budgetNameSchema } from "../schemas/escalation.ts";
 import type { Stored } from "../schemas/scalars.ts";
 import { countText } from "../../stdx/plain-text.ts";
 
-/** A limit with a counter. The word in front of the colon says what is counted. */
+/** A limit with a counter. The word before the colon names the counter. */
 export type BudgetName = Stored<typeof budgetNameSchema>;
 
-/** Budgets of money, tokens and time: of a story, and of the whole run. They can be used up while something runs. */
+/** Budgets of money, tokens and time, of a story and of the whole run. They can be used up in the middle of a step. */
 export const SPENT_BUDGETS = ["cost", "tokens", "time", "run-cost", "run-tokens", "run-time"] as const;
 export type SpentBudget = (typeof SPENT_BUDGETS)[number];
 
-/** No setting may allow more failed judgements of one gate than this. */
+/** The highest number of failed judgements of one gate that a setting may allow. */
 export const FAILURE_CEILING = 10;
-/** A person is asked when the engine has died this often in the same step of a story, with no progress in between. */
+/** How often the engine may die in the same step of a story, without progress in between, before a person is asked. */
 export const ENGINE_DEATHS = 3;
 export const WARN_AT = 0.8;
 
@@ -19,14 +19,14 @@ export interface Spent {
   readonly costUsd: number;
   readonly tokens: number;
   readonly timeMs: number;
-  /** Some agent did not say what it cost: the sum is a floor, and is shown as one. */
+  /** Some agent did not report its cost: the sum is a minimum, and is shown as one. */
   readonly costUnknown: boolean;
 }
 
 export const NOTHING_SPENT: Spent = { costUsd: 0, tokens: 0, timeMs: 0, costUnknown: false };
 
 /**
- * The one place where money is added. Binary fractions leave a rest (`0.1 + 0.2`), which is rounded off here: a
+ * The only place where money is added. Binary fractions leave a remainder (`0.1 + 0.2`), which is rounded off here: a
  * billionth of a dollar is less than any provider's price of one token.
  */
 export function addUsd(a: number, b: number): number {
@@ -49,23 +49,23 @@ export function spend(
 }
 
 /**
- * Failures and reworks together, to prevent off-by-one misreadings: the first failure is of work that was no rework
- * yet.
+ * Formats failures and reworks together, to prevent off-by-one misreadings: the first failure is of work that was not a
+ * rework yet.
  */
 export function countedBothWays(failures: number, limit: number): string {
   return `failure ${failures} of ${limit}, rework ${Math.max(0, failures - 1)} of ${limit - 1}`;
 }
 
 /**
- * The same for work that is on its way back: which rework this is, and which failure led to it. Where a person sent it
- * back no failure did, and the count starts over.
+ * Formats the counts for work that is sent back: which rework this is, and which failure led to it. If a person sent it
+ * back, no failure did, and the count starts over.
  */
 export function countedGoingBack(failures: number, limit: number): string {
   if (failures === 0) return `sent back by a person; the failure count starts over, ${limit} at most`;
   return `rework ${Math.min(failures, limit - 1)} of ${limit - 1}, after failure ${failures} of ${limit}`;
 }
 
-/** A limit with its unit, as in "the $3.00 budget" or "the 30-minute budget". */
+/** Formats a limit with its unit, as in "the $3.00 budget" or "the 30-minute budget". */
 export function limitText(budget: BudgetName, limit: number): string {
   const unit = unitOf(budget);
   return unit === "$" ? `$${limit.toFixed(2)}` : `${amountIn(unit, limit)}-${unit}`;

@@ -9,8 +9,8 @@ import type { Phase, TddPhase } from "./story.ts";
 import type { Route, Scope } from "./scope.ts";
 
 /**
- * What to do next. `key` is the story and the number of its events when this was decided: doing the same
- * command twice is noticed by it, and a worker that lost its place is refused.
+ * What to do next. `key` is the story and the number of its events at the decision. It shows that a command was done
+ * already, and that a worker has been replaced.
  */
 export type Command = { readonly key: string } & (StoryCommand | ProjectCommand);
 
@@ -22,7 +22,7 @@ export type StoryAction =
   | StartAttempt
   | { readonly type: "ask-again"; readonly attempt: number; readonly times: number }
   | StartGate
-  /** What runs is gone on with: its agent outlived the engine that dispatched it. */
+  /** Continues a step whose agent outlived the engine that dispatched it. */
   | { readonly type: "resume-work"; readonly work: StartAttempt | StartGate }
   | { readonly type: "find-blame"; readonly gate: GateName; readonly tree: TreeId }
   | { readonly type: "fix-lint" }
@@ -34,7 +34,7 @@ export type StoryAction =
       readonly type: "deliver";
       readonly how: Policy["deliver"];
       readonly approvedBy?: string;
-      /** This person says that it is merged: it is checked, and nothing is merged. */
+      /** The person who says that the work is merged: that is checked, and nothing is merged. */
       readonly claimedBy?: string;
       readonly drop?: string;
     }
@@ -64,13 +64,13 @@ export interface StartAttempt {
   readonly role: RoleName;
   readonly tddPhase?: TddPhase;
   readonly reworkOf: GateName | "person" | null;
-  /** Was the last reply unreadable? Then the prompt spells out the format. */
+  /** Whether the last reply was unreadable, so that the prompt explains the format in full. */
   readonly spellOutFormat: boolean;
   readonly timeoutMs: number;
   readonly forecastUsd: number | null;
-  /** Another model than the role's usual one, and how many failures it takes the place after. */
+  /** A model that replaces the role's usual one after this many failures. */
   readonly stronger?: { readonly model: string; readonly failures: number };
-  /** The conversation so far is left, after so many failures in it. */
+  /** Begins a new conversation after this many failures in the previous one. */
   readonly fresh?: { readonly failures: number };
 }
 
@@ -78,11 +78,11 @@ export interface StartGate {
   readonly type: "start-gate";
   readonly gate: GateName;
   readonly tree: TreeId;
-  /** The stages to run; those before them keep their pass. Empty for a gate without stages. */
+  /** The stages to run; earlier stages keep their pass. Empty for a gate without stages. */
   readonly stages: readonly string[];
-  /** For a re-review: the tree of the last judgement, so that the reviewer sees the fix and not everything. */
+  /** For a re-review: the tree of the last judgement, so that the reviewer sees only the fix. */
   readonly since: TreeId | null;
-  /** Earlier findings, each to be answered ADDRESSED or NOT. */
+  /** Earlier findings; the reviewer answers ADDRESSED or NOT for each. */
   readonly answer: readonly Fingerprint[];
   readonly timeoutMs: number;
 }
@@ -98,8 +98,8 @@ export interface SendBack {
 }
 
 /**
- * Who does the next step. Each lane has its own limit of what may run at once; `engine` has none. They stand in the
- * order in which free slots are assigned: work in progress is finished before new work starts.
+ * Who does the next step. Each lane has its own limit of parallel work; `engine` has none. Free slots are assigned in
+ * this order: work in progress is finished before new work starts.
  */
 export const LANES = ["engine", "critics", "auditors", "checks", "developers"] as const;
 export type Lane = (typeof LANES)[number];

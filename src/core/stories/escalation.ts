@@ -13,7 +13,7 @@ import type { StoryState } from "./story-state.ts";
 /** A question that only a person can answer. */
 export type Escalation = Stored<typeof escalationSchema>;
 
-/** The line of S1.36: what was tried, why it failed. */
+/** An earlier attempt (S1.36): what was tried, and why it failed. */
 export type TriedAndFailed = Stored<typeof triedAndFailedSchema>;
 
 export type EscalationOption = Escalation["options"][number];
@@ -23,17 +23,17 @@ export type EscalationKind = (typeof ESCALATION_KINDS)[number];
 
 export type EscalationReason = Stored<typeof escalationReasonSchema>;
 
-/** May a person answer that the work is to be merged, or that they merged it? */
+/** Whether a person can answer that the work is to be merged, or that they merged it. */
 export const asksForMerge = (reason: EscalationReason | null): boolean =>
   (reason?.type === "approval" && reason.of === "merge") || (reason?.type === "target-moves" && reason.merges);
 
 /**
- * `merge`: yes, merge it. `pull-request`: open one for accepted work that stays on its branch. `resolve`: a person fixed it, and the gates run again on what is there; for a merge, the
- * person merged it, which is checked. `drop`: commits that no gate has seen are taken off the branch. `send-back`: once
- * more, with guidance. `retry`, `declare-healthy` and `halt` answer an infrastructure escalation. `known` and `target`
- * say what failures of the base are. `allow`: the work may change existing tests. `defer`: the question stays open, and
- * is asked again by the next run. `dismiss`: there is nothing to do about it, and the story ends without having failed.
- * The others mean what they say.
+ * `merge`: merge the work. `pull-request`: open one for accepted work that stays on its branch. `resolve`: a person
+ * fixed the work, and the gates run again on it; for a merge, the person merged it, which is checked. `drop`: remove
+ * commits that no gate has seen from the branch. `send-back`: try once more, with guidance. `retry`, `declare-healthy`
+ * and `halt` answer an infrastructure escalation. `known` and `target` classify failures of the base. `allow`: the work
+ * may change existing tests. `defer`: the question stays open, and the next run asks it again. `dismiss`: nothing is to
+ * be done, and the story ends without having failed.
  */
 export const ANSWER_VERBS = [
   "merge",
@@ -57,7 +57,7 @@ export const ANSWER_VERBS = [
 ] as const;
 export type AnswerVerb = (typeof ANSWER_VERBS)[number];
 
-/** What people answered to one question, the first answer first; one that was undone is left out. */
+/** The answers of people to one question, oldest first, without undone answers. */
 export type GivenAnswers = readonly {
   readonly verb: AnswerVerb;
   readonly by: string;
@@ -65,7 +65,7 @@ export type GivenAnswers = readonly {
   readonly at: number;
 }[];
 
-/** Answers that need a message, where the question does not say otherwise. */
+/** Answers that need a message, unless the question makes an exception. */
 const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
   "send-back",
   "waive",
@@ -78,18 +78,18 @@ const NEEDS_MESSAGE: ReadonlySet<AnswerVerb> = new Set([
   "dismiss",
 ]);
 
-/** The work was never done because its agent failed: to send it back is to try again. */
+/** Whether the work was never done because its agent failed: to send it back is to try again. */
 export const asksForRetry = (reason: EscalationReason): boolean =>
   reason.type === "agent-failure" ||
   reason.type === "agent-missing" ||
   (reason.type === "engine-died" && reason.kind === "attempt");
 
-/** Must a person say something with this answer? Not where work that was due anyway goes ahead, or is tried again. */
+/** Whether this answer needs a message. Not if it only approves work that was due anyway, or retries it. */
 export const needsMessage = (verb: AnswerVerb, reason: EscalationReason | null): boolean =>
   NEEDS_MESSAGE.has(verb) &&
   !(verb === "send-back" && reason !== null && (reason.type === "approval" || asksForRetry(reason)));
 
-/** What triage can do with every question about a story, whatever answers the question has itself (S3.32). */
+/** What triage can do with every question about a story, in addition to the question's own answers (S3.32). */
 export const TRIAGE_OPTIONS: readonly EscalationOption[] = [
   { verb: "defer", does: "Not now: the next run asks again; until then it is out of the inbox", cost: "nothing" },
   {
@@ -100,8 +100,8 @@ export const TRIAGE_OPTIONS: readonly EscalationOption[] = [
 ];
 
 /**
- * Why an answer does not open a story again that has ended; `null` where it does. Accepted work can go back, and work
- * that all gates passed can be merged or proposed, where its policy left it on its branch. Nothing else opens it again.
+ * Says why an answer does not reopen a story that has ended; `null` if it does. Accepted work can be sent back. Work
+ * that all gates passed can be merged or proposed, if its policy left it on its branch.
  */
 export function reopenRefusal(state: StoryState, verb: AnswerVerb): string | null {
   const { story, ending, policy, tree, delivered } = state;
@@ -110,22 +110,22 @@ export function reopenRefusal(state: StoryState, verb: AnswerVerb): string | nul
   if (!isOpenable || (verb !== "merge" && verb !== "pull-request")) return `${story.id} is over: ${ending?.how}`;
   if (delivered !== null) return `${story.id} is delivered already: ${delivered}`;
   if (ending.forced !== null) return `${story.id} was accepted by ${ending.forced.by} without passing all gates`;
-  // A loop works in the checkout itself, or is one person's try: there is no branch that it is for.
+  // A loop works in the checkout itself or is one person's experiment: it has no target branch.
   return story.kind === "loop" ? `${story.id} is a loop: merge its branch with git` : null;
 }
 
-/** The command for an answer, with a place for what must be added. */
+/** Builds the command for an answer, with placeholders for what a person must add. */
 export function answerCommand(id: string, verb: AnswerVerb): string {
   const which = verb === "dispute" ? " --finding …" : verb === "raise-budget" ? " --limit …" : "";
   return `remand answer ${id} ${verb}${which}${NEEDS_MESSAGE.has(verb) ? ' --message "…"' : ""}`;
 }
 
-/** A person lets a finding or a gate through. It opens the gate and is never shown as a pass. */
+/** A person accepts a finding or a failed gate. The gate lets the work through, but that is never shown as a pass. */
 export interface Waiver {
   readonly gate: GateName;
   /** The findings it covers. A new finding at the same gate is not covered. */
   readonly findings: readonly Fingerprint[];
-  /** Where there was no finding to name (an error, nothing proven), it covers this tree alone. */
+  /** If there was no finding to name (an error, nothing proven), the tree that it covers; else `null`. */
   readonly tree: TreeId | null;
   readonly by: string;
   readonly identity?: Identity;
@@ -133,13 +133,13 @@ export interface Waiver {
   readonly at: number;
 }
 
-/** The cause without its hint; empty where there is no word of it. */
+/** Returns the cause without its hint; empty if the text has no letters or digits. */
 export function causeIn(detail: string): string {
   const [cause = ""] = detail.trim().split(/ — |\n/);
   return /[\p{L}\p{N}]/u.test(cause) ? cause : "";
 }
 
-/** A short reason that fits on one line of a list. */
+/** Describes a reason on one line of a list. */
 export function reasonText(reason: EscalationReason, gate: GateName | null): string {
   switch (reason.type) {
     case "budget":
@@ -192,13 +192,13 @@ export function reasonText(reason: EscalationReason, gate: GateName | null): str
   }
 }
 
-/** Is the question only about tests that pass with faults planted in the work? */
+/** Whether the question is only about tests that pass with faults planted in the work. */
 export const isAllUnfailing = ({
   tests,
   cannotFail = [],
 }: Extract<EscalationReason, { type: "contested-tests" }>): boolean => tests.every((test) => cannotFail.includes(test));
 
-/** The first few names, and how many more there are. */
+/** Lists the first few names, and how many more there are. */
 export function listNames(names: readonly string[]): string {
   const shown = names.slice(0, MOST_LISTED).join(", ");
   return names.length > MOST_LISTED ? `${shown}, and ${names.length - MOST_LISTED} more` : shown;
@@ -208,7 +208,7 @@ const MOST_LISTED = 10;
 
 export const times = (count: number): string => countText(count, "time");
 
-/** What may come after an answer without making it too late to take it back: nothing of it touches the work. */
+/** Events that may follow an answer and still let it be undone: none of them touches the work. */
 const LEAVES_IT_OPEN: ReadonlySet<Event["type"]> = new Set<Event["type"]>([
   "work.sent-back",
   "grace.granted",
@@ -223,12 +223,12 @@ const LEAVES_IT_OPEN: ReadonlySet<Event["type"]> = new Set<Event["type"]>([
 
 export const leavesUndoOpen = (event: Event): boolean => LEAVES_IT_OPEN.has(event.type);
 
-/** Of the run, what it takes: who builds on whom, and of whom work has begun. */
+/** The parts of the run that are needed: which stories depend on which, and which have started. */
 type UndoContext = Pick<RunState, "dependents"> & {
   readonly stories: SortedMap<StoryId, Pick<StoryOutline, "policy">>;
 };
 
-/** Why the last answer to a story cannot be taken back any more; `null` where it can. */
+/** Says why the last answer to a story can no longer be undone; `null` if it can. */
 export function undoRefusal(run: UndoContext, { story, undo, ending, running }: StoryState): string | null {
   if (undo === null)
     return running === null ? "nothing that was said about it can be taken back any more" : "work on it has begun";

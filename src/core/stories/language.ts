@@ -31,11 +31,11 @@ const BY_ENDING: Readonly<Record<string, string>> = {
   yaml: "yaml",
 };
 
-/** The language of a file, by its ending; an unknown ending is its own language. */
+/** Returns the language of a file by its extension; an unknown extension is its own language. */
 export function languageOf(path: string): string {
   const ending = path.slice(path.lastIndexOf(".") + 1).toLowerCase();
   return Object.hasOwn(BY_ENDING, ending) ? BY_ENDING[ending]! : ending;
 }
 
-/** The languages that a specialist can be named for. */
+/** The languages for which a specialist can be configured. */
 export const LANGUAGES: readonly string[] = [...new Set(Object.values(BY_ENDING))];

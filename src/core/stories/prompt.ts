@@ -9,8 +9,8 @@ import type { Scope } from "./scope.ts";
 import type { SignalRole } from "./reading.ts";
 
 /*
- * What the writers of prompts are given: one shape per thing an agent can be asked. A brief is not here; it has its
- * own file, since it is what the whole loop is about.
+ * Inputs for the writers of prompts: one type per kind of request to an agent. A brief has its own file, because the
+ * whole loop uses it.
  */
 
 export interface PromptStory {
@@ -24,9 +24,9 @@ export interface VerificationCommand {
   readonly environment: string;
 }
 
-/** A contested test as a reviewer is asked about it. */
+/** A contested test as a reviewer sees it. */
 export interface ShownContested extends ContestedTest {
-  /** How its file changed from the base to the work; absent where it did not, or is not known. */
+  /** How its file changed from the base to the work; absent if it did not change, or that is not known. */
   readonly diff?: string;
 }
 
@@ -36,7 +36,7 @@ export interface CriticRequest {
   readonly story: PromptStory;
   readonly stage?: string;
   readonly filesModified: readonly string[];
-  /** The developer's own message, as it came. */
+  /** The developer's own message, unchanged. */
   readonly readySignal: string;
   /** The project's rules for reviewers. */
   readonly practices: readonly string[];
@@ -44,16 +44,16 @@ export interface CriticRequest {
   readonly work?: ShownWork;
   /** What the checks passed the work in spite of, or do not show. */
   readonly notes?: readonly string[];
-  /** Existing tests that the work changed, to be ruled on one by one. */
+  /** Existing tests that the work changed; the reviewer rules on each. */
   readonly contested?: readonly ShownContested[];
-  /** What changed since the reviewer passed it: the work is known, this is not. */
+  /** The changes since the reviewer's pass: the reviewer knows the rest of the work. */
   readonly since?: ShownWork;
 }
 
-/** Work as it stands in a prompt: it may be cut there, so the way to see the whole of it goes with it. */
+/** Work as a prompt shows it. The text may be cut, so the command that shows all of it is given too. */
 export interface ShownWork {
   readonly text: string;
-  /** The command that shows all of it, in the folder where the reviewer is. */
+  /** The command that shows all of the work, in the reviewer's folder. */
   readonly wholeAt?: string;
 }
 
@@ -67,21 +67,21 @@ export interface AuditorRequest {
   readonly quality: Readonly<Record<string, string>>;
   readonly criticSummary: string;
   readonly commands: readonly VerificationCommand[];
-  /** What the engine ran on this very tree, and saw. */
+  /** What the engine ran on this tree, with the results. */
   readonly runs?: readonly CheckRun[];
   /** What the checks passed the work in spite of, or do not show. */
   readonly notes?: readonly string[];
-  /** Existing tests that the work changed, to be ruled on one by one. */
+  /** Existing tests that the work changed; the auditor rules on each. */
   readonly contested?: readonly ShownContested[];
-  /** What the audit before found: it is looked at first. */
+  /** The findings of the previous audit, which are checked first. */
   readonly earlier?: readonly Finding[];
   /** The command that shows the whole of the work. */
   readonly wholeAt?: string;
-  /** The diff itself, for an auditor who can neither look nor run anything. */
+  /** The diff itself, for an auditor that can neither read files nor run commands. */
   readonly work?: string;
 }
 
-/** S1.14: the reviewer who raised the findings looks at the fix, and at nothing else. */
+/** S1.14: the reviewer who raised the findings checks the fix, and nothing else. */
 export interface ReReviewRequest {
   readonly rolePrompt: string;
   readonly story: PromptStory;
@@ -92,25 +92,25 @@ export interface ReReviewRequest {
   readonly practices: readonly string[];
   /** What the checks passed the work in spite of, or do not show. */
   readonly notes?: readonly string[];
-  /** Existing tests that the work changed, to be ruled on one by one. */
+  /** Existing tests that the work changed; the reviewer rules on each. */
   readonly contested?: readonly ShownContested[];
-  /** What the author says of the fix. */
+  /** What the author says about the fix. */
   readonly readySignal?: string;
   readonly wholeAt?: string;
 }
 
-/** S4.32: one of several views of the same work, answered in JSON. */
+/** S4.32: one of several perspectives on the same work, answered in JSON. */
 export interface PerspectiveRequest {
   readonly rolePrompt: string;
   readonly story: PromptStory;
-  /** `code`, `security`, `product_owner`, or whatever is configured. */
+  /** `code`, `security`, `product_owner`, or another configured name. */
   readonly perspective: string;
   readonly phase: Phase;
   readonly criteria: readonly Criterion[];
   readonly filesModified: readonly string[];
   /** What the checks passed the work in spite of, or do not show. */
   readonly notes?: readonly string[];
-  /** Existing tests that the work changed, to be ruled on one by one. */
+  /** Existing tests that the work changed; the reviewer rules on each. */
   readonly contested?: readonly ShownContested[];
   /** The diff, or the section of the story file that the phase wrote. */
   readonly product: string;
@@ -119,7 +119,7 @@ export interface PerspectiveRequest {
   readonly wholeAt?: string;
 }
 
-/** What a phase whose product is text has made: its section of the story's file. */
+/** The product of a text phase: its section of the story's file. */
 export interface PhaseProduct {
   readonly phase: Phase;
   readonly heading: string;
@@ -135,7 +135,7 @@ export interface AssignmentRequest {
   readonly criteria: readonly Criterion[];
   readonly scope: Scope;
   readonly judgedBy: readonly string[];
-  /** What earlier phases made, and this one when it was done before. */
+  /** The products of earlier phases, and of this phase if it was done before. */
   readonly products: readonly PhaseProduct[];
   readonly context: readonly string[];
   readonly guidance: readonly string[];
@@ -143,12 +143,14 @@ export interface AssignmentRequest {
   readonly spellOutFormat: boolean;
 }
 
-/** "Say it again": the message could not be read, fails the work without saying for what, or leaves something out. */
+/**
+ * Asks for the reply again: the message could not be read, fails the work without a reason, or leaves something out.
+ */
 export interface ClarificationRequest {
   readonly storyId: string;
   readonly role: SignalRole;
   readonly why: "unreadable" | "no-particulars" | "incomplete";
-  /** What was odd about the message, as the reader put it; or what it leaves out. */
+  /** Problems with the message, as the reader described them; or what it leaves out. */
   readonly problems: readonly string[];
   readonly ask: number;
   readonly asks: number;
@@ -165,7 +167,7 @@ export interface RemediationRequest {
   readonly attempts: number;
 }
 
-/** Asked of a role other than the one that repaired. */
+/** A request to a role other than the one that did the repair. */
 export interface HealthCheckRequest {
   readonly rolePrompt: string;
   readonly issue: string;
@@ -173,7 +175,7 @@ export interface HealthCheckRequest {
   readonly commands: readonly VerificationCommand[];
 }
 
-/** A finding that its receiver holds to be wrong. */
+/** A finding that the author considers wrong. */
 export interface AdjudicationRequest {
   readonly rolePrompt: string;
   readonly story: PromptStory;
@@ -183,7 +185,7 @@ export interface AdjudicationRequest {
   readonly evidence: readonly BriefEvidence[];
 }
 
-/** S3.1: is the goal reached? Asked of a model that did not do the work and cannot write. */
+/** S3.1: whether the goal is reached. The model that is asked did not do the work and cannot write. */
 export interface OracleRequest {
   readonly rolePrompt: string;
   readonly goal: string;
@@ -191,7 +193,7 @@ export interface OracleRequest {
   readonly conditions: readonly { readonly type: string; readonly command: string; readonly threshold?: number }[];
   readonly makerSummary: string;
   readonly evidence: readonly BriefEvidence[];
-  /** The diff itself, for an oracle who can neither look nor run anything. */
+  /** The diff itself, for an oracle that can neither read files nor run commands. */
   readonly work?: string;
   /** The command that shows the diff. */
   readonly wholeAt?: string;
@@ -199,27 +201,27 @@ export interface OracleRequest {
 
 /** For an agent that continues a role's work without its conversation, which is on another machine. */
 export interface HistoryRequest {
-  /** Of that role, oldest first. */
+  /** The attempts of that role, oldest first. */
   readonly attempts: readonly {
     readonly attempt: number;
     readonly phase: Phase;
     readonly summary: string;
-    /** Why it was rejected; empty where it was not. */
+    /** Why it was rejected; empty if it was not. */
     readonly failed: string;
     readonly findings?: readonly TriedFinding[];
   }[];
-  /** The last message of the newest one, unchanged. */
+  /** The last message of the newest attempt, unchanged. */
   readonly message: string;
 }
 
-/** A role, as the file that people already have for it defines it (`.claude/agents/<role>.md`). */
+/** A role, as its file (`.claude/agents/<role>.md`) defines it. */
 export interface AgentFile {
   readonly role: RoleName;
   readonly description: string;
   readonly model?: string;
-  /** The tools it may use; not given means all that the agent has. */
+  /** The tools it may use; absent: all that the agent has. */
   readonly tools?: readonly string[];
-  /** The text below the front matter, put in front of every assignment. */
+  /** The text below the front matter, which precedes every assignment. */
   readonly prompt: string;
   readonly path: string;
 }

@@ -1,7 +1,7 @@
 import type { readingSchema } from "../schemas/reading.ts";
 import type { Stored } from "../schemas/scalars.ts";
 
-/** What was read out of an agent's text. None of it is believed: it is what the text says. */
+/** The values parsed from an agent's text. They are claims, not facts. */
 export type Reading = Omit<Stored<typeof readingSchema>, "schema">;
 
 export type ReadFinding = Reading["findings"][number];
@@ -9,7 +9,7 @@ export type ReadVerification = Reading["verification"][number];
 export type ReadCommand = Reading["commands"][number];
 export type ReadIncomplete = NonNullable<Reading["incomplete"]>;
 
-/** A reading that says nothing, for the given reason; readers fill in what they found. */
+/** Makes a reading without values, for the given problems; readers fill in what they found. */
 export function unknownReading(...problems: readonly string[]): Reading {
   return {
     kind: "unknown",
@@ -35,7 +35,7 @@ export function unknownReading(...problems: readonly string[]): Reading {
   };
 }
 
-/** The lines that agents end their work with, and the role that gives each (S2.11, S2.28). */
+/** The lines with which agents end their work, and the role that writes each (S2.11, S2.28). */
 export const SIGNALS = [
   "READY_FOR_REVIEW",
   "TASK_INCOMPLETE",
@@ -76,7 +76,9 @@ export const RESULT_OF_SIGNAL: Readonly<Record<Signal, ReadingResult>> = {
   AUDIT_BLOCKED: "blocked",
 };
 
-/** Why an agent could not finish: each category has its own consequence (DESIGN: missing_info and out_of_scope ask a person). */
+/**
+ * Why an agent could not finish. Each category has its own consequence: `missing_info` and `out_of_scope` ask a person.
+ */
 export const INCOMPLETE_CATEGORIES = [
   "missing_info",
   "out_of_scope",

@@ -3,10 +3,10 @@ import type { Finding } from "../gates/finding.ts";
 import type { Survivor } from "./brief.ts";
 import type { TddPhase } from "./story.ts";
 
-/** One time work went back: why, what was done about it, what came of it (`rework-log.json`, S1.44). */
+/** One rework: its reason, what was done, and the outcome (`rework-log.json`, S1.44). */
 export interface ReworkRecord {
   readonly gate: GateName;
-  /** Counts the reworks of this gate, from 1. */
+  /** The number of the rework of this gate, from 1. */
   readonly attempt: number;
   /** Milliseconds since 1970, UTC. */
   readonly at: number;
@@ -15,7 +15,7 @@ export interface ReworkRecord {
   readonly outcome: string;
 }
 
-/** S1.45 defines the first two; the others carry what the gate provides as context. */
+/** S1.45 defines the first two; the others hold what the gate reports. */
 export type ReworkTrigger =
   | { readonly type: "findings"; readonly stage: string; readonly findings: readonly Finding[] }
   | { readonly type: "survivors"; readonly survivors: readonly Survivor[]; readonly score: string }
@@ -37,19 +37,21 @@ export type ReworkTrigger =
     }
   | { readonly type: "reasons"; readonly reasons: readonly string[] };
 
-/** What a gate said of one attempt, with the output that it saw (S1.36). */
+/** The result of a gate for one attempt, with the output that led to it (S1.36). */
 export interface AttemptOutput {
   readonly attempt: number;
   readonly gate: string;
   readonly result: string;
   readonly summary: string;
-  /** The output by finding. */
+  /** The output, by finding. */
   readonly output: readonly string[];
-  /** Where the whole of it is kept: `remand evidence <id>`. */
+  /** The ids of the stored outputs, for `remand evidence <id>`. */
   readonly evidence: readonly string[];
 }
 
-/** What a question about a story does not hold itself: the slice as it was defined, and the outputs of its attempts. */
+/**
+ * What a question about a story does not contain itself: the slice as it was defined, and the outputs of its attempts.
+ */
 export interface EscalationContext {
   readonly title: string;
   readonly definition: string;
@@ -57,18 +59,18 @@ export interface EscalationContext {
   readonly outputs: readonly AttemptOutput[];
 }
 
-/** The list (S0.34) of tasks that used up their attempts or were given up. */
+/** A task that used up its attempts or was given up (S0.34). */
 export interface FailedTask {
   readonly taskId: string;
-  /** `review_failure_limit` and the like at a limit; else the reason in words. */
+  /** `review_failure_limit` and similar at a limit; otherwise the reason in words. */
   readonly reason: string;
-  /** The person who answered since; absent while no person has. */
+  /** The person who answered since; absent if no person has. */
   readonly takenUpBy?: string;
   readonly reviewAttempts: number;
   readonly auditAttempts: number;
 }
 
-/** The tracking of one place (S3.26): a file, and the symbol in it where that is known. */
+/** The record of one location (S3.26): a file, and its symbol if known. */
 export interface TrackedLocation {
   readonly file: string;
   readonly symbol?: string;

@@ -10,32 +10,32 @@ import type { Counters, StoryState } from "./story-state.ts";
 import type { GateName, Judgement } from "../gates/gate.ts";
 import type { Story } from "./story.ts";
 
-/** Everything that is known of a project's run, folded from its journal. */
+/** The whole state of a project's run, folded from its journal. */
 export interface RunState {
   /** Events folded so far. */
   readonly position: number;
   /** Events of the project's own stream. */
   readonly seq: number;
-  /** For stories that start from now on. */
+  /** The policy of stories that start from now on. */
   readonly policy: Policy | null;
   readonly stories: SortedMap<StoryId, StoryState>;
-  /** Who waits for whom: a story and those that depend on it. */
+  /** For each story, the stories that depend on it. */
   readonly dependents: SortedMap<StoryId, readonly StoryId[]>;
-  /** Stories that something could be done for, by who would do it, most urgent first. */
+  /** Stories with a next step, by the lane that does it, most urgent first. */
   readonly lanes: Lanes;
   /** Stories that wait for a time, soonest first. */
   readonly timers: SortedMap<string, StoryId>;
   readonly busy: { readonly [L in Lane]: number };
-  /** Stories that were started and are neither settled nor waiting for a person. */
+  /** Stories that have started and are neither settled nor waiting for a person. */
   readonly inFlight: number;
-  /** Stories that must run alone, because the engine has died in them; absent for none. */
+  /** The number of stories that must run alone, because the engine died in them; absent: none. */
   readonly alone?: number;
   readonly remediation: Remediation | null;
   readonly escalation: Escalation | null;
   readonly escalations: number;
   readonly halted: { readonly by: string; readonly reason: string; readonly identity?: Identity } | null;
   readonly spent: Spent;
-  /** Attempts and gate runs that began, of all stories; absent for none (S4.68). */
+  /** The number of attempts and gate runs that began, of all stories; absent: none (S4.68). */
   readonly actions?: number;
   readonly raised: { readonly [B in BudgetName]?: number };
   readonly warned: readonly BudgetName[];
@@ -46,7 +46,7 @@ export interface RunState {
 
 export type Lanes = { readonly [L in Lane]: SortedMap<string, StoryId> };
 
-/** Repairing infrastructure; while it runs no new work is dispatched. */
+/** The repair of infrastructure; no new work is dispatched meanwhile. */
 export interface Remediation {
   readonly issue: string;
   readonly since: number;
@@ -64,8 +64,8 @@ export interface RemediationTry {
 }
 
 /**
- * What is needed of a story to say where it stands and who must act. Every story state is one; where there are
- * thousands of stories, it is all that is read of most of them.
+ * The part of a story's state that says how far it is and who must act. Every `StoryState` has these fields; with
+ * thousands of stories, only these are read for most of them.
  */
 export interface StoryOutline extends Pick<
   StoryState,
@@ -82,9 +82,9 @@ export interface StoryOutline extends Pick<
   | "spent"
 > {
   readonly story: Pick<Story, "id" | "title" | "shelf" | "dependsOn">;
-  /** Every attempt that began: the number of the newest is how many there are. */
+  /** All attempts that began: the number of the newest is the length. */
   readonly attempts: { readonly length: number };
-  /** Those that count against the limit. */
+  /** The attempts that count against the limit. */
   readonly counters: Pick<Counters, "attempts">;
   readonly gates: { readonly [G in GateName]?: GateOutline };
 }
@@ -99,19 +99,19 @@ export interface RunOutline extends Pick<
   "policy" | "remediation" | "escalation" | "halted" | "spent" | "raised"
 > {
   readonly stories: SortedMap<StoryId, StoryOutline>;
-  /** How many stories have ended and are not among `stories`, where those of long ago were left out. */
+  /** How many stories have ended and are not among `stories`, because old ones were left out. */
   readonly unlisted?: Settled;
   /**
-   * `gone`: the engine ended without a word, and what it had started is under way in the journal alone. `stopped`: no
-   * engine runs, and none left anything open. Absent: one runs, or that is unknown.
+   * `gone`: the engine ended unexpectedly, and what it started is still running according to the journal. `stopped`: no
+   * engine runs, and nothing is running. Absent: an engine runs, or that is unknown.
    */
   readonly engine?: "gone" | "stopped";
 }
 
-/** What is known of the engine, beside the state: it is in no event. */
+/** What is known about the engine. It is in no event, so it is no part of the state. */
 export type WithEngine = Pick<RunOutline, "engine">;
 
-/** The state with what is known of the engine. */
+/** Adds to the state what is known about the engine. */
 export function withEngine<R extends RunOutline>(run: R, isAlive: boolean): R & WithEngine {
   if (isAlive) return run;
   for (const [, { running, ending }] of entries(run.stories))
@@ -126,19 +126,19 @@ export interface Settled {
   readonly dismissed?: number;
 }
 
-/** What became of a story that has ended, in the words of the status. */
+/** Returns the outcome of an ended story, in the words of `remand status`. */
 export const endedAs = ({ how }: NonNullable<StoryState["ending"]>): "accepted" | "failed" | "dismissed" =>
   how === "accepted" || how === "dismissed" ? how : "failed";
 
 type Asked = Pick<StoryOutline, "escalation" | "deferred" | "ending">;
 
-/** Is a person asked about this story? The one rule for every list and every count of questions. */
+/** Whether a person is asked about this story. Every list and every count of questions uses this rule. */
 export const isAsking = (state: Asked): boolean => hasQuestion(state) && state.deferred === undefined;
 
-/** Is there a question about it, be it put off to the next run? */
+/** Whether the story has a question, including one that is deferred to the next run. */
 export const hasQuestion = ({ escalation, ending }: Asked): boolean => escalation !== null && ending === null;
 
-/** What is broken, where an event reports broken infrastructure; else `null`. */
+/** Says what is broken if an event reports broken infrastructure; else `null`. */
 export function infrastructureIssue(event: Event): string | null {
   switch (event.type) {
     case "infrastructure.blocked":

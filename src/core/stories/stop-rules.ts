@@ -1,14 +1,14 @@
 /** A rule that ends a loop without progress, before its budget is used up. */
 interface StopRule {
-  /** A short reason that fits on one line of a list. */
+  /** A short reason for one line of a list. */
   readonly text: string;
   /** What a person can do about it. */
   readonly advice: string;
-  /** The key below `stall` in the config, what it does, and its default; 0 and `false` switch the rule off. */
+  /** The key below `stall` in the config, its description and its default; 0 and `false` switch the rule off. */
   readonly setting?: { readonly key: string; readonly description: string; readonly default: number | boolean };
 }
 
-/** One row per rule; `decide/converge.ts` says when it applies. The names are stored in journals. */
+/** One row per rule; `decide/converge.ts` decides when it applies. The names are stored in journals. */
 export const STOP_RULES = {
   "same-failure": {
     text: "the same failure again and again",
@@ -62,18 +62,18 @@ export const STOP_RULES = {
   },
 } as const satisfies Readonly<Record<string, StopRule>>;
 
-/** No progress, by rule. */
+/** A rule that ended a loop without progress. */
 export type Stall = keyof typeof STOP_RULES;
 export const STALLS = Object.keys(STOP_RULES) as [Stall, ...Stall[]];
 
 type Setting = Extract<(typeof STOP_RULES)[Stall], { readonly setting: unknown }>["setting"];
 
-/** The settings of the rules by their keys. */
+/** The settings of the rules, by key. */
 export type StopSettings = {
   readonly [S in Setting as S["key"]]: S["default"] extends boolean ? boolean : number;
 };
 
-/** One value per setting, for example its schema, made from its description. */
+/** Makes one value per setting, for example its schema, from its description. */
 export function byStopSetting<C, F>(make: {
   readonly count: (description: string) => C;
   readonly flag: (description: string) => F;

@@ -15,32 +15,33 @@ import type { Lane } from "./command.ts";
 import type { Route, Scope, ScopeException } from "./scope.ts";
 
 /**
- * Everything that is known of one story, folded from its events.
+ * The whole state of one story, folded from its events.
  *
- * A story is **queued** until it starts and is **settled** at the end (`ending`). In between either something
- * is `running` for it (an attempt, a gate, a step of the engine), or an `escalation` waits for a person, or a
- * `wait` for a time or another story, or none of these: then `decide/next-step` says what comes next, from
- * the fields below and nothing else. `failing` is set from a failed judgement until the work has gone back, and
- * `rework` from then until the attempt that carries the brief has ended.
+ * A story is **queued** until it starts, and **settled** at the end (`ending`). In between, something is `running` for
+ * it (an attempt, a gate, a step of the engine), or an `escalation` waits for a person, or a `wait` waits for a time or
+ * another story. If none of these is set, `decide/next-step` decides what comes next, from the fields below alone.
+ * `failing` is set from a failed judgement until the work has been sent back, and `rework` from then until the attempt
+ * with the brief has ended.
  */
 export interface StoryState {
   readonly story: Story;
   /** Events of this story so far. */
   readonly seq: number;
-  /** Its place in the order of arrival. */
+  /** The story's position in the order of arrival. */
   readonly arrival: number;
-  /** The rules it started with; `null` while it is queued. */
+  /** The rules that it started with; `null` while it is queued. */
   readonly policy: Policy | null;
   readonly startedAt: number | null;
   readonly phase: Phase;
   readonly completed: readonly Phase[];
   readonly running: Running | null;
-  /** Is there a product of this phase for the gates? */
+  /** Whether the product of this phase is ready for the gates. */
   readonly productReady: boolean;
   readonly tree: TreeId | null;
   readonly commit: string;
   /**
-   * The tree from which the work under review started. It includes what an attempt without a result left behind.
+   * The tree from which the work under review started. It includes changes of earlier attempts that ended without a
+   * result.
    */
   readonly startedFrom: TreeId | null;
   readonly gates: { readonly [G in GateName]?: GateState };
@@ -49,29 +50,29 @@ export interface StoryState {
   readonly rework: Rework | null;
   /** How often the work was sent back: the number of the newest rework (the iteration of S4.34). */
   readonly reworks: number;
-  /** What the newest rework may touch; `null` for new work. */
+  /** What the newest rework may change; `null` for new work. */
   readonly scope: Scope | null;
-  /** Where the newest attempt went beyond its scope, with its reasons. */
+  /** The newest attempt's changes outside its scope, with its reasons. */
   readonly exceptions: readonly ScopeException[];
-  /** The full message of the newest attempt that is ready. */
+  /** The full message of the newest attempt that ended as ready. */
   readonly message: EvidenceId | null;
   /** How often each role was asked and replied, apart from attempts; and the conversations to resume. */
   readonly asked: Readonly<Record<RoleName, number>>;
   readonly sessions: Readonly<Record<RoleName, AgentSession>>;
-  /** A person asked for rework while something else was under way. */
+  /** A person asked for rework while something else was running. */
   readonly requested: {
     readonly phase: Phase;
     readonly message: string;
     /** Comments on single locations. */
     readonly findings?: readonly Finding[];
   } | null;
-  /** Comments on its pull request for which the work was already sent back. */
+  /** Ids of the comments on its pull request for which the work was already sent back. */
   readonly heard?: readonly string[];
   readonly wait: Wait | null;
   readonly escalation: Escalation | null;
-  /** Since when it waits for a person; `null` when it does not. */
+  /** When the question to a person was raised; `null` if there is none. */
   readonly escalatedAt: number | null;
-  /** The person who put the question off to the next run; absent where it waits for an answer. */
+  /** The person who deferred the question to the next run; absent if it was not deferred. */
   readonly deferred?: { readonly by: string; readonly reason: string };
   readonly escalations: number;
   readonly disputes: readonly Dispute[];
@@ -85,7 +86,8 @@ export interface StoryState {
   /** Locations under rework; the next judgement of that gate decides their outcome. */
   readonly watched: { readonly gate: GateName; readonly places: readonly string[] } | null;
   /**
-   * What attempts of this phase ended with, oldest first: their trees, or their products where those are known apart.
+   * The results of the attempts of this phase, oldest first: their trees, or their products if those have their own
+   * hash.
    */
   readonly trees: readonly (TreeId | Fingerprint)[];
   readonly raised: { readonly [B in BudgetName]?: number };
@@ -94,35 +96,35 @@ export interface StoryState {
   readonly spent: Spent;
   /** What failed at the base, by name. */
   readonly preExisting: readonly string[];
-  /** How the checks went at the base; absent where no gate ran one. */
+  /** How the checks ended at the base; absent if no gate ran one. */
   readonly baseRuns?: BaseRuns;
   /** The base, if its checks were still running when the work started; absent once their results are known. */
   readonly openBase?: { readonly tree: TreeId; readonly commit: string };
   /** Tests with two different results on the base; absent if an older version prepared the story. */
   readonly flakyAtBase?: readonly string[];
-  /** Failures of the base that people called known, and those they made this story's target. */
+  /** Failures at the base that people called known, and those that they made targets of this story. */
   readonly known?: readonly KnownFailure[];
   readonly targets?: readonly string[];
   /** Tests, or patterns of tests, that people allowed the work to change. */
   readonly licensed?: readonly LicensedTest[];
-  /** The newest files whose tests a gate that passed, or a person, has seen; absent where nothing has. */
+  /** The newest tree whose tests a passing gate, or a person, has seen; absent: none yet. */
   readonly seenTree?: TreeId;
   readonly held: boolean;
-  /** How the person who paused it is known; absent where it runs, or an older version paused it. */
+  /** How the person who paused it is known; absent if it is not paused, or an older version paused it. */
   readonly heldAs?: Identity;
-  /** The person who wants the running step stopped now; `null` for none. */
+  /** The person who asked to stop the running step now; `null` if there is none. */
   readonly stopping: string | null;
   readonly flagged: boolean;
   readonly delivered: string | null;
-  /** How a person wants accepted work to be delivered; absent where its policy says how. */
+  /** How a person wants accepted work to be delivered; absent: as its policy says. */
   readonly deliver?: "merge" | "pull-request";
-  /** What a person decided about the delivery, and why there was none; absent before that. */
+  /** A person's decision about the delivery, and why a delivery was refused; absent before either. */
   readonly delivery?: Delivery;
-  /** The person who fixed the work: their changes are adopted before a gate runs. */
+  /** The person who fixed the work: the fix is adopted before a gate runs. */
   readonly adopting?: string;
-  /** The branch that the story's file names is still to be taken in. */
+  /** The branch that the story's file names has not been adopted yet. */
   readonly adoptsBranch?: true;
-  /** Its position in a lane or among the timers; `null` if nothing is to be done. */
+  /** Its position in a lane or among the timers; `null` if it has no next step. */
   readonly queued: { readonly lane: Lane | "timers"; readonly key: string } | null;
   readonly ending: Ending | null;
 }
@@ -131,15 +133,15 @@ export interface StoryState {
 export interface Undo {
   readonly answer: Answer;
   readonly at: number;
-  /** Without its rules, which are the story's, and without its own `undo`: only one answer can be undone. */
+  /** The state without its policy, which the story has, and without its own `undo`: only one answer can be undone. */
   readonly before: StoryState;
 }
 
 export type Running = {
   readonly since: number;
-  /** The number of the event that started it, by which the performer checks that its step is still running. */
+  /** The number of the event that started it. The performer uses it to check that its step is still running. */
   readonly seq: number;
-  /** The engine that started it died, and its agent outlived it. */
+  /** The engine that started it died, but its agent outlived that engine. */
   readonly resumed?: true;
 } & (
   | { readonly type: "attempt"; readonly attempt: number; readonly role: RoleName; readonly unclear: number }
@@ -147,32 +149,32 @@ export type Running = {
   | { readonly type: "step"; readonly step: Step }
 );
 
-/** The state of one gate. The counts of failures outlive the phases; the rest is about the current phase. */
+/** The state of one gate. The counts of failures are kept across phases; the rest is about the current phase. */
 export interface GateState {
-  /** The newest pass or fail, and whether it is about the current files. */
+  /** The newest pass or fail; `fresh` says whether it is about the current files. */
   readonly last: Judgement | null;
   readonly fresh: boolean;
-  /** The newest state of the files that it passed. */
+  /** The newest tree that it passed. */
   readonly lastPass: TreeId | null;
-  /** Why the gate has had no result since then, in its own message. */
+  /** Why the gate has had no result since then, in the gate's own message. */
   readonly trouble: string | null;
   /** Tests, or whole checks, with two results for one tree, so that the gate had no result. */
   readonly flaky: readonly string[];
   /** Charged failures since a person last reset them. */
   readonly failures: number;
-  /** All charged failures ever: never reset, for the trail. */
+  /** All charged failures: never reset, for the trail. */
   readonly failuresEver: number;
-  /** In a row, each with its own bound. */
+  /** Counts in a row, each with its own limit. */
   readonly errors: number;
   readonly inconclusives: number;
   readonly ciRetries: number;
   readonly lintFixed: boolean;
   /** Failed rounds since a person last reset them, oldest first. */
   readonly rounds: readonly Round[];
-  /** Identities of findings of all rounds, and of the newest. */
+  /** Identities of the findings of all rounds. */
   readonly seen: readonly Fingerprint[];
   readonly overturned: readonly Fingerprint[];
-  /** Findings that an independent reviewer upheld; each is looked at once. */
+  /** Findings that an independent reviewer upheld; each is reviewed once. */
   readonly upheld: readonly { readonly finding: Fingerprint; readonly says: string }[];
   /** The base that the gate ran against; only the merge gate uses it. */
   readonly base: string;
@@ -188,16 +190,18 @@ export interface Round {
   readonly findings?: readonly Fingerprint[];
   /** Results of single tests; absent if the gate ran none, and in older rounds. */
   readonly identities?: TestIdentities;
-  /** The gate had passed the work since the round before this one; noted where tests can be compared. */
+  /**
+   * Whether the gate had passed the work between the previous round and this one; only set if tests can be compared.
+   */
   readonly afterPass?: true;
 }
 
 export interface Failing {
   readonly gate: GateName;
   readonly blame: Blame | null;
-  /** A person approved the rework. */
+  /** Whether a person approved the rework. */
   readonly approved: boolean;
-  /** The best tree was restored after a regression cascade. */
+  /** Whether the best tree was restored after a regression cascade. */
   readonly restored: boolean;
 }
 
@@ -205,7 +209,7 @@ export interface Rework {
   readonly gate: GateName | "person";
   readonly route: Route;
   readonly brief: string;
-  /** The feedback, as the story's file notes it. */
+  /** The feedback, as it is noted in the story's file. */
   readonly note?: EvidenceId;
 }
 
@@ -220,23 +224,26 @@ export interface Dispute {
   readonly rationale: string;
   /** `refused`: the independent reviewer upheld the finding, so a person decides. */
   readonly standing: "open" | "refused";
-  /** Who upheld it, and why. */
+  /** The independent reviewer's ruling, with its reason. */
   readonly ruling?: string;
-  /** It was a person's answer to a question, which comes again if the finding stands. */
+  /** The dispute was a person's answer to a question. If the finding is upheld, the question is asked again. */
   readonly isAnswer?: true;
 }
 
 export interface Delivery {
-  /** Said `merge`. It holds for the tree that was verified then, and what the target brings into it. */
+  /**
+   * The person who answered `merge`. It holds for the tree that was verified then, and for what the target brings into
+   * it.
+   */
   readonly approvedBy?: string;
-  /** Said that they merged it themselves, which is checked. */
+  /** The person who says that they merged it themselves, which is checked. */
   readonly claimedBy?: string;
   readonly refused?: { readonly why: "not-merged" | "branch-moved"; readonly detail: string; readonly commit?: string };
-  /** The commit on the branch that a person wants taken off it. */
+  /** The commit that a person wants removed from the branch. */
   readonly drop?: string;
 }
 
-/** Bounds of loops that never charge rework. */
+/** Counts of loops that never charge rework. */
 export interface Counters {
   readonly attempts: number;
   readonly agentFailures: number;
@@ -247,33 +254,33 @@ export interface Counters {
   readonly blocked: number;
   readonly unchanged: number;
   readonly stepFailures: number;
-  /** How often in a row the engine died in the same step, and in which; absent when the story got further since. */
+  /** How often in a row the engine died in the same step; absent if the story made progress since. */
   readonly engineDeaths?: EngineDeaths;
-  /** Times the target moved under finished work, since the last attempt. */
+  /** How often the target moved under finished work since the last attempt. */
   readonly targetMoves?: number;
-  /** The budget that was used up in the middle of a step, until a person has answered; absent for none. */
+  /** The budget that was used up in the middle of a step, until a person has answered; absent: none. */
   readonly cutShort?: SpentBudget;
-  /** How the last dispatch ended, when that was nothing usable. */
+  /** How the last dispatch ended, if its result was not usable. */
   readonly lastFailure: AttemptOutcome | null;
   readonly approvedRetry: boolean;
   readonly missing: readonly RoleName[];
 }
 
 export interface EngineDeaths {
-  /** The step by its name, for people: `attempt 1`, `the checks gate`, `the set-up`. */
+  /** The name of the step, for people: `attempt 1`, `the checks gate`, `the set-up`. */
   readonly during: string;
   readonly kind: Running["type"];
   readonly gate: GateName | null;
   readonly times: number;
 }
 
-/** The record of one place (S3.26): every rework of it, and what came of each. */
+/** The record of one location (S3.26): its reworks and their outcomes. */
 export interface LocationRecord {
   readonly attempts: number;
   readonly lastAttemptAt: number;
   readonly outcomes: readonly ("pass" | "fail")[];
   readonly totalCostUsd: number;
-  /** Failures blamed on it since the last pass. */
+  /** Failures blamed on the location since the last pass. */
   readonly sincePass: number;
 }
 
@@ -282,7 +289,7 @@ export type Ending =
       readonly how: "accepted";
       readonly at: number;
       readonly forced: { readonly by: string; readonly reason: string } | null;
-      /** What the gates passed it in spite of, in sentences. */
+      /** What the gates passed the work in spite of, in sentences. */
       readonly notes?: readonly string[];
     }
   | { readonly how: FailedHow; readonly at: number; readonly reason: string };

@@ -2,12 +2,12 @@ import type { StoryId } from "../events/ids.ts";
 import type { storySchema } from "../schemas/story.ts";
 import type { Stored } from "../schemas/scalars.ts";
 
-/** A unit of work, as its file defines it. What happens to it is not here: that is folded from the journal. */
+/** A unit of work, as its file defines it. Its progress is not here: that is folded from the journal. */
 export type Story = Stored<typeof storySchema>;
 
 export type Criterion = Story["criteria"][number];
 
-/** A story with default priority, no dependencies, and ready to start. */
+/** Makes a story with default priority, no dependencies, and ready to start. */
 export function bareStory(id: StoryId, title: string, more: Partial<Story> = {}): Story {
   return {
     id,
@@ -41,11 +41,11 @@ export const STATUSES = [
 ] as const;
 export type Status = (typeof STATUSES)[number];
 
-/** Who must act before anything moves. */
+/** Who must act before the story can move on. */
 export const ACTORS = ["agent", "gate", "engine", "person", "time", "story", "infrastructure", "none"] as const;
 export type Actor = (typeof ACTORS)[number];
 
-/** Work that an agent does for a story, in this order. A preset may leave some out; `implement` is always there. */
+/** Work that an agent does for a story, in this order. A preset may leave phases out, except `implement`. */
 export const PHASES = ["refine", "research", "plan", "implement"] as const;
 export type Phase = (typeof PHASES)[number];
 

@@ -7,7 +7,7 @@ import { type HiddenFiles, blobsOf, pathFromTop } from "./hidden-files.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { type Repository, commitOf, ownName } from "./repository.ts";
 
-/** A folder that programs find in place of another. */
+/** A folder that programs see at another path. */
 export interface ShownFolder {
   readonly path: string;
   readonly from: string;
@@ -16,18 +16,18 @@ export interface ShownFolder {
 export interface GitViewOptions {
   readonly repository: Repository;
   readonly hidden: readonly HiddenFiles[];
-  /** Where views are kept from one program to the next. */
+  /** Where views are kept for later programs. */
   readonly folder: string;
   /**
-   * `recent`: the newest commits with their files, back to the one that removed the hidden files. `commits`: also every
-   * earlier commit, without its files, and the tags, for tools that ask git for a version.
+   * `recent`: the newest commits with their files, back to the one that removed the hidden files. `commits`: also the
+   * tags and all earlier commits, without their files, for tools that ask git for a version.
    */
   readonly history: "recent" | "commits";
 }
 
 /**
- * What a program in a checkout finds of git while files are hidden: a history without them, and no other objects. The
- * checkout's `.git` is a folder of its own, or a file that leads to the repository.
+ * Returns what a program in a checkout sees of git while files are hidden: a history without these files, and no other
+ * objects. The checkout's `.git` may be a folder, or a file that leads to the repository.
  */
 export async function viewGit(top: string, options: GitViewOptions): Promise<readonly ShownFolder[]> {
   const { repository, folder } = options;
@@ -45,9 +45,9 @@ export async function viewGit(top: string, options: GitViewOptions): Promise<rea
 }
 
 interface GitPlace {
-  /** What belongs to the checkout alone. */
+  /** The git folder of this checkout. */
   readonly own: string;
-  /** What holds the objects for git: the same folder, or the repository's. */
+  /** The folder with the objects: the same folder, or the repository's. */
   readonly shared: string;
 }
 
@@ -57,7 +57,7 @@ async function gitPlaceOf(top: string, commonDir: string): Promise<GitPlace | nu
   if (found === null) return null;
   if (found.isDirectory()) return { own: entry, shared: entry };
   const [, named] = /^gitdir:\s*(.+?)\s*$/m.exec(await readFile(entry, "utf8")) ?? [];
-  // The file is in a folder that agents write to: it leads to the worktrees of this repository, or nowhere.
+  // Agents can write this file, so accept only worktrees of this repository.
   const own = resolve(top, named ?? "");
   return dirname(own) === join(commonDir, "worktrees") && existsSync(own) ? { own, shared: commonDir } : null;
 }
@@ -81,7 +81,7 @@ async function keptView(options: GitViewOptions, wanted: WantedView): Promise<st
   try {
     await makeView(aside, options, { ...wanted, config });
     await rename(aside, made).catch((error: unknown) => {
-      // Another program of the same checkout was quicker.
+      // Another program of the same checkout made the view first.
       if (!existsSync(made)) throw error;
     });
     return made;
@@ -133,10 +133,13 @@ async function makeView(
   else await copyFile(join(shared, "shallow"), join(folder, "shallow")).catch(unlessMissing);
 }
 
-/** So many commits are shown with their files. */
+/** The maximum number of commits that are shown with their files. */
 const MOST_COMMITS = 50;
 
-/** From the newest back to the commit that changed a hidden file last: the files of what is before it may hold them. */
+/**
+ * Returns the commits from the newest back to the last one that changed a hidden file. Earlier commits may contain
+ * hidden files.
+ */
 async function commitsToShow(
   { git, prefix }: Repository,
   hidden: readonly HiddenFiles[],
@@ -155,7 +158,7 @@ interface ShownObjects {
   readonly ids: readonly string[];
 }
 
-/** The objects of these commits; where one of them is a hidden file, of the newest commit alone. */
+/** Returns the objects of these commits, or of the newest commit only if a hidden file is among them. */
 async function objectsOf(
   repository: Repository,
   hidden: readonly HiddenFiles[],
@@ -177,7 +180,7 @@ async function objectsOf(
   );
 }
 
-/** Every commit of the branches and tags, and the tags that are objects. */
+/** Returns every commit of the branches and tags, and the annotated tags. */
 async function olderCommits({ git }: Repository, shared: string, commit: string): Promise<readonly string[]> {
   const all = existsSync(join(shared, "shallow")) ? [] : ["--branches", "--tags"];
   const commits = await lines(git.run(["rev-list", commit, ...all]));
@@ -190,7 +193,7 @@ async function refsToShow({ git }: Repository, shown: ReadonlySet<string>): Prom
   return all.filter((each) => shown.has(each.split(" ", 1)[0]!) && !/ refs\/heads\/remand\//.test(each));
 }
 
-/** Commits whose parents are not shown. */
+/** Returns the commits whose parents are not shown. */
 async function rootsOf({ git }: Repository, commits: readonly string[]): Promise<readonly string[]> {
   const shown = new Set(commits);
   const stdin = commits.map((each) => `${each}\n`).join("");

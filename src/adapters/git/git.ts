@@ -2,23 +2,23 @@ import { RemandError } from "../../core/events/error.ts";
 import { type Environment, allowedEnvironment, checkVariables } from "../process/environment.ts";
 import { runProcess } from "../process/run-process.ts";
 
-/** Calls git. Every call of it in Remand goes through here. */
+/** Calls git. Every git call in Remand goes through this interface. */
 export interface Git {
-  /** What a call prints that has to succeed; anything else is a RemandError. */
+  /** Returns stdout. Throws a RemandError if the call fails. */
   run(args: readonly string[], call?: GitCall): Promise<string>;
-  /** A call whose failure is an answer too. */
+  /** Returns the result of the call, whether it succeeded or failed. */
   ask(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
 }
 
 export interface GitCall {
   readonly cwd?: string;
   readonly stdin?: string;
-  /** An index of our own: the checkout's is not touched. */
+  /** A separate index file, so that the checkout's is not touched. */
   readonly index?: string;
   readonly timeoutMs?: number;
-  /** The call talks to a remote, and so gets what a login there may need. */
+  /** Whether the call talks to a remote and gets the variables that a login may need. */
   readonly remote?: boolean;
-  /** A text that is too long comes with its middle cut out, and says so, instead of being an error. */
+  /** Whether output over the limit is cut in the middle, with a note, instead of being an error. */
   readonly mayBeCut?: boolean;
 }
 
@@ -32,8 +32,8 @@ const TIMEOUT_MS = 120_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * What has to be the same for every user, whatever their configuration says: no hooks, no background work, no
- * signatures, no colours, names as they are, and nothing that refuses a file for its line ends.
+ * Settings that must be the same for every user, regardless of their configuration: no hooks, no background work, no
+ * signatures, no colors, unquoted names, and no file refused for its line ends.
  */
 const FIXED = [
   "core.hooksPath=/dev/null",
@@ -58,8 +58,8 @@ const FIXED = [
 ];
 
 /**
- * `settings` are this repository's own: an identity for those who have none, filters that cannot run. By the cookie a
- * call is found that outlived us.
+ * Creates the interface to git. `settings` are for this repository: an identity if the user has none, filters that
+ * cannot run. A call that outlives the engine is found by its cookie.
  */
 export function createGit(
   folder: string,
@@ -95,7 +95,7 @@ export function createGit(
       timeoutMs: call.timeoutMs ?? TIMEOUT_MS,
       sandbox: null,
       maxOutputBytes: MAX_BYTES,
-      // With these settings git leaves no process behind, and it is called too often to look for leftovers each time.
+      // With these settings git leaves no process behind, and git is called too often to look for leftovers each time.
       survivors: "spare",
       ...(call.stdin === undefined ? {} : { stdin: call.stdin }),
       ...(cookie === undefined ? {} : { cookie }),
@@ -125,8 +125,8 @@ const MAX_KNOWN_ANSWERS = 300;
 const MAX_KNOWN_LENGTH = 16_384;
 
 /**
- * Whether a call reads objects by their ids and nothing else. Objects never change (replacements are off), so such a
- * call is answered once.
+ * Whether a call reads objects only by their ids. Objects never change (replacements are off), so the result can be
+ * cached.
  */
 function readsOnlyObjects(args: readonly string[]): boolean {
   const [command, ...rest] = args[0] === "--literal-pathspecs" ? args.slice(1) : args;
@@ -143,8 +143,8 @@ function readsOnlyObjects(args: readonly string[]): boolean {
 }
 
 /**
- * Where configuration is, and how a remote is reached, may be said by the user; where the repository, the index or the
- * identity is, only by us.
+ * Variables that the user may set: where configuration is, and how a remote is reached. Those for the repository, the
+ * index and the identity are set only by Remand.
  */
 const KEPT = new Set([
   "GIT_ALLOW_PROTOCOL",
@@ -166,9 +166,9 @@ const KEPT = new Set([
 ]);
 
 /**
- * Filters, merge drivers and helpers are programs that git starts by its configuration, and agents can write to the
- * repository's. So a call sees the usual few variables, and none with a secret in it. The address of the SSH agent is
- * there, because git fetches the missing files of a partial clone in the midst of any call.
+ * The environment of local calls. Git starts filters, merge drivers and helpers from its configuration, which agents
+ * can change, so a call gets few variables and no secrets. The address of the SSH agent is kept, because git may fetch
+ * missing files of a partial clone during any call.
  */
 const localEnvironment = (source: Environment): Environment => ({
   ...allowedEnvironment(source, [...KEPT, "SSH_AUTH_SOCK", "SSH_AGENT_PID"]),
@@ -176,8 +176,8 @@ const localEnvironment = (source: Environment): Environment => ({
 });
 
 /**
- * For push, fetch and clone: what is no secret, and the logins of git servers, which credential helpers read. Keys of
- * models and of anything else are no login.
+ * The environment of push, fetch and clone: variables without secrets, and the logins of git servers, which credential
+ * helpers read. Other keys, such as those of models, are left out.
  */
 function remoteEnvironment(source: Environment): Environment {
   const { seen } = checkVariables(source, [...LOGINS, ...furtherLogins(source)]);
@@ -185,7 +185,7 @@ function remoteEnvironment(source: Environment): Environment {
   return { ...Object.fromEntries(kept), ...ALWAYS };
 }
 
-/** A credential helper may read more than what the usual servers need: `REMAND_GIT_ENV=AWS_*,VAULT_TOKEN`. */
+/** Returns more variables that a credential helper may read: `REMAND_GIT_ENV=AWS_*,VAULT_TOKEN`. */
 const furtherLogins = ({ REMAND_GIT_ENV = "" }: Environment): string[] =>
   REMAND_GIT_ENV.split(/[\s,]+/).filter((name) => name !== "");
 
@@ -222,7 +222,7 @@ function notStarted(failure: { readonly code: string; readonly message: string }
   return gitFailure("git could not be started", failure.message);
 }
 
-/** Git's own words are the best there are: the last of them say what is wrong. */
+/** Returns an error with the last lines of git's own output, which name the problem. */
 export function gitFailure(what: string, stderr: string): RemandError {
   const words = stderr.trim().split("\n").slice(-5).join("\n  ");
   return new RemandError(

@@ -7,25 +7,25 @@ import type { Git } from "./git.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { type Repository, line, repositoryOpener } from "./repository.ts";
 
-/** Files of hidden checks, in a folder that no agent sees. */
+/** The files of hidden checks, in a folder that agents cannot see. */
 export interface HiddenFiles {
   readonly folder: string;
-  /** From the project's folder, with `/`. */
+  /** Relative to the project's folder, with `/`. */
   readonly paths: readonly string[];
 }
 
-/** Where the hidden files of a project are kept. */
+/** Returns the folder of a project's hidden files. */
 export async function hiddenFolder(userState: string, root: string): Promise<string> {
   return join(userState, "hidden", sha256(await realpath(root)).slice(0, 16));
 }
 
-/** The files of a folder; `null` where there are none. */
+/** Reads the hidden files in a folder; `null` if there are none. */
 export async function readHiddenFiles(folder: string): Promise<HiddenFiles | null> {
   const paths = await filesBelow(folder, "");
   return paths.length === 0 ? null : { folder, paths };
 }
 
-/** Files below a folder, or the file itself. Links are left out: what they lead to may change. */
+/** Returns the files below a folder, or the file itself. Skips links, because their targets may change. */
 async function filesBelow(root: string, path: string): Promise<readonly string[]> {
   const found = await lstat(join(root, path)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
@@ -40,7 +40,7 @@ async function filesBelow(root: string, path: string): Promise<readonly string[]
 
 const LEFT_OUT: ReadonlySet<string> = new Set([".git", ".remand", "node_modules", "__pycache__"]);
 
-/** Puts the files into a checkout. What the work has in their place, a link too, is not followed but replaced. */
+/** Copies the files into a checkout. Replaces whatever the work has at their paths, and follows no link. */
 export async function copyHiddenFiles({ folder, paths }: HiddenFiles, checkout: string): Promise<void> {
   for (const path of paths) {
     await makeFolder(checkout, dirname(path));
@@ -61,20 +61,23 @@ async function makeFolder(checkout: string, folder: string): Promise<void> {
   }
 }
 
-/** What becomes of files that a person hides. */
+/** The result of hiding files. */
 export interface HideResult {
   readonly folder: string;
-  /** What was copied, from the project's folder. */
+  /** The copied files, relative to the project's folder. */
   readonly copied: readonly string[];
-  /** Everything that is hidden now. */
+  /** All files that are hidden now. */
   readonly hidden: readonly string[];
-  /** Of the copied: what is still in the project. */
+  /** Copied files that are still in the project. */
   readonly left: readonly string[];
-  /** The commit that removed them; `null`: none was made. */
+  /** The commit that removed the files; `null`: no commit was made. */
   readonly commit: string | null;
 }
 
-/** Copies files of the project to the folder of its hidden files; with `commit`, a commit removes them from the project. */
+/**
+ * Copies files of the project to its folder of hidden files. With `commit`, makes a commit that removes them from the
+ * project.
+ */
 export async function hideFiles(
   root: string,
   folder: string,
@@ -104,7 +107,7 @@ export async function hideFiles(
   return { folder, copied: distinct, hidden, left: commit ? [] : distinct, commit: made };
 }
 
-/** Drops copies from the folder. Files of the project are not touched. */
+/** Deletes copies from the folder. Does not touch the project's files. */
 export async function forgetHidden(folder: string, paths: readonly string[]): Promise<readonly string[]> {
   const known = (await readHiddenFiles(folder))?.paths ?? [];
   const dropped = known.filter((path) => paths.some((each) => path === each || path.startsWith(`${each}/`)));
@@ -113,7 +116,10 @@ export async function forgetHidden(folder: string, paths: readonly string[]): Pr
   return dropped;
 }
 
-/** Only these paths are committed, whatever else is staged. Files that git does not know are only deleted. */
+/**
+ * Deletes files and commits the deletion of only these paths, whatever else is staged. Untracked files are only
+ * deleted.
+ */
 async function removeFromProject(
   { git, prefix }: Repository,
   root: string,
@@ -139,7 +145,10 @@ export const HIDE_SUBJECT = "test: move tests to the hidden checks";
 export const pathFromTop = (prefix: string, path: string): string =>
   prefix === "" ? path : `${prefix.split(sep).join("/")}/${path}`;
 
-/** Hidden files that an agent would find in its checkout as they are: at a commit, or (`null`) in the folder. */
+/**
+ * Returns the hidden files that an agent would find unchanged in its checkout: at a commit, or with `null` in the
+ * working tree.
+ */
 export async function stillInProject(
   root: string,
   { folder, paths }: HiddenFiles,
@@ -164,7 +173,7 @@ export async function stillInProject(
   return left;
 }
 
-/** The names that git would give the files, with filters for line ends and without. */
+/** Returns the blob ids of the files, with filters for line ends and without. */
 export async function blobsOf(git: Git, hidden: readonly HiddenFiles[]): Promise<readonly string[]> {
   const files = hidden.flatMap(({ folder, paths }) => paths.map((path) => join(folder, path)));
   const stdin = files.map((file) => `${file}\n`).join("");

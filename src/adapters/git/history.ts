@@ -7,7 +7,7 @@ import { commitOf, line, repositoryOpener } from "./repository.ts";
 import type { Origin } from "../../core/blame/blame.ts";
 import type { ChangedHunk } from "../../core/blame/change.ts";
 
-/** Whatever a user's configuration says of diffs, these look the same. */
+/** Options that make diffs independent of the user's configuration. */
 const SAME_FOR_ALL = [
   "--no-ext-diff",
   "--no-textconv",
@@ -17,7 +17,7 @@ const SAME_FOR_ALL = [
   "--submodule=short",
 ];
 
-/** Paths that differ, both names of what was renamed included. */
+/** Returns the paths that differ, with both names of a renamed file. */
 export async function changedPaths(git: Git, from: string, to: string): Promise<readonly string[]> {
   const text = await git.run([
     "diff",
@@ -31,7 +31,10 @@ export async function changedPaths(git: Git, from: string, to: string): Promise<
   return touchedPaths(readNameStatus(text));
 }
 
-/** In git's unified form. A binary file is named, not shown. A diff too long to hold has its middle cut out, and says so. */
+/**
+ * Returns a diff in unified form. A binary file is named, not shown. A diff over the size limit is cut in the middle
+ * and says so.
+ */
 export async function diffText(git: Git, from: string, to: string): Promise<string> {
   const layout = [
     "--patch",
@@ -47,7 +50,7 @@ export async function diffText(git: Git, from: string, to: string): Promise<stri
   });
 }
 
-/** `null` for a path that is not there, or is no file. */
+/** Returns a file's text; `null` if the path does not exist or is not a file. */
 export async function fileText(git: Git, at: string, path: string): Promise<string | null> {
   const { exitCode, stdout } = await git.ask(["cat-file", "blob", `${checkRevision(at)}:${path}`]);
   if (exitCode === 0) return stdout;
@@ -58,19 +61,19 @@ export async function fileText(git: Git, at: string, path: string): Promise<stri
 
 const GONE = "It may have been pruned, or belong to another clone: fetch it, or start the story again.";
 
-/** A name may come from a stored file: one that looks like an option must not become one. */
+/** Checks a name that may come from a stored file, so that it cannot be read as an option. */
 function checkRevision(name: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9_./^{}~@-]*$/.test(name)) return name;
   throw new RemandError("workspace-broken", `${JSON.stringify(name)} is not the name of a tree or commit`, GONE);
 }
 
-/** Two states of the files in one, with git's marks where they contradict each other. */
+/** The merge of two trees, with git's conflict markers. */
 export interface MergedTree {
   readonly tree: TreeId;
   readonly conflicts: readonly string[];
 }
 
-/** What git makes of both, without touching a file. */
+/** Merges two trees, without writing files. */
 export async function mergeTrees(git: Git, ours: string, theirs: string): Promise<MergedTree> {
   const asked = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs];
   const { exitCode, stdout, stderr } = await git.ask(asked);
@@ -79,16 +82,19 @@ export async function mergeTrees(git: Git, ours: string, theirs: string): Promis
   return { tree: treeId(tree), conflicts: [...new Set(conflicts)] };
 }
 
-/** The same with a base of our choice, whatever the histories have in common. */
+/** Merges two trees with a given base, whatever history they share. */
 export async function togetherFrom(git: Git, base: string, ours: string, theirs: string): Promise<MergedTree> {
-  // Commits that no ref names, made so that the base is the only thing the two sides share.
+  // Make unreferenced commits whose only common ancestor is the base.
   const alone = async (state: string, parents: readonly string[]): Promise<string> =>
     commitTree(git, { tree: await treeOf(git, state), parents, subject: "remand: compared", trailers: [] });
   const start = await alone(base, []);
   return mergeTrees(git, await alone(ours, [start]), await alone(theirs, [start]));
 }
 
-/** No commit that is missing here is in a history. A git that fails for another reason has answered neither yes nor no. */
+/**
+ * Whether a commit is in a history. A commit that is missing here is in no history. Throws if git fails for another
+ * reason, because that is neither yes nor no.
+ */
 export async function isInHistory(git: Git, commit: string, of: string): Promise<boolean> {
   const { exitCode, stderr } = await git.ask(["merge-base", "--is-ancestor", commit, of]);
   if (exitCode <= 1) return exitCode === 0;
@@ -99,17 +105,17 @@ export async function isInHistory(git: Git, commit: string, of: string): Promise
 export const treeOf = async (git: Git, commit: string): Promise<TreeId> =>
   treeId(line(await git.run(["rev-parse", "--verify", `${commit}^{tree}`])));
 
-/** The state in which the lines stand, and how far back they are followed. */
+/** The tree that contains the lines, and how far back they are followed. */
 export interface BlameRange {
   readonly base: string;
-  /** The newest commit; what is not committed yet comes on top of it. */
+  /** The newest commit; uncommitted changes come after it. */
   readonly commit: string;
   readonly tree: TreeId;
 }
 
 /**
- * Which commit brought each change in, and whose work that was, by the trailers that commits of attempts carry. `null`
- * for what is in no commit yet, and where git cannot tell. Nothing is written but an object that no name refers to.
+ * Returns which commit made each change, and for which story, by the trailers of the attempts' commits. `null` for
+ * uncommitted changes, and if git cannot tell. Writes only an unreferenced object.
  */
 export async function originsOf(
   root: string,
@@ -137,7 +143,7 @@ interface BlameContext {
   readonly tip: string;
 }
 
-/** The commit that most of the lines are from. */
+/** Returns the commit that wrote most of the lines. */
 async function writerOf({ git, top, base, tip }: BlameContext, hunk: ChangedHunk): Promise<string | null> {
   const range = `${hunk.start},${hunk.start + hunk.added.length - 1}`;
   const args = ["blame", "--no-textconv", "--porcelain", "-L", range, `${base}..${tip}`, "--", hunk.file];
@@ -145,7 +151,7 @@ async function writerOf({ git, top, base, tip }: BlameContext, hunk: ChangedHunk
   return exitCode === 0 ? mostNamed(stdout) : null;
 }
 
-/** The commit after the last one in which the lines still stood. */
+/** Returns the commit after the last one that still had the lines. */
 async function removerOf({ git, top, base, tip }: BlameContext, hunk: ChangedHunk): Promise<string | null> {
   if (hunk.removed.length === 0) return null;
   const range = `${hunk.oldStart},${hunk.oldEnd}`;
@@ -167,7 +173,7 @@ async function removerOf({ git, top, base, tip }: BlameContext, hunk: ChangedHun
   return after.stdout.split("\n")[0] || null;
 }
 
-/** Of the commits that lines are from, the one with the most; those at the edge of what is looked at do not count. */
+/** Returns the commit with the most lines. Commits at the boundary of the range do not count. */
 function mostNamed(porcelain: string, withEdge = false): string | null {
   const counts = new Map<string, number>();
   const edge = new Set<string>();

@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 
-/** One entry of an index: what git knows about a file. */
+/** One entry of an index: git's data about a file. */
 export interface IndexEntry {
   readonly path: Buffer;
-  /** As it stands in the file; `null`: the index has no such entry any more. */
+  /** The entry as stored; `null`: the entry is removed. */
   readonly bytes: Buffer | null;
 }
 
 /**
- * Git's index is one file with an entry for each path, in order (gitformat-index). Git reads and writes all of it to
- * change ten of them; here the other entries are copied as they are. `null` where the file is of a kind that only git
- * should change.
+ * Replaces entries of an index file. The index has an entry for each path, in order (gitformat-index). Git reads and
+ * writes the whole file to change ten entries; this copies the others unchanged. `null` if the format is one that only
+ * git should change.
  */
 export function replaceEntries(index: Buffer, entries: readonly IndexEntry[], idBytes: IdBytes): Buffer | null {
   const layout = layoutOf(index, idBytes);
@@ -34,7 +34,7 @@ export function replaceEntries(index: Buffer, entries: readonly IndexEntry[], id
   return indexOf(count, [...parts, ...body], idBytes);
 }
 
-/** An index with nothing but these files, of which nothing is known but what git keeps of them. */
+/** Makes an index of only these files, without stat data. */
 export function makeIndex(
   files: readonly { readonly path: string; readonly mode: string; readonly id: string }[],
   idBytes: IdBytes,
@@ -52,7 +52,7 @@ export function makeIndex(
   return indexOf(parts.length, parts, idBytes);
 }
 
-/** The entries of an index; `null` where the file is of a kind that only git should read. */
+/** Returns the entries of an index; `null` if the format is one that only git should read. */
 export function entriesOf(index: Buffer, idBytes: IdBytes): readonly IndexEntry[] | null {
   const layout = layoutOf(index, idBytes);
   if (layout === null) return null;
@@ -63,27 +63,29 @@ export function entriesOf(index: Buffer, idBytes: IdBytes): readonly IndexEntry[
   }));
 }
 
-/** How long the names of objects are: SHA-1 or SHA-256. */
+/** The size of object ids: SHA-1 or SHA-256. */
 export type IdBytes = 20 | 32;
 
 export const idBytesOf = (id: string): IdBytes => (id.length === 64 ? 32 : 20);
 
 const HEADER = 12;
-/** What git writes unless a setting says differently. */
+/** The version that git writes by default. */
 const VERSION = 2;
-/** In an entry: times, device, inode, mode, owner and size come first. */
+/** The length of the stat fields at the start of an entry: times, device, inode, mode, owner, size. */
 const STATS = 40;
 const MODE = 24;
-/** A name of this length or longer ends at its first zero. */
+/** A name of at least this length ends at its first zero byte. */
 const LONG_NAME = 0xfff;
 const EXTENDED = 0x4000;
 
-/** Padded with one to eight zeros, so that the next one starts at a multiple of eight. */
+/**
+ * The length of an entry with its padding of one to eight zeros, so that the next one starts at a multiple of eight.
+ */
 const entryLength = (name: number, idBytes: IdBytes): number => (STATS + idBytes + 2 + name + 8) & ~7;
 
 interface Layout {
   readonly starts: Uint32Array;
-  /** Where the last entry ends. */
+  /** The end of the last entry. */
   readonly end: number;
 }
 
@@ -126,8 +128,8 @@ const sortByPath = (entries: readonly IndexEntry[]): readonly IndexEntry[] =>
   entries.toSorted((a, b) => a.path.compare(b.path));
 
 /**
- * The names of the trees that the entries make: with them git need not compare every file with a commit. The other
- * extensions only help to read faster, and are left out. `null` where there is one that git may not leave out.
+ * Returns the cache of tree ids, by which git need not compare every file with a commit. Drops the other optional
+ * extensions, which only make reading faster. `null` if there is an extension that git must not ignore.
  */
 function treeExtension(index: Buffer, end: number, idBytes: IdBytes): Buffer | null {
   let tree: Buffer = Buffer.alloc(0);
@@ -141,7 +143,10 @@ function treeExtension(index: Buffer, end: number, idBytes: IdBytes): Buffer | n
   return tree;
 }
 
-/** Each folder is: its name, a zero, the number of its files, the number of folders below, and the name of its tree. */
+/**
+ * Marks folders in the cache as invalid. A folder's entry is its name, a zero, the number of its files, the number of
+ * folders below, and its tree's id.
+ */
 function invalidate(tree: Buffer, folders: ReadonlySet<string>, idBytes: IdBytes): readonly Buffer[] {
   const parts: Buffer[] = [];
   let at = 0;
@@ -170,7 +175,7 @@ function invalidate(tree: Buffer, folders: ReadonlySet<string>, idBytes: IdBytes
   return [head, body];
 }
 
-/** The top folder has an empty name. */
+/** Returns the folders of a path. The top folder has an empty name. */
 function foldersOf(path: string): readonly string[] {
   const parts = path.split("/").slice(0, -1);
   return ["", ...parts.map((_, last) => parts.slice(0, last + 1).join("/"))];

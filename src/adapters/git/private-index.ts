@@ -7,27 +7,26 @@ import { line } from "./repository.ts";
 import { submodulePaths } from "./submodules.ts";
 
 /**
- * An index that is ours: it remembers what the files looked like at the last look, so that the next one reads only
- * what changed. It is not the checkout's, because that one is the user's, or in the reach of an agent, who could mark
- * files in it as never to be looked at.
+ * An index of Remand's own. It remembers the files' state from the last scan, so that the next scan reads only what
+ * changed. The checkout's index is not used: it belongs to the user, or an agent could mark files in it to be skipped.
  */
 export interface PrivateIndex {
-  /** Starts from an index that no agent could have changed yet, unless there is a private index already. */
+  /** Starts from an index that no agent could have changed yet, unless the private index exists. */
   seed(from: string): Promise<void>;
-  /** Works on a copy that becomes the index when the work has succeeded: a crash half-way leaves the old one. */
+  /** Works on a copy that replaces the index when the work succeeds, so that a crash leaves the old one. */
   use<T>(work: (index: string) => Promise<T>): Promise<T>;
   copyTo(file: string): Promise<void>;
   drop(): Promise<void>;
-  /** Removes the copies of a process that was killed while it worked on them. */
+  /** Removes copies that a killed process left. */
   dropCopies(): Promise<void>;
 }
 
 let uses = 0;
 const COPY = /^\.copy-\d+-\d+(\.lock)?$/;
 
-/** How each index looked when we last wrote it. It lies where an agent can reach it, too. */
+/** The stamp of each index when this process last wrote it, because agents can write these files too. */
 const written = new Map<string, string>();
-/** Copies of indexes that another process has written since. */
+/** Copies of indexes that another process wrote since. */
 const doubtful = new Set<string>();
 
 export function createPrivateIndex(file: string): PrivateIndex {
@@ -69,9 +68,9 @@ export function createPrivateIndex(file: string): PrivateIndex {
 }
 
 /**
- * The tree of the files as they are now: tracked and new ones, ignored ones not. A pipe, a socket or a device in the
- * place of a file counts as a deleted file. A repository inside is an error, or with `"link"` a mere link to it, as git
- * itself keeps it.
+ * Returns the tree of the current files: tracked and new ones, without ignored ones. A pipe, a socket or a device in
+ * place of a file counts as a deleted file. A nested repository is an error, or with `"link"` a link to it, as in git
+ * itself.
  */
 export async function treeOfFiles(
   git: Git,
@@ -84,7 +83,7 @@ export async function treeOfFiles(
     git.run(["update-index", "--force-remove", "-z", "--stdin"], { cwd: top, index, stdin: paths.join("\0") });
   const links = new Set<string>();
   for (let last = ""; ;) {
-    // A configuration may say that the files are elsewhere: it is these that are worked on, and judged.
+    // The configuration may name another work tree, but these are the files that are worked on and checked.
     const { exitCode, stderr } = await git.ask([`--work-tree=${top}`, "add", "--all"], { cwd: top, index });
     const found = [...stderr.matchAll(NESTED)].map(([, withCommit, without]) => (withCommit ?? without)!);
     const known = found.length === 0 ? [] : await submodulePaths(git, top);
@@ -93,7 +92,7 @@ export async function treeOfFiles(
       links.add(folder);
     }
     if (exitCode === 0) break;
-    // Git stops at the first of each: with that one out of its way it gets further.
+    // Git stops at the first special file or nested repository: drop or link it and try again.
     const special = SPECIAL.exec(stderr)?.[1];
     const isStuck = stderr === last || (special === undefined && links.size === 0);
     if (isStuck) throw unreadable(top, stderr);
@@ -102,7 +101,7 @@ export async function treeOfFiles(
     last = stderr;
   }
   const tree = treeId(line(await git.run(["write-tree"], { cwd: top, index })));
-  // A link that stays would hide the files from the next look, when the repository is one no more.
+  // A link that stays would hide the folder's files from the next scan after the nested repository is removed.
   if (links.size > 0) await drop([...links]);
   return tree;
 }
@@ -110,7 +109,10 @@ export async function treeOfFiles(
 const NESTED = /adding embedded git repository: (.*)|'(.*?)\/?' does not have a commit checked out/g;
 const SPECIAL = /^error: (.*): can only add regular files, symbolic links or git-directories$/m;
 
-/** A repository without a commit has nothing to link to: the link names an empty tree. */
+/**
+ * Adds links for nested repositories. They name an empty tree, because a repository without a commit has no commit to
+ * name.
+ */
 async function addLinks(git: Git, top: string, index: string, folders: readonly string[]): Promise<void> {
   const empty = line(await git.run(["hash-object", "-t", "tree", "--stdin"], { stdin: "" }));
   const stdin = folders.map((folder) => `160000 ${empty}\t${folder}\0`).join("");
@@ -125,19 +127,25 @@ function unreadable(top: string, stderr: string): RemandError {
   );
 }
 
-/** Takes away the marks by which files are never looked at. A file that is not there may be one that is not checked out. */
+/**
+ * Removes the marks that make git skip files. Skips paths that do not exist: they may be files that are not checked
+ * out.
+ */
 async function lookAtAll(git: Git, top: string, index: string): Promise<void> {
   const listed = (await git.run(["ls-files", "-v", "-z"], { cwd: top, index })).split("\0");
   const marked = listed.filter((entry) => /^[a-zS] /.test(entry)).map((entry) => entry.slice(2));
   const there: string[] = [];
   for (const path of marked) if ((await lstat(join(top, path)).catch(() => null)) !== null) there.push(`${path}\0`);
   if (there.length === 0) return;
-  // One mark in a call: git takes only the last that it is given.
+  // One mark per call: git uses only the last one it is given.
   for (const mark of ["--no-assume-unchanged", "--no-skip-worktree"])
     await git.run(["update-index", mark, "-z", "--stdin"], { cwd: top, index, stdin: there.join("") });
 }
 
-/** Git keeps such a folder as a mere number: what is in it would be lost with the worktree. */
+/**
+ * Thrown for a nested repository. Git stores such a folder as a mere commit id, so its files would be lost with the
+ * worktree.
+ */
 export class NestedRepository extends RemandError {
   readonly folder: string;
 
@@ -152,13 +160,13 @@ export class NestedRepository extends RemandError {
 }
 
 /**
- * Git takes a file for unchanged when its time is older than the index's. A copy would look newer than it is, and a
- * change made in the same instant would be missed, so the copy is given a time a microsecond before the original's.
+ * Copies an index. Git takes a file for unchanged if it is older than the index. With its own newer time, a copy would
+ * hide a change made at the same instant, so it gets a time one microsecond before the original's.
  */
 async function copyIndex(from: string, to: string): Promise<void> {
   const times = await timesOf(from);
   await mkdir(dirname(to), { recursive: true });
-  // A repository without commits has no index yet; git begins with an empty one by itself.
+  // A repository without commits has no index yet; git starts with an empty one.
   if (times === null) return;
   await copyFile(from, to);
   const seconds = Number(times.mtimeNs / 1000n - 1n) / 1e6;

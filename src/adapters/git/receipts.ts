@@ -7,10 +7,10 @@ import { line } from "./repository.ts";
 
 export const RECEIPT_REFS = "refs/remand/receipts";
 
-/** What a ref's name says of its receipt. Only to find it: what counts is signed. */
+/** The data in the name of a receipt's ref. It is only for finding the receipt; the signed content counts. */
 export interface ReceiptName {
   readonly ref: string;
-  /** The commit that holds the receipt in its message. */
+  /** The commit whose message holds the receipt. */
   readonly object: string;
   readonly journal: string;
   readonly position: number;
@@ -28,8 +28,8 @@ export interface NewReceipt extends Pick<ReceiptName, "journal" | "position" | "
 }
 
 /**
- * Keeps a receipt as a commit whose message holds it and whose parent is the commit it is about: fetching the ref
- * brings that commit too, even if its branch is gone, and a squash of it can be compared.
+ * Stores a receipt as a commit with the receipt in its message and the accepted commit as its parent. Fetching the ref
+ * also fetches that commit, even if its branch is gone or was squashed.
  */
 export async function keepReceipt(git: Git, receipt: NewReceipt): Promise<string> {
   const { journal, position, kind, commit, tree, story, title, text } = receipt;
@@ -42,13 +42,13 @@ export async function keepReceipt(git: Git, receipt: NewReceipt): Promise<string
   return ref;
 }
 
-/** So that names sort by position. */
+/** Zero-padded, so that names sort by position. */
 const POSITION_DIGITS = 12;
 const NAME = new RegExp(
   `^${RECEIPT_REFS}/([0-9a-f]{32})/(\\d{${POSITION_DIGITS}})-(acceptance|waiver)-([0-9a-f]{40,64})-([0-9a-f]{40,64})-(.+)$`,
 );
 
-/** All receipts of a journal, or of every journal, oldest first; with `newest`, only the last one. */
+/** Returns the receipts of one journal or of all journals, oldest first; with `newest`, only the last one. */
 export async function receiptNames(git: Git, journal: string | null, newest = false): Promise<readonly ReceiptName[]> {
   const below = journal === null ? RECEIPT_REFS : `${RECEIPT_REFS}/${journal}`;
   const only = newest ? ["--count=1", "--sort=-refname"] : [];
@@ -72,7 +72,7 @@ function nameOf(text: string): ReceiptName | null {
   };
 }
 
-/** What each holds, in their order; `null` where the ref leads to nothing that could hold a receipt. */
+/** Returns the text of each receipt, in order; `null` if the ref's object cannot hold a receipt. */
 export async function receiptTexts(git: Git, names: readonly ReceiptName[]): Promise<readonly (string | null)[]> {
   const texts: (string | null)[] = [];
   for (let from = 0; from < names.length; from += READ_AT_ONCE) {
@@ -84,10 +84,10 @@ export async function receiptTexts(git: Git, names: readonly ReceiptName[]): Pro
   return texts;
 }
 
-/** Far less than a call of git may print: a receipt has a few thousand bytes. */
+/** Keeps the output of a call far below its limit: a receipt has a few thousand bytes. */
 const READ_AT_ONCE = 500;
 
-/** The messages are ASCII up to the receipt's end; a subject may not be, so sizes are counted in bytes. */
+/** Splits the output of `cat-file`. Sizes are in bytes, because the subject of a message may not be ASCII. */
 function textsIn(out: string, count: number): (string | null)[] {
   const bytes = Buffer.from(out, "utf8");
   const texts: (string | null)[] = [];
@@ -107,7 +107,7 @@ function textsIn(out: string, count: number): (string | null)[] {
   return texts;
 }
 
-/** The last paragraph of the message. */
+/** Returns the last paragraph of the message. */
 function envelopeIn(commit: string): string | null {
   const start = commit.indexOf("\n{");
   return start < 0 ? null : commit.slice(start + 1).trim();
@@ -120,7 +120,7 @@ export async function dropReceipts(git: Git, names: readonly ReceiptName[]): Pro
   );
 }
 
-/** Sends receipts to where the work went. */
+/** Pushes receipts to the remote of the work. */
 export async function pushReceipts(git: Git, remote: string, refs: readonly string[]): Promise<void> {
   const specs = refs.map((ref) => `+${ref}:${ref}`);
   const { exitCode, stderr } = await git.ask(["push", "--no-verify", "--quiet", "--", remote, ...specs], {

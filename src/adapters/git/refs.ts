@@ -7,14 +7,16 @@ import { readTrailers } from "../../parse/code/git-output.ts";
 import { gitFailure, type Git } from "./git.ts";
 import { line } from "./repository.ts";
 
-/** A commit that a name stands for. */
+/** The commit of a ref. */
 export interface RefCommit {
   readonly commit: string;
   readonly tree: TreeId;
   readonly trailers: ReadonlyMap<string, string>;
 }
 
-/** A story's id as a part of a ref's name. Git forbids two dots, a dot at the end and `.lock`; ids hold no `%`. */
+/**
+ * Returns a story's id as part of a ref name. Git forbids two dots, a dot at the end and `.lock`; ids contain no `%`.
+ */
 export function refName(story: StoryId): string {
   return story
     .replaceAll("..", ".%2e")
@@ -22,7 +24,7 @@ export function refName(story: StoryId): string {
     .replace(/\.lock$/i, "%2elock");
 }
 
-/** The refs of that name, and those below it, with all that is asked of them, in one call. */
+/** Reads the refs of these names and below them, with all needed fields, in one call. */
 export async function readRefs(git: Git, names: readonly string[]): Promise<ReadonlyMap<string, RefCommit>> {
   const format = "%(refname)%00%(objectname)%00%(tree)%00%(contents)%00";
   const fields = (await git.run(["for-each-ref", `--format=${format}`, ...names])).split("\0");
@@ -34,15 +36,18 @@ export async function readRefs(git: Git, names: readonly string[]): Promise<Read
   return refs;
 }
 
-/** `null`: it is not there before, or not any more after. */
+/** An update of one ref. `to: null` deletes it; `was: null` creates it. */
 export interface RefUpdate {
   readonly ref: string;
   readonly to: string | null;
-  /** The update is refused if the ref has moved since: a ref is only moved from a commit that the caller has read. */
+  /** The commit the ref must still be at. If it was moved in the meantime, the update is refused. */
   readonly was: string | null;
 }
 
-/** All of them, or none. A lock that another git holds is waited for; one that stays is named, with what to do about it. */
+/**
+ * Applies all updates or none. Waits for another git's lock; if the lock stays, the error names it and says how to
+ * remove it.
+ */
 export async function updateRefs(git: Git, updates: readonly RefUpdate[]): Promise<void> {
   const lines = updates.flatMap(({ ref, to, was }) => {
     if (to === was) return [];
@@ -60,7 +65,7 @@ export async function updateRefs(git: Git, updates: readonly RefUpdate[]): Promi
   }
 }
 
-/** Git holds such a lock for milliseconds. */
+/** Git holds such a lock only for milliseconds. */
 const LOCK_PAUSES_MS = [50, 100, 200, 400, 800];
 
 function refLocked(lock: string): RemandError {
@@ -74,8 +79,8 @@ function refLocked(lock: string): RemandError {
 export const isRefLocked = (error: unknown): boolean => error instanceof RemandError && error.code === "ref-locked";
 
 /**
- * Names a commit by the first of these sets of refs that can be moved, so that one lock does not cost the work. The last
- * resort is a name that only this commit ever has.
+ * Refers to a commit by the first of these sets of updates that succeeds, so that a locked ref does not lose the work.
+ * Falls back to a ref name that is unique to the commit.
  */
 export async function keepUnderSome(
   git: Git,
@@ -93,7 +98,7 @@ export async function keepUnderSome(
   }
 }
 
-/** Trailers of our own, in the order in which they stand. */
+/** Remand's commit trailers, in their order in the message. */
 export const TRAILERS = {
   story: "Remand-Story",
   attempt: "Remand-Attempt",
@@ -114,7 +119,7 @@ export function trailersOf(story: StoryId, note: CommitNote): readonly (readonly
   ];
 }
 
-/** Makes a commit of a tree, without a hook, a signature or an index. */
+/** Makes a commit of a tree, without hooks, signature or index. */
 export async function commitTree(
   git: Git,
   commit: {
@@ -132,7 +137,7 @@ export async function commitTree(
   return line(await git.run(["commit-tree", commit.tree, ...parents, "-F", "-"], { stdin: message }));
 }
 
-/** One line, whatever a story's title holds: a second one could pass for a trailer. */
+/** Returns a subject of one line: a second line of a story's title could be taken for a trailer. */
 function subjectLine(subject: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what this removes
   const text = subject.replaceAll(/[\s\u0000-\u001f\u007f]+/g, " ").trim();

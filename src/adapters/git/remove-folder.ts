@@ -6,13 +6,13 @@ import { causeOfMissingFolder } from "../process/unwritable-folder.ts";
 import { startRemoval } from "../process/launch.ts";
 import { isAlivePid, ownName } from "./repository.ts";
 
-/** Removes a folder with all that is in it; a link is removed itself. */
+/** Removes a folder with everything in it. For a link, removes the link itself. */
 export async function removeFolder(path: string): Promise<void> {
   const options = { recursive: true, force: true, maxRetries: 5 } as const;
   try {
     await rm(path, options).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== "EACCES" && error.code !== "EPERM") throw error;
-      // A run may leave folders that may not be written, such as a cache of modules.
+      // A run may leave read-only folders, such as a module cache.
       await makeWritable(path);
       await rm(path, options);
     });
@@ -27,8 +27,8 @@ export async function removeFolder(path: string): Promise<void> {
 }
 
 /**
- * Removes a folder of any size without a long wait: it is moved to `gone` at once, and a process of its own removes it
- * there, with what was left there before. It may take longer than this process lives.
+ * Removes a large folder without a long wait: moves it to `gone` at once, where a separate process removes it and
+ * earlier leftovers. That process may outlive this one.
  */
 export async function removeSoon(path: string, gone: string): Promise<void> {
   await mkdir(gone, { recursive: true, mode: 0o700 });
@@ -45,26 +45,28 @@ export async function removeSoon(path: string, gone: string): Promise<void> {
     pause(WAIT_MS, true, { signal: waiting.signal }).catch(() => true),
   ]);
   waiting.abort();
-  // Folders that may not be written need more than `rm`.
+  // `rm` fails on read-only folders; `removeFolder` handles them.
   if (!isRemoved) await removeFolder(aside);
 }
 
 const WAIT_MS = 2000;
 
-/** Removes what processes left that were killed: by its name it can be seen whose it is. */
+/** Removes folders of killed processes. The name of a folder begins with the id of its process. */
 export async function clearLeft(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names) if (!isAlivePid(Number(name.split("-")[0]))) await removeFolder(join(folder, name));
 }
 
 async function makeWritable(folder: string): Promise<void> {
-  // What was removed meanwhile needs no permission.
+  // A folder that was removed in the meantime needs no permission.
   await chmod(folder, 0o700).catch(() => undefined);
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => []))
     if (entry.isDirectory()) await makeWritable(join(folder, entry.name));
 }
 
-/** Does work on files. What the disk refuses (full, read-only, not ours) is an operating error, with a way out. */
+/**
+ * Runs file operations. An error of the disk (full, read-only, no permission) becomes an operating error with a hint.
+ */
 export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -87,8 +89,8 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Removes what a killed process left in a clone that only this worker uses: locks, and unfinished objects.
- * The locks of single worktrees are removed at the first visit there.
+ * Removes what a killed process left in a clone that only this worker uses: locks and unfinished objects. The locks of
+ * single worktrees are removed at the first visit there.
  */
 export async function clearClone(gitDir: string): Promise<void> {
   const top = (await namesIn(gitDir)).filter((name) => name.endsWith(".lock")).map((name) => join(gitDir, name));
@@ -104,22 +106,23 @@ export async function clearClone(gitDir: string): Promise<void> {
 }
 
 /**
- * For a moment git's note on a new worktree names no commit, and as long as there is such a note no fetch in the whole
- * clone succeeds. An older one was left by a git that was killed in that moment, before any agent worked there.
+ * Removes git's notes on worktrees that were never finished. While `git worktree add` runs, its note names no commit
+ * for a moment, and until then every fetch in the clone fails. An old note of this kind was left by a killed git,
+ * before any agent worked there.
  */
 export async function clearBegunWorktrees(gitDir: string, olderThanMs: number): Promise<void> {
   const folder = join(gitDir, "worktrees");
   for (const name of await namesIn(folder)) {
     const head = join(folder, name, "HEAD");
     const [text, found] = await Promise.all([readFile(head, "utf8").catch(() => ""), stat(head).catch(() => null)]);
-    // The git that makes the worktree is quick: by now the note may name a commit, or be gone.
+    // `git worktree add` may have finished between the reads: the note may now name a commit, or be gone.
     const isBegun = /^0+\n?$/.test(text) && found !== null && Date.now() - found.mtimeMs >= olderThanMs;
     if (!isBegun) continue;
     await rm(join(folder, name), { recursive: true, force: true });
   }
 }
 
-/** A clone is made beside its place and moved there as the last thing: those of the dead were never finished. */
+/** Removes unfinished clones of dead processes. A clone is made in a temporary folder and renamed last. */
 export async function clearUnfinished(folder: string): Promise<void> {
   const mark = `${basename(folder)}${MAKING}`;
   for (const name of await namesIn(dirname(folder))) {

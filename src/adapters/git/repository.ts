@@ -7,28 +7,28 @@ import { RemandError } from "../../core/events/error.ts";
 import type { Environment } from "../process/environment.ts";
 import { type Git, createGit, gitFailure } from "./git.ts";
 
-/** A person's checkout, and the repository it belongs to. */
+/** A checkout and its repository. */
 export interface Repository {
   readonly git: Git;
-  /** The same git, for calls that must not outlive this process: the next process ends them by their cookie. */
+  /** Returns git for calls that must not outlive this process: the next process ends them by their cookie. */
   gitFor(cookie: string): Git;
-  /** Git for a repository of ours in another folder. The settings of the user and of the machine are not read there. */
+  /** Returns git for a repository of Remand in another folder. It ignores the settings of the user and the machine. */
   gitIn(folder: string): Git;
-  /** The top folder of the checkout. */
+  /** The checkout's top folder. */
   readonly top: string;
-  /** From there to the folder Remand was started for; empty where they are the same. */
+  /** The path from the top to the folder in which Remand was started; empty if they are the same. */
   readonly prefix: string;
-  /** Where git keeps what belongs to this checkout alone (its index). */
+  /** Git's folder for this checkout (its index). */
   readonly gitDir: string;
-  /** Where git keeps what all checkouts share (branches). */
+  /** Git's folder that all checkouts share (branches). */
   readonly commonDir: string;
-  /** What git sees when it is called. */
+  /** The environment of git calls. */
   readonly env: Environment;
-  /** What a person should know about it, found on the way. */
+  /** Notices for a person that came up while opening the repository. */
   readonly notices: readonly string[];
 }
 
-/** Opens it when it is first asked for, and once; one that could not be opened is tried again. */
+/** Returns a function that opens the repository once, at the first call. A failed open is tried again. */
 export function repositoryOpener(root: string, environment?: Environment): () => Promise<Repository> {
   let opened: Promise<Repository> | null = null;
   return () =>
@@ -43,11 +43,14 @@ export function ownEnvironment(): Environment {
   return Object.fromEntries(set);
 }
 
-/** Those that this process has opened, by folder and by all that git would read again to open them. */
+/** Repositories opened by this process, by folder, environment and the content of the settings files. */
 const opened = new Map<string, Promise<Repository>>();
 const MOST_OPENED = 20;
 
-/** Many parts of the program open the same repository: git is asked again only after a setting changed. */
+/**
+ * Opens a repository, or returns the cached one. Many parts of the program open the same repository; git is called
+ * again only after a setting changed.
+ */
 async function openRepository(root: string, environment: Environment): Promise<Repository> {
   const settings = await settingsFiles(root, environment);
   if (settings === null) return askForRepository(root, environment);
@@ -61,7 +64,10 @@ async function openRepository(root: string, environment: Environment): Promise<R
   return asked;
 }
 
-/** The files that git reads its settings from. `null`: they include others, or this is no repository. */
+/**
+ * Returns the content of the files from which git reads its settings. `null` if they include other files, or outside of
+ * a repository.
+ */
 async function settingsFiles(root: string, env: Environment): Promise<readonly string[] | null> {
   const folder = await findGitFolder(root);
   if (folder === null) return null;
@@ -100,7 +106,7 @@ async function askForRepository(root: string, environment: Environment): Promise
   };
 }
 
-/** The commit a name stands for, or `null`. */
+/** Returns the commit of a name, or `null`. */
 export async function commitOf(git: Git, name: string): Promise<string | null> {
   const { exitCode, stdout } = await git.ask([
     "rev-parse",
@@ -112,9 +118,9 @@ export async function commitOf(git: Git, name: string): Promise<string | null> {
   return exitCode === 0 ? line(stdout) : null;
 }
 
-/** The ids of objects by names such as `main^{tree}`, found by one call of git; `null` for a name that means nothing. */
+/** Returns the ids of objects by names such as `main^{tree}`, in one git call; `null` for an unknown name. */
 export async function objectsNamed(git: Git, names: readonly string[]): Promise<readonly (string | null)[]> {
-  // A name is a line: one with a line end in it is no name.
+  // Git reads one name per line, so a name with a line break cannot exist.
   const stdin = names.map((name) => `${name.includes("\n") ? "" : name}\n`).join("");
   const found = (await git.run(["cat-file", "--batch-check=%(objectname)"], { stdin })).split("\n");
   return names.map((_, at) => (/^[0-9a-f]{40,64}$/.test(found[at] ?? "") ? found[at]! : null));
@@ -127,7 +133,7 @@ async function foldersOf(git: Git, root: string): Promise<Pick<Repository, "top"
   const { exitCode, stdout, stderr } = await git.ask(["rev-parse", ...names]);
   if (exitCode === 0 && !stdout.startsWith("\n")) {
     const lines = line(stdout).split("\n");
-    // A folder's name may hold a line end.
+    // A folder's name may contain a line break; then read each value in a call of its own.
     const each = lines.length === 3 ? lines : await Promise.all(names.map((name) => git.run(["rev-parse", name])));
     const [top = "", gitDir = "", commonDir = ""] = each.map((text) => line(text));
     return { top, gitDir: resolve(root, gitDir), commonDir: resolve(root, commonDir) };
@@ -149,7 +155,9 @@ async function foldersOf(git: Git, root: string): Promise<Pick<Repository, "top"
   throw gitFailure(`git cannot use ${root}`, stderr);
 }
 
-/** The identity of those who have none is ours; large files stay pointers where the program that fetches them is missing. */
+/**
+ * Returns settings for a user without an identity, and for a machine without git-lfs: large files then stay pointers.
+ */
 async function settingsFor(git: Git): Promise<{ settings: readonly string[]; notices: readonly string[] }> {
   const { stdout } = await git.ask(["config", "--get-regexp", "^(user\\.(name|email)|filter\\.lfs\\.)"]);
   const has = (key: string): boolean => new RegExp(`^${key.replaceAll(".", "\\.")}`, "m").test(stdout);
@@ -161,7 +169,7 @@ async function settingsFor(git: Git): Promise<{ settings: readonly string[]; not
   return { settings, notices: ["git-lfs is not installed: large files stay pointers in the worktrees"] };
 }
 
-/** A name that no other process gives, and that says which process gave it. */
+/** Returns a unique name that begins with this process's id. */
 export const ownName = (): string => `${process.pid}-${randomBytes(4).toString("hex")}`;
 
 export function isAlivePid(pid: number): boolean {
@@ -169,12 +177,12 @@ export function isAlivePid(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // A process of another user is a process too.
+    // EPERM: the process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 
-/** Makes the folder in which Remand keeps its own things. It ignores itself, so that no user has to. */
+/** Creates Remand's state folder, with a `.gitignore` for itself. */
 export async function ensureStateFolder(state: string): Promise<void> {
   const rules = join(state, ".gitignore");
   if (existsSync(rules)) return;
@@ -182,14 +190,14 @@ export async function ensureStateFolder(state: string): Promise<void> {
   await writeFile(rules, "*\n");
 }
 
-/** The folder in which Remand keeps what belongs to a person and to no checkout. */
+/** Returns the folder for a person's state that belongs to no checkout. */
 export function userStateFolder(env: Readonly<Record<string, string | undefined>>): string {
   const named = env["XDG_STATE_HOME"] ?? "";
   const home = env["HOME"] || env["USERPROFILE"] || homedir();
   return join(isAbsolute(named) ? named : join(home, ".local", "state"), "remand");
 }
 
-/** The name that git gives to commits made in the folder; `null` where it has none, or where there is no git. */
+/** Returns the author name that git uses in the folder; `null` if there is none, or no git. */
 export async function userName(
   folder: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -204,21 +212,24 @@ export async function userName(
   }
 }
 
-/** Where a remote is; `null` where there is none of that name. */
+/** Returns a remote's address; `null` if there is no remote of that name. */
 export async function remoteAddress(root: string, remote: string): Promise<string | null> {
   const { git } = await repositoryOpener(root)();
   const { exitCode, stdout } = await git.ask(["remote", "get-url", "--", remote]);
   return exitCode === 0 ? line(stdout) : null;
 }
 
-/** Where git keeps what belongs to one checkout: `.git`, or a folder of its own where several share a repository. */
+/** Git's folder of one checkout: `.git`, or a separate folder if several checkouts share a repository. */
 export interface GitFolder {
   readonly path: string;
-  /** The folder that was asked about, below the top of the checkout; empty: the top itself. */
+  /** The path from the checkout's top to the given folder; empty: the top itself. */
   readonly below: string;
 }
 
-/** Found by reading, without starting git: commands that only look ask for it too. `null` outside of a repository. */
+/**
+ * Finds git's folder by reading files, without starting git, because read-only commands need it too. `null` outside of
+ * a repository.
+ */
 export async function findGitFolder(root: string): Promise<GitFolder | null> {
   for (let top = resolve(root); ; top = dirname(top)) {
     const entry = join(top, ".git");

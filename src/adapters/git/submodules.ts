@@ -5,8 +5,8 @@ import type { Git } from "./git.ts";
 import { line } from "./repository.ts";
 
 /**
- * Fills a worktree's submodules from those of the main checkout: without a network, and without a second copy of
- * their history. One that is not there in the main checkout stays empty, and the caller is told.
+ * Fills a worktree's submodules from those of the main checkout, without a network and without a second copy of their
+ * history. Returns the submodules that are missing in the main checkout; they stay empty.
  */
 export async function fillSubmodules(git: Git, main: string, worktree: string): Promise<readonly string[]> {
   const missing: string[] = [];
@@ -17,10 +17,10 @@ export async function fillSubmodules(git: Git, main: string, worktree: string): 
       missing.push(path);
       continue;
     }
-    // The files may be those of a tree that no commit has, so the index is asked.
+    // Read the commit from the index, because the files may be of a tree that has no commit.
     const entry = (await git.run(["ls-files", "--stage", "-z", "--", path], { cwd: worktree })).split("\0")[0]!;
     const commit = /^160000 ([0-9a-f]+) 0\t/.exec(entry)?.[1];
-    // Named in .gitmodules and not there in the tree: nothing to fill.
+    // Named in .gitmodules but not in the tree: nothing to fill.
     if (commit === undefined) continue;
     if (!existsSync(join(target, ".git"))) {
       const args = ["clone", "--quiet", "--shared", "--no-checkout", "--", source, target];
@@ -37,7 +37,7 @@ export async function fillSubmodules(git: Git, main: string, worktree: string): 
   return missing;
 }
 
-/** Submodules with work in them that no other clone has: it would be lost with the worktree. */
+/** Returns the submodules with work that no other clone has, which would be lost with the worktree. */
 export async function submodulesWithWork(git: Git, main: string, worktree: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const path of await submodulePaths(git, worktree)) {
@@ -58,7 +58,7 @@ export async function submodulePaths(git: Git, checkout: string): Promise<readon
   const args = ["config", "-f", ".gitmodules", "-z", "--get-regexp", "^submodule\\..*\\.path$"];
   const { stdout } = await git.ask(args, { cwd: checkout });
   const paths = stdout.split("\0").filter((entry) => entry.includes("\n"));
-  // The file is in the reach of agents: a path that leads out of the checkout is not followed.
+  // Agents can write .gitmodules, so paths that lead out of the checkout are dropped.
   return paths
     .map((entry) => entry.slice(entry.indexOf("\n") + 1))
     .filter((path) => !/^\/|(^|\/)\.\.(\/|$)/.test(path));

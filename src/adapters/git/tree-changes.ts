@@ -4,19 +4,19 @@ import { readlinkSync } from "node:fs";
 import type { Git } from "./git.ts";
 import { type IndexEntry, entriesOf, idBytesOf, makeIndex, replaceEntries } from "./index-file.ts";
 
-/** One path that differs between two trees, as the second one has it. */
+/** A path that differs between two trees, as the second tree has it. */
 export interface TreeChange {
   readonly path: string;
-  /** `null`: the second tree does not have it. */
+  /** `null`: deleted in the second tree. */
   readonly mode: string | null;
   readonly id: string;
 }
 
-/** What differs between two trees. The time it takes grows with that, and not with the trees. */
+/** Returns the differences between two trees. The time grows with the differences, not with the trees. */
 export async function treeChanges(git: Git, from: string, to: string): Promise<readonly TreeChange[]> {
   if (from === to) return [];
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options", from, to];
-  // Without this git reads the whole index, which it does not need.
+  // An empty index keeps git from reading the real one, which it does not need.
   const parts = (await git.run(args, { index: NO_INDEX })).split("\0");
   const changes: TreeChange[] = [];
   for (let at = 0; at + 1 < parts.length; at += 2) {
@@ -27,16 +27,16 @@ export async function treeChanges(git: Git, from: string, to: string): Promise<r
   return changes;
 }
 
-/** A file that is not there: git takes it for an empty index. */
+/** Git treats a missing file as an empty index. */
 const NO_INDEX = "/nonexistent/index";
 
-/** Makes the files and the index of a checkout those of the second tree. */
+/** Updates a checkout's files and index to those of the second tree. */
 export async function applyChanges(own: Git, checkout: string, changes: readonly TreeChange[]): Promise<void> {
   if (changes.length === 0) return;
   const gone = changes.filter(({ mode }) => mode === null);
   const present = changes.filter(({ mode }) => mode !== null);
   await removeFiles(checkout, gone);
-  // A file can stand where a folder was: what is gone goes first.
+  // Deletions first: a file may replace a folder.
   const entries = [...gone, ...present].map(({ path, mode, id }) => `${mode ?? "0"} ${id}\t${path}\0`);
   await own.run(["update-index", "-z", "--index-info"], { stdin: entries.join("") });
   if (present.length === 0) return;
@@ -45,8 +45,8 @@ export async function applyChanges(own: Git, checkout: string, changes: readonly
 }
 
 /**
- * The same in a checkout that shows a pristine one. Git writes the files with an index of these alone, and what it
- * learns about them is put into a copy of the pristine index: git itself would read and write all of that twice.
+ * Updates a checkout that shows a pristine one. Git writes the files with an index of only these files, whose entries
+ * are then merged into a copy of the pristine index. Git itself would read and write the whole index twice.
  */
 export async function applyChangesAbove(
   own: Git,
@@ -68,7 +68,7 @@ export async function applyChangesAbove(
   const removed = gone.map(({ path }): IndexEntry => ({ path: Buffer.from(path), bytes: null }));
   const whole = written && replaceEntries(await before, [...removed, ...written], idBytes);
   if (whole === null) return applyChanges(own, checkout, changes);
-  // Renamed, as git does it: to write into the file itself, the system would copy it first.
+  // Rename, as git does: writing into the mounted file would make the system copy it first.
   const fresh = join(checkout, ".git", "index.lock");
   await writeFile(fresh, whole);
   await rename(fresh, join(checkout, ".git", "index"));
@@ -78,7 +78,7 @@ async function removeFiles(checkout: string, gone: readonly TreeChange[]): Promi
   for (const { path } of gone) await removeFile(checkout, path);
 }
 
-/** With the folders that it leaves empty, as git does. */
+/** Removes a file and the folders that become empty, as git does. */
 async function removeFile(checkout: string, path: string): Promise<void> {
   await rm(join(checkout, path), { recursive: true, force: true });
   for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) {
@@ -91,8 +91,8 @@ async function removeFile(checkout: string, path: string): Promise<void> {
 }
 
 /**
- * Removes the links of a fresh checkout that lead out of it: what is behind them is no part of the commit, and could be
- * written by the author of the link. Those that the base has too, unchanged, are the project's own and stay.
+ * Removes links of a fresh checkout that lead out of it. Their targets are not part of the commit, and the author of a
+ * link could write them. Unchanged links of the base are the project's own and stay.
  */
 export async function removeEscapingLinks(
   checkout: string,
@@ -110,16 +110,16 @@ export async function removeEscapingLinks(
 const LINK_MODE = "120000";
 
 function leadsOut(checkout: string, path: string): boolean {
-  // Where links cannot be made, git writes a file with the link's text.
+  // Where links are not supported, git writes a file with the link's text.
   return linkAt(join(checkout, path)) !== null && pathInside(checkout, path) === null;
 }
 
-/** Does writing to this path of a checkout stay inside of it? A folder on the way may be a link. */
+/** Whether a write to this path stays inside the checkout, even if a folder on the path is a link. */
 export const staysInside = (checkout: string, path: string): boolean => pathInside(checkout, path) !== null;
 
 /**
- * The path in a checkout that another one leads to, over all links on the way; `null` if it leaves the checkout, even
- * if only to come back. What does not exist leads to itself.
+ * Resolves a path in a checkout through all links; `null` if it leaves the checkout, even if it comes back. A path that
+ * does not exist resolves to itself.
  */
 export function pathInside(checkout: string, path: string): string | null {
   let links = 0;
@@ -148,28 +148,28 @@ function linkAt(path: string): string | null {
   try {
     return readlinkSync(path);
   } catch {
-    // Not a link, or not there.
+    // Not a link, or missing.
     return null;
   }
 }
 
-/** As many as the system follows. */
+/** The number of links that the system follows. */
 const MOST_LINKS = 40;
 
 const isBelow = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}${sep}`);
 
 const pathsIn = (listed: string): readonly string[] => listed.split("\0").filter((each) => each !== "");
 
-/** Files that git knows and that are not as they were checked out. */
+/** Returns the tracked files that differ from what was checked out. */
 export async function writtenSince(git: Git): Promise<readonly string[]> {
-  // Times that differ are looked up; a file that is different makes the command fail, which is no error here.
+  // Refresh the index first. The command fails if a file differs, which is no error here.
   await git.ask(["update-index", "-q", "--refresh"]);
   return pathsIn(await git.run(["diff-files", "--name-only", "-z"]));
 }
 
 /**
- * The same where files are shown by a mount: only what lies in `upper` can be different. It is compared by content, so
- * that a file with its old time put back is found too.
+ * Returns the changed files of a mounted checkout: only files in `upper` can differ. Compares content, so that a file
+ * with its old time restored is found too.
  */
 export async function writtenAbove(git: Git, upper: string, checkout: string): Promise<readonly string[]> {
   const known = new Map<string, string>();

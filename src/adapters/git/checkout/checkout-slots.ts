@@ -4,17 +4,19 @@ import { sha256 } from "../../../stdx/sha256.ts";
 import { isAlivePid, ownName } from "../repository.ts";
 import { removeFolder } from "../remove-folder.ts";
 
-/** A place for one clean checkout. Its path is one of a few, so that build caches, which know paths, can be used again. */
+/**
+ * The folder of one clean checkout. The paths are reused, because build caches depend on the path they were made in.
+ */
 export interface Slot {
   readonly path: string;
-  /** A folder for what belongs to the checkout and is not in it. */
+  /** A folder beside the checkout for data that belongs to it and must not be in it. */
   readonly aside: string;
   release(): Promise<void>;
 }
 
 /**
- * Takes the slot of a name, or the first free one where that is taken or no name is given. Slots of processes that were
- * killed are cleared on the way.
+ * Takes the slot with the given name; if it is taken or no name is given, the first free slot. Clears the slots of
+ * killed processes on the way.
  */
 export async function takeSlot(folder: string, named?: string): Promise<Slot> {
   const [locks, runs, aside] = ["slots", "runs", "aside"].map((name) => join(folder, name)) as [string, string, string];
@@ -52,14 +54,14 @@ async function makeLock(lock: string): Promise<boolean> {
   }
 }
 
-/** Takes over the lock of a process that is gone. */
+/** Takes over the lock of a process that no longer runs. */
 async function takeDeadLock(lock: string): Promise<boolean> {
   const owner = await readFile(lock, "utf8").catch(() => null);
   if (owner === null || owner === "" || isAlivePid(Number(owner))) return false;
   const own = `${lock}.${ownName()}`;
   try {
     await rename(lock, own);
-    // Where another process was quicker, this is its new lock: it gets that back.
+    // If another process took the lock over first, the renamed file is its new lock: the link below gives it back.
     const isTheDeadOnes = (await readFile(own, "utf8")) === owner;
     if (isTheDeadOnes) await writeFile(own, String(process.pid));
     await link(own, lock);

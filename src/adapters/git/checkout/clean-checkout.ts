@@ -26,55 +26,58 @@ import type { Sandbox } from "../../../ports/sandbox.ts";
 import { NO_SANDBOX } from "../../process/launch.ts";
 
 export interface CheckoutOptions {
-  /** The folder for what belongs to the user and to no checkout. */
+  /** The state folder of the user, shared by all checkouts. */
   readonly userState: string;
   readonly setup: string | null;
   readonly share: readonly string[] | null;
-  /** `false`: nothing is installed by a lockfile. */
+  /** `false`: do not install from lockfiles. */
   readonly installs?: boolean;
   /** Ignored files that are copied from the user's checkout. */
   readonly carry?: readonly string[];
   readonly env?: Environment;
-  /** What the set-up sees of the environment. */
+  /** The environment of the setup command. */
   readonly setupEnv?: EnvironmentIn;
-  /** Around the set-up; absent: none. */
+  /** The sandbox of the setup command; default: none. */
   readonly sandbox?: Sandbox;
-  /** Where dependencies come from; absent: from the user's checkout as it is now. */
+  /** Where dependencies come from; default: the user's checkout in its current state. */
   readonly dependencies?: KeptDependencies;
-  /** Patterns of files, besides lockfiles and manifests, that decide what the set-up makes. */
+  /** Patterns of files, besides lockfiles and manifests, that affect the result of the setup command. */
   readonly inputs?: readonly string[];
-  /** Checkouts of the same name have the same path, one after the other. */
+  /** Checkouts with the same name get the same path, one after the other. */
   readonly name?: string;
-  /** Whether files may be shown by a mount instead of being written; absent: where that is quicker. */
+  /** Whether files may be mounted instead of written; default: whichever is quicker. */
   readonly mount?: boolean;
-  /** Where programs in a sandbox find it; absent: where it is. Not with packages that are links to that place. */
+  /**
+   * The path at which sandboxed programs see the checkout; default: its real path. Not for packages that link to that
+   * path.
+   */
   readonly shownAt?: string;
   readonly signal: AbortSignal;
   onNotice(text: string): void;
 }
 
-/** What is checked out: the files of a tree, at a commit. Both are names that the main repository knows. */
+/** What to check out: the files of a tree, at a commit. The main repository knows both names. */
 export interface CheckoutState {
-  /** `null`, or no commit: there is none yet. */
+  /** `null` when the repository has no commit yet. */
   readonly commit: string | null;
-  /** Absent: the commit's own tree. */
+  /** Default: the commit's own tree. */
   readonly tree?: string;
-  /** What the work started from; absent: the files are the project's own. */
+  /** The commit that the work started from; default: the checked-out files count as the project's own. */
   readonly base?: string;
 }
 
 /**
- * A clean checkout: the files of a tree in a folder where nothing but the engine ever wrote, with a repository of its
- * own and the dependencies of the user's checkout.
+ * A clean checkout: the files of a tree in a folder where only the engine wrote, with its own repository and the
+ * dependencies of the user's checkout.
  */
 export interface CleanCheckout {
   readonly path: string;
   readonly git: Git;
   readonly tree: string;
   readonly base: string;
-  /** Files that git knows and that differ from what was checked out. */
+  /** Returns the tracked files that differ from what was checked out. */
   written(): Promise<readonly string[]>;
-  /** Removes it. What builds left for the next build is kept, if only the base ran here. */
+  /** Removes the checkout. Build caches are kept for the next build, but only if nothing except the base ran here. */
   close(hasOthersRun?: boolean): Promise<void>;
 }
 
@@ -98,7 +101,7 @@ export async function openCleanCheckout(
   };
   try {
     const isMount = options.mount ?? (await isMountQuicker(repository, folder, files));
-    // Git is asked while the files are mounted.
+    // Compare the trees while the files are being mounted.
     const changed = treeChanges(git, files.base, files.tree);
     changed.catch(() => undefined);
     made =
@@ -135,7 +138,7 @@ export async function openCleanCheckout(
 
 const SETUP_TIMEOUT_MS = 15 * 60 * 1000;
 
-/** The names of what is checked out, looked up once. */
+/** The object names of a checkout, looked up once. */
 interface CheckoutFiles {
   readonly commit: string | null;
   readonly tree: string;
@@ -161,7 +164,7 @@ async function resolveWanted(git: Git, { commit, tree, base }: CheckoutState): P
 interface MadeFiles {
   readonly git: Git;
   written(): Promise<readonly string[]>;
-  /** Before the folder is removed. */
+  /** Call before the folder is removed. */
   finish(keepsCaches: boolean): Promise<void>;
 }
 
@@ -186,7 +189,7 @@ async function writeFiles(
   };
 }
 
-/** Shows the files of the base by a mount and writes what differs: the time it takes does not grow with the tree. */
+/** Mounts the files of the base and writes only what differs, so the time does not grow with the size of the tree. */
 async function mountFiles(
   repository: Repository,
   folder: string,
@@ -225,8 +228,8 @@ async function mountFiles(
 }
 
 /**
- * Writing fewer files than this takes no longer than to mount them. A tree with build caches is mounted in any case:
- * they are not copied.
+ * Below this number, writing the files is as quick as mounting them. A tree with build caches is always mounted,
+ * because caches are not copied.
  */
 const FEW_FILES = 1000;
 
@@ -234,7 +237,7 @@ async function isMountQuicker({ gitDir }: Repository, folder: string, { base }: 
   return (await hasCaches(folder, base)) || (await filesInIndex(join(gitDir, "index"))) >= FEW_FILES;
 }
 
-/** Git's index says in its header how many files it lists. */
+/** Returns the number of files in git's index, which its header states. */
 async function filesInIndex(index: string): Promise<number> {
   const file = await open(index).catch(() => null);
   if (file === null) return 0;
@@ -247,8 +250,8 @@ async function filesInIndex(index: string): Promise<number> {
 }
 
 /**
- * The folder for the clean checkouts of one repository. It is outside of every checkout, so that no tool finds the
- * settings or packages of another one in the folders above.
+ * Returns the folder for the clean checkouts of one repository. It is outside every checkout, so that no tool finds the
+ * settings or packages of another checkout in a parent folder.
  */
 async function checkoutsFolder(userState: string, { top }: Repository): Promise<string> {
   const folder = join(userState, "checkouts", sha256(top).slice(0, 16));
@@ -257,8 +260,8 @@ async function checkoutsFolder(userState: string, { top }: Repository): Promise<
 }
 
 /**
- * Copies ignored files that checks need (`.env.test`) from the user's checkout. A path that is not there is left out;
- * what the checkout has itself is never replaced: those files are the work.
+ * Copies ignored files that checks need (`.env.test`) from the user's checkout. Skips paths that do not exist, and
+ * never replaces files of the clean checkout: those are the work.
  */
 async function carryFiles(main: string, checkout: string, paths: readonly string[]): Promise<void> {
   for (const path of paths) {

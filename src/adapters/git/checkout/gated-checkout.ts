@@ -25,52 +25,55 @@ import type { WorkStart } from "../dependencies/work-start.ts";
 import type { Sandbox } from "../../../ports/sandbox.ts";
 
 export interface GatedCheckoutOptions {
-  /** A folder of the user's checkout. */
+  /** A folder in the user's checkout. */
   readonly root: string;
-  /** The folder in which Remand keeps its own things. */
+  /** The folder for Remand's own state. */
   readonly state: string;
-  /** The commit to judge; `null`: the files as they are. */
+  /** The commit to check; `null`: the files in the working tree. */
   readonly at: string | null;
-  /** What to compare with; `null`: found by itself. */
+  /** What to compare with; `null`: detect it. */
   readonly base: string | null;
-  /** A commit of the files as they were when the work began. It takes the place of a base that is found. */
+  /** A commit of the files at the start of the work. It replaces the detected base. */
   readonly since?: string | null;
-  /** The branch that the files come from, where a CI service says so: its checkouts may be on none. */
+  /** The branch of the files, from the CI service's environment: CI checkouts are often on no branch. */
   readonly sourceBranch?: string;
   readonly setup: string | null;
   readonly share: readonly string[] | null;
   /** Ignored files that are copied from the user's checkout. */
   readonly carry?: readonly string[];
-  /** Patterns of files, besides lockfiles and manifests, that decide what the set-up makes. */
+  /** Patterns of files, besides lockfiles and manifests, that affect the result of the setup command. */
   readonly inputs?: readonly string[];
-  /** The folder for what belongs to the user and to no checkout. */
+  /** The state folder of the user, shared by all checkouts. */
   readonly userState: string;
   readonly env?: Environment;
   readonly setupEnv?: Environment;
-  /** Around the set-up; absent: none. */
+  /** The sandbox of the setup command; default: none. */
   readonly sandbox?: Sandbox;
-  /** How things were before an agent worked; absent: they are as they are now. */
+  /** Returns packages and settings as they were before an agent worked; default: their current state. */
   start?(): Promise<WorkStart>;
-  /** Where programs in a sandbox find a checkout with the packages of the start; `null`, absent: where it is. */
+  /**
+   * The path at which sandboxed programs see a checkout with the packages of the start; default or `null`: its real
+   * path.
+   */
   readonly shownAt?: string | null;
   readonly signal: AbortSignal;
   onNotice(text: string): void;
 }
 
-/** A state of the files, in a folder where it can be judged. */
+/** Files that can be checked, in a folder. */
 export interface GatedCheckout extends JudgedState {
   readonly path: string;
-  /** Where a person has these files, if `path` is a clean checkout of them. */
+  /** The folder in which the person has these files, if `path` is a clean checkout of them. */
   readonly workedIn?: string;
-  /** Writes the files as they are now as a commit that no name refers to. */
+  /** Writes the current files as a commit without a ref. */
   toCommit?(): Promise<string>;
-  /** Takes away what was made for it. */
+  /** Removes the folders that were made for this checkout. */
   close(): Promise<void>;
 }
 
 /**
- * The files as they are are judged where they are: nothing is written but objects that no name refers to. A commit is
- * judged in a clean checkout, which is removed afterwards.
+ * Opens the files to check. The working tree is checked in place: only unreferenced git objects are written. A commit
+ * is checked out into a clean checkout, which is removed afterwards.
  */
 export async function openJudgedPlace(options: GatedCheckoutOptions): Promise<GatedCheckout> {
   const repository = await repositoryOpener(options.root, options.env)();
@@ -104,9 +107,9 @@ async function filesAsTheyAre(
   return { ...judged, ...attemptOf(attempt), path: join(top, prefix), toCommit, close: async () => {} };
 }
 
-/** With an index that is ours for this one look, and begins from what is there. */
+/** Returns the tree of the current files, by a temporary index that starts as a copy of the user's. */
 async function treeNow(git: Git, top: string, gitDir: string, state: string): Promise<TreeId> {
-  // No story's id begins with a dot.
+  // The dot avoids a clash: no story id begins with a dot.
   const index = createPrivateIndex(join(state, "index", `.gate-${ownName()}`));
   try {
     await index.seed(join(gitDir, "index"));
@@ -153,22 +156,22 @@ const attemptOf = (attempt: string | null): Pick<JudgedState, "attemptOf"> =>
 
 export interface BaseCommit {
   readonly commit: string;
-  /** For people. */
+  /** A name to show to people. */
   readonly name: string;
 }
 
-/** The state of files that is judged: a tree, and the commit it is or is based on (`null` before the first one). */
+/** The files to check: a tree, and the commit that has it or that it is based on (`null` before the first commit). */
 export interface GatedFiles {
   readonly tree: TreeId;
   readonly commit: string | null;
-  /** The branch that was asked for by its name. */
+  /** The branch, if the caller asked for one by name. */
   readonly branch?: string;
 }
 
 /**
- * What the work is compared with. A branch that went on in the meantime counts from where the work left it. Without a
- * name it is the default branch; on that branch itself, what is not committed counts from the last commit, and where
- * everything is committed, that commit from the one before.
+ * Returns the commit to compare the work with. For another branch this is the fork point, so later commits on that
+ * branch do not count. The default is the default branch. On the default branch itself, uncommitted changes are
+ * compared with the last commit; if everything is committed, the last commit with the one before it.
  */
 async function baseFor(git: Git, judged: GatedFiles, named: string | null): Promise<BaseCommit> {
   if (named !== null) return namedBase(git, judged, named);
@@ -187,7 +190,10 @@ async function baseFor(git: Git, judged: GatedFiles, named: string | null): Prom
     : { commit: before, name: "the commit before" };
 }
 
-/** A story that builds on others begins with their work, which is not its own; `null` where it began on the default branch. */
+/**
+ * Returns where a stacked story began: it starts with the work of other stories, which is not its own. `null` if it
+ * began on the default branch.
+ */
 async function beginningOf(git: Git, branch: string | null, fork: string): Promise<BaseCommit | null> {
   if (branch?.startsWith("remand/") !== true) return null;
   const begun = await commitOf(git, `refs/remand/base/${branch.slice("remand/".length)}`);
@@ -208,13 +214,13 @@ async function namedBase(git: Git, judged: GatedFiles, name: string): Promise<Ba
   return { commit: fork ?? commit, name };
 }
 
-/** `null` where they have nothing in common, or the clone is too shallow to know. */
+/** Returns the merge base; `null` if the histories are unrelated or the clone is too shallow to tell. */
 async function forkPoint(git: Git, one: string, other: string): Promise<string | null> {
   const { exitCode, stdout } = await git.ask(["merge-base", one, other]);
   return exitCode === 0 ? line(stdout) : null;
 }
 
-/** The remote's comes first: what is not pushed yet is what is to be judged. */
+/** Returns the default branch. The remote's is preferred, because unpushed commits are part of what is checked. */
 export async function defaultBranch(git: Git): Promise<BaseCommit | null> {
   const { exitCode, stdout } = await git.ask(["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
   const known = exitCode === 0 ? [line(stdout)] : [];
@@ -231,8 +237,8 @@ const emptyTree = async (git: Git): Promise<string> =>
   line(await git.run(["hash-object", "-t", "tree", "-w", "--stdin"], { stdin: "" }));
 
 /**
- * The story whose attempts wrote commits of the work: their messages say so, or the branch is a story's. A clone of CI
- * may have neither, and knows the branch by its environment.
+ * Returns the story that the work belongs to: its commit messages or the branch name say so. A clone in CI may have
+ * neither; there the branch comes from the environment.
  */
 async function attemptIn(
   git: Git,
@@ -252,8 +258,8 @@ async function attemptIn(
 const STORY_BRANCH = /^(?:refs\/heads\/)?(?:origin\/)?remand\/(.+)$/;
 
 /**
- * Why the files that were judged are not those of the pull request's newest commit; `null` where they are: that commit
- * itself, or what CI services check out, which is the merge of it into its target.
+ * Returns why the checked files are not those of the pull request's newest commit. `null` if they are: that commit
+ * itself, or its merge into the target, which CI services check out.
  */
 export async function strangeToPullRequest(
   root: string,
@@ -273,13 +279,13 @@ async function isMerge(
   head: string,
   mergeCommit: string | null,
 ): Promise<boolean> {
-  // A shallow clone hides the parents from everything but the commit's own text.
+  // Read the raw commit: in a shallow clone, every other command hides the parents.
   const text = await git.run(["cat-file", "commit", commit]);
   const fields = text.slice(0, text.indexOf("\n\n")).split("\n");
   const [target, merged, ...more] = fields.flatMap((field) => /^parent (\S+)$/.exec(field)?.[1] ?? []);
   if (target === undefined || merged !== head || more.length > 0) return false;
   if (commit === mergeCommit) return true;
-  // The target went on since: this is still the merge if it holds nothing that git would not make of the two.
+  // The target moved on after this merge. It still counts if its tree is exactly what git makes of the two parents.
   const isWhole = async (name: string): Promise<boolean> => (await git.ask(["cat-file", "-e", name])).exitCode === 0;
   if (!(await isWhole(target)) || !(await isWhole(head))) return false;
   const combined = await mergeTrees(git, target, head);

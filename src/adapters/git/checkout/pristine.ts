@@ -7,22 +7,22 @@ import { removeFolder } from "../remove-folder.ts";
 import { applyChanges, treeChanges } from "../tree-changes.ts";
 import { type CheckoutSettings, makePrivateRepository, nameOwnPath } from "./private-repository.ts";
 
-/** A checkout in which nothing ever ran: clean checkouts show its files and write elsewhere. */
+/** A checkout in which nothing ever ran. Clean checkouts show its files and write elsewhere. */
 export interface Pristine {
   readonly path: string;
-  /** Layers with what builds of this tree left, the newest first. */
+  /** Layers of build caches, newest first. */
   readonly caches: readonly string[];
-  /** Is one of them of a build of this very tree? */
+  /** Whether one of the layers comes from a build of exactly this tree. */
   readonly hasOwnCaches: boolean;
   /** Adds a layer; `move` fills its folder. */
   addCaches(move: (folder: string) => Promise<void>): Promise<void>;
-  /** It may be removed when no checkout uses it. */
+  /** Marks the checkout as unused; it may be removed when no other checkout uses it. */
   release(): Promise<void>;
 }
 
 /**
- * The pristine checkout of a tree, made if there is none. A new one is made of the newest that there is: files that do
- * not differ are the same files on the disk, with the same times.
+ * Opens the pristine checkout of a tree, and makes it if needed. A new one is made from the newest existing one by hard
+ * links: unchanged files are the same files on disk, with the same times.
  */
 export async function openPristine(
   repository: Repository,
@@ -46,7 +46,7 @@ export async function openPristine(
       caches: caches.layers.map((name) => join(folder, "caches", name)),
       hasOwnCaches: caches.isOwn,
       async addCaches(move) {
-        // Each build adds a layer; instead of too many, the next build begins without any.
+        // Each build adds a layer. At the limit, the next build starts without caches.
         const layers = caches.layers.length < MOST_LAYERS ? [ownName(), ...caches.layers] : [];
         if (layers.length > 0) await move(join(folder, "caches", layers[0]!));
         const aside = join(path, `${ownName()}.json`);
@@ -61,7 +61,10 @@ export async function openPristine(
   }
 }
 
-/** Marks it before it is looked for: a process that removes old ones sees the mark. */
+/**
+ * Marks the checkout as used. Call it before looking for the checkout, so that a process that removes old ones sees the
+ * mark.
+ */
 async function markUsed(path: string): Promise<() => Promise<void>> {
   const marks = `${path}.used`;
   await mkdir(marks, { recursive: true });
@@ -91,11 +94,11 @@ async function makePristine(
       const from = source.slice(all.length + 1).split("-")[0]!;
       await nameOwnPath(files);
       await applyChanges(repository.gitIn(files), files, await treeChanges(repository.git, from, tree));
-      // What differs was written now, and so after these caches: builds see that.
+      // Changed files are written now, so they are newer than these caches and builds notice them.
       await writeFile(join(making, CACHES), JSON.stringify({ ...(await cachesOf(source)), isOwn: false }));
     }
     await rename(making, join(all, key)).catch(async (error: unknown) => {
-      // Another process made the same one meanwhile.
+      // Another process made the same checkout in the meantime.
       if (!(await exists(join(all, key, "files")))) throw error;
     });
   } finally {
@@ -103,7 +106,7 @@ async function makePristine(
   }
 }
 
-/** Hard links: only git writes here, and it never writes into a file that is there. */
+/** Copies by hard links. Safe, because only git writes here, and git replaces files instead of writing into them. */
 async function copyByLinks(from: string, to: string): Promise<boolean> {
   const run = async (...command: [string, ...string[]]): Promise<boolean> => {
     const env = { PATH: process.env["PATH"] ?? "" };
@@ -126,9 +129,9 @@ async function newestLike(all: string, key: string): Promise<string | null> {
   return newest?.path ?? null;
 }
 
-/** Long ago, so that no build takes a file for newer than what was made of it. */
+/** Sets the files' times to long ago, so that no build takes a source for newer than its output. */
 async function setTimes(folder: string, paths: readonly string[]): Promise<void> {
-  // A link, and a submodule's folder, have no time that a build asks for.
+  // Links and folders of submodules need no time.
   for (let at = 0; at < paths.length; at += AT_ONCE)
     await Promise.all(
       paths
@@ -141,11 +144,14 @@ async function setTimes(folder: string, paths: readonly string[]): Promise<void>
 const AT_ONCE = 64;
 const LONG_AGO = new Date("2000-01-01T00:00:00Z");
 
-/** What builds of a tree left, in layers. */
+/** Build caches of a tree, in layers. */
 export interface KeptCaches {
-  /** Was one of them made by a build of this very tree? Else they are those of the tree that it was made of. */
+  /**
+   * Whether one of the layers comes from a build of exactly this tree; otherwise all come from the tree it was made
+   * from.
+   */
   readonly isOwn: boolean;
-  /** Names of folders, the newest first. */
+  /** Names of folders, newest first. */
   readonly layers: readonly string[];
 }
 
@@ -158,7 +164,7 @@ async function cachesOf(pristine: string): Promise<KeptCaches> {
 
 const CACHES = "caches.json";
 
-/** Are there caches for this tree, with whatever settings? */
+/** Whether there are caches for this tree, with any settings. */
 export async function hasCaches(folder: string, tree: string): Promise<boolean> {
   const all = join(folder, "pristine");
   for (const name of await readdir(all).catch(() => []))
@@ -168,7 +174,7 @@ export async function hasCaches(folder: string, tree: string): Promise<boolean> 
 
 const MOST_LAYERS = 6;
 
-/** A few are kept, for stories that started from different commits. */
+/** More than one, because stories may start from different commits. */
 const MOST_KEPT = 3;
 
 async function removeOldest(folder: string, all: string): Promise<void> {
@@ -181,10 +187,10 @@ async function removeOldest(folder: string, all: string): Promise<void> {
   const old = found.toSorted((a, b) => b.at - a.at).slice(MOST_KEPT);
   for (const { name } of old) {
     if (await isUsed(join(all, `${name}.used`))) continue;
-    // Renamed first: what is half removed is never used.
+    // Rename first, so that a partly removed checkout is never used.
     const gone = join(all, `${ownName()}.making`);
     await rename(join(all, name), gone).catch(() => undefined);
-    // A checkout that began to use it meanwhile keeps it.
+    // Give the folder back if a checkout began to use it in the meantime.
     if (await isUsed(join(all, `${name}.used`))) await rename(gone, join(all, name)).catch(() => undefined);
     await removeFolder(gone);
   }
@@ -204,7 +210,7 @@ async function removeUnusedCaches(folder: string, all: string): Promise<void> {
       await removeFolder(join(folder, "caches", name));
 }
 
-/** A checkout that shows them may still be open. */
+/** Unused caches younger than this are kept, because a checkout that shows them may still be open. */
 const A_DAY = 24 * 60 * 60 * 1000;
 
 const ageOf = async (path: string): Promise<number> => Date.now() - (await stat(path)).mtimeMs;
@@ -212,8 +218,8 @@ const ageOf = async (path: string): Promise<number> => Date.now() - (await stat(
 const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => null)) !== null;
 
 /**
- * Folders with what a build keeps for the next one, by the tag that tools put there (https://bford.info/cachedir):
- * `target` of Cargo, the caches of pytest, mypy and ruff. `written` holds what a run wrote; `checkout` shows all of it.
+ * Finds folders of build caches by the tag that tools put there (https://bford.info/cachedir): `target` of Cargo, the
+ * caches of pytest, mypy and ruff. `written` is the folder with only what a run wrote; `checkout` shows all files.
  */
 export async function findCaches(written: string, checkout: string): Promise<readonly string[]> {
   const found: string[] = [];
@@ -244,7 +250,7 @@ async function isTagged(folder: string): Promise<boolean> {
   }
 }
 
-/** Moves the caches of a run of the base to a layer that later checkouts of this tree, and of those after it, show. */
+/** Moves the caches of a run of the base to a layer, which later checkouts of this tree and of its successors show. */
 export async function keepCaches(pristine: Pristine, written: string, caches: readonly string[]): Promise<void> {
   if (pristine.hasOwnCaches || caches.length === 0) return;
   await pristine.addCaches(async (layer) => {

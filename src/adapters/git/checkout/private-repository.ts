@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Git } from "../git.ts";
 import { line, type Repository } from "../repository.ts";
 
-/** The user's settings that decide what git writes into a checkout, as they were when they were read. */
+/** The user's git settings that affect the files in a checkout, from the time they were read. */
 export interface CheckoutSettings {
   /** Lines for a config file. */
   readonly config: string;
@@ -16,13 +16,13 @@ export interface CheckoutSettings {
 }
 
 /**
- * How files are written (line ends, links, filters, large files), and how missing objects are fetched. Identity too,
- * for checks that commit. Nothing else of the repository's config is taken over.
+ * Settings of how files are written (line ends, links, filters, large files) and how missing objects are fetched, and
+ * the identity for checks that commit. No other setting of the repository is copied.
  */
 const TAKEN_OVER =
   /^(?:core\.(?:autocrlf|eol|filemode|ignorecase|precomposeunicode|symlinks|longpaths|sshcommand)|user\.(?:name|email)|extensions\.partialclone|(?:filter|lfs|remote|url|credential|http)\..+)$/i;
 
-/** Read once, before an agent works: a filter that is added to the config later changes no checkout. */
+/** Reads the settings. Read once, before an agent works, so that a filter added to the config later has no effect. */
 export async function readCheckoutSettings({ git, commonDir, env }: Repository): Promise<CheckoutSettings> {
   const listed = (await git.run(["config", "--list", "-z"])).split("\0");
   const lastOf = (key: string): string | undefined =>
@@ -40,7 +40,7 @@ export async function readCheckoutSettings({ git, commonDir, env }: Repository):
   };
 }
 
-/** One entry of `git config --list -z`, as it would stand in a file; empty for what is not taken over. */
+/** Returns one entry of `git config --list -z` in the form of a config file; empty if the setting is not copied. */
 function configText(entry: string): string {
   const at = entry.indexOf("\n");
   const key = at === -1 ? entry : entry.slice(0, at);
@@ -48,7 +48,7 @@ function configText(entry: string): string {
   if (!TAKEN_OVER.test(key)) return "";
   const between = key.slice(section.length + 1, -name.length - 1);
   const head = between === "" ? `[${section}]` : `[${section} ${quoteForGit(between)}]`;
-  // Without a value it means true, and that is not the same as an empty one.
+  // A key without a value means true, which differs from an empty value.
   return at === -1 ? `${head}\n\t${name}\n` : `${head}\n\t${name} = ${quoteForGit(entry.slice(at + 1))}\n`;
 }
 
@@ -56,9 +56,9 @@ const quoteForGit = (text: string): string =>
   `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n").replaceAll("\t", "\\t")}"`;
 
 /**
- * Makes a repository of its own in `path`, at a commit and with the files of a tree. It reads the objects of the main
- * repository and has its branches and tags, so that tools that ask git for a version work; a check that moves them
- * moves its own.
+ * Makes a repository in `path`, at a commit and with the files of a tree. It reads the main repository's objects and
+ * has copies of its branches and tags, so that tools that ask git for a version work. A check that moves a branch moves
+ * only the copy.
  */
 export async function makePrivateRepository(
   repository: Repository,
@@ -85,12 +85,12 @@ export async function makePrivateRepository(
 }
 
 /**
- * Pristine checkouts share files by hard links, and each new link changes the time that git would compare: a check that
- * asks for changes without reading the files would find all of them changed.
+ * Pristine checkouts share files by hard links, and each new link changes the ctime that git compares: git would report
+ * all files as changed to a check that does not refresh the index.
  */
 const LINKED_FILES = "[core]\n\ttrustctime = false\n";
 
-/** The settings name a file of the repository by its full path. The repository may be a copy: the last entry counts. */
+/** Appends the full path of the user's attributes file to the config. In a copied repository, the last entry wins. */
 export async function nameOwnPath(path: string): Promise<void> {
   const attributes = join(path, ".git", "info", "user-attributes");
   await appendFile(join(path, ".git", "config"), `[core]\n\tattributesFile = ${quoteForGit(attributes)}\n`);
@@ -103,8 +103,8 @@ export async function setRefs(path: string, refs: string, commit: string | null)
 }
 
 /**
- * Branches and tags as a repository has them now, as the text of a file. The branches of stories are left out: their
- * names are the engine's, and their number grows.
+ * Returns the branches and tags of a repository, as the text of `packed-refs`. Branches of stories are left out: they
+ * are internal, and their number grows.
  */
 export async function readRefs(git: Git): Promise<string> {
   const args = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags", "refs/remotes"];

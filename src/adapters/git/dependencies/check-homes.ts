@@ -7,22 +7,25 @@ import { copyHome, makeHome, planHome, stampsOf, withHome, type EarlierHome } fr
 import { topAround } from "../python/python-folders.ts";
 import { removeFolder } from "../remove-folder.ts";
 
-/** What a program is started for: set-up may log in to registries, and checks may not. */
+/** What a program is started for. Setup commands may log in to registries; checks may not. */
 export type Purpose = "checks" | "setup";
 const PURPOSES: readonly Purpose[] = ["checks", "setup"];
 
-/** The settings of the user's HOME as they were when they were read, in a folder of ours. */
+/** A copy of the settings in the user's HOME, in a folder of Remand. */
 export interface KeptHome {
   readonly folder: string;
-  /** What checks do not find there: paths of the user's HOME. */
+  /** Paths of the user's HOME that checks do not get. */
   readonly leftOut: readonly string[];
 }
 
-/** How the user's settings are now. */
+/** Returns the stamps of the user's current settings. */
 export const homeStamps = (home: string): Readonly<Record<string, string>> =>
   stampsOf(planHome(home, { withSecrets: true }));
 
-/** Keeps the settings of a HOME. With earlier ones, those that are as the last engine left them stay as they were. */
+/**
+ * Copies the settings of a HOME. With `earlier`, settings that did not change since the last engine ended keep their
+ * earlier copy.
+ */
 export async function keepHome(
   home: string,
   folder: string,
@@ -45,21 +48,21 @@ export async function keepHome(
 }
 
 export interface CheckHomes {
-  /** What a program sees that is started in this folder. */
+  /** Returns the environment of a program that is started in this folder. */
   environment(folder: string, env: Environment, purpose: Purpose): Promise<Environment>;
-  /** Removes the HOME of a checkout: the next one in the same folder gets another. */
+  /** Removes the HOME of a checkout; the next checkout in the same folder gets a new one. */
   forget(checkout: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Gives each checkout a HOME of its own with the kept settings: what code of one attempt writes there, no other check
- * reads. A HOME goes with its checkout.
+ * Gives each checkout its own HOME with the kept settings, so that nothing written there by one attempt's code reaches
+ * another check. The HOME is removed with its checkout.
  */
 export function createCheckHomes(userState: string, real: string, kept: KeptHome): CheckHomes {
   const folder = join(userState, "homes");
   const made = new Map<string, { readonly checkout: string; readonly home: Promise<string> }>();
-  // The same checkout has the same HOME each time: what compilers keep knows the paths of their packages.
+  // A checkout always gets the same HOME path, because compiler caches contain the paths of packages.
   const make = async (purpose: Purpose, checkout: string): Promise<string> => {
     const home = join(folder, sha256(`${purpose} ${checkout}`).slice(0, 16));
     await removeFolder(home);
@@ -89,8 +92,8 @@ export function createCheckHomes(userState: string, real: string, kept: KeptHome
 }
 
 /**
- * Programs that the user's PATH takes from the checkout (an activated virtual environment, `node_modules/.bin`) are
- * those of the folder in which the check runs.
+ * Rewrites PATH: programs that it takes from the user's checkout (an activated virtual environment,
+ * `node_modules/.bin`) come from the folder in which the check runs.
  */
 export async function leadToCheckout(env: Environment, top: string, folder: string): Promise<Environment> {
   const own = await topAround(folder);
@@ -108,11 +111,11 @@ export async function leadToCheckout(env: Environment, top: string, folder: stri
   return { ...env, ...led };
 }
 
-/** What was found out about the HOME of a project's checks, kept where no agent works. */
+/** What is known about the HOME that a project's checks need, stored where no agent works. */
 export interface HomeNotes {
-  /** The checks need the user's own HOME. */
+  /** Whether the checks need the user's own HOME. */
   isReal(): Promise<boolean>;
-  /** Trying it made no difference to this. */
+  /** Whether the real HOME was tried for this note and made no difference. */
   isSame(note: string): Promise<boolean>;
   add(kind: "real" | "same", note: string): Promise<void>;
   readonly file: string;

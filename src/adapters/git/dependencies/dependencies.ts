@@ -24,36 +24,39 @@ import { lendFolder } from "./lend-folder.ts";
 import type { Sandbox } from "../../../ports/sandbox.ts";
 
 export interface DependencyOptions {
-  /** The command that installs them; `null`: found by the lockfile. */
+  /** The command that installs the dependencies; `null`: detected from the lockfile. */
   readonly setup: string | null;
-  /** Folders of the main checkout that may be used instead; `null`: the usual ones of each lockfile. */
+  /** Folders of the main checkout that may be linked instead; `null`: the usual folders of each lockfile. */
   readonly share: readonly string[] | null;
   readonly setupTimeoutMs: number;
   readonly env: EnvironmentIn;
   readonly sandbox: Sandbox;
   readonly signal?: AbortSignal;
   /**
-   * The place is thrown away soon: whatever is installed in the main checkout is linked, wherever it is there, and with
-   * or without a lockfile, rather than installed once more.
+   * The worktree is temporary: link whatever is installed in the main checkout, with or without a lockfile, instead of
+   * installing again.
    */
   readonly borrow?: boolean;
-  /** `false`: only what is installed already is used, and nothing is installed by a lockfile. */
+  /** `false`: use only what is already installed; do not install from lockfiles. */
   readonly installs?: boolean;
-  /** What is lent; absent: what is in the main checkout now. */
+  /** Where linked packages come from; default: the main checkout in its current state. */
   readonly source?: DependencySource;
-  /** Where an installation is kept for the next place with the same lockfiles; absent: it is made in each. */
+  /**
+   * Where an installation is kept for the next worktree with the same lockfiles; default: each worktree installs its
+   * own.
+   */
   readonly store?: InstallationStore;
-  /** Patterns of more files that decide what an installation makes. */
+  /** Patterns of more files that affect an installation. */
   readonly inputs?: readonly string[];
-  /** By this an installation is found that outlived us. */
+  /** A value in the environment by which an installation is found that outlived the engine. */
   readonly cookie?: string;
-  /** Something a person should know, and that stops nothing. */
+  /** Reports something that a person should know and that blocks nothing. */
   onNotice?(text: string): void;
 }
 
 /**
- * Puts a worktree's dependencies in place: links to those of the main checkout where both have the same lockfiles,
- * which takes milliseconds, else by installing them.
+ * Provides a worktree's dependencies: by links to those of the main checkout if both have the same lockfiles, which
+ * takes milliseconds; otherwise by installing them.
  */
 export async function installDependencies(
   git: Git,
@@ -68,24 +71,24 @@ export async function installDependencies(
   const there = await lockfilesIn(source.root);
   const own = new Set<string>();
   for (const name of there.keys()) if (!here.has(name) && (await source.isIgnored(name))) own.add(name);
-  // A lockfile that git ignores is in no other checkout, and says what is installed in this one.
+  // A lockfile that git ignores exists only in the main checkout, and describes what is installed there.
   const isSame = (name: string): boolean => here.get(name) === there.get(name) || own.has(name);
   const installations = installationsFor(here);
   if (options.setup !== null) {
-    // A command that is named is to run; links spare it only if folders to share are named too.
+    // A configured command must run. Links replace it only if folders to share are configured too.
     const spared = options.share !== null && LOCKFILES.every(isSame) && (await linkAll(to, options.share));
     const isNeeded = !spared && !(await isLentInstead(to, LOCKFILES.every(isSame)));
     if (isNeeded) await install(options.setup, to);
     return;
   }
   await installOrLink(to, { installations, isSame });
-  // Git reads its whole index to tell whether there is Python in a folder below: a kept list is looked at first.
+  // `hasPython` makes git read its whole index, so look through the kept list first.
   const isPossible = options.source === undefined || (await source.ignored()).some(isPythonProduct);
   if (isPossible && (await hasPython({ git, top: main })))
     await bringGenerated(source, worktree, (text) => options.onNotice?.(text));
 }
 
-/** The place that gets dependencies, and where from. */
+/** The worktree that gets dependencies, and their source. */
 interface InstallTarget {
   readonly git: Git;
   readonly source: DependencySource;
@@ -103,8 +106,8 @@ async function installOrLink(
     return;
   }
   if (options.borrow === true && options.share === null && LOCKFILES.every(isSame)) {
-    // An installer writes into what is there: a link to the checkout's own environment, with the project in it, would
-    // then lead the checkout to a place that is thrown away.
+    // An installer writes into an existing environment: through a link it would install the temporary worktree's
+    // project into the main checkout's environment.
     const own = installations.map(({ folder }) => folder).filter((folder) => folder !== "node_modules");
     const borrowed = await borrowAll(to, own);
     for (const { folder, command } of installations) if (!borrowed.includes(folder)) await install(command, to);
@@ -120,8 +123,9 @@ async function installOrLink(
 }
 
 /**
- * For a clean checkout the command is spared where its whole product is in the user's checkout: lockfiles and manifests
- * are the same, installed packages are there and can be lent, and git ignores nothing else that it could have made.
+ * Whether links can replace the configured command in a clean checkout. They can if the user's checkout has its whole
+ * product: lockfiles and manifests are the same, installed packages can be linked, and git ignores nothing else that
+ * the command could have made.
  */
 async function isLentInstead(to: InstallTarget, hasSameLockfiles: boolean): Promise<boolean> {
   const { borrow, share } = to.options;
@@ -142,8 +146,8 @@ async function hasSameManifests({ git, source, worktree }: InstallTarget): Promi
 }
 
 /**
- * Links every folder of installed packages that git ignores; says which. Links to packages of the project stay its own.
- * A folder that can be installed again is left out if the project itself is installed in it.
+ * Links every folder of installed packages that git ignores, and returns those folders. Links to packages of the
+ * project lead to the worktree's own. Skips a folder that can be reinstalled if the project itself is installed in it.
  */
 async function borrowAll(
   { source, worktree }: InstallTarget,
@@ -151,7 +155,7 @@ async function borrowAll(
 ): Promise<readonly string[]> {
   const borrowed: string[] = [];
   for (const folder of (await source.ignored()).filter(isInstalledFolder)) {
-    // At the user's path, what is installed as editable is this very checkout.
+    // If the worktree is shown at the user's path, an editable install there is this worktree.
     const leadsAway = replaceable.includes(folder) && shownFolderAround(worktree) === null;
     if (leadsAway && (await hasEditableInstall(join(source.root, folder), source.checkout))) continue;
     await lendFolder(source, folder, worktree);
@@ -160,7 +164,7 @@ async function borrowAll(
   return borrowed;
 }
 
-/** Whether every one of them could be linked. */
+/** Links all of these folders, or none. Returns whether they were linked. */
 async function linkAll({ source, worktree }: InstallTarget, folders: readonly string[]): Promise<boolean> {
   for (const folder of folders) if (!(await canBeShared(source, folder))) return false;
   for (const folder of folders) await lendFolder(source, folder, worktree);
@@ -168,8 +172,8 @@ async function linkAll({ source, worktree }: InstallTarget, folders: readonly st
 }
 
 /**
- * A folder is shared only if git ignores it, and if nothing in it leads back to the main checkout's own sources: a
- * package of the project itself, installed there as a link, would make every check look at the wrong files.
+ * Whether a folder can be shared: git ignores it, and nothing in it links back to the main checkout's own sources. A
+ * package of the project that is installed as a link would make every check test the wrong files.
  */
 async function canBeShared(source: DependencySource, folder: string): Promise<boolean> {
   if (isAbsolute(folder) || folder.split("/").includes("..") || !existsSync(join(source.root, folder))) return false;
@@ -183,7 +187,7 @@ async function hasWorkspaces(main: string): Promise<boolean> {
   return /"workspaces"\s*:/.test((await textOf(join(main, "package.json"))) ?? "");
 }
 
-/** In the environment itself, or in one of those that tox and nox keep side by side. */
+/** Whether the environment, or one of those that tox and nox keep in it, has the project installed as a link. */
 async function hasEditableInstall(venv: string, main: string): Promise<boolean> {
   if (existsSync(join(venv, "lib"))) return leadsTo(venv, main);
   for (const { name } of await entriesOf(venv)) if (await leadsTo(join(venv, name), main)) return true;
@@ -201,7 +205,7 @@ async function leadsTo(venv: string, main: string): Promise<boolean> {
   return false;
 }
 
-/** Installs, or takes what the same command made of the same lockfiles and manifests before. */
+/** Installs the dependencies, or reuses what the same command made from the same lockfiles and manifests before. */
 async function install(command: string, { git, worktree, options }: InstallTarget): Promise<void> {
   const { store, inputs = [] } = options;
   const env = await environmentIn(options.env, worktree);
@@ -213,7 +217,10 @@ async function install(command: string, { git, worktree, options }: InstallTarge
   for (const folder of await kept.ignored()) await lendFolder(kept, folder, worktree);
 }
 
-/** `null` where the product stays in the place: it is more than packages, or it names the place it was made in. */
+/**
+ * Installs and moves the product to the store. `null` if it stays in the worktree, because it is more than packages or
+ * contains the worktree's path.
+ */
 async function installAndKeep(
   command: string,
   key: string,

@@ -6,36 +6,36 @@ import { LOCKFILES } from "../../../parse/code/manifests.ts";
 import { sha256 } from "../../../stdx/sha256.ts";
 import type { Environment } from "../../process/environment.ts";
 
-/** Where clean checkouts get what git does not hold: the user's checkout, or a copy of it from an earlier time. */
+/** The source of files that git does not hold: the user's checkout, or an earlier copy of it. */
 export interface DependencySource {
-  /** The folder with the files, by their paths in the checkout. */
+  /** The folder with the files, at the same relative paths as in the checkout. */
   readonly root: string;
-  /** The checkout that they belong to: absolute links and the first lines of programs name this folder. */
+  /** The checkout that the files were installed in. Absolute links and shebang lines contain its path. */
   readonly checkout: string;
-  /** What git ignores there; of a folder that is ignored as a whole, its name alone. */
+  /** Returns what git ignores there. For a folder that is ignored as a whole, only the folder's name. */
   ignored(): Promise<readonly string[]>;
   isIgnored(path: string): Promise<boolean>;
 }
 
-/** Keeps what was installed in one place for others. */
+/** Keeps installations for later worktrees. */
 export interface InstallationStore {
   /**
-   * An entry that is as it was made. What was added to it since is removed, what was changed is copied again. One that
-   * cannot be brought back is removed, and the file that is lost is named.
+   * Returns an entry in its original state: added files are removed, changed files are copied again. An entry that
+   * cannot be restored is removed, and `onLost` gets the lost file.
    */
   find(key: string, onLost?: (path: string) => void): Promise<DependencySource | null>;
-  /** Moves folders of a place that is thrown away. */
+  /** Moves folders of a temporary worktree to the store. */
   keepMoved(key: string, place: string, folders: readonly string[]): Promise<DependencySource>;
 }
 
 /** Dependencies as they were at one time. */
 export interface KeptDependencies {
-  /** A copy that is looked at before each use. An error where it was changed and cannot be made again. */
+  /** Returns a copy that is verified before each use. Throws if it was changed and cannot be restored. */
   source(): Promise<DependencySource>;
   readonly store: InstallationStore;
 }
 
-/** The user's checkout as it is now. */
+/** Returns the user's checkout in its current state as a source. */
 export function liveSource(git: Git, checkout: string): DependencySource {
   return {
     root: checkout,
@@ -46,7 +46,7 @@ export function liveSource(git: Git, checkout: string): DependencySource {
   };
 }
 
-/** A copy, with what git ignored when it was made. */
+/** Returns a copy as a source, with the list of what git ignored when it was made. */
 export function keptSource(root: string, checkout: string, ignored: readonly string[]): DependencySource {
   return {
     root,
@@ -62,7 +62,7 @@ export async function ignoredIn(git: Git, folder: string): Promise<readonly stri
   return listed.map((path) => path.replace(/\/$/, "")).filter((path) => path !== "");
 }
 
-/** Is this a folder of installed packages, and not one inside another? */
+/** Whether a path is a folder of installed packages that is not inside another one. */
 export function isInstalledFolder(path: string): boolean {
   const parts = path.split("/");
   return INSTALLED.test(parts.at(-1)!) && !parts.slice(0, -1).some((part) => INSTALLED.test(part));
@@ -71,9 +71,9 @@ export function isInstalledFolder(path: string): boolean {
 const INSTALLED = /^(?:node_modules|bower_components|\.venv|venv|vendor|deps|\.bundle)$/;
 
 /**
- * An installation in the checkout leaves files among a Python project's own that git ignores: its version, its name
- * and entry points, code made of a schema, compiled parts. Without them the package cannot be imported in a worktree,
- * whatever the work is. What a person wrote, and git ignores, stays where it is: it may be a secret.
+ * Copies files that an installation left among a Python project's own files and that git ignores: its version, its name
+ * and entry points, generated code, compiled parts. Without them the package cannot be imported in a worktree. Ignored
+ * files that a person wrote stay where they are: they may be secrets.
  */
 export async function bringGenerated(
   source: DependencySource,
@@ -82,7 +82,7 @@ export async function bringGenerated(
 ): Promise<void> {
   const compiled: string[] = [];
   for (const path of await generatedIn(source)) {
-    // Beside files of the work only: what lies in a folder of its own belongs to another program.
+    // Copy only into folders that the work has: a folder of its own belongs to another program.
     if (existsSync(join(worktree, path)) || !existsSync(join(worktree, dirname(path)))) continue;
     await cp(join(source.root, path), join(worktree, path), { recursive: true });
     if (isCompiled(path)) compiled.push(path);
@@ -93,7 +93,7 @@ export async function bringGenerated(
     );
 }
 
-/** Paths of what an installation left among a Python project's files. */
+/** Returns the paths of files that an installation left among a Python project's files. */
 export async function generatedIn({ root, ignored }: DependencySource): Promise<readonly string[]> {
   const found: string[] = [];
   for (const path of await ignored())
@@ -101,21 +101,21 @@ export async function generatedIn({ root, ignored }: DependencySource): Promise<
   return found;
 }
 
-/** May this be what an installation left, by its name? */
+/** Whether a path may be left by an installation, by its name. */
 export const isPythonProduct = (path: string): boolean => /\.(?:pyi?|so|pyd|egg-info)$/.test(path);
 
 const isCompiled = (path: string): boolean => /\.(?:so|pyd)$/.test(path);
 
 /**
- * Go looks for its workspace in the folders above too, and would find the checkout's, in which the worktree's modules
- * are none. One that git ignores is brought along, about the same modules of the worktree.
+ * Copies a Go workspace file that git ignores, rewritten to the worktree's modules. Otherwise Go searches the parent
+ * folders and finds the main checkout's file, which does not list the worktree's modules.
  */
 export async function bringGoWorkspace(source: DependencySource, worktree: string): Promise<void> {
   const main = source.checkout;
   for (const name of GO_WORKSPACE) {
     const text = await readFile(join(source.root, name), "utf8").catch(() => null);
     if (text === null || existsSync(join(worktree, name)) || !(await source.isIgnored(name))) continue;
-    // A folder whose name only begins like the checkout's is another one.
+    // Compare whole path segments: another folder's name may begin with the checkout's.
     const moved = text.split(/(?<=["\s])|(?=["\s])/).map((word) => {
       const isOurs = word === main || word.startsWith(`${main}/`);
       return isOurs ? `${worktree}${word.slice(main.length)}` : word;
@@ -141,14 +141,14 @@ async function isGenerated(file: string): Promise<boolean> {
 export interface InstallationRequest {
   readonly command: string;
   readonly env: Environment;
-  /** Patterns of more files that decide what is installed. */
+  /** Patterns of more files that affect what is installed. */
   readonly inputs: readonly string[];
 }
 
 /**
- * What an installation depends on, as one text: two places with the same one get the same packages. Where the project's
- * own code takes part (a script that runs on install, a package copied from a folder, a command of the user's), that is
- * every file, unless `inputs` says which: else an attempt that is refused could leave its packages to the next one.
+ * Returns the key of an installation: worktrees with the same key get the same packages. If the project's own code runs
+ * during the installation (an install script, a package copied from a folder, a custom command), the key covers every
+ * file, or those that `inputs` names. Otherwise a rejected attempt could leave its packages to the next one.
  */
 export async function installationKey(
   git: Git,
@@ -170,7 +170,7 @@ export async function installationKey(
 const TOOLS = ["node", "npm", "pnpm", "yarn", "bun", "python3", "uv", "poetry", "ruby", "bundle", "php", "composer"];
 const DECIDING = /^(?:NODE_ENV|CI|npm_config_.*|(?:PIP|UV|POETRY|YARN|PNPM|BUN|PYENV|BUNDLE|COMPOSER)_.*)$/i;
 
-/** Installers that do nothing but what lockfiles and manifests say. */
+/** Installers that do only what lockfiles and manifests say. */
 const PLAIN_INSTALLER =
   /^(?:npm (?:ci|install)|pnpm install --frozen-lockfile|yarn install --(?:immutable|frozen-lockfile)|bun install --frozen-lockfile)$/;
 const OWN_CODE = /"(?:(?:pre|post)?install|(?:pre|post)?prepare|prepublish)"\s*:|"(?:file|link|portal|patch):/;
@@ -184,7 +184,7 @@ async function runsOwnCode(worktree: string, command: string, listed: string): P
   return false;
 }
 
-/** Which program a name stands for, without starting it: where it really is, and when it was put there. */
+/** Returns which program a name resolves to, by its real path, size and time, without starting it. */
 async function toolVersion(name: string, path: string): Promise<string> {
   for (const folder of path.split(delimiter)) {
     const file = folder === "" ? null : await realpath(join(folder, name)).catch(() => null);
@@ -195,7 +195,7 @@ async function toolVersion(name: string, path: string): Promise<string> {
   return "";
 }
 
-/** Files that say what is to be installed, beside lockfiles; each in any folder of the project. */
+/** Files besides lockfiles that say what is installed, in any folder of the project. */
 export const MANIFESTS: readonly string[] = [
   "package.json",
   ".npmrc",
@@ -208,7 +208,7 @@ export const MANIFESTS: readonly string[] = [
   "composer.*",
 ];
 
-/** Files that change how it is installed. */
+/** Files that change how packages are installed. */
 const INSTALL_SETTINGS: readonly string[] = [
   ".nvmrc",
   ".node-version",

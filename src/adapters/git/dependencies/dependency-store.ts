@@ -23,23 +23,23 @@ import { wayToOwn } from "./lend-folder.ts";
 import { ownName } from "../repository.ts";
 import { clearLeft, removeFolder } from "../remove-folder.ts";
 
-/** What is copied from a checkout. */
+/** What to copy from a checkout. */
 export interface CheckoutCopy {
   readonly checkout: string;
-  /** Paths that are copied, with all that is below them. */
+  /** Paths to copy, with everything below them. */
   readonly paths: readonly string[];
-  /** What git ignores there. */
+  /** Paths that git ignores there. */
   readonly ignored: readonly string[];
-  /** The files below those paths. */
+  /** The files below `paths`. */
   readonly files: readonly StampedFile[];
 }
 
 /**
- * Installed packages of one repository, kept in the user's state folder, where no agent works. An entry is written aside
- * and renamed, so it is there as a whole or not at all, also after a kill or beside a second writer.
+ * Installed packages of one repository, kept in the user's state folder, where no agent works. An entry is written to a
+ * temporary folder and renamed, so that it is complete or absent, even after a kill or with a second writer.
  */
 interface DependencyStore extends InstallationStore {
-  /** A pinned entry is not removed to save room. */
+  /** Pins or unpins an entry. A pinned entry is not removed to save space. */
   pin(key: string, isPinned: boolean): Promise<void>;
   keepCopy(key: string, copy: CheckoutCopy, onProgress: () => void): Promise<DependencySource>;
 }
@@ -49,7 +49,7 @@ interface Entry {
   readonly paths: readonly string[];
   readonly ignored: readonly string[];
   readonly bytes: number;
-  /** For each file: its stamp in the store, and in the checkout it was copied from (empty: moved from there). */
+  /** Per file, its stamp in the store and in the checkout it was copied from (empty: it was moved here). */
   readonly files: Readonly<Record<string, readonly [own: string, source: string]>>;
 }
 
@@ -66,7 +66,7 @@ export function createDependencyStore(folder: string): DependencyStore {
       const entry = await fill(join(aside, "files"));
       await writeEntry(aside, entry);
       await rename(aside, at(key)).catch(async (error: unknown) => {
-        // Another engine made the same entry meanwhile.
+        // Another engine made the same entry in the meantime.
         if (!/^(?:EEXIST|ENOTEMPTY)$/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
       });
     } finally {
@@ -100,9 +100,9 @@ export function createDependencyStore(folder: string): DependencyStore {
   };
 }
 
-/** Entries that are not whole yet. */
+/** The folder of entries that are not complete yet. */
 const ASIDE = "unfinished";
-/** A file that says that stories depend on the entry. */
+/** The name of a file which marks that stories depend on the entry. */
 const PINNED = "pinned";
 
 async function readEntry(folder: string): Promise<Entry | null> {
@@ -126,7 +126,7 @@ async function copyInto(target: string, copy: CheckoutCopy, onProgress: () => vo
   return { checkout, paths, ignored, bytes: copy.files.reduce((sum, { size }) => sum + size, 0), files };
 }
 
-/** The stamp of the copy. */
+/** Copies one file or link and returns the stamp of the copy. */
 async function copyOne(checkout: string, target: string, { path, isLink, mode, mtimeMs }: CopiedFile): Promise<string> {
   const [from, to] = [join(checkout, path), join(target, path)];
   if (isLink) {
@@ -134,7 +134,7 @@ async function copyOne(checkout: string, target: string, { path, isLink, mode, m
   } else {
     await copyFile(from, to, constants.COPYFILE_FICLONE);
     await chmod(to, mode & 0o777);
-    // Compiled Python is valid for a source of a certain time.
+    // Compiled Python is valid only for a source with a certain time.
     await utimes(to, mtimeMs / 1000, mtimeMs / 1000);
   }
   return stampOf(await lstat(to));
@@ -142,7 +142,10 @@ async function copyOne(checkout: string, target: string, { path, isLink, mode, m
 
 type CopiedFile = Pick<StampedFile, "path" | "isLink" | "mode" | "mtimeMs">;
 
-/** Links among the packages stay as they are; those to the project's own files, or to others, name their target. */
+/**
+ * Returns the target of a copied link. Links among packages stay as they are; links to the project's files or to
+ * anything else get an absolute target.
+ */
 async function linkText(checkout: string, link: string, path: string): Promise<string> {
   const text = await readlink(link);
   const way = await wayToOwn(link, { root: checkout, checkout });
@@ -173,8 +176,9 @@ async function moveInto(target: string, place: string, folders: readonly string[
 }
 
 /**
- * Makes an entry what it was when it was made: a check that runs with it can write there, where nothing prevents that.
- * What was added is removed, what was changed is copied again if its source is as it was. Says which file is lost.
+ * Restores an entry to its original state, because a check may write into it where nothing prevents that. Removes added
+ * files, and copies changed files again if their source is unchanged. Returns a file that cannot be restored, or
+ * `null`.
  */
 async function restore(folder: string, entry: Entry): Promise<string | null> {
   const root = join(folder, "files");
@@ -200,7 +204,7 @@ async function restore(folder: string, entry: Entry): Promise<string | null> {
   return null;
 }
 
-/** A file whose time says when an entry was last found to be whole. */
+/** The name of a file whose time says when the entry was last found complete. */
 const LOOKED_AT = "looked-at";
 
 async function markLookedAt(folder: string, beganAt: number): Promise<void> {
@@ -209,12 +213,12 @@ async function markLookedAt(folder: string, beganAt: number): Promise<void> {
   await utimes(join(folder, LOOKED_AT), time, time);
 }
 
-/** The times of files are of a coarser clock than ours. */
+/** File systems keep times with a coarser clock than the process. */
 const CLOCK_MS = 20;
 
 /**
- * Has nothing below changed since it was found to be whole? The system's own `find` walks many times as fast as we do;
- * where it cannot answer, we look ourselves.
+ * Whether nothing below has changed since it was last found complete. The system's `find` walks many times faster than
+ * Node; if it fails, the answer is no and every file is compared.
  */
 async function isUntouched(folder: string): Promise<boolean> {
   const marker = join(folder, LOOKED_AT);
@@ -244,7 +248,7 @@ function brokenStore(folder: string, why: string): RemandError {
   );
 }
 
-/** The oldest entries are removed when there are too many, or too much; not those that a run may still use. */
+/** Removes the oldest entries when there are too many or they are too large, except those that a run may still use. */
 async function trim(folder: string, kept: string): Promise<void> {
   const entries: { path: string; usedAt: number; bytes: number }[] = [];
   for (const name of await readdir(folder)) {
@@ -267,7 +271,7 @@ const MOST_ENTRIES = 6;
 const MOST_BYTES = 5_000_000_000;
 const IN_USE_MS = 2 * 60 * 60 * 1000;
 
-/** Several at once: each waits for the disk most of the time. */
+/** Runs `work` on several items at once, because each waits for the disk most of the time. */
 async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {

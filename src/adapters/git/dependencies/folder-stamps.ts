@@ -4,15 +4,15 @@ import { setImmediate as otherWork } from "node:timers/promises";
 import { sha256 } from "../../../stdx/sha256.ts";
 import { isKeptByTools } from "./lend-folder.ts";
 
-/** A file or link below a folder. Folders are not listed: their times change when a tool adds a cache. */
+/** A file or link below a folder. Folders are not listed, because a folder's time changes when a tool adds a cache. */
 export interface StampedFile {
-  /** From the root of the walk. */
+  /** Relative to the root of the walk. */
   readonly path: string;
   readonly isLink: boolean;
   readonly mode: number;
   readonly size: number;
   readonly mtimeMs: number;
-  /** Size and times. A program cannot set the time of the last change of a file back, so an edit changes this. */
+  /** Size and times. Includes the ctime, which no program can set back, so every edit changes the stamp. */
   readonly stamp: string;
 }
 
@@ -20,8 +20,8 @@ export const stampOf = ({ size, mtimeMs, ctimeMs }: Pick<Stats, "size" | "mtimeM
   `${size} ${mtimeMs} ${ctimeMs}`;
 
 /**
- * All files below these paths, without reading them: a walk of 30,000 files takes a fraction of a second. A path that
- * is not there is left out, and so is what tools keep for themselves beside installed packages.
+ * Lists all files below these paths without reading them: a walk of 30,000 files takes a fraction of a second. Skips
+ * paths that do not exist, and files that tools keep beside installed packages.
  */
 export async function stampFiles(root: string, paths: readonly string[]): Promise<readonly StampedFile[]> {
   const found: StampedFile[] = [];
@@ -46,7 +46,7 @@ export async function stampFiles(root: string, paths: readonly string[]): Promis
     for (const entry of readdirSync(join(root, next.path), { withFileTypes: true })) {
       if (next.isTop && isKeptByTools(entry)) continue;
       add(`${next.path}/${entry.name}`, false);
-      // The engine has other things to do meanwhile.
+      // Yield, so that the engine can do other work.
       if (++seen % 2000 === 0) await otherWork();
     }
   }
@@ -54,8 +54,8 @@ export async function stampFiles(root: string, paths: readonly string[]): Promis
 }
 
 /**
- * One text for the state of many files. Compiled Python is left out: Python writes it when a module is first imported,
- * which changes no package.
+ * Returns one hash for the state of many files. Ignores compiled Python, which Python writes when a module is first
+ * imported and which changes no package.
  */
 export function fingerprintOf(files: readonly StampedFile[]): string {
   const lines = files.filter(({ path }) => !isCompiledPython(path)).map(({ path, stamp }) => `${path}\0${stamp}`);

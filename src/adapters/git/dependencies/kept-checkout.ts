@@ -21,11 +21,11 @@ export interface KeepOptions {
   onNotice?(text: string): void;
 }
 
-/** The packages of one repository. */
+/** Returns the folder for the packages of one repository. */
 export const storeFolder = (userState: string, { top }: Repository): string =>
   join(userState, "dependencies", sha256(top).slice(0, 16));
 
-/** What clean checkouts take from the user's checkout besides what git has, without reading it. */
+/** Lists what clean checkouts take from the user's checkout besides tracked files, without reading the files. */
 export async function lookAtCheckout(
   { git, top }: Repository,
   { share, carry = [] }: KeepOptions,
@@ -53,19 +53,19 @@ export async function lookAtCheckout(
 }
 
 interface Fingerprints {
-  /** Of all that is copied. */
+  /** Of everything that is copied. */
   readonly fingerprint: string;
-  /** Without lockfiles and manifests, which honest work changes. */
+  /** Without lockfiles and manifests, which legitimate work changes. */
   readonly installed: string;
 }
 
 const plainPath = (path: string): string => path.replace(/^\.\//, "").replace(/\/$/, "");
 
-/** The name of the entry for a state of the checkout. */
+/** Returns the name of the store's entry for a state of the checkout. */
 const keyOf = (fingerprint: string, { share, carry = [] }: KeepOptions): string =>
   sha256(JSON.stringify(["checkout", fingerprint, share, carry]));
 
-/** Copies what is installed in the user's checkout, unless there is a copy of this very state already. */
+/** Copies what is installed in the user's checkout, unless the store has a copy of the same state. */
 export async function keepCheckout(
   repository: Repository,
   userState: string,
@@ -95,7 +95,7 @@ function slowCopyNotice({ files, checkout }: CheckoutCopy, { onNotice }: KeepOpt
 
 const SLOW_MS = 3000;
 
-/** A copy that was made before. */
+/** Returns the dependencies of an existing copy. */
 export function keptDependencies(
   repository: Repository,
   userState: string,

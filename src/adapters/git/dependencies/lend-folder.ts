@@ -18,13 +18,14 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { DependencySource } from "./dependency-source.ts";
 import { staysInside } from "../tree-changes.ts";
 
-/** The folder that has the packages, and the checkout that they were installed in. */
+/** The folder with the packages, and the checkout in which they were installed. */
 type Lender = Pick<DependencySource, "root" | "checkout">;
 
 /**
- * Lends a worktree a folder of installed packages. The folder itself is real and its entries are links: so a rule like
- * `node_modules/` still ignores it, and a program that installs one more package here does not do it in the checkout.
- * Where the work has a link on the way that leads elsewhere, nothing is written: it would be the user's own folder.
+ * Links a folder of installed packages into a worktree. The folder itself is real and its entries are links, so that an
+ * ignore rule like `node_modules/` still matches, and a package installed here is not installed in the checkout. Writes
+ * nothing if the work has a link on the path that leads out of the worktree: that would write into another folder of
+ * the user.
  */
 export async function lendFolder(lender: Lender, folder: string, worktree: string): Promise<void> {
   if (!staysInside(worktree, folder)) return;
@@ -34,7 +35,7 @@ export async function lendFolder(lender: Lender, folder: string, worktree: strin
 }
 
 /**
- * PHP asks where a file really is. The loader of Composer's packages, behind a link, would load the project's own
+ * Copies a folder instead of linking it: PHP resolves links, so Composer's autoloader would load the project's own
  * classes from the checkout.
  */
 async function copyFolder(root: string, folder: string, worktree: string): Promise<void> {
@@ -48,7 +49,7 @@ async function copyFolder(root: string, folder: string, worktree: string): Promi
   });
 }
 
-/** What tools keep for themselves beside the packages: they would write it through the link. */
+/** Whether tools keep this entry beside the packages (caches). Through a link, they would write into the checkout. */
 export const isKeptByTools = (entry: Dirent): boolean =>
   /^\.(cache|vite|vitest|tmp)/.test(entry.name) || (entry.name.startsWith(".") && entry.isFile());
 
@@ -67,7 +68,10 @@ async function linkFolder(lender: Lender, folder: string, worktree: string): Pro
   }
 }
 
-/** A link to a folder of the project (a local package), by however many links, has to lead to that folder of the worktree. */
+/**
+ * Links one entry. A link to a folder of the project (a local package), even through more links, is changed to lead to
+ * the worktree's folder.
+ */
 async function linkEntry(
   from: string,
   to: string,
@@ -78,7 +82,10 @@ async function linkEntry(
   await symlink(way === null ? from : relative(dirname(to), join(worktree, way)) || ".", to);
 }
 
-/** Where in the project a link leads, as a path from its top; `null` where it leads to something installed, or elsewhere. */
+/**
+ * Returns the project path that a link leads to, relative to the project's top; `null` if it leads to an installed
+ * package or outside.
+ */
 export async function wayToOwn(link: string, { root, checkout }: Lender): Promise<string | null> {
   const way =
     root === checkout
@@ -94,7 +101,7 @@ export async function wayToOwn(link: string, { root, checkout }: Lender): Promis
 
 const MOST_LINKS = 20;
 
-/** A copy has no files of the project. Its links to them lead nowhere, or name the checkout. */
+/** Resolves a link in a copy. A copy has no project files: its links to them are broken, or name the checkout. */
 async function wayInCopy(link: string, lender: Lender, mostLinks: number): Promise<string | null> {
   const { root, checkout } = lender;
   const target = resolve(dirname(link), await readlink(link));
@@ -105,8 +112,8 @@ async function wayInCopy(link: string, lender: Lender, mostLinks: number): Promi
 }
 
 /**
- * Programs are links to files of the packages beside them: those of the project itself are the worktree's. The folder
- * is a real one, so that a program that is added in a worktree is not added in the checkout.
+ * Links the programs. A program is a link to a file of a package; those of the project lead to the worktree. The folder
+ * is real, so that a program added in a worktree is not added in the checkout.
  */
 async function lendPrograms(from: string, to: string, lender: Lender, worktree: string): Promise<void> {
   await rm(to, { recursive: true, force: true });
@@ -119,8 +126,8 @@ async function lendPrograms(from: string, to: string, lender: Lender, worktree: 
 }
 
 /**
- * A program of a virtual environment begins with the path of that environment's own Python. That of a copy would lead
- * back to the checkout, and to the packages as they are there now.
+ * Copies a program. In a virtual environment, programs begin with the path of that environment's Python; in a kept copy
+ * this path would lead back to the checkout and its current packages, so it is rewritten.
  */
 async function lendProgram(from: string, to: string, { root, checkout }: Lender, worktree: string): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_FICLONE);

@@ -20,61 +20,61 @@ import type { KeptDependencies } from "./dependency-source.ts";
 import { createDependencyStore } from "./dependency-store.ts";
 import { type KeepOptions, keepCheckout, keptDependencies, lookAtCheckout, storeFolder } from "./kept-checkout.ts";
 
-/** What clean checkouts are made with, besides the tree: as it was before an agent worked. */
+/** What clean checkouts are made with besides the tree, in the state from before an agent worked. */
 export interface WorkStart {
   readonly settings: CheckoutSettings;
   readonly dependencies: KeptDependencies;
-  /** What a check sees that is started in a folder. */
+  /** Returns the environment of a check that is started in a folder. */
   checkEnvironment(folder: string, env: Environment): Promise<Environment>;
   setupEnvironment(folder: string, env: Environment): Promise<Environment>;
-  /** The checkout in this folder is over, and so is its HOME. */
+  /** Removes the HOME of a checkout that is closed. */
   forget(checkout: string): Promise<void>;
-  /** Do checks run in the sandbox there is? They do not, if they fail in it before any work. */
+  /** Whether checks run in the sandbox. They do not if they failed in it before any work was done. */
   isSandboxed(): Promise<boolean>;
-  /** What checks do not find in their HOME. */
+  /** Paths that checks do not find in their HOME. */
   readonly leftOut: readonly string[];
 }
 
-/** Kept in the user's state folder, so that it outlives the engine. */
+/** Stored in the user's state folder, so that it outlives the engine. */
 interface StartRecord {
   readonly key: string;
-  /** Fingerprint of what is installed in the user's checkout. */
+  /** Fingerprint of the packages installed in the user's checkout. */
   readonly installed: string;
   readonly settings: CheckoutSettings;
   readonly home?: KeptHome;
-  /** How things were when the engine ended: what is different later was changed by a person. */
+  /** The state when the last engine ended: later differences were made by a person. */
   readonly left?: {
     readonly installed: string;
     readonly settings: string;
-    /** The stamps of the settings in the user's HOME. */
+    /** Stamps of the settings in the user's HOME. */
     readonly home: Readonly<Record<string, string>>;
   };
 }
 
 export interface StartOptions extends KeepOptions {
   readonly userState: string;
-  /** The user's HOME, of which checks get the settings; absent: they get what their environment names. */
+  /** The user's HOME, whose settings checks get; default: HOME of `env`. */
   readonly home?: string;
   readonly env?: Environment;
 }
 
-/** Without its ending: beside the record are the settings of HOME. */
+/** Returns the record's path without extension; the settings of HOME are stored beside the record. */
 const recordName = (userState: string, { top, prefix }: Repository): string =>
   join(userState, "starts", sha256(join(top, prefix)).slice(0, 16));
 const recordFile = (userState: string, repository: Repository): string => `${recordName(userState, repository)}.json`;
 
-/** The start of the work of one engine. */
+/** Captures and provides the start of the work for one engine. */
 export interface WorkStarter {
-  /** Before an agent works. `isUnderWay`: stories have been worked on, by an engine that has ended. */
+  /** Captures the start. Call before an agent works. `isUnderWay`: an earlier engine already worked on stories. */
   open(isUnderWay: boolean): Promise<void>;
-  /** Before it was opened: what the record says, or else what is there. */
+  /** Returns the start. If `open` was not called, uses the record, or else the current state. */
   now(): Promise<WorkStart>;
-  /** What a check sees that is started in a folder; `real`: with the user's own HOME. */
+  /** Returns the environment of a check that is started in a folder; `real`: with the user's own HOME. */
   environment(folder: string, env: Environment, home?: "real"): Promise<Environment>;
   readonly notes: HomeNotes;
-  /** The engine ends. */
+  /** Records the state when the engine ends. */
   leave(isUnderWay: boolean): Promise<void>;
-  /** Removes what was made for this process alone. */
+  /** Removes what was made for this process only. */
   close(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export function createWorkStarter(root: string, options: StartOptions): WorkStar
     (opened = repositoryNow()
       .then((repository) => onDisk(() => openWorkStart(repository, options, about, notes)))
       .catch((error: unknown) => {
-        // Tried again when it is needed.
+        // The next call tries again.
         opened = null;
         throw error;
       }));
@@ -120,8 +120,8 @@ interface StartState {
 }
 
 /**
- * The start of the work. `isUnderWay`: stories have been worked on before, so that agents may have changed what is
- * there; then the record of their start decides, except about what was changed while no engine ran.
+ * Opens the start of the work. `isUnderWay`: an earlier engine worked on stories, so agents may have changed the
+ * current state. Then the record of the start is used, except for changes that were made while no engine ran.
  */
 async function openWorkStart(
   repository: Repository,
@@ -187,7 +187,10 @@ const MOST_NAMED = 6;
 const reasonFor = (leftOut: readonly string[]): string =>
   leftOut.length === 0 ? "the base fails in it" : `they fail in a HOME without ${listOf(leftOut)}`;
 
-/** Where the last engine was killed, the settings of its start; else what a person has changed since is new. */
+/**
+ * Returns the settings of HOME. After a killed engine these are the settings of its start; otherwise a person's later
+ * changes are taken over.
+ */
 async function nextHome(home: string, folder: string, record: StartRecord | null): Promise<KeptHome> {
   const kept = record?.home !== undefined && existsSync(record.home.folder) ? record.home : null;
   if (kept === null || record?.left === undefined) return kept ?? keepHome(home, folder, null);
@@ -224,7 +227,7 @@ async function nextRecord(
   return { key: packages.key, installed: packages.installed, settings: isSet ? settings : record.settings };
 }
 
-/** Where nothing is under way any more, the record is not needed; else it says how things were left. */
+/** Removes the record if no story is under way; otherwise records the state at the end. */
 async function leaveWorkStart(repository: Repository, options: StartOptions, isUnderWay: boolean): Promise<void> {
   const file = recordFile(options.userState, repository);
   const record = await readRecord(file);
@@ -258,7 +261,7 @@ async function readRecord(file: string): Promise<StartRecord | null> {
   return text === null ? null : (JSON.parse(text) as StartRecord);
 }
 
-/** Settings may hold the login of a remote. */
+/** Written with mode 0600, because settings may contain the login of a remote. */
 async function writeRecord(file: string, record: StartRecord): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const fresh = `${file}.${ownName()}`;

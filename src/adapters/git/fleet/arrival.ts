@@ -24,8 +24,8 @@ import type { Clone } from "./shared-clone.ts";
 import { fetchCommit, noBranch, trackingRef } from "./shared-commits.ts";
 
 /**
- * While a run goes on, its worktree stays as that run left it. Every other run finds the commit that the journal
- * names, whatever an earlier run left in the worktree.
+ * Synchronizes worktrees with the journal. While a run goes on, its worktree stays as it is. Every other run starts
+ * from the commit that the journal names, regardless of what an earlier run left in the worktree.
  */
 export function sharingOf(clone: Clone, byJournal: PositionOf, leaving: ReadonlySet<StoryId>): SharedRemote {
   const target = remoteTarget(clone);
@@ -60,7 +60,7 @@ export function sharingOf(clone: Clone, byJournal: PositionOf, leaving: Readonly
   };
 }
 
-/** What a story's work is compared with: where it left the branch it is for, or was last brought together with it. */
+/** Returns the commit to compare a story's work with: where it forked from its target, or was last merged with it. */
 async function forkOf({ git }: Repository, commit: string, target: string, clone: Clone): Promise<string> {
   const { exitCode, stdout } = await git.ask(["merge-base", commit, target]);
   if (exitCode === 0) return line(stdout);
@@ -71,13 +71,13 @@ async function forkOf({ git }: Repository, commit: string, target: string, clone
   );
 }
 
-/** The branch on the remote: asked there each time, and moved there, so that all machines see one and the same. */
+/** The target branch on the remote. It is read and moved there each time, so that all machines see the same commit. */
 function remoteTarget({ remote, branch }: Clone): TargetBranch {
   const turns = createKeyedQueue();
   const ref = `refs/heads/${branch}`;
   const tracking = trackingRef(branch);
   return {
-    // The name it has here is written by one at a time.
+    // Fetches take turns, because each writes the tracking ref.
     read: ({ git }) =>
       turns.take("target", async (): Promise<TargetCommit> => {
         if (!(await remote.fetch([`+${ref}:${tracking}`]))) throw noBranch(remote.address, branch);
@@ -96,27 +96,26 @@ function remoteTarget({ remote, branch }: Clone): TargetBranch {
   };
 }
 
-/** How a story stands by the journal: that decides, not what a branch happens to be at. */
+/** The position of a story by the journal, which decides, not the current tip of a branch. */
 export interface JournalPosition {
-  /** The commit of its newest state; `null` before it has one. */
+  /** The commit of the story's newest state; `null` before its first commit. */
   readonly commit: string | null;
-  /** The event with which that began which runs for it now (`running.seq`); `null` where nothing runs. */
+  /** The sequence number of the event that started the story's current run (`running.seq`); `null` if nothing runs. */
   readonly run: number | null;
-  /** The story has ended, on this machine or another: its worktree here is no longer needed. */
+  /** Whether the story has ended, on any machine, so that its worktree here is no longer needed. */
   readonly isOver?: boolean;
 }
 
-/** Reads the folded state again on every call. */
+/** Returns a story's position. Reads the folded state on every call. */
 export type PositionOf = (story: StoryId) => JournalPosition;
 
-/** What the files of a worktree are there for: the run that made them, and what it began with. */
+/** Returns the run that a worktree's files belong to: the run's number and the commit it started from. */
 export const runKey = ({ run, commit }: JournalPosition): string | null =>
   run === null ? null : `${run} ${commit ?? "none"}`;
 
 /**
- * Brings a story's branch, and its worktree where there is one, to the commit that the journal names. Anything
- * else was left by a worker that was interrupted or replaced by another machine: it is dropped, and stays available
- * under a ref of its own until something else is dropped.
+ * Moves a story's branch, and its worktree if there is one, to the commit that the journal names. Other work there
+ * comes from an interrupted or replaced worker: it is dropped, and stays available under a ref until the next drop.
  */
 async function bringTo(
   { git }: Repository,
@@ -144,7 +143,10 @@ async function bringTo(
   if (state.is === "ready") await settle(git, site, state.gitDir);
 }
 
-/** Which run the files of a worktree belong to. It goes when the worktree goes. */
+/**
+ * The name of a file in the worktree's git folder that says which run the files belong to. It is removed with the
+ * worktree.
+ */
 const RUN = "remand-run";
 
 export async function runIn(site: Site): Promise<string | null> {
@@ -152,7 +154,7 @@ export async function runIn(site: Site): Promise<string | null> {
   return state.is === "ready" ? await readFile(join(state.gitDir, RUN), "utf8").catch(() => null) : null;
 }
 
-/** `null`: whatever is there belongs to nothing that still runs. */
+/** Records the run of a worktree. `null`: its files belong to no current run. */
 export async function noteRun(site: Site, run: string | null): Promise<void> {
   const state = await worktreeState(site.path);
   if (state.is !== "ready") return;

@@ -21,34 +21,34 @@ import {
 } from "./shared-remote.ts";
 
 export interface CloneOptions {
-  /** Any address that git knows: a path, git://, ssh, https. A login in it is kept to ourselves. */
+  /** Any address that git accepts: a path, git://, ssh, https. A login in it is not written to the clone. */
   readonly remote: string;
-  /** Where this worker's clone is, or is to be. One worker works there at a time. */
+  /** The folder of this worker's clone, which may not exist yet. Only one worker uses it at a time. */
   readonly folder: string;
-  /** The branch that work is for; by default the remote's own. */
+  /** The target branch; default: the remote's default branch. */
   readonly branch?: string;
   readonly env?: Environment;
-  /** Gives up opening it. What is done with it later is not ended by this: work that is to be kept must get through. */
+  /** Stops opening the clone. Later operations ignore it, because work that must be kept has to be pushed. */
   readonly signal?: AbortSignal;
-  /** How long is waited before each further try when the remote cannot be reached. */
+  /** Delays before each retry when the remote cannot be reached. */
   readonly waitsMs?: readonly number[];
   onNotice?(text: string): void;
 }
 
-/** A worker's own clone: everything in it can be made again from the remote. */
+/** A worker's own clone. Everything in it can be recreated from the remote. */
 export interface Clone {
   /** The checkout, at the newest commit of the branch. */
   readonly root: string;
-  /** The branch that work is for. */
+  /** The target branch. */
   readonly branch: string;
   readonly remote: Remote;
-  /** Brings the checkout to where the branch is now; says whether it has moved. */
+  /** Moves the checkout to the branch's newest commit. Returns whether it moved. */
   follow(): Promise<boolean>;
-  /** Gives the folder free for another worker. */
+  /** Releases the folder for another worker. */
   close(): Promise<void>;
 }
 
-/** Makes a worker's clone, or finds it again, and fetches what its branch has got since then. Safe after any crash. */
+/** Opens a worker's clone, or makes it, and fetches the newest commits of its branch. Safe after any crash. */
 export async function openClone(options: CloneOptions): Promise<Clone> {
   const folder = resolve(options.folder);
   const making: CloneContext = {
@@ -90,7 +90,7 @@ interface CloneContext extends CloneOptions {
   readonly cookie: string;
 }
 
-/** Says that a clone is ours, and was finished. */
+/** Marks a clone as made by Remand and complete. */
 interface CloneNote {
   readonly address: string;
   readonly branch: string;
@@ -103,13 +103,15 @@ const noticing =
   (text) =>
     onNotice?.(text);
 
-/** A path is meant from here, not from where the clone will be. */
+/** Resolves a relative path from the current folder, not from the clone's. */
 function addressOf(remote: string): string {
   const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(remote) || /^[^/]+:/.test(remote);
   return isAddress && !existsSync(remote) ? remote : resolve(remote);
 }
 
-/** The existing clone, or `null`. A clone that git cannot use is moved aside, and a person can still look into it. */
+/**
+ * Returns the existing clone, or `null`. A clone that git cannot use is moved aside, so that a person can look into it.
+ */
 async function cloneIn(making: CloneContext): Promise<CloneNote | null> {
   const { folder, env } = making;
   const names = await readdir(folder).catch(() => []);
@@ -131,7 +133,7 @@ async function cloneIn(making: CloneContext): Promise<CloneNote | null> {
   return null;
 }
 
-/** Made beside its place, and moved there as the last thing: whatever is there was finished. */
+/** Clones into a temporary folder and renames it last, so that an existing clone is always complete. */
 async function makeClone(making: CloneContext): Promise<CloneNote> {
   const { folder, login, env, branch } = making;
   const unfinished = `${folder}${MAKING}${ownName()}`;
@@ -148,7 +150,7 @@ async function makeClone(making: CloneContext): Promise<CloneNote> {
     const note = { address: login.address, branch: branch ?? line(head.stdout) };
     await writeNote(unfinished, note);
     await rename(unfinished, folder).catch((error: NodeJS.ErrnoException) => {
-      // Another process was quicker, and whose it is now is seen to next.
+      // Another process made the clone first; `ownClone` decides who may use it.
       if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
     });
     return note;
@@ -181,10 +183,13 @@ async function writeNote(folder: string, note: CloneNote): Promise<void> {
   await rename(`${file}.new`, file);
 }
 
-/** Written by the process that works in a clone. One that was killed leaves it behind, and is known to be dead by it. */
+/**
+ * The name of a file with the process that uses the clone. A killed process leaves it behind, and the entry shows that
+ * the process is dead.
+ */
 const OWNER = "remand-owner";
 
-/** Takes a clone for this process. Returns how it is given back. */
+/** Takes a clone for this process. Returns a function that releases it. */
 async function ownClone(gitDir: string, folder: string): Promise<() => Promise<void>> {
   const file = join(gitDir, OWNER);
   const self = await ownEntry();
@@ -204,7 +209,7 @@ async function ownClone(gitDir: string, folder: string): Promise<() => Promise<v
         "Give each worker a folder of its own.",
       );
     }
-    // By another name first: of two who find it dead only one may take it away.
+    // Rename before removing: of two processes that find the owner dead, only one succeeds.
     await rename(file, `${file}.${process.pid}`).catch(() => {});
     await rm(`${file}.${process.pid}`, { force: true });
   }
@@ -221,7 +226,7 @@ async function readOwner(file: string): Promise<CloneOwner | null> {
   try {
     return JSON.parse(await readFile(file, "utf8")) as CloneOwner;
   } catch {
-    // Removed meanwhile, or cut short by a kill: no live process owns the clone.
+    // The file was removed in the meantime, or cut short by a kill: no live process owns the clone.
     return null;
   }
 }

@@ -13,7 +13,7 @@ import { submodulePaths } from "../submodules.ts";
 /** The ref of one attempt's commit on the remote. Its name has the commit's id, so machines never conflict over it. */
 export const attemptRef = (story: StoryId, commit: string): string => `${attemptRefs(story)}${commit}`;
 
-/** All of a story's begin so. */
+/** The prefix of all attempt refs of a story. */
 const attemptRefs = (story: StoryId): string => `refs/remand/attempts/${refName(story)}/`;
 
 const branchRef = (story: StoryId): string => `refs/heads/remand/${refName(story)}`;
@@ -21,18 +21,18 @@ const branchRef = (story: StoryId): string => `refs/heads/remand/${refName(story
 export interface FetchContext {
   readonly git: Git;
   readonly remote: Remote;
-  /** The branch that work is for. */
+  /** The target branch. */
   readonly branch: string;
 }
 
-/** Gets a story's commit to this machine. */
+/** Fetches a story's commit to this machine. */
 export async function fetchCommit(
   { git, remote, branch }: FetchContext,
   story: StoryId,
   commit: string,
 ): Promise<void> {
-  // A story that has only begun is where the branch was then, and one that has ended has only its own branch. What has
-  // no name any more may still be given out by its number.
+  // Try every place: a new story's commit is on the target branch, and an ended story has only its own branch. A commit
+  // without a ref may still be fetched by its id, if the server allows it.
   for (const spec of [attemptRef(story, commit), `refs/heads/${branch}`, branchRef(story), commit]) {
     if (await isHere(git, commit)) return;
     await remote.fetch([spec]);
@@ -45,7 +45,9 @@ export async function fetchCommit(
   );
 }
 
-/** Gets trees and commits here that may have been made elsewhere, for reading. Says whether any was missing. */
+/**
+ * Fetches missing trees and commits, which other machines may have made, for reading. Returns whether any was missing.
+ */
 export async function fetchObjects(
   { git, remote }: FetchContext,
   story: StoryId | null,
@@ -54,7 +56,8 @@ export async function fetchObjects(
   const missing: string[] = [];
   for (const name of names) if (OBJECT.test(name) && !(await isHere(git, name))) missing.push(name);
   if (missing.length === 0) return false;
-  // A tree has no name on the remote, and not every server gives out what has none: then with the commits it is in.
+  // A tree has no ref on the remote, and not every server sends objects without a ref; then fetch the commits that
+  // contain it.
   if (await remote.fetch(missing)) return true;
   const patterns = story === null ? ["refs/remand/attempts/*", "refs/heads/remand/*"] : [`${attemptRefs(story)}*`];
   const named = [...(await remote.list([...patterns, ...(story === null ? [] : [branchRef(story)])])).keys()];
@@ -70,9 +73,9 @@ const isHere = async (git: Git, name: string): Promise<boolean> =>
   (await git.ask(["cat-file", "-e", `${name}^{tree}`])).exitCode === 0;
 
 /**
- * Shows a commit that the journal names as the story's branch on the remote. The branch only goes forward: where it
- * contains the commit already, a worker that had read more of the journal pushed first. Other commits on the branch get
- * an attempt ref before they are overwritten. Returns whether the branch now is that commit.
+ * Pushes a commit that the journal names to the story's branch on the remote. The branch only moves forward: if it
+ * already contains the commit, a worker with a newer journal pushed first. Other commits on the branch get an attempt
+ * ref before they are overwritten. Returns whether the branch is now at the commit.
  */
 export async function showBranch(
   { git, remote }: FetchContext,
@@ -84,7 +87,7 @@ export async function showBranch(
   const forward = await remote.push([{ ref, commit }], patience);
   if (forward.get(ref) === "done") return true;
   const tip = (await remote.list([ref])).get(ref);
-  // Gone since then; it is made the next time.
+  // The branch was deleted in the meantime; the next call makes it.
   if (tip === undefined) return false;
   await remote.fetch([ref]);
   if (await isInHistory(git, commit, tip)) return false;
@@ -94,8 +97,8 @@ export async function showBranch(
 }
 
 /**
- * Deletes the refs of attempts that are on the story's branch; the branch stays. Attempts that are on no branch keep
- * their refs: they are all that is left of a worker's interrupted work.
+ * Deletes the attempt refs whose commits are on the story's branch. Other attempts keep their refs, because those are
+ * the only trace of a worker's interrupted work.
  */
 export async function pruneAttempts({ git, remote }: FetchContext, story: StoryId): Promise<void> {
   const beginning = attemptRefs(story);
@@ -117,12 +120,12 @@ export interface FollowContext {
   readonly branch: string;
   readonly remote: Remote;
   readonly env: Environment;
-  /** It has been opened, and its checkout is whole. */
+  /** Whether the clone was opened before, so that its checkout is complete. */
   readonly isOpen?: boolean;
   onNotice(text: string): void;
 }
 
-/** What the branch of the remote is called in a clone. */
+/** Returns the name of the remote's branch in a clone. */
 export const trackingRef = (branch: string): string => `refs/remotes/${REMOTE_NAME}/${branch}`;
 
 /**
@@ -138,7 +141,7 @@ export async function followBranch(following: FollowContext): Promise<boolean> {
   const now = (await commitOf(git, INCOMING))!;
   if (before !== null && !(await areRelated(git, before, now))) throw unrelatedHistories(following);
   const isThere = (await commitOf(git, "HEAD")) === now;
-  // When a clone is opened its files may be missing, or half there, although its head is right.
+  // While a clone is being opened, files may be missing although HEAD is right.
   if (isThere && following.isOpen === true) return false;
   await updateRefs(git, [{ ref: trackingRef(branch), to: now, was: await commitOf(git, trackingRef(branch)) }]);
   await git.run(["checkout", "--quiet", "--force", "--detach", now], { timeoutMs: 600_000 });
@@ -152,7 +155,7 @@ export async function tidyClone({ root, env }: FollowContext): Promise<void> {
   await git.ask(["gc", "--auto", "--quiet"], { timeoutMs: 600_000 });
 }
 
-/** By another name until it is known to belong to what is here. */
+/** The fetched branch, under a separate ref until it is known to be related to the local history. */
 const INCOMING = "refs/remand/incoming";
 
 async function newestKnown(git: Git, branch: string): Promise<string | null> {
@@ -165,7 +168,10 @@ async function areRelated(git: Git, one: string, other: string): Promise<boolean
   return line(await git.run(["rev-parse", "--is-shallow-repository"])) === "true";
 }
 
-/** Worktrees take their submodules from the checkout. Where they cannot be had, they are empty, and that is said. */
+/**
+ * Fetches the checkout's submodules, from which worktrees take theirs. If that fails, they stay empty and a notice says
+ * so.
+ */
 async function fillOwnSubmodules(git: Git, { root, onNotice }: FollowContext): Promise<void> {
   if (!existsSync(join(root, ".gitmodules")) || (await submodulePaths(git, root)).length === 0) return;
   const args = ["submodule", "update", "--init", "--recursive", "--quiet"];

@@ -5,58 +5,58 @@ import { type GitAnswer, createGit } from "../git.ts";
 import { line } from "../repository.ts";
 import { clearBegunWorktrees } from "../remove-folder.ts";
 
-/** The repository that all machines share. Trouble that may pass by itself is waited out, within a bound. */
+/** The repository that all machines share. Temporary failures are retried, within a time limit. */
 export interface Remote {
-  /** What it is called in the clone. */
+  /** Its name in the clone. */
   readonly name: string;
   /** Its address, without a login. */
   readonly address: string;
-  /** `false` where the remote has not got what was asked for. */
+  /** Returns `false` if the remote does not have what was requested. */
   fetch(specs: readonly string[]): Promise<boolean>;
-  /** All refs that such patterns name, with the commits they stand for. */
+  /** Returns all refs that match the patterns, with their commits. */
   list(patterns: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** What became of each ref. */
+  /** Pushes refs and returns the result of each. */
   push(pushes: readonly Push[], patience?: "patient" | "once"): Promise<ReadonlyMap<string, PushResult>>;
-  /** Sends the large files that a commit points to, by git-lfs. */
+  /** Sends the git-lfs files that a commit refers to. */
   sendLargeFiles(commit: string): Promise<void>;
 }
 
 export interface Push {
   readonly ref: string;
-  /** `null`: it is taken away. */
+  /** `null`: delete the ref. */
   readonly commit: string | null;
-  /** Written over, if it is still there by then. By default it only goes forward. */
+  /** Overwrite this commit, if the ref is still at it. By default the ref only moves forward. */
   readonly over?: string;
 }
 
-/** `elsewhere`: the ref stands where it could not go on from, and nothing was changed. */
+/** `elsewhere`: the ref is not at an ancestor of the commit, or not at `over`; nothing was changed. */
 export type PushResult = "done" | "elsewhere";
 
 export interface RemoteOptions {
   readonly root: string;
   readonly login: Login;
   readonly env: Environment;
-  /** By it a call is found that outlived us. */
+  /** A value in the environment by which a git call is found that outlived the engine. */
   readonly cookie: string;
   readonly signal?: AbortSignal;
-  /** How long is waited before each further try. */
+  /** Delays before each retry. */
   readonly waitsMs?: readonly number[];
 }
 
 export const REMOTE_NAME = "origin";
 
 const WAITS_MS = [200, 500, 1000, 2000, 4000, 8000];
-/** A first clone may be large; after it only what is new is sent. */
+/** A first clone may be large; later calls transfer only what is new. */
 const CLONE_MS = 60 * 60_000;
 const CALL_MS = 5 * 60_000;
-/** Git needs far less to make its note on a worktree. */
+/** Far more than git needs to write its note on a new worktree. */
 const BEGUN_MS = 20_000;
 /** For calls whose failure does not stop the work, such as showing a branch. */
 const SHORT_CALL_MS = 20_000;
-/** Calls that hang, each for long, are not repeated as often as calls that fail at once. */
+/** Stops retrying after this time, so that calls that hang are retried less often than calls that fail at once. */
 const LONGEST_TRYING_MS = 60_000;
 
-/** It is called by its address: what its name stands for is written in the clone, where agents work. */
+/** Uses the remote's address, not its name: a name is resolved by the clone's config, which agents can write. */
 export function createRemote(options: RemoteOptions): Remote {
   const { login } = options;
   const call = createPatientGit(options);
@@ -92,14 +92,14 @@ export function createRemote(options: RemoteOptions): Remote {
   };
 }
 
-/** Nothing but what is asked for is fetched: a fleet's remote has as many branches as there are stories. */
+/** Fetches only what is requested: a fleet's remote has as many branches as there are stories. */
 const FETCH = [
   "fetch",
   "--quiet",
   "--no-tags",
   "--no-write-fetch-head",
   "--no-recurse-submodules",
-  // The remote may itself have only the end of a history.
+  // The remote may itself be shallow.
   "--update-shallow",
   "--refmap=",
 ];
@@ -109,11 +109,11 @@ const PUSH = ["push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-si
 const SETTINGS = [
   "http.lowSpeedLimit=100",
   "http.lowSpeedTime=60",
-  // What comes is one file that is there or not: a kill never leaves a commit here without its files.
+  // Keeps a fetched pack as one file, so that a kill never leaves a commit without its files.
   "fetch.unpackLimit=1",
 ];
 
-/** Calls git until it is answered, or until trouble has lasted too long. No word of a login leaves it. */
+/** Calls git until it succeeds, or until temporary failures have lasted too long. No output contains a login. */
 export function createPatientGit(
   options: RemoteOptions,
 ): (what: string, args: readonly string[], patience?: "patient" | "once") => Promise<GitAnswer> {
@@ -149,12 +149,12 @@ async function pauseOrFail(ms: number, signal: AbortSignal | undefined, error: (
   try {
     await pause(ms, undefined, signal === undefined ? {} : { signal });
   } catch {
-    // Told to stop: what was the matter then is what is the matter.
+    // The call was aborted: report the failure that it was waiting out.
     throw error();
   }
 }
 
-/** A ref that others have moved is an answer; everything else that is refused is an error. */
+/** Returns the result of each ref. A ref that another machine moved is a result; any other refusal is an error. */
 function pushedIn(
   { exitCode, stdout, stderr }: GitAnswer,
   error: (words: string) => RemandError,
@@ -173,18 +173,18 @@ function pushedIn(
   return pushed;
 }
 
-/** An address without its login, and how git is told the login where the remote asks for it. */
+/** An address without its login, and how git gets the login when the remote asks for it. */
 export interface Login {
   readonly address: string;
   readonly settings: readonly string[];
   readonly env: Environment;
-  /** A text as it may be shown: git repeats addresses, and servers repeat what they were sent. */
+  /** Masks logins in a text, because git repeats addresses and servers repeat what they were sent. */
   hidden(text: string): string;
 }
 
 /**
- * Takes a login out of an address. In the address it would stand in the clone's configuration, where every agent that
- * works there can read it, and in the command line of git's own helpers; so git is told it through its environment.
+ * Takes the login out of an address. In the address, it would be stored in the clone's config, where agents can read
+ * it, and appear in the command line of git's helpers. Git gets it through its environment instead.
  */
 export function loginOf(remote: string): Login {
   const [, scheme, login, rest] = /^(https?:\/\/)([^/@]*)@(.*)$/is.exec(remote) ?? [];
@@ -193,7 +193,8 @@ export function loginOf(remote: string): Login {
   const colon = login.indexOf(":");
   const username = decodePercent(colon === -1 ? login : login.slice(0, colon));
   const password = colon === -1 ? "" : decodePercent(login.slice(colon + 1));
-  // A token is often given as the name, so that is a secret too; a short name is a word that texts are made of.
+  // A token is often given as the user name, so the name is a secret too. Short values are not masked, because they
+  // match ordinary words.
   const secrets = [login, password, username].filter((secret) => secret.length >= LEAST_SECRET);
   return {
     address: `${scheme}${rest}`,
@@ -207,8 +208,8 @@ const HELPER =
   '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$REMAND_GIT_USERNAME" "$REMAND_GIT_PASSWORD"; }; f';
 
 /**
- * For this server alone: a server that it redirects to does not get the login. Set twice, because the empty value
- * clears the list: credential helpers of the machine's owner must not be asked, nor be given this login.
+ * For this server only: a server that it redirects to does not get the login. The key is set twice, because the empty
+ * value clears the list: credential helpers of the machine's owner must not be asked, nor be given this login.
  */
 const helperOf = (scheme: string, rest: string): string =>
   `credential.${scheme.toLowerCase()}${rest.split("/")[0]}.helper`;
@@ -225,17 +226,17 @@ function decodePercent(text: string): string {
   }
 }
 
-/** What kept git from reaching a remote, as far as it can be told by its words. */
+/** Why git could not reach a remote, as far as its output tells. */
 export type RemoteTrouble =
-  /** May pass without a fix: the network, or another push at the same moment. */
+  /** May pass without a fix: the network, or another push at the same time. */
   | "passing"
   | "no-repository"
   | "no-rights"
-  /** It is reached, and has no such branch or commit. */
+  /** The remote was reached, and has no such branch or commit. */
   | "not-there"
   | "other";
 
-/** In the order in which they count: a connection also ends because of something, and then both are said. */
+/** In order of priority: when a connection closes because of another error, git prints both. */
 const WORDS: readonly (readonly [RemoteTrouble, RegExp])[] = [
   ["not-there", /couldn't find remote ref|not our ref|unadvertised object|remote branch .* not found/i],
   ["no-rights", /permission denied|authentication failed|could not read (?:username|password)|error: 40[13]\b/i],
@@ -257,7 +258,7 @@ const WORDS: readonly (readonly [RemoteTrouble, RegExp])[] = [
     "passing",
     /cannot lock ref|unable to lock|failed to (?:update|write) ref|incorrect old value|\.lock': file exists/i,
   ],
-  // A worktree is being made in the clone, and is not quite there yet.
+  // A worktree is being made in the clone and is not complete yet.
   ["passing", /bad object worktrees\//i],
   ["no-repository", /does not exist/i],
 ];
@@ -266,7 +267,7 @@ export function troubleIn(words: string): RemoteTrouble {
   return WORDS.find(([, pattern]) => pattern.test(words))?.[0] ?? "other";
 }
 
-/** The same for a person. `words` must hold no login any more. */
+/** Returns the error to show for a failed call. `words` must already be without logins. */
 export function remoteError(what: string, address: string, words: string): RemandError {
   const said = words.trim().split("\n").slice(-3).join(" ").trim();
   switch (troubleIn(words)) {

@@ -25,19 +25,19 @@ export interface SharedOptions {
   readonly standingOf: PositionOf;
 }
 
-/** Worktrees in a clone of one machine, for stories that any machine may work on. */
+/** Worktrees in one machine's clone, for stories that any machine may work on. */
 export interface SharedWorktrees extends Workspace, Integration {
-  /** The same experiment runner, for trees that may have been made on another machine. */
+  /** Wraps an experiment runner so that it accepts trees made on another machine. */
   experimentRunner(inner: ExperimentRunner): ExperimentRunner;
 }
 
 /**
- * Fetches before work and pushes every attempt, so that any machine can go on from the commit that the journal names.
- * `options.root` is the clone's checkout, or the project's folder in it.
+ * Fetches before work and pushes every attempt, so that any machine can continue from the commit that the journal
+ * names. `options.root` is the clone's checkout, or the project's folder in it.
  *
- * A commit is pushed under a ref of its own before it is reported, so that what the journal names is on the remote; the
- * story's branch there follows when the journal has named the commit. So the late push of a machine that was replaced
- * does no harm: no other machine reads that ref.
+ * A commit is pushed under a ref of its own before it is reported, so that every commit in the journal is on the
+ * remote. The story's branch on the remote follows after the journal has named the commit. A late push of a replaced
+ * machine therefore does no harm: no other machine reads that ref.
  */
 export function createSharedWorktrees(
   options: Omit<WorktreeOptions, "base" | "remote">,
@@ -65,19 +65,19 @@ export function createSharedWorktrees(
   };
 }
 
-/** What all of it stands on. */
+/** What all functions here share. */
 interface SharedContext extends SharedOptions {
   readonly inner: Workspace & Integration;
   fetching(): Promise<FetchContext>;
   site(story: StoryId): Promise<Site>;
-  /** Another machine may have made everything that there is of a story so far. */
+  /** Fetches the story's objects, because another machine may have made all of them so far. */
   made(story: StoryId): Promise<void>;
   pushed<K extends KeptCommit>(story: StoryId, kept: K): Promise<K>;
-  /** Reads, and where something is not here, once more when it is. */
+  /** Reads; if an object is missing here, fetches it and reads again. */
   reading<T>(story: StoryId, names: readonly string[], read: () => Promise<T>): Promise<T>;
-  /** Takes away the places of stories that have ended on another machine. */
+  /** Removes the worktrees of stories that ended on another machine. */
   leaveOver(): Promise<void>;
-  /** Has the branch on the remote be what the journal says. `false` where it has gone further. */
+  /** Moves the branch on the remote to the journal's commit. Returns `false` if the branch is already further. */
   show(story: StoryId, patience: "patient" | "once"): Promise<boolean>;
 }
 
@@ -91,7 +91,7 @@ function groundOf(options: Omit<WorktreeOptions, "base" | "remote">, shared: Sha
     { ...options, base: trackingRef(branch), remote: remote.name },
     sharingOf(clone, standingOf, leaving),
   );
-  /** What this process has seen the branches on the remote be. */
+  /** The last commit of each branch on the remote that this process saw. */
   const shown = new Map<StoryId, string>();
   const fetching = async (): Promise<FetchContext> => ({ git: (await repositoryNow()).git, remote, branch });
   const site = async (story: StoryId): Promise<Site> => {
@@ -123,7 +123,7 @@ function groundOf(options: Omit<WorktreeOptions, "base" | "remote">, shared: Sha
       for (const name of await readdir(join(options.state, "worktrees"))) {
         const story = STORY_ID_PATTERN.test(name) ? storyId(name) : null;
         if (story === null || standingOf(story).isOver !== true) continue;
-        // The machine that ended the story has pushed its branch: here there is nothing to fetch or to push.
+        // The machine that ended the story has pushed its branch, so `dispose` must not fetch or push.
         leaving.add(story);
         await inner.dispose(story).catch(unlessOurs);
         leaving.delete(story);
@@ -163,7 +163,8 @@ function workspaceOn(ground: SharedContext): Workspace {
       if (!(await isHere(story))) throw notHere(story, note.attempt);
       return ground.pushed(story, await inner.keep(story, note));
     },
-    // What people push to the story's branch there is not the story's: only what the journal names is.
+    // Commits that people push to the story's branch on the remote are ignored: only commits that the journal names
+    // count.
     adopt: async (story, known, note, branch) =>
       branch === undefined ? known : ground.pushed(story, await inner.adopt(story, known, note, branch)),
     async currentState(story) {
@@ -185,12 +186,12 @@ function workspaceOn(ground: SharedContext): Workspace {
       );
     },
     async forget(story) {
-      // Without the note of its run, the next run drops what is in the worktree. The remote is not asked: this is done
-      // for a worker that is gone, and must not wait for a network.
+      // Without the note of its run, the next run drops the worktree's content. Do not call the remote: this runs for a
+      // worker that is gone, and must not wait for a network.
       await noteRun(await ground.site(story), null);
     },
     async dispose(story) {
-      // First what others see: a place that is still there is taken away again later, together with this.
+      // Update the remote first. If the removal fails, the worktree is removed later, together with this.
       if (await ground.show(story, "patient")) await pruneAttempts(await ground.fetching(), story);
       await inner.dispose(story);
     },
@@ -211,7 +212,7 @@ function integrationOn(ground: SharedContext): Integration {
     },
     merge: (story, verified, note) => inner.merge(story, verified, note),
     async publish(story, commit) {
-      // The branch there follows the journal, so only the journal's own commit can be shown.
+      // The branch on the remote follows the journal, so only the journal's own commit can be published.
       if (standingOf(story).commit !== commit || !(await ground.show(story, "patient"))) throw notOurs(story, clone);
       return { remote: clone.remote.name, branch: (await ground.site(story)).branch, base: clone.branch };
     },
@@ -239,9 +240,9 @@ function notOurs(story: StoryId, { remote }: Clone): RemandError {
 }
 
 /**
- * Large files do not travel in commits: those hold pointers, and git-lfs sends the files from a hook, which is not run
- * here. Some servers refuse a pointer whose file is missing, and no other machine can use it, so the files are sent
- * first. Without git-lfs no commit of this machine can have added a large file.
+ * Sends the large files of a commit. Commits hold only pointers, and git-lfs normally sends the files from a hook,
+ * which does not run here. Some servers refuse a pointer whose file is missing, and no other machine can use it, so the
+ * files are sent first. Without git-lfs no commit of this machine can have added a large file.
  */
 function createLargeFiles(): { send(fetching: FetchContext, commit: string): Promise<void> } {
   let isInstalled: Promise<boolean> | null = null;

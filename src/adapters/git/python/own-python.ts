@@ -11,49 +11,49 @@ import type { Sandbox } from "../../../ports/sandbox.ts";
 import { NO_SANDBOX } from "../../process/launch.ts";
 
 export interface OwnPythonOptions {
-  /** A folder of the user's checkout. */
+  /** A folder in the user's checkout. */
   readonly root: string;
-  /** The folder in which Remand keeps its own things. */
+  /** The folder for Remand's own state. */
   readonly state: string;
-  /** What is run in the places: by these it is known which Python that will be. */
+  /** The commands that run in the worktrees. They tell which Python is used. */
   readonly commands: readonly string[];
-  /** What those commands see. */
+  /** The environment of those commands. */
   readonly env: Environment;
-  /** Around a Python that is asked; absent: none. */
+  /** The sandbox in which Pythons are queried; default: none. */
   readonly sandbox?: Sandbox;
-  /** Something a person should know, and that stops nothing. */
+  /** Reports something that a person should know and that blocks nothing. */
   onNotice?(text: string): void;
 }
 
 export interface OwnPython {
   /**
-   * What programs have to see, so that a Python among them imports the project from the place they run in, wherever
-   * it is installed. Nothing, where there is nothing to do. A RemandError where that cannot be had.
+   * Returns the environment with which every Python imports the project from the worktree it runs in, wherever the
+   * project is installed. Empty if nothing is needed. Throws a RemandError if that is impossible.
    */
   in(path: string, pythonPath?: string): Promise<Environment>;
-  /** What was found out about a place, for a person. `null`: there is no Python in this repository. */
+  /** Returns a report about a worktree for a person. `null` if the repository has no Python project. */
   look(path: string): Promise<PythonReport | null>;
 }
 
-/** What the Pythons that would be started in a place do there. */
+/** What the Pythons that would run in a worktree import. */
 export interface PythonReport {
   readonly own: string;
-  /** The same files elsewhere, to which something led. */
+  /** Other checkouts of the same project that imports were resolved to. */
   readonly others: readonly string[];
-  /** What is installed as editable from this very place: other places have to be led away from it. */
+  /** Packages that are installed as editable from this worktree. Other worktrees need redirects for them. */
   readonly installed: readonly string[];
-  /** Finders that lead to this place, and that no other place could be led away from. */
+  /** Import finders that lead to this worktree and cannot be redirected for other worktrees. */
   readonly fixed: readonly (readonly [module: string, file: string])[];
-  /** Each way that led elsewhere, and where it leads now. */
+  /** Each path that led to another checkout, and where it leads now. */
   readonly moved: readonly (readonly [from: string, to: string])[];
-  /** Why no Python that is started there could be trusted. */
+  /** Why no Python in this worktree can be trusted. */
   readonly refusal: RemandError | null;
 }
 
 /**
- * A package that is installed as editable (`pip install -e .`) is imported from one checkout, wherever Python runs. A
- * check in a worktree would test that checkout, and not the work. So a start-up file makes every Python that is started
- * in a worktree load such imports from the worktree itself.
+ * Makes Python import the project from the right worktree. A package that is installed as editable (`pip install -e .`)
+ * is imported from one checkout, wherever Python runs, so a check in a worktree would test that checkout and not the
+ * work. A startup file redirects such imports to the worktree in which Python was started.
  */
 export function createOwnPython(options: OwnPythonOptions): OwnPython {
   const repositoryNow = repositoryOpener(options.root);
@@ -62,7 +62,7 @@ export function createOwnPython(options: OwnPythonOptions): OwnPython {
 
   async function lookIn(path: string): Promise<PythonReport | null> {
     const repository = await repositoryNow().catch((error: unknown) => {
-      // Nowhere but in a repository are there two places with the same files.
+      // Two checkouts of the same files exist only in a repository.
       if (error instanceof RemandError && error.code === "not-a-repository") return null;
       throw error;
     });
@@ -71,7 +71,7 @@ export function createOwnPython(options: OwnPythonOptions): OwnPython {
     if (own === null) return null;
     let look = looks.get(own);
     if (look === undefined) looks.set(own, (look = lookAt(repository, own, path, options)));
-    // The user may fix the reason for a refusal before the next call.
+    // Do not cache a refusal: the user may fix its reason before the next call.
     const forget = (): boolean => looks.delete(own);
     look.then(({ refusal }) => refusal !== null && forget(), forget);
     return look;
@@ -83,14 +83,17 @@ export function createOwnPython(options: OwnPythonOptions): OwnPython {
       const look = await lookIn(path);
       if (look === null) return {};
       if (look.refusal !== null) throw look.refusal;
-      // In the checkout itself there is nothing to do, unless something leads away from it.
+      // The main checkout needs no redirects, unless something leads out of it.
       if (look.own === (await repositoryNow()).top && look.moved.length === 0) return {};
       return variables(await startupFolder(options.state), look, pythonPath);
     },
   };
 }
 
-/** The names of the folders that a user has given are those of the checkout; here they mean the same ones of the place. */
+/**
+ * Returns the variables for a worktree. Folders in the user's PYTHONPATH name the main checkout; they are changed to
+ * the same folders of the worktree.
+ */
 function variables(startup: string, { own, others }: Pick<PythonReport, "own" | "others">, given = ""): Environment {
   const roots = others.filter((each) => !each.startsWith("=") && !each.endsWith("*"));
   const paths = given.split(delimiter).map((path) => {
@@ -105,14 +108,14 @@ function variables(startup: string, { own, others }: Pick<PythonReport, "own" | 
   };
 }
 
-/** An agent could have written to this folder, so its content is checked every time. */
+/** Returns the folder of the startup file. Checks the content every time, because an agent could have changed it. */
 async function startupFolder(state: string): Promise<string> {
   await ensureStateFolder(state);
   const folder = join(await realpath(state), "python");
   const file = join(folder, "sitecustomize.py");
   if ((await readFile(file, "utf8").catch(() => null)) === PYTHON_STARTUP) return folder;
   await mkdir(folder, { recursive: true });
-  // Another Python may read it at this moment.
+  // Rename, because another Python may be reading the file.
   const fresh = `${file}.${ownName()}`;
   await writeFile(fresh, PYTHON_STARTUP);
   await rename(fresh, file);
@@ -168,14 +171,14 @@ async function lookAt(
 interface PythonAnswer {
   readonly program: string;
   readonly moved: readonly (readonly [string, string])[];
-  /** Folders that have no counterpart in the place. */
+  /** Folders that do not exist in the worktree. */
   readonly lost: readonly string[];
-  /** Finders that we cannot turn: the module and its file. */
+  /** Import finders that cannot be redirected: the module and its file. */
   readonly closed: readonly (readonly [string, string])[];
-  /** Finders that we could not turn, if this were not the place they lead to. */
+  /** Import finders that could not be redirected if this were not the worktree they lead to. */
   readonly fixed: readonly (readonly [string, string])[];
   readonly seen: readonly string[];
-  /** It did not read our start-up file. */
+  /** Whether the Python did not read the startup file. */
   readonly isDeaf: boolean;
 }
 
@@ -198,7 +201,10 @@ async function askPython(program: string, cwd: string, env: Environment, sandbox
 
 const PATIENCE_MS = 30_000;
 
-/** Paths that git does not track and no installer made from the project's files belong to no story: they stay. */
+/**
+ * Returns paths that are neither tracked by git nor made by an installer from the project's files. They belong to no
+ * story and stay as they are.
+ */
 async function thingsOfNoPlace({ git, top }: Repository, answers: readonly PythonAnswer[]): Promise<readonly string[]> {
   const found: string[] = [];
   for (const path of new Set(answers.flatMap(({ lost }) => lost))) {

@@ -9,14 +9,14 @@ const PROJECT_FILES = ["pyproject.toml", "setup.py", "setup.cfg"];
 
 export const isPythonProject = (path: string): boolean => PROJECT_FILES.includes(basename(path));
 
-/** Is anything in this repository a Python project? One in a folder of its own counts. */
+/** Whether the repository contains a Python project, in any folder. */
 export async function hasPython({ git, top }: Pick<Repository, "git" | "top">): Promise<boolean> {
   if (PROJECT_FILES.some((file) => existsSync(join(top, file)))) return true;
   const patterns = PROJECT_FILES.map((file) => `:(glob)**/${file}`);
   return (await git.run(["ls-files", "-z", "--", ...patterns])) !== "";
 }
 
-/** The top folder of the checkout, worktree or clone that a path is in. */
+/** Returns the top folder of the checkout, worktree or clone that contains a path. */
 export async function topAround(path: string): Promise<string | null> {
   let folder = await realpath(path).catch(() => path);
   while (!existsSync(join(folder, ".git"))) {
@@ -28,8 +28,8 @@ export async function topAround(path: string): Promise<string | null> {
 }
 
 /**
- * Where the same files are once more: the checkout, its worktrees, and those of Remand (with a star, because others
- * are made and taken away while we work).
+ * Returns the other folders with the same files: the checkout, its worktrees, and those of Remand (as a pattern with a
+ * star, because they come and go).
  */
 export async function otherPlaces({ git, top }: Repository, state: string, own: string): Promise<readonly string[]> {
   const ours = [join(state, "worktrees")];
@@ -39,7 +39,7 @@ export async function otherPlaces({ git, top }: Repository, state: string, own: 
   return [...all, ...ours.map((folder) => join(folder, "*"))];
 }
 
-/** The checkouts that paths lead to, as far as they hold the same project as this one: further clones of it. */
+/** Returns the checkouts that contain these paths and hold the same project: further clones of it. */
 export async function clonesAmong(paths: readonly string[], own: string): Promise<readonly string[]> {
   const found = new Set<string>();
   for (const path of paths) {
@@ -53,7 +53,7 @@ export async function clonesAmong(paths: readonly string[], own: string): Promis
   return [...found];
 }
 
-/** The folder with the project's files, going up from one of its packages. */
+/** Returns the nearest folder above a package that has the project's files. */
 function projectFolder(path: string, top: string): string | null {
   for (let folder = path; ; folder = dirname(folder)) {
     if (PROJECT_FILES.some((file) => existsSync(join(folder, file)))) return folder;
@@ -71,13 +71,13 @@ async function projectName(folder: string): Promise<string | null> {
 }
 
 export interface Interpreters {
-  /** Started by a command itself, or by the first line of the program that it names. */
+  /** Pythons that a command starts directly, or by the shebang of its program. */
   readonly sure: readonly string[];
-  /** Those on the PATH, where a command (`make test`) does not say by itself which one it starts. */
+  /** Pythons on the PATH, for commands (`make test`) that do not show which one they start. */
   readonly likely: readonly string[];
 }
 
-/** The Pythons that commands would start in a folder. */
+/** Returns the Pythons that commands would start in a folder. */
 export async function interpretersOf(
   commands: readonly string[],
   folder: string,
@@ -95,11 +95,14 @@ export async function interpretersOf(
   return { sure: [...sure], likely: [...new Set(likely)] };
 }
 
-/** Words that only start what comes after them. */
+/** Words that only start the command after them. */
 const BEFORE = /^(?:\w+=.*|env|exec|time|nice|command|timeout|-\w+|\d+[smh]?)$/;
 const PYTHON = /(?:^|\/)(?:python|pypy)[\d.]*(?:\.exe)?$/i;
 
-/** Of a line of several commands the last is the one that judges; what stands before it makes ready. */
+/**
+ * Returns the Python of a command line. In a line of several commands the last one gives the result; the others are
+ * preparation.
+ */
 async function interpreterOf(command: string, folder: string, env: Environment): Promise<string | null> {
   const parts = command.split(/&&|\|\||[;\n]/).map((part) => part.split("|")[0]!.trim().split(/\s+/));
   const words = parts.at(-1)!;
@@ -113,12 +116,15 @@ async function interpreterOf(command: string, folder: string, env: Environment):
   const program = await programAt(name, folder, seen);
   if (program === null) return null;
   if (PYTHON.test(program)) return program;
-  // A stand-in of pyenv's or asdf's: the one beside it chooses the same version.
+  // A shim of pyenv or asdf: the `python` shim beside it selects the same version.
   if (basename(dirname(program)) === "shims") return programAt("python", folder, { PATH: dirname(program) });
   return interpreterNamedIn(await beginningOf(program), folder, seen);
 }
 
-/** Installers write long paths in another way, because systems cut a first line that is too long. */
+/**
+ * Returns the Python that a script's first lines name. For long paths, installers write a second form, because systems
+ * truncate long shebang lines.
+ */
 async function interpreterNamedIn(text: string, folder: string, env: Environment): Promise<string | null> {
   if (!text.startsWith("#!")) return null;
   const [first = "", second = ""] = text.split("\n");

@@ -1,9 +1,9 @@
 /**
- * What every Python started in a place reads before anything else (as `sitecustomize`, the module that Python itself
- * looks for when it has put its paths together). A package that is installed as editable leads to one checkout, by a
- * path, by a table, or by a link; here each of these is led to the same files of the place in which Python works. The
- * paths stay in their order and nothing is added to them, so that what cannot be imported elsewhere cannot be here.
- * A way that we do not know how to turn is closed, with a word why: to judge other files would be worse.
+ * The startup file of every Python in a worktree, loaded as `sitecustomize`, which Python imports after it has set up
+ * its paths. An editable install leads to one checkout by a path, a table or a link; this code redirects each of them
+ * to the same files of the worktree in which Python runs. The order of the paths is kept and nothing is added, so that
+ * the project imports exactly what it could import before. A path that cannot be redirected is blocked with a message:
+ * testing the wrong files would be worse.
  */
 export const PYTHON_STARTUP = `\
 import os

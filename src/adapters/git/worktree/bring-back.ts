@@ -7,9 +7,9 @@ import { type Git, gitFailure } from "../git.ts";
 import { line } from "../repository.ts";
 
 /**
- * Writes an earlier tree over the files, which are `from` now, and makes the index match. Only files that differ are
- * touched. A file that only `from` has is removed, unless the rules of the tree that comes back ignore it: an
- * agent that un-ignores a folder must not cost the user that folder.
+ * Restores an earlier tree over the current files (`from`) and updates the index. Touches only files that differ. A
+ * file that only `from` has is removed, unless the restored tree ignores it: an agent that un-ignores a folder must not
+ * cost the user that folder.
  */
 export async function bringBack(
   git: Git,
@@ -40,7 +40,7 @@ export async function bringBack(
   if (doubtful.length > 0) await removeUnlessIgnored(git, top, doubtful);
 }
 
-/** Paths that go, without those that have to go because a file becomes a folder there, or a folder a file. */
+/** Returns the deleted paths, except those that make room for a file that becomes a folder or the reverse. */
 function removedAlone(changed: readonly ChangedPath[]): readonly string[] {
   const arriving = changed.filter(({ status }) => status !== "deleted").map(({ path }) => path);
   const files = new Set(arriving);
@@ -69,13 +69,13 @@ async function removeUnlessIgnored(git: Git, top: string, paths: readonly string
     await rm(join(top, path), { force: true });
     for (const folder of foldersOf(path)) emptied.add(folder);
   }
-  // The deepest first, so that a folder's subfolders are removed before it. A folder that is not empty stays.
+  // Deepest first, so that subfolders go before their parents. A folder that is not empty stays.
   for (const folder of [...emptied].sort((a, b) => b.length - a.length)) await rmdir(join(top, folder)).catch(() => {});
 }
 
 /**
- * Everything that is not in the tree of the files is ignored, and git takes what is ignored for worthless. It may be
- * a user's only copy, so a file of that kind where one is to be written stops us before anything is changed.
+ * Stops before any change if an ignored file would be overwritten. Git treats ignored files as worthless, but they may
+ * be a user's only copy.
  */
 async function refuseToOverwrite(top: string, changed: readonly ChangedPath[]): Promise<void> {
   const known = new Set(changed.filter(({ status }) => status === "deleted").map(({ path }) => path));
@@ -109,7 +109,7 @@ function cannotGoBack(top: string, why: string): RemandError {
   );
 }
 
-/** The tree that an index holds, with some paths as they are in another tree; one that is not there is taken out. */
+/** Returns the tree of an index, with some paths as in another tree. Paths that the other tree lacks are removed. */
 export async function treeWithOlder(
   git: Git,
   options: { readonly top: string; readonly index: string; readonly paths: readonly string[]; readonly from: string },
@@ -131,7 +131,7 @@ export async function treeWithOlder(
   const none = "0".repeat(tree.length);
   const gone = paths.filter((path) => !older.has(path)).map((path) => `0 ${none}\t${path}\0`);
   const back = paths.flatMap((path) => older.get(path) ?? []);
-  // What goes comes first: a file may be a folder in the other tree.
+  // Deletions first: a file may be a folder in the other tree.
   await git.run(["update-index", "-z", "--index-info"], { cwd: top, index, stdin: [...gone, ...back].join("") });
   return treeId(line(await git.run(["write-tree"], { cwd: top, index })));
 }

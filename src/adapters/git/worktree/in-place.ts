@@ -25,20 +25,22 @@ import { clearAfterCrash } from "./make-worktree.ts";
 import { bringBack, treeWithOlder } from "./bring-back.ts";
 
 export interface InPlaceOptions {
-  /** A folder of the user's checkout. */
+  /** A folder in the user's checkout. */
   readonly root: string;
-  /** The folder in which Remand keeps its own things. */
+  /** The folder for Remand's own state. */
   readonly state: string;
   readonly env?: Environment;
 }
 
-/** The user's own checkout, as the place of one story. */
+/** The user's own checkout, as the workspace of one story. */
 export interface InPlace extends Workspace {
-  /** Brings back the files as they were when the story began. Says which submodules still have changes: they are not touched. */
+  /**
+   * Restores the files from before the story. Returns the submodules that still have changes: those are not touched.
+   */
   undo(story: StoryId): Promise<readonly string[]>;
 }
 
-/** What is kept of a story, newest last: all of it hangs together, so one name keeps everything. */
+/** The refs of a story. Each commit contains the earlier ones in its history, so one ref keeps everything. */
 interface RefNames {
   readonly all: string;
   readonly start: string;
@@ -60,8 +62,8 @@ interface InPlaceContext {
 }
 
 /**
- * Works in the user's checkout and touches neither their branch nor their index nor their stash: every state is kept
- * as a commit under `refs/remand/loop/`, made from an index of our own.
+ * Works in the user's checkout without touching their branch, index or stash. Every state is kept as a commit under
+ * `refs/remand/loop/`, made from a private index.
  */
 export function createInPlace(options: InPlaceOptions): InPlace {
   const state = resolve(options.state);
@@ -75,7 +77,7 @@ export function createInPlace(options: InPlaceOptions): InPlace {
     const cookie = `git-${sha256(repository.top).slice(0, 24)}`;
     const names = namesFor(story);
     const index = createPrivateIndex(join(state, "index", story));
-    // All stories share the one checkout, so they share the turn.
+    // All stories share one checkout, so they share one queue.
     return turns.take("checkout", () =>
       onDisk(async () => {
         await ensureStateFolder(state);
@@ -97,7 +99,7 @@ export function createInPlace(options: InPlaceOptions): InPlace {
         const [{ last }, tree] = await Promise.all([standingOf(context), treeNow(context)]);
         return { tree, commit: last.commit };
       }),
-    // These only read, so others may ask them while an engine is at work.
+    // Read-only: these need not wait for an engine at work.
     changedPaths: async (_, from, to) => changedPaths((await repositoryNow()).git, from, to),
     diff: async (_, from, to) => diffText((await repositoryNow()).git, from, to),
     fileAt: async (_, commit, path) => fileText((await repositoryNow()).git, commit, path),
@@ -119,7 +121,7 @@ export function createInPlace(options: InPlaceOptions): InPlace {
       }),
     // Nothing is removed after an interrupted attempt: some of the changes may be the user's.
     forget: async () => {},
-    // What was kept stays, so that it can still be looked at and undone.
+    // The kept commits stay, so that they can be inspected and undone.
     dispose: (story) => at(story, ({ index }) => index.drop()),
   };
 }
@@ -141,11 +143,15 @@ async function standingOf({ repository, story, names }: InPlaceContext): Promise
   );
 }
 
-/** A repository that an agent left inside is linked: the gates see that. */
+/**
+ * Returns the tree of the current files. A nested repository that an agent left becomes a link, which the gates see.
+ */
 const treeNow = ({ repository, index }: InPlaceContext, nested: "refuse" | "link" = "link"): Promise<TreeId> =>
   index.use((copy) => treeOfFiles(repository.git, repository.top, copy, nested));
 
-/** Where the story began does not move. An agent could move the name of it, and then be compared with itself. */
+/**
+ * Prepares the checkout. The start commit never moves: an agent that moved its ref would be compared with its own work.
+ */
 async function prepare(context: InPlaceContext, starts: Map<StoryId, string>): Promise<PreparedWorkspace> {
   const { repository, names, story } = context;
   const { git, top, prefix } = repository;
@@ -155,7 +161,7 @@ async function prepare(context: InPlaceContext, starts: Map<StoryId, string>): P
   ]);
   const began = starts.get(story);
   const named = refs.get(names.start)?.commit;
-  // Before the story begins it is the user's own, who has to decide about it.
+  // Before the story begins, a nested repository is the user's own, and the user must decide about it.
   const tree = await treeNow(context, (began ?? named) === undefined ? "refuse" : "link");
   if (began !== undefined && named !== began)
     await updateRefs(git, [{ ref: names.start, to: began, was: named ?? null }]);
@@ -170,7 +176,7 @@ async function prepare(context: InPlaceContext, starts: Map<StoryId, string>): P
   };
 }
 
-/** Where the user stood when the story began: his last commit, or with changes beside it, a commit of ours with those. */
+/** Returns the start commit: the user's last commit or, with uncommitted changes, a new commit with them. */
 async function begin(
   { repository: { git }, story, names }: InPlaceContext,
   tree: TreeId,
@@ -246,7 +252,7 @@ async function record(
   return { tree: commit.tree, commit: made };
 }
 
-/** Lets one piece of work at a time happen for each name; others wait for their turn, whatever became of those before. */
+/** Runs one piece of work at a time per name. Later work waits, and runs even if earlier work failed. */
 export interface KeyedQueue {
   take<T>(name: string, work: () => Promise<T>): Promise<T>;
 }

@@ -25,20 +25,20 @@ import {
   type WorktreeRefs,
 } from "./worktree-site.ts";
 
-/** The branch that work is for: where it is now, and how it goes on. */
+/** The target branch: reads and moves it. */
 export interface TargetBranch {
   read(repository: Repository): Promise<TargetCommit>;
-  /** `false` where it is no longer where it was read, and nothing was done. */
+  /** Returns `false`, and changes nothing, if the target moved since it was read. */
   move(repository: Repository, was: TargetCommit, to: string): Promise<boolean>;
 }
 
-/** A branch of this repository. */
+/** Returns a target branch of this repository. */
 export const localTarget = (base: string): TargetBranch => {
   const read = (repository: Repository): Promise<TargetCommit> => targetOf(repository, base);
   return { read, move: (repository, was, to) => moveTarget(repository, was, to, read) };
 };
 
-/** The branch that `base` names. A commit by itself is nothing that work could be put onto. */
+/** Returns the branch that `base` names. Throws for a bare commit, because work cannot be merged into one. */
 async function targetOf({ git, top }: Repository, base: string): Promise<TargetCommit> {
   const name = line((await git.ask(["rev-parse", "--symbolic-full-name", base], { cwd: top })).stdout);
   const commit = line((await git.ask(["rev-parse", "--verify", "--quiet", `${base}^{commit}`], { cwd: top })).stdout);
@@ -62,8 +62,8 @@ async function branchStanding(
 }
 
 /**
- * The work and the target in one. Where the target does not hold any more what the work stands on, its history was
- * replaced: then only what the work added since is put onto the new one.
+ * Merges the work with the target. If the target no longer contains the commit that the work was based on, its history
+ * was rewritten: then only the work's own changes are applied to the new history.
  */
 async function withTarget(
   git: Git,
@@ -98,13 +98,13 @@ async function updateBranch(
       subject: note.subject,
       trailers: trailersOf(site.story, note),
     });
-    // What is in the files and in no commit was left by a check; and what is not in the new history must not be lost.
+    // Uncommitted files were left by a check; after a rewrite, the old history would be lost too. Save both.
     if (now !== verified.tree || isRewritten) await saveDropped(git, site, standing, now, "set aside by an update");
     await bringBack(git, { top: site.path, index, from: now, to: tree, overwrite: true });
     await updateRefs(git, [
       { ref: site.refs.branch, to: commit, was: verified.commit },
       moving(site, standing, "kept", commit),
-      // What the story's work is compared with is the base it now stands on.
+      // The story's work is now compared with the new base.
       moving(site, standing, "base", target.commit),
       moving(site, standing, "target", target.commit),
     ]);
@@ -114,7 +114,7 @@ async function updateBranch(
   return updated;
 }
 
-/** Where the branch is checked out its files must follow: git does that, and refuses where a person's changes are in the way. */
+/** Moves the target. If it is checked out, git updates its files, and refuses to overwrite a person's changes. */
 async function moveTarget(
   repository: Repository,
   { branch, commit: was }: TargetCommit,
@@ -145,7 +145,7 @@ async function moveTarget(
   );
 }
 
-/** Has the branch be at the verified commit, or says which other commit it is at. */
+/** Moves the branch to the verified commit, or returns the other commit that it is at. */
 async function alignBranch(
   { git }: Repository,
   site: Site,
@@ -156,7 +156,7 @@ async function alignBranch(
   const standing = await refsOf(git, site);
   const tip = standing.branch;
   if (tip?.commit === verified.commit) return null;
-  // Behind it is where a lock kept the branch from following.
+  // A branch behind the verified commit was locked when it should have followed.
   const isBehind = tip === undefined || (await isInHistory(git, tip.commit, verified.commit));
   if (!isBehind && tip.commit !== drop && !isUnreported(site, standing, tip)) return describe(git, tip.commit);
   await updateRefs(git, [
@@ -167,7 +167,7 @@ async function alignBranch(
   return null;
 }
 
-/** A commit that we made just before the engine was killed: the journal never heard of it, and decides. */
+/** Whether the tip was committed just before the engine was killed, so that the journal does not have it. */
 function isUnreported(site: Site, { kept }: WorktreeRefs, tip: RefCommit): boolean {
   return tip.commit === kept?.commit && tip.trailers.get(TRAILERS.story) === site.story;
 }
@@ -177,7 +177,7 @@ async function describe(git: Git, commit: string): Promise<UnverifiedCommit> {
   return { commit, author, subject };
 }
 
-/** A commit that does not hold the tree which the gates passed is not what they passed. */
+/** Throws if a commit does not have the tree that the gates passed. */
 async function assertTree(git: Git, { commit, tree }: KeptCommit): Promise<void> {
   if ((await treeOf(git, commit)) === tree) return;
   throw new RemandError(
@@ -198,7 +198,7 @@ async function mergeCommit(
   await assertTree(git, verified);
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const target = await branch.read(repository);
-    // A crash may have come after the merge and before it was written down.
+    // An earlier run may have crashed after the merge and before recording it.
     if (await isInHistory(git, verified.commit, target.commit)) return target;
     if (!(await isInHistory(git, target.commit, verified.commit))) return null;
     const commit = await commitTree(git, {
@@ -212,10 +212,10 @@ async function mergeCommit(
   return null;
 }
 
-/** Each time the target moved first: then it is as if it had moved before the first look. */
+/** If the target moves between each read and merge, give up after this many tries and report that the target moved. */
 const MOST_TRIES = 3;
 
-/** Is the work in the target, by its commit or by its content? */
+/** Whether the target contains the work, by commit or by content. */
 async function isHeldBy({ git }: Repository, target: TargetCommit, { commit }: KeptCommit): Promise<boolean> {
   if (await isInHistory(git, commit, target.commit)) return true;
   const fork = await git.ask(["merge-base", commit, target.commit]);
@@ -228,7 +228,7 @@ async function isHeldBy({ git }: Repository, target: TargetCommit, { commit }: K
   return false;
 }
 
-/** Of the target's commits since the work left it: what was merged long ago was asked about long ago. */
+/** The number of the target's newest commits to look at. */
 const MOST_COMMITS = 200;
 
 async function publishCommit(
@@ -241,7 +241,7 @@ async function publishCommit(
   const { git } = repository;
   const { branch } = await target.read(repository);
   const standing = await refsOf(git, site);
-  // What we sent ourselves may be replaced, and nothing else.
+  // Only a commit that Remand itself pushed may be overwritten.
   const { pushed } = standing;
   const lease = pushed === undefined ? [] : [`--force-with-lease=${site.refs.branch}:${pushed.commit}`];
   const { exitCode, stderr } = await git.ask(
@@ -264,20 +264,20 @@ async function publishCommit(
 
 const PUSH_MS = 5 * 60_000;
 
-/** An address may hold a login, and git repeats addresses. */
+/** Removes logins from addresses, which git repeats in its output. */
 const withoutLogin = (text: string): string => text.replaceAll(/(\w+:\/\/)[^\s/@]+@/g, "$1");
 
 interface DeliveryFolders {
   readonly target: TargetBranch;
   readonly remote: string;
   repository(): Promise<Repository>;
-  /** One thing at a time at a story's place. */
+  /** Runs one operation at a time in a story's worktree. */
   at<T>(story: StoryId, work: (repository: Repository, site: Site) => Promise<T>): Promise<T>;
-  /** One thing at a time at the target. */
+  /** Runs one operation at a time on the target. */
   alone<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Delivery from stories' worktrees. */
+/** Returns the delivery of work from stories' worktrees. */
 export function integrationOf({ target, remote, repository, at, alone }: DeliveryFolders): Integration {
   return {
     target: async () => target.read(await repository()),
@@ -287,7 +287,7 @@ export function integrationOf({ target, remote, repository, at, alone }: Deliver
     align: (story, verified, drop) => at(story, (own, site) => alignBranch(own, site, verified, drop)),
     update: (story, verified, note) =>
       at(story, async (own, site) => updateBranch(own, site, await target.read(own), verified, note)),
-    // Two stories that are merged at once would each find the target moved by the other.
+    // Merges run one at a time, because two at once would each find the target moved by the other.
     merge: (story, verified, note) =>
       alone(() => at(story, (own, site) => mergeCommit(own, site, target, verified, note))),
     holds: (story, verified) =>

@@ -17,17 +17,17 @@ import { type Site, type WorktreeRefs, gitDirOf, moving, record, settle, refsOf,
 import { bringBack } from "./bring-back.ts";
 
 export interface MakeOptions {
-  /** What a new story starts from. */
+  /** The start of a new story. */
   readonly base: string;
   readonly dependencies: DependencyOptions;
   readonly onNotice: (text: string) => void;
-  /** A folder, from the root, whose changes are nothing to the work; `null` where there is none. */
+  /** A folder, relative to the root, whose changes are not part of the work; `null`: none. */
   readonly aside: string | null;
-  /** Git's list of worktrees is changed by one at a time. */
+  /** Runs one change of git's list of worktrees at a time. */
   readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** Makes a story's worktree: branch, files, submodules, dependencies, and last the mark that says it is all there. */
+/** Makes a story's worktree: branch, files, submodules, dependencies, and last the mark that it is complete. */
 export async function makeWorktree(
   repository: Repository,
   site: Site,
@@ -84,7 +84,10 @@ async function ensureBranch(
   await updateRefs(git, [moving(site, standing, "base", startedFrom), moving(site, standing, "kept", branch.commit)]);
 }
 
-/** A branch with the story's name that Remand did not make belongs to a person, who may not expect commits on it. */
+/**
+ * Rejects a branch of the story's name that Remand did not make: it belongs to a person, who may not expect commits on
+ * it.
+ */
 async function refuseForeignBranch(
   git: Repository["git"],
   { story, branch }: Site,
@@ -118,7 +121,7 @@ async function createBranch(
       moving(site, standing, "target", start),
     ]);
   } catch (error) {
-    // A branch is a file, and a file cannot be a folder too.
+    // A ref is a file, and a file cannot be a folder too.
     if ((await commitOf(git, "refs/heads/remand")) === null) throw error;
     throw new RemandError(
       "workspace-broken",
@@ -140,8 +143,8 @@ async function noticeDirt(
 }
 
 /**
- * Takes in what a person left: commits on the branch, changed files in the worktree, or both. Nothing of either is lost;
- * where they contradict each other the person is told, because only they know which one they meant.
+ * Takes over a person's work: commits on the branch, changed files in the worktree, or both. Nothing is lost; if the
+ * two conflict, the person decides, because only they know which one they meant.
  */
 export async function adoptWork(
   { git }: Repository,
@@ -155,7 +158,7 @@ export async function adoptWork(
   const adopted = await withTree(git, site, gitDir, async (now, index): Promise<KeptCommit> => {
     const standing = await refsOf(git, site);
     const { branch } = standing;
-    // A lock kept a branch that is behind from following: it has no commits of its own.
+    // A branch behind the known commit was locked when it should have followed: it has no commits of its own.
     const isBehind = branch === undefined || (await isInHistory(git, branch.commit, known.commit));
     const tip = isBehind ? known : branch;
     if (isBehind && now === known.tree) return known;
@@ -177,8 +180,7 @@ export async function adoptWork(
 }
 
 /**
- * Takes in what was begun on another branch: what it changed since it left the start is the story's work. The branch
- * itself stays as it is.
+ * Takes over work from another branch: its changes since it left the story's start. That branch itself is not changed.
  */
 async function adoptBranch(
   git: Repository["git"],
@@ -209,7 +211,7 @@ async function adoptBranch(
   return { tree, commit };
 }
 
-/** A branch that is here, or that is known of a remote. */
+/** A local branch, or a remote's branch that is known here. */
 interface NamedBranch {
   readonly branch: string;
   readonly remote: string;
@@ -240,8 +242,8 @@ function contradiction({ path, branch }: Site, conflicts: readonly string[]): Re
 }
 
 /**
- * An engine that was killed may have left a git, or an installation, at work in the place; one that was killed
- * together with its git leaves locks. Only one engine works at a time, so at our first visit all of that is left over.
+ * Cleans up at the first visit to a worktree. A killed engine may have left a running git or installation, and locks.
+ * Only one engine works at a time, so all of that is left over.
  */
 export async function clearAfterCrash(
   commonDir: string,

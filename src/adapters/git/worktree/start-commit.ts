@@ -9,8 +9,8 @@ import type { Workspace, Integration } from "../../../ports/workspace.ts";
 import { type Site, siteOf, refsOf } from "./worktree-site.ts";
 
 /**
- * Work needs a checkout, and for worktrees one with a commit. A user without it gets the error before anything is
- * written to the journal, and not as a story that could not begin.
+ * Checks that there is a checkout, and for worktrees a commit. Otherwise the user gets an error before anything is
+ * written to the journal, and not a story that could not begin.
  */
 export async function assertCheckout(
   root: string,
@@ -21,7 +21,7 @@ export async function assertCheckout(
   if (needs === "commit") await startCommit(git, "HEAD");
 }
 
-/** What a new story starts from. */
+/** Returns the commit that a new story starts from. */
 export async function startCommit(git: Git, name: string): Promise<string> {
   const commit = await commitOf(git, name);
   if (commit !== null) return commit;
@@ -41,13 +41,13 @@ export async function startCommit(git: Git, name: string): Promise<string> {
 
 export interface StartCommit {
   readonly commit: string;
-  /** The stories whose work is in it, and not yet in what it was asked to start from. */
+  /** The stories whose work was merged into the start. */
   readonly with: readonly StoryId[];
 }
 
 /**
- * The start, with the accepted work of other stories that is on their branches and not in it yet: a story that
- * depends on another would else begin without the very thing it waited for.
+ * Returns the start with the accepted work of other stories merged in, if that is on their branches and not in the
+ * start yet. Without it, a story would begin without the work it depends on.
  */
 export async function withWorkOf(
   git: Git,
@@ -59,7 +59,7 @@ export async function withWorkOf(
   const brought: StoryId[] = [];
   for (const story of stories) {
     const { branch } = await refsOf(git, siteOf(site.state, story));
-    // Without a branch the story changed nothing, or its branch was merged and deleted.
+    // Without a branch, the story changed nothing or its branch was merged and deleted.
     if (branch === undefined || (await isInHistory(git, branch.commit, commit))) continue;
     if (await isInHistory(git, commit, branch.commit)) {
       commit = branch.commit;
@@ -68,7 +68,7 @@ export async function withWorkOf(
     }
     const { tree, conflicts } = await mergeTrees(git, commit, branch.commit);
     if (conflicts.length > 0) throw apart(site.story, story, conflicts);
-    // The same files under another commit: it was merged as one, or picked.
+    // The merge adds nothing: the work was squashed or cherry-picked into the start.
     if (tree === line(await git.run(["rev-parse", `${commit}^{tree}`]))) continue;
     commit = await commitTree(git, {
       tree,
@@ -91,8 +91,8 @@ function apart(story: StoryId, dependency: StoryId, conflicts: readonly string[]
 }
 
 /**
- * What a story is compared with is kept under a name in the repository, which an agent could move to its own work, and
- * then be compared with itself. Between two moves of ours the name stays where it was, or is put back there.
+ * Protects the base that a story is compared with. It is kept as a ref, which an agent could move to its own work to be
+ * compared with itself. If the ref moves without Remand, it is put back.
  */
 export function withPinnedBases(
   inner: Workspace & Integration,

@@ -6,7 +6,7 @@ import { readWorktreeList } from "../../../parse/code/git-output.ts";
 import type { Git } from "../git.ts";
 
 /**
- * A worktree on disk is in one of these states, whatever was killed while it was made or removed:
+ * The state of a worktree on disk, whatever was killed while it was made or removed:
  *
  *     none    nothing is there, or an empty folder
  *     broken  files are there, and git does not know them (its notes were pruned, or the checkout was moved)
@@ -15,10 +15,13 @@ import type { Git } from "../git.ts";
  */
 export type WorktreeState =
   | { readonly is: "none" | "broken" }
-  /** `gitDir` is where git keeps what belongs to this worktree alone. */
+  /** `gitDir` is git's folder for this worktree alone. */
   | { readonly is: "begun" | "ready"; readonly gitDir: string };
 
-/** Written as the last thing, into git's notes on the worktree, so that it goes when those go. */
+/**
+ * The name of the mark that a worktree is complete. It is written last, into git's folder of the worktree, so that it
+ * goes when that goes.
+ */
 const READY = "remand-ready";
 
 export async function worktreeState(path: string): Promise<WorktreeState> {
@@ -35,13 +38,13 @@ export async function markReady(gitDir: string): Promise<void> {
 }
 
 /**
- * Makes room for a worktree, and says what had to be moved aside for that. Files that an agent or a person
- * may have worked on are never deleted.
+ * Makes room for a worktree, and returns where it moved existing files. Files that an agent or a person may have worked
+ * on are never deleted.
  */
 export async function clearPlace(git: Git, path: string): Promise<{ state: WorktreeState; movedTo: string | null }> {
   let state = await worktreeState(path);
   if (state.is === "broken" && existsSync(join(path, ".git"))) {
-    // A checkout that was moved as a whole only needs its paths repaired.
+    // If the whole checkout was moved, only its paths need a repair.
     await git.ask(["worktree", "repair", path]);
     state = await worktreeState(path);
   }
@@ -57,7 +60,7 @@ export async function clearPlace(git: Git, path: string): Promise<{ state: Workt
   return { state: { is: "none" }, movedTo: `${path}.lost-${number}` };
 }
 
-/** Checks the branch out. Git's own notes on a folder that is gone are overwritten; those on other folders stay. */
+/** Checks the branch out. Overwrites git's registration of a missing folder; other registrations stay. */
 export async function addWorktree(git: Git, path: string, branch: string): Promise<string> {
   const elsewhere = readWorktreeList(await git.run(["worktree", "list", "--porcelain"])).find(
     (each) => each.branch === `refs/heads/${branch}` && each.path !== path && existsSync(each.path),
@@ -69,7 +72,7 @@ export async function addWorktree(git: Git, path: string, branch: string): Promi
       `Switch that checkout to another branch (git -C ${elsewhere.path} switch -), and run the same command again.`,
     );
   }
-  // Twice, because a registration that was cut short is locked. Whether the branch is free was looked at above.
+  // `--force` twice, because an interrupted registration is locked. The check above makes sure that the branch is free.
   await git.run(["worktree", "add", "--force", "--force", "--quiet", path, branch], { timeoutMs: 600_000 });
   const state = await worktreeState(path);
   if (state.is === "begun") return state.gitDir;
@@ -81,8 +84,8 @@ export async function addWorktree(git: Git, path: string, branch: string): Promi
 }
 
 /**
- * Brings git's notes on a worktree in line with what was kept, whatever an agent did there: on our branch, nothing
- * half merged, no lock left by a killed process.
+ * Resets git's state of a worktree, whatever an agent did there: on the story's branch, no unfinished merge, no lock of
+ * a killed process.
  */
 export async function settleWorktree(git: Git, path: string, gitDir: string, branch: string): Promise<void> {
   await Promise.all(HALF_DONE.map((name) => rm(join(gitDir, name), { recursive: true, force: true })));

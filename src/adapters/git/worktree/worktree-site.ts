@@ -21,26 +21,26 @@ import {
 } from "../refs.ts";
 import { settleWorktree, worktreeState } from "./worktree-folder.ts";
 
-/** Where a story's worktree is, and what its branch and our own notes on it are called. */
+/** A story's worktree: its path, its branch and Remand's refs for it. */
 export interface Site {
   readonly story: StoryId;
   readonly path: string;
   readonly state: string;
   readonly branch: string;
   readonly index: PrivateIndex;
-  /** What works in this place carries it. */
+  /** Set for every process that works in this worktree. */
   readonly cookie: string;
   readonly refs: {
     readonly branch: string;
-    /** What the story started from. */
+    /** The commit that the story started from. */
     readonly base: string;
-    /** The last commit that we made: an agent may rewrite the branch, and what was kept must stay. */
+    /** The last commit that Remand made. It is kept even if an agent rewrites the branch. */
     readonly kept: string;
-    /** What an interrupted attempt left, or was taken off the branch. */
+    /** Work that an interrupted attempt left, or that was taken off the branch. */
     readonly dropped: string;
-    /** The target's commit that the work stands on: a target that does not hold it any more was rewritten. */
+    /** The target's commit that the work is based on. A target that no longer contains it was rewritten. */
     readonly target: string;
-    /** What was sent to the remote last. */
+    /** The commit that was pushed last. */
     readonly pushed: string;
   };
 }
@@ -88,12 +88,12 @@ export async function refsOf(git: Git, { refs }: Site): Promise<WorktreeRefs> {
   };
 }
 
-/** The update that moves one of the story's refs from where it was seen. */
+/** Returns the update that moves one of the story's refs from where it was read. */
 export function moving(site: Site, standing: WorktreeRefs, name: keyof Site["refs"], to: string | null): RefUpdate {
   return { ref: site.refs[name], to, was: standing[name]?.commit ?? null };
 }
 
-/** The newest commit of the story. The branch is the first to ask: a person may have added to it. */
+/** Returns the story's newest commit. The branch comes first, because a person may have added commits. */
 export function newest(site: Site, { branch, kept }: WorktreeRefs): RefCommit {
   const commit = branch ?? kept;
   if (commit !== undefined) return commit;
@@ -115,8 +115,8 @@ export async function gitDirOf(site: Site): Promise<string> {
 }
 
 /**
- * Works with the tree of the files. A repository that an agent made inside the worktree (a scaffolding tool often
- * does) has its history moved aside, so that its files are kept like all others.
+ * Runs work with the tree of the current files. If an agent made a nested repository (as scaffolding tools often do),
+ * its history is moved aside, so that its files are committed like all others.
  */
 export async function withTree<T>(
   git: Git,
@@ -145,7 +145,7 @@ async function moveAside(site: Site, folder: string): Promise<void> {
   await rename(join(site.path, folder, ".git"), join(shelf, `${site.story}-${number}`));
 }
 
-/** Commits a tree on the branch, and brings git's notes on the worktree in line with it. */
+/** Commits a tree on the branch, and updates git's state of the worktree. */
 export async function record(
   git: Git,
   site: Site,
@@ -159,12 +159,15 @@ export async function record(
   const parent = await parentFor(git, site, standing);
   const made = await commitTree(git, { ...commit, parents: [parent] });
   const kept = moving(site, standing, "kept", made);
-  // Where the branch is locked it follows before anything is delivered.
+  // A locked branch is moved later, before anything is delivered.
   await keepUnderSome(git, site.story, made, [[moving(site, standing, "branch", made), kept], [kept]]);
   return { tree: commit.tree, commit: made };
 }
 
-/** An agent that commits has its commits kept; one that rewrites what was kept has only its files kept. */
+/**
+ * Returns the parent of the next commit. Commits that an agent added are kept; if it rewrote kept commits, only its
+ * files are.
+ */
 async function parentFor(git: Git, site: Site, standing: WorktreeRefs): Promise<string> {
   const tip = newest(site, standing).commit;
   const kept = standing.kept?.commit ?? tip;
@@ -177,7 +180,7 @@ export async function settle(git: Git, site: Site, gitDir: string): Promise<void
   await site.index.copyTo(join(gitDir, "index"));
 }
 
-/** Commits what is in the files and in no commit yet, so that nothing is lost by what comes next. */
+/** Commits uncommitted files, so that later steps lose nothing. */
 export async function setAside(git: Git, site: Site, tree: TreeId, why: string): Promise<WorktreeRefs> {
   const standing = await refsOf(git, site);
   if (newest(site, standing).tree === tree) return standing;
@@ -192,7 +195,7 @@ export async function setAside(git: Git, site: Site, tree: TreeId, why: string):
   return refsOf(git, site);
 }
 
-/** What is about to go, as a commit: the files, and whatever commits they stand on. */
+/** Saves what is about to be dropped as a commit: the files, and the commits below them. */
 export async function saveDropped(
   git: Git,
   site: Site,

@@ -33,52 +33,57 @@ import type { Sandbox } from "../../../ports/sandbox.ts";
 import { NO_SANDBOX } from "../../process/launch.ts";
 
 export interface WorktreeOptions {
-  /** A folder of the user's checkout. */
+  /** A folder in the user's checkout. */
   readonly root: string;
-  /** The folder in which Remand keeps its own things. */
+  /** The folder for Remand's own state. */
   readonly state: string;
-  /** The command that installs what the checks need; `null`: found by the lockfile. */
+  /** The command that installs what the checks need; `null`: detected from the lockfile. */
   readonly setup?: string | null;
-  /** Ignored folders that worktrees may borrow from the checkout; `null`: the usual ones, an empty list: none. */
+  /** Ignored folders that are linked from the checkout; `null`: the usual ones; an empty list: none. */
   readonly share?: readonly string[] | null;
-  /** What new stories start from; by default what is checked out. */
+  /** The start of new stories; default: what is checked out. */
   readonly base?: string;
-  /** Where branches are sent to. */
+  /** The remote that branches are pushed to. */
   readonly remote?: string;
-  /** A folder, from the root, whose changes are nothing to the work: Remand writes notes for people there itself. */
+  /**
+   * A folder, relative to the root, whose changes are not part of the work, because Remand writes notes for people
+   * there.
+   */
   readonly aside?: string;
   readonly setupTimeoutMs?: number;
-  /** What git and the set-up see of the environment. */
+  /** The environment of git and the setup command. */
   readonly env?: Environment;
   readonly setupEnv?: Environment;
-  /** Around the set-up; absent: none. */
+  /** The sandbox of the setup command; default: none. */
   readonly sandbox?: Sandbox;
   readonly signal?: AbortSignal;
-  /** Something a person should know, and that stops nothing. */
+  /** Reports something that a person should know and that blocks nothing. */
   onNotice?(text: string): void;
 }
 
 const SETUP_TIMEOUT_MS = 15 * 60 * 1000;
 
-/** How a repository is shared with machines that work on the same stories. */
+/** How a repository is shared between machines that work on the same stories. */
 export interface SharedRemote {
   readonly target: TargetBranch;
-  /** Does work at a story's place, after whatever another machine did meanwhile has been brought there. */
+  /** Runs work in a story's worktree, after fetching what another machine did in the meantime. */
   visit<T>(repository: Repository, site: Site, work: () => Promise<T>): Promise<T>;
 }
 
-/** A worktree for each story, on a branch of its own. The user's checkout is not touched. */
+/** Creates worktrees, one per story, each on its own branch. The user's checkout is not touched. */
 export function createWorktrees(options: WorktreeOptions, sharing?: SharedRemote): Workspace & Integration {
   const repositoryNow = repositoryOpener(options.root, options.env);
   const turns = createKeyedQueue();
   const onNotice = noticingOnce(options);
-  // No story is called so.
+  // No story has the id `/`.
   const making = makingOf(options, onNotice, (work) => turns.take("/", work));
   const target = sharing?.target ?? localTarget(making.base);
   const remote = options.remote ?? "origin";
   const seen = new Set<StoryId>();
 
-  /** One thing at a time happens to a story's place, and nothing before those are gone who worked there for a dead engine. */
+  /**
+   * Runs one operation at a time in a story's worktree. The first one ends processes that work there for a dead engine.
+   */
   async function at<T>(story: StoryId, work: (repository: Repository, site: Site) => Promise<T>): Promise<T> {
     const repository = await repositoryNow();
     await onDisk(() => ensureStateFolder(options.state));
@@ -106,7 +111,7 @@ export function createWorktrees(options: WorktreeOptions, sharing?: SharedRemote
     adopt: (story, known, note, branch) =>
       at(story, (...place) => adoptWork(...place, known, note, named(branch, remote))),
     currentState: (story) => at(story, look),
-    // These only read, so others may ask them while an engine is at work.
+    // Read-only: these need not wait for an engine at work.
     changedPaths: async (_, from, to) => changedPaths((await repositoryNow()).git, from, to),
     diff: async (_, from, to) => diffText((await repositoryNow()).git, from, to),
     fileAt: async (_, commit, path) => fileText((await repositoryNow()).git, commit, path),
@@ -117,7 +122,7 @@ export function createWorktrees(options: WorktreeOptions, sharing?: SharedRemote
     dispose: (story) => at(story, (repository, site) => dispose(repository, site, making)),
     ...integrationOf({ target, remote, repository: repositoryNow, at, alone: (work) => turns.take("/merge", work) }),
   };
-  // Another machine may move where a story began.
+  // In a fleet, another machine may move a story's base.
   if (sharing !== undefined) return workspace;
   return withPinnedBases(workspace, (story, to) =>
     at(story, async ({ git }, site) => updateRefs(git, [moving(site, await refsOf(git, site), "base", to)])),
@@ -172,7 +177,7 @@ async function look(repository: Repository, site: Site): Promise<KeptCommit> {
   return { tree, commit: newest(site, standing).commit };
 }
 
-/** The files as they are, and the commits there are of them. The two are asked for at the same time. */
+/** Returns the tree of the current files and the story's refs, both read at the same time. */
 async function see({ git }: Repository, site: Site): Promise<{ gitDir: string; tree: TreeId; standing: WorktreeRefs }> {
   const gitDir = await gitDirOf(site);
   const [standing, tree] = await Promise.all([refsOf(git, site), withTree(git, site, gitDir, async (now) => now)]);
@@ -182,7 +187,7 @@ async function see({ git }: Repository, site: Site): Promise<{ gitDir: string; t
 async function keep(repository: Repository, site: Site, note: CommitNote): Promise<KeptCommit> {
   const { git } = repository;
   const { gitDir, tree, standing } = await see(repository, site);
-  // Where the branch is locked, what was kept is ahead of it.
+  // If the branch was locked, the kept commit is ahead of it.
   const tip = [standing.kept, standing.branch].find(
     (each) => each?.tree === tree && isSameNote(each, site.story, note) && !each.trailers.has(TRAILERS.restored),
   );
@@ -230,7 +235,7 @@ async function putBack(
   return restore(repository, site, tree, note);
 }
 
-/** What is dropped can still be found, under a name of its own, until something else is dropped. */
+/** Drops the work of an interrupted attempt. It stays available under a ref until the next drop. */
 async function forget({ git }: Repository, site: Site): Promise<void> {
   if ((await worktreeState(site.path)).is !== "ready") return;
   const gitDir = await gitDirOf(site);
@@ -242,7 +247,7 @@ async function forget({ git }: Repository, site: Site): Promise<void> {
     await saveDropped(git, site, standing, now, "left by an interrupted attempt");
     await bringBack(git, { top: site.path, index, from: now, to: kept.tree, overwrite: true });
     await updateRefs(git, [moving(site, standing, "branch", kept.commit)]).catch((error: unknown) => {
-      // A locked branch follows before anything is delivered; the files are back already.
+      // A locked branch is moved later, before anything is delivered; the files are already restored.
       if (!isRefLocked(error)) throw error;
     });
   });
@@ -267,7 +272,7 @@ async function dispose({ git, top }: Repository, site: Site, making: MakeOptions
     }
     await withTree(git, site, state.gitDir, async (now) => {
       const standing = await refsOf(git, site);
-      // The branch is what was delivered: what lies in the files beside it is kept apart.
+      // The branch is what was delivered; save other files separately.
       if (newest(site, standing).tree !== now)
         await saveDropped(git, site, standing, now, "left in the worktree when it was removed");
     });
@@ -277,7 +282,7 @@ async function dispose({ git, top }: Repository, site: Site, making: MakeOptions
   await site.index.drop();
   const standing = await refsOf(git, site);
   const { branch, kept } = standing;
-  // The branch holds what was kept; if a person or an agent moved it away, the ref of the kept commit stays.
+  // The branch contains the kept commit. If a person or an agent moved the branch, the ref of the kept commit stays.
   if (branch?.commit === kept?.commit) await updateRefs(git, [moving(site, standing, "kept", null)]);
 }
 

@@ -5,7 +5,7 @@ import type { DiffDocument, DiffFile, ShownLine } from "../views/story/diff-docu
 import { whoseText } from "../views/story/story-lines.ts";
 import type { Paint } from "./terminal-kind.ts";
 
-/** The report as a person reads it: the answer, the lines, why, what was run, and what else was considered. */
+/** Writes the report for people: the answer, the lines, the reasons, the runs, and the other suspects. */
 export function blameText(report: BlameReport, paint: Paint): string {
   const { blame, considered, runs, seconds, unproven, base, command } = report;
   if (blame === null) return `${paint.good("The check passes")}: there is nothing to blame. (${command ?? ""})\n`;
@@ -63,7 +63,7 @@ function hunkLines({ hunk, symbol, reasons, origin }: Considered, paint: Paint):
   ];
 }
 
-/** The commit, and whose work it was where that is known. */
+/** Describes the commit, and the story and agent that it belongs to if they are known. */
 function originText({ commit, subject, story, attempt, role, phase }: Origin): string {
   const by = [role, phase].filter((each) => each !== undefined).join(", ");
   const whose = [
@@ -73,7 +73,7 @@ function originText({ commit, subject, story, attempt, role, phase }: Origin): s
   return [`${commit.slice(0, 10)} "${plainText(subject)}"`, ...whose].join(", ");
 }
 
-/** A diff in which each line says which attempt wrote it, what was found there, and what was blamed. */
+/** Prints a diff in which each line shows the attempt that wrote it, its findings, and blame. */
 export function diffBlameText({ files, leftOut, elsewhere }: DiffDocument, paint: Paint): string {
   const lines = files.flatMap((file) => [...fileLines(file, paint), ""]);
   if (leftOut > 0) lines.push(paint.dim(`… ${countText(leftOut, "more line")}`));

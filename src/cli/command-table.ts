@@ -1,16 +1,16 @@
 import type { CliCommand } from "../app/command.ts";
 
-/** In the order of the help. */
+/** Groups of commands, in the order of the help. */
 export const COMMAND_GROUPS = ["Work", "Look", "Check without an engine", "Record", "Set up"] as const;
 type CommandGroup = (typeof COMMAND_GROUPS)[number];
 
-/** One line of the help, and where the command is. Its file, and the libraries it needs, are loaded when it is called. */
+/** One command of the help and where it is implemented. Its file and the libraries it needs are loaded when it runs. */
 export interface CommandEntry {
   readonly name: string;
-  /** Under which heading the help lists it. */
+  /** The heading under which the help lists the command. */
   readonly group: CommandGroup;
   readonly summary: string;
-  /** To its caller, 2 means something else than wrong usage: that exits with 1. */
+  /** Exit code 2 has a meaning of its own for the caller of this command, so wrong usage exits with 1. */
   readonly hasNoUsageCode?: true;
   /** The command reads or writes a journal, so it takes `--db`. */
   readonly looks?: true;

@@ -1,7 +1,7 @@
 /**
  * The project of `remand demo`: a helper for retries, its tests, one story, and scripted agents. The developer's first
- * attempt does what the story asks and breaks what was right before: it says that all is well, and a test does not. The
- * second is right, and the critic wants it better.
+ * attempt does what the story asks but breaks existing behavior: its message claims success, and a test fails. The
+ * second attempt is correct, and the critic asks for an improvement.
  */
 export const DEMO_STORY = "cap-the-wait";
 
@@ -180,7 +180,7 @@ export const DEMO_FILES: Readonly<Record<string, string>> = {
 
 const QUESTION_STORY = "spread-the-retries";
 
-/** With `--serve`: a story that cannot be done without a decision. The scripted developer goes on by any answer. */
+/** With `--serve`: a story that needs a decision. The scripted developer continues after any answer. */
 const QUESTION = `---
 title: Clients do not retry at the same moment
 priority: 2
@@ -247,7 +247,7 @@ ${indent(SPREAD_TESTS)}
         cost: 0.01
 `;
 
-/** What `--serve` has beside the files of the demo, or instead of them. */
+/** The files that `--serve` adds to the demo, or replaces. */
 export const QUESTION_FILES: Readonly<Record<string, string>> = {
   [`stories/${QUESTION_STORY}.md`]: QUESTION,
   "agent-script.yaml": SCRIPT.replace("parts:\n", `parts:\n${QUESTION_PARTS}`),

@@ -19,11 +19,11 @@ export interface FormatSetting {
   readonly version: string;
   readonly glyphs: Glyphs;
   readonly paint: Paint;
-  /** Of the JSON document; `null`: all. */
+  /** Fields of the JSON document; `null`: all. */
   readonly fields: readonly string[] | null;
 }
 
-/** What the gates said, for people, programs, code hosts or CI services. */
+/** Formats the results of gates for people, programs, code hosts or CI services. */
 export function formatGates(report: GateReport, format: GateFormat, setting: FormatSetting): string {
   switch (format) {
     case "text":
@@ -55,11 +55,11 @@ export function exitOfGates(report: GateReport): ExitCode {
   return needsLicense(report) ? EXIT.person : EXIT.rejected;
 }
 
-/** Contested tests as findings that block nothing. */
+/** Contested tests as findings that do not block. */
 const contestedFindings = (report: GateReport, judgement: Judgement): readonly Finding[] =>
   openContested(report, judgement).map((each) => identifyFinding(contestedFinding(each, judgement.gate, "info")));
 
-/** The same for tests that a code owner licensed: nothing is to be restored. */
+/** Tests that a code owner licensed, as findings that ask for no change. */
 function licensedFindings({ licensed = [] }: GateReport, { gate }: Judgement): readonly Finding[] {
   return licensed
     .filter((each) => each.gate === gate)
@@ -80,7 +80,7 @@ function textOf(report: GateReport, glyphs: Glyphs, paint: Paint): string {
   return `${shown.join("")}${gateVerdict(report, glyphs)}\n`;
 }
 
-/** A table in markdown. Text of tools is escaped in its cells. */
+/** Formats the report as a Markdown table. Output of tools is escaped in its cells. */
 export function gateSummary(report: GateReport): string {
   const cell = (text: string): string => text.replaceAll(/[|<>`*_[\]\\]/g, (char) => `&#${char.codePointAt(0)};`);
   const rows = gateLines(report).flatMap(({ mark, gate, text, details }) => [
@@ -99,14 +99,14 @@ export function gateSummary(report: GateReport): string {
   ].join("\n");
 }
 
-/** Gates that broke or proved nothing have no findings: without a word of it they would look clean. */
+/** The summaries of gates that broke or proved nothing. They have no findings, so they would look clean otherwise. */
 function troublesOf({ judgements }: GateReport): readonly string[] {
   return judgements
     .filter(({ result, blocking }) => result !== "pass" && !(result === "fail" && blocking.length > 0))
     .map(({ summary }) => summary);
 }
 
-/** Annotations on the lines of the files, below the same text that people get elsewhere. */
+/** The text that people get elsewhere, followed by annotations on the lines of the files. */
 function githubText(report: GateReport): string {
   const text = inertLines(textOf(report, UNICODE_GLYPHS, paintFor(false)));
   const annotations = report.judgements.flatMap((judgement) => {
@@ -129,13 +129,13 @@ function githubText(report: GateReport): string {
     };
     const contested = contestedFindings(report, judgement).map(annotation("warning", "remand: contested test"));
     const licensed = licensedFindings(report, judgement).map(annotation("notice", "remand: licensed test"));
-    // GitHub shows ten of a kind for each step.
+    // GitHub shows at most ten annotations of a kind per step.
     return [...[...errors, ...ownError].slice(0, 10), ...contested.slice(0, 10), ...licensed.slice(0, 10)];
   });
   return text + annotations.join("");
 }
 
-/** Gates speak of files below the folder they judge; code hosts know them from the top of the repository. */
+/** Gates report paths relative to the folder that they judge; code hosts need paths from the root of the repository. */
 function atTop(finding: Finding, { judged: { folder } }: GateReport): Finding {
   return folder === "" || finding.file === undefined ? finding : { ...finding, file: `${folder}/${finding.file}` };
 }

@@ -14,7 +14,7 @@ import { forecastOf } from "../views/board/ledger.ts";
 import { runCounts } from "../views/run/run-summary.ts";
 import { exitCodeOf } from "../app/command.ts";
 
-/** Every field of a type once: one that is added, or renamed, and is not here does not compile. */
+/** Lists every field of a type once: a new or renamed field that is missing here does not compile. */
 type FieldsOf<T> = { readonly [K in keyof T]-?: true };
 
 const ROW: FieldsOf<BoardRow> = {
@@ -117,7 +117,7 @@ const REPORT: FieldsOf<GateReport> = {
   licenseNotes: true,
 };
 
-/** Fields that can be picked of a command's document: of each thing in it where it is a list, else of the whole. */
+/** Fields that can be selected in a command's document: of each entry if it is a list, else of the document. */
 export const JSON_FIELDS = {
   status: Object.keys(ROW),
   top: Object.keys(ROW),
@@ -146,12 +146,12 @@ export const JSON_FIELDS = {
 
 export type FieldCommand = keyof typeof JSON_FIELDS;
 
-/** The option as commander knows it, and the fields for the help. */
+/** The option in commander's syntax. */
 export const JSON_OPTION = "--json [fields]";
 export const fieldsHelp = (command: FieldCommand): string =>
   `\nFields of --json, to be picked as in --json ${JSON_FIELDS[command].slice(0, 2).join(",")}:\n  ${JSON_FIELDS[command].join(", ")}\n`;
 
-/** What --json was given: `false` without it, `null` for the whole document, else the fields that were picked. */
+/** The value of --json: `false` if it is absent, `null` for the whole document, else the selected fields. */
 export function pickedFields(
   command: FieldCommand,
   typed: string | boolean | undefined,
@@ -170,7 +170,7 @@ export function pickedFields(
   );
 }
 
-/** A thing with the fields that were picked, in the order in which they were typed. */
+/** Returns the selected fields of an object, in the order in which they were typed. */
 export function pickFields(thing: object, fields: readonly string[] | null): object {
   if (fields === null) return thing;
   const has = thing as Readonly<Record<string, unknown>>;
@@ -178,8 +178,9 @@ export function pickFields(thing: object, fields: readonly string[] | null): obj
 }
 
 /**
- * `--json id,status` has its fields in the next word; `status --json checkout-retry` has a story there. What is none
- * of the command's fields is left where it stands, and --json goes to the end, where nothing follows it.
+ * Tells fields from arguments after `--json`: in `--json id,status` the next word lists fields; in `status --json
+ * checkout-retry` it is a story. A word that is not a field stays where it is, and --json moves to the end, where no
+ * word follows.
  */
 export function withFieldsJoined(argv: readonly string[]): readonly string[] {
   const at = argv.indexOf("--json");
@@ -187,7 +188,7 @@ export function withFieldsJoined(argv: readonly string[]): readonly string[] {
   const word = argv[at + 1];
   if (at === -1 || at + 1 >= end || word === undefined || word.startsWith("-")) return argv;
   const command = argv.find((each): each is FieldCommand => Object.hasOwn(JSON_FIELDS, each));
-  // Before the command there is no word but the command itself.
+  // The only word before the command is the command itself.
   if (command === undefined || argv.indexOf(command) > at) return argv;
   const known: readonly string[] = JSON_FIELDS[command];
   const areFields = !TAKE_WORDS.has(command) || word.includes(",") || known.includes(word);
@@ -195,10 +196,10 @@ export function withFieldsJoined(argv: readonly string[]): readonly string[] {
   return [...argv.slice(0, at), ...argv.slice(at + 1, end), "--json", ...argv.slice(end)];
 }
 
-/** Commands that take stories or gates beside their options. */
+/** Commands that take stories or gates as arguments. */
 const TAKE_WORDS: ReadonlySet<FieldCommand> = new Set(["status", "show", "gate", "logs"]);
 
-/** How a run stands, for programs. */
+/** The state of a run as a JSON document. */
 export function runDocument(run: RunOutline, asked: readonly StoryId[] | null, schema = "remand.run/1"): object {
   return {
     schema,

@@ -7,14 +7,14 @@ import { linesOf, withJournal, storyOf } from "../app/with-journal.ts";
 
 export interface KeptBrief {
   readonly story: StoryId;
-  /** The attempt that got it, or will get it. */
+  /** The attempt that got the brief, or will get it. */
   readonly attempt: number;
   readonly text: string;
-  /** Where the whole of it is kept. */
+  /** Where the full text is stored. */
   readonly place: string;
 }
 
-/** The brief that went to an attempt of a story, as it was sent; by default the newest. */
+/** Finds the brief of an attempt as it was sent; by default the newest. */
 export async function keptBrief(world: World, typed: string, wanted: number | "next" | "newest"): Promise<KeptBrief> {
   return withJournal(world, async (view) => {
     const state = storyOf(view.state, typed);

@@ -5,7 +5,7 @@ import { fitText, plainText, withoutBackticks } from "../stdx/plain-text.ts";
 import type { Keyboard, World } from "../app/command.ts";
 import { paintFor } from "./terminal-kind.ts";
 
-/** Lets a person choose one of a few lines, by arrow keys or by its number; `null`: they left. */
+/** Lets a person choose a line, by arrow keys or by its number; `null`: the person left. */
 function pick(world: World, keyboard: Keyboard, title: string, choices: readonly string[]): Promise<number | null> {
   const paint = paintFor(world.color);
   let chosen = 0;
@@ -47,11 +47,11 @@ const FRAME_ROWS = 3;
 
 export interface AskedQuestion {
   readonly escalation: Escalation;
-  /** `null`: the whole run. */
+  /** The story of the question; `null`: the whole run. */
   readonly story: string | null;
 }
 
-/** A question and an answer to it, chosen one after the other; `null`: the person left. */
+/** A question and an answer, picked one after the other. */
 export interface PickedAnswer {
   readonly about: string;
   readonly verb: AnswerVerb;
@@ -74,7 +74,7 @@ export async function pickAnswer(
   if (which === null) return null;
   const asked = questions[which]!;
   print(asked);
-  // A dispute needs the id of a finding: that is typed.
+  // A dispute needs the id of a finding, which must be typed.
   const answers = likelyAnswers(asked.escalation).filter(({ verb }) => verb !== "dispute");
   const how = await pick(world, keyboard, "Your answer?", answers.map(answerLine));
   const answer = how === null ? undefined : answers[how];
@@ -87,19 +87,19 @@ export async function pickAnswer(
 const answerLine = ({ label, does, price }: LikelyAnswer): string =>
   `${label}${price === "" ? "" : ` ${price}`}: ${does.startsWith(`${label}: `) ? does.slice(label.length + 2) : does}`;
 
-/** A text on the whole screen, in which a person scrolls by keys. */
+/** A text that fills the screen and scrolls by keys. */
 export interface ScrolledText {
   readonly title: string;
   readonly lines: readonly string[];
-  /** The first line that is shown; `null`: it stays at the end while lines come. */
+  /** The first visible line; `null`: the view follows the end of the text. */
   readonly from: number | null;
-  /** More lines; `null`: the text does not change. */
+  /** Reads more lines; `null`: the text does not change. */
   readonly next: (() => Promise<readonly string[]>) | null;
 }
 
 const TEXT_FRAME_ROWS = 2;
 
-/** The text after a key. */
+/** Returns the text scrolled by a key. */
 export function scrollText(text: ScrolledText, key: string, keyboard: Keyboard): ScrolledText {
   const page = Math.max(1, keyboard.rows() - TEXT_FRAME_ROWS);
   const last = Math.max(0, text.lines.length - page);
@@ -127,7 +127,7 @@ export function scrolledLines(world: World, keyboard: Keyboard, { title, lines, 
   ];
 }
 
-/** By how many lines a key moves; 0: the key moves nothing. */
+/** The number of lines by which a key scrolls; 0: the key does not scroll. */
 export function stepOf(key: string, page: number): number {
   return (
     new Map([
@@ -143,11 +143,11 @@ export function stepOf(key: string, page: number): number {
   );
 }
 
-/** A terminal's second screen, without a cursor: what was there before comes back when it is left. */
+/** The terminal's alternate screen, without a cursor; the earlier content returns when it is left. */
 export const ENTER_SCREEN = "\u001b[?1049h\u001b[?25l";
 export const LEAVE_SCREEN = "\u001b[?25h\u001b[?1049l";
 
-/** The whole screen in one piece, so that a terminal that can do so shows it at once. */
+/** Draws the whole screen in one write, which terminals with synchronized output show at once. */
 export function fullScreen(lines: readonly string[], rows: number): string {
   const drawn = lines.slice(0, rows).map((line) => `${line}\u001b[K`);
   return `\u001b[?2026h\u001b[H${drawn.join("\n")}\u001b[J\u001b[?2026l`;

@@ -7,7 +7,7 @@ import { userFile, machineLayer } from "../app/load-config.ts";
 
 export const FORCE_HELP = "start although the check cannot run here, or passes already";
 
-/** Refuses to pay an agent for work that no check could verify. All problems are shown at once, each with its fix. */
+/** Refuses to pay an agent for work that no check could verify. Lists all problems at once, each with its fix. */
 export function assertChecksRun(problems: readonly Probe[]): void {
   const [first, ...others] = problems;
   if (first === undefined) return;
@@ -21,8 +21,8 @@ export function assertChecksRun(problems: readonly Probe[]): void {
 }
 
 /**
- * Looks at the check of a loop before an agent is paid: can it run, does it fail, and is it a withheld variable that
- * makes it fail? `go`: the loop may start. `again`: the settings have changed. Else the exit code.
+ * Tests the check of a loop before an agent is paid: can it run, does it fail, and does it fail because a variable is
+ * withheld? `go`: the loop may start. `again`: the settings have changed. Otherwise the exit code.
  */
 export async function loopPreflight(
   world: World,
@@ -51,7 +51,7 @@ export async function loopPreflight(
 
 const isYes = (answer: string): boolean => /^y(es)?$/i.test(answer.trim());
 
-/** Asks once; the answer is kept in the user's own configuration, which agents' projects do not hold. */
+/** Asks once. The answer is stored in the user's own configuration, where agents cannot write it. */
 async function mayPass(world: World, { variables }: Preflight): Promise<boolean> {
   const file = userFile(world.env);
   if (world.ask === null || file === null) return false;
@@ -71,7 +71,7 @@ async function passVariables(world: Checkout, file: string, names: readonly stri
   await world.files.write(file, edited.slice("---\n".length, -"---\n".length));
 }
 
-/** Says what is waited for when it takes longer than a moment, and again from time to time: `Running … (12 s so far)`. */
+/** Prints what a person is waiting for if it takes more than a moment, and repeats it: `Running … (12 s so far)`. */
 async function withWaitingNote<T>(world: Pick<World, "err">, what: string, work: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const wait = (soFar: number, next: number): void => {

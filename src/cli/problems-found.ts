@@ -1,6 +1,6 @@
 import { type Problem, RemandError } from "../core/events/error.ts";
 
-/** A file of a person has errors, which were printed with their places. `--json` gets them as a document. */
+/** Errors in the user's files, which were already printed with their locations. `--json` prints them as a document. */
 export class ProblemsFound extends RemandError {
   readonly problems: readonly Problem[];
 

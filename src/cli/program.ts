@@ -12,15 +12,15 @@ import { projectFolder } from "./project-folder.ts";
 import { errorDocument, reportError, wantsDocument } from "./report-error.ts";
 import { canRedraw, isCalledByAgent, isCi } from "./terminal-kind.ts";
 
-/** What the program gets from its caller: `main`, or a test. */
+/** What the caller, `main` or a test, passes to the program. */
 export interface ProgramEnvironment {
   readonly version: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly files: Files;
-  /** Is the output a terminal? */
+  /** Whether the output is a terminal. */
   readonly terminal: boolean;
-  /** How wide it is. */
+  /** The width of the terminal. */
   columns(): number;
   /** The time zone of the person: `Europe/Berlin`. */
   readonly zone: string;
@@ -28,7 +28,7 @@ export interface ProgramEnvironment {
   now(): number;
   onInterrupt: World["onInterrupt"];
   isFolder(path: string): Promise<boolean>;
-  /** The error itself, or the one behind it that tells more. */
+  /** The error itself, or its cause if that says more. */
   causeOf(error: unknown): Promise<unknown>;
   stdin(): Promise<string>;
   /** Asks the person at the terminal for one line; `null` where there is none. */
@@ -38,7 +38,7 @@ export interface ProgramEnvironment {
   err(text: string): void;
 }
 
-/** Runs one command line, and answers with the exit code. It never throws: every error becomes a message. */
+/** Runs one command line and returns the exit code. It never throws: every error becomes a message. */
 export async function runProgram(
   typed: readonly string[],
   around: ProgramEnvironment,
@@ -127,7 +127,7 @@ const DB_HELP = "look at a fleet's journal in this PostgreSQL database (default:
 
 const TOKEN_HELP = "a file with your token, mode 0600: a script answers for you by it (default: REMAND_TOKEN)";
 
-/** Loads every other command for its options; none of them runs. */
+/** Loads every other command for its options, without running any. */
 async function registerOthers(
   program: Command,
   but: Command,
@@ -156,10 +156,10 @@ async function checkFolder(around: ProgramEnvironment, command: Command): Promis
   throw new RemandError("usage", `there is no folder ${folder}`, "Give -C a folder that exists.");
 }
 
-/** From a folder inside a project the project is meant, unless something else was named. */
+/** Finds the project around the current folder, unless another one was named. */
 async function findProject(around: ProgramEnvironment, command: Command, looks: boolean): Promise<void> {
   const { directory, config, from } = command.opts<{ directory?: string; config?: string; from?: string }>();
-  // A command that reads the journal alone would never look for it.
+  // A command that only reads the journal would not notice a missing config file.
   if (
     looks &&
     config !== undefined &&
@@ -181,7 +181,7 @@ interface WorldOptions {
   readonly utc?: boolean;
 }
 
-/** Options are known only when the command's action runs, so what depends on them is looked up at that moment. */
+/** Options are known only when the command's action runs, so values that depend on them are read at that moment. */
 function worldOf(around: ProgramEnvironment, command: Command, looks: boolean): World {
   const options = (): WorldOptions => command.opts();
   const isAskable = (): boolean => options().input !== false && !isCi(around.env) && !isCalledByAgent(around.env);
@@ -210,7 +210,7 @@ function worldOf(around: ProgramEnvironment, command: Command, looks: boolean): 
       return options().utc === true ? "UTC" : around.zone;
     },
     get host() {
-      // An option without a value comes from a variable that was never set: that is a mistake, not a wish.
+      // `--db` with an empty value comes from an unset variable: a mistake, not a choice.
       const db = looks ? (options().db ?? (around.env["REMAND_DB"] || undefined)) : undefined;
       if (db === undefined) return hostOfPerson();
       if (elsewhere?.db !== db) elsewhere = { db, host: hostOfPerson().at(db) };
@@ -233,14 +233,14 @@ function worldOf(around: ProgramEnvironment, command: Command, looks: boolean): 
   };
 }
 
-/** In a project, `remand` alone says how it is. */
+/** `remand` without a command shows the status if it is run in a project. */
 async function isInProject(around: ProgramEnvironment): Promise<boolean> {
   const has = async (name: string): Promise<boolean> =>
     (await around.files.look(resolve(around.cwd, name))).type !== "absent";
   return (await projectFolder("status", around)) !== null || (await has("remand.yaml")) || has(".remand");
 }
 
-/** Commander knows the names of commands, and `help` is none. */
+/** Commander suggests only names of commands, and `help` is not a command. */
 function withHelpMeant(text: string): string {
   const [, word] = /unknown command '([^']+)'\n$/.exec(text) ?? [];
   return word === undefined || nearMiss(word, ["help"]) === undefined
@@ -248,15 +248,15 @@ function withHelpMeant(text: string): string {
     : text.replace(/\n$/, "\n(Did you mean help?)\n");
 }
 
-/** `remand help parse` is `remand parse --help`; nothing typed at all is a question too. */
+/** Treats `remand help parse` as `remand parse --help`, and no arguments as a request for help. */
 function helpAsOption(argv: readonly string[]): readonly string[] {
   if (argv.length === 0) return ["--help"];
   return argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
 }
 
 /**
- * Is the output coloured? What was typed wins over the environment, and the environment over what the output is
- * connected to. An empty variable counts as not set, as the NO_COLOR convention asks.
+ * Whether the output is colored. Options win over the environment, and the environment over the kind of output. An
+ * empty variable counts as unset, as the NO_COLOR convention asks.
  */
 function wantsColor(
   typed: boolean | undefined,
@@ -269,7 +269,9 @@ function wantsColor(
   return terminal;
 }
 
-/** Options that mean the same before the command and after it. A command that declares one itself keeps its own. */
+/**
+ * Adds the options that mean the same before and after the command. A command that declares one itself keeps its own.
+ */
 export function addEverywhereOptions(command: Command): void {
   const everywhere = [
     new Option("-C, --directory <folder>", "work as if started in this folder"),
@@ -287,7 +289,7 @@ export function addEverywhereOptions(command: Command): void {
   }
 }
 
-/** What was typed before the command holds for the command, unless it was typed again after it. */
+/** Applies options that were typed before the command to the command, unless they were typed again after it. */
 export function handDown(program: Command, command: Command): void {
   for (const [name, value] of Object.entries(program.opts())) {
     const typedAgain = command.getOptionValueSource(name) === "cli";

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import type { Checkout } from "../app/command.ts";
 
-/** Commands that are about the folder they are started in, whatever project lies around it. */
+/** Commands that use the folder they are started in, even inside a project. */
 const ABOUT_ITS_OWN_FOLDER: ReadonlySet<string> = new Set([
   "loop",
   "init",
@@ -14,12 +14,12 @@ const ABOUT_ITS_OWN_FOLDER: ReadonlySet<string> = new Set([
   "mcp",
 ]);
 
-/** Commands that need a config: the journal of a loop in a folder without one does not make it their project. */
+/** Commands that need a config: a loop's journal in a folder without one does not make that folder their project. */
 const BY_CONFIG: ReadonlySet<string> = new Set(["run", "stories", "gate", "config", "doctor"]);
 
 /**
- * The folder of the project that a command is started in: the nearest one upwards, and within the same repository, that
- * has a remand.yaml, or what an engine left. `null` where that is the folder itself, or there is none.
+ * Finds the project of the folder that a command is started in: the nearest folder upwards, within the same repository,
+ * that has a remand.yaml or an engine's files. `null` if that is the folder itself, or if there is none.
  */
 export async function projectFolder(
   command: string,
@@ -33,7 +33,7 @@ export async function projectFolder(
     if (found === null && (await Promise.all(signs.map(has))).includes(true)) found = folder;
     if (found === cwd) return null;
     if (await has(".git")) return found;
-    // Outside of a repository a folder further up may be a user's home.
+    // Outside of a repository, a folder further up may be the user's home.
     if (dirname(folder) === folder) return null;
   }
 }

@@ -9,10 +9,10 @@ interface ErrorReport {
   readonly exit: ExitCode;
 }
 
-/** What a person is told about an error, and the exit code that goes with it. */
+/** Returns the message about an error for a person, and the exit code. */
 export function reportError(error: unknown, detailed: boolean): ErrorReport {
   if (error instanceof CommanderError) return { text: `remand: ${usageMessage(error)}\n`, exit: EXIT.usage };
-  // Its places were printed where it was found.
+  // Its problems were printed where they were found.
   if (error instanceof ProblemsFound) return { text: "", exit: EXIT_OF_CODE[error.code] };
   if (error instanceof RemandError) {
     const cause = detailed && error.cause !== undefined ? `${indent(stackOf(error.cause))}\n` : "";
@@ -81,7 +81,7 @@ function indent(text: string): string {
   return text.replaceAll(/^/gm, "  ");
 }
 
-/** Was a document for programs asked for? What stands after `--` belongs to an agent's command. */
+/** Whether a JSON document was requested. Words after `--` belong to an agent's command. */
 export function wantsDocument(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
   return (end < 0 ? argv : argv.slice(0, end)).some((word) => /^--json(?:=|$)/.test(word));

@@ -12,11 +12,11 @@ import { runDocument } from "./json-fields.ts";
 export interface RunEngineOptions {
   readonly reporter?: string | undefined;
   readonly json?: boolean | undefined;
-  /** Stays when all is done; given how to read the stories again. */
+  /** Keeps running when all is done; has the functions that read the stories again. */
   readonly watch?: Pick<StoryWatch, "folder" | "reread"> | undefined;
   /** Stories that a person named: naming a paused story resumes it. */
   readonly named?: readonly StoryId[];
-  /** Who called it: stories that were named are resumed in this name. */
+  /** The person who ran the command: named stories are resumed in this person's name. */
   readonly by: string;
 }
 
@@ -25,7 +25,7 @@ export interface EngineResult {
   readonly state: RunState;
 }
 
-/** Runs the engine for a person at a terminal: with a reporter, until it ends or Ctrl-C, and an exit code. */
+/** Runs the engine for a person at a terminal, with a reporter, until it ends or Ctrl-C; returns the exit code. */
 export async function runEngine(
   world: World,
   plan: Omit<RunPlan, "watcher">,
@@ -52,7 +52,7 @@ export async function runEngine(
       by: options.by,
       signal: stop.signal,
       ...(options.watch === undefined ? {} : { watch: { ...options.watch, ...watchNotes(world, reporter, asked) } }),
-      // Even when it breaks, the footer must not stay on the screen.
+      // Even after an error, the footer must not stay on the screen.
       onEnd: (last) => reporter.end(last),
     });
   } finally {
@@ -62,7 +62,7 @@ export async function runEngine(
   return { exit: interrupt === null ? exitCodeOf(state, asked) : INTERRUPTED[interrupt], state };
 }
 
-/** What is said while nothing happens: once, until something does. */
+/** Messages for a watching run that is idle: printed once, until something happens. */
 function watchNotes(
   world: World,
   reporter: Reporter,

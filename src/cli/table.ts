@@ -4,15 +4,15 @@ import type { Glyphs, LineMark } from "../views/text/words.ts";
 import type { World } from "../app/command.ts";
 import { glyphsFor, type Paint, paintFor } from "./terminal-kind.ts";
 
-/** Where lines go: a terminal has a width, a pipe has none. */
+/** What the output of lines depends on: a terminal has a width, a pipe has none. */
 export type Output = Pick<World, "color" | "columns" | "terminal" | "env">;
 
 export interface Column {
   readonly title: string;
   readonly align?: "right";
-  /** Gives up cells first where the line is too long, down to this many. */
+  /** The smallest width. A column with one is shortened first where the line is too long. */
   readonly least?: number;
-  /** Left out where the line is still too long: the highest number first. */
+  /** Such a column is left out where the line is still too long, the highest number first. */
   readonly extra?: number;
 }
 
@@ -23,8 +23,8 @@ export interface PaintedCell {
 export type Cell = string | PaintedCell;
 
 /**
- * The one table of all commands: a header, columns two spaces apart. On a terminal each row takes one line, so texts
- * are cut and columns are left out; elsewhere nothing is cut, nothing depends on a width, and an empty cell is a dash.
+ * Formats a table, for all commands: a header, and columns two spaces apart. On a terminal each row takes one line, so
+ * texts are cut and columns are left out; elsewhere nothing is cut, no width matters, and an empty cell is a dash.
  */
 export function tableLines(output: Output, columns: readonly Column[], rows: readonly (readonly Cell[])[]): string[] {
   if (rows.length === 0) return [];
@@ -58,13 +58,13 @@ function shownText({ terminal }: Output, cell: Cell): string {
   return text === "" && !terminal ? "-" : text;
 }
 
-/** A width of 0: the column is left out. */
+/** The widths that fit the line; 0: the column is left out. */
 function fittingWidths(columns: readonly Column[], natural: readonly number[], most: number): readonly number[] {
   const widths = [...natural];
   const tooMuch = (): number =>
     widths.reduce((sum, width) => sum + (width === 0 ? 0 : width + GAP), -GAP) - Math.max(most, NARROWEST);
   const shrink = (): void => {
-    // The column with the most to give first: a long sentence is cut before a name is.
+    // Shortens the column with the most room first: a long sentence is cut before a name is.
     const most = columns.map(({ least }, at) => ({
       at,
       least: least ?? Infinity,
@@ -90,7 +90,7 @@ function fittingWidths(columns: readonly Column[], natural: readonly number[], m
   return widths;
 }
 
-/** A story's state, with its sign and its color. */
+/** A story's state, with its mark and color. */
 export function stateCell(row: BoardRow, glyphs: Glyphs): Cell {
   const { mark, word } = stateText(row);
   const text = `${glyphs.marks[mark]} ${word}`;
@@ -109,7 +109,7 @@ const GAP = 2;
 const NARROWEST = 40;
 const NARROWEST_CELL = 10;
 
-/** `  why   text`: on a terminal the text goes on below itself; elsewhere it is one line, however long. */
+/** Formats `  why   text`: on a terminal the text wraps and is indented; elsewhere it is one line, however long. */
 export function labeledLines(output: Output, label: string, text: string): string[] {
   if (!output.terminal) return [`${label}${text}`];
   const indent = textWidth(label);

@@ -4,8 +4,8 @@ import type { Interrupt, World } from "../app/command.ts";
 type Env = World["env"];
 
 /**
- * The signs that the terminal can show. A locale that is named and is not UTF-8 means ASCII; none named at all means
- * nothing (containers and CI services name none, and show UTF-8).
+ * The symbols that the terminal can show. A locale that is set and is not UTF-8 means ASCII. No locale counts as UTF-8,
+ * because containers and CI services set none and can show it.
  */
 export function glyphsFor(env: Env): Glyphs {
   if (env["TERM"] === "dumb" || env["TERM"] === "linux") return ASCII_GLYPHS;
@@ -27,14 +27,14 @@ const AGENT_VARIABLES = [
   "REMAND_RUN",
 ];
 
-/** Is the one who reads the output an agent? Every line it reads costs its user money. */
+/** Whether an agent reads the output. Every line that it reads costs its user money. */
 export function isCalledByAgent(env: Env): boolean {
   return AGENT_VARIABLES.some((name) => Boolean(env[name]));
 }
 
 export const isCi = (env: Env): boolean => Boolean(env["CI"]) && env["CI"] !== "false";
 
-/** May lines be drawn again in their place? */
+/** Whether lines can be redrawn in place. */
 export function canRedraw(env: Env, terminal: boolean): boolean {
   return terminal && env["TERM"] !== "dumb" && !isCi(env);
 }
@@ -58,7 +58,7 @@ export function paintFor(color: boolean): Paint {
   return { good: sgr(32, 39), bad: sgr(31, 39), warn: sgr(33, 39), strong: sgr(1, 22), dim: sgr(2, 22) };
 }
 
-/** Does a piece of work that ends early when a person says so, and tells whether one did. */
+/** Runs work that ends early when a person interrupts it; returns the interrupt if there was one. */
 export async function stoppable<T>(
   world: Pick<World, "onInterrupt" | "err">,
   work: (signal: AbortSignal) => Promise<T>,

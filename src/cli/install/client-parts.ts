@@ -7,11 +7,11 @@ import { isRecord } from "../../stdx/assert.ts";
 import type { JsonAddition } from "../../write/edits/json-edit.ts";
 import type { TomlTable } from "../../write/edits/toml-edit.ts";
 
-/** Something that is put into a project. Paths are relative to it, with slashes. */
+/** Something that is installed into a project. Paths are relative to the project, with slashes. */
 export type SetupPart =
-  /** A file that is Remand's alone. */
+  /** A file that belongs to Remand alone. */
   | { readonly type: "file"; readonly path: string; readonly text: string }
-  /** Something in a file that is the user's. */
+  /** An addition to a file of the user's. */
   | { readonly type: "json"; readonly path: string; readonly additions: readonly JsonAddition[] }
   | { readonly type: "toml"; readonly path: string; readonly table: TomlTable };
 
@@ -19,10 +19,10 @@ export type SetupPart =
 export type SetupName = ClientProgram | "roles";
 export const SETUPS: readonly SetupName[] = [...CLIENT_PROGRAMS, "roles"];
 
-/** The plugin as it is shipped: what it says stands nowhere else. */
+/** The plugin that is shipped with Remand, the only source of these files' texts. */
 const PLUGIN = fileURLToPath(new URL("../../../plugin/", import.meta.url));
 
-/** What each setup puts where its client looks in a project. */
+/** Returns the parts that a setup installs where its client looks for them. */
 export function partsOf(setup: SetupName, files: Pick<Files, "read" | "list">): Promise<readonly SetupPart[]> {
   return PARTS[setup](files);
 }
@@ -42,7 +42,7 @@ async function claudeParts(files: Pick<Files, "read">): Promise<readonly SetupPa
       path: ".claude/skills/remand/SKILL.md",
       text: await readPluginFile(files, "skills/remand/SKILL.md"),
     },
-    // Outside of a plugin a command has no name in front of its own.
+    // Outside of a plugin, a command's name has no prefix, so the file's name has one.
     { type: "file", path: ".claude/commands/remand-gate.md", text: await readPluginFile(files, "commands/gate.md") },
     { type: "file", path: ".claude/commands/remand-blame.md", text: await readPluginFile(files, "commands/blame.md") },
   ];
@@ -72,7 +72,7 @@ async function roleParts(files: Pick<Files, "read" | "list">): Promise<readonly 
   );
 }
 
-/** The two hooks. They are recognized by their command, so that an edited one is not added a second time. */
+/** The two hooks. They are recognized by their command, so that an edited hook is not added a second time. */
 async function hookEdits(files: Pick<Files, "read">): Promise<readonly JsonAddition[]> {
   const { hooks } = JSON.parse(await readPluginFile(files, "hooks/hooks.json")) as { hooks: Record<string, unknown[]> };
   return Object.entries(hooks).map(([event, groups]): JsonAddition => {

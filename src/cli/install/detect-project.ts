@@ -1,13 +1,13 @@
 import { nodeTools, pythonTools, type ProjectReader, type ProjectTools } from "./project-tools.ts";
 
-/** What was found out about a project, and from which of its folders. */
+/** The tools that were detected, each with the folder it was found in. */
 export interface DetectedProject {
   readonly tools: readonly (ProjectTools & { readonly folder: string })[];
-  /** The commands that judge a change, the tests first. */
+  /** The commands that check a change, tests first. */
   readonly commands: readonly string[];
 }
 
-/** Reads what is in the folder; where that says nothing, what is one level below it. */
+/** Detects the tools in the folder; if there are none, in the folders one level below. */
 export async function detectProject(at: ProjectReader): Promise<DetectedProject> {
   const here = await toolsIn(at);
   const found = here === null ? await toolsBelow(at) : [{ ...here, folder: "." }];
@@ -30,7 +30,7 @@ async function toolsBelow(at: ProjectReader): Promise<DetectedProject["tools"]> 
   return found;
 }
 
-/** The first that has tests; a manifest that is there for another reason (a linter's, a site's) must not hide them. */
+/** The first stack with tests. A manifest that is there for another reason (a linter, a website) must not hide it. */
 async function toolsIn(at: ProjectReader): Promise<ProjectTools | null> {
   let other: ProjectTools | null = null;
   for (const read of [nodeTools, plainTools, pythonTools, makeTools]) {
@@ -41,7 +41,7 @@ async function toolsIn(at: ProjectReader): Promise<ProjectTools | null> {
   return other;
 }
 
-/** Stacks that one file tells, with the command that runs their tests. */
+/** Stacks that are recognized by a single file, with the command that runs their tests. */
 const PLAIN: readonly { readonly files: readonly string[]; readonly stack: string; readonly test: string }[] = [
   { files: ["Cargo.toml"], stack: "Rust", test: "cargo test" },
   { files: ["go.mod"], stack: "Go", test: "go test ./..." },
@@ -73,7 +73,7 @@ async function plainTools(at: ProjectReader): Promise<ProjectTools | null> {
   return goWorkspace(at);
 }
 
-/** `go test ./...` says nothing of modules that a go.work lists. */
+/** Detects a Go workspace: `go test ./...` leaves out the modules that go.work lists. */
 async function goWorkspace(at: ProjectReader): Promise<ProjectTools | null> {
   const text = await at.text("go.work");
   if (text === null) return null;
@@ -83,7 +83,7 @@ async function goWorkspace(at: ProjectReader): Promise<ProjectTools | null> {
   return { stack: "Go (go.work)", packages: used.join(", "), test, lint: null, types: null };
 }
 
-/** A file of rules that names one for the tests. */
+/** A makefile or justfile with a rule for the tests. */
 async function makeTools(at: ProjectReader): Promise<ProjectTools | null> {
   for (const [program, ...names] of [
     ["make", "GNUmakefile", "makefile", "Makefile"],

@@ -8,11 +8,11 @@ import { addToToml } from "../../write/edits/toml-edit.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import type { SetupPart } from "./client-parts.ts";
 
-/** What became of one file. */
+/** What was done with one file. */
 export interface FileAction {
   readonly path: string;
   readonly did: "wrote" | "changed" | "there" | "left" | "removed" | "restored" | "cut";
-  /** Where that needs a word. */
+  /** An explanation, if one is needed. */
   readonly why: string;
 }
 
@@ -21,8 +21,8 @@ interface PlannedFile extends FileAction {
 }
 
 /**
- * Puts the parts into the project. Everything is looked at before anything is written: where one file cannot be
- * edited safely nothing is changed at all. Only ever adds; what is there already is left alone.
+ * Installs the parts. Every file is checked before the first one is written: if one cannot be edited safely, nothing
+ * changes. Installing only adds; parts that are already there stay as they are.
  */
 export async function install(
   files: Files,
@@ -41,7 +41,7 @@ export async function install(
   if (!isDry && changes.length > 0) {
     const paths = new Set(changes.map(({ noted }) => noted.path));
     const kept = record.files.filter(({ path }) => !paths.has(path));
-    // The record first: after a crash between the two it still knows each file, before and after.
+    // The record is written first: after a crash between the two writes it still describes each file, before and after.
     await writeRecord(files, root, {
       files: [...kept, ...changes.map(({ noted }) => noted)],
       folders: [...folders].toSorted(),
@@ -85,7 +85,7 @@ function placeIn(text: string, at: number): string {
   return `:${before.length}:${before.at(-1)!.length + 1}`;
 }
 
-/** The file's text, where it is a plain one of this project that may be written; `null` where there is none. */
+/** Reads a regular file of this project that may be written; `null` where there is none. Throws for any other file. */
 export async function editableText(files: Files, root: string, path: string): Promise<string | null> {
   const refuse = (message: string, hint: string): never => {
     throw new RemandError("input-invalid", `${path} ${message}`, hint);
@@ -105,7 +105,7 @@ export async function editableText(files: Files, root: string, path: string): Pr
       return refuse("is read-only", `Allow writing first: chmod u+w ${path}`);
   }
   const text = await files.read(join(root, path));
-  // Bytes that are no UTF-8 have become this character, and could not be written back as they were.
+  // Invalid UTF-8 was decoded to this character, so the original bytes could not be written back.
   if (text?.includes("\uFFFD")) return refuse("is not UTF-8", "Convert it, or put Remand's part in by hand.");
   return text;
 }
@@ -125,18 +125,18 @@ async function missingFolders(files: Files, root: string, path: string): Promise
 }
 
 /**
- * What was put into a project, so that it can be taken out to the byte. It holds no word of the user's: only where
- * Remand's own words begin and end, and by their hashes how a file was before and after.
+ * Records what was installed into a project, so that it can be removed byte for byte. It contains no text of the
+ * user's: only the positions of Remand's additions, and hashes of each file before and after.
  */
 export interface InstallRecord {
   readonly files: readonly InstalledFile[];
-  /** Folders that were made for them. */
+  /** Folders that were created for these files. */
   readonly folders: readonly string[];
 }
 
 export interface InstalledFile {
   readonly path: string;
-  /** `null`: there was none. */
+  /** The hash of the file before; `null`: there was no file. */
   readonly before: string | null;
   readonly after: string;
   readonly added: readonly AddedSpan[];
@@ -145,7 +145,7 @@ export interface InstalledFile {
 const STATE = ".remand";
 const IGNORES = "*\n";
 
-/** A record that cannot be read says nothing: then only what is plainly Remand's own is taken out. */
+/** An unreadable record counts as empty: then only text that is plainly Remand's own is removed. */
 export async function readRecord(files: Files, root: string): Promise<InstallRecord> {
   const text = await files.read(join(root, STATE, "installed.json"));
   const value = valueOf(text ?? "");
@@ -157,7 +157,7 @@ export async function readRecord(files: Files, root: string): Promise<InstallRec
   };
 }
 
-/** Kept beside Remand's other things, in a folder that ignores itself; where nothing is left of it, it goes. */
+/** Stored with Remand's other files, in a folder that git ignores; deleted when it has no entries left. */
 export async function writeRecord(files: Files, root: string, record: InstallRecord): Promise<void> {
   const [state, file, ignores] = [STATE, `${STATE}/installed.json`, `${STATE}/.gitignore`].map((path) =>
     join(root, path),

@@ -4,7 +4,7 @@ import { readJson } from "../../parse/data/data-text.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import type { Checkout } from "../../app/command.ts";
 
-/** How each package manager is told to run a script or a program of the project's packages, and to add a package. */
+/** How each package manager runs a script, runs a program of the project's packages, and adds a package. */
 const MANAGERS = {
   npm: {
     test: "npm test",
@@ -25,7 +25,7 @@ const MANAGERS = {
 } as const;
 type Manager = keyof typeof MANAGERS;
 
-/** Runners that are started by themselves where no script does, once and not as a watcher. */
+/** Commands for test runners that no script starts; they run once and do not watch. */
 const NODE_RUNNERS: Readonly<Record<string, string>> = {
   vitest: "vitest run",
   jest: "jest",
@@ -36,7 +36,7 @@ const NODE_RUNNERS: Readonly<Record<string, string>> = {
 
 const LINT_SCRIPTS = ["lint", "lint:check", "check:lint"];
 const TYPE_SCRIPTS = ["typecheck", "type-check", "types", "types:check", "check-types", "check:types", "tsc"];
-/** Scripts that run the tests once, where `test` keeps watching. */
+/** Scripts that run the tests once, for projects whose `test` script watches. */
 const ONCE_SCRIPTS = ["test:run", "test:ci", "ci:test", "test:once", "test:unit"];
 
 interface Manifest {
@@ -68,7 +68,7 @@ export async function nodeTools(at: ProjectReader): Promise<ProjectTools | null>
   const ran = script === null ? "" : expanded(script, manifest.scripts);
   const other = (names: readonly string[]): string | null => {
     const name = names.find((each) => Object.hasOwn(manifest.scripts, each) && !isWatching(manifest.scripts[each]!));
-    // What the test script does already is not done twice.
+    // A command that the test script already runs is not added again.
     return name === undefined || runsScript(ran, name) || ran.includes(manifest.scripts[name]!)
       ? null
       : `${command.run} ${name}`;
@@ -76,13 +76,13 @@ export async function nodeTools(at: ProjectReader): Promise<ProjectTools | null>
   return { stack: `${manager} (${by})`, packages, test, lint: other(LINT_SCRIPTS), types: other(TYPE_SCRIPTS) };
 }
 
-/** How this package's manager is told to do things; npm's ways where there is no package.json. */
+/** The commands of this package's manager; npm's where there is no package.json. */
 export async function managerCommands(at: ProjectReader): Promise<{ run: string; exec: string; add: string }> {
   const manifest = manifestIn(await at.text("package.json"));
   return MANAGERS[manifest === null ? "npm" : (await managerOf(at, manifest)).manager];
 }
 
-/** What `npm init` writes for want of a test fails whatever is done, and would be taken for the work's fault. */
+/** The script for the tests. The placeholder of `npm init` always fails, which would look like a fault of the work. */
 function testScript({ scripts }: Manifest): string | null {
   const { test } = scripts;
   if (test === undefined || /^echo .*no test specified/.test(test)) return null;
@@ -106,7 +106,7 @@ const runsScript = (line: string, name: string): boolean =>
     return Object.hasOwn(MANAGERS, program) && args[args[0] === "run" ? 1 : 0] === name;
   });
 
-/** The manager that the manifest names, else the one whose lockfile is here or above, else npm. */
+/** The package manager that the manifest names, else that of a lockfile here or above, else npm. */
 async function managerOf(at: ProjectReader, manifest: Manifest): Promise<{ manager: Manager; by: string }> {
   for (let place: ProjectReader | null = at; place !== null; place = await place.above()) {
     const named = place === at ? manifest.manager : (manifestIn(await place.text("package.json"))?.manager ?? null);
@@ -203,11 +203,11 @@ export async function pythonTools(at: ProjectReader): Promise<ProjectTools | nul
     const makefile = (await at.text("Makefile")) ?? "";
     const isPytest = /\bpytest\b/.test(`${settings}\n${needed}`) || (await at.has("conftest.py", "tests/conftest.py"));
     if (!isPytest && /-m unittest\b/.test(`${settings}\n${makefile}`)) return `${python} -m unittest -v`;
-    // Started by its interpreter, it finds the project's modules without an installation. One that was installed
-    // elsewhere has another interpreter.
+    // Run as a module of its interpreter, pytest finds the project's modules without an installation. A pytest that is
+    // installed elsewhere has another interpreter.
     const isElsewhere = prefix === "" && (await at.folderOf("pytest")) !== (await at.folderOf(python));
     if (!isElsewhere || !(await isInstalled("pytest"))) return `${python} -m pytest -q`;
-    // Started by its own program, it finds them only where a setting or a file beside them says so.
+    // Run as a program, pytest finds them only by a setting, or by files next to them.
     const isSaid = /^\s*pythonpath\s*=/m.test(settings) || (await at.has("conftest.py", "tests/__init__.py", "src"));
     return isSaid ? "pytest -q" : "pytest -q -o pythonpath=.";
   }
@@ -218,7 +218,7 @@ async function textOf(at: ProjectReader, names: readonly string[]): Promise<stri
 }
 
 interface PythonEnvironment {
-  /** Before a program: `.venv/bin/`, `uv run `, or nothing. */
+  /** The prefix of programs: `.venv/bin/`, `uv run `, or nothing. */
   readonly prefix: string;
   readonly python: string;
   readonly stack: string;
@@ -242,15 +242,15 @@ async function environmentOf(at: ProjectReader, manifest: string): Promise<Pytho
   return { prefix: "", python, stack: `Python (${manifest})` };
 }
 
-/** Reads a folder of a project, to tell its tools from its files. */
+/** Reads a folder of a project, to detect its tools from its files. */
 export interface ProjectReader {
   text(name: string): Promise<string | null>;
   has(...names: readonly string[]): Promise<boolean>;
-  /** The first of these that there is. */
+  /** The first of these files that exists. */
   first(...names: readonly string[]): Promise<string | null>;
-  /** Can the shell start this program here? */
+  /** Whether the shell finds this program here. */
   isOnPath(program: string): Promise<boolean>;
-  /** The folder in which the shell finds it; `null`: in none. */
+  /** The folder in which the shell finds the program; `null`: in none. */
   folderOf(program: string): Promise<string | null>;
   entries(): Promise<readonly string[]>;
   inside(folder: string): ProjectReader;
@@ -287,11 +287,11 @@ export function readerOf({ cwd, env, files }: Checkout): ProjectReader {
   };
 }
 
-/** The commands that judge a change in a project, as its own people type them. */
+/** The commands that check a change in a project, as its developers type them. */
 export interface ProjectTools {
-  /** What was found, and by which file: `pnpm (pnpm-lock.yaml)`. */
+  /** The detected stack and the file that shows it: `pnpm (pnpm-lock.yaml)`. */
   readonly stack: string;
-  /** Where the packages of a monorepo are; `null`: it is none. */
+  /** Where the packages of a monorepo are; `null`: it is not a monorepo. */
   readonly packages: string | null;
   readonly test: string | null;
   readonly lint: string | null;

@@ -14,7 +14,7 @@ export interface SetupSpec {
   readonly isRemoval: boolean;
 }
 
-/** Puts in, or takes out, what belongs to these setups; and what the person has to know about it. */
+/** Installs or removes the parts of these setups, and returns what the person has to know about them. */
 export async function setUp(
   { cwd, files }: Checkout,
   { setups, isDry, isRemoval }: SetupSpec,
@@ -38,7 +38,7 @@ export async function setUp(
   };
 }
 
-/** A setting of the user's that is left alone makes all of it useless: that must not be found out later. */
+/** Whether the user's settings switch all hooks off, which would make the installed hooks useless without a notice. */
 async function hooksAreOff(files: Checkout["files"], root: string): Promise<boolean> {
   const text = (await files.read(join(root, ".claude/settings.json"))) ?? "";
   return valueInJson(text, ["disableAllHooks"]) === true;
@@ -46,7 +46,7 @@ async function hooksAreOff(files: Checkout["files"], root: string): Promise<bool
 
 const OFF = "no hook runs yet: .claude/settings.json says disableAllHooks";
 
-/** What each client asks of the person before it uses what was put in. */
+/** The steps that each client requires from the person before it uses the installed files. */
 const NEXT: { readonly [S in SetupName]: readonly string[] } = {
   claude: ["Claude Code asks once whether it may use the server remand of .mcp.json; say yes to have its tools"],
   codex: [
@@ -73,13 +73,13 @@ export function deedLines(deeds: readonly FileAction[], isDry: boolean): string 
 }
 
 interface PlannedPart extends FileAction {
-  /** `null`: the file goes. */
+  /** The new text; `null`: the file is deleted. */
   readonly text?: string | null;
 }
 
 /**
- * Takes the parts out. A file that is as Remand left it becomes what it was, to the byte, or goes where there was
- * none; from one that was changed since, only Remand's own part is taken, and that is said.
+ * Removes the parts. A file that was not changed since is restored byte for byte, or deleted if Remand created it; from
+ * a file that was changed, only Remand's part is removed, and the report says so.
  */
 async function uninstall(
   files: Files,
@@ -108,7 +108,7 @@ async function uninstall(
   return planned.map(({ path, did, why }) => ({ path, did, why }));
 }
 
-/** The file as it was before, where it is as it was left; `null` where that cannot be shown. */
+/** The file as it was before Remand changed it; `null` if the user has changed it since, or there is no record. */
 function asItWas(path: string, text: string, known: InstalledFile | undefined): PlannedPart | null {
   if (known === undefined || sha256(text) !== known.after) return null;
   if (known.before === null) return { path, did: "removed", why: "", text: null };
@@ -130,7 +130,7 @@ function withoutOurs(part: SetupPart, text: string, known: InstalledFile | undef
   return { path, did: "cut", why: `${since}: only Remand's part was taken out`, text: cut };
 }
 
-/** Folders that were made for Remand's files go when nothing is left in them, the innermost first. */
+/** Deletes folders that were created for Remand's files and are empty now, the innermost first. */
 async function withoutEmpty(files: Files, root: string, folders: readonly string[]): Promise<string[]> {
   const left: string[] = [];
   for (const folder of folders.toSorted((a, b) => b.length - a.length)) {

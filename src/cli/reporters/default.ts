@@ -9,9 +9,9 @@ import { columnWidth, createListener, lineText } from "./listener.ts";
 import type { Reporter, ReporterSetting } from "./reporter.ts";
 
 /**
- * Lines that stay, and on a terminal a footer of at most three lines that is drawn again in its place. Never the
- * alternate screen: what was printed can be scrolled to and copied. Without a footer, a message says from time to time
- * what runs.
+ * Prints permanent lines and, on a terminal, a footer of at most three lines that is redrawn in place. Never uses the
+ * alternate screen, so that printed lines can be scrolled to and copied. Without a footer, a message says from time to
+ * time what is running.
  */
 export function createDefaultReporter({ world, asked }: ReporterSetting): Reporter {
   const glyphs = glyphsFor(world.env);
@@ -33,7 +33,7 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
     world.out(`${eraseFooter()}${lines}${footer.map((line) => `${paint.dim(line)}\n`).join("")}`);
     drawn = footer.length;
   };
-  // The elapsed time moves on even when nothing happens: people should see that it is alive.
+  // The elapsed time advances even when nothing happens, so that people see that the run is alive.
   const silence = createSilence({ world, asked });
   const ticking = setInterval(() => (hasFooter ? draw("") : silence.end(state)), TICK_MS);
   ticking.unref();
@@ -43,7 +43,7 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
       state = after;
       if (lines.some(({ event }) => event.type.endsWith(".started"))) output = "";
       const text = listen(lines, after)
-        // On a terminal the footer says what begins.
+        // On a terminal, the footer shows what starts.
         .filter(({ line }) => !hasFooter || line.mark !== "started")
         .map(({ line }) => lineText(line, width, glyphs, paint))
         .join("");
@@ -57,7 +57,7 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
       output = shortLine(`${command.story ?? "run"}: ${line}`, LONGEST_OUTPUT);
     },
     note(text) {
-      // The footer is taken away first: a message below it would be erased in its place.
+      // The footer is erased first: a message below it would be erased with it.
       if (drawn > 0) world.out(eraseFooter());
       drawn = 0;
       world.err(text);
@@ -71,7 +71,7 @@ export function createDefaultReporter({ world, asked }: ReporterSetting): Report
   };
 }
 
-/** Says what runs where nothing was printed for a while. */
+/** Prints what is running if nothing was printed for a while. */
 function createSilence({ world, asked }: ReporterSetting): { begin(): void; end(state: RunState | null): void } {
   let [since, pauseMs] = [world.now(), FIRST_PAUSE_MS];
   return {
@@ -86,7 +86,7 @@ function createSilence({ world, asked }: ReporterSetting): { begin(): void; end(
 }
 
 const TICK_MS = 1000;
-/** The pauses between messages grow, so that the log of a night stays short. */
+/** Pauses between messages grow, so that the log of a night stays short. */
 const FIRST_PAUSE_MS = 4000;
 const LONGEST_PAUSE_MS = 60_000;
 const LONGEST_OUTPUT = 400;
@@ -102,9 +102,9 @@ export interface FooterView {
   readonly glyphs: Glyphs;
 }
 
-/** At most three lines: what runs now, the newest output, and how it stands. None is wider than the terminal. */
+/** At most three lines: what is running, the newest output, and the status. None is wider than the terminal. */
 export function footerLines({ state, asked, output, beganAt, now, columns, glyphs }: FooterView): string[] {
-  // Before the first story is in the journal there is nothing to say.
+  // Before the first story is in the journal there is nothing to show.
   if (storiesOf(state, asked).length === 0) return [];
   const shown = runningNow(state, asked, now);
   const elapsed = durationText(Math.max(0, now - beganAt));
@@ -113,11 +113,11 @@ export function footerLines({ state, asked, output, beganAt, now, columns, glyph
     ...(output === "" || shown.length === 0 ? [] : [`  ${output}`]),
     `${summaryText(state, asked, glyphs.dot)} ${glyphs.dot} ${elapsed}`,
   ];
-  // One column less: a terminal that is filled to its edge may begin a new line by itself.
+  // One column less, because a terminal may start a new line when the last column is filled.
   return lines.map((line) => fitLine(line, Math.max(8, columns - 1)));
 }
 
-/** A line that wraps would be two, and drawing the footer again would leave one of them behind. */
+/** Cuts a line to the width. A wrapped line would take two rows, and redrawing the footer would leave one behind. */
 function fitLine(line: string, columns: number): string {
   let used = 0;
   let kept = "";

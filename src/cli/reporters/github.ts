@@ -7,7 +7,10 @@ import { paintFor } from "../terminal-kind.ts";
 import { type ReportedLine, createListener, lineText } from "./listener.ts";
 import type { Reporter, ReporterSetting } from "./reporter.ts";
 
-/** GitHub Actions: groups that fold, annotations on the lines of the files, and a table on the summary page. */
+/**
+ * Reports for GitHub Actions: collapsible groups, annotations on the lines of the files, and a table on the summary
+ * page.
+ */
 export function createGithubReporter({ world, asked }: ReporterSetting): Reporter {
   const listen = createListener(UNICODE_GLYPHS);
   return {
@@ -15,7 +18,7 @@ export function createGithubReporter({ world, asked }: ReporterSetting): Reporte
       for (const line of listen(lines, state)) world.out(workflowText(line));
     },
     onOutput() {
-      // Output of several stories at once cannot be folded: it is kept as evidence.
+      // Interleaved output of several stories cannot be grouped; it is stored as evidence.
     },
     note: (text) => world.err(text),
     async end(state) {
@@ -46,7 +49,7 @@ function workflowText({ line, stored }: ReportedLine): string {
   return folded + annotations(stored, line.story ?? "the run").join("");
 }
 
-/** Blocking findings, on the lines of their files; a question to a person has no location. */
+/** Annotations for blocking findings, on the lines of their files; a question to a person has no location. */
 function annotations({ event }: StoredEvent, about: string): string[] {
   if (event.type === "escalation.raised")
     return [`${workflowCommand("warning", { title: `${about} needs you` }, event.escalation.question)}\n`];
@@ -61,7 +64,7 @@ function annotations({ event }: StoredEvent, about: string): string[] {
     });
 }
 
-/** GitHub shows ten of a kind for each step. */
+/** GitHub shows at most ten annotations of a kind per step. */
 const MOST_ANNOTATIONS = 10;
 
 const cell = (text: string): string => shortLine(text, 200).replaceAll("|", "\\|");

@@ -5,13 +5,13 @@ import type { Glyphs, LineMark } from "../../views/text/words.ts";
 import { type LineMemory, NO_LINES_YET, type RunLine, linesFor } from "../../views/run/run-lines.ts";
 import type { Paint } from "../terminal-kind.ts";
 
-/** A line of the run with the line of the journal it came from. */
+/** A line of the report with the journal line it was made from. */
 export interface ReportedLine {
   readonly line: RunLine;
   readonly stored: StoredEvent;
 }
 
-/** Turns lines of the journal into lines for people, and keeps what one of them needs of those before it. */
+/** Turns journal lines into lines for people, and remembers what later lines need from earlier ones. */
 export function createListener(glyphs: Glyphs): (lines: readonly StoredEvent[], state: RunState) => ReportedLine[] {
   const memories = new Map<StoryId | null, LineMemory>();
   return (lines, state) =>
@@ -22,7 +22,7 @@ export function createListener(glyphs: Glyphs): (lines: readonly StoredEvent[], 
     });
 }
 
-/** A line of a run for a terminal: sign, the story in a column, what happened; the reasons below, moved in. */
+/** Formats a line for a terminal: a mark, the story in a column, the event; the reasons below, indented. */
 export function lineText(line: RunLine, width: number, glyphs: Glyphs, paint: Paint): string {
   const sign = toneOf(line.mark, paint)(glyphs.marks[line.mark]);
   const story = line.story === null ? "" : paint.strong(line.story.padEnd(width));
@@ -31,7 +31,7 @@ export function lineText(line: RunLine, width: number, glyphs: Glyphs, paint: Pa
   return `${head.trimEnd()}\n${details.join("")}`;
 }
 
-/** The column of stories is as wide as the widest name, within reason. */
+/** The width of the column of stories: that of the longest id, up to a limit. */
 export function columnWidth(ids: readonly string[]): number {
   return Math.min(32, Math.max(0, ...ids.map((id) => id.length))) + 1;
 }
@@ -53,7 +53,7 @@ function toneOf(mark: LineMark, paint: Paint): (text: string) => string {
   }
 }
 
-/** The signs of the gates get their colours where they are signs; words in ASCII stay plain. */
+/** Colors the marks of gates where they are symbols; ASCII words stay plain. */
 function paintGlyphs(text: string, glyphs: Glyphs, paint: Paint): string {
   if (glyphs.pass.length > 1) return text;
   return text.replaceAll(glyphs.pass, paint.good(glyphs.pass)).replaceAll(glyphs.fail, paint.bad(glyphs.fail));

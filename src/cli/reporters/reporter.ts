@@ -10,13 +10,13 @@ import { createListener, lineText } from "./listener.ts";
 
 /** Reports the progress of a run. It only watches and changes nothing. */
 export interface Reporter extends Watcher {
-  /** A message about the run itself, beside its lines. */
+  /** Prints a message about the run itself, separate from its lines. */
   note(text: string): void;
-  /** The run is over, or was told to stop. */
+  /** The run has ended or was asked to stop. */
   end(state: RunState): Promise<void>;
 }
 
-/** What a reporter may use of the world, and what it is about. */
+/** What a reporter may use, and the stories it reports. */
 export interface ReporterSetting {
   readonly world: Pick<World, "out" | "err" | "env" | "color" | "terminal" | "columns" | "now" | "files" | "host">;
   /** The stories that were asked for. */
@@ -26,7 +26,9 @@ export interface ReporterSetting {
 export const REPORTERS = ["default", "minimal", "jsonl", "github"] as const;
 export type ReporterName = (typeof REPORTERS)[number];
 
-/** What was typed, else `REMAND_REPORTER`, else what fits the caller: an agent and a CI service want few lines. */
+/**
+ * The reporter that was typed, else `REMAND_REPORTER`, else one for the caller: agents and CI services want few lines.
+ */
 export function reporterName(typed: string | undefined, env: World["env"]): ReporterName {
   const named = typed ?? (env["REMAND_REPORTER"] || undefined);
   if (named !== undefined) {
@@ -38,7 +40,7 @@ export function reporterName(typed: string | undefined, env: World["env"]): Repo
   return isCalledByAgent(env) || isCi(env) ? "minimal" : "default";
 }
 
-/** Each reporter is loaded alone. */
+/** Loads and creates a reporter, without loading the others. */
 export async function createReporter(name: ReporterName, setting: ReporterSetting): Promise<Reporter> {
   switch (name) {
     case "default":
@@ -52,7 +54,7 @@ export async function createReporter(name: ReporterName, setting: ReporterSettin
   }
 }
 
-/** One line for each decision, and the totals. For agents, CI services and logs. */
+/** Prints one line per decision, and the totals. For agents, CI services and logs. */
 function createMinimalReporter({ world, asked }: ReporterSetting): Reporter {
   const glyphs = glyphsFor(world.env);
   const listen = createListener(glyphs);
@@ -62,7 +64,7 @@ function createMinimalReporter({ world, asked }: ReporterSetting): Reporter {
       for (const { line } of listen(lines, state)) if (line.isSettled) world.out(lineText(line, 0, glyphs, paint));
     },
     onOutput() {
-      // What agents and checks print is not for this reader.
+      // Readers of this report do not want the output of agents and checks.
     },
     note: (text) => world.err(text),
     end(state) {
@@ -72,14 +74,14 @@ function createMinimalReporter({ world, asked }: ReporterSetting): Reporter {
   };
 }
 
-/** Each line of the journal as one line of JSON, and at the end one document about how it stands. For programs. */
+/** Prints each journal line as a line of JSON, and a document about the final state at the end. For programs. */
 function createJsonlReporter({ world, asked }: ReporterSetting): Reporter {
   return {
     onLines(lines) {
       for (const line of lines) world.out(`${JSON.stringify({ schema: JOURNAL_LINE, ...line })}\n`);
     },
     onOutput() {
-      // What agents and checks print is kept as evidence; the stream is the journal's alone.
+      // Output of agents and checks is stored as evidence; the stream has only journal lines.
     },
     note: (text) => world.err(text),
     end(state) {

@@ -40,7 +40,6 @@ export const command: CliCommand = {
   },
 };
 
-/** Prints what a story has changed. */
 export async function diff(world: World, typed: string, options: Options): Promise<void> {
   const attempt = options.attempt === undefined ? null : numberOf("--attempt", options.attempt, 1, 100_000);
   const since = options.since === undefined ? null : numberOf("--since", options.since, 1, 100_000);

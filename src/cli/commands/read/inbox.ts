@@ -52,7 +52,7 @@ function deferredLine({ id, story, reason, deferred }: InboxItem): string[] {
   return deferred === null ? [] : [`· ${id}  ${story}: ${reason} (${shortLine(deferredText(deferred), 160)})\n`];
 }
 
-/** The same answer settles the others of its cause, too. */
+/** The command that answers all questions with the same cause at once. */
 function causeLines({ cause }: InboxItem, all: readonly InboxItem[]): string[] {
   const count = all.filter((each) => each.cause === cause).length;
   return count === 1 ? [] : [`  all ${count} of this cause: remand answer --all --cause ${cause} <answer>`];
@@ -67,7 +67,7 @@ function itemText(world: World, item: InboxItem, all: readonly InboxItem[]): str
   const field = (name: string, text: string): string[] =>
     labeledLines(world, `  ${name.padEnd(LABEL_WIDTH)}`, withoutBackticks(shortLine(text, 300)));
   const lines = [
-    // Wrapped before it is painted: paint has no width.
+    // Wrapped before it is painted, because escape codes would count as width.
     ...labeledLines(
       world,
       `${mark} `,
@@ -91,14 +91,14 @@ function itemText(world: World, item: InboxItem, all: readonly InboxItem[]): str
 
 const LABEL_WIDTH = 11;
 
-/** Every question about a story has these two, so they share their lines. */
+/** These two answers exist for every question about a story, so they share their lines. */
 function triageLines(world: World, { id }: InboxItem, dim: (text: string) => string): string[] {
   const does =
     "defer: not now, the next run asks again. dismiss: nothing to do, the story ends as dismissed. Costs: nothing.";
   return [`  ${answerCommand(id, "defer")} (or dismiss)`, ...labeledLines(world, "      ", does).map(dim)];
 }
 
-/** What is still to be fixed, with its location; `remand show` tells the fixed ones too. */
+/** The findings that are still open, with their locations; `remand show` also prints the fixed ones. */
 function openFindings({ attempts }: InboxItem): string[] {
   const open = new Map(
     attempts
@@ -115,7 +115,7 @@ function openFindings({ attempts }: InboxItem): string[] {
   return open.size > shown.length ? [...shown, `and ${open.size - shown.length} more`] : shown;
 }
 
-/** A finding is disputed by its id, which stands nowhere else in a question. */
+/** A dispute needs the id of the finding, which no other part of a question prints. */
 function disputableLines(world: World, { disputable }: InboxItem): string[] {
   const shown = disputable
     .slice(0, MOST_FINDINGS)

@@ -57,7 +57,7 @@ async function log(world: World, options: Options): Promise<ExitCode> {
   });
 }
 
-/** Prints until the first Ctrl-C. One print after the other: two at once would print lines twice. */
+/** Prints new lines until the first Ctrl-C. The prints run one after the other: two at once would repeat lines. */
 async function followLog(world: World, view: JournalView, printNew: () => Promise<void>): Promise<void> {
   let turn: Promise<void> = Promise.resolve();
   await new Promise<void>((over, broken) => {
@@ -71,7 +71,7 @@ async function followLog(world: World, view: JournalView, printNew: () => Promis
       unhook();
       turn.then(over, broken);
     });
-    // What was written between the first print and the watch.
+    // Prints lines that were written between the first print and the start of the watch.
     next();
   });
 }
@@ -79,14 +79,14 @@ async function followLog(world: World, view: JournalView, printNew: () => Promis
 const jsonLine = (line: StoredEvent, fields: readonly string[] | null): string =>
   `${JSON.stringify({ schema: JOURNAL_LINE, ...pickFields(line, fields) })}\n`;
 
-/** Lines that come one by one: the columns have the widths that are known before, and long texts go on below. */
+/** Formats lines that arrive one by one: the columns' widths are fixed in advance, and long texts wrap. */
 function textLine(world: World, { position, at, story, event }: StoredEvent, width: number): string {
   const paint = paintFor(world.color);
   const number = String(position).padStart(5);
   const head = `${number}  ${timeText(at, world.zone)}  ${padText(story ?? THE_RUN, width)}  `;
   const painted = `${paint.dim(`${number}  ${timeText(at, world.zone)}`)}  ${paint.strong(padText(story ?? THE_RUN, width))}  `;
   const words = eventWords(event);
-  // On a narrow terminal half of the line must be left for the text.
+  // On a narrow terminal, half of the line is reserved for the text.
   const text = labeledLines(world, head, `${event.type}${words === "" ? "" : `  ${words}`}`);
   return `${[painted + text[0]!.slice(head.length), ...text.slice(1)].join("\n")}\n`;
 }

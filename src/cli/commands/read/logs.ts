@@ -87,7 +87,7 @@ async function keptOutput(world: World): Promise<OutputReader> {
   return output;
 }
 
-/** Each call answers with the lines that were printed for a story since the one before. */
+/** Returns a function that reads the lines printed for a story since its previous call. */
 export async function createOutputLines(world: World, story: StoryId): Promise<() => Promise<readonly string[]>> {
   const next = reader(world, await keptOutput(world), [story], { attempt: null, agent: false, check: false });
   return async () => (await next()).map((line) => textLine(world, line, 0).trimEnd());
@@ -106,7 +106,7 @@ async function storiesUnderWay(world: World): Promise<StoryId[]> {
   throw new RemandError("usage", "no story is under way", "Name one: remand logs <story>. remand status lists them.");
 }
 
-/** Each call answers with what was printed since the one before, of all stories in the order of time. */
+/** Returns a function that reads what was printed since its previous call, for all stories in order of time. */
 function reader(
   world: World,
   output: OutputReader,
@@ -140,7 +140,7 @@ function reader(
 
 const LOOK_EVERY_MS = 200;
 
-/** Prints until the first Ctrl-C. */
+/** Prints new output until the first Ctrl-C. */
 async function follow(world: World, printNew: () => Promise<void>): Promise<void> {
   const over = new AbortController();
   const unhook = world.onInterrupt(() => over.abort());
@@ -176,7 +176,7 @@ function textLine(world: World, { at, story, step, text }: PrintedLine, width: n
 const TIME_OF_DAY = 11;
 const STEP_WIDTH = 11;
 
-/** Colors stay where nothing else has to be taken out: a secret may be cut in two by them. */
+/** Removes colors if anything else has to be removed: color codes could split a secret in two. */
 function shownText(world: World, text: string): string {
   const plain = plainText(text);
   return world.color && world.host.clean(plain) === plain ? coloredText(text) : plain;

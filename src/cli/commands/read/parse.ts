@@ -20,7 +20,7 @@ Examples:
 Exit code: 0 something was read (a rejection too), 3 nothing that can be relied on, 2 wrong usage.
 `;
 
-/** `remand parse`: what an agent's answer says. */
+/** `remand parse`: reads the signal or verdict in an agent's text. */
 export const command: CliCommand = {
   name: "parse",
   summary: "read the signal or the verdict out of an agent's text",
@@ -63,7 +63,7 @@ function roleOf(word: string | undefined): SignalRole | undefined {
   );
 }
 
-/** Written out, because the order of the keys is part of what people see. */
+/** Every key is listed because people see them in this order. */
 function documentOf(reading: Reading): ReadingDocument {
   const { kind, signal, id, idMatches, result, findings, requiredFixes, passing, quality, verification } = reading;
   const { commands, environments, preExisting, filesReviewed, filesModified, context, incomplete } = reading;

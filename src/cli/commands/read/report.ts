@@ -24,7 +24,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** Rows of a view of the cost that a report has. */
+/** The maximum number of rows per view of the costs in a report. */
 const MOST_ROWS = 50;
 
 export const command: CliCommand = {

@@ -46,7 +46,6 @@ export const command: CliCommand = {
   },
 };
 
-/** Prints a story's history. */
 export async function show(world: World, typed: string, fields: readonly string[] | null | false): Promise<void> {
   await withStory(world, typed, async (view, state) => {
     const { run } = view;
@@ -128,7 +127,7 @@ function text(world: World, run: RunOutline, state: StoryState, lines: readonly 
   ].join("\n");
 }
 
-/** The offset from UTC is said once, so that each line has room for its text. */
+/** Formats the events of a story. The UTC offset is printed once, so that each line has room for its text. */
 function timelineText(world: World, events: ReturnType<typeof timelineOf>): string[] {
   const { marks } = glyphsFor(world.env);
   const { dim } = paintFor(world.color);
@@ -146,7 +145,7 @@ function timelineText(world: World, events: ReturnType<typeof timelineOf>): stri
 
 const DETAIL_INDENT = 26;
 
-/** What comes next, and what a person could do now. */
+/** Describes the next step, and what a person can do now. */
 function next(world: World, run: RunOutline, state: StoryState): string {
   const { story, escalation, ending, wait, attempts } = state;
   if (escalation !== null) return writeEscalation(escalation, story).trimEnd();

@@ -45,7 +45,7 @@ async function status(
   isShort: boolean,
 ): Promise<ExitCode> {
   await warnOfJournal(world);
-  // A document for programs lists every story; people do not need thousands that have ended.
+  // The JSON document lists every story; the text leaves out ended ones, of which there may be thousands.
   const { ids: asked, run } = await (typed.length > 0
     ? outlineTyped(world, typed, fields === null ? JSON_FIELDS.status : [])
     : everyStory(world, fields === false));
@@ -79,7 +79,7 @@ async function status(
       ...forecastText(run, asked),
       ...nextStep(run, asked),
     ];
-    // In one piece: with thousands of lines it is the number of writes that costs.
+    // One write: with thousands of lines, the number of writes dominates the cost.
     world.out(`${lines.join("\n")}\n`);
   }
   return exitCodeOf(run, asked);
@@ -99,11 +99,11 @@ function unlistedLine({ unlisted }: RunOutline): string[] {
   return [`(${what} not listed: name one to see it, or use --json)`];
 }
 
-/** In the short form: what needs a person, and what is under way. */
+/** The states that the short form shows: stories that need a person or are in progress. */
 const OF_INTEREST: ReadonlySet<BoardRow["status"]> = new Set(["escalated", "failed", "working", "in-gate", "waiting"]);
 const MOST_SHORT = 10;
 
-/** The likely cost of the next attempts; nothing where it is unknown, or nothing is under way. */
+/** The likely cost of the next attempts; empty where it is unknown, or where no story is in progress. */
 function forecastText(run: RunOutline, asked: readonly StoryId[] | null): string[] {
   const forecast = forecastOf(run, asked);
   return forecast.stories === 0

@@ -40,14 +40,14 @@ async function showStories(world: World, options: Options): Promise<ExitCode> {
   const fields = pickedFields("stories", options.json);
   const { config, problems: configProblems } = await loadConfig(world, { config: options.config });
   const folder = storiesFolder(world, config);
-  // Everything that can be seen is shown, even where the config is broken.
+  // Lists the stories even if the config is broken.
   const { stories, problems } = await loadStories(world, folder);
   const all = [...configProblems, ...problems];
   if (fields !== false) {
     const shown = stories.map((story) => pickFields(story, fields));
     world.out(`${JSON.stringify({ schema: "remand.stories/1", stories: shown, problems: all }, null, 2)}\n`);
   } else {
-    // The problems are what was asked for as much as the stories are, so they are output and not messages.
+    // The caller asked for problems as much as for stories, so they are printed as output and not as messages.
     for (const problem of all) world.out(`${problemText(problem, world)}\n\n`);
     world.out(listing(world, stories, all, shownPath(world, folder)));
   }

@@ -84,7 +84,7 @@ const COLUMNS: readonly Column[] = [
   { title: "GATES", extra: 5 },
 ];
 
-/** `selected`: the row that keys are about; `null`: no row has a mark. */
+/** `selected`: the row that keys act on; `null`: no row is marked. */
 function storyTable(world: World, rows: readonly BoardRow[], selected: StoryId | null): string[] {
   const glyphs = glyphsFor(world.env);
   const cells = rows.map((row) => [
@@ -105,7 +105,7 @@ function storyTable(world: World, rows: readonly BoardRow[], selected: StoryId |
   return tableLines(world, COLUMNS, cells);
 }
 
-/** How long what runs has been running; else how long agents and checks took in all. */
+/** How long the current step has been running; if none runs, how long agents and checks took in total. */
 const timeText = ({ since, timeMs }: BoardRow, now: number): string =>
   since === null && timeMs === 0 ? "" : durationText(since === null ? timeMs : Math.max(0, now - since));
 
@@ -116,13 +116,13 @@ interface Screen {
   /** The newest line that was printed for the selected story. */
   printed: string;
   message: string;
-  /** What is shown instead of the list. */
+  /** A text that is shown instead of the list. */
   text: ScrolledText | null;
 }
 
 const LOOK_EVERY_MS = 1000;
 
-/** Draws the stories until the person leaves. Keys and looks at the journal are handled one after the other. */
+/** Draws the stories until the person quits. Keys and reads of the journal are handled one after the other. */
 async function watchStories(world: World, keyboard: Keyboard, first: RunOutline): Promise<ExitCode> {
   const rows = byUrgency(boardRows(first, null));
   const selected = rows[0]?.id ?? null;
@@ -142,7 +142,7 @@ async function watchStories(world: World, keyboard: Keyboard, first: RunOutline)
     await before;
     queued--;
     if (left.signal.aborted) return;
-    // What fails here (an answer that is refused, a journal that is gone) is said on the screen, which stays.
+    // An error (a refused answer, a missing journal) is shown on the screen and does not end it.
     await work().catch((error: unknown) => (screen.message = errorText(error)));
     draw();
   };
@@ -228,7 +228,7 @@ async function pauseOrResume(world: World, { id, isPaused, status }: BoardRow): 
   return isPaused ? `${id}: resumed by ${by}` : `${id}: paused by ${by}; what runs for it comes to its end`;
 }
 
-/** Asks on the normal screen, where what was said can still be read afterwards. */
+/** Asks on the normal screen, where the dialog can still be read afterwards. */
 async function answerSelected(world: World, screen: Screen): Promise<void> {
   const { selected, run } = screen;
   const row = screen.rows[placeOf(screen)];
@@ -242,19 +242,19 @@ async function answerSelected(world: World, screen: Screen): Promise<void> {
     world.out(text);
   };
   await answerByPicker({ ...world, out }, selected);
-  // The last that is printed is the receipt, or the picker that was left.
+  // The last printed line is the confirmation, unless the person left the picker.
   screen.message = said.startsWith(selected) ? said : "";
   await look(world, screen);
 }
 
-/** What another command prints, as a text to scroll in. */
+/** Captures the output of another command as a text that can be scrolled. */
 async function printedText(world: World, title: string, print: (there: World) => Promise<void>): Promise<ScrolledText> {
   let printed = "";
   await print({ ...world, color: false, out: (text) => void (printed += text) });
   return { title, lines: printed.replace(/\n$/, "").split("\n"), from: 0, next: null };
 }
 
-/** Lines of the screen that are not rows of the list, beside the summary. */
+/** Lines of the screen that show neither rows nor the summary. */
 const FRAME_ROWS = 4;
 const pageRows = (keyboard: Keyboard, summary: readonly string[] = [""]): number =>
   Math.max(1, keyboard.rows() - FRAME_ROWS - summary.length);
@@ -266,7 +266,7 @@ function listLines(world: World, keyboard: Keyboard, screen: Screen): string[] {
   const { run, rows, selected } = screen;
   const paint = paintFor(world.color);
   const { dot } = glyphsFor(world.env);
-  // One column less: a terminal that is filled to its edge may begin a new line by itself.
+  // One column less, because a terminal may start a new line when the last column is filled.
   const width = Math.max(20, world.columns() - 1);
   const summary = wrapText(summaryText(run, null, dot), width);
   const page = pageRows(keyboard, summary);
@@ -285,7 +285,7 @@ function listLines(world: World, keyboard: Keyboard, screen: Screen): string[] {
   ];
 }
 
-/** What was printed last for a story that is worked on; of another one, what it waits for. */
+/** The last printed line of a story that is being worked on; for any other story, what it waits for. */
 function aboutSelected({ rows, selected, printed, run }: Screen): string {
   const row = rows.find(({ id }) => id === selected);
   if (row === undefined) return nextStep(run, null).join(" ");

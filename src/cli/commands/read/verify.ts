@@ -108,7 +108,7 @@ function replacementText({ lost, by, at }: JournalReplacement, zone: string): st
 
 const DOING = { chain: "Checking hashes", state: "Folding again", evidence: "Checking evidence" } as const;
 
-/** On a terminal, one line that is drawn again; elsewhere nothing. */
+/** On a terminal, one line that is redrawn; elsewhere nothing. */
 function createProgress(world: World): { show: VerifyProgress; clear(): void } {
   let drawn = false;
   return {

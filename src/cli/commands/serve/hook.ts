@@ -54,7 +54,7 @@ export const command: CliCommand = {
 
 async function answer(world: World, what: "start" | "stop", options: Options): Promise<ExitCode> {
   const asked = readRequest(await world.stdin());
-  // Of other events nothing is known, and an agent that a run of ours has started is judged by that run.
+  // Other events need no answer. An agent that a run of Remand started is judged by that run, not by its hook.
   if (!EVENTS[what].has(asked.event) || world.env["REMAND_COOKIE"] !== undefined) return printAnswer(world, {});
   const cwd = await projectOf(world, options);
   if (cwd === null) return printAnswer(world, {});
@@ -93,7 +93,7 @@ function printAnswer(world: World, document: object): ExitCode {
   return EXIT.ok;
 }
 
-/** The answer in the clients' format. An agent that is released without a pass must not look like one that passed. */
+/** The answer in the clients' format. An agent that may stop without a pass must not look as if it had passed. */
 function documentOf(answer: StopAnswer): object {
   switch (answer.type) {
     case "begun":
@@ -129,7 +129,7 @@ function readRequest(text: string): HookRequest {
 
 const EVENTS = { start: new Set(["", "SessionStart"]), stop: new Set(["", "Stop"]) };
 
-/** Compacting a conversation continues it; it is no new start. */
+/** Compacting continues a conversation; it does not start a new one. */
 function eventIn(name: string | null, source: string | null): string {
   return name === "SessionStart" && source === "compact" ? "compact" : (name ?? "");
 }
@@ -142,7 +142,7 @@ function valueOf(text: string): unknown {
   }
 }
 
-/** The folder with the config, here or above. Where there is none the project has not asked for anything. */
+/** Finds the nearest folder with a config, here or above. A project without one has not opted in. */
 async function projectOf(world: World, options: Options): Promise<string | null> {
   if (options.config !== undefined) return world.cwd;
   const named = options.directory === undefined ? world.env["CLAUDE_PROJECT_DIR"] : undefined;
@@ -155,7 +155,7 @@ async function projectOf(world: World, options: Options): Promise<string | null>
   }
 }
 
-/** A wrong config does not block the agent: it did not write the config, and could not continue. */
+/** A broken config does not block the agent, which did not write the config and could not fix it. */
 async function planOf(
   checkout: Pick<World, "cwd" | "env" | "files">,
   { config, set, only = [] }: Options,
@@ -174,8 +174,8 @@ async function planOf(
 }
 
 /**
- * How the conversations stand that asked whether they may stop. A client can let its agent stop though it was held
- * back; then the record says `held`, and this is no success.
+ * Prints the state of each conversation whose agent asked to stop. A client can let its agent stop although Remand sent
+ * it back; then the record says `held`, which is not a success.
  */
 export async function printSessions(world: World, isJson: boolean): Promise<ExitCode> {
   const sessions: SessionRecord[] = [];

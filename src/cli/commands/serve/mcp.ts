@@ -27,7 +27,7 @@ Tools: gate, blame, brief, status; report_ready, report_verdict, report_blocked,
 The last five report to the run of Remand that started the agent; where there is none, they say so.
 `;
 
-/** `remand mcp`: Remand's parts as tools, by the Model Context Protocol. */
+/** `remand mcp`: offers Remand's parts as MCP tools. */
 export const command: CliCommand = {
   name: "mcp",
   summary: "offer Remand's tools to an agent, on the standard input and output",
@@ -55,7 +55,7 @@ async function mcp(world: World): Promise<ExitCode> {
   }
 }
 
-/** A run tells its agents where to leave their result; without that file no run waits for one. */
+/** Writes reports to the file that a run names to its agents. Without that variable, no run waits for a report. */
 function takerOf(world: World): ReportTaker {
   const file = world.env["REMAND_RESULT_FILE"];
   return {
@@ -69,15 +69,15 @@ function takerOf(world: World): ReportTaker {
   };
 }
 
-/** As a program that is an agent leaves it. */
+/** Formats the report like the result file of a command agent. */
 function resultOf({ value, disputes }: AgentReport): object {
   const lines = disputes.map(({ about, reason }) => `Dispute: ${about}: ${reason}`);
   return { ...(lines.length === 0 ? {} : { text: lines.join("\n") }), ...(value === null ? {} : { output: value }) };
 }
 
 /**
- * The parts of the loop, for an agent to call. Which commands judge the work stands in the config and nowhere else:
- * an agent can name one of them, and cannot bring its own.
+ * The parts of the loop as tools for an agent. Only the config names the commands that judge the work: an agent can
+ * choose a gate, and cannot bring its own command.
  */
 export function readTools(world: World): readonly Tool[] {
   return [gateTool(world), blameTool(world), briefTool(world), statusTool(world)];
@@ -211,7 +211,7 @@ function fields(properties: object, required: readonly string[] = []): object {
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** Errors for people come back as text. Bugs of Remand are thrown: the model cannot fix them. */
+/** Returns user errors as text. Bugs of Remand are thrown, because the model cannot fix them. */
 function guardTool(work: (input: Input, signal: AbortSignal) => Promise<ToolAnswer>): Tool["call"] {
   return async (input, signal) => {
     if (!isRecord(input)) return { isError: true, text: "the input must be an object" };
@@ -247,7 +247,7 @@ function listIn(input: Input, key: string): readonly string[] {
   throw wrong(`${key}: must be a list of texts`);
 }
 
-/** It becomes an argument of git's: what begins with a dash would be an option. */
+/** Reads a git ref. It is passed to git as an argument, where a leading dash would make it an option. */
 function refIn(input: Input, key: string): string | null {
   const text = textIn(input, key);
   if (text === null || /^[\w][\w./@^~{}+-]{0,200}$/.test(text)) return text;

@@ -108,7 +108,7 @@ function madeText({ roles, created, formerOwner, hasQueue, hasGuard }: MigratedR
 
 const many = (count: number, noun: string): string => `${count.toLocaleString("en")} ${plural(count, noun)}`;
 
-/** A line at most every second: a journal of a year takes a while. */
+/** Prints progress at most once per second: the journal of a year takes a while. */
 function progressOf(world: World): (what: string, copied: number, of: number) => void {
   let lastNoteAt = world.now();
   return (what, copied, of) => {

@@ -66,7 +66,7 @@ export async function startDashboard(world: World, options: Omit<Options, "open"
   });
 }
 
-/** Prints the address, and opens the browser where that is asked for. */
+/** Prints the address, and opens the browser if requested. */
 export async function announceDashboard(world: World, served: RunningServer, options: Options): Promise<void> {
   tell(world, served, options);
   if (options.open === true && !(await served.open()))

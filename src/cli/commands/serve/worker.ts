@@ -115,7 +115,7 @@ async function work(world: World, options: Options): Promise<ExitCode> {
   }
 }
 
-/** New stories, and new rules, come with the branch. An error there is reported once, and changes nothing. */
+/** Reads new stories and settings from the branch. An error in them is reported once, and changes nothing. */
 function branchReader(
   world: World,
   cloned: WorkerClone,
@@ -125,7 +125,7 @@ function branchReader(
   let hasMoved = false;
   let lastWrong = "";
   return async () => {
-    // Whatever goes wrong from here on, that it has moved is not forgotten.
+    // Set before the files are read: after an error, the next call reads them again.
     hasMoved = (await cloned.follow()) || hasMoved;
     if (!hasMoved) return "same";
     const { prepared, problems } = await prepareRun({ ...world, cwd: cloned.root }, [], options);
@@ -176,13 +176,13 @@ async function abandonWork(working: RunningWorker, plan: WorkPlan, why: string):
   return EXIT.failed;
 }
 
-/** Nothing is to be done any more: what still runs only closes its books. */
+/** How long a worker with nothing left to do may take to finish what still runs. */
 const SETTLED_MS = 10_000;
 
 interface StopSignals {
   readonly signal: AbortSignal;
   readonly asked: Promise<void>;
-  /** Told a second time: what runs gets no more time to end. */
+  /** Resolves on the second signal: running work gets no more time to end. */
   readonly askedAgain: Promise<void>;
   unhook(): void;
 }
@@ -242,7 +242,7 @@ function timesOf(options: Options) {
 }
 
 const DAY_MS = 86_400_000;
-/** Machines are started together, and the database may be the last one up. */
+/** Machines start together, and the database may be the last one up. */
 const OPEN_PATIENCE_MS = 30_000;
 
 function healthOf({ healthHost: host, healthPort }: Options): WorkPlan["health"] {

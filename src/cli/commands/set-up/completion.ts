@@ -34,11 +34,11 @@ interface Flag {
 
 interface CompletionWords {
   readonly commands: readonly { readonly name: string; readonly summary: string; readonly options: readonly Flag[] }[];
-  /** What can stand before a command. */
+  /** Options that may precede a command. */
   readonly options: readonly Flag[];
 }
 
-/** What the program itself knows: it cannot get out of step with what is completed. */
+/** Reads commands and options from the program itself, so that completion cannot get out of date. */
 function wordsOf(command: Command): CompletionWords {
   const program = command.parent ?? command;
   return {
@@ -54,12 +54,12 @@ function wordsOf(command: Command): CompletionWords {
 const flagsOf = ({ options }: Command): readonly Flag[] =>
   options.flatMap(({ long, description }) => (long == null ? [] : [{ flag: long, summary: description }]));
 
-/** Commands whose arguments are stories. Their names are the files of the stories' folder. */
+/** Commands whose arguments are story ids, completed from the file names in the folder `stories`. */
 const TAKE_STORIES = "run|status|show|diff|brief|rework|stop|resume|answer|gate";
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const flagWords = (options: readonly Flag[]): string => options.map(({ flag }) => flag).join(" ");
-/** zsh takes what stands after the first colon for the description. */
+/** zsh takes the text after the first colon as the description. */
 const describeWord = (word: string, summary: string): string =>
   quote(`${word.replaceAll(":", "\\:")}:${summary.replaceAll(":", "\\:")}`);
 const describedFlags = (options: readonly Flag[]): string =>

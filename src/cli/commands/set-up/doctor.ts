@@ -51,7 +51,7 @@ async function doctor(world: World, options: Options): Promise<ExitCode> {
   return probes.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
 }
 
-/** What a first attempt would meet: whether the checks start at all, and how they end before any work. */
+/** Probes what a first attempt would meet: whether the checks start, and how they end before any work. */
 async function runProbes(world: World, { config: file }: Options): Promise<readonly Probe[]> {
   const { config, policy } = await loadConfig(world, { config: file });
   if (config === null || policy === null || config.gates.checks.commands.length === 0) return [];
@@ -66,12 +66,12 @@ async function runProbes(world: World, { config: file }: Options): Promise<reado
   return [{ name: "checks at HEAD", ok: true, detail: summary, fix: "" }];
 }
 
-/** A fleet is looked at from anywhere: where there is no project, nothing is missing from it. */
+/** A fleet can be probed from any folder: where there is no project, no config is missing. */
 async function hasConfig(world: World, { config }: Options): Promise<boolean> {
   return config !== undefined || (await world.files.read(join(world.cwd, "remand.yaml"))) !== null;
 }
 
-/** Everything that is looked at. */
+/** Runs all probes. */
 export async function probesOf(world: World, file: string | undefined): Promise<readonly Probe[]> {
   const { config, policy, problems } = await loadConfig(world, { config: file });
   const [stories, found, unusable] = await Promise.all([
@@ -96,14 +96,14 @@ export async function probesOf(world: World, file: string | undefined): Promise<
   ];
 }
 
-/** Checks whose command does not exist, or whose tests do not load, found without running them. */
+/** Reports checks whose command does not exist, or whose tests do not load, without running them. */
 async function checkProbes(world: World, config: Config, policy: Policy): Promise<readonly Probe[]> {
   const plan = { config, policy, at: "commit", isRun: false, isLoaded: true } as const;
   const { problems } = await world.host.preflight(world.cwd, plan);
   return problems;
 }
 
-/** What runs elsewhere says nothing about the programs here. */
+/** If checks run in another environment, the programs on this machine do not matter. */
 function checksOf(config: Config | null): Parameters<World["host"]["probe"]>[2] {
   if (config === null || Object.keys(config.environments).length > 0)
     return { commands: [], env: config?.env ?? [], ...configIn(config) };
@@ -137,7 +137,7 @@ function fileProbe(name: string, problems: readonly Problem[], detail: string, h
 
 const NEED_COMMANDS = gatesThat(({ needs }) => needs !== null);
 
-/** Without a command such a gate proves nothing, and says so only when work is done already. */
+/** Reports a gate without a command: it proves nothing, and would report that only after the work. */
 function commandsProbe({ phases, gates, forge }: Config, name: GateName): Probe[] {
   const judges = Object.values(phases).some((list) => list !== false && list.includes(name));
   const commands = judges ? commandsFor(name, gates) : gates[name].commands;
@@ -170,12 +170,12 @@ function reviewersIn(policy: Policy): string[] {
   return gates.flatMap((gate) => rolesOfGate(policy, gate));
 }
 
-/** Each role that does a phase, or reviews one, needs an agent; for the others a person is asked. */
+/** The roles that work on a phase or review one, which need an agent; other roles fall back to a person. */
 const neededRoles = (config: Config, policy: Policy): string[] => [
   ...new Set([...policy.phases.map(({ phase }) => config.roles.phase[phase]), ...reviewersIn(policy)]),
 ];
 
-/** What is wrong with an agent's program is said once, with the roles that need it. */
+/** Reports a problem with an agent's program once, with all roles that need the program. */
 function withRoles(config: Config, needed: readonly string[], probe: Probe): Probe {
   const roles = needed.filter((role) => isProbeOf(config, role, probe));
   if (roles.length === 0) return probe;
@@ -212,7 +212,7 @@ function roleProbe(config: Config, role: string): Probe {
   return { name: `agent ${role}`, ok: false, detail: "no agent plays this role", fix };
 }
 
-/** Was this looked for because of the agent that plays the role? */
+/** Whether a probe was made because of the agent of this role. */
 function isProbeOf(config: Config, role: string, probe: Probe, seen: readonly string[] = []): boolean {
   const agent = Object.hasOwn(config.agents, role) ? config.agents[role] : undefined;
   if (agent === undefined || probe.program === undefined || seen.includes(role)) return false;
@@ -221,14 +221,14 @@ function isProbeOf(config: Config, role: string, probe: Probe, seen: readonly st
   return programFor(config, agent).some((each) => isDeepStrictEqual(each, probe.program));
 }
 
-/** The programs that the config would start, to be looked for. */
+/** The programs that the config would start. */
 function programsOf(config: Config): (string | AgentSpec)[] {
   const named = Object.values(config.agents).flatMap((agent) => programFor(config, agent));
-  // Roles that want the same are asked about once.
+  // Roles with the same program are probed once.
   return [...new Map(named.map((each) => [JSON.stringify(each), each])).values()];
 }
 
-/** The program of one agent; none where nothing can be looked for. */
+/** The program of one agent; empty where there is nothing to probe. */
 function programFor({ env }: Config, agent: Config["agents"][string]): (string | AgentSpec)[] {
   const { use = "command", command } = agent;
   const { probed, commandHint } = AGENT_CLIENTS[use];

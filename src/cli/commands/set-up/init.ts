@@ -62,7 +62,7 @@ export const command: CliCommand = {
   },
 };
 
-/** A client's files by themselves; with a preset, the config before them. */
+/** Installs a client's files; with a preset, writes the config first. */
 async function initSetups(world: World, options: Options, setups: readonly SetupName[]): Promise<void> {
   const spec: SetupSpec = { setups, isDry: options.dryRun === true, isRemoval: options.uninstall === true };
   if (options.preset !== undefined && (spec.isDry || spec.isRemoval))
@@ -91,7 +91,7 @@ async function init(world: World, options: Options): Promise<void> {
   const { preset, checks, agent } = await answersFor(ask, typed, found, installed ?? AGENT);
   const written = ["remand.yaml"];
   const gates = preset === "factory" ? await findFactoryGates(world, await ownCommands(world, found)) : [];
-  // What a later gate of the pipeline runs is not run with the tests too.
+  // Commands that a later gate of the pipeline runs are not also run with the tests.
   const later = new Set(gates.flatMap(({ commands }) => commands));
   const own = checks.filter((check) => !later.has(check));
   await world.files.write(config, configText({ preset, checks: own, agent }, gates));
@@ -116,7 +116,7 @@ async function init(world: World, options: Options): Promise<void> {
   world.err(`remand: next: look in remand.yaml who ${who}, then remand doctor, then remand run${first}\n`);
 }
 
-/** How the project itself is told to lint, check types and run a tool. */
+/** The project's own commands for linting, type checks and running a tool. */
 async function ownCommands(world: World, { tools }: DetectedProject): Promise<ProjectCommands> {
   const root = tools.filter(({ folder }) => folder === ".");
   const checks = root.flatMap(({ lint, types }) => [lint, types].filter((each) => each !== null));
@@ -124,8 +124,8 @@ async function ownCommands(world: World, { tools }: DetectedProject): Promise<Pr
 }
 
 /**
- * A virtual environment that git does not ignore would count as part of the work. Newer tools put this file into each
- * that they make; older ones leave it to the project.
+ * Adds ignore files to virtual environments. One that git does not ignore would count as part of the work. Newer tools
+ * write this file into each environment that they create; older ones leave it to the project.
  */
 async function ignoreEnvironments({ files, cwd }: World, checks: readonly string[]): Promise<readonly string[]> {
   const used = new Set(checks.flatMap((check) => /^(\.?v?env)\/bin\//.exec(check)?.[1] ?? []));
@@ -141,7 +141,7 @@ async function ignoreEnvironments({ files, cwd }: World, checks: readonly string
   return written;
 }
 
-/** What was found, for a person who is about to be asked about it. */
+/** Describes what was detected, before the person is asked about it. */
 function foundText({ tools }: DetectedProject, installed: string | null): string {
   const lines = tools.flatMap(({ folder, stack, packages, test, lint, types }) => [
     `remand: found ${stack}${folder === "." ? "" : ` in ${folder}`}${packages === null ? "" : `, a monorepo: ${packages}`}`,
@@ -153,7 +153,7 @@ function foundText({ tools }: DetectedProject, installed: string | null): string
   return [...lines, ...agent].map((line) => `${line}\n`).join("");
 }
 
-/** The first client that can be started here. */
+/** The first supported client that is installed here. */
 async function installedClient(world: World): Promise<string | null> {
   const at = readerOf(world);
   for (const name of CLIENT_PROGRAMS)
@@ -174,13 +174,13 @@ const joinWords = (words: readonly string[]): string => `${words.slice(0, -1).jo
 
 interface Answers {
   readonly preset: PresetName;
-  /** The commands that judge a change. */
+  /** The commands that check a change. */
   readonly checks: readonly string[];
-  /** The command that is the developer. */
+  /** The command that starts the developer agent. */
   readonly agent: string;
 }
 
-/** Three questions at most, each with an answer that Enter gives. */
+/** Asks at most three questions; Enter accepts the suggested answer of each. */
 async function answersFor(
   ask: World["ask"],
   typed: PresetName | null,
@@ -208,7 +208,7 @@ async function answersFor(
 
 const AGENT = CLIENT_PROGRAMS[0]!;
 
-/** A command as a value of YAML: plain where that is safe, else quoted. JSON is YAML. */
+/** Writes a command as a YAML value: plain where that is safe, else quoted as JSON, which YAML includes. */
 const scalar = (text: string): string =>
   /^[\w./][\w ./=@+-]*$/.test(text) && !/^(?:true|false|null|yes|no|on|off|y|n|[\d.e+-]+)$/i.test(text)
     ? text
@@ -230,11 +230,11 @@ ${checks.length === 0 ? NO_CHECK : `    commands:\n${checks.map((check) => `    
 const agentText = (agent: string): string =>
   isClientProgram(agent) ? `{ use: ${agent} }` : `{ use: command, command: ${scalar(agent)} }`;
 
-/** Named, so that no attempt is spent on finding out that the developer stands in for the pair. */
+/** The pair has its own entry, so that no attempt is spent before the developer replaces it. */
 const pairText = (agent: string): string =>
   `  # Writes the test first, then the code; the developer has what is left, such as a broken CI configuration.\n  tdd-pair: ${agentText(agent)}\n`;
 
-/** The gates that can run here, where those of the preset cannot all run. */
+/** The gates that can run here; empty if those of the preset can all run. */
 function phasesText(found: readonly FoundGate[]): string {
   if (found.every(({ commands }) => commands.length > 0)) return "";
   return `phases:\n  # The preset's gates that this project can run now; gates below says what is missing for the others.\n  implement: [${factoryPhases(found).join(", ")}]\n`;
@@ -257,7 +257,7 @@ function reviewersText(preset: PresetName): string {
   return `  # Who judges it. They may only read, and end with a verdict; another model than the developer's sees more.\n${lines.join("")}`;
 }
 
-/** A task that every project can use, that any agent can do, and that breaks nothing. */
+/** A task that fits every project, that any agent can do, and that breaks nothing. */
 function sampleStory(check: string | null): string {
   const command = check === null ? "the command that runs the tests" : `\`${check}\``;
   return `---

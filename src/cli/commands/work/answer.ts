@@ -101,8 +101,8 @@ async function pickOrRefuse(world: World, options: Options): Promise<void> {
 }
 
 /**
- * Lets the person at the terminal pick a question and an answer; `false` where there is no terminal. With `only`: of
- * this story, or of the whole run.
+ * Lets the person at the terminal pick a question and an answer; `false` where there is no terminal. With `only`: a
+ * question of this story, or of the whole run.
  */
 export async function answerByPicker(world: World, only: StoryId | null = null): Promise<boolean> {
   const { keyboard } = world;
@@ -134,7 +134,7 @@ export async function answerByPicker(world: World, only: StoryId | null = null):
   return true;
 }
 
-/** One answer for all questions of a cause. Every one is checked before the first is given. */
+/** Gives the same answer to all questions of a cause. All of them are validated before the first one is appended. */
 async function answerAll(
   world: World,
   verb: string | undefined,
@@ -204,7 +204,7 @@ async function undo(world: World, about: string, verb: string | undefined, optio
     Promise.resolve(undoSubject(run, states, about)),
   );
   await world.host.appendEvents(world.cwd, story, [{ type: "answer.undone", by }]);
-  // Between the look and the word an engine may have begun; then the word came too late, and that is said.
+  // An engine may have started work since the check above; then the undo came too late, which is reported.
   const lines = await withStories(world, [story], (view) => collectLines(view.lines(story)));
   if (!isLastUndoHeard(lines)) throw tooLate(story, "work on it has just started");
   if (options.json === true)
@@ -231,7 +231,7 @@ const EFFECTS: { readonly [V in AnswerVerb]?: string } = {
   dismiss: "says dismiss. The story has ended as dismissed.",
 };
 
-/** What was typed, each word checked against what there is. */
+/** Builds the answer from the typed words, and validates each of them. */
 function words({ escalation }: AnswerSubject, verb: AnswerVerb, by: string, options: Options): AnswerInput {
   const gate = options.gate === undefined ? undefined : wordOf("a gate", options.gate, GATES);
   const asked = escalation?.reason.type === "budget" ? escalation.reason.budget : undefined;

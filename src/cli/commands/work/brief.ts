@@ -8,7 +8,7 @@ import { EXIT, type CliCommand, type World } from "../../../app/command.ts";
 import { keptBrief } from "../../kept-brief.ts";
 import { numberOf } from "../../../app/option-values.ts";
 
-/** `remand brief`: the text that goes back to an agent, from a document that any orchestrator can write. */
+/** `remand brief`: writes the text that goes back to an agent, from a document that any orchestrator can produce. */
 export const command: CliCommand = {
   name: "brief",
   summary: "write the brief that goes back to an agent",
@@ -49,7 +49,7 @@ const EXAMPLES = `Examples:
   my-orchestrator context | remand brief --from - --max-chars 20000 --json
 `;
 
-/** What was sent, to the byte. */
+/** Prints a stored brief exactly as it was sent. */
 async function printKept(story: string, options: Options, world: World): Promise<void> {
   if (options.from !== undefined) {
     throw new RemandError("usage", "a brief is of a story or from a document, not both", "Leave one of the two out.");

@@ -70,11 +70,11 @@ async function demo(world: World, options: Options): Promise<ExitCode> {
   return exit;
 }
 
-/** The engine keeps watching beside the dashboard, so that an answer in the browser is taken up at once. */
+/** Keeps the engine watching next to the dashboard, so that an answer in the browser takes effect at once. */
 async function demoInBrowser(world: World, options: Options): Promise<ExitCode> {
   const there = await demoProject(world, { ...DEMO_FILES, ...QUESTION_FILES });
   const { plan, asked, folder, reread } = await demoPlan(there);
-  // A new machine may not know a name yet, and nothing of the demo is kept.
+  // A new machine may have no user name configured, and the demo keeps nothing.
   const by = await personOf(there, undefined).catch(() => "you");
   const served = await startDashboard(there, { port: options.port, by });
   try {
@@ -83,7 +83,7 @@ async function demoInBrowser(world: World, options: Options): Promise<ExitCode> 
     await announceDashboard(there, served, { port: options.port, open: true });
     const watch = { folder, reread };
     const { exit } = await runEngine(there, plan, asked, { reporter: options.reporter, by: "remand demo", watch });
-    // Ctrl-C is the only way to end it.
+    // The demo in the browser ends only by Ctrl-C.
     return exit === EXIT.interrupted ? EXIT.ok : exit;
   } finally {
     await served.close();
@@ -105,13 +105,15 @@ async function demoPlan(there: World) {
   return { plan, asked: stories.map(({ id }) => id), folder, reread: () => loadStories(there, folder) };
 }
 
-/** The parts of a brief with these names: each begins with its name and ends at a gap, or before the next. */
+/**
+ * The parts of a brief with these names. Each starts at its name and ends at an empty line, or before the next part.
+ */
 function excerpt(text: string, names: readonly string[]): string[] {
   const lines = text.trimEnd().split("\n");
   const parts = names.flatMap((name) => {
     const from = lines.findIndex((line) => line.startsWith(name));
     if (from === -1) return [];
-    // Below a heading there is a gap before anything is said.
+    // A heading is followed by an empty line before its text.
     const gap = name.startsWith("#") ? 1 : 0;
     const [head, ...rest] = [lines[from]!, ...lines.slice(from + 1 + gap)];
     const end = rest.findIndex((line) => line === "" || line.startsWith("**"));
@@ -121,7 +123,7 @@ function excerpt(text: string, names: readonly string[]): string[] {
   return parts.map((line) => (line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line));
 }
 
-/** By attempt: what its brief says in short. */
+/** The parts to print from the brief of each attempt. */
 const WENT_BACK: readonly (readonly [attempt: number, parts: readonly string[]])[] = [
   [2, ["**Gate:**", "**Result:**", "**Failing evidence:**", "**Constraint:**"]],
   [3, ["### Issues Found", "### Required Fixes"]],
@@ -130,7 +132,7 @@ const LONGEST = 116;
 const MOST_LINES = 6;
 
 function nextSteps({ cwd, env }: World): readonly (readonly [typed: string, why: string])[] {
-  // Started by npx or npm run, the program is on the path of this process alone.
+  // Started by npx or npm run, the program is only on the PATH of this process.
   const isByNpm = env["npm_command"] !== undefined;
   return [
     ...(isByNpm ? [[`alias remand='node ${process.argv[1]}'`, ""] as const] : []),

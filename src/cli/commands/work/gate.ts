@@ -103,7 +103,7 @@ async function gate(world: World, typed: readonly string[], options: Options): P
     }),
   );
   if (interrupt !== null) return INTERRUPTED[interrupt];
-  // No person has answered for what an attempt wrote.
+  // No person has reviewed the commit of an attempt, so contested tests must not pass here.
   const isStrict = options.strict === true || seen.judged.attemptOf !== undefined;
   const report = isStrict ? strictReport(seen) : seen;
   await tell(world, report, format, fields, options.output);
@@ -116,7 +116,7 @@ function formatOf(world: World, { format, json, output }: Options): GateFormat {
   return output === undefined ? shownFormat(world) : byEnding(output);
 }
 
-/** On GitHub a person reads the annotations. */
+/** On GitHub, people read annotations. */
 const shownFormat = (world: World): GateFormat => (world.env["GITHUB_ACTIONS"] === "true" ? "github" : "text");
 
 function byEnding(file: string): GateFormat {
@@ -146,7 +146,7 @@ async function tell(
   world.err(`remand: wrote ${output} (${format}, ${countText(findingsIn(report), "finding")})\n`);
 }
 
-/** GitHub shows this file on the page of the run, below what other steps wrote into it. */
+/** Appends to the file that GitHub shows on the page of the run, where other steps may have written before. */
 async function addSummary(world: World, report: GateReport): Promise<void> {
   const file = world.env["GITHUB_STEP_SUMMARY"];
   if (world.env["GITHUB_ACTIONS"] !== "true" || file === undefined || file === "") return;

@@ -159,14 +159,16 @@ async function loop(world: World, agent: readonly string[], options: Options): P
   return exit;
 }
 
-/** A continued loop keeps the rules it started with, except for new exclusions. */
+/** A continued loop keeps the policy it started with, except for newly excluded tests. */
 async function excludeFromNowOn(world: World, { story, policy }: StoryState, now: Policy, by: string): Promise<void> {
   if (policy === null || now.knownFailures === undefined) return;
   const applied = { ...policy, knownFailures: now.knownFailures };
   await world.host.appendEvents(world.cwd, story.id, [{ type: "policy.applied", policy: applied, by }]);
 }
 
-/** A loop keeps the license that it began with; more is a person's answer, whether it asks or not. */
+/**
+ * A loop keeps the license that it started with. More is added as a person's answer, with or without an open question.
+ */
 async function allowFromNowOn(
   world: World,
   { story, licensed = [], escalation }: StoryState,
@@ -212,7 +214,7 @@ async function goalText(world: World, typed: string): Promise<string> {
   return text;
 }
 
-/** An ended loop is not run again by accident; an open one continues, with a message. */
+/** An ended loop does not run again by accident; an open one continues, with a message. */
 function alreadyOver(world: World, state: StoryState): ExitCode | null {
   const { id } = state.story;
   const before = state.attempts.length;
@@ -231,7 +233,7 @@ function alreadyOver(world: World, state: StoryState): ExitCode | null {
 
 function sayNext(world: World, run: RunState, id: StoryId, place: "in-place" | "worktrees"): void {
   const state: StoryState | undefined = lookup(run.stories, id, byText);
-  // What is in a worktree has not come to the checkout yet: there is nothing to take back, and something to fetch.
+  // Work in a worktree is not in the checkout yet: the user merges it instead of undoing it.
   const next = place === "in-place" ? "to take it back: remand loop --undo" : `to take it over: git merge remand/${id}`;
   if (state?.ending?.how === "accepted") world.err(`remand: what was changed: remand diff ${id}   ${next}\n`);
   if (state?.escalation != null)
@@ -253,7 +255,7 @@ async function undo(world: World, options: Options): Promise<ExitCode> {
   let submodules: readonly string[];
   try {
     submodules = await engine.undo(id);
-    // The journal must know that what was judged is not what is there any more.
+    // The journal must record that the files differ from the tree that was judged.
     await engine.tell(id, [{ type: "tree.restored", ...before }]);
   } finally {
     await engine.close();
@@ -269,8 +271,8 @@ async function loopToUndo(world: World, run: RunState, options: Options): Promis
 }
 
 /**
- * Settings that make an agent the developer: one of the project's config by its role, with its role file and the
- * variables that the project's agents see; or a client by its own name.
+ * The settings that make `name` the developer: an agent of the project's config, with its role file and the variables
+ * that agents of the project see; or a client by its own name.
  */
 export async function namedAgent(
   checkout: Checkout,
@@ -284,7 +286,7 @@ export async function namedAgent(
     const usual = join(".claude", "agents", `${name}.md`);
     const hasFile = agent.file !== undefined || (await checkout.files.read(join(checkout.cwd, usual))) !== null;
     const file = hasFile ? { file: agent.file ?? usual } : {};
-    // JSON is YAML: quoted so, a command may hold any character.
+    // JSON is YAML; with quotes, a command may contain any character.
     return [`agents.developer=${JSON.stringify({ ...agent, ...file })}`, `env=${JSON.stringify(config.env)}`];
   }
   if (isClientProgram(name)) return [`agents.developer.use=${name}`];

@@ -48,7 +48,7 @@ async function rework(world: World, typed: string, options: Options): Promise<vo
   const { id, answer } = await withJournal(world, (view) => {
     const state = storyOf(view.state, typed);
     const { story, ending, policy } = state;
-    // Accepted work may be wanted otherwise after all; what was given up is another matter, as is what we never did.
+    // A person may want changes to accepted work. Abandoned work, and work that never had a policy, cannot be reworked.
     if (ending !== null && (ending.how !== "accepted" || policy === null))
       throw new RemandError("usage", `${story.id} is over: ${ending.how}`, "Write a new story for what is missing.");
     if (policy === null)

@@ -101,7 +101,7 @@ async function run(world: World, typed: readonly string[], options: Options): Pr
   return exit;
 }
 
-/** A run that would do nothing must not look like work that was accepted. */
+/** The error for a run with nothing to do, which must not look like accepted work. */
 async function nothingToRun(world: World, folder: string, stories: readonly Story[]): Promise<RemandError> {
   const [first] = stories;
   const probes = await world.host.probe(world.cwd, [], { commands: [], env: [] });
@@ -120,7 +120,9 @@ async function nothingToRun(world: World, folder: string, stories: readonly Stor
   );
 }
 
-/** How the stories are read again. The config holds as it was at the start: stories keep the rules they began with. */
+/**
+ * How a watching run reads the stories again. The config is not read again: stories keep the policy they started with.
+ */
 function watchOptions(
   world: World,
   typed: readonly string[],
@@ -138,7 +140,7 @@ function watchOptions(
         asked.push(...prepared.asked.filter((id) => !asked.includes(id)));
         return { stories: prepared.stories };
       }
-      // The same mistake, seen again because another file changed, is said once.
+      // The same problem, seen again because another file changed, is reported once.
       const text = problems.map((problem) => `${problemText(problem, world)}\n`).join("");
       const wrong = text === said ? "" : text;
       said = text;
@@ -178,7 +180,7 @@ async function printPlan(
   return EXIT.ok;
 }
 
-/** What a run would do, for people: the order, the phases with their gates, the limits. */
+/** Describes what a run would do: the order, the phases with their gates, the limits. */
 export function planText(config: Config, policy: Policy, stories: readonly Story[], run: RunState | null): string {
   const ordered = startOrder(stories);
   const width = Math.max(0, ...ordered.map(({ id }) => id.length));

@@ -49,7 +49,7 @@ async function stop(world: World, typed: readonly string[], options: Options): P
       world.cwd,
       open.map(({ story }) => ({ stream: story.id, events: [event] })),
     );
-  // What an engine that is gone had started does not run any more.
+  // If the engine is gone, the work that it had started does not run any more.
   const busy = open.filter(({ running }) => running !== null && engine !== "gone").map(({ story }) => story.id);
   const held = open.map(({ story }) => story.id);
   if (options.json === true)
@@ -70,7 +70,7 @@ const RESUME_EXAMPLES = `Examples:
 A running engine continues at once; otherwise remand run does. remand stop pauses a story.
 `;
 
-/** The other half of `remand stop`. */
+/** `remand resume`: the counterpart of `remand stop`. */
 export const resumeCommand: CliCommand = {
   name: "resume",
   summary: "resume paused stories",

@@ -10,8 +10,8 @@ import type { RoleRegistry } from "../ports/agent.ts";
 import { inTurn } from "../gates/review/ask-reviewer.ts";
 
 /**
- * The policy as far as it can be carried out here. What cannot be done at all is refused before anything starts,
- * with the setting that helps.
+ * Returns the policy as it can be carried out here. A policy that cannot work is refused before anything starts, with
+ * the setting that helps.
  */
 export function ablePolicy(
   policy: Policy,
@@ -26,7 +26,7 @@ export function ablePolicy(
       `nothing here can run ${missing.map((gate) => `the ${gate} gate`).join(" or ")} yet`,
       `Leave it out for now: remand run --set 'phases.implement=[integrity, checks]', or the same in remand.yaml.`,
     );
-  // An agent would work, and be paid, for a gate that then has nothing to judge by.
+  // Otherwise an agent would be paid for work that this gate has no way to judge.
   const bare = [...planned].find((gate) => isWithoutCommands(gate, config.gates, config.forge.use !== "none"));
   if (bare !== undefined) throw noCommand(policy, bare);
   if (policy.deliver !== "branch" && !canDeliver)
@@ -52,7 +52,7 @@ function noCommand({ phases }: Policy, gate: GateName): RemandError {
 
 const ORACLES = gatesThat(({ reviewer }) => reviewer === "oracle");
 
-/** Every gate that asks a reviewer must have one; this is checked before the work is paid for. */
+/** Throws if a gate that asks a reviewer has none. Called before an agent is paid. */
 export async function assertReviewers(
   policy: Policy,
   roleRegistry: RoleRegistry,

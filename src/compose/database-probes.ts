@@ -11,7 +11,10 @@ import {
   examineDatabase,
 } from "../adapters/postgres/examine.ts";
 
-/** A fleet's database: can it be reached, is it ours and of our version, and are workers alive? Nothing is changed. */
+/**
+ * Probes a fleet's database: can it be reached, does it have Remand's tables in a supported version, and are workers
+ * alive? Changes nothing.
+ */
 export async function databaseProbes(db: string): Promise<readonly Probe[]> {
   try {
     const examined = await examineDatabase(db);
@@ -30,7 +33,7 @@ export async function databaseProbes(db: string): Promise<readonly Probe[]> {
 function serverProbe({ where, server }: DatabaseReport): Probe {
   const { version, isEncrypted, isReplica } = server;
   const detail = `${where}, PostgreSQL ${version}, ${isEncrypted ? "with" : "without"} TLS`;
-  // Since 10 the first number alone is the major version.
+  // Since version 10, the first number alone is the major version.
   if (Number.parseInt(version, 10) < LEAST_MAJOR)
     return problem("database", detail, `Use PostgreSQL ${LEAST_MAJOR} or newer.`);
   if (!isReplica) return well("database", detail);
@@ -84,7 +87,7 @@ function ourTables({ version, newest, lines }: TablesState & { state: "ours" }):
   return well("fleet's journal", detail);
 }
 
-/** Each says so once a second; after so long without a word others take its place. */
+/** Workers send a heartbeat every second; after this long without one, others replace them. */
 const SILENT_MS = 3500;
 
 function workersProbe({ workers }: DatabaseReport): Probe[] {
@@ -119,7 +122,7 @@ const problem = (name: string, detail: string, fix: string): Probe => ({ name, o
 
 const SEPARATE = "remand migrate --no-move --to <address>, as an administrator";
 
-/** Which roles a fleet's database has, and what the connected user may do with the journal. */
+/** The roles of a fleet's database, and what the connected user may do with the journal. */
 function rightsProbes(rights: RightsReport): readonly Probe[] {
   return [rolesProbe(rights), userProbe(rights)];
 }

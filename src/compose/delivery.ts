@@ -27,11 +27,11 @@ interface DeliveryParts {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly python: OwnPython;
   readonly sandboxes: Sandboxes;
-  /** How things were before an agent worked. */
+  /** The state before an agent worked. */
   readonly start: WorkStarter;
 }
 
-/** What puts work where it is wanted. */
+/** Creates the adapters that deliver work. */
 export async function deliveryOf(
   config: Config,
   parts: DeliveryParts,
@@ -43,7 +43,7 @@ export async function deliveryOf(
     fix === undefined
       ? null
       : async (path, { signal, onOutput }) => {
-          // What it says does not matter: the run that failed is judged again.
+          // Its exit code does not matter: the CI run is judged again.
           await runProcess(
             {
               command: fix,
@@ -82,7 +82,7 @@ async function forgeOf({ forge }: Config, { root, clock, env }: DeliveryParts): 
   return createGithubForge({ api: forge.api, token: env[forge.tokenFrom] ?? null, repository, clock });
 }
 
-/** The last two parts of `git@host:owner/name.git`, `https://host/owner/name`, `/somewhere/owner/name.git`. */
+/** Reads the last two parts of `git@host:owner/name.git`, `https://host/owner/name`, `/somewhere/owner/name.git`. */
 export function repositoryIn(address: string | null): string | null {
   const path = (address ?? "").replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*|^[^/:]+:/i, "/");
   const [, owner, name] = /\/([\w.-]+)\/([\w.-]+?)(?:\.git)?\/?$/.exec(path) ?? [];
@@ -124,7 +124,7 @@ export function prCommentPoller(
     poll,
     keepPolling: (onNew) => {
       const stop = new AbortController();
-      // An error of the journal is reported by its next use.
+      // A journal error is reported by the next use of the journal.
       pollAgain(onNew, stop.signal).catch(onNew);
       return () => stop.abort();
     },

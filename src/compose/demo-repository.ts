@@ -5,7 +5,7 @@ import { RemandError } from "../core/events/error.ts";
 import { allowedEnvironment } from "../adapters/process/environment.ts";
 import { runProcess } from "../adapters/process/run-process.ts";
 
-/** A new repository in a new folder, with these files committed. */
+/** Creates a repository in a new folder, with these files committed. */
 export async function demoRepository(files: Readonly<Record<string, string>>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "remand-demo-"));
   for (const [path, text] of Object.entries(files)) {

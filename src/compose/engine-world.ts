@@ -32,7 +32,7 @@ import type { WorkspaceLocations } from "./workspaces.ts";
 import type { Sandboxes } from "../adapters/sandbox/open-sandboxes.ts";
 import { levelText } from "../core/events/isolation.ts";
 
-/** What is one thing on one machine, and another in a fleet. */
+/** The parts that differ between one machine and a fleet. */
 export interface WorldParts extends WorkspaceLocations {
   readonly journal: Journal;
   readonly outbox: Outbox;
@@ -40,23 +40,23 @@ export interface WorldParts extends WorkspaceLocations {
   readonly telemetry: Pick<Telemetry, "roleRegistry">;
   readonly receipts: Receipts;
   readonly sandboxes: Sandboxes;
-  /** The name of the worker, where there are several. */
+  /** The name of the worker, if there are several. */
   readonly host?: string;
-  /** Holds the agents that outlive the engine; absent: none does. */
+  /** Runs the agents that outlive the engine; absent: no agent does. */
   readonly agentRuns?: SupervisedAgents | undefined;
 }
 
 interface LocalWorld {
   readonly world: EngineWorld;
-  /** The plan's policy, as far as it can be carried out with that. */
+  /** The plan's policy, as far as this world can carry it out. */
   readonly policy: Policy;
-  /** A queue is over when its drive is; the next drive needs another. */
+  /** Creates a queue. A queue ends with its drive, so each drive needs a new one. */
   queue(): EngineWorld["queue"];
 }
 
 const nonce = (): string => randomBytes(12).toString("hex");
 
-/** Everything that the engine of one checkout works with. */
+/** Creates everything that the engine of one checkout works with. */
 export async function engineWorld(
   root: string,
   plan: RunPlan,
@@ -107,7 +107,10 @@ export async function engineWorld(
   return { world, policy, queue };
 }
 
-/** What failed in another environment, or on a forge, cannot be run again here; it is read, and not proven. */
+/**
+ * Failures in other environments or on a forge cannot be run again here, so blame only ranks their suspects, without
+ * experiments.
+ */
 export function createBlameSearch(
   { blame, environments, gates, forge }: Config,
   experimentRunner: ExperimentRunner,
@@ -135,7 +138,7 @@ export function knownFlakes(journal: Pick<Journal, "read">): () => Promise<reado
     }
   };
   return async () => {
-    // One after the other: two at once would count a line twice.
+    // One read after the other: two at once would count a line twice.
     turn = turn.then(readOn, readOn);
     await turn;
     return [...known.values()];

@@ -22,10 +22,10 @@ import { assertAuthority, speakerIn } from "./journal/author.ts";
 
 type EnvVariables = Readonly<Record<string, string | undefined>>;
 
-/** Which hidden files a run uses: those of a folder, none, or (absent) those that are kept for the project. */
+/** Which hidden files a run uses: those of a folder, none, or (absent) those that are stored for the project. */
 export type HiddenSource = { readonly folder: string } | "none" | undefined;
 
-/** What a sandbox keeps from programs because files are hidden; `null`: none are. */
+/** What a sandbox withholds from programs because files are hidden; `null`: no files are. */
 export async function hiddenInSandbox(
   root: string,
   source: HiddenSource,
@@ -43,7 +43,9 @@ export async function hiddenInSandbox(
   };
 }
 
-/** What the checks gate runs hidden checks with; `null`: there are none. Throws where an agent would see the files. */
+/**
+ * What the checks gate needs to run hidden checks; `null`: there are none. Throws where an agent would see the files.
+ */
 export async function hiddenPartsOf(
   root: string,
   {
@@ -72,7 +74,7 @@ export async function hiddenPartsOf(
   return partsOf(files, sandboxes);
 }
 
-/** The same for a look at the work without an engine: what is missing is said, and stops nothing. */
+/** The same for `remand gate`, without an engine: missing parts are reported and stop nothing. */
 export async function hiddenPartsForGate(
   root: string,
   config: Pick<Config, "gates">,
@@ -137,7 +139,7 @@ function notHidden(left: readonly string[]): RemandError {
 
 const MOST_NAMED = 8;
 
-/** Hides files of the project, shows what is hidden, or drops copies. A process that an engine started may not. */
+/** Hides files of the project, lists hidden files, or deletes copies. Refuses a process that an engine started. */
 export async function hide(root: string, plan: HidePlan, env: EnvVariables): Promise<HideReport> {
   assertAuthority(await speakerIn(root, env), []);
   const folder = await hiddenFolder(userStateFolder(env), root);

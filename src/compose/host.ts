@@ -7,9 +7,9 @@ import { learnVariables, ownRedactor } from "../adapters/process/own-secrets.ts"
 import { stateFolder } from "./state-folder.ts";
 
 /**
- * The real engine and journal of a checkout, for the commands and for the library. Each part is loaded on
- * first use: showing the stories' status needs no git, gates or agents. `db`: looks at the journal in
- * that database, and not at the checkout's own.
+ * Creates the host for commands and the library: the real engine and journal of a checkout. Each part is loaded on
+ * first use: showing the status of stories needs no git, gates or agents. `db`: uses the journal in that database
+ * instead of the checkout's own.
  */
 export function createHost(env: Readonly<Record<string, string | undefined>>, db: string | null = null): Host {
   learnVariables(env);
@@ -73,7 +73,7 @@ async function appendEach(
   await tellEach(root, db, streams, await speakerIn(root, env), env);
 }
 
-/** Offers tools to the program that started this one, until the input ends. */
+/** Offers MCP tools to the program that started this one, until the input ends. */
 async function offer(
   tools: readonly Tool[],
   { version, signal }: { readonly version: string; readonly signal: AbortSignal },

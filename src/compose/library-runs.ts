@@ -47,7 +47,7 @@ export async function runLoop(options: LoopOptions): Promise<RunResult> {
   if (config === null || policy === null) throw problemsError("config-invalid", problems);
   const seen = await seenLoops(around, options.newJournal);
   const { id, known } = chosenLoop(seen, spec, fresh);
-  // A loop that has ended is not run again by accident.
+  // A loop that has ended does not run again by accident.
   if (seen !== null && known !== null && known.ending !== null) return resultOf(seen.run, [id], false);
   const plan = {
     config,
@@ -125,11 +125,11 @@ async function driven(
 }
 
 function resultOf(folded: RunState, asked: readonly StoryId[], interrupted: boolean): RunResult {
-  // A journal of an older version may hold secrets.
+  // A journal of an older version may contain secrets.
   const state = ownRedactor().fields(folded);
   const exitCode = exitCodeOf(state, asked);
   return {
-    // A signal that came too late to stop anything has changed nothing.
+    // A signal that came too late to stop anything does not change the exit code.
     exitCode: interrupted && exitCode === EXIT.running ? EXIT.interrupted : exitCode,
     stories: boardRows(state, asked).map((row) => ({
       ...row,

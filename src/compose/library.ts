@@ -15,72 +15,77 @@ import type { BoardRow } from "../views/board/board.ts";
 import type { WrittenBrief } from "../write/briefs/brief.ts";
 
 /*
- * What other programs may ask of Remand: what its own commands ask. Whatever a function needs is loaded when it is
- * called, so that importing the package costs little and does nothing.
+ * The API for other programs, which offers what Remand's own commands use. Each function loads what it needs when it is
+ * called, so that importing the package is cheap and has no side effects.
  */
 
 /** Options of all functions that run the engine. The callbacks are a `Watcher`'s; they change nothing. */
 interface WatchedOptions extends Partial<Watcher> {
   /** The checkout's folder. */
   readonly root: string;
-  /** Ends the run cleanly. The next call continues it. */
+  /** Stops the run cleanly. The next call continues it. */
   readonly signal?: AbortSignal;
-  /** In whose name paused stories resume. */
+  /** The person in whose name paused stories resume. */
   readonly by?: string;
-  /** Where the journal is missing or was changed: keep the old file, and start a new one that records the loss. */
+  /** If the journal is missing or was changed: keep the old file, and start a new one that records the loss. */
   readonly newJournal?: boolean;
-  /** Something about the checkout that a person should know, and that stops nothing. */
+  /** Reports something about the checkout that a person should know and that stops nothing. */
   onNotice?(text: string): void;
-  /** Where agents and checks get their variables from; without it, the process's own environment. */
+  /** The variables for agents and checks; absent: the process's own environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface LoopOptions extends WatchedOptions {
-  /** What the agent is to do; without it, to make the check pass. */
+  /** The task for the agent; absent: to make the check pass. */
   readonly goal?: string;
-  /** The command, of the shell, that says whether it is done. */
+  /** The shell command that decides whether the task is done. */
   readonly check: string;
-  /** A program and its arguments, which gets its prompt on its standard input; or an agent of the caller's own. */
+  /** A program and its arguments, which reads its prompt from its standard input; or an agent of the caller's own. */
   readonly agent: readonly string[] | Agent;
   readonly limits?: {
-    /** Attempts at most. */
+    /** The maximum number of attempts. */
     readonly iterations?: number;
     readonly costUsd?: number;
-    /** Such as `30m`. */
+    /** For example `30m`. */
     readonly time?: string;
   };
-  /** Existing tests that the agent may change: names, files or patterns. Read when the loop begins. */
+  /** Existing tests that the agent may change: names, files or patterns. Read when the loop starts. */
   readonly testsMayChange?: readonly string[];
-  /** A folder with files that the agent never sees, by their paths in the project: with them the check must pass too. */
+  /**
+   * A folder with files that the agent never sees, by their paths in the project: the check must also pass with them.
+   */
   readonly hidden?: string;
-  /** Any other value of the config, as `path=value`. */
+  /** Other values of the config, as `path=value`. */
   readonly set?: readonly string[];
-  /** Start over, even if this loop has been run before. */
+  /** Start over, even if this loop ran before. */
   readonly fresh?: boolean;
-  /** Work in a worktree of its own instead of in `root` itself. */
+  /** Work in a worktree instead of in `root` itself. */
   readonly worktree?: boolean;
 }
 
 export interface RunOptions extends WatchedOptions {
-  /** Ids of the stories to work on, with those they depend on; without it, all that are ready. */
+  /** Ids of the stories to work on, with those they depend on; absent: all that are ready. */
   readonly stories?: readonly string[];
   /** The project's config: a file instead of `remand.yaml`, or a value. */
   readonly config?: string | ConfigPart;
   readonly set?: readonly string[];
-  /** Agents of the caller's own, by the role they play: they go before those of the config. */
+  /** Agents of the caller's own, by role; they take precedence over those of the config. */
   readonly agents?: Readonly<Record<string, Agent>>;
 }
 
 export interface RunResult {
-  /** As the command would end: 0 accepted, 3 rejected, 4 a person must act, 5 a budget, 130 the signal said stop. */
+  /**
+   * The exit code of the command: 0 accepted, 3 rejected, 4 a person must act, 5 a budget is used up, 130 aborted by
+   * the signal.
+   */
   readonly exitCode: ExitCode;
   readonly stories: readonly StoryResult[];
-  /** Everything that is known, as the journal's events give it. */
+  /** The full state, folded from the journal. */
   readonly state: RunState;
 }
 
 export interface StoryResult extends BoardRow {
-  /** What only a person can answer, where it waits for that. */
+  /** The open question that only a person can answer. */
   readonly question: Escalation | null;
 }
 
@@ -98,33 +103,33 @@ export interface GateOptions extends Pick<
   RunOptions,
   "root" | "config" | "set" | "env" | "agents" | "signal" | "onNotice"
 > {
-  /** Names of gates (without them: those of the config), and of one story at most. */
+  /** Names of gates (absent: those of the config), and of at most one story. */
   readonly names?: readonly string[];
-  /** The commit to judge, in a worktree that is taken away afterwards; without it, the files as they are. */
+  /** The commit to judge, in a worktree that is removed afterwards; absent: the files as they are. */
   readonly at?: string;
-  /** What to compare with; without it, the default branch. */
+  /** What to compare with; absent: the default branch. */
   readonly base?: string;
-  /** Ask reviewers even where a gate before them did not pass. */
+  /** Ask reviewers even if a gate before them did not pass. */
   readonly all?: boolean;
   /** Existing tests that the change may change: names, files or patterns. */
   readonly testsMayChange?: readonly string[];
-  /** Do not pass while there are contested tests: the gate that reports them is `inconclusive`. */
+  /** Do not pass while tests are contested: the gate that reports them is `inconclusive`. */
   readonly strict?: boolean;
   /** A line that a gate printed. */
   onOutput?(gate: GateName, line: string): void;
 }
 
 export interface GateResult extends GateReport {
-  /** Did everything that judged pass, and did anything judge? */
+  /** Whether at least one gate ran and all that ran passed. */
   readonly passed: boolean;
 }
 
-/** Has gates judge a checkout, or one of its commits, by themselves: no agent works, and nothing is journalled. */
+/** Runs gates on a checkout, or on one of its commits: no agent works, and nothing is appended to the journal. */
 export async function gate(options: GateOptions): Promise<GateResult> {
   return (await import("./library-runs.ts")).judgeAlone(options);
 }
 
-/** What an agent's text says: its signal or its verdict. Anything in doubt is `unknown`. Never rejects. */
+/** Reads the signal or verdict in an agent's text. Anything in doubt is `unknown`. Never rejects. */
 export async function parse(
   text: string,
   options: { readonly id?: string; readonly role?: SignalRole } = {},
@@ -132,19 +137,19 @@ export async function parse(
   return (await import("../parse/agent/agent-text.ts")).readAgentText(text, options);
 }
 
-/** The text that goes back to an agent, from a document `remand.brief/1`. */
+/** Writes the text that goes back to an agent, from a document `remand.brief/1`. */
 export async function brief(document: BriefInput, options: BriefSpec = {}): Promise<WrittenBrief> {
-  // As the document would be sent: a field that is `undefined` is left out.
+  // The document as it would be sent: `undefined` fields are left out.
   const sent: unknown = JSON.parse(JSON.stringify(document ?? null));
   return (await import("../app/brief-document.ts")).writtenFrom(sent, "the document", options);
 }
 
-/** The effective config of a checkout, where each value came from, and every problem with its place. */
+/** Resolves the effective config of a checkout, with the origin of each value, and every problem with its location. */
 export async function config(options: Pick<RunOptions, "root" | "config" | "set" | "env">): Promise<ResolvedConfig> {
   return (await import("./library-runs.ts")).effectiveConfig(options);
 }
 
-/** The stories of a checkout, and every problem with its place. */
+/** Reads the stories of a checkout, and every problem with its location. */
 export async function stories(options: Pick<RunOptions, "root" | "config" | "set" | "env">): Promise<StoriesReading> {
   return (await import("./library-runs.ts")).readStories(options);
 }

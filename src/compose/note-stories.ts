@@ -19,15 +19,15 @@ import type { Ledger } from "../engine/ledger.ts";
 import { appendWithRetry } from "./journal/append-answer.ts";
 
 export interface StoryNotes {
-  /** Sees what the plan's own watcher sees, and has the files follow it. */
+  /** Receives the calls of the plan's own watcher, and updates the files of changed stories. */
   readonly watcher: Watcher;
-  /** The files as the state has them, when a run has ended. Throws where one cannot be written. */
+  /** Updates the files from the state when a run has ended. Throws where a file cannot be written. */
   settle(state: RunState): Promise<void>;
 }
 
 /**
- * The fields of S4.34 in the stories' own files, while a run of the preset that promises them goes on. Everything else in the
- * files is a person's and stays byte for byte.
+ * Maintains the fields of S4.34 in the stories' own files during a run of the preset `story`. The rest of each file
+ * belongs to a person and stays byte for byte.
  */
 export function createStoryNotes(root: string, plan: RunPlan, journal: Pick<Journal, "read">): StoryNotes {
   const { config, watcher, place } = plan;
@@ -55,7 +55,7 @@ export function createStoryNotes(root: string, plan: RunPlan, journal: Pick<Jour
       onLines: (lines, state) => {
         watcher.onLines(lines, state);
         newest = state;
-        // A merge into a checkout waits for files that are not committed: there the notes wait for the merge.
+        // A merge into a checkout waits for uncommitted files, so the notes are then written after the merge.
         if (config.deliver === "merge") return;
         for (const { story } of lines) if (story !== null) changed.add(story);
         noting = noting.then(noteChanged);
@@ -68,7 +68,7 @@ export function createStoryNotes(root: string, plan: RunPlan, journal: Pick<Jour
   };
 }
 
-/** The journal's lines of a story. Each is read once, however often they are asked for. */
+/** Returns the journal's lines of a story. Each line is read only once. */
 function linesByStory({ read }: Pick<Journal, "read">): (story: StoryId) => Promise<readonly StoredEvent[]> {
   const known = new Map<StoryId, StoredEvent[]>();
   let position = 0;
@@ -85,8 +85,8 @@ function linesByStory({ read }: Pick<Journal, "read">): (story: StoryId) => Prom
 }
 
 /**
- * How far a story has come, for the fields of S4.34 in its file: from the state and the story's own lines of the
- * journal. A story that was given up is in the backlog: it is not in progress, and a person decides when it is ready.
+ * A story's progress, for the fields of S4.34 in its file: from the state and the story's own lines of the journal. An
+ * abandoned story is in the backlog, not in progress: a person decides when it is ready.
  */
 function storyProgress(state: StoryState, lines: readonly Recorded[]): StoryProgress {
   const { ending, story, escalation } = state;
@@ -102,14 +102,14 @@ function storyProgress(state: StoryState, lines: readonly Recorded[]): StoryProg
   };
 }
 
-/** One for each time the work was sent back, however often an agent had to be asked for it. */
+/** One refinement per time that the work was sent back, however often an agent was started for it. */
 function refinements({ policy }: StoryState, lines: readonly Recorded[]): Refinement[] {
   const sent = lines.flatMap(({ event }, index) => (event.type === "work.sent-back" ? [{ event, index }] : []));
   return sent.map(({ event, index }, at) => {
     const { route, gate } = event;
     const turn = lines.slice(index + 1, sent[at + 1]?.index);
     const begun = turn.find(({ event: { type } }) => type === "attempt.started") ?? lines[index]!;
-    // A person who sends work back is satisfied when the last gate of the phase is.
+    // Work that a person sent back is done when the last gate of the phase passes.
     const lastGate = policy?.phases.find(({ phase }) => phase === route.phase)?.gates.at(-1);
     const feedback = feedbackOf(lines.slice(0, index), gate);
     const { result, at: completed } = resultOf(turn, gate === "person" ? (lastGate ?? null) : gate);
@@ -124,7 +124,7 @@ function refinements({ policy }: StoryState, lines: readonly Recorded[]): Refine
   });
 }
 
-/** What the gate said, with what stood in the way; or what the person wanted. */
+/** What the gate reported, with the findings that block; or what the person wrote. */
 function feedbackOf(before: readonly Recorded[], gate: GateName | "person"): string {
   for (const { event } of before.toReversed()) {
     if (gate === "person" && event.type === "person.answered") return shortLine(event.answer.message, MOST_CHARS);
@@ -141,8 +141,8 @@ function wordsOf({ summary, findings, blocking }: Judgement): string {
 }
 
 /**
- * The first gate that fails it, or the one that sent it back when that passes it, says what came of it, and when. Until
- * then it is in progress, even where the agent is done.
+ * The result and its time: from the first gate that fails the work, or from the gate that sent it back if that passes
+ * it. Until then the refinement is in progress, even if the agent is done.
  */
 function resultOf(
   turn: readonly Recorded[],
@@ -158,14 +158,17 @@ function resultOf(
   return { result: "in_progress", at: null };
 }
 
-/** Puts stories into the journal, or what is new about them; says whether anything was. Together, because each would wait for the disk. */
+/**
+ * Adds new and changed stories to the journal; returns whether there were any. They are appended together, because each
+ * alone would wait for the disk.
+ */
 export async function registerStories(ledger: Ledger, stories: readonly Story[]): Promise<boolean> {
   return (await Promise.all(stories.map((story) => registerStory(ledger, story)))).includes(true);
 }
 
-/** Puts a story into the journal, or notes that its file says something else than before; says whether it did. */
+/** Adds a story to the journal, or the change of its file; returns whether there was one. */
 async function registerStory(ledger: Ledger, file: Story): Promise<boolean> {
-  // As the journal keeps it: else a story with a secret in it would look changed at every look.
+  // Redacted like in the journal; otherwise a story that contains a secret would look changed each time.
   const { story } = ownRedactor().fields({ story: file });
   const known = lookup(ledger.state().stories, story.id, byText);
   if (known === undefined) {

@@ -113,7 +113,7 @@ async function createSession(
       const state = await drive(ledger, { ...world, queue: queue() }, signal, only);
       await receipts.catchUp(state);
       await notes.settle(state);
-      // A person who stops a run by hand sees that it ended.
+      // A person who interrupts a run sees that it ended and needs no notification.
       if (!signal.aborted) notifications.ended(state);
       return state;
     },
@@ -131,7 +131,7 @@ async function createSession(
   };
 }
 
-/** What is printed goes into the story's ring, too. */
+/** Also writes printed output to the story's ring of files. */
 function withRing(watcher: Watcher, ring: OutputRing): Watcher {
   return {
     onLines: (lines, state) => watcher.onLines(lines, state),
@@ -142,7 +142,7 @@ function withRing(watcher: Watcher, ring: OutputRing): Watcher {
   };
 }
 
-/** What a command is called where its output is shown: `attempt 2`, `checks`. */
+/** The label of a command's output: `attempt 2`, `checks`. */
 function stepOf(command: Command): string {
   switch (command.type) {
     case "start-attempt":
@@ -159,7 +159,7 @@ function stepOf(command: Command): string {
   }
 }
 
-/** Receipts go where the work goes: a pull request's are pushed, those of a branch or a merge stay beside it. */
+/** Receipts follow the work: those of a pull request are pushed, those of a branch or a merge stay local. */
 function receiptsOf(root: string, plan: RunPlan, env: Engine["env"], journal: SqliteJournal): OwnReceipts {
   const { forge } = plan.config;
   return createReceipts(
@@ -177,14 +177,14 @@ function receiptsOf(root: string, plan: RunPlan, env: Engine["env"], journal: Sq
   );
 }
 
-/** Sources that a test runner runs have no program of their own to start. */
+/** `null`: Remand runs from its sources in a test runner, without a program to start as the supervisor. */
 function agentRunsIn(folder: string, env: Engine["env"]): SupervisedAgents | undefined {
   const program = supervisorProgram();
   if (program === null) return undefined;
   return createSupervisedAgents({ folder, cookie: env[COOKIE_VARIABLE], program });
 }
 
-/** What comes while the engine is there already. */
+/** Accepts new stories and messages while the engine is running. */
 function hearing(
   ledger: Ledger,
   journal: EngineWorld["journal"],
@@ -216,14 +216,14 @@ async function undone(inPlace: InPlace | null, story: StoryId): Promise<readonly
   return inPlace.undo(story);
 }
 
-/** The stories to work on; `null` where that is all there are to work on, which is cheaper to decide about. */
+/** The stories to work on; `null` if they are all unfinished ones, which is cheaper to decide about. */
 function askedStories({ stories }: RunPlan, state: RunState): Set<StoryId> | null {
   const ids = new Set(stories.map((story) => story.id));
   for (const [id, { ending }] of entries(state.stories)) if (ending === null && !ids.has(id)) return ids;
   return null;
 }
 
-/** The journal learns what the config and the stories' files say now. */
+/** Appends the policy and the stories as the config and the files have them now. */
 export async function bringUpToDate(ledger: Ledger, stories: readonly Story[], planned: Policy): Promise<void> {
   const { policy } = ownRedactor().fields({ policy: planned });
   if (canonicalJson(ledger.state().policy) !== canonicalJson(policy))

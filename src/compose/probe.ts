@@ -34,7 +34,7 @@ export async function probe(
     }),
   ).then((all) => all.flat());
   if (db === null) {
-    // At the same time: a client that takes a second for each answer must not make the others wait.
+    // In parallel: a client that takes a second to answer must not delay the others.
     const all = await Promise.all([
       gitProbe(root, "needed"),
       journalProbe(root),
@@ -55,7 +55,10 @@ function nodeProbe(): Probe {
   return { name: "node", ok, detail: process.versions.node, fix: ok ? "" : "Install Node 20.19 or newer." };
 }
 
-/** A fleet is looked at from anywhere, and each of its workers has a clone of its own: there, no repository is needed. */
+/**
+ * Probes git and the repository. A fleet can be probed from anywhere, because each worker has a clone of its own: then
+ * no repository is needed.
+ */
 async function gitProbe(root: string, repository: "needed" | "optional"): Promise<Probe> {
   try {
     return { name: "git", ok: true, detail: (await repositoryOpener(root)()).top, fix: "" };
@@ -79,7 +82,7 @@ async function mountProbe(): Promise<Probe> {
   }
 }
 
-/** Which sandbox agents and checks get, found out by trying it. */
+/** Finds out which sandbox agents and checks get, by trying it. */
 async function sandboxProbe(
   root: string,
   { config }: ChecksSpec,
@@ -96,7 +99,7 @@ async function sandboxProbe(
   return [{ name, ok, detail: `none: ${problem}`, fix: fixFor(sandbox.use ?? "bubblewrap") }];
 }
 
-/** Can it be written, and does what is there hold together? */
+/** Checks that the journal can be written, and that an existing one is valid. */
 async function journalProbe(root: string): Promise<Probe> {
   const folder = stateFolder(root);
   try {
@@ -142,7 +145,7 @@ async function exists(path: string): Promise<boolean> {
 
 export type ChecksSpec = Parameters<Host["probe"]>[2];
 
-/** Where a Python project is imported from, here and in worktrees. Nothing is said where there is no such project. */
+/** Checks where a Python project is imported from, here and in worktrees. `detail` is empty for other projects. */
 export async function pythonProbe(
   root: string,
   { commands, env: named }: ChecksSpec,

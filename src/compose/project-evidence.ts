@@ -9,8 +9,8 @@ import { passedSecrets } from "./checks/check-variables.ts";
 import { stateFolder } from "./state-folder.ts";
 
 /**
- * Where what was printed is kept, without what the project's own `.env` files hold and the secrets that are passed to
- * checks (a check may print all of them), and without what the config says is secret.
+ * The evidence store of a project. Removes the values of the project's own `.env` files and the secrets that are passed
+ * to checks (a check may print all of them), and the patterns that the config lists as secret.
  */
 export async function projectEvidence(
   root: string,
@@ -24,7 +24,7 @@ export async function projectEvidence(
   });
 }
 
-/** What a project holds and lists as secret. From now on the whole process knows it, and every border takes it out. */
+/** Teaches the process the secrets of a project. From now on, they are removed wherever text leaves the process. */
 export async function learnProject(
   root: string,
   config: Pick<Config, "redact" | "env" | "workspace">,
@@ -40,7 +40,10 @@ export async function learnProject(
   return { literals, patterns };
 }
 
-/** For what leaves this process while no engine of it works: what the process holds, and what the project lists. */
+/**
+ * The secrets to remove from what is shown while no engine runs in this process: those of the process, and the
+ * project's list.
+ */
 export async function shownSecrets(root: string, redact: readonly string[]): Promise<SecretRules> {
   const patterns = listedSecrets(redact);
   learnSecrets(
@@ -50,12 +53,12 @@ export async function shownSecrets(root: string, redact: readonly string[]): Pro
   return ownRedactor().rules;
 }
 
-/** The person's own patterns. */
+/** The patterns that the person listed. */
 function listedSecrets(redact: readonly string[]): readonly { readonly kind: string; readonly pattern: RegExp }[] {
   return redact.map((pattern) => ({ kind: "listed", pattern: new RegExp(pattern, "g") }));
 }
 
-/** What the `.env` files hold that is no ordinary word. */
+/** The values of the `.env` files, without ordinary words. */
 async function envSecrets(root: string): Promise<readonly string[]> {
   const names = (await readdir(root)).filter((name) => ENV_FILE.test(name) && !SAMPLE.test(name));
   const texts = await Promise.all(names.map((name) => textOf(join(root, name))));
@@ -64,15 +67,15 @@ async function envSecrets(root: string): Promise<readonly string[]> {
 }
 
 const ENV_FILE = /^\.env(?:\..+|-.+|rc)?$/;
-/** Sample files are made to be shown: they hold no secrets. */
+/** Sample files are meant to be shown and hold no secrets. */
 const SAMPLE = /\.(?:example|sample|template|dist|defaults?)$/;
 
-/** A shorter value is too common a word: taking it out would take the sense out of the text. */
+/** Shorter values are too common: removing them would make texts unreadable. */
 const SHORTEST = 8;
-/** Values that every project has, and every log. */
+/** Values that occur in every project and every log. */
 const ORDINARY: ReadonlySet<string> = new Set(["development", "production", "localhost"]);
 
-/** A folder of that name, or a file that may not be read, holds nothing that a check could print either. */
+/** A folder of that name, or an unreadable file, has no values that a check could print either. */
 async function textOf(file: string): Promise<string> {
   return readFile(file, "utf8").catch(() => "");
 }

@@ -5,7 +5,7 @@ import { runProcess } from "../adapters/process/run-process.ts";
 import { startModelServer } from "../testing/model-server.ts";
 import type { ModelRequest, Reply } from "../testing/wire.ts";
 
-/** Runs a command with a scripted model on this machine: clients find it by the variables they know their provider by. */
+/** Runs a command with a scripted model on this machine: clients find it through the variables of their provider. */
 export async function rehearse(
   root: string,
   { parts, command, signal, onLine }: RehearsePlan,
@@ -41,7 +41,7 @@ export async function rehearse(
   }
 }
 
-/** Each part plays its own replies, one for each request that it fits. */
+/** Serves each part's own replies, one per request that matches the part. */
 function playParts(parts: readonly RehearsalPart[]): { next(request: ModelRequest): Reply; left(): number } {
   const queues = parts.map(({ match, replies }) => ({ match, replies: [...replies] as Reply[] }));
   return {
@@ -59,7 +59,7 @@ function playParts(parts: readonly RehearsalPart[]): { next(request: ModelReques
   };
 }
 
-/** A verdict in a message counts only with the nonce of its prompt: `{nonce}` stands for it. */
+/** A verdict in a message counts only with the nonce of its prompt, so `{nonce}` is replaced by it. */
 function withNonce(reply: Reply, { prompt }: ModelRequest): Reply {
   const nonce = /nonce of this prompt: `(\w+)`/.exec(prompt)?.[1];
   return "says" in reply && nonce !== undefined ? { ...reply, says: reply.says.replaceAll("{nonce}", nonce) } : reply;

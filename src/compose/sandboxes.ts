@@ -13,7 +13,7 @@ import { stateFolder } from "./state-folder.ts";
 type SandboxedConfig = Pick<Config, "sandbox" | "env" | "gates">;
 type EnvVariables = Readonly<Record<string, string | undefined>>;
 
-/** The sandboxes for what runs on behalf of one checkout. `onNotice` hears of one that is missing. */
+/** The sandboxes for the programs of one checkout. `onNotice` is called if one is missing. */
 export async function sandboxesOf(
   root: string,
   config: SandboxedConfig,
@@ -63,5 +63,5 @@ export async function sandboxRequest(
   };
 }
 
-/** Test runners load the reporters of this package. */
+/** Must be readable in the sandbox: test runners load the reporters of this package. */
 const PACKAGE = fileURLToPath(new URL("../..", import.meta.url));

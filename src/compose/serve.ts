@@ -26,7 +26,7 @@ import { speakerIn } from "./journal/author.ts";
 import { stateFolder } from "./state-folder.ts";
 import { tellEach } from "./journal/append-answer.ts";
 
-/** Where the pages are: beside the built program. */
+/** The built pages, next to the program. */
 const BUILT = fileURLToPath(new URL("../web/", import.meta.url));
 
 export async function serve(
@@ -35,7 +35,7 @@ export async function serve(
   plan: ServePlan,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<RunningServer> {
-  // The token of the dashboard is worth what the process is that printed it.
+  // The dashboard's token has the authority of the process that printed it.
   const starter = await speakerIn(root, env);
   const speaker: EventAuthor = starter.type === "person" ? { type: "person", identity: "dashboard" } : starter;
   const tokenFile = dashboardTokenFile(userStateFolder(env), root);
@@ -61,7 +61,7 @@ export async function serve(
   };
   const live = createLive(source);
   const dashboard = await startDashboard(source, plan.port, live);
-  // Only what an identified person was given is kept: another process's token must not become a person's.
+  // Only an identified person's token is kept: that of another process must not become a person's.
   if (starter.type === "person") await keepToken(tokenFile, tokenHash(dashboard.token), Date.now());
   const notifications = await notificationsOf(root, db, plan, env, live);
   return {
@@ -74,7 +74,7 @@ export async function serve(
   };
 }
 
-/** A story says what is accepted: only a person's dashboard writes one. */
+/** A story defines what is accepted, so only a person's dashboard may write one. */
 function storyFilesOf({ stories }: ServePlan, speaker: EventAuthor): StoryEditor {
   return {
     read: async (id) => (await stories?.read(id)) ?? null,
@@ -94,7 +94,7 @@ function storyFilesOf({ stories }: ServePlan, speaker: EventAuthor): StoryEditor
 const START_PATIENCE_MS = 60_000;
 const START_POLL_MS = 100;
 
-/** Starts `remand run --watch` as a program of its own, and waits until it has taken the journal. */
+/** Starts `remand run --watch` as a separate program, and waits until it has locked the journal. */
 async function startEngine(
   root: string,
   db: string | null,
@@ -123,7 +123,7 @@ async function startEngine(
 
 const lastLines = (text: string): string => text.trim().split("\n").slice(-3).join(" ") || "it printed nothing";
 
-/** A dashboard that may only look sends nothing either. Beside a fleet the note is in its database, known to all. */
+/** A read-only dashboard sends no notifications. For a fleet, the note is in the database that all processes share. */
 async function notificationsOf(
   root: string,
   db: string | null,
@@ -167,7 +167,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** Asks the desktop to open a browser. The result only says whether the command could be started. */
+/** Asks the desktop to open a browser. Returns only whether the command could be started. */
 async function openBrowser(
   root: string,
   url: string,
@@ -198,8 +198,8 @@ async function openBrowser(
 }
 
 /*
- * The tokens that dashboards of a checkout gave out, by their hashes: a tab that is open goes on after `remand serve`
- * was started again. The tokens themselves are in the browser and nowhere else.
+ * The tokens that dashboards of a checkout issued, as hashes, so that open tabs keep working after `remand serve` was
+ * restarted. The tokens themselves are only in the browser.
  */
 
 interface KeptDashboardToken {
@@ -210,7 +210,7 @@ interface KeptDashboardToken {
 const MOST_TOKENS = 8;
 const MOST_AGE_MS = 30 * 24 * 3_600_000;
 
-/** In the user's own folder, which no agent in a sandbox sees; one file for each checkout. */
+/** In the user's own folder, which agents in a sandbox cannot see; one file per checkout. */
 const dashboardTokenFile = (userState: string, root: string): string =>
   join(userState, "dashboards", `${sha256(root).slice(0, 24)}.json`);
 
@@ -227,7 +227,7 @@ async function keepToken(file: string, hash: string, now: number): Promise<void>
   await rename(`${file}.new`, file);
 }
 
-/** A file that is missing, or was damaged, only means that open tabs need the new address. */
+/** A missing or damaged file only means that open tabs need the new address. */
 async function readTokens(file: string, now: number): Promise<readonly KeptDashboardToken[]> {
   try {
     const value: unknown = JSON.parse(await readFile(file, "utf8"));

@@ -1,15 +1,15 @@
 import { join } from "node:path";
 
-/** Where Remand keeps its own things in a checkout. */
+/** The paths of Remand's own files in a checkout. */
 export interface StateFolder {
   readonly path: string;
   readonly journal: string;
   readonly evidence: string;
   /** Plain copies of evidence, which agents can read in their sandbox. */
   readonly logs: string;
-  /** The agents' programs that outlive an engine. */
+  /** The run folders of agents that outlive an engine. */
   readonly runs: string;
-  /** What is printed while stories are worked on. */
+  /** The live output of stories in progress. */
   readonly output: string;
 }
 

@@ -6,20 +6,17 @@ import { isSdkRegistered, loadApi } from "../adapters/telemetry/load-api.ts";
 import type { Telemetry } from "../adapters/telemetry/telemetry.ts";
 
 export interface TelemetryPlan {
-  /** The checkout; its name is the project's, and its packages are looked through for the API. */
+  /** The checkout: its name is the project's, and the OpenTelemetry API is looked up in its packages. */
   readonly root: string;
-  /** What is worked on; the same for every worker of one journal. */
+  /** The project; the same for all workers of one journal. */
   readonly project?: string;
-  /** The worker's name; `null` where there is one engine only. */
+  /** The worker's name; `null` where there is only one engine. */
   readonly worker: string | null;
   readonly journal: Pick<Journal, "read">;
   onNotice(text: string): void;
 }
 
-/**
- * Telemetry where an OpenTelemetry SDK was registered before Remand was started; else nothing is loaded and nothing is
- * sent.
- */
+/** Telemetry, if an OpenTelemetry SDK was registered before Remand started; otherwise nothing is loaded or sent. */
 export async function telemetryOf(plan: TelemetryPlan): Promise<Telemetry> {
   if (!isSdkRegistered()) return SILENT;
   const api = await loadApi(plan.root);
@@ -38,7 +35,7 @@ export async function telemetryOf(plan: TelemetryPlan): Promise<Telemetry> {
   });
 }
 
-/** No two journals begin with the same line: it has a time and a hash. */
+/** Identifies a journal: its first line contains a time and a hash, so no two journals share it. */
 async function firstHash(journal: Pick<Journal, "read">): Promise<string | null> {
   for await (const { hash } of journal.read(0)) return hash;
   return null;
@@ -53,7 +50,7 @@ const SILENT: Telemetry = {
   close: () => Promise.resolve(),
 };
 
-/** The version of Remand that runs. */
+/** The running version of Remand. */
 export async function ownVersion(): Promise<string> {
   const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
   return (JSON.parse(text) as { readonly version: string }).version;

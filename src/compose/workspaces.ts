@@ -16,7 +16,7 @@ import { setupVariablesOf } from "./checks/check-variables.ts";
 import type { StateFolder } from "./state-folder.ts";
 import type { Sandboxes } from "../adapters/sandbox/open-sandboxes.ts";
 
-/** A container or another machine cannot look into a mount of ours: then the files are written. */
+/** A container or another machine cannot see a mount of this machine, so files are copied instead. */
 const checkoutMounts = ({ environments, sandbox }: Config): { readonly mount?: false } =>
   sandbox.use === "container" || Object.values(environments).some(({ run }) => run !== undefined)
     ? { mount: false }
@@ -25,14 +25,14 @@ const checkoutMounts = ({ environments, sandbox }: Config): { readonly mount?: f
 /** Where the stories' code is. */
 export interface WorkspaceLocations {
   readonly workspace: Workspace;
-  /** `null` where the work is done in a person's own checkout. */
+  /** `null` where work happens in a person's own checkout. */
   readonly integration: Integration | null;
   readonly experimentRunner: ExperimentRunner;
-  /** How things were before an agent worked. */
+  /** The state before an agent worked. */
   readonly start: WorkStarter;
 }
 
-/** In one checkout of one machine: a worktree for each story, or the checkout itself. */
+/** On one machine: a worktree for each story, or the checkout itself. */
 export function localPlaces(
   root: string,
   folder: StateFolder,
@@ -82,25 +82,25 @@ export function placeOptions(
   };
 }
 
-/** That preset notes in the stories' own files how far they are: those notes are no work that was forgotten. */
+/** The preset `story` writes progress into story files: such changes are not uncommitted work of a person. */
 export function aside({ config }: RunPlan): { readonly aside?: string } {
   return config.preset === "story" ? { aside: config.stories } : {};
 }
 
-/** Checks get a HOME of their own where programs find their settings by that variable. */
+/** Checks get a private HOME on systems where programs find their settings by `HOME`. */
 export function privateHomeOf(env: Readonly<Record<string, string | undefined>>): { readonly home?: string } {
   const home = env["HOME"];
   return process.platform === "win32" || home === undefined || !isAbsolute(home) ? {} : { home };
 }
 
-/** Has an agent worked, or begun to, on a story that is not over? */
+/** Whether an agent has started on a story that is not finished. */
 export function isUnderWay(state: RunState): boolean {
   for (const [, { ending, startedAt }] of entries(state.stories))
     if (ending === null && startedAt !== null) return true;
   return false;
 }
 
-/** Places of stories that are over, which an engine that was killed did not get to take away. */
+/** Removes worktrees of finished stories that a killed engine left. */
 export async function leavePlaces(stateFolder: string, state: RunState, workspace: Workspace): Promise<void> {
   const names = await readdir(join(stateFolder, "worktrees")).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];

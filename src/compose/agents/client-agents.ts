@@ -10,8 +10,8 @@ import type { KeptReports } from "../../adapters/process/agent-processes.ts";
 const MAX_CHARS = 64 * 1024;
 
 /**
- * What the project tells every agent. It is read in the checkout when the run begins, and not in a worktree: an agent
- * could write there what the next one is told.
+ * Reads the project's instructions for all agents. They are read from the checkout when the run starts, not from a
+ * worktree, where an agent could change what the next agent is told.
  */
 export async function instructionsOf(root: string, names: readonly string[]): Promise<string | undefined> {
   for (const name of names) {
@@ -28,16 +28,16 @@ export async function instructionsOf(root: string, names: readonly string[]): Pr
 }
 
 /**
- * An agent whose client can be given tools: it reports by calling one of them, with a schema and with errors that it
- * can fix. Its report becomes the result's structured output, unless the client gave one. An agent that outlives the
- * engine finds the next engine's tools where it found the last one's, and what it reported before counts.
+ * Wraps an agent whose client accepts tools: the agent reports by calling a tool, which has a schema and returns errors
+ * that the agent can fix. The report becomes the result's structured output, unless the client gave one. An agent that
+ * outlives the engine finds the next engine's tools at the same address, and its earlier reports still count.
  */
 export function reportingAgent(agent: Agent, keptReports?: KeptReports): Agent {
   return {
     name: agent.name,
     async run(request, control) {
       const { report, outputSchema } = request;
-      // Who is held to a schema already has one way to say it, and needs no second.
+      // An agent with an output schema already has a way to report.
       if (report === undefined || outputSchema !== null) return agent.run(request, control);
       const kept = keptReports?.open(request);
       const last = (kept?.last ?? null) as ReportSession | null;
@@ -68,7 +68,7 @@ export function reportingAgent(agent: Agent, keptReports?: KeptReports): Agent {
   };
 }
 
-/** What the next engine needs when this one dies. */
+/** What the next engine needs if this one crashes. */
 interface ReportSession extends McpAddress {
   readonly reported: AgentReport;
 }
@@ -78,7 +78,7 @@ const TOOLS: { readonly [K in NonNullable<AgentRequest["report"]>["kind"]]: read
   verdict: ["report_verdict"],
 };
 
-/** Some clients show tools only to who looks for them, so they are named. */
+/** Some clients list tools only when the agent looks for them, so the prompt names them. */
 function hint({ kind, story }: NonNullable<AgentRequest["report"]>): string {
   const tool = kind === "work" ? "report_ready" : "report_verdict";
   return [
@@ -88,7 +88,9 @@ function hint({ kind, story }: NonNullable<AgentRequest["report"]>): string {
   ].join("\n");
 }
 
-/** Only of an agent that ended well: what one that broke had reported may have been true of an earlier state. */
+/**
+ * Adds the report to the result of a completed agent only: what a failed agent reported may describe an earlier state.
+ */
 function withReport(result: AgentResult, { value, disputes }: AgentReport): AgentResult {
   if (result.status !== "completed") return result;
   const summary = typeof value?.["summary"] === "string" ? value["summary"] : "";

@@ -31,7 +31,7 @@ import { instructionsOf, reportingAgent } from "./client-agents.ts";
 import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
 
 interface RoleParts {
-  /** Holds the agents that outlive the engine; absent: none does. */
+  /** Runs the agents that outlive the engine; absent: no agent does. */
   readonly agentRuns?: SupervisedAgents | undefined;
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -39,12 +39,12 @@ interface RoleParts {
   readonly sandboxes: Sandboxes;
 }
 
-/** Who plays which role. What any of them says is read without secrets. */
+/** The agents by role. Secrets are removed from their output before it is read. */
 export async function roleRegistryOf(root: string, plan: RunPlan, parts: RoleParts): Promise<RoleRegistry> {
   return redactedRoles(await plannedRoles(root, plan, parts));
 }
 
-/** The loop's one command, or whom the caller brought, or what the config says of each role. */
+/** The loop's one command, else the agents that the caller passed, else those of the config. */
 async function plannedRoles(root: string, plan: RunPlan, parts: RoleParts): Promise<RoleRegistry> {
   const { agentCommand, config } = plan;
   if (agentCommand !== null) {
@@ -82,7 +82,7 @@ async function plannedRoles(root: string, plan: RunPlan, parts: RoleParts): Prom
     const started = inOwnPlace(await agentOf(root, role, agent, config.env, parts), parts.python, PYTHONPATH);
     agents[role] = {
       agent: contentWith(pricedAgent(started, config.prices), file?.tools),
-      // The config is the project's own; a role file may come from elsewhere.
+      // The config is the project's own, so its model wins; a role file may come from elsewhere.
       model: agent.model ?? file?.model ?? null,
       reports: "exit",
       env: {},
@@ -91,7 +91,7 @@ async function plannedRoles(root: string, plan: RunPlan, parts: RoleParts): Prom
   return createRoleRegistry({ agents, roleFiles });
 }
 
-/** The tools of the role file, for agents that can be held to a list of them. */
+/** Limits an agent to the tools of its role file. */
 function contentWith(agent: Agent, tools: readonly string[] | undefined): Agent {
   if (tools === undefined || tools.includes("*")) return agent;
   return { ...agent, run: (request, control) => agent.run({ ...request, tools }, control) };
@@ -125,8 +125,8 @@ async function agentOf(
 }
 
 /**
- * The role file: the project's, else the one that is shipped for roles of that name; any other role has
- * only its assignment. One that cannot be read is an error: the role would silently get another prompt.
+ * Reads the role file: the project's, else the shipped one of that name; any other role has only its assignment. A file
+ * that cannot be read is an error, because the role would silently get another prompt.
  */
 async function roleFile(root: string, role: string, config: AgentConfig): Promise<AgentFile | null> {
   const own = config.file === undefined ? join(root, ".claude", "agents", `${role}.md`) : resolve(root, config.file);
@@ -157,7 +157,7 @@ async function textOf(file: string): Promise<string | null> {
   }
 }
 
-/** The role as it is shipped, in the form of the files that people have; `null` where there is none of that name. */
+/** The shipped role file; `null` where there is none of that name. */
 export async function defaultRole(role: string): Promise<AgentFile | null> {
   if (!NAME.test(role)) return null;
   const path = fileURLToPath(new URL(`../../../plugin/roles/${role}.md`, import.meta.url));
@@ -173,8 +173,8 @@ export async function defaultRole(role: string): Promise<AgentFile | null> {
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /**
- * An agent that says its tokens and not their cost is priced by the table. Where the table has no price, or the parts of
- * the tokens are not known, the cost stays unknown, and that is said: a wrong sum would hold a budget open or shut.
+ * Prices the tokens of an agent that does not report its cost. If the table lacks a price, or the kinds of tokens are
+ * not known, the cost stays unknown and is reported as unknown: a wrong sum would make the budget wrong.
  */
 export function pricedAgent(agent: Agent, prices: Prices): Agent {
   return {
@@ -186,7 +186,7 @@ export function pricedAgent(agent: Agent, prices: Prices): Agent {
   };
 }
 
-/** What an agent has cost so far. Without a price for each model that it used, that stays unknown. */
+/** The cost of an agent so far; unknown without a price for each model that it used. */
 function pricedEvent(event: AgentEvent, { model: wanted }: AgentRequest, prices: Prices): AgentEvent {
   if (event.type !== "usage" || event.costUsd !== null || event.parts === undefined) return event;
   let costUsd = 0;
@@ -222,7 +222,7 @@ function withPrice(result: AgentResult, request: AgentRequest, prices: Prices, c
   return { ...result, costUsd: dollars };
 }
 
-/** Who plays a role, as it was configured. */
+/** The agent of a role, as configured. */
 export interface RoleAssignment {
   readonly agent: Agent;
   readonly model: string | null;
@@ -232,14 +232,14 @@ export interface RoleAssignment {
 
 export interface RoleRegistryOptions {
   readonly agents: Readonly<Record<string, RoleAssignment>>;
-  /** The role files' texts, by role; a role without one is told what to do by its assignment alone. */
+  /** The role files' texts, by role; a role without one has only its assignment. */
   readonly roleFiles: Readonly<Record<string, string>>;
-  /** Plays every role that has no agent of its own. */
+  /** The agent of every role that has no agent of its own. */
   readonly fallbackAgent?: RoleAssignment;
 }
 
 export function createRoleRegistry({ agents, roleFiles, fallbackAgent }: RoleRegistryOptions): RoleRegistry {
-  // Roles are names that people choose, so one may be called like something every object has.
+  // Roles are chosen by people, so a role may have the name of a property of every object.
   const own = <T>(record: Readonly<Record<string, T>>, role: string): T | undefined =>
     Object.hasOwn(record, role) ? record[role] : undefined;
   return {
@@ -252,8 +252,8 @@ export function createRoleRegistry({ agents, roleFiles, fallbackAgent }: RoleReg
 }
 
 /**
- * Takes secrets out of what agents say before it is read: a message that is cut or parsed first could leave half of
- * one, which no redactor recognizes.
+ * Removes secrets from agents' output before it is read. After cutting or parsing, a part of a secret could be left,
+ * which no redactor recognizes.
  */
 export function redactedRoles({ agentFor }: RoleRegistry): RoleRegistry {
   return {

@@ -16,11 +16,14 @@ type EnvVariables = Readonly<Record<string, string | undefined>>;
 interface BaseOptions extends Pick<DecidingOptions, "checksWith"> {
   readonly config: Config;
   readonly env: EnvVariables;
-  /** Remand's own folder; `null`: work is started whatever the base says. */
+  /** Remand's own folder; `null`: work starts whatever the base shows. */
   readonly state: string | null;
 }
 
-/** The checks, with what is asked of the base before any work: can they start, and do withheld variables decide? */
+/**
+ * Adds to the checks what must be known about the base before any work: whether they can start, and whether withheld
+ * variables make a difference.
+ */
 export function checksAtBase(checks: Gate, { config, env, state, checksWith }: BaseOptions): Gate {
   if (state === null) return withoutBaseTrouble(checks);
   const deciding = withDecidingVariables(checks, {
@@ -53,19 +56,22 @@ export function checksKey(config: Config, env: EnvVariables): string {
 /** How long the first attempt waits for the checks of the base. */
 export const baseWaitMs = ({ gates }: Config): number => knownDurationMs(gates.checks.baseWait ?? "60s");
 
-/** What the preflight of this process sees of a tree, until the engine asks for it. It may not have ended. */
+/**
+ * Runs of the checks on a tree that this process's preflight started, until the engine takes them over. They may not
+ * have finished.
+ */
 const seen = new Map<string, Promise<Baseline>>();
 
 export function keepBaseRun(checks: string, tree: TreeId, baseline: Promise<Baseline>): void {
   const key = `${checks}\n${tree}`;
   seen.set(key, baseline);
-  // One that ended in an error says nothing; the preflight reports it.
+  // A run that ended in an error shows nothing; the preflight reports the error.
   baseline.catch(() => seen.delete(key));
 }
 
 /**
- * The engine's look at the base is the preflight's where that was just made of the same tree, by the same checks in the
- * same environment. It is used once: a second look wants to know what is true now.
+ * Lets the engine take over the base run of a preflight of the same tree, with the same checks in the same environment.
+ * A run is taken over only once: a second request needs the current state.
  */
 function withBaseRuns(gate: Gate, checks: string): Gate {
   if (gate.baseline === undefined) return gate;
@@ -83,9 +89,9 @@ function withBaseRuns(gate: Gate, checks: string): Gate {
 /** What a run of the checks on the base depends on. */
 export interface BaseRunKey {
   readonly tree: string;
-  /** Commands, environments and variables. */
+  /** The commands, environments and variables. */
   readonly checks: string;
-  /** The folder of the installed packages; it is named after what they are. */
+  /** The folder of the installed packages, which is named after its content. */
   readonly packages: string;
 }
 
@@ -96,8 +102,8 @@ export interface KeptBaseRuns {
 }
 
 /**
- * Only a base that is green is kept, and for a day: one that is red may be red for a reason outside of the files, such
- * as a database that was not started.
+ * Stores only green runs, for one day: a base may be red for a reason outside of its files, such as a database that was
+ * not started.
  */
 export function createKeptBaseRuns(
   userState: string,
@@ -114,7 +120,7 @@ export function createKeptBaseRuns(
       const kept = jsonIn(await readFile(file, "utf8")) as Baseline | null;
       if (kept === null) return null;
       const tests = kept.run?.tests;
-      // The names of its tests are evidence of the project: where that was removed, the run is of no use.
+      // The names of its tests are evidence of the project. If that evidence was removed, the run is useless.
       return tests !== undefined && (await readEvidence(tests)) === null ? null : kept;
     },
     async keep(key, baseline) {
@@ -124,7 +130,7 @@ export function createKeptBaseRuns(
   };
 }
 
-/** What tests of a base notice of faults planted in it, beside the runs of the base, and for as long. */
+/** Stores which planted faults the tests of a base notice, next to the base runs, and for as long. */
 export function createKeptBaseFaults(userState: string, checks: string): BaseFaultStore {
   const folder = join(userState, "base-runs");
   const fileOf = (base: string, tests: string): string =>
@@ -148,7 +154,7 @@ async function keepFile(file: string, value: unknown): Promise<void> {
   await removeOld(folder);
 }
 
-/** `null` for a file that a power cut left half written: the checks are run again. */
+/** `null` for a file that a crash left half written: then the checks run again. */
 function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);

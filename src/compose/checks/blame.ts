@@ -21,7 +21,7 @@ import { setupVariablesOf } from "./check-variables.ts";
 import { environmentWith } from "./own-python.ts";
 import { sandboxesOf } from "../sandboxes.ts";
 
-/** Says which part of a change broke a check. The checkout is only read; everything is tried elsewhere. */
+/** Reports which part of a change broke a check. The checkout is only read; experiments run elsewhere. */
 export async function blame(
   root: string,
   plan: BlamePlan,
@@ -33,7 +33,7 @@ export async function blame(
   const setupEnv = setupVariablesOf(root, env, plan.config);
   const { at, base, signal } = plan;
   const onNotice = (text: string): void => plan.onNotice(text);
-  // A person runs this at their own terminal: the check sees what they see.
+  // A person runs this command in a terminal, so the check gets the same environment as that terminal.
   const seen = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
@@ -69,7 +69,7 @@ export async function blame(
   }
 }
 
-/** What is named, with the commit that it came from and whose work that was, as far as git knows. */
+/** Adds where the culprit came from: its commit, and the story of that commit as far as git knows. */
 async function traceBlame(
   root: string,
   { base, commit, tree }: GatedCheckout,

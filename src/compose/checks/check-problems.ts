@@ -10,14 +10,14 @@ import { runProcess } from "../../adapters/process/run-process.ts";
 
 export interface CheckLocation {
   readonly root: string;
-  /** What the checks see. */
+  /** The environment of the checks. */
   readonly env: Environment;
-  /** The checks run in a checkout of their own, with what git has and what set-up installs. */
+  /** Whether the checks run in a checkout of their own, which has the committed files and what set-up installs. */
   readonly isElsewhere: boolean;
   readonly hasSetup: boolean;
 }
 
-/** Why a check cannot start here, found without running it; each with its fix. */
+/** Finds reasons why a check cannot start here, without running it; each with its fix. */
 export async function checkProblems(commands: readonly string[], place: CheckLocation): Promise<readonly Probe[]> {
   const problems: Probe[] = [];
   for (const command of commands) {
@@ -27,12 +27,12 @@ export async function checkProblems(commands: readonly string[], place: CheckLoc
   return problems;
 }
 
-/** A person waits for the answer: what takes longer is not known. */
+/** A person waits for the answer. If loading takes longer, the answer stays unknown. */
 const LONGEST_LOAD_MS = 1500;
-/** Of pytest: a file of tests does not load, pytest itself broke, or its command line is wrong. */
+/** Exit codes of pytest: a test file does not load, pytest itself broke, or its command line is wrong. */
 const UNLOADED = new Set([2, 3, 4]);
 
-/** Checks whose tests cannot be loaded, by runners that can say so without running them. */
+/** Finds checks whose tests cannot be loaded, if their runner can report that without running the tests. */
 export async function loadProblems(
   commands: readonly string[],
   { root, env }: CheckLocation,
@@ -58,7 +58,7 @@ export async function loadProblems(
   return found.flat();
 }
 
-/** One plain command, so that an option can be added at its end. */
+/** Matches a single plain command, to which an option can be appended. */
 const PYTEST =
   /^(?:[\w./-]*python[\d.]* -m pytest|(?:[\w./-]*\/)?pytest|(?:uv|poetry|pdm|pipenv) run (?:python -m )?pytest)(?: [\w./=:-]+)*$/;
 
@@ -83,7 +83,7 @@ async function programProblem({ program, isMoved }: StartedProgram, place: Check
   if (await isKnownToShell(program, place)) return null;
   if (await isInstalled(program, place))
     return { detail: `there is no program ${program} on the PATH`, fix: `It is in node_modules/.bin: npx ${program}` };
-  // What package.json asks for is installed in the checkout that the checks get.
+  // The dependencies of package.json get installed in the checkout of the checks.
   if (isScript && place.isElsewhere && (place.hasSetup || (await hasLockfile(place.root)))) return null;
   return {
     detail: `there is no program ${program}`,
@@ -93,7 +93,7 @@ async function programProblem({ program, isMoved }: StartedProgram, place: Check
   };
 }
 
-/** `sh check.sh`, `node test/all.mjs`: the file that an interpreter runs. */
+/** Checks the file that an interpreter runs: `sh check.sh`, `node test/all.mjs`. */
 async function scriptFileProblem(
   { program, args, isMoved }: StartedProgram,
   place: CheckLocation,
@@ -132,10 +132,10 @@ async function fileProblem(
   };
 }
 
-/** Folders that a worktree gets from the checkout. */
+/** Folders that are copied from the checkout to a worktree. */
 const INSTALLED = /^(?:node_modules|\.?venv|vendor)$/;
 
-/** What git does not ignore is taken for a part of the work, and not for what is installed. */
+/** A folder of installed packages that git does not ignore counts as part of the work. */
 async function unignoredProblem(root: string, folder: string, program: string): Promise<CheckProblem | null> {
   if ((await saysYes(root, ["check-ignore", "--quiet", "--", program])) || (await isInGit(root, program))) return null;
   return {
@@ -170,7 +170,7 @@ async function scriptProblem(
   };
 }
 
-/** `null` where the file is not understood: the package manager itself says what is wrong with it. */
+/** `null` where package.json is invalid: the package manager itself reports what is wrong. */
 function scriptsIn(text: string): Readonly<Record<string, string>> | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -184,7 +184,7 @@ function scriptsIn(text: string): Readonly<Record<string, string>> | null {
   }
 }
 
-/** Programs, builtins and functions alike: the shell that will run the check is asked. */
+/** Asks the shell that will run the check, which also knows builtins and functions. */
 async function isKnownToShell(program: string, { root, env }: CheckLocation): Promise<boolean> {
   const command = ["sh", "-c", 'command -v -- "$1"', "sh", program] as const;
   const ended = await runProcess({ command, cwd: root, env, timeoutMs: 10_000, sandbox: null });

@@ -18,13 +18,13 @@ import type { WorkStarter } from "../../adapters/git/dependencies/work-start.ts"
 
 type EnvVariables = Readonly<Record<string, string | undefined>>;
 
-/** What the checks of a project see of the environment, and what is withheld from them. */
+/** The variables that the checks of a project see, and those that are withheld from them. */
 export const checkVariablesOf = (env: EnvVariables, { env: named }: Pick<Config, "env">): CheckVariables =>
   checkVariables(env, [...named, COOKIE_VARIABLE]);
 
 /**
- * What `workspace.setup` sees: what checks see, and the logins of package registries. Those are named by
- * `workspace.env`, or by `${NAME}` in the registry settings of the user and of the user's own checkout.
+ * The variables for `workspace.setup`: those of the checks, and the logins of package registries. `workspace.env` names
+ * these, or `${NAME}` in the registry settings of the user or of the user's own checkout.
  */
 export function setupVariablesOf(
   root: string,
@@ -38,7 +38,7 @@ function setupNames(root: string, env: EnvVariables, { env: named, workspace }: 
   return [...named, ...(workspace.env ?? []), ...registryNames(root, env), "npm_config_*"];
 }
 
-/** The values that must not be kept: of variables that are passed although their names, or looks, say secret. */
+/** The values that must not be stored: variables that are passed although their names or values look like secrets. */
 export function passedSecrets(
   root: string,
   env: EnvVariables,
@@ -51,7 +51,7 @@ export function passedSecrets(
   return secretValues(Object.fromEntries(passed));
 }
 
-/** Variables that the settings of npm, pnpm, yarn and bun take their logins from. */
+/** Names of variables that the settings of npm, pnpm, yarn and bun use for logins. */
 function registryNames(root: string, env: EnvVariables): readonly string[] {
   const home = env["HOME"] ?? env["USERPROFILE"];
   const files = [
@@ -63,7 +63,7 @@ function registryNames(root: string, env: EnvVariables): readonly string[] {
   return files.flatMap((file) => (file === undefined || file === "" ? [] : variablesIn(textOf(file))));
 }
 
-/** `${NAME}`, `${NAME-default}`, `${NAME?}`, and bun's `$NAME`. */
+/** Matches `${NAME}`, `${NAME-default}`, `${NAME?}`, and bun's `$NAME`. */
 function variablesIn(text: string): readonly string[] {
   return [...text.matchAll(/\$\{([A-Za-z_]\w*)[^}]*\}|\$([A-Za-z_]\w*)/g)].map(([, braced, bare]) => (braced ?? bare)!);
 }
@@ -72,25 +72,25 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    // A file that is not there, or may not be read, names no variable; npm itself says what is wrong with it.
+    // A missing or unreadable file names no variable; npm itself reports what is wrong with it.
     return "";
   }
 }
 
 export interface DecidingOptions {
-  /** Names of the variables that the checks do not see. */
+  /** Names of the variables that are withheld from the checks. */
   readonly withheld: readonly string[];
   readonly commands: readonly string[];
-  /** Where it is noted what made no difference, so that it is tried once. */
+  /** Where variables that made no difference are recorded, so that they are tried once. */
   readonly noteFile: string;
   /** The same checks with these variables. */
   checksWith(names: readonly string[]): Gate;
 }
 
 /**
- * A base that is red is run once with the variables that are withheld: do they decide? Where nothing is withheld, or
- * the base is green, nothing is run twice. Where they made no difference, they are tried again only when the commands
- * or the names change, or on another tree whose files name one of them.
+ * Runs a red base once more with the withheld variables, to see whether they make a difference. A green base, or one
+ * with nothing withheld, is not run twice. Variables that made no difference are tried again only when the commands or
+ * names change, or on another tree whose files name one of them.
  */
 export function withDecidingVariables(checks: Gate, options: DecidingOptions): Gate {
   const { withheld, commands, noteFile, checksWith } = options;
@@ -118,7 +118,7 @@ export function withDecidingVariables(checks: Gate, options: DecidingOptions): G
   };
 }
 
-/** Two runs of one base that differ by chance: what failed in one of them alone is flaky. */
+/** Compares two runs of one base that differ by chance: tests that failed in only one of them are flaky. */
 function asFlaky(one: Baseline, other: Baseline): Baseline {
   const isInBoth = (name: string): boolean => one.failing.includes(name) && other.failing.includes(name);
   const failed = new Set([...one.failing, ...other.failing]);
@@ -131,7 +131,7 @@ function asFlaky(one: Baseline, other: Baseline): Baseline {
 const isBetter = ({ failing }: Baseline, before: Baseline): boolean =>
   failing.length < before.failing.length && failing.every((name) => before.failing.includes(name));
 
-/** Those of the names that stand in a file of the project. */
+/** The names that occur in a file of the project. */
 export async function namedIn(path: string, names: readonly string[]): Promise<readonly string[]> {
   const patterns = names.flatMap((name) => ["-e", name]);
   const ended = await runProcess({
@@ -159,17 +159,17 @@ async function addNote(file: string, note: string): Promise<void> {
 
 interface DecidingHome {
   readonly start: Pick<WorkStarter, "now" | "notes">;
-  /** The same checks with the user's own HOME, and without a sandbox that need not be there. */
+  /** The same checks with the user's own HOME, and without a sandbox unless it is required. */
   readonly withRealHome: Gate;
   readonly commands: readonly string[];
-  /** Is there a sandbox, which they do without then? */
+  /** Whether there is a sandbox that these checks would leave. */
   readonly leavesSandbox: boolean;
 }
 
 /**
- * A base that is red with the HOME and the sandbox that checks get, and better with the user's own and without one, is
- * red because of us: then the checks run so from then on, and that is said. It is tried once for the same commands and
- * the same secrets left out.
+ * Compares a base that is red with its private HOME and sandbox to a run with the user's own HOME and without a
+ * sandbox. If the second run is better, Remand caused the failure: then the checks keep running that way, and a notice
+ * says so. The comparison is made once for the same commands and the same withheld secrets.
  */
 export function withDecidingHome(checks: Gate, { start, withRealHome, commands, leavesSandbox }: DecidingHome): Gate {
   if (checks.baseline === undefined) return checks;
@@ -199,7 +199,7 @@ export function withDecidingHome(checks: Gate, { start, withRealHome, commands, 
         await notes.add("same", note);
         return own;
       }
-      // A flaky test would switch the sandbox off: the difference must show twice.
+      // A flaky test must not switch the sandbox off, so the difference must show twice.
       const again = await checks.baseline!(request, control);
       if (control.signal.aborted || !isBetterWithHome(real, again)) return asFlaky(own, again);
       await notes.add("real", note);
@@ -211,7 +211,7 @@ export function withDecidingHome(checks: Gate, { start, withRealHome, commands, 
 const inRealHome = (seen: Baseline): Baseline =>
   seen.summary === undefined ? seen : { ...seen, summary: `${seen.summary}; with your own HOME` };
 
-/** Fewer tests fail, and no other; or tests ran, or loaded, that did not before. */
+/** Whether fewer tests fail and no others do, or tests ran or loaded that did not before. */
 function isBetterWithHome(real: Baseline, own: Baseline): boolean {
   const count = ({ failing, unusable = [] }: Baseline): number => failing.length + unusable.length;
   if (count(real) < count(own) && real.failing.every((name) => own.failing.includes(name))) return true;

@@ -27,7 +27,7 @@ import { hiddenPartsForGate } from "../hidden-files.ts";
 import { isAgentIn } from "../journal/author.ts";
 import { sandboxesOf } from "../sandboxes.ts";
 
-/** Has gates judge the files as they are, or a commit, without an agent and without a line in the journal. */
+/** Runs gates on the files as they are, or on a commit, without an agent and without the journal. */
 export async function gate(
   root: string,
   plan: GatePlan,
@@ -52,14 +52,14 @@ export async function gate(
   }
 }
 
-/** The files to judge, and the gates with what they work with. The caller closes the place. */
+/** Opens the files to judge, and the gates with their environment. The caller closes `place`. */
 export async function openGates(
   root: string,
   plan: GatePlan,
   env: Readonly<Record<string, string | undefined>>,
   /**
-   * `quick`: the base's tests are not run with the work, because a person waits for the answer. `since`: the commit of
-   * the files as they were when the work began, unless git has removed it.
+   * `quick`: does not run the base's tests on the work, because a person waits for the answer. `since`: the commit of
+   * the files as they were when the work started, unless git has removed it.
    */
   { quick = false, since = null }: { readonly quick?: boolean; readonly since?: string | null } = {},
 ) {
@@ -73,7 +73,7 @@ export async function openGates(
   const place = await openJudgedPlace({ ...files, ...sourceBranchIn(env), at, base, since, signal });
   try {
     const evidence = await projectEvidence(root, folder.evidence, plan.config, env);
-    // Asked only for what changed: objects are the same in all worktrees of a repository.
+    // Only used to ask what changed: all worktrees of a repository share their objects.
     const workspace = createWorktrees({ root, state: folder.path });
     const reviewers = {
       roleRegistry: await roleRegistryOf(
@@ -84,7 +84,7 @@ export async function openGates(
       practices: await practicesOf(root, plan.config),
       nonce: () => randomBytes(12).toString("hex"),
     };
-    // Without a commit there are no tests of a base; and who does not run tests holds the work to none.
+    // Without a commit there are no base tests, and without a gate that runs tests they are not needed.
     const isHeldToBase = !quick && place.commit !== "" && plan.gates.some((name) => RUN_TESTS.has(name));
     const checkouts = createExperimentRunner(files);
     const held = isHeldToBase ? { experimentRunner: checkouts } : {};
@@ -111,7 +111,7 @@ export async function openGates(
   }
 }
 
-/** The branch that a CI service checked out, where it says so. */
+/** The branch that a CI service checked out, if its variables name it. */
 function sourceBranchIn(env: Readonly<Record<string, string | undefined>>): { readonly sourceBranch?: string } {
   const source = env["GITHUB_HEAD_REF"] ?? env["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"];
   return source === undefined ? {} : { sourceBranch: source };
@@ -119,7 +119,7 @@ function sourceBranchIn(env: Readonly<Record<string, string | undefined>>): { re
 
 const RUN_TESTS = new Set(gatesThat(({ runsTests }) => runsTests));
 
-/** Checks that did not pass may have needed what is withheld from them. Only names that files of the project hold. */
+/** Mentions withheld variables that failed checks may have needed: only those that a file of the project names. */
 export async function mentionWithheld(
   { judgements }: Pick<GateReport, "judgements">,
   { config, onNotice, signal }: GatePlan,
@@ -155,7 +155,7 @@ async function runGates(
   return { judged: stateOf(place), judgements, skipped };
 }
 
-/** Why a gate cannot judge here. One that was asked for by its name must be able to. */
+/** Why a gate cannot run here. A gate that was named must be able to. */
 export function inability(plan: GatePlan, name: GateName, gates: ReadonlyMap<GateName, Gate>): string | null {
   const missing = rolesOfGate(plan.policy, name).filter(
     (role) => !Object.hasOwn(plan.agents ?? {}, role) && whoPlays(plan.config, role) === null,
@@ -173,7 +173,7 @@ export function inability(plan: GatePlan, name: GateName, gates: ReadonlyMap<Gat
   throw new RemandError("usage", `the ${name} gate cannot run: ${why}`, hint);
 }
 
-/** Why there is nothing for it to judge, or no sense in asking. */
+/** Why a gate has nothing to judge, or need not be asked. */
 function needlessness(
   plan: GatePlan,
   name: GateName,
@@ -187,7 +187,7 @@ function needlessness(
   return `${failed.gate} did not pass (--all runs it anyway)`;
 }
 
-/** A gate that breaks has not judged: that is its `error`, never the work's failure. */
+/** Runs a gate. A gate that breaks has the result `error`, which is never a failure of the work. */
 async function judgement(
   plan: GatePlan,
   gate: Gate,

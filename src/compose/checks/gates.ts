@@ -24,25 +24,25 @@ import { NO_SANDBOX } from "../../adapters/process/launch.ts";
 interface Parts extends Pick<GateParts, "evidence" | "clock" | "workspace" | "flakes"> {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly sandboxes: Sandboxes;
-  /** Without it a Python imports what is installed, wherever that leads. */
+  /** Without it, Python imports installed packages, even if those are files of another checkout. */
   readonly python?: OwnPython;
-  /** Where the base's tests are tried with the work; without it nothing is proven by trying. */
+  /** Runs the base's tests with the work; without it, no test is compared with the base. */
   readonly experimentRunner?: ExperimentRunner;
-  /** Where gates that run code run it; absent: where experiments are made, or else in the author's own folder. */
+  /** Where gates run code; absent: where experiments run, or else in the author's own folder. */
   readonly checkouts?: ExperimentRunner;
-  /** How things were before an agent worked: with it, checks get a HOME of their own. */
+  /** The state before an agent worked: with it, checks get a private HOME. */
   readonly start?: WorkStarter;
   /** With it, work that passed is also run with files that its author never saw. */
   readonly hidden?: HiddenParts | null;
-  /** Remand's own folder. With it, a red base is also tried with the variables that are withheld. */
+  /** Remand's own folder. With it, a red base is also tried with the withheld variables. */
   readonly state?: string;
-  /** Without them there are only the gates that need no reviewer. */
+  /** Absent: only gates that need no reviewer are created. */
   readonly reviewers?: Omit<ReviewerParts, "judge">;
-  /** Without it there are only the gates that need no delivery. */
+  /** Absent: only gates that need no delivery are created. */
   readonly delivery?: DeliveryParts;
 }
 
-/** The gates there are, as the config wants them. */
+/** The gates, as configured. */
 export function gatesOf(
   { config, force }: Pick<RunPlan, "config" | "force">,
   parts: Parts,
@@ -95,7 +95,7 @@ export function gatesOf(
   });
 }
 
-/** The gates that can be made here, in the order of the registry. */
+/** Creates the gates that can run here, in the order of the registry. */
 function createGates(settings: GateSettings, parts: Omit<GateParts, "gate">): ReadonlyMap<GateName, Gate> {
   const gates = new Map<GateName, Gate>();
   for (const name of GATES) {
@@ -114,7 +114,7 @@ function settingsOf(config: Config): GateSettings {
   return { ...config, gates, ciPatienceMs: knownDurationMs(config.forge.patience) };
 }
 
-/** The checks with what is decided on the base: which HOME they need, and which variables. */
+/** The checks with what is decided on the base: the HOME and the variables that they need. */
 function decidedChecks(
   config: Config,
   {
@@ -132,7 +132,7 @@ function decidedChecks(
     readonly env: Parts["env"];
     readonly start: WorkStarter | undefined;
     readonly leavesSandbox: boolean;
-    /** `null`: work is started whatever the base says. */
+    /** `null`: work starts whatever the base shows. */
     readonly state: string | null;
   },
 ): Gate {
@@ -144,7 +144,7 @@ function decidedChecks(
   return checksAtBase(inHome, { config, env, checksWith: withVariables, state });
 }
 
-/** The project's own rules for reviewers, as text. A file that is named and not there is an error, and no silence. */
+/** Reads the project's own rules for reviewers. A missing file is an error. */
 export async function practicesOf(root: string, { gates }: Config): Promise<readonly string[]> {
   return Promise.all(
     gates.review.practices.map(async (practice) => {

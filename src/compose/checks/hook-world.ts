@@ -26,8 +26,8 @@ import { environmentWith } from "./own-python.ts";
 export type OpenedGates = Awaited<ReturnType<typeof openGates>>;
 
 /**
- * What the engine works with inside a client: the files of the checkout as they are, which only the conversation
- * changes, and the conversation as the one agent.
+ * What the engine works with inside a client: the files of the checkout, which only the conversation changes, and the
+ * conversation as the only agent.
  */
 export function hookWorld(
   root: string,
@@ -66,7 +66,7 @@ export function hookWorld(
       ...blameSearch,
       limits: {
         ...blameSearch.limits,
-        // Known when the checks have run.
+        // A getter, because the time left is known only after the checks have run.
         get timeMs() {
           return Math.min(blameSearch.limits.timeMs, wait.leftMs);
         },
@@ -77,20 +77,21 @@ export function hookWorld(
   };
 }
 
-/** A person waits for the answer. */
+/** Limited because a person waits for the answer. */
 const LONGEST_BLAME_MS = 120_000;
 
-/** However quickly the checks failed, this much more is worth its answer. */
+/** At least this much more time is spent, however quickly the checks failed. */
 const SHORTEST_WAIT_MS = 20_000;
 
-/** What failed when the conversation began, once that is known. */
+/** The tests that failed when the conversation started, once known. */
 export interface FailuresBefore {
   names: readonly string[] | undefined;
 }
 
 /**
- * The base is not run first, because a person waits: only where the checks fail are the files of the start checked, once
- * in a conversation, and for no longer than the failing run took. What failed there too is reported, and does not block.
+ * Compares failures with the start of the conversation. The base is not run first, because a person waits: only if the
+ * checks fail are they run on the files of the start, once per conversation and for no longer than the failing run
+ * took. Tests that failed there too are reported and do not block.
  */
 function comparedWithStart(
   { baseline: _slow, ...gate }: Gate,
@@ -117,7 +118,7 @@ function comparedWithStart(
   return { ...gate, run };
 }
 
-/** The judgement of what the conversation did: what failed before it began stays, as information. */
+/** Keeps earlier failures in a judgement as information only. */
 function withoutEarlierFailures(judged: Judgement, before: ReadonlySet<string>): Judgement {
   const isEarlier = (finding: Finding): boolean => before.has(faultNameOf(finding));
   const blocking = judged.blocking.filter((id) => !judged.findings.some((each) => each.id === id && isEarlier(each)));
@@ -143,7 +144,7 @@ function withoutEarlierFailures(judged: Judgement, before: ReadonlySet<string>):
 const EARLIER = "It failed before this conversation too, and is not a part of it.";
 const withLine = (line: string, text: string | undefined): string => (text === undefined ? line : `${line}\n${text}`);
 
-/** The work is everything since the base. A person may be at work in the same files, so none of them is written. */
+/** The work is everything since the base. A person may be editing the same files, so none of them is written. */
 function filesAsTheyAre({ place, workspace }: OpenedGates): Workspace {
   const { path, tree, commit, base } = place;
   const kept = async (): Promise<KeptCommit> => ({ tree, commit });
@@ -160,7 +161,7 @@ function filesAsTheyAre({ place, workspace }: OpenedGates): Workspace {
   };
 }
 
-/** The rules of the config, as far as they apply where a person watches and the agent is theirs. */
+/** The policy for use inside a client, where a person watches and chose the agent. */
 export function hookPolicy(policy: Policy, gates: readonly GateName[], mayRework: boolean): Policy {
   // A failure without a known cause may go back to the agent that has just worked.
   const inside = (rules: GateRules): GateRules => ({
@@ -175,7 +176,7 @@ export function hookPolicy(policy: Policy, gates: readonly GateName[], mayRework
     onExhausted: "manual",
     deliver: "branch",
     scope: { ...policy.scope, outside: "send-back" },
-    // A gate that broke is not run again while a person waits, and nothing repairs their machine.
+    // A person waits, so a broken gate does not run again, and no agent repairs the machine.
     limits: { ...policy.limits, errors: 1, inconclusives: 1, remediations: 0 },
     phases: [{ phase: "implement", gates }],
     gates: Object.fromEntries(

@@ -25,8 +25,8 @@ import type { EngineJournal, StoredEvent } from "../../ports/journal.ts";
 type EnvVariables = Readonly<Record<string, string | undefined>>;
 
 /**
- * May an agent that works in the checkout stop? Each conversation is a story, and the engine drives it: the agent's
- * wish to stop ends the attempt that runs, and the next attempt begins when the client gives the agent the brief.
+ * Decides whether an agent that works in the checkout may stop. Each conversation is a story that the engine drives: a
+ * request to stop ends the running attempt, and the next attempt starts when the client gives the brief to the agent.
  */
 export async function stop(root: string, plan: StopPlan, env: EnvVariables): Promise<StopAnswer> {
   const state = stateFolder(root).path;
@@ -37,13 +37,13 @@ export async function stop(root: string, plan: StopPlan, env: EnvVariables): Pro
   try {
     plan.signal.throwIfAborted();
     const hasBegun = plan.gates.length > 0;
-    // What was sent back and has not passed since is not forgotten because its client was started again.
+    // Work that was sent back and has not passed yet stays so when the client restarts.
     if (!hasBegun && known?.standing === "held") return BEGUN;
     const { answer, lines, blocks } = hasBegun
       ? await driveOn(root, { ...plan, before }, env, opened, known)
       : NO_STOP_YET;
     const { type: standing, why } = answer;
-    // The first start counts: a client that is started again goes on with the same work.
+    // The first start counts: a restarted client continues the same work.
     const start = since ?? (hasBegun ? undefined : await opened.place.toCommit?.());
     const begun = {
       ...(start === undefined ? {} : { start }),
@@ -59,10 +59,10 @@ export async function stop(root: string, plan: StopPlan, env: EnvVariables): Pro
 
 const GATE_PLAN = { story: null, all: false, at: null, base: null, onOutput: () => undefined } as const;
 const BEGUN: StopAnswer = { type: "begun", why: "" };
-/** The files as they are now are remembered: a turn that leaves them alone is not sent back. */
+/** The current tree is recorded, so that a turn that changes no file is not sent back. */
 const NO_STOP_YET: Answered = { answer: BEGUN, lines: [], blocks: 0 };
 
-/** A red run is not repeated to find flaky tests: the time goes to a run of the files as they were before. */
+/** Does not repeat a red run to find flaky tests: the time is used to run the files as they were before. */
 function onceOnly(plan: StopPlan): StopPlan {
   const { gates } = plan.config;
   return { ...plan, config: { ...plan.config, gates: { ...gates, checks: { ...gates.checks, reruns: 0 } } } };
@@ -71,11 +71,11 @@ function onceOnly(plan: StopPlan): StopPlan {
 interface Answered {
   readonly answer: StopAnswer;
   readonly lines: readonly Recorded[];
-  /** How often the conversation was sent back since a person spoke last. */
+  /** How often the conversation was sent back since the last message of a person. */
   readonly blocks: number;
 }
 
-/** Drives the story of the conversation until its work passed, goes back, or is a question for a person. */
+/** Drives the story of the conversation until its work passes, is sent back, or needs a person. */
 async function driveOn(
   root: string,
   plan: StopPlan & { readonly before: FailuresBefore },
@@ -87,7 +87,7 @@ async function driveOn(
   const skipped = plan.gates.map((gate) => [gate, inability({ ...plan, ...GATE_PLAN }, gate, opened.gates)] as const);
   const gates = skipped.flatMap(([gate, why]) => (why === null ? [gate] : []));
   const id = storyId(`session-${sha256(plan.session).slice(0, 8)}`);
-  // Another hook of the client goes on with an agent that this one has given up: its work may still pass.
+  // The agent was released and still continues, because of another hook of the client: its work may still pass.
   const isOver = known?.standing === "released" && plan.isContinuing;
   const isNew = known?.standing !== "held";
   const isUntouched =
@@ -120,7 +120,10 @@ async function driveOn(
 const TITLE = "What you were asked for in this conversation";
 const release = (why: string): StopAnswer => ({ type: "released", why });
 
-/** The conversation as an agent. It reports once in a call, what it did before the call; the answer gives it more. */
+/**
+ * The conversation as an agent. It reports once per call, what it did before the call; the hook's answer gives it more
+ * work.
+ */
 function conversationPlayer(said: string): { readonly player: RoleAgent; hasReported(): boolean } {
   let isReported = false;
   const agent: RoleAgent["agent"] = {
@@ -135,10 +138,10 @@ function conversationPlayer(said: string): { readonly player: RoleAgent; hasRepo
   return { player, hasReported: () => isReported };
 }
 
-/** The brief is part of a conversation that may be long already. */
+/** A limit because the brief is added to a conversation that may be long already. */
 const BRIEF_CHARS = 20_000;
 
-/** What the engine came to, as the hook says it. */
+/** Turns the engine's result into the hook's answer. */
 async function answerOf(
   ledger: Ledger,
   id: StoryId,
@@ -159,7 +162,7 @@ async function answerOf(
   return release(failed === "" ? end : `${failed}; ${end}`);
 }
 
-/** Rework needs approval only where the conversation left the files alone (see `hookPolicy`). */
+/** Here, a rework needs approval only if the conversation changed no files (see `hookPolicy`). */
 function endOf({ reason, gate, assessment }: Escalation): string {
   return reason.type === "approval" ? "no file was changed since" : `${reasonText(reason, gate)}. ${assessment}`.trim();
 }
@@ -170,19 +173,19 @@ function reportOf(ledger: Ledger, id: StoryId): Pick<GateReport, "judgements"> {
   return { judgements: planned.flatMap((gate) => gates[gate]?.last ?? []) };
 }
 
-/** A conversation with the journal of its story, which begins when a person speaks. */
+/** A conversation with the journal of its story, which starts with a message of a person. */
 export interface HeldSession extends SessionRecord {
   readonly lines: readonly Recorded[];
 }
 
-/** The name comes from outside and may hold anything, so the file has another. */
+/** The session's name comes from outside and may contain any characters, so the file is named by its hash. */
 export function sessionFile(state: string, session: string): string {
   return join(state, "hooks", `${sha256(session).slice(0, 24)}.json`);
 }
 
 /**
- * `null` where there is no record. A record that cannot be read is an error and never a fresh start: a conversation
- * whose record breaks each time would be sent back forever.
+ * `null` where there is no record. An unreadable record is an error: if it counted as a new start, a conversation whose
+ * record breaks each time would be sent back forever.
  */
 export async function readSession(file: string): Promise<HeldSession | null> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -208,8 +211,8 @@ export async function writeSession(state: string, record: HeldSession): Promise<
 }
 
 /**
- * The journal of a conversation while its hook runs, with its lines at the end. The record is written once, with the
- * answer: a hook that is killed before that has answered nothing, and the next one starts from the last answer.
+ * The journal of a conversation while its hook runs; `lines` returns its lines at the end. The record is written once,
+ * with the answer: a hook that is killed before has answered nothing, and the next one starts from the last answer.
  */
 export function openHookJournal(recorded: readonly Recorded[]): HookJournal {
   const lines: StoredEvent[] = [];

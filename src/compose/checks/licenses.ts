@@ -39,7 +39,7 @@ interface LicenseParts {
   readonly root: string;
   /** The number of the pull request that was judged. */
   readonly pullRequest: number;
-  /** Who owns what at the base; `null` where it has no CODEOWNERS. */
+  /** The owners of files at the base; `null` where it has no CODEOWNERS. */
   readonly rules: readonly OwnerRule[] | null;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
@@ -48,8 +48,8 @@ interface LicenseParts {
 }
 
 /**
- * Contested tests whose code owner approved what was judged are licensed. A forge that does not answer licenses nothing,
- * and the report says so.
+ * Licenses contested tests whose code owner approved the judged commit. If the forge does not answer, no test is
+ * licensed, and the report says so.
  */
 export async function withOwnerLicenses(report: GateReport, parts: LicenseParts): Promise<GateReport> {
   const tests = await ownedTests(report, parts.workspace);
@@ -64,12 +64,12 @@ export async function withOwnerLicenses(report: GateReport, parts: LicenseParts)
   }
 }
 
-/** A person waits for the verdict, and may start the gate again. */
+/** A person waits for the verdict and can start the gate again. */
 const LONGEST_MS = 60_000;
 
 /**
- * The open contested tests, and the file with the rules where that was changed. A test file that the base does not have
- * is the name of something else, such as a check.
+ * The open contested tests, and the file of the owner rules if the work changed it. A test whose file is not in the
+ * base is not a file, but for example the name of a check.
  */
 async function ownedTests(report: GateReport, workspace: LicenseParts["workspace"]): Promise<readonly OwnedTest[]> {
   const { base, folder } = report.judged;
@@ -103,7 +103,7 @@ async function rulingOn(
   const pullRequest = await reviews.pullRequest(number, signal);
   const strange = await strangeToPullRequest(root, judged, pullRequest);
   if (strange !== null) return { licensed: [], notes: [strange] };
-  // A base within the pull request would let it name its own owners.
+  // A base inside the pull request would let the pull request name its own owners.
   if (!(await reviews.isOnBranch(pullRequest.target, judged.base, signal))) {
     const base = judged.base.slice(0, 12);
     const note = `the base ${base} is not on ${pullRequest.target}, the target of pull request ${number}: name it with --base`;
@@ -115,8 +115,8 @@ async function rulingOn(
 }
 
 /**
- * The environment and the remote say where the pull request is. `remand.yaml` does not: it comes with the pull request,
- * and could name a server that approves everything.
+ * Finds the pull request by the environment and the remote. `remand.yaml` is not asked, because it is part of the pull
+ * request and could name a server that approves everything.
  */
 async function githubOf(
   root: string,
@@ -133,7 +133,7 @@ async function githubOf(
   return { api, repository, token: env["GITHUB_TOKEN"] || env["GH_TOKEN"] || null };
 }
 
-/** Read before any code of the pull request runs. */
+/** Reads the rules before any code of the pull request runs. */
 export async function ownerRulesAt(
   base: string,
   workspace: Pick<Workspace, "fileAt">,
@@ -154,12 +154,13 @@ async function answersTo(about: OwnerCase, reviews: PullRequestReviews, signal: 
   return { members, writers };
 }
 
-/** Files of a commit are the same for every story. */
+/** Reading a file of a commit needs a story id, but does not depend on it. */
 const NO_STORY = storyId("gate");
 
 /**
- * What people allowed the story's work to change, by the checkout's journal: beforehand, or in answer to a question.
- * A commit can claim to be a story's: only the files that the journal knows as the story's newest are licensed by it.
+ * The tests that people allowed the story's work to change, in the story's file or in answers, by the checkout's
+ * journal. Any commit can claim to be a story's, so only the tree that the journal records as the story's newest is
+ * licensed.
  */
 export async function recordedLicenses(
   root: string,

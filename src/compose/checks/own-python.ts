@@ -12,7 +12,7 @@ import { knownDurationMs } from "../../config/duration.ts";
 import { checkVariablesOf } from "./check-variables.ts";
 import type { Sandboxes } from "../../adapters/sandbox/open-sandboxes.ts";
 
-/** Has every Python that the config would start import the project from the place it is started in. */
+/** Makes every Python that the config starts import the project from the folder that it runs in. */
 export function ownPythonOf(
   root: string,
   config: Pick<Config, "gates" | "environments" | "env">,
@@ -28,7 +28,7 @@ export function ownPythonOf(
   return createOwnPython({ root, state: stateFolder(root).path, commands, env: seen, sandbox, onNotice });
 }
 
-/** With `start`, programs also get a HOME of their own, and programs of the checkout they run in. */
+/** With `start`, programs also get a private HOME, and programs of the checkout that they run in. */
 export function environmentWith(
   env: Environment,
   python: OwnPython,
@@ -37,13 +37,13 @@ export function environmentWith(
 ): EnvironmentIn {
   return async (folder) => {
     const seen = start === undefined ? env : await start.environment(folder, env, home);
-    // What is installed as editable leads to the user's path, where a sandbox shows this very folder.
+    // An editable install points to the user's path, where the sandbox shows this folder.
     if (home !== "real" && shownFolderAround(folder) !== null) return seen;
     return { ...seen, ...(await python.in(folder, seen["PYTHONPATH"])) };
   };
 }
 
-/** An agent that tries its work sees what the checks will see. Where nothing could judge that work, none is begun. */
+/** Gives an agent the same Python imports as the checks. Work does not start if the checks could not judge it. */
 export function inOwnPlace(agent: Agent, python: OwnPython, pythonPath: string | undefined): Agent {
   return {
     ...agent,
@@ -60,7 +60,7 @@ export function inOwnPlace(agent: Agent, python: OwnPython, pythonPath: string |
   };
 }
 
-/** A command as people write it, short or long, with everything filled in. */
+/** A command in its short or long form, with all fields filled in. */
 export function commandOf(command: string | CommandConfig): {
   name: string;
   run: string;

@@ -27,12 +27,12 @@ import { sandboxesOf } from "../sandboxes.ts";
 
 type EnvVariables = Readonly<Record<string, string | undefined>>;
 
-/** Can the checks run, before an agent is paid? Nothing is written to the journal. */
+/** Tests whether the checks can run, before an agent is paid. Appends nothing to the journal. */
 export async function preflight(root: string, plan: PreflightPlan, env: EnvVariables): Promise<Preflight> {
   const { config } = plan;
   const { seen } = checkVariablesOf(env, config);
   const isElsewhere = plan.at !== "files";
-  // What a wrapper starts in a container or on another machine is not looked for here.
+  // Programs that a wrapper starts in a container or on another machine cannot be looked up here.
   const commands =
     Object.keys(config.environments).length > 0 ? [] : config.gates.checks.commands.map((each) => commandOf(each).run);
   const place = { root, env: seen, isElsewhere, hasSetup: config.workspace.setup !== null };
@@ -50,7 +50,7 @@ export async function preflight(root: string, plan: PreflightPlan, env: EnvVaria
     if (signal.aborted) return UNKNOWN;
     throw error;
   });
-  // Where the checks take longer than the work may, the engine ends them by its own rules.
+  // If the checks take longer than the work may, the engine ends them by its own rules.
   return signal.aborted ? UNKNOWN : given;
 }
 
@@ -110,7 +110,7 @@ interface BaseContext {
   readonly checkouts: ExperimentRunner;
 }
 
-/** The look, which the engine may take over before it has ended. */
+/** The running preflight, which the engine may take over before it has ended. */
 interface ProbeControl {
   isOver(): boolean;
   self(): Promise<Baseline>;
@@ -125,7 +125,7 @@ async function lookAtBase(about: BaseContext, { isOver, self }: ProbeControl): P
     const evidence = await projectEvidence(root, folder.evidence, config, env);
     const packages = (await (await start.now()).dependencies.source()).root;
     const kept = createKeptBaseRuns(userStateFolder(env), (id) => evidence.read(id));
-    // What was seen with the user's own HOME says nothing about another.
+    // A run with the user's own HOME says nothing about a run with another HOME.
     const key = async () => ({ tree: place.tree, checks: `${checks} ${await start.notes.isReal()}`, packages });
     const known = plan.isFresh === true ? null : await kept.find(await key());
     if (known !== null) {
@@ -145,7 +145,7 @@ async function lookAtBase(about: BaseContext, { isOver, self }: ProbeControl): P
     });
     const control = { signal, onOutput: () => undefined, isWorkUnderWay: isOver };
     const running = gates.get("checks")!.baseline!(requestFor(plan, place), control);
-    // Not before it runs: the gate itself would wait for it.
+    // Not before it runs, because the gate itself would wait for it.
     keepBaseRun(checks, place.tree, self());
     const run = await running;
     if (!signal.aborted) await kept.keep(await key(), run);
@@ -159,7 +159,7 @@ async function lookAtBase(about: BaseContext, { isOver, self }: ProbeControl): P
 function reportOn(seen: Baseline, config: PreflightPlan["config"]): Preflight {
   const trouble = baseTrouble(seen);
   const { failing, summary = "", needsVariables: variables = [] } = seen;
-  // What is known to fail is not what the work is for.
+  // Known failures are not part of the task.
   const isKnown = (name: string): boolean => config.knownFailures.some(({ test }) => matchesTest(name, test));
   const isGreen = seen.isGreen === true || (trouble === null && failing.length > 0 && failing.every(isKnown));
   const problems: Probe[] =

@@ -16,9 +16,9 @@ import { assertAuthority } from "./author.ts";
 import { byText, lookup } from "../../stdx/sorted-map.ts";
 
 /**
- * Appends what a person says from outside of the engine, which sees the new lines by itself: the journal is opened and
- * folded once, however many stories it is about. Refuses a process that an engine started. `speaker`: who this process
- * speaks for. `known`: what this process has folded already; newer lines are read before anything is decided.
+ * Appends events from outside of the engine, which notices new lines. The journal is opened and folded once for all
+ * streams. Refuses a process that an engine started. `speaker`: the author for whom this process speaks. `known`: what
+ * this process has already folded; newer lines are read before anything is decided.
  */
 export async function tellEach(
   root: string,
@@ -28,7 +28,7 @@ export async function tellEach(
   env: Readonly<Record<string, string | undefined>>,
   known: FoldedJournal | null = null,
 ): Promise<void> {
-  // Before a journal is opened: an agent writes nothing at all.
+  // Checked before the journal is opened: an agent may write nothing at all.
   assertAuthority(speaker, []);
   const opened = await journalLocation(root, db).write();
   if (opened === null)
@@ -45,7 +45,7 @@ export async function tellEach(
   }
 }
 
-/** An answer that accepts or waives gets its receipt at once; where an engine works, that engine makes it. */
+/** Signs an accepting or waiving answer at once; if an engine is running, the engine makes the receipt. */
 async function signAnswer(
   root: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -54,12 +54,12 @@ async function signAnswer(
 ): Promise<void> {
   if (await hasLivingOwner(stateFolder(root).journal)) return;
   const { createReceipts } = await import("../receipts/issue-receipts.ts");
-  // What keeps it from being made is reported by the next run, which makes it.
+  // If the receipt cannot be made now, the next run reports the reason, and makes it.
   const parts = { root, env, journal, onNotice: () => undefined };
   await createReceipts(parts, notedRange(root, journal)).catchUp(ledger.state());
 }
 
-/** Appends what its author may say, with how the author is known. */
+/** Appends the events that their author may write, with how the author is known. */
 export async function appendAs(
   author: EventAuthor,
   ledger: Ledger,

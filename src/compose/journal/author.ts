@@ -38,15 +38,15 @@ import { stateFolder } from "../state-folder.ts";
 
 type EnvVariables = Readonly<Record<string, string | undefined>>;
 
-/** Throws unless the author may write the events. Every event that a person can cause goes through here. */
+/** Throws unless the author may write the events. All events that a person can cause are checked here. */
 export function assertAuthority(author: EventAuthor, events: readonly Event[], earlier: EarlierWords = {}): void {
   const refusal = authorityRefusal(author, events, earlier);
   if (refusal !== null) throw new RemandError("not-a-person", refusal.message, refusal.hint);
 }
 
-/** What is known of the machine and of the engines on it when a process speaks. */
+/** What is known about the machine and its engines when a process speaks. */
 export interface SpeakerFacts extends Omit<TerminalFacts, "engines"> {
-  /** The signs that an engine started the process or one above it. */
+  /** Marks in the environment which show that an engine started the process or one of its ancestors. */
   readonly marks: readonly string[];
   readonly boot: string;
   readonly namespace: string;
@@ -58,18 +58,21 @@ export interface SpeakerFacts extends Omit<TerminalFacts, "engines"> {
   isRunning(engine: EngineRecord): boolean;
 }
 
-/** Who this process speaks for in a checkout. Ask early: a process that loses its parent loses its history. */
+/**
+ * The author for whom this process speaks in a checkout. Call early: a process whose parent has ended can no longer
+ * show its ancestors.
+ */
 export async function speakerIn(root: string, env: EnvVariables): Promise<EventAuthor> {
   const engine = await readEngineRecord(root);
   return identifiedSpeaker(await factsFor(engine, env), env);
 }
 
-/** Did an engine start this process? No token is asked for, and a wrong one is not complained of. */
+/** Whether an engine started this process. Tokens are neither required nor checked. */
 export async function isAgentIn(root: string, env: EnvVariables): Promise<boolean> {
   return speakerOf(await factsFor(await readEngineRecord(root), env)).type === "agent";
 }
 
-/** An agent stays one, whatever token it has found. */
+/** An agent stays an agent, even with a valid token. */
 async function identifiedSpeaker(facts: SpeakerFacts, env: EnvVariables): Promise<EventAuthor> {
   const speaker = speakerOf(facts);
   if (speaker.type === "agent" || !hasGivenToken(env)) return speaker;
@@ -93,7 +96,7 @@ async function factsFor(engine: EngineRecord | null, env: EnvVariables): Promise
   };
 }
 
-/** The rule of `speakerIn` for a process that shows no token, from what is known of the machine. */
+/** The rule of `speakerIn` for a process without a token, from what is known about the machine. */
 export function speakerOf(facts: SpeakerFacts): EventAuthor {
   const { line, marks, boot, engine } = facts;
   const [self] = line;
@@ -117,8 +120,9 @@ export function speakerOf(facts: SpeakerFacts): EventAuthor {
 }
 
 /**
- * Throws unless this process may make a token or a key: an identified person, or any process while no engine has run in this folder, nor
- * one of the user since the machine was started, so that none can have started it (a script that sets up CI).
+ * Throws unless this process may make a token or a key. An identified person may; so may any process while no engine
+ * has run in this folder and none of the user's since the machine started, because then no engine can have started it
+ * (a script that sets up CI).
  */
 export async function assertMayMakeToken(root: string, env: EnvVariables, what = "token"): Promise<void> {
   const facts = await factsFor(await readEngineRecord(root), env);
@@ -134,20 +138,21 @@ export async function assertMayMakeToken(root: string, env: EnvVariables, what =
   );
 }
 
-/** Whom an engine speaks for, and the environment of what it starts. */
+/** The author for whom an engine speaks, and the environment for its processes. */
 export interface Engine {
   readonly speaker: EventAuthor;
   readonly env: EnvVariables;
 }
 
 /**
- * Takes the role of the engine in a checkout whose journal this process has just locked: refuses a process that an
- * engine started, ends what an engine before left, and gives the environment that marks whatever is started from now on.
+ * Becomes the engine in a checkout whose journal this process has just locked: refuses a process that an engine
+ * started, ends processes that an earlier engine left, and returns the environment that marks all processes started
+ * from now on.
  */
 export async function becomeEngine(root: string, env: EnvVariables): Promise<Engine> {
   const known = await readEngineRecord(root);
   const facts = await factsFor(known, env);
-  // A journal that is gone was not begun here and now: the clone remembers it.
+  // A missing journal does not mean that this engine starts the first one: the clone may remember an earlier journal.
   const isBegun = existsSync(stateFolder(root).journal) || (await (await journalAnchors(root)).read()) !== null;
   const above = isBegun ? (known?.above ?? []) : facts.marks;
   const speaker = await identifiedSpeaker({ ...facts, engine: { ...(known ?? NO_ENGINE), above } }, env);
@@ -158,9 +163,9 @@ export async function becomeEngine(root: string, env: EnvVariables): Promise<Eng
   const startedAt = self?.startedAt ?? 0;
   const here = { boot, namespace, controlGroups: controlGroups(), above, userState };
   await writeEngineRecord(root, userState, { pid: process.pid, startedAt, ...here });
-  // No other engine works here, so whatever still carries the cookie was left by one that is gone.
+  // No other engine works here, so processes that still carry the cookie were left by an engine that is gone.
   const cookie = `remand-${sha256(root).slice(0, 24)}`;
-  // Agents under a supervisor go on: recovery decides about them, and it needs the journal.
+  // Agents under a supervisor keep running: recovery decides about them, and needs the journal for that.
   await killLeftovers(cookie, LEFTOVER_MS, await supervisedCookies(stateFolder(root).runs));
   await removeAbandonedFolders();
   return { speaker, env: { ...withoutPersonal(env), [COOKIE_VARIABLE]: cookieValue(env[COOKIE_VARIABLE], cookie) } };
@@ -182,7 +187,7 @@ export async function makeTokenFor(
   return { token: await makeToken(userState, now), madeAt: now };
 }
 
-/** What is kept of a token: enough to know it again, and not enough to use it. */
+/** The stored form of a token: enough to recognize it, but not to use it. */
 interface KeptToken {
   readonly sha256: string;
   readonly madeAt: number;
@@ -193,7 +198,10 @@ const TOKEN_FILE_VARIABLE = "REMAND_TOKEN_FILE";
 
 const fileIn = (userState: string): string => join(userState, "token.json");
 
-/** A new token of the user, which replaces the one before. Only its hash is kept, in a file that no other user reads. */
+/**
+ * Makes a new token of the user, which replaces the one before. Only its hash is stored, in a file that other users
+ * cannot read.
+ */
 async function makeToken(userState: string, now: number): Promise<string> {
   const token = `rmd_${randomBytes(32).toString("base64url")}`;
   const kept: KeptToken & { schema: string } = { schema: "remand.token/1", sha256: sha256(token), madeAt: now };
@@ -210,7 +218,7 @@ async function tokenMadeAt(userState: string): Promise<number | null> {
   return (await keptToken(userState))?.madeAt ?? null;
 }
 
-/** Was a token given, right or wrong? An empty variable is one that was never set. */
+/** Whether a token was given, right or wrong. An empty variable counts as unset. */
 const hasGivenToken = (env: EnvVariables): boolean =>
   (env[TOKEN_VARIABLE] ?? "") !== "" || (env[TOKEN_FILE_VARIABLE] ?? "") !== "";
 
@@ -225,7 +233,7 @@ async function assertToken(userState: string, env: EnvVariables): Promise<void> 
       `A token was given, and there is none in ${userState}`,
       "Make one: remand token. If the engine runs with another XDG_STATE_HOME, make it with the same.",
     );
-  // Two hashes: the time that the comparison takes tells nothing about the token.
+  // Hashes are compared, so that the time of the comparison reveals nothing about the token.
   if (timingSafeEqual(Buffer.from(sha256(given.trim())), Buffer.from(kept.sha256))) return;
   throw new RemandError(
     "not-a-person",
@@ -251,12 +259,12 @@ async function keptToken(userState: string): Promise<KeptToken | null> {
       if (typeof hash === "string" && /^[0-9a-f]{64}$/.test(hash)) return { sha256: hash, madeAt: value["madeAt"] };
     }
   } catch {
-    // Said below, with the way out.
+    // Reported below, with the way out.
   }
   throw new RemandError("file-unreadable", `${file} is not a token's file`, "Make a new token: remand token rotate.");
 }
 
-/** Windows has no such modes: every file looks open there. */
+/** Refuses a file that others can read. Windows has no such modes: every file would look open there. */
 async function refuseOpenFile(file: string): Promise<void> {
   const { mode } = await stat(file).catch(() => {
     throw new RemandError("file-missing", `there is no file ${file}`, "Give --token-file the file with your token.");

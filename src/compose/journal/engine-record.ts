@@ -10,15 +10,15 @@ export interface EngineRecord {
   readonly pid: number;
   readonly startedAt: number;
   readonly boot: string;
-  /** Where its number means something. */
+  /** The process namespace, in which `pid` is valid. */
   readonly namespace: string;
   readonly controlGroups: string | null;
   /**
-   * The marks of engines above the one that began this journal. A test suite that a check runs may begin a journal of
-   * its own and answer there: what is above both is no reason to refuse.
+   * The marks of engines above the one that started this journal. A test suite that a check runs may start a journal of
+   * its own and answer there, so marks above both are no reason to refuse.
    */
   readonly above: readonly string[];
-  /** The folder of its user's state, where the token is: a process that speaks cannot choose another one. */
+  /** The folder of its user's state with the token, so that a speaking process cannot choose another one. */
   readonly userState: string | null;
 }
 
@@ -35,12 +35,12 @@ export const NO_ENGINE: EngineRecord = {
 const fileIn = (root: string): string => join(stateFolder(root).path, "engine.json");
 const folderIn = (userState: string): string => join(userState, "engines");
 
-/** `null` where no engine has noted itself, or the note cannot be read: then the marks alone tell. */
+/** `null` where there is no record of an engine, or it cannot be read: then only the marks tell. */
 export async function readEngineRecord(root: string): Promise<EngineRecord | null> {
   return readRecord(fileIn(root));
 }
 
-/** Notes an engine in its checkout, and among those of its user. */
+/** Records an engine in its checkout, and among the engines of its user. */
 export async function writeEngineRecord(root: string, userState: string, record: EngineRecord): Promise<void> {
   const text = `${JSON.stringify({ schema: "remand.engine/1", ...record })}\n`;
   await mkdir(stateFolder(root).path, { recursive: true });
@@ -59,7 +59,7 @@ async function replaceFile(file: string, text: string): Promise<void> {
   await rename(`${file}.new`, file);
 }
 
-/** The engines of a user that run, and at least the last one since the machine was started. */
+/** The engines of a user that are running, and at least the last one since the machine started. */
 export async function enginesOf(userState: string): Promise<readonly EngineRecord[]> {
   const records = await Promise.all((await recordFiles(userState)).map(readRecord));
   return records.filter((each) => each !== null).filter(({ boot }) => boot === bootId());
@@ -70,7 +70,7 @@ async function recordFiles(userState: string): Promise<readonly string[]> {
   return names.filter((name) => name.endsWith(".json")).map((name) => join(folderIn(userState), name));
 }
 
-/** Where the system does not tell (no /proc), a process with its number is taken for it. */
+/** Whether the engine is running. Without /proc, any process with its pid counts as the engine. */
 export function isRunning({ pid, startedAt, boot }: EngineRecord): boolean {
   if (boot !== bootId()) return false;
   const entry = processEntry(pid);

@@ -10,7 +10,7 @@ import type { JournalIdentity } from "../../adapters/journal/sqlite-file.ts";
 import { allowedEnvironment } from "../../adapters/process/environment.ts";
 import { runProcess } from "../../adapters/process/run-process.ts";
 
-/** What a clone remembers of its journal, kept in its git directory: a new clone remembers nothing. */
+/** What a clone remembers of its journal, stored in its git directory, so a new clone remembers nothing. */
 export interface JournalAnchors {
   read(): Promise<JournalAnchor | null>;
   write(anchor: JournalAnchor): Promise<void>;
@@ -30,7 +30,7 @@ export async function fileInClone(root: string, name: string): Promise<string | 
   return join(git.path, "remand", `${name}${end}.json`);
 }
 
-/** Outside of a repository there is no place that belongs to the checkout and is not the journal's own. */
+/** Outside of a repository, no place belongs to the checkout but not to the journal itself. */
 const NOTHING_KEPT: JournalAnchors = { read: async () => null, write: async () => undefined };
 
 async function read(file: string): Promise<JournalAnchor | null> {
@@ -48,7 +48,7 @@ async function read(file: string): Promise<JournalAnchor | null> {
   );
 }
 
-/** Forced to the disk before it takes the place of the old one: after a crash there is the old record or the new one. */
+/** Writes the new record to the disk before it replaces the old one: after a crash, one of the two is there. */
 export async function writeInClone(file: string, value: object): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const beside = `${file}.${process.pid}-${randomBytes(4).toString("hex")}.new`;
@@ -68,9 +68,9 @@ export async function writeInClone(file: string, value: object): Promise<void> {
 }
 
 /**
- * Heads of the journal that commits of attempts carry in their trailers. A chain alone cannot show that its end was
- * cut off; a commit that knows a later head can. Commits name the journal's id since there are ids: those of another
- * journal say nothing about this one.
+ * Reads the heads of the journal that commits of attempts name in their trailers. The chain alone cannot show that its
+ * end was cut off; a commit with a later head can. Newer commits also name the journal's id: heads of another journal
+ * say nothing about this one.
  */
 export async function notedHeads(root: string, journal: JournalIdentity | null): Promise<Set<string>> {
   const { exitCode, stdout } = await runProcess({
@@ -86,7 +86,7 @@ export async function notedHeads(root: string, journal: JournalIdentity | null):
     timeoutMs: 30_000,
     sandbox: null,
   });
-  // Without git there are no commits to have noted anything.
+  // Without git there are no commits with heads.
   if (exitCode !== 0) return new Set();
   const binds = (id: string | undefined): boolean =>
     journal === null || (id === undefined ? journal.since > 0 : id === journal.id);

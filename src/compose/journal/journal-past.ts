@@ -25,7 +25,7 @@ export function missingJournal(anchor: JournalAnchor): JournalTrouble {
 const recordedText = ({ position, at }: JournalAnchor): string =>
   `${countText(position, "line")} on ${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
-/** Compares the journal with its record; looks at two lines, however many there are. */
+/** Compares the journal with its record; reads only two lines, however many there are. */
 export async function compareWithAnchor(
   journal: Pick<SqliteReader, "id" | "hashAt" | "head" | "read">,
   anchor: JournalAnchor,
@@ -48,7 +48,7 @@ export async function compareWithAnchor(
   );
 }
 
-/** The clone knows receipts of another journal, and this one does not say that it took its place. */
+/** The problem if the clone has receipts of another journal, and this one does not say that it replaced it. */
 export async function strangeToReceipts(
   root: string,
   journal: Pick<SqliteReader, "id" | "read">,
@@ -74,14 +74,14 @@ export async function compareWithReceipt(
   return { kind: "changed", text };
 }
 
-/** What a journal's first line says of the one before it; `null` where it is the first. */
+/** The replaced journal that a journal's first line names; `null` where it replaced none. */
 export async function replacementIn(journal: Pick<JournalReader, "read">): Promise<JournalReplacement | null> {
   for await (const { event, at } of journal.read(0))
     return event.type === "journal.replaced" ? { lost: event.lost, by: event.by, at } : null;
   return null;
 }
 
-/** Nothing has written to the file since its chain was last checked. */
+/** Whether the file is unchanged since its chain was last checked. */
 export function isUntouched(file: string, anchor: JournalAnchor | null, head: Head): boolean {
   if (anchor?.file === undefined || head.hash !== anchor.hash) return false;
   const now = fileMarkOf(file);
@@ -89,8 +89,8 @@ export function isUntouched(file: string, anchor: JournalAnchor | null, head: He
 }
 
 /**
- * Another program wrote to the file. Only where no crash and no copy explains the difference: then it is still the same
- * file, and no lines wait beside it.
+ * Whether another program wrote to the file. True only if neither a crash nor a copy explains the difference: it is
+ * still the same file, and no lines wait next to it.
  */
 export function wasWrittenOutside(file: string, { file: closed }: JournalAnchor): boolean {
   if (closed === undefined || !existsSync(file) || hasWaitingLines(file)) return false;
@@ -109,7 +109,9 @@ const WRITTEN_OUTSIDE: JournalTrouble = {
   text: "Something other than Remand wrote to the journal's file after it was closed.",
 };
 
-/** What is wrong with a checkout's journal. `chain`: also checks its lines, unless nothing has written to the file. */
+/**
+ * Finds what is wrong with a checkout's journal. `chain`: also checks its lines, unless the file was not written to.
+ */
 export async function journalTrouble(root: string, file: string, chain: boolean): Promise<JournalTrouble | null> {
   const anchor = await (await journalAnchors(root)).read();
   if (anchor?.pending !== undefined) return null;
@@ -127,7 +129,7 @@ export async function journalTrouble(root: string, file: string, chain: boolean)
   }
 }
 
-/** What the first line of a new journal will say: what was lost, and who decided to continue without it. */
+/** The first line of a new journal: what was lost, and who decided to continue without it. */
 export async function plannedReplacement(
   file: string,
   anchor: JournalAnchor | null,
@@ -138,7 +140,7 @@ export async function plannedReplacement(
   return { id: newJournalId(), by, lost: { id, position, hash, why, kept } };
 }
 
-/** Keeps the old file, and begins a new journal. */
+/** Keeps the old file under another name, and starts a new journal. */
 export async function replaceJournal(
   file: string,
   anchors: JournalAnchors,
@@ -146,13 +148,13 @@ export async function replaceJournal(
   pending: PendingJournal,
 ): Promise<SqliteJournal> {
   const { id, position, hash, kept } = pending.lost;
-  // From here on a crash is no loss: the next process that opens the journal finishes this.
+  // From here on a crash loses nothing: the next process that opens the journal finishes the replacement.
   await anchors.write({ v: 1, id: id ?? pending.id, position, hash, at: anchor?.at ?? Date.now(), pending });
   if (kept !== null) await moveAside(file, join(dirname(file), kept));
   return finishReplacement(file, anchors, pending);
 }
 
-/** Makes the new journal where it is not there yet, and its first line where that is missing. */
+/** Creates the new journal and its first line, if they do not exist yet. */
 export async function finishReplacement(
   file: string,
   anchors: JournalAnchors,
@@ -167,7 +169,7 @@ export async function finishReplacement(
 
 const asideName = (): string => new Date().toISOString().replaceAll(/[:.]/g, "-");
 
-/** What the file itself says, where it can be read. */
+/** The last head and the id in the file, as far as it can be read. */
 async function lastKnown(file: string): Promise<{ id: string | null; position: number; hash: string }> {
   const nothing = { id: null, ...START };
   if (!existsSync(file)) return nothing;
@@ -176,7 +178,7 @@ async function lastKnown(file: string): Promise<{ id: string | null; position: n
   try {
     return { id: journal.id, ...(await journal.head()) };
   } catch {
-    // It is damaged so far that not even its end can be read: that is why it is replaced.
+    // The file is too damaged to read its end, which is why it is replaced.
     return nothing;
   } finally {
     await journal.close();

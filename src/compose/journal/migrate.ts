@@ -18,8 +18,8 @@ import { lockedError } from "../open-engine.ts";
 import { stateFolder } from "../state-folder.ts";
 
 /**
- * Sets up a fleet's database: tables and roles. Then takes a checkout's journal, evidence and outbox there, and marks
- * the file that was left behind.
+ * Sets up a fleet's database with tables and roles. Then copies a checkout's journal, evidence and outbox there, and
+ * marks the old file as moved.
  */
 export async function migrate(root: string, plan: MigratePlan): Promise<MigrationResult> {
   if (plan.noMove === true) return setUpAlone(plan);
@@ -63,7 +63,10 @@ async function plannedRoles(pool: PostgresPool, { roles }: MigratePlan): Promise
   return { state: "planned", roles: await roleNames(pool, roles) };
 }
 
-/** Tables, then the queue's, then the roles that own and use both. Without roles the workers make the queue's. */
+/**
+ * Creates the tables, the queue's tables, and the roles that own and use both. Without roles, the workers create the
+ * queue's tables.
+ */
 async function setUp(pool: PostgresPool, { to, roles: prefix }: MigratePlan): Promise<MigratedRoles> {
   await makeTables(pool);
   const first = await makeRoles(pool, prefix);
@@ -72,7 +75,7 @@ async function setUp(pool: PostgresPool, { to, roles: prefix }: MigratePlan): Pr
   await withLaunchTurn(pool, async () => {
     hasQueue = await makeQueueTables(readAddress(to).url, pool.schema);
   });
-  // Again, for what the queue's library made.
+  // Repeated for the tables that the queue's library created.
   await makeRoles(pool, prefix);
   return { ...first, hasQueue };
 }

@@ -23,18 +23,18 @@ import {
 } from "./journal-past.ts";
 
 export interface OpenOptions {
-  /** When a new journal may begin in the place of another. Without it: never. */
+  /** When a new journal may replace another. Absent: never. */
   readonly newJournal?: { readonly when: "missing" | "asked"; readonly by: string } | undefined;
-  /** Where the user's key is; without it, receipts are not looked at. */
+  /** Where the user's key is; without it, receipts are not checked. */
   readonly userState?: string | undefined;
-  /** Throws where this process may not put a new journal in the place of one, as a person would. */
+  /** Throws where this process may not replace a journal, as a person may. */
   assertMayReplace(event: Event): void;
   onNotice(text: string): void;
 }
 
 /**
- * Opens a checkout's journal to write to it, for its one engine. What does not continue its own past is refused: a
- * line that was changed, an end that was cut off, an older copy, another journal, or no file where there was one.
+ * Opens a checkout's journal for its one engine. Refuses a journal that does not continue its own past: a line was
+ * changed, the end was cut off, the file is an older copy or another journal, or it is missing.
  */
 export async function openJournal(root: string, file: string, options: OpenOptions): Promise<SqliteJournal> {
   const anchors = await journalAnchors(root);
@@ -89,7 +89,7 @@ async function checkedJournal(
   if (isThere && newJournal?.when === "asked") onNotice("The journal is in order: --new-journal was not needed.");
   const journal = await createSqliteJournal(file, anchor === null ? {} : { newId: anchor.id });
   try {
-    // A snapshot is believed only as long as nothing but Remand has written to the file.
+    // A snapshot is trusted only if nothing but Remand has written to the file.
     if (isThere && !isIntact) await journal.dropSnapshots();
     const head = await journal.head();
     if (!isIntact || anchor?.id !== journal.id)
@@ -101,7 +101,7 @@ async function checkedJournal(
   }
 }
 
-/** `untouched`: nothing was written since the chain was last checked, so it need not be checked again. */
+/** `untouched`: the file was not written to since its chain was last checked, so the check is skipped. */
 async function refuseChanged(
   root: string,
   file: string,
@@ -118,7 +118,7 @@ async function refuseChanged(
     if (head.position > MANY_LINES) onNotice(`Checking ${countText(head.position, "line")} of the journal.`);
     const verified = await journal.verify();
     if (!verified.ok) throw journalRefusal(changedLine(verified));
-    // Without a record in this clone, commits are all that can tell whether the end was cut off.
+    // Without a record in this clone, only commits can show that the end was cut off.
     if (anchor === null) await refuseUnknownHeads(root, journal);
     return "checked";
   } finally {
@@ -127,8 +127,8 @@ async function refuseChanged(
 }
 
 /**
- * The newest receipt names a line and is signed, so no one without the key can make it fit other lines. From there on
- * the chain is checked whatever the clone's own record says; that costs what was written since.
+ * The newest receipt names a line and is signed, so without the key it cannot be made to fit other lines. The chain is
+ * checked from that line on, whatever the clone's own record says; that costs only the lines written since.
  */
 async function refuseUnlikeReceipt(
   root: string,
@@ -146,7 +146,7 @@ async function refuseUnlikeReceipt(
   if (!verified.ok) throw journalRefusal(changedLine(verified));
 }
 
-/** So many that checking them takes a noticeable time. */
+/** From this many lines on, checking them takes a noticeable time. */
 const MANY_LINES = 200_000;
 
 async function refuseUnknownHeads(
@@ -165,7 +165,9 @@ async function refuseUnknownHeads(
 
 const NEVER_NEW: OpenOptions = { assertMayReplace: () => undefined, onNotice: () => undefined };
 
-/** For a word from outside of the engine. Beside an engine that works, only what is recorded is compared. */
+/**
+ * Opens a journal to append from outside of the engine. If an engine is running, only the recorded head is compared.
+ */
 export async function openJournalBeside(root: string, file: string): Promise<SqliteJournal> {
   if (!(await hasLivingOwner(file))) return openJournal(root, file, NEVER_NEW);
   const anchor = await (await journalAnchors(root)).read();
@@ -176,7 +178,7 @@ export async function openJournalBeside(root: string, file: string): Promise<Sql
   throw journalRefusal(trouble);
 }
 
-/** A line of these is recorded soon: it ended work, or let it through. */
+/** Lines after which the head is recorded soon, because they ended work or let it through. */
 const MOMENTOUS: ReadonlySet<Event["type"]> = new Set([
   "attempt.finished",
   "gate.judged",
@@ -184,14 +186,14 @@ const MOMENTOUS: ReadonlySet<Event["type"]> = new Set([
   "story.accepted",
   "story.failed",
 ]);
-/** Others are recorded with the next line after this time. */
+/** After other lines, the head is recorded with the first line after this time. */
 const RECORD_MS = 5000;
-/** The record is not written more often, however many lines there are. */
+/** The shortest pause between two records, however many lines there are. */
 const PAUSE_MS = 250;
 
 /**
- * A journal whose head is recorded in the clone from time to time, and when it is closed. Only
- * `close` waits for that. Only lines that are on the disk are recorded, so after a crash the record is behind, never ahead.
+ * A journal whose head is recorded in the clone from time to time and when it is closed. Only `close` waits for the
+ * record. Only lines on the disk are recorded, so after a crash the record is behind the journal, never ahead.
  */
 export function anchoredJournal(
   journal: SqliteJournal,
@@ -247,7 +249,7 @@ function createRecorder(journal: SqliteJournal, anchors: JournalAnchors, from: H
     isTold = true;
     onNotice(`Cannot record the journal's head in the git directory: ${(error as Error).message}`);
   };
-  // What was recorded must still be there: else a journal that was written again meanwhile would be recorded as right.
+  // The recorded line must still be there; otherwise a journal that was rewritten meanwhile would be recorded as valid.
   const compare = (): void => {
     isRewritten ||= journal.hashAt(recorded.position) !== recorded.hash;
   };
@@ -275,7 +277,7 @@ function createRecorder(journal: SqliteJournal, anchors: JournalAnchors, from: H
       await writing;
       compare();
     },
-    /** Nothing is recorded of a journal that was written again. */
+    /** Records nothing of a journal that was rewritten. */
     closed: async (mark: FileMark | null): Promise<void> => {
       if (!isRewritten) await write(mark).catch(tellOnce);
     },

@@ -12,11 +12,16 @@ import type { StoryId } from "../../core/events/ids.ts";
 import { type RunOutline, type WithEngine, withEngine } from "../../core/stories/run-state.ts";
 import { foldStoryDetails, foldOutlines } from "../../engine/fold-outlines.ts";
 
-/** Where a project's journal and evidence are: in its checkout, or in the database of a fleet. */
+/** Where a project's journal and evidence are: in its checkout, or in a fleet's database. */
 export interface JournalLocation {
-  /** For reading beside a writer; `null` where nothing was ever written. Close it. */
+  /**
+   * Opens the journal for reading next to a writer; `null` where nothing was ever written. The caller must close it.
+   */
   read(): Promise<OpenedJournal<JournalReader> | null>;
-  /** For a word from outside of the engine; `null` where nothing was ever written. Close it. */
+  /**
+   * Opens the journal to append from outside of the engine; `null` where nothing was ever written. The caller must
+   * close it.
+   */
   write(): Promise<OpenedJournal<Journal> | null>;
 }
 
@@ -26,7 +31,7 @@ export interface OpenedJournal<J> {
   close(): Promise<void>;
 }
 
-/** `db`: the address of a database; `null`: the checkout's own. What the other would need is not loaded. */
+/** `db`: the address of a database; `null`: the checkout's own journal. Loads only the adapter that is needed. */
 export function journalLocation(root: string, db: string | null): JournalLocation {
   return db === null ? inCheckout(root) : inDatabase(db);
 }
@@ -76,11 +81,13 @@ function inDatabase(db: string): JournalLocation {
   };
 }
 
-/** The current state. Git is loaded on the first request for code: most commands only show the stories' status. */
+/**
+ * Opens the current state. Git is loaded on the first request for code: most commands only show the status of stories.
+ */
 export async function openView(
   root: string,
   db: string | null,
-  /** Is the caller an identified person? Others do not see what hidden checks left. */
+  /** Whether the caller is an identified person. Only people see evidence of hidden checks. */
   isPerson: () => Promise<boolean>,
 ): Promise<JournalView | null> {
   const opened = await journalLocation(root, db).read();
@@ -116,14 +123,16 @@ function withoutHidden(evidence: Evidence, isPerson: () => Promise<boolean>): Ev
   };
 }
 
-/** What the journal cannot say: does an engine work with it? Of a fleet's workers that is not asked here. */
+/**
+ * Adds whether an engine is running, which the journal cannot tell. For a fleet's workers, that is not determined here.
+ */
 async function besideEngine<R extends RunOutline>(root: string, db: string | null, run: R): Promise<R & WithEngine> {
   if (db !== null) return run;
   const { hasLivingOwner } = await import("../../adapters/journal/ownership.ts");
   return withEngine(run, await hasLivingOwner(stateFolder(root).journal));
 }
 
-/** How the stories stand, and nothing else. */
+/** Reads only the outlines of the stories. */
 export async function readOutline(
   root: string,
   db: string | null,
@@ -138,7 +147,7 @@ export async function readOutline(
   }
 }
 
-/** Some stories as they are, and their lines. */
+/** Reads some stories with their lines. */
 export async function readStories(
   root: string,
   db: string | null,

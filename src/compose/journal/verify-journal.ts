@@ -17,9 +17,9 @@ import { journalLocation } from "./read-journal.ts";
 import { compareWithAnchor, missingJournal, replacementIn, strangeToReceipts } from "./journal-past.ts";
 
 /**
- * Checks every line of the journal: the chain, what commits and the clone remember of it, and what its snapshot says;
- * then its evidence and its receipts.
- * Nothing of it holds all lines, or the text of all stories, at once. `null` where nothing ever ran.
+ * Checks every line of the journal: the chain, what commits and the clone remember of it, and its snapshot; then its
+ * evidence and its receipts. Never holds all lines, or the text of all stories, in memory. `null` where nothing ever
+ * ran.
  */
 export async function verifyJournal(
   root: string,
@@ -71,7 +71,7 @@ async function verifyDatabase(root: string, db: string, onProgress: VerifyProgre
   }
 }
 
-/** A checkout with a journal of its own has commits that know that one, not the fleet's; unless it was moved there. */
+/** Whether the commits of this checkout name its own journal instead of the fleet's, unless it was moved there. */
 async function notesAnother(root: string): Promise<boolean> {
   try {
     const local = await journalLocation(root, null).read();
@@ -109,7 +109,7 @@ async function verifyLines(
   return { ok: problem === null, ...chain.head, problem, ...(replaced === null ? {} : { replaced }) };
 }
 
-/** What a chain that holds cannot show: an end that was cut off, and a snapshot that says something else. */
+/** Finds what a valid chain cannot show: an end that was cut off, and a snapshot with another content. */
 async function problemBesideTheChain(
   journal: JournalReader,
   missing: Set<string>,
@@ -136,7 +136,7 @@ async function problemBesideTheChain(
 
 const PROGRESS_LINES = 10_000;
 
-/** Looks for every text that a line names: is it there, and is it what was kept? */
+/** Checks every text that a line names: whether it exists, and whether its content is unchanged. */
 async function verifyEvidence(
   journal: Pick<JournalReader, "read">,
   evidence: Pick<Evidence, "read" | "placeOf">,

@@ -24,7 +24,7 @@ import type { Clock } from "../../ports/clock.ts";
 import { createCommandNotifier, createDesktopNotifier, createHttpNotifier } from "../../adapters/notify/notifiers.ts";
 import { writeNotification, writeSlackMessage } from "../../write/reports/notification.ts";
 
-/** The notifications of a checkout: receivers from its config, texts without what its `.env` files hold. */
+/** The notifications of a checkout: receivers from its config, texts without secrets of its `.env` files. */
 export async function notificationsOf(
   root: string,
   { config, onNotice }: Pick<RunPlan, "config" | "onNotice">,
@@ -35,7 +35,7 @@ export async function notificationsOf(
   return createNotifications({ ...parts, ...sending, note: noteOf(root) });
 }
 
-/** Everything that it takes to tell the people whom the config names. */
+/** What is needed to notify the receivers of the config. */
 export async function sendingOf(
   root: string,
   config: Pick<Config, "notify" | "env" | "redact">,
@@ -62,8 +62,8 @@ export interface FleetNotificationsParts {
 }
 
 /**
- * Notifies of a fleet's questions. The leading worker sends new ones when they come up, and reminders while they are
- * unanswered. Each is sent once, also beside a dashboard and after a change of the leader.
+ * Notifies of a fleet's questions. The leading worker sends new questions when they are raised, and reminders while
+ * they are unanswered. Each is sent once, also next to a dashboard and after a change of the leader.
  */
 export async function createFleetNotifications(parts: FleetNotificationsParts): Promise<ServerNotifications> {
   const { root, env, config, pool, ledger, journal, onNotice } = parts;
@@ -87,7 +87,7 @@ function whenAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The same note for a dashboard: its own connections, made when a reminder is due. */
+/** The same note for a dashboard: it opens its own connections, when a reminder is due. */
 export function fleetNote(db: string): ReminderNote & { close(): Promise<void> } {
   let pool: Promise<PostgresPool> | null = null;
   return {
@@ -108,7 +108,7 @@ export function fleetNote(db: string): ReminderNote & { close(): Promise<void> }
   };
 }
 
-/** Reminders are hours apart; a server that is away is tried again in a minute. */
+/** Reminders are hours apart; an unreachable server is tried again in a minute. */
 const PATIENCE_MS = 5000;
 
 interface NotifierParts {
@@ -118,7 +118,7 @@ interface NotifierParts {
   onNotice(text: string): void;
 }
 
-/** All receivers that the config names. One that cannot be used is reported, and does not stop the run. */
+/** Creates the notifiers of the config. One that cannot be used is reported, and does not stop the run. */
 export function outletsOf(
   { notify, env: visible }: Pick<Config, "notify" | "env">,
   parts: NotifierParts,
@@ -130,7 +130,7 @@ export function outletsOf(
   });
 }
 
-/** A word alone: the desktop, an address, or else a command. */
+/** Expands the short form: `desktop`, an address, or else a command. */
 function specOf(each: string | NotifyConfig): NotifyConfig {
   if (typeof each !== "string") return each;
   if (each === "desktop") return { use: "desktop" };

@@ -10,18 +10,18 @@ import { receiptEnvelopeSchema, receiptStatementSchema } from "../../core/schema
 import { isKeyValidAt } from "../../parse/data/receipt-keys.ts";
 import type { ReceiptName } from "../../adapters/git/receipts.ts";
 
-/** The bytes that a DSSE signature is over: the payload together with its type, so that neither can be exchanged. */
+/** The bytes that a DSSE signature covers: the payload together with its type, so that neither can be exchanged. */
 function signedBytes(payloadType: string, payload: Buffer): Buffer {
   const head = `DSSEv1 ${Buffer.byteLength(payloadType)} ${payloadType} ${payload.length} `;
   return Buffer.concat([Buffer.from(head, "utf8"), payload]);
 }
 
-/** An ed25519 signature as base64. The same key and bytes give the same signature. `privateKey`: PKCS #8 as PEM. */
+/** Signs with ed25519, as base64. The same key and bytes give the same signature. `privateKey`: PKCS #8 as PEM. */
 export function signPayload(payloadType: string, payload: Buffer, privateKey: string): string {
   return sign(null, signedBytes(payloadType, payload), createPrivateKey(privateKey)).toString("base64");
 }
 
-/** `publicKey`: its 32 bytes as base64url. */
+/** Whether the signature is valid. `publicKey`: its 32 bytes as base64url. */
 export function isSignedBy(payloadType: string, payload: Buffer, signature: string, publicKey: string): boolean {
   const jwk = { kty: "OKP", crv: "Ed25519", x: publicKey };
   const key = createPublicKey({ key: jwk, format: "jwk" });
@@ -31,14 +31,14 @@ export function isSignedBy(payloadType: string, payload: Buffer, signature: stri
 export const publicKeyOf = (privateKey: string): string =>
   createPublicKey(createPrivateKey(privateKey)).export({ format: "jwk" }).x!;
 
-/** A receipt as it was found: what it says, and the bytes that its signatures are over. */
+/** A parsed receipt, and the bytes that its signatures cover. */
 export interface ReadReceipt {
   readonly envelope: ReceiptEnvelope;
   readonly payload: Buffer;
   readonly statement: ReceiptStatement;
 }
 
-/** Reads a receipt; says what is wrong with a text that is none. Whether its signature holds is for others to say. */
+/** Reads a receipt, or says what is wrong with the text. Does not check the signature. */
 export function readReceipt(text: string): ReadReceipt | { readonly problem: string } {
   const envelope = receiptEnvelopeSchema.safeParse(jsonOf(text));
   if (!envelope.success) return { problem: "it is not a DSSE envelope" };
@@ -57,12 +57,12 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** A receipt whose signature holds, with its subject; or what is wrong with it, in words that follow its name. */
+/** A receipt with a valid signature, and its subject; or what is wrong with it, as words that follow its name. */
 export type CheckedReceipt =
   | { readonly ok: true; readonly receipt: VerifiedReceipt; readonly commit: string; readonly tree: string }
   | { readonly ok: false; readonly problem: string };
 
-/** Public keys, and where they are from. */
+/** Public keys, and where they come from. */
 export interface KnownKeys {
   readonly from: string;
   readonly keys: readonly ReceiptKey[];
@@ -102,6 +102,6 @@ export function checkReceipt(name: ReceiptName, text: string | null, known: Know
   return { ok: true, receipt: { ref: name.ref, commit, key: key.id, predicate }, commit, tree };
 }
 
-/** How people find it. */
+/** The receipt's name for people. */
 export const receiptTitle = ({ story, position, commit }: ReceiptName): string =>
   `The receipt of ${story} (line ${position}, commit ${commit.slice(0, 12)})`;

@@ -20,13 +20,13 @@ interface ReceiptParts {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly journal: Pick<Journal, "id" | "read" | "head">;
-  /** Sends them to where the story's work went; absent, or where it went nowhere: they stay here. */
+  /** Pushes receipts to where the story's work went; absent, or if the work was not pushed: they stay local. */
   push?(git: Git, refs: readonly string[], story: StoryState): Promise<void>;
   onNotice(text: string): void;
 }
 
 export interface OwnReceipts extends Receipts {
-  /** The same for every story with new lines since it was last asked, by whatever process. */
+  /** Issues receipts for every story with new lines since the last call, whichever process wrote them. */
   catchUp(state: RunState): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export function createReceipts(parts: ReceiptParts, range: ReceiptRange): OwnRec
   };
 }
 
-/** Trouble with a key, a file or git costs the receipt, never the work: the next run makes it. */
+/** Reports an error of a key, a file or git. It delays the receipt, never the work: the next run issues the receipt. */
 async function reported<T>({ onNotice }: ReceiptParts, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work();
@@ -90,7 +90,10 @@ async function linesOf(journal: Pick<Journal, "read">, story: StoryId): Promise<
   return lines;
 }
 
-/** A fleet's journal has no id of its own. No two journals begin with the same line: it has a time and a hash. */
+/**
+ * The id of a journal; for a fleet's, which has none, the hash of its first line. That line contains a time and a hash,
+ * so no two journals share it.
+ */
 async function journalId(journal: Pick<Journal, "id" | "read">): Promise<string | null> {
   if (journal.id !== null) return journal.id;
   for await (const { hash } of journal.read(0)) return hash.slice(0, 32);
@@ -145,7 +148,7 @@ async function keepSigned(git: Git, statement: ReceiptStatement, { privateKey, c
   });
 }
 
-/** For a fleet: every worker makes the receipts of what it accepted itself. */
+/** For a fleet: every worker issues the receipts of the work that it accepted itself. */
 export const WHOLE_JOURNAL: ReceiptRange = {
   read: async () => ({ since: 0, position: 0 }),
   write: async () => undefined,

@@ -13,8 +13,8 @@ import { userKeys } from "./user-key.ts";
 import { readReceipt, checkReceipt } from "./check-receipt.ts";
 
 /**
- * The line that the newest receipt of a journal names, where the user's own key signed it. One that another key signed,
- * or that was changed, binds nothing: `remand verify` reports it.
+ * The line that a journal's newest receipt names, if the user's own key signed it. A receipt that was changed or signed
+ * with another key is ignored here; `remand verify` reports it.
  */
 export async function newestReceipt(
   root: string,
@@ -35,7 +35,7 @@ export async function newestReceipt(
   return { position, hash, story: name.story };
 }
 
-/** The receipts of the checkout's journal, by file name below the trail. What is no receipt any more is left out. */
+/** The receipts of the checkout's journal, by file name below the trail, without invalid ones. */
 export async function receiptFiles(root: string): Promise<ReadonlyMap<string, string>> {
   const { journal: file } = stateFolder(root);
   // A fleet's receipts are in the repository that its workers share.
@@ -55,13 +55,13 @@ export async function receiptFiles(root: string): Promise<ReadonlyMap<string, st
   return files;
 }
 
-/** Which lines have their receipts: those after `since`, up to `position`. */
+/** Which lines have receipts: those after `since`, up to `position`. */
 export interface ReceiptRange {
   read(): Promise<{ readonly since: number; readonly position: number }>;
   write(range: { readonly since: number; readonly position: number }): Promise<void>;
 }
 
-/** What the clone's git directory notes of it. A journal that is older than receipts gets them from now on. */
+/** The range that the clone's git directory records. A journal that is older than receipts gets them from now on. */
 export function notedRange(root: string, journal: Pick<Journal, "id" | "head">): ReceiptRange {
   return {
     read: async () => {
@@ -81,20 +81,20 @@ async function writeNotedRange(root: string, id: string | null, range: object): 
   if (file !== null) await writeInClone(file, { v: 1, id, ...range });
 }
 
-/** `null`: nothing is noted of this journal. */
+/** `null`: nothing is recorded for this journal. */
 export async function readNotedRange(root: string, id: string | null): Promise<NotedRange | null> {
   const noted = await readNote(root);
   return noted?.id === id ? noted : null;
 }
 
 interface NotedRange {
-  /** Of the journal. */
+  /** The id of the journal. */
   readonly id: string | null;
   readonly since: number;
   readonly position: number;
 }
 
-/** What the clone notes of the receipts of its journal, whichever that was. */
+/** The range that the clone records, for any journal. */
 export async function readNote(root: string): Promise<NotedRange | null> {
   const file = await fileInClone(root, "receipts");
   const text = file === null ? null : await readFile(file, "utf8").catch(() => null);
@@ -107,7 +107,7 @@ export async function readNote(root: string): Promise<NotedRange | null> {
       return null;
     return { id, since, position };
   } catch {
-    // A note that cannot be read is none: receipts that are there are still checked.
+    // An unreadable note counts as missing; existing receipts are still checked.
     return null;
   }
 }

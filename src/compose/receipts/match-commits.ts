@@ -12,7 +12,7 @@ export interface ReadCommit {
   readonly message: string;
 }
 
-/** A receipt whose signature holds. */
+/** A receipt with a valid signature. */
 export interface FoundReceipt {
   readonly receipt: VerifiedReceipt;
   readonly commit: string;
@@ -24,7 +24,7 @@ export interface MatchedCommit {
   readonly receipt: FoundReceipt;
 }
 
-/** One commit, or those of a range, newest first. */
+/** Reads one commit, or those of a range, newest first. */
 export async function readCommits(git: Git, what: string): Promise<readonly ReadCommit[]> {
   const isRange = what.includes("..");
   const missing = new RemandError(
@@ -56,14 +56,14 @@ function commitsIn(text: string): readonly ReadCommit[] {
 
 interface MatchContext {
   readonly commits: readonly ReadCommit[];
-  /** The newest of what is verified: what is merged into it arrives with it. */
+  /** The newest of the verified commits; whatever is merged into them is covered with them. */
   readonly tips: readonly string[];
-  /** Only acceptances count. */
+  /** Receipts of these commits; only acceptances count. */
   receiptsFor(commit: string): Promise<readonly FoundReceipt[]>;
   isOnBase(commit: string): Promise<boolean>;
 }
 
-/** By which receipt a commit holds, and how; `null` where none does. */
+/** Finds the receipt that covers a commit, and how; `null` where none does. */
 export function createMatcher(git: Git, context: MatchContext): (commit: ReadCommit) => Promise<MatchedCommit | null> {
   const known = new Map<string, Promise<MatchedCommit | null>>();
   const rebased = new Map<string, MatchedCommit>();
@@ -83,7 +83,10 @@ export function createMatcher(git: Git, context: MatchContext): (commit: ReadCom
       (await earlier(commit, receipts))
     );
   };
-  /** A merge adds nothing of its own: it holds what git makes of a parent with a receipt and one on the base branch. */
+  /**
+   * A merge without changes of its own: its tree is what git makes of a parent with a receipt and one on the base
+   * branch.
+   */
   const ofMerge = async ({ tree, parents }: ReadCommit): Promise<MatchedCommit | null> => {
     const [first, second, ...more] = parents;
     if (first === undefined || second === undefined || more.length > 0) return null;
@@ -94,7 +97,7 @@ export function createMatcher(git: Git, context: MatchContext): (commit: ReadCom
     }
     return null;
   };
-  /** A squash, or the last commit of a rebase: what git makes of the work and of what it was put onto. */
+  /** A squash, or the last commit of a rebase: its tree is what git makes of the work and its new base. */
   const ofSquash = async (commit: ReadCommit, receipts: readonly FoundReceipt[]): Promise<MatchedCommit | null> => {
     const chain = await chainOf(git, commit, context.commits);
     const story = storyOf(commit);
@@ -109,7 +112,7 @@ export function createMatcher(git: Git, context: MatchContext): (commit: ReadCom
     }
     return null;
   };
-  /** An earlier attempt in the history of the accepted commit, which is part of what is verified. */
+  /** An earlier attempt in the history of the accepted commit, which is among the verified commits. */
   const earlier = async ({ commit }: ReadCommit, receipts: readonly FoundReceipt[]): Promise<MatchedCommit | null> => {
     for (const receipt of receipts) {
       if (!receipt.receipt.predicate.commits.includes(commit)) continue;
@@ -132,7 +135,7 @@ async function commitNamed(git: Git, commit: string): Promise<ReadCommit> {
   return (await readCommits(git, commit))[0]!;
 }
 
-/** Says no where git finds a conflict, or where a clone lacks what it would need. */
+/** Whether git merges two commits to this tree. False on a conflict, or if the clone lacks an object. */
 async function mergesTo(git: Git, one: string, other: string, tree: string): Promise<boolean> {
   try {
     const merged = await mergeTrees(git, one, other);
@@ -143,7 +146,9 @@ async function mergesTo(git: Git, one: string, other: string, tree: string): Pro
   }
 }
 
-/** What the commit may have been put onto: its parent, and below that what is under commits of the same story. */
+/**
+ * The commits that the work may have been rebased onto: the parent, and the parents below commits of the same story.
+ */
 async function chainOf(git: Git, commit: ReadCommit, listed: readonly ReadCommit[]): Promise<readonly string[]> {
   const story = storyOf(commit);
   const chain: string[] = [];
@@ -164,8 +169,8 @@ const storyOf = ({ message }: ReadCommit): string | null =>
   new RegExp(`^${TRAILERS.story}: (\\S+)$`, "m").exec(message)?.[1] ?? null;
 
 /**
- * Receipts for work that `onto` does not hold yet: merging what it holds would change nothing. The newest ones, because
- * each costs a merge.
+ * Receipts for work that is not in `onto`: merging other work would change nothing. Only the newest, because each costs
+ * a merge.
  */
 async function notIn(
   git: Git,

@@ -6,13 +6,13 @@ import { fileText, isInHistory } from "../../adapters/git/history.ts";
 import type { BaseCommit } from "../../adapters/git/checkout/gated-checkout.ts";
 import type { KnownKeys } from "./check-receipt.ts";
 
-/** Which public keys count for a commit. */
+/** The public keys that are valid for a commit. */
 export interface PublicKeys {
   readonly from: string;
   forCommit(commit: string): Promise<KnownKeys>;
 }
 
-/** The keys of a file that a person names. */
+/** The keys of a file that a person named. */
 export async function keysInFile(file: string): Promise<PublicKeys> {
   const text = await readFile(file, "utf8").catch((error: Error) => {
     throw new RemandError("file-missing", `Cannot read the keys: ${error.message}`, "Give --keys a file with keys.");
@@ -22,8 +22,8 @@ export async function keysInFile(file: string): Promise<PublicKeys> {
 }
 
 /**
- * The keys on the base branch, never those of what is verified: for a commit that is not on that branch the newest
- * ones, and for one that is, those from before it and every other verified commit came there.
+ * The keys on the base branch, never those of the verified commits. For a commit that is not on that branch: the newest
+ * keys. For one that is: the keys from before it and all other verified commits arrived there.
  */
 export function keysOnBranch(git: Git, base: BaseCommit | null, verified: ReadonlySet<string>): PublicKeys {
   if (base === null) {
@@ -64,7 +64,10 @@ function readKnown(text: string, from: string): KnownKeys {
   throw new RemandError("config-invalid", `${from}: ${problems[0]}`, form);
 }
 
-/** The base branch by its first parents: what was merged into it is not on it, but came with a commit that is. */
+/**
+ * The first-parent history of the base branch. A commit that was merged is not in it, but arrived with a commit that
+ * is.
+ */
 function createMainline(
   git: Git,
   tip: string,
@@ -73,11 +76,14 @@ function createMainline(
   const commits = (): Promise<readonly string[]> =>
     (chain ??= git.run(["rev-list", "--first-parent", tip]).then((text) => text.trim().split("\n")));
   return {
-    /** The newest commit of the branch that does not hold it and is not verified itself; `null`: the branch does not hold it. */
+    /**
+     * The newest commit of the branch without `commit` that is not verified itself; `null`: the branch does not contain
+     * `commit`.
+     */
     before: async (commit, verified) => {
       if (!(await isInHistory(git, commit, tip))) return null;
       const line = await commits();
-      // Newest first: those that hold it come before those that do not.
+      // Newest first: commits that contain it come before those that do not.
       let [holds, lacks] = [0, line.length];
       while (lacks - holds > 1) {
         const middle = (holds + lacks) >> 1;

@@ -9,7 +9,7 @@ import { userStateFolder } from "../../adapters/git/repository.ts";
 import { assertMayMakeToken } from "../journal/author.ts";
 import { publicKeyOf } from "./check-receipt.ts";
 
-/** The key that signs this user's receipts, and the public parts of the keys before it. */
+/** The key that signs this user's receipts, and the public parts of earlier keys. */
 export interface UserKey {
   /** PKCS #8 as PEM. */
   readonly privateKey: string;
@@ -19,19 +19,19 @@ export interface UserKey {
 
 const fileIn = (userState: string): string => join(userState, "receipt-key.json");
 
-/** The user's key; made at first use, in a file that no other user reads. */
+/** The user's key; created on first use, in a file that other users cannot read. */
 export async function userKey(userState: string, now: number): Promise<UserKey> {
   return (await readUserKey(userState)) ?? (await makeKey(userState, [], now, "first"));
 }
 
-/** A new key. The one before stays known: what it signed until now still counts. */
+/** Creates a new key. The earlier key stays known: what it signed until now is still valid. */
 async function rotateUserKey(userState: string, now: number): Promise<UserKey> {
   const known = await readUserKey(userState);
   const earlier = known === null ? [] : [...known.earlier, { ...known.current, to: now }];
   return makeKey(userState, earlier, now, "next");
 }
 
-/** Every public key of the user; none where no key was made yet. */
+/** All public keys of the user; empty if no key was created yet. */
 export async function userKeys(userState: string): Promise<readonly ReceiptKey[]> {
   const known = await readUserKey(userState);
   return known === null ? [] : [...known.earlier, known.current];
@@ -53,7 +53,7 @@ async function makeKey(
   await chmod(beside, 0o600);
   if (which === "next") await rename(beside, file);
   else {
-    // Two engines may make the first key at once: the file that is there first is the key of both.
+    // Two engines may create the first key at once: the file that was written first wins for both.
     await link(beside, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
     });
@@ -94,7 +94,7 @@ function parseKey(text: string): UserKey | null {
     const current = { id: keyIdOf(publicKey), publicKey, from: value["from"] };
     return { privateKey: value["privateKey"], current, earlier };
   } catch {
-    // The caller says which file it is, and the way out.
+    // The caller reports which file it is, and how to fix it.
     return null;
   }
 }

@@ -10,7 +10,7 @@ import { checkReceipt, receiptTitle, type KnownKeys } from "./check-receipt.ts";
 import { type FoundReceipt, type MatchedCommit, type ReadCommit, createMatcher, readCommits } from "./match-commits.ts";
 import { type PublicKeys, keysInFile, keysOnBranch } from "./public-keys.ts";
 
-/** Says of each commit whether a receipt holds for it. Nothing but the repository and the keys is looked at. */
+/** Reports for each commit whether a receipt covers it. Uses only the repository and the keys. */
 export async function verifyCommits(root: string, plan: VerifyPlan): Promise<CommitsDocument> {
   const { git } = await repositoryOpener(root)();
   const base = plan.base === null ? await defaultBranch(git) : await namedBase(git, plan.base);
@@ -55,11 +55,11 @@ interface BadReceipt {
 
 interface FoundReceipts {
   readonly valid: readonly FoundReceipt[];
-  /** Receipts that name the commit, and do not hold. */
+  /** Receipts that name the commit and are invalid. */
   readonly bad: readonly BadReceipt[];
 }
 
-/** Receipts are checked once for each set of keys. */
+/** Checks receipts once per set of keys. */
 function createReceiptReader(
   names: readonly ReceiptName[],
   texts: readonly (string | null)[],

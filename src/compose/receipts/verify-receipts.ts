@@ -22,8 +22,8 @@ type Reader = Pick<
 >;
 
 /**
- * Compares a checkout's receipts with its journal: each is signed by a known key and names a line that is there, no
- * acceptance or waiver lacks its own, and the accepted commits are still on a branch.
+ * Compares a checkout's receipts with its journal: each is signed by a known key and names an existing line, no
+ * acceptance or waiver lacks a receipt, and the accepted commits are still on a branch.
  */
 export async function verifyReceipts(
   root: string,
@@ -47,7 +47,7 @@ export async function verifyReceipts(
   };
 }
 
-/** Those of the user, and those that the project lists: a checkout may have been worked in by others. */
+/** The user's keys and those that the project lists, because other people may have worked in the checkout. */
 async function ownKeys(git: Git, env: Readonly<Record<string, string | undefined>>): Promise<KnownKeys> {
   const base = await defaultBranch(git);
   const listed = base === null ? [] : (await newestKeys(git, base)).keys;
@@ -92,7 +92,7 @@ async function missingReceipts(
   return problems;
 }
 
-/** Accepted commits that nothing holds any more: their branch was deleted, moved or amended, and no branch has them. */
+/** Accepted commits that no ref contains any more: their branch was deleted, moved or amended. */
 async function missingWork(git: Git, accepted: readonly FoundReceipt[]): Promise<readonly string[]> {
   const newest = new Map(accepted.map((each) => [each.receipt.predicate.story.id, each]));
   const unheld = await unreachable(git, [...newest.values()]);
@@ -126,7 +126,7 @@ async function unreachable(git: Git, accepted: readonly FoundReceipt[]): Promise
   return accepted.filter(({ commit }) => missing.has(commit));
 }
 
-/** Amended without a change of the files, or rebased. */
+/** Whether a receipt covers the tip after all: it was amended without a change of the files, or rebased. */
 async function isReceipted(git: Git, tip: string, accepted: readonly FoundReceipt[]): Promise<boolean> {
   const [commit] = await readCommits(git, tip);
   const match = createMatcher(git, {
@@ -138,13 +138,13 @@ async function isReceipted(git: Git, tip: string, accepted: readonly FoundReceip
   return (await match(commit!)) !== null;
 }
 
-/** The stories whose trailers stand in the messages of a branch: a squash keeps them. */
+/** The stories whose trailers are in the commit messages of a branch: a squash keeps the trailers. */
 async function storiesIn(git: Git, branch: string): Promise<ReadonlySet<string>> {
   const text = await git.run(["log", "--format=%B", `--grep=^${TRAILERS.story}: `, branch, "--"]);
   return new Set([...text.matchAll(new RegExp(`^${TRAILERS.story}: (\\S+)$`, "gm"))].map(([, story]) => story!));
 }
 
-/** Does the branch hold every change of the commit already? */
+/** Whether the branch already contains every change of the commit. */
 async function holdsChanges(git: Git, branch: string, commit: string): Promise<boolean> {
   const { tree, conflicts } = await mergeTrees(git, branch, commit);
   return conflicts.length === 0 && tree === (await treeOf(git, branch));

@@ -14,12 +14,12 @@ import type { ServerNotifications } from "../../app/notifications/server-notific
 import { type WorkerParts, heldBack, policyFor } from "./worker-parts.ts";
 
 export interface Leadership {
-  /** Hands out jobs from now on, or stops to. */
+  /** Starts or stops to enqueue jobs. */
   turn(leads: boolean): void;
   close(): Promise<void>;
 }
 
-/** What one of the workers does for all of them: says what is to be done, listens to the forge, and keeps the books small. */
+/** What one worker does for all: decides and enqueues jobs, polls the forge, and deletes old rows. */
 export function createLeadership(parts: WorkerParts, queue: FleetQueue, launched: Promise<void>): Leadership {
   let stop: AbortController | null = null;
   let life = Promise.resolve();
@@ -43,13 +43,13 @@ export function createLeadership(parts: WorkerParts, queue: FleetQueue, launched
   };
 }
 
-/** The branch as this worker has last read it. */
+/** The branch as this worker last read it. */
 interface NewestBranch {
   stories: readonly Story[];
   policy: Policy;
-  /** Settings that hold only when the workers are started again, in words. */
+  /** Settings that take effect only when the workers restart, as text. */
   heldBack: string;
-  /** The journal has it. */
+  /** Whether the journal has it. */
   isTold: boolean;
 }
 
@@ -67,7 +67,7 @@ async function lead(
   const poller = prCommentPoller(ledger, world, null, plan.run.config.people, say);
   const stopPolling = poller.keepPolling(() => undefined);
   const notifications = await notificationsOf(parts, say);
-  // The leader before may have read newer stories: what this worker was started with must not replace those.
+  // The earlier leader may have read newer stories, which this worker's own stories must not replace.
   newest.isTold = false;
   const tidying = Promise.all([tidy(parts, queue, signal), followBranch(parts, newest, signal)]);
   while (!signal.aborted) {
@@ -79,7 +79,7 @@ async function lead(
       };
       await dispatch({ ledger, queue, clock: world.clock, recover }, signal);
     } catch (error) {
-      // The database is away, most likely: what is to be done is still to be done when it is back.
+      // The database is probably unreachable: the work continues when it is back.
       say(error instanceof Error ? error.message : String(error));
       await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
     }
@@ -89,7 +89,7 @@ async function lead(
   await tidying;
 }
 
-/** Jobs are handed out even without notifications, or with an invalid address. */
+/** Jobs are enqueued even if notifications cannot be sent, for example because of an invalid address. */
 async function notificationsOf(
   parts: WorkerParts,
   onNotice: (text: string) => void,
@@ -110,7 +110,7 @@ function whenAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What people put on the branch meanwhile: new stories, new words in those that are there, and new rules. */
+/** Reads new stories, changed stories and new rules from the branch. */
 async function followBranch(parts: WorkerParts, newest: NewestBranch, signal: AbortSignal): Promise<void> {
   const { followMs, run } = parts.plan;
   let trouble = "";
@@ -119,7 +119,7 @@ async function followBranch(parts: WorkerParts, newest: NewestBranch, signal: Ab
       await readBranch(parts, newest);
       trouble = "";
     } catch (error) {
-      // The remote is away, most likely. Said once: what the journal has is worked on meanwhile.
+      // The remote is probably unreachable. Reported once: meanwhile the stories of the journal are worked on.
       const text = error instanceof Error ? error.message : String(error);
       if (text !== trouble) run.onNotice?.(text);
       trouble = text;
@@ -131,7 +131,7 @@ async function followBranch(parts: WorkerParts, newest: NewestBranch, signal: Ab
 async function readBranch(parts: WorkerParts, newest: NewestBranch): Promise<void> {
   const { ledger, plan } = parts;
   await ledger.catchUp();
-  // A journal that has no rules yet gets those that the worker was started with, whatever has become of the branch since.
+  // A journal without rules gets those that the worker started with, even if the branch has changed since.
   if (ledger.state().policy === null) await bringUpToDate(ledger, newest.stories, newest.policy);
   const news = await plan.reread();
   if (news === "same" && newest.isTold) return;
@@ -177,7 +177,7 @@ async function tidy(parts: WorkerParts, queue: FleetQueue, signal: AbortSignal):
   }
 }
 
-/** Jobs of an unknown worker, which left before they ended. Seen twice, they are handed out again. */
+/** Requeues jobs of unknown workers, which left before the jobs ended. Only jobs that are seen twice. */
 async function giveStraysBack(
   { pool, ledger, world }: WorkerParts,
   queue: FleetQueue,

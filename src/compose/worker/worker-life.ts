@@ -18,7 +18,7 @@ import { LANES } from "../../core/stories/command.ts";
 import { type Leadership, createLeadership } from "./worker-leader.ts";
 import type { WorkerParts } from "./worker-parts.ts";
 
-/** From the first sign of life to the last. */
+/** Runs the worker from its first heartbeat to its last. */
 export async function startWorking(parts: WorkerParts): Promise<RunningWorker> {
   const { id, plan, pool, ledger, world, policy } = parts;
   const queue = await createDbosQueue({
@@ -33,7 +33,7 @@ export async function startWorking(parts: WorkerParts): Promise<RunningWorker> {
   const jobs = createJobs(ledger, world);
   const launched = new Deferred();
   const leading = createLeadership(parts, queue, launched.opened);
-  // First of all: whatever is in our hands when we die must be found by our name.
+  // Before anything else: if this process dies, its jobs must be found by its name.
   const presence = presenceOf(parts, queue, leading, launched.opened);
   const unwatch = followJournal(parts);
   const standing: DrainState = { isDraining: false };
@@ -96,13 +96,13 @@ function workingOf({
       await queue.stop(patienceMs);
       await close();
     },
-    // The same promise as that of `drain`, which reports what goes wrong.
+    // The same promise as that of `drain`, which reports errors.
     endJobs: () => void queue.stop(0).catch(() => undefined),
     abandon: async () => {
       leading.turn(false);
       await jobs.end();
       await within(LONGEST_END_MS, queue.stop(0).then(close));
-      // The queue's library may hold on to a server that does not answer; nothing here is worth waiting for that.
+      // The queue's library may wait for a server that does not answer; no remaining work is worth that wait.
       setTimeout(() => process.exit(1), LAST_WORDS_MS).unref();
     },
   };
@@ -136,7 +136,7 @@ function followJournal({ world, ledger, plan }: WorkerParts): () => void {
 
 const limitsOf = ({ concurrency }: Policy): Parameters<DbosQueue["limit"]>[0] => ({ ...concurrency, engine: Infinity });
 
-/** When the rules change, as many jobs run at once as the new ones say. */
+/** Applies changed limits on concurrent jobs when the rules change. */
 async function keepLimits(
   { ledger, plan, policy }: WorkerParts,
   queue: DbosQueue,
@@ -166,12 +166,12 @@ class Deferred {
   readonly opened = new Promise<void>((resolve) => (this.open = resolve));
 }
 
-/** What this worker does at the moment. */
+/** The jobs that this worker is running. */
 function createJobs(ledger: Ledger, world: EngineWorld) {
   const running = new Map<string, AbortController>();
   const ends = new Set<Promise<void>>();
   const lost = new AbortController();
-  /** What runs for a story that a person wants stopped at once is ended. */
+  /** Ends the jobs of stories that a person wants to stop at once. */
   const endStopped = async (): Promise<void> => {
     while (running.size > 0) {
       await ledger.changed();
@@ -196,7 +196,7 @@ function createJobs(ledger: Ledger, world: EngineWorld) {
         running.delete(id);
       }
     },
-    /** Whatever it does is refused from now on: what runs is ended, and nothing is waited for but that. */
+    /** Ends running jobs, and waits only for them: everything else they report would be refused from now on. */
     end: async (): Promise<void> => {
       lost.abort();
       await within(LONGEST_END_MS, Promise.allSettled(ends));
@@ -255,7 +255,7 @@ async function healthOf(
   });
 }
 
-/** Until nothing is left to be done, here or elsewhere. */
+/** Waits until no work is left, on any worker. */
 async function untilSettled(ledger: Ledger, world: EngineWorld, { run }: WorkPlan): Promise<void> {
   for (;;) {
     const change = ledger.changed();
@@ -268,7 +268,9 @@ async function untilSettled(ledger: Ledger, world: EngineWorld, { run }: WorkPla
 
 const SETTLED_LOOK_MS = 1000;
 
-/** Is every story settled, or waits for a person? Nothing runs, nothing is to be done, and no time is waited for. */
+/**
+ * Whether every story is settled or waits for a person: no job runs, none is to be enqueued, and no timer is pending.
+ */
 export function isSettled(state: RunState, now: number): boolean {
   if (state.policy === null || LANES.some((lane) => state.busy[lane] > 0)) return false;
   return state.remediation === null && decide(state, state.policy, now).length === 0 && nextWake(state, now) === null;

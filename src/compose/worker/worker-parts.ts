@@ -8,16 +8,16 @@ import { GATES } from "../../core/gates/gate.ts";
 import { canonicalJson } from "../../stdx/canonical-json.ts";
 import { ablePolicy, assertReviewers } from "../assert-capabilities.ts";
 
-/** What one worker of a fleet is made of. */
+/** The parts of one worker of a fleet. */
 export interface WorkerParts {
-  /** Of this process and no other. */
+  /** Unique to this process. */
   readonly id: string;
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly plan: WorkPlan;
   readonly policy: Policy;
   readonly pool: PostgresPool;
-  /** For the signs of life, with less patience. */
+  /** The connections for heartbeats, with shorter timeouts. */
   readonly beating: PostgresPool;
   readonly ledger: Ledger;
   readonly world: EngineWorld;
@@ -26,8 +26,8 @@ export interface WorkerParts {
 }
 
 /**
- * The rules of the branch, for stories that start from now on. They are carried out with the gates and agents that the
- * workers were started with; what those cannot do is refused.
+ * The policy of the branch, for stories that start from now on. It must work with the gates and agents that the workers
+ * started with; otherwise it is refused.
  */
 export async function policyFor({ policy }: BranchUpdate, { plan, world }: WorkerParts): Promise<Policy> {
   const able = ablePolicy(policy, new Set(world.gates.keys()), {
@@ -38,10 +38,10 @@ export async function policyFor({ policy }: BranchUpdate, { plan, world }: Worke
   return able;
 }
 
-/** What a config has besides rules: workers read it once, when they start. */
+/** Settings besides rules: workers read them once, at start. */
 const READ_AT_START = [
   "agents",
-  // Rules too; but gates are made by them.
+  // These are rules too, but gates are created from them.
   "preset",
   "scope",
   "environments",
@@ -69,7 +69,7 @@ const GATE_READ_AT_START = [
   "equivalent",
 ] as const satisfies readonly (keyof GateConfig)[];
 
-/** The settings, as people write them, that are other than the running workers have them. */
+/** The paths of settings that differ from those of the running workers. */
 export function heldBack(running: Config, now: Config): readonly string[] {
   const settings = READ_AT_START.filter((key) => isOther(running[key], now[key]));
   const ofGates = GATES.flatMap((gate) =>

@@ -30,7 +30,7 @@ import { sandboxesOf } from "../sandboxes.ts";
 
 type EnvVariables = Readonly<Record<string, string | undefined>>;
 
-/** A worker's own clone of the project, at the newest commit of the branch that work is for. */
+/** A worker's own clone of the project, at the newest commit of the target branch. */
 export async function clone({ remote, folder, branch, onNotice, signal }: ClonePlan): Promise<WorkerClone> {
   const made = await whenReached(
     () => openClone({ remote, folder, onNotice, signal, ...(branch === null ? {} : { branch }) }),
@@ -41,7 +41,7 @@ export async function clone({ remote, folder, branch, onNotice, signal }: CloneP
   return { root: made.root, follow: () => made.follow(), close: () => made.close() };
 }
 
-/** Machines are started together, and the network may be the last one up: a remote that is away is waited for. */
+/** Waits for an unreachable remote: machines start together, and the network may come up last. */
 async function whenReached<T>(work: () => Promise<T>, say: (text: string) => void, stop: AbortSignal): Promise<T> {
   for (let lastError = ""; ; await sleep(AGAIN_MS, undefined, { signal: stop }).catch(() => undefined)) {
     try {
@@ -56,14 +56,14 @@ async function whenReached<T>(work: () => Promise<T>, say: (text: string) => voi
 
 const AGAIN_MS = 2000;
 
-/** By their roots: a command is handed what it may know of a clone, and the rest stays here. */
+/** Open clones by their roots. Commands get a `WorkerClone`, and the rest stays here. */
 const clones = new Map<string, Clone>();
 
-/** Becomes one of the workers of a fleet: takes jobs, and hands them out when it is the one whose turn that is. */
+/** Becomes a worker of a fleet: performs jobs, and enqueues them while it leads. */
 export async function work(root: string, plan: WorkPlan, env: EnvVariables): Promise<RunningWorker> {
   const id = `${plan.name}@${randomBytes(6).toString("hex")}`;
   const pool = await openPool(plan.db, { openPatienceMs: plan.openPatienceMs, connections: CONNECTIONS });
-  // A worker that is cut off should notice it no later than the others do, and end what they will repeat.
+  // A worker that is cut off must notice no later than the others do, and end the work that they will repeat.
   const beating = await openPool(plan.db, {
     openPatienceMs: plan.openPatienceMs,
     connections: 1,
@@ -90,7 +90,7 @@ export async function work(root: string, plan: WorkPlan, env: EnvVariables): Pro
   }
 }
 
-/** Removes worktrees of ended stories later: no job waits for the remote. */
+/** Removes worktrees of ended stories in the background, so that no job waits for the remote. */
 function leaveLater(
   root: string,
   { ledger, world }: Pick<WorkerParts, "ledger" | "world">,
@@ -109,7 +109,7 @@ function leaveLater(
   };
 }
 
-/** Jobs read and write side by side. */
+/** Jobs read and write concurrently. */
 const CONNECTIONS = 8;
 
 async function workerParts(
@@ -162,7 +162,7 @@ async function workerParts(
   };
 }
 
-/** Every worker signs with the key of its own user, and sends the receipts to the repository that all share. */
+/** Every worker signs with its own user's key, and pushes receipts to the shared repository. */
 function receiptsOf(root: string, journal: Journal, env: EnvVariables, onNotice: (text: string) => void): Receipts {
   const { remote } = clones.get(root)!;
   const push = async (git: Git, refs: readonly string[]): Promise<void> => {
@@ -172,7 +172,10 @@ function receiptsOf(root: string, journal: Journal, env: EnvVariables, onNotice:
   return createReceipts({ root, env, journal, push, onNotice }, WHOLE_JOURNAL);
 }
 
-/** Code travels by git: what the journal names is fetched before work, and work is pushed before its event is written. */
+/**
+ * Code travels by git: commits that the journal names are fetched before work, and work is pushed before its event is
+ * appended.
+ */
 function sharedPlaces(
   root: string,
   folder: StateFolder,
@@ -207,8 +210,8 @@ function sharedPlaces(
 }
 
 /**
- * How an agent ended is of use only where its files are. So another machine does not find it: there the attempt counts
- * as interrupted.
+ * An outcome is useful only on the machine that has its files, so the key contains the worker's name. On another
+ * machine, the attempt counts as interrupted.
  */
 function ownOutbox({ put, get, drop }: EngineWorld["outbox"], name: string): EngineWorld["outbox"] {
   const own = (key: string): string => `${name}/${key}`;

@@ -2,8 +2,8 @@ import { uptime } from "node:os";
 import type { Clock } from "../../ports/clock.ts";
 
 /**
- * The machine's own time. A long pause is cut into pieces: a timer of more than 24.8 days would fire at once, and one
- * that began before the machine was put to sleep would be late by as long as that lasted.
+ * The machine's own clock. A long sleep is split into pieces: a timer of more than 24.8 days would fire at once, and a
+ * timer that started before the machine was suspended would fire late by the time of the suspension.
  */
 export function createSystemClock(): Clock {
   return {
@@ -12,7 +12,8 @@ export function createSystemClock(): Clock {
     sleep: async (ms, signal) => {
       const until = { wall: Date.now() + ms, steady: performance.now() + ms };
       for (;;) {
-        // Whichever is first: the time of day may be set back, and the steady one stands still while the machine sleeps.
+        // Whichever comes first: the wall clock may be set back, and the steady clock stops while the machine is
+        // suspended.
         const leftMs = Math.min(until.wall - Date.now(), until.steady - performance.now());
         if (!(leftMs > 0) || signal?.aborted === true) return;
         await pause(Math.min(leftMs, PIECE_MS), signal);

@@ -12,8 +12,8 @@ import { type SecretRules, redactSecrets } from "../../parse/secrets/secrets.ts"
 import { ownRedactor } from "../process/own-secrets.ts";
 
 /**
- * What was printed, in files named after their content. A file is gzip, so that a person can read it with what every
- * machine has (`zcat`), and it is never half there: it is written beside its place, forced to the disk, and moved.
+ * Stores output in files named after their content's hash. Files are gzip, so that a person can read them with `zcat`.
+ * A file is never incomplete: it is written to a temporary file, synced and renamed.
  */
 export function createEvidenceStore(folder: string, options: EvidenceOptions = {}): Evidence {
   const placeOf = (id: EvidenceId): string => {
@@ -33,7 +33,7 @@ export function createEvidenceStore(folder: string, options: EvidenceOptions = {
   };
 }
 
-/** Plain files for agents, named by the start of the id. The oldest go when there are too many. */
+/** Writes plain copies for agents, named by the start of the id. Removes the oldest when there are too many. */
 function showIn(folder: string, textOf: (id: EvidenceId) => Promise<string | null>): Required<Evidence>["show"] {
   return async (id) => {
     const text = isEvidenceId(id) ? await textOf(id) : null;
@@ -73,7 +73,7 @@ async function read(place: string, id: EvidenceId): Promise<string | null> {
   );
 }
 
-/** A damaged file is no reason to lose the text that is at hand: it is written again. */
+/** Whether the stored file is intact. A damaged file is written again, since the text is at hand. */
 async function isWhole(place: string, id: EvidenceId): Promise<boolean> {
   try {
     return (await read(place, id)) !== null;
@@ -103,7 +103,10 @@ async function write(place: string, bytes: Buffer): Promise<void> {
   }
 }
 
-/** The journal names the file after this: its name must be on the disk before. Windows keeps names without it. */
+/**
+ * Syncs the folder, because the journal refers to the file next: its name must be on disk first. Windows does not need
+ * it.
+ */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(folder, "r");
@@ -126,19 +129,19 @@ function codeOf(error: unknown): string {
 }
 
 export interface EvidenceOptions {
-  /** A text that is longer keeps its beginning and its end. */
+  /** A longer text keeps only its beginning and its end. */
   readonly maxBytes?: number;
   readonly secrets?: SecretRules;
-  /** The folder of plain copies for agents. */
+  /** The folder for plain copies that agents can read. */
   readonly shownIn?: string;
 }
 
-/** A text as it may be kept, wherever that is, and the id that its content gives it. */
+/** Prepares a text for storage, and returns its bytes and the id of its content. */
 export function prepareEvidence(
   text: string,
   options: EvidenceOptions,
 ): { readonly id: EvidenceId; readonly bytes: Buffer } {
-  // Redact before cutting: the half of a secret that a cut leaves would no longer be recognized.
+  // Redact before cutting: a secret that is cut in half would no longer be recognized.
   const { text: clean } = redactSecrets(ownRedactor().text(text), options.secrets);
   const bytes = capBytes(clean, options.maxBytes ?? MAX_BYTES);
   return { id: idOf(bytes), bytes };
@@ -152,21 +155,21 @@ export const isEvidenceId = (id: string): boolean => /^[0-9a-f]{64}$/.test(id);
 
 export const packed: (bytes: Buffer) => Promise<Buffer> = promisify(gzip);
 
-/** The text again; `null` where it is not what was kept under this id. */
+/** Unpacks a stored text; `null` if it does not match the id. */
 export async function unpackEvidence(found: Buffer, id: EvidenceId): Promise<string | null> {
   let bytes: Buffer;
   try {
     bytes = await promisify(gunzip)(found, { maxOutputLength: 512 * 1024 * 1024 });
   } catch {
-    // Whatever zlib did not like about it, it is not what was written.
+    // Not valid gzip, so not what was written.
     return null;
   }
   return idOf(bytes) === id ? bytes.toString("utf8") : null;
 }
 
 /**
- * The text as bytes, no more than so many. What is too long keeps its beginning, where a run says what it does, and its
- * end, where it says how that went; between them stands how much was cut, in a line of its own.
+ * Returns a text as at most `maxBytes` bytes. A longer text keeps its beginning, where a run says what it does, and its
+ * end, where it says how it ended. A line between them states how much was cut.
  */
 export function capBytes(text: string, maxBytes: number): Buffer {
   const bytes = Buffer.from(text, "utf8");
@@ -181,13 +184,13 @@ export function capBytes(text: string, maxBytes: number): Buffer {
   return Buffer.concat([head, Buffer.from(`${isOnItsOwn ? "" : "\n"}${note}\n`), tail]);
 }
 
-/** Enough for the note with the largest figures. */
+/** Enough for the note with the largest numbers. */
 const NOTE_BYTES = 160;
 const NEWLINE = 0x0a;
-/** A line is kept whole where its break is near; where lines are longer than this they are cut in the middle. */
+/** Cuts are moved to a line break within this distance; longer lines are cut in the middle. */
 const NEAR = 2000;
 
-/** A character of UTF-8 is cut before it or after it, never inside. */
+/** Returns the start of the UTF-8 character at a position, so that no cut splits a character. */
 function characterStart(bytes: Buffer, at: number): number {
   let start = Math.max(0, Math.min(at, bytes.length));
   while (start > 0 && start < bytes.length && (bytes[start]! & 0xc0) === 0x80) start--;
@@ -207,7 +210,7 @@ function lineBreakAfter(bytes: Buffer, at: number): number {
 /** A file of an evidence store, for code that copies or exports the store. */
 export interface EvidenceFile {
   readonly id: EvidenceId;
-  /** As it is kept; `null` where the file is not what its name says. */
+  /** Returns the stored bytes; `null` if the content does not match the file's name. */
   read(): Promise<Buffer | null>;
 }
 

@@ -8,21 +8,24 @@ import { ownRedactor } from "../process/own-secrets.ts";
 /** Writes what agents and checks print, for people who watch. */
 export interface OutputRing {
   add(story: StoryId, step: string, text: string): void;
-  /** Writes what is not written yet. */
+  /** Writes what is still in memory. */
   close(): Promise<void>;
 }
 
 export interface RingOptions {
   readonly folder: string;
   now(): number;
-  /** A file is closed at this size; it and the one before it are there to be read. */
+  /** The size at which a file is closed. The newest two files are kept for readers. */
   readonly maxBytes?: number;
 }
 
 const MAX_BYTES = 512 * 1024;
 const FLUSH_MS = 80;
 const LONGEST_LINE = 4000;
-/** What one story may hold in memory until it is written: an agent that prints without end loses lines, not the engine. */
+/**
+ * The maximum number of lines per story in memory. Beyond it, lines are dropped, so that an agent that prints without
+ * end cannot exhaust the engine's memory.
+ */
 const MOST_WAITING = 5000;
 const FILES_KEPT = 2;
 
@@ -36,8 +39,8 @@ interface StoryRing {
 const fileOf = (folder: string, story: StoryId, file: number): string => join(folder, story, `${file}.jsonl`);
 
 /**
- * One folder per story with numbered files of JSON lines; the newest two are kept. Writing is best effort: a full disk
- * must not stop an engine for a copy of what was printed, which the evidence of each attempt and gate holds too.
+ * Writes one folder per story with numbered files of JSON lines; the newest two are kept. Writing is best effort: a
+ * full disk must not stop an engine, because the evidence of each attempt and gate has the output too.
  */
 export function createOutputRing({ folder, now, maxBytes = MAX_BYTES }: RingOptions): OutputRing {
   const rings = new Map<StoryId, StoryRing>();
@@ -48,7 +51,7 @@ export function createOutputRing({ folder, now, maxBytes = MAX_BYTES }: RingOpti
     const known = rings.get(story)!;
     if (known.file > 0) return known;
     await mkdir(join(folder, story), { recursive: true });
-    // An engine after a crash begins a new file: the last line of the old one may be cut off.
+    // After a crash, start a new file: the old one's last line may be cut off.
     known.file = ((await filesIn(folder, story)).at(-1) ?? 0) + 1;
     return known;
   };
@@ -70,7 +73,7 @@ export function createOutputRing({ folder, now, maxBytes = MAX_BYTES }: RingOpti
     }
   };
   const flushInTurn = (): void => {
-    // A ring that cannot be written is missed by who watches, and by nothing else.
+    // A failed write affects only people who watch, so the error is dropped.
     writing = writing.then(flush).catch(() => undefined);
   };
 
@@ -100,7 +103,7 @@ async function filesIn(folder: string, story: StoryId): Promise<readonly number[
     .sort((a, b) => a - b);
 }
 
-/** How much is read at once. */
+/** The maximum number of bytes per read. */
 const MOST_READ = 256 * 1024;
 
 export function createOutputReader(folder: string): OutputReader {
@@ -111,7 +114,7 @@ export function createOutputReader(folder: string): OutputReader {
     const isThere = after !== null && files.includes(after.file);
     const place = isThere ? after : { file: oldest, offset: 0 };
     const text = await textFrom(fileOf(folder, story, place.file), place.offset);
-    // The rest of the last line is not written yet.
+    // The last line may not be complete yet.
     const whole = text.subarray(0, text.lastIndexOf(NEWLINE) + 1);
     const offset = place.offset + whole.byteLength;
     const lines = whole.toString("utf8").split("\n").flatMap(lineIn);
@@ -139,12 +142,12 @@ export function createOutputReader(folder: string): OutputReader {
 }
 
 const NEWLINE = 10;
-/** The longest line fits. */
+/** Enough for the longest line. */
 const LAST_BYTES = 20_000;
 
 async function textFrom(path: string, offset: number): Promise<Buffer> {
   const handle = await open(path, "r").catch(() => null);
-  // It was closed and taken away between the two looks.
+  // The file was removed after the folder was listed.
   if (handle === null) return Buffer.alloc(0);
   try {
     const buffer = Buffer.alloc(MOST_READ);
@@ -161,7 +164,7 @@ function lineIn(text: string): readonly OutputLine[] {
     const { at, step, text: words } = JSON.parse(text) as Record<string, unknown>;
     return [{ at: Number(at), step: String(step), text: String(words) }];
   } catch {
-    // Cut off by a crash, or begun before the place.
+    // Cut off by a crash, or the read started inside the line.
     return [];
   }
 }

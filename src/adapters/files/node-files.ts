@@ -5,10 +5,10 @@ import { causeOfMissingFolder } from "../process/unwritable-folder.ts";
 import type { Files, PathInfo } from "../../ports/files.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 
-/** A JavaScript string holds no more than this, and nothing a person writes comes near it. */
+/** The longest JavaScript string. No file that a person writes comes near it. */
 const MAX_BYTES = 512 * 1024 * 1024 - 1024;
 
-/** The files of the machine Remand runs on. `maxBytes` is there for tests, which would rather not make half a gigabyte. */
+/** Returns the machine's files. Tests set `maxBytes` so that they need no file of half a gigabyte. */
 export function createNodeFiles(maxBytes = MAX_BYTES): Files {
   return {
     read: (path) => read(path, maxBytes),
@@ -26,7 +26,7 @@ async function read(path: string, maxBytes: number): Promise<string | null> {
     try {
       const { size } = await file.stat();
       if (size > maxBytes) throw tooLarge(path, maxBytes);
-      // A pipe or a device has no size, so what is read is counted too.
+      // Count while reading too, because a pipe or a device reports no size.
       return await readAll(file.createReadStream({ autoClose: false }), path, maxBytes);
     } finally {
       await file.close();
@@ -44,7 +44,7 @@ async function list(folder: string, ending: string): Promise<readonly string[]> 
     for (const entry of entries) {
       if (!entry.name.endsWith(ending)) continue;
       const path = join(folder, entry.name);
-      // A link counts as what it leads to; one that leads nowhere is not a file.
+      // A link counts as its target; a broken link is not a file.
       const leadsToFile = entry.isSymbolicLink() && (await unlessMissing(stat(path)))?.isFile();
       if (entry.isFile() || leadsToFile === true) paths.push(path);
     }
@@ -67,8 +67,8 @@ async function listLinks(folder: string, ending: string): Promise<readonly strin
 }
 
 /**
- * Written beside its place and moved there, so that a reader sees the old text or the new one, never half of it.
- * A link stays a link: the file it leads to is the one that is replaced, and keeps its permissions.
+ * Writes to a temporary file and renames it, so that a reader sees the old text or the new one. If the path is a link,
+ * its target is replaced; permissions are kept.
  */
 async function write(path: string, text: string): Promise<void> {
   let beside: string | null = null;
@@ -94,7 +94,7 @@ async function look(path: string): Promise<PathInfo> {
     if (led === null) return { type: "other" };
     const place = await realpath(path);
     if (led.isDirectory()) return { type: "folder", place, entries: (await readdir(path)).sort() };
-    // The mode decides, not access(): root can write to every file, also to one that was made read-only on purpose.
+    // Check the mode instead of access(): root can write to every file, even one that was made read-only on purpose.
     return led.isFile() ? { type: "file", place, isReadOnly: (led.mode & 0o222) === 0 } : { type: "other" };
   } catch (error) {
     if (codeOf(error) === "ENOTDIR") return { type: "absent" };
@@ -114,7 +114,7 @@ async function remove(path: string): Promise<void> {
   }
 }
 
-/** All the text of a stream. Bytes that are not UTF-8 become the replacement character instead of an error. */
+/** Reads all the text of a stream. Invalid UTF-8 becomes the replacement character. */
 export async function readAll(
   stream: AsyncIterable<Buffer | string>,
   name: string,
@@ -135,7 +135,7 @@ export async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch {
-    // Whatever the reason is, it cannot be worked in.
+    // Whatever the reason, the folder is not usable.
     return false;
   }
 }
@@ -182,8 +182,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * Calls back when a file of the folder was made, changed or taken away. It looks every now and then: what systems tell
- * by themselves differs between them, and is lost on network drives and in containers.
+ * Calls back when a file of the folder is created, changed or removed. It polls, because file events differ between
+ * systems and get lost on network drives and in containers.
  */
 export function watchFolder(folder: string, changed: () => void, everyMs = 1000): () => void {
   let before: string | null = null;
@@ -203,7 +203,9 @@ export function watchFolder(folder: string, changed: () => void, everyMs = 1000)
   };
 }
 
-/** Names, times and sizes, as one text. A folder that is not there, or a file that goes in between, is a state too. */
+/**
+ * Returns names, times and sizes as one text. A missing folder and a file that disappears in between are states too.
+ */
 async function stateOf(folder: string): Promise<string> {
   const names = await readdir(folder).catch(() => []);
   const parts = await Promise.all(

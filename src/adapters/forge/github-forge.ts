@@ -11,7 +11,7 @@ import { isRecord } from "../../stdx/assert.ts";
 import { createGithubReviews } from "./github-reviews.ts";
 import { type GithubForgeOptions, type GithubRequest, createGithubRequest } from "./github-request.ts";
 
-/** GitHub, over its REST interface. */
+/** GitHub, through its REST API. */
 export function createGithubForge(options: GithubForgeOptions): Forge {
   const ask = createGithubRequest(options);
   const reviews = createGithubReviews(options);
@@ -30,7 +30,7 @@ export function createGithubForge(options: GithubForgeOptions): Forge {
       const [kind, id] = check.id.split("/");
       if (kind !== "run" || id === undefined)
         return { text: check.summary, step: null, isPartial: true, annotations: [] };
-      // A job of GitHub's own CI has the number of its check run; other services keep their logs elsewhere.
+      // For GitHub Actions, the job has the id of its check run. Other services keep their logs elsewhere.
       const log = await ask.text(`${repo}/actions/jobs/${id}/logs`, signal);
       const notes = await ask.pages(`${repo}/check-runs/${id}/annotations?per_page=100`, listOf(null), signal);
       const job = log === null ? null : await ask.json("GET", `${repo}/actions/jobs/${id}`, null, signal);
@@ -74,7 +74,7 @@ async function ownAccount(ask: GithubRequest, signal: AbortSignal): Promise<stri
     const { body } = await ask.json("GET", "/user", null, signal);
     return isRecord(body) && typeof body["login"] === "string" ? body["login"] : null;
   } catch (error) {
-    // The token of an app or of a workflow belongs to no account.
+    // The token of an app or a workflow has no account.
     if (error instanceof RemandError && error.code === "forge-refused") return null;
     throw error;
   }
@@ -85,7 +85,7 @@ async function rerun(ask: GithubRequest, repo: string, check: ForgeCheck, signal
   if (kind !== "run" || id === undefined) return false;
   return ask.json("POST", `${repo}/actions/jobs/${id}/rerun`, {}, signal).then(
     () => true,
-    // Another service's check cannot be run again from here; that is an answer, not a failure.
+    // Checks of other services cannot be rerun through GitHub; that is a result, not a failure.
     () => false,
   );
 }
@@ -99,7 +99,7 @@ async function pullRequestAt(
   const number = /\/pull\/(\d+)$/.exec(url)?.[1];
   if (number === undefined) return null;
   const found = pullRequestOf((await ask.json("GET", `${repo}/pulls/${number}`, null, signal)).body);
-  // The same number may be another repository's: then this is not what was asked for.
+  // The same number may exist in another repository; then this is not the pull request that was requested.
   return found?.url === url ? found : null;
 }
 
@@ -113,7 +113,7 @@ async function commentsOn(
   const reviews = await ask.pages(`${repo}/pulls/${number}/reviews?per_page=100`, listOf(null), signal);
   const talk = await ask.pages(`${repo}/issues/${number}/comments?per_page=100`, listOf(null), signal);
   const comments = [
-    // An answer within a thread is talk about the line, and asks for nothing by itself.
+    // A reply within a thread discusses the line and requests nothing by itself.
     ...lines.flatMap((each) => commentOf("line", each, "created_at", typeof each["in_reply_to_id"] !== "number")),
     ...reviews.flatMap((each) => commentOf("review", each, "submitted_at", each["state"] === "CHANGES_REQUESTED")),
     ...talk.flatMap((each) => commentOf("talk", each, "created_at", false)),
@@ -126,7 +126,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const textOf = ({ title, body }: PullRequestDraft) => ({ title, body });
 
-/** The list in a page: the page itself, or one of its fields. What is no list is an empty one. */
+/** Returns a page's list: the page itself, or one of its fields. Anything else counts as an empty list. */
 const listOf =
   (field: string | null) =>
   (body: unknown): readonly Fields[] => {
@@ -178,7 +178,7 @@ function checkOfStatus(status: Fields): ForgeCheck[] {
   ];
 }
 
-/** A context may have been set many times over; the newest comes first. */
+/** A context may have been set many times; GitHub lists the newest first. */
 function newestPerContext(statuses: readonly Fields[]): readonly Fields[] {
   return [...new Map(statuses.toReversed().map((status) => [text(status["context"]), status])).values()];
 }

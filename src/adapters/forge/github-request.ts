@@ -8,14 +8,14 @@ interface GithubResponse {
 
 export interface GithubRequest {
   json(method: string, path: string, body: object | null, signal: AbortSignal): Promise<GithubResponse>;
-  /** All pages of a list; `pick` takes the list out of a page. */
+  /** Reads all pages of a list; `pick` extracts the list from a page. */
   pages<T>(path: string, pick: (body: unknown) => readonly T[], signal: AbortSignal): Promise<T[]>;
   text(path: string, signal: AbortSignal): Promise<{ readonly text: string; readonly isPartial: boolean } | null>;
 }
 
 /**
- * Sends requests to GitHub's REST API. What a person must fix (no login, no access, no such repository) is an error
- * with a hint.
+ * Sends requests to GitHub's REST API. Problems that a person must fix (no login, no access, no such repository) are
+ * errors with a hint.
  */
 export function createGithubRequest(options: GithubOptions): GithubRequest {
   const ask = createPatience(options);
@@ -46,7 +46,7 @@ export function createGithubRequest(options: GithubOptions): GithubRequest {
       for (let page = 0; next !== null && page < MOST_PAGES; page++) {
         const answer: GithubResponse = await json("GET", next, null, signal);
         all.push(...pick(answer.body));
-        // A link that leads elsewhere is not followed.
+        // Do not follow a link to another host.
         next = answer.next !== null && isWithin(root, answer.next) ? answer.next : null;
       }
       return all;
@@ -102,7 +102,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Proxies answer with pages of their own; the status says enough.
+    // A proxy replied with a page of its own; the status is enough.
     return null;
   }
 }
@@ -111,7 +111,7 @@ function nextOf(link: string | null): string | null {
   return /<([^>]+)>;\s*rel="next"/.exec(link ?? "")?.[1] ?? null;
 }
 
-/** The end of a log says what failed, so of a long one the end is kept. */
+/** Reads a response up to a size limit. Of a long log the end is kept, because it says what failed. */
 async function cappedText(response: Response): Promise<{ text: string; isPartial: boolean }> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -126,16 +126,16 @@ async function cappedText(response: Response): Promise<{ text: string; isPartial
       }
     }
   } catch {
-    // The connection broke in the middle: what came is better than nothing, and is marked.
+    // The connection broke: return what arrived, marked as partial.
     isPartial = true;
   }
   return { text: Buffer.concat(chunks).toString("utf8"), isPartial };
 }
 
 export interface GithubOptions {
-  /** `https://api.github.com`, or a company's own. */
+  /** `https://api.github.com`, or the API of an own GitHub server. */
   readonly api: string;
-  /** `null` asks without one: enough for public repositories. Never journalled, never printed. */
+  /** `null`: unauthenticated, which is enough for public repositories. Never journaled or printed. */
   readonly token: string | null;
   readonly clock: Clock;
   readonly fetch?: typeof fetch;
@@ -154,8 +154,8 @@ export interface GithubCall {
 }
 
 /**
- * Asks until there is an answer that means something. What passes by itself is waited for and asked again: a limit
- * until it ends, a server's own trouble with growing pauses.
+ * Repeats a call until it has a final response. Waits for a rate limit to end, and for server errors with growing
+ * pauses.
  */
 function createPatience({ api, token, clock, fetch: ask = fetch }: GithubOptions) {
   const once = ({ method, url, body, etag }: GithubCall, signal: AbortSignal): Promise<Response> => {
@@ -164,7 +164,7 @@ function createPatience({ api, token, clock, fetch: ask = fetch }: GithubOptions
       "x-github-api-version": "2022-11-28",
       "user-agent": "remand",
       ...(body === null ? {} : { "content-type": "application/json" }),
-      // A login goes to the host it is for, and nowhere a link of that host may point.
+      // Send the token only to the host it is for, and not to a host that a link names.
       ...(token === null || !isWithin(api, url) ? {} : { authorization: `Bearer ${token}` }),
       ...(etag === undefined ? {} : { "if-none-match": etag }),
     };
@@ -180,7 +180,7 @@ function createPatience({ api, token, clock, fetch: ask = fetch }: GithubOptions
       if (waitMs !== null && waitMs > LONGEST_WAIT_MS) throw tooLimited(waitMs);
       trouble = typeof response === "string" ? response : `it answers ${response.status}`;
       if (typeof response !== "string") await response.body?.cancel();
-      // Creating something twice is worse than asking a person: only what can be repeated is repeated.
+      // Only requests that are safe to repeat are repeated: creating something twice is worse than asking a person.
       if (waitMs === null && question.method !== "GET") break;
       await clock.sleep(waitMs ?? FIRST_PAUSE_MS * 2 ** attempt, signal);
     }
@@ -206,7 +206,7 @@ function unreachable(error: unknown, signal: AbortSignal): string {
   return cause?.code ?? cause?.message ?? (error as Error).message;
 }
 
-/** How long the forge wants to be left alone; `null` when it does not say so. */
+/** Returns how long a rate limit lasts; `null` if the response states none. */
 function limitedForMs(response: Response, nowMs: number): number | null {
   if (response.status !== 403 && response.status !== 429) return null;
   const after = Number(response.headers.get("retry-after") ?? NaN);

@@ -4,7 +4,7 @@ import type { PullRequestReviews } from "../../ports/forge.ts";
 import { isRecord } from "../../stdx/assert.ts";
 import { createGithubRequest, type GithubForgeOptions } from "./github-request.ts";
 
-/** Who approved a pull request on GitHub, and what those people may do there. It only reads. */
+/** Reads who approved a pull request on GitHub, and what those people may do there. */
 export function createGithubReviews(options: GithubForgeOptions): PullRequestReviews {
   const ask = createGithubRequest(options);
   const [owner = "", name = ""] = options.repository.split("/");
@@ -46,7 +46,7 @@ export function createGithubReviews(options: GithubForgeOptions): PullRequestRev
 
 const WRITING: ReadonlySet<string> = new Set(["admin", "maintain", "write"]);
 
-/** A refusal is no answer: what a token may not see looks like what is not there. */
+/** Turns a refusal into "unknown", because GitHub reports what a token may not see as missing. */
 async function answerOrUnknown(ask: () => Promise<ForgeAnswer>): Promise<ForgeAnswer> {
   try {
     return await ask();
@@ -62,7 +62,7 @@ const VERDICTS: ReadonlyMap<unknown, PullRequestReview["verdict"]> = new Map([
   ["DISMISSED", "dismissed"],
 ]);
 
-/** GitHub lists reviews in the order in which they were made. The account of a person who left is gone. */
+/** Reads a review. GitHub lists reviews oldest first. A review of a deleted account has no author. */
 function reviewOf(review: unknown): PullRequestReview[] {
   const by = textOr(at(review, "user", "login"), "");
   if (by === "") return [];

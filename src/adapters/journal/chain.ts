@@ -9,8 +9,8 @@ import { canonical } from "../../stdx/canonical-json.ts";
 import { ownRedactor } from "../process/own-secrets.ts";
 
 /**
- * The chain of hashes that runs through a journal, whatever keeps it. A line's hash is taken over the hash before it
- * and over the line's canonical JSON, so that an edit, a loss or a change of order anywhere shows.
+ * A line of a journal, in any store. Lines form a chain of hashes: a line's hash covers the previous hash and the
+ * line's canonical JSON, so that any edit, loss or change of order is detected.
  */
 export interface Line {
   readonly position: number;
@@ -18,31 +18,31 @@ export interface Line {
   readonly seq: number;
   readonly at: number;
   readonly v: number;
-  /** The event as canonical JSON. It is kept as text, because the hash is about these very bytes. */
+  /** The event as canonical JSON. Stored as text, because the hash is over exactly these bytes. */
   readonly event: string;
   readonly hash: string;
 }
 
-/** Where a journal without lines stands. */
+/** The head of an empty journal. */
 export const START: Head = { position: 0, hash: "0".repeat(64) };
 
 export const FORMAT = 1;
 
-/** The line that comes after `head`. */
+/** Returns the line that follows `head`. */
 export function lineAfter(head: Head, stream: StoryId | null, seq: number, at: number, event: string): Line {
   const line = { position: head.position + 1, stream, seq, at, v: FORMAT, event };
   return { ...line, hash: hashOf(head.hash, line) };
 }
 
-/** An event as it is kept, and as it will be read: what JSON leaves out of it is not there for its writer either. */
+/** An event as stored and as read back. Values that JSON drops are missing for the writer too. */
 export interface EventText {
   readonly text: string;
   readonly event: Event;
 }
 
 /**
- * What cannot be written as JSON is refused here, before anything else is touched; and secrets are taken out, so that
- * no journal has one and no hash is over one. The writer folds what is kept.
+ * Serializes an event. Rejects what JSON cannot hold before anything is written, and redacts secrets, so that no
+ * journal contains one and no hash covers one. The writer folds the redacted event.
  */
 export function keptEvent(event: Event): EventText {
   const { text, value } = canonical(event);
@@ -56,13 +56,13 @@ export function storedOf(line: Omit<Line, "event">, event: Event): StoredEvent {
   return { v: FORMAT, at: line.at, story: line.stream, event, position: line.position, seq: line.seq, hash: line.hash };
 }
 
-/** A line read back. Its event was checked when it was written; a line that is damaged now is named. */
+/** Reads a stored line. The event was validated when it was written; a damaged line is an error that names it. */
 export function readLine(line: Line, where: string): StoredEvent {
   if (line.v > FORMAT) {
     const message = `line ${line.position} of ${where} has format ${line.v}, and this version reads ${FORMAT}`;
     throw new RemandError("journal-newer", message, "It was written by a newer Remand: use that one, or a newer one.");
   }
-  // Where a file was cut off in the midst of a page, the rest of the page reads as nothing.
+  // Where a file was truncated within a page, the rest of the page reads as zeros.
   if (line.v !== FORMAT) throw damagedLine(line, where, "it has no format");
   try {
     return storedOf(line, JSON.parse(line.event) as Event);
@@ -76,7 +76,7 @@ function damagedLine({ position }: Line, where: string, what: string, cause?: un
   return new RemandError("journal-corrupt", `line ${position} of ${where} is damaged: ${what}`, hint, { cause });
 }
 
-/** What is wrong with a line that stands after `head`; `null` when nothing is. */
+/** Returns what is wrong with a line that follows `head`; `null` if nothing is. */
 export function brokenLink(head: Head, seqBefore: number, line: Line): string | null {
   if (line.position !== head.position + 1) {
     return `lines are missing: ${head.position} is followed by ${line.position}`;
@@ -88,8 +88,8 @@ export function brokenLink(head: Head, seqBefore: number, line: Line): string | 
 }
 
 /**
- * Goes through all lines in order, and through nothing twice: memory grows with the streams, not with the lines. `from`:
- * a line that is known to be right, where only those after it are given.
+ * Verifies the chain in one pass; memory grows with the number of streams, not of lines. `from`: a verified line, if
+ * only the lines after it are given.
  */
 export async function verifyChain(
   lines: AsyncIterable<Line> | Iterable<Line>,
@@ -99,7 +99,7 @@ export async function verifyChain(
 ): Promise<VerifyResult> {
   let head: Head = { position: from.position, hash: from.hash };
   const seqs = new Map<StoryId | null, number>();
-  // In the middle of a journal the first line of each stream says how many there were before.
+  // When starting in the middle, the first line of each stream gives the number before it.
   const before = (line: Line): number => (from.position === START.position ? 0 : line.seq - 1);
   for await (const line of lines) {
     const problem = brokenLink(head, seqs.get(line.stream) ?? before(line), line);
@@ -124,7 +124,7 @@ function notTheNoted(position: number): VerifyResult {
   return { ok: false, position, problem: "the chain is whole but is not the one that was noted: it was rewritten" };
 }
 
-/** The text is the line's canonical JSON: keys in order, and the event is canonical already. */
+/** Builds the line's canonical JSON directly: the keys are in order, and the event is already canonical. */
 function hashOf(before: string, { at, event, position, seq, stream, v }: Omit<Line, "hash">): string {
   const json = `{"at":${JSON.stringify(at)},"event":${event},"position":${position},"seq":${seq},"stream":${JSON.stringify(stream)},"v":${v}}`;
   return hash("sha256", before + json, "hex");

@@ -6,7 +6,7 @@ import { assert } from "../../stdx/assert.ts";
 import { ownRedactor } from "../process/own-secrets.ts";
 import type { EventText } from "./chain.ts";
 
-/** What one caller wants written, all of it or nothing. */
+/** The write of one caller: all of it or nothing. */
 export type Write = Append | Put;
 
 export interface Append {
@@ -16,7 +16,7 @@ export interface Append {
   readonly at: number;
 }
 
-/** A text for the outbox. It makes no line. */
+/** A text for the outbox. It adds no line. */
 export interface Put {
   readonly key: string;
   readonly text: string;
@@ -24,7 +24,7 @@ export interface Put {
 
 export interface GroupWriter {
   write(write: Write): Promise<AppendResult>;
-  /** Resolves when all is written; `false` when it was closed before. */
+  /** Resolves when everything is written; `false` if the writer was already closed. */
   close(): Promise<boolean>;
 }
 
@@ -34,7 +34,7 @@ interface PendingWrite {
   reject(error: unknown): void;
 }
 
-/** Gathers what comes at one moment, and has it committed in one go, one group after the other. */
+/** Collects the writes of one moment and commits them together, one group after the other. */
 export function createGroupWriter(commit: (group: readonly Write[]) => Promise<readonly AppendResult[]>): GroupWriter {
   let waiting: PendingWrite[] = [];
   let running: Promise<void> | null = null;
@@ -46,7 +46,7 @@ export function createGroupWriter(commit: (group: readonly Write[]) => Promise<r
       const outcomes = await commit(group.map((each) => each.write));
       for (const [i, each] of group.entries()) each.resolve(outcomes[i]!);
     } catch (error) {
-      // What one of them cannot have the others may: the last room on a disk, say.
+      // Retry one by one: when the group fails (say, for the last space on a disk), single writes may still succeed.
       const oneByOne = group.length > 1 && !isAboutAll(error);
       for (const each of group) {
         if (oneByOne) await settle([each]);
@@ -82,20 +82,21 @@ export function createGroupWriter(commit: (group: readonly Write[]) => Promise<r
   };
 }
 
-/** Events had theirs taken out when they became text; see `keptEvent`. */
+/** Redacts texts of the outbox. Events were redacted when they were serialized; see `keptEvent`. */
 const withoutSecrets = (write: Write): Write =>
   "key" in write ? { ...write, text: ownRedactor().json(write.text) } : write;
 
 /**
- * Waits for writes that come at the same moment. Where commits are slow, it waits a whole turn of the event loop, so
- * that all pending callers can write. Where they are quick, a turn would cost more than it saves, so it waits only
- * until the callers that run in this turn wait for something. The returned function is called after the commit.
+ * Waits for writes that come at the same moment. If commits are slow, it waits a whole turn of the event loop, so that
+ * all pending callers can write. If they are quick, a turn would cost more than it saves, so it waits only until the
+ * callers of this turn await something. The returned function must be called after the commit.
  */
 function createGathering(): () => Promise<() => void> {
   let tookMs = Infinity;
   let turnedAt = -Infinity;
   return async () => {
-    // A caller that writes without a pause would keep signals, timers and other programs' output from being handled.
+    // Without a full turn now and then, a caller that writes without a pause would block signals, timers and program
+    // output.
     if (tookMs > QUICK_MS || performance.now() - turnedAt > TURN_MS) {
       await nextTurn();
       turnedAt = performance.now();
@@ -110,6 +111,6 @@ function createGathering(): () => Promise<() => void> {
 const QUICK_MS = 1;
 const TURN_MS = 10;
 
-/** Each of them would wait as long again, for nothing. */
+/** Whether the error would hit every write: retrying each one would only wait as long again. */
 const isAboutAll = (error: unknown): boolean =>
   error instanceof RemandError && ["journal-locked", "journal-unreachable"].includes(error.code);

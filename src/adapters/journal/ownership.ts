@@ -5,11 +5,11 @@ import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSqlite, type SqliteDatabase, asJournalError, isBusy, systemCode } from "./sqlite.ts";
 
-/** Who drives the stories of a journal. */
+/** The process that runs the stories of a journal. */
 export interface Holder {
   readonly pid: number;
   readonly host: string;
-  /** When it took the journal. */
+  /** When it took the lock. */
   readonly since: number;
   readonly command: string;
 }
@@ -19,15 +19,15 @@ export interface JournalOwner {
   release(): Promise<void>;
 }
 
-/** `null`: a process holds the lock, but no note names it. */
+/** `null`: the lock is held, but no note names the process. */
 export interface HeldLock {
   readonly heldBy: Holder | null;
 }
 
 /**
- * Makes this process the only engine of a journal. The claim is a lock on a file beside it that the kernel keeps: it
- * ends with the process, however that ends, and no stale note has to be believed. Who holds it stands in a second
- * file, because nothing else in this process may open the first: closing it there would let go of the lock.
+ * Makes this process the only engine of a journal. The lock is a kernel lock on a file beside the journal: it ends with
+ * the process, so there are no stale locks. The owner's note is in a second file, because closing the lock file
+ * anywhere in this process would release the lock.
  */
 export async function takeOwnership(file: string, command = ownCommand()): Promise<JournalOwner | HeldLock> {
   try {
@@ -36,7 +36,7 @@ export async function takeOwnership(file: string, command = ownCommand()): Promi
       const db = await openLocked(`${file}.lock`);
       if (db !== null) return await owner(db, `${file}.owner`, command);
       const heldBy = await readHolder(`${file}.owner`);
-      // The note is of a process that is gone: the new holder is about to write its own, or two attempts collided.
+      // The note names a dead process: the new owner has not written its note yet, or two attempts collided.
       if (tries === TRIES || (heldBy !== null && isAlive(heldBy))) return { heldBy };
       await sleep(PAUSE_MS * tries);
     }
@@ -48,7 +48,7 @@ export async function takeOwnership(file: string, command = ownCommand()): Promi
 const TRIES = 5;
 const PAUSE_MS = 40;
 
-/** Held here too: an unreferenced database is closed, and its lock is released. */
+/** Keeps the databases referenced: an unreferenced database is closed, which releases its lock. */
 const held = new Set<SqliteDatabase>();
 
 async function openLocked(file: string): Promise<SqliteDatabase | null> {
@@ -87,12 +87,14 @@ function letGo(db: SqliteDatabase): void {
   db.close();
 }
 
-/** Does an engine work with this journal? By the note alone: to ask for the lock would keep others from taking it. */
+/**
+ * Whether an engine uses this journal. Reads only the note, because trying the lock would keep others from taking it.
+ */
 export async function hasLivingOwner(file: string): Promise<boolean> {
   return (await livingOwner(file)) !== null;
 }
 
-/** The engine that works with this journal; `null` where none does, or the one that did is gone. */
+/** Returns the engine that uses this journal; `null` if there is none, or its process is dead. */
 export async function livingOwner(file: string): Promise<Holder | null> {
   const holder = await readHolder(`${file}.owner`);
   return holder !== null && isAlive(holder) ? holder : null;
@@ -104,7 +106,7 @@ async function readHolder(note: string): Promise<Holder | null> {
     if (typeof pid !== "number" || typeof host !== "string") return null;
     return { pid, host, since: Number(since), command: String(command) };
   } catch (error) {
-    // Not written yet, or not by Remand: the holder is unknown, but the lock still counts.
+    // Not written yet, or not by Remand: the owner is unknown, but the lock still counts.
     if (error instanceof SyntaxError || systemCode(error) === "ENOENT") return null;
     throw error;
   }
@@ -120,18 +122,18 @@ function isAlive({ pid, host }: Holder): boolean {
   return !isZombie(pid);
 }
 
-/** A process that has ended, and that its parent has not asked about, still takes signals. */
+/** Whether the process has ended and waits for its parent. Such a process still accepts signals. */
 function isZombie(pid: number): boolean {
   if (process.platform !== "linux") return false;
   try {
     return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
-    // Without /proc, or with a process that ended just now: the signal has answered.
+    // No /proc, or the process ended just now: the result of the signal counts.
     return false;
   }
 }
 
-/** The program and its command, without what follows: arguments may hold secrets, and other users can read the note. */
+/** Returns the program and its command without arguments: they may hold secrets, and other users can read the note. */
 function ownCommand(): string {
   return process.argv
     .slice(1, 3)

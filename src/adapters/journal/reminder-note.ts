@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { ReminderNote } from "../../ports/notifier.ts";
 import { openSqlite, type SqliteDatabase, asJournalError } from "./sqlite.ts";
 
-/** A note in a file beside the journal. The journal itself is the stories': what was sent to whom is no event of theirs. */
+/** Keeps the state of reminders in a file beside the journal. Sent notifications are not events of a story. */
 export function createReminderNote(file: string): ReminderNote {
   return {
     takeTurn: async (take) => {
@@ -34,7 +34,7 @@ function turnIn(db: SqliteDatabase, take: (mindedUntil: number | null) => number
     if (next !== null) db.prepare("INSERT OR REPLACE INTO note (one, minded_until) VALUES (1, ?)").run(next);
     db.exec("COMMIT");
   } catch (error) {
-    // A database that is closed in the midst of it may keep the others out.
+    // Closing a database with an open transaction may keep other processes locked out.
     db.exec("ROLLBACK");
     throw error;
   }

@@ -9,7 +9,10 @@ import type { Append, Write, GroupWriter, Put } from "./group-writer.ts";
 import { streamText } from "./sqlite-reading.ts";
 import { type SqliteDatabase, inTransaction, asJournalError } from "./sqlite.ts";
 
-/** Writes a group in one transaction. A conflict concerns one caller: nothing of it is written, the others' lines are. */
+/**
+ * Writes a group in one transaction. A conflict concerns one caller: none of its lines are written, but those of the
+ * others are.
+ */
 export function createCommit(
   db: SqliteDatabase,
   file: string,
@@ -55,7 +58,7 @@ export function createCommit(
   };
 }
 
-/** Puts lines into the file: those of one caller within a transaction, or a single one by itself. */
+/** Inserts lines: those of one caller within a transaction, or a single line without one. */
 function createLineWriting(db: SqliteDatabase, lengths: Lengths) {
   const values = "line (position, stream, seq, at, v, event, hash) VALUES (?, ?, ?, ?, ?, ?, ?)";
   const insert = db.prepare(`INSERT INTO ${values}`);
@@ -75,7 +78,10 @@ function createLineWriting(db: SqliteDatabase, lengths: Lengths) {
       lengths.set(stream, expectedSeq + events.length);
       return { ok: true, stored };
     },
-    /** Most groups are one line, and no other process has written: that takes one statement. `null`: not this one. */
+    /**
+     * Writes a single line with one statement, which is enough for most groups if no other process has written. `null`:
+     * not possible, use a transaction.
+     */
     alone([write, ...others]: readonly Write[]): AppendResult | null {
       const head = lengths.head();
       if (write === undefined || others.length > 0 || "key" in write || head === null) return null;
@@ -83,7 +89,7 @@ function createLineWriting(db: SqliteDatabase, lengths: Lengths) {
       const [first, ...more] = events;
       if (first === undefined || more.length > 0 || lengths.remembered(stream) !== expectedSeq) return null;
       const line = lineAfter(head, stream, expectedSeq + 1, at, first.text);
-      // If another process has written, the position is taken.
+      // Zero changes: another process took the position.
       if (Number(insertIfFree.run(...columnsOf(line)).changes) === 0) return null;
       lengths.set(stream, line.seq);
       lengths.committed(line);
@@ -98,7 +104,7 @@ function columnsOf({ position, stream, seq, at, v, event, hash }: Line): readonl
 
 type Lengths = ReturnType<typeof createLengths>;
 
-/** How many lines each stream has. It is remembered for as long as only this writer has written. */
+/** The number of lines per stream, cached while only this writer writes. */
 function createLengths(db: SqliteDatabase) {
   const seqOf = db.prepare("SELECT max(seq) AS seq FROM line WHERE stream = ?");
   const known = new Map<StoryId | null, number>();
@@ -110,12 +116,12 @@ function createLengths(db: SqliteDatabase) {
       const { seq } = seqOf.get(streamText(stream)) as { seq: number | null };
       return seq ?? 0;
     },
-    /** A stream that is not known is taken for a new one: if it is not, the file refuses its first line. */
+    /** An unknown stream counts as new; if it is not, inserting its first line fails. */
     remembered: (stream: StoryId | null): number => known.get(stream) ?? 0,
-    /** Where the journal stood after this writer's last line. */
+    /** The head after this writer's last line. */
     head: (): Head | null => knownAt,
     set: (stream: StoryId | null, length: number): void => void known.set(stream, length),
-    /** The chain's hash says whether these are the lines that were there before, and all of them. */
+    /** Clears the cache if the head's hash differs: another process has written. */
     expect: ({ hash }: Head): void => {
       if (hash !== knownAt?.hash) known.clear();
     },
@@ -126,12 +132,15 @@ function createLengths(db: SqliteDatabase) {
   };
 }
 
-/** On Unix a process can go on writing to a deleted file, and those lines would be lost. */
+/**
+ * Detects that the file was moved or deleted: on Unix a process can go on writing to a deleted file, and the lines
+ * would be lost.
+ */
 function createMoveWatch(file: string): () => void {
   const inode = statSync(file).ino;
   let lookedAt = -Infinity;
   return () => {
-    // Not at every commit: to ask costs as much as to write a line.
+    // Not at every commit, because the check costs as much as writing a line.
     if (performance.now() - lookedAt < LOOK_MS) return;
     if (statSync(file, { throwIfNoEntry: false })?.ino !== inode) {
       const message = `the journal ${file} was moved or deleted while it was in use`;
@@ -145,16 +154,16 @@ function createMoveWatch(file: string): () => void {
 const LOOK_MS = 100;
 
 /**
- * The outbox as a table of the journal's own file: what is put is committed with whatever else is written in the same
- * moment. What is dropped is deleted with the next put, because no caller waits for that.
+ * The outbox as a table in the journal's file. A put is committed together with the other writes of the moment. Dropped
+ * texts are deleted with the next put, because no caller waits for that.
  */
 interface SqliteOutbox {
-  /** Within the transaction of a group: writes what is put; then takes away what was dropped. */
+  /** Within a group's transaction: `put` writes a text, `sweep` deletes dropped ones. */
   put(put: Put): void;
   sweep(): void;
-  /** The group is on the disk. */
+  /** Call after the group is committed. */
   onCommitted(): void;
-  /** Takes away what was dropped since the last commit. */
+  /** Deletes what was dropped since the last commit. */
   close(): void;
   through(writer: GroupWriter): Outbox;
 }
@@ -185,7 +194,7 @@ export function createSqliteOutbox(db: SqliteDatabase, file: string): SqliteOutb
     },
     through: (writer) => ({
       put: async (key, text) => {
-        // A key that is put again is not to be taken away any more; that is so from now on, whatever is being written.
+        // A key that is put again must not be deleted. Take it off the list now, before the write is queued.
         dropped.delete(key);
         const { ok } = await writer.write({ key, text });
         assert(ok, "putting into the outbox cannot conflict");

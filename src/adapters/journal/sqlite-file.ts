@@ -15,16 +15,16 @@ import {
   systemCode,
 } from "./sqlite.ts";
 
-/** "REMA": says that a database is a journal of ours and not some other program's. */
+/** "REMA": marks a database as a journal of Remand. */
 const APPLICATION = 0x52454d41;
 const SCHEMA = 1;
 
 const IDENTITY_TABLE = "CREATE TABLE identity (id TEXT NOT NULL, since INTEGER NOT NULL) STRICT;";
 
 /**
- * The project's own stream is the empty text, because two nulls would not be a conflict to SQLite. Outlines are stored
- * apart from their parts, so that reading all outlines takes few pages. The view is for people who look at the file
- * with other programs.
+ * The project's own stream is the empty text, because two NULLs do not conflict in SQLite. Outlines are stored apart
+ * from their parts, so that reading all outlines takes few pages. The view is for people who open the file with other
+ * programs.
  */
 const TABLES = `
   CREATE TABLE line (
@@ -54,10 +54,10 @@ const TABLES = `
   PRAGMA user_version = ${SCHEMA};
 `;
 
-/** How long SQLite itself waits for a lock. It is short because the whole process waits with it. */
+/** How long SQLite waits for a lock. Short, because it blocks the whole process. */
 const BUSY_MS = 50;
 
-/** Opens the journal, and makes it where there is none. Nothing is written to a file that is not a whole journal. */
+/** Opens the journal, and creates it if it does not exist. Writes only to a complete journal. */
 export async function openForWriting(file: string, lockTimeoutMs: number, newId: string): Promise<SqliteDatabase> {
   await mkdir(dirname(file), { recursive: true });
   await access(dirname(file), constants.W_OK);
@@ -66,13 +66,13 @@ export async function openForWriting(file: string, lockTimeoutMs: number, newId:
     await create(file, newId);
   }
   await refuseEmpty(file);
-  // SQLite would open what it may not write to for reading, without a word.
+  // Without this check, SQLite would silently open a read-only file for reading.
   await access(file, constants.R_OK | constants.W_OK);
   return whenFree(lockTimeoutMs, () =>
     openPrepared(file, "write", (db) => {
       refuseForeign(db, file);
       db.exec("PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 2000");
-      // Only there does a plain sync stop at the disk's own memory; elsewhere it would cost and do nothing.
+      // On macOS only, a plain sync does not flush the disk's own cache.
       if (process.platform === "darwin") db.exec("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON");
       db.exec("PRAGMA journal_mode = WAL");
       db.exec("BEGIN IMMEDIATE");
@@ -82,9 +82,9 @@ export async function openForWriting(file: string, lockTimeoutMs: number, newId:
 }
 
 /**
- * Tidies up, and moves the newest lines into the file itself, so that it is whole without the one beside it. Node's
- * SQLite would do that when it closes; the library lets the file go only when its statements are collected, some time
- * later. Gives what `last` gives when all is in the file, and `null` where that could not be done.
+ * Tidies up and checkpoints, so that the file is complete without its -wal file. Node's SQLite does that on close; the
+ * library closes the file only when its statements are garbage collected. Returns the result of `last` after the
+ * checkpoint, or `null` if it failed.
  */
 export function closeWritten<T>(db: SqliteDatabase, tidy: () => void, last: () => T): T | null {
   try {
@@ -92,14 +92,14 @@ export function closeWritten<T>(db: SqliteDatabase, tidy: () => void, last: () =
     db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     return last();
   } catch {
-    // What was written is safe where it is, and the next to open the journal moves it.
+    // The lines are safe in the -wal file; the next process that opens the journal checkpoints them.
     return null;
   } finally {
     db.close();
   }
 }
 
-/** Opens the journal for looking. It makes no file and changes none. */
+/** Opens the journal for reading. Creates and changes no file. */
 export async function openForReading(file: string, lockTimeoutMs: number): Promise<SqliteDatabase> {
   if ((await sizeOf(file)) === null) {
     throw new RemandError("file-missing", `there is no journal at ${file}`, "Nothing has run here yet.");
@@ -109,7 +109,8 @@ export async function openForReading(file: string, lockTimeoutMs: number): Promi
     try {
       return await openPrepared(file, "read", (db) => refuseForeign(db, file));
     } catch (error) {
-      // In a folder that may not be written to SQLite cannot share the file; with no writer there is nothing to share.
+      // In a read-only folder SQLite cannot share the file. Without waiting lines there is no writer, so it can be
+      // opened as immutable.
       if (!cannotOpen(error) || ((await sizeOf(`${file}-wal`)) ?? 0) > 0) throw error;
       const frozen = `${pathToFileURL(file).href}?immutable=1`;
       return openPrepared(frozen, "read", (db) => refuseForeign(db, file));
@@ -117,7 +118,7 @@ export async function openForReading(file: string, lockTimeoutMs: number): Promi
   });
 }
 
-/** Does the work when no other connection locks the file; waits without blocking the process. */
+/** Runs work as soon as no other connection locks the file. Waits without blocking the process. */
 export async function whenFree<T>(lockTimeoutMs: number, work: () => T | Promise<T>): Promise<T> {
   const deadline = performance.now() + lockTimeoutMs;
   for (;;) {
@@ -163,22 +164,24 @@ function pragma(db: SqliteDatabase, name: string): number {
   return Number(Object.values(db.prepare(`PRAGMA ${name}`).get() as object)[0]);
 }
 
-/** SQLite would write the old lines that wait there into the new file, page by page, and call it recovery. */
+/**
+ * Rejects a -wal file without its database: SQLite would write its old lines into the new file and call it recovery.
+ */
 async function refuseLeftOver(file: string): Promise<void> {
   if (((await sizeOf(`${file}-wal`)) ?? 0) === 0) return;
   const message = `the journal ${file} is gone, but ${file}-wal with its newest lines is there`;
   throw new RemandError("journal-corrupt", message, "Bring the file back, or move the other one away to start over.");
 }
 
-/** Journals are never made in place, so an empty one has lost what was in it. */
+/** Rejects an empty file: journals are created complete, so an empty one has lost its content. */
 async function refuseEmpty(file: string): Promise<void> {
   if ((await sizeOf(file)) !== 0) return;
   throw new RemandError("journal-corrupt", `the journal ${file} is empty: what was in it is gone`, CORRUPT_HINT);
 }
 
 /**
- * Made under another name and linked to its own when it is whole: a crash leaves no half of a journal, and of two
- * processes that start at once one is first and the other uses what that one made.
+ * Creates the journal under a temporary name and links it when it is complete. A crash leaves no partial journal, and
+ * if two processes start at once, the second uses the journal of the first.
  */
 async function create(file: string, id: string): Promise<void> {
   assert(/^[0-9a-f]{32}$/.test(id), "an id is 32 hexadecimal digits");
@@ -186,9 +189,9 @@ async function create(file: string, id: string): Promise<void> {
   try {
     const db = await openSqlite(beside, "write");
     try {
-      // A line touches two pages, and what is forced to the disk is whole ones: small ones are forced sooner.
+      // A line touches two pages, and whole pages are synced: small pages sync faster.
       db.exec("PRAGMA page_size = 2048; PRAGMA journal_mode = WAL");
-      // No prepared statement here: the library would keep the file open, and its lines beside it.
+      // No prepared statement here: the library would keep the file and its -wal open.
       db.exec(`BEGIN; ${TABLES} INSERT INTO identity (id, since) VALUES ('${id}', 0); COMMIT`);
     } finally {
       db.close();
@@ -206,13 +209,13 @@ async function linkOrMove(beside: string, file: string): Promise<void> {
     await link(beside, file);
   } catch (error) {
     if (systemCode(error) === "EEXIST") return;
-    // Some disks know no links. Then two that start at the same moment are not told apart; the one after wins.
+    // Some file systems have no links. Then the last of two simultaneous starts wins.
     if ((await sizeOf(file)) === null) await rename(beside, file);
   }
 }
 
 async function syncPath(path: string): Promise<void> {
-  // A folder cannot be opened on Windows, where names are kept without it.
+  // On Windows a folder cannot be opened, and does not need to be synced.
   if (process.platform === "win32") return;
   const handle = await open(path, "r");
   try {
@@ -234,12 +237,12 @@ async function sizeOf(path: string): Promise<number | null> {
 }
 
 /**
- * The random id of a journal. It stands beside the lines, so that journals of earlier versions get one without a
+ * The random id of a journal. Stored outside of the lines, so that journals of earlier versions get one without a
  * change of their chain.
  */
 export interface JournalIdentity {
   readonly id: string;
-  /** How many lines there were when the id was given. Commits that note an earlier head do not name the id. */
+  /** The number of lines when the id was assigned. Commits that name an earlier head do not name the id. */
   readonly since: number;
 }
 
@@ -251,12 +254,12 @@ export function readIdentity(db: SqliteDatabase): JournalIdentity | null {
   return (db.prepare("SELECT id, since FROM identity").get() as JournalIdentity | undefined) ?? null;
 }
 
-/** The id of a journal that has one; else it is given `id` now. */
+/** Returns the journal's id; assigns `id` if it has none. */
 export function ensureIdentity(db: SqliteDatabase, head: () => { position: number }, id: string): JournalIdentity {
   return (
     readIdentity(db) ??
     inTransaction(db, () => {
-      // Another process may have been faster.
+      // Another process may have assigned one in the meantime.
       const known = readIdentity(db);
       if (known !== null) return known;
       db.exec(IDENTITY_TABLE.replace("TABLE", "TABLE IF NOT EXISTS"));
@@ -268,8 +271,8 @@ export function ensureIdentity(db: SqliteDatabase, head: () => { position: numbe
 }
 
 /**
- * A journal that was moved to another place. The mark is in the file itself, so that it cannot get lost, and every
- * command that opens the file, to write or to read, reports the new place.
+ * Rejects a journal that was moved. The mark is in the file itself, so that it cannot get lost and every command that
+ * opens the file reports the new location.
  */
 function refuseMoved(db: SqliteDatabase, file: string): void {
   const there = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'moved'").get();
@@ -280,7 +283,7 @@ function refuseMoved(db: SqliteDatabase, file: string): void {
   throw new RemandError("journal-moved", message, hint);
 }
 
-/** Call in a transaction; after its commit no process writes to the file. */
+/** Call in a transaction. After its commit, no process writes to the file. */
 export function markMoved(db: SqliteDatabase, place: string, at: number): void {
   db.exec("CREATE TABLE moved (place TEXT NOT NULL, at REAL NOT NULL) STRICT");
   db.prepare("INSERT INTO moved (place, at) VALUES (?, ?)").run(place, at);

@@ -22,30 +22,30 @@ import { type SqliteReading, createReading } from "./sqlite-reading.ts";
 import { createSnapshotWriting } from "./sqlite-snapshots.ts";
 
 export interface SqliteOptions {
-  /** How long another process may hold the file before that is an error. */
+  /** How long to wait for a file that another process locks. */
   readonly lockTimeoutMs?: number;
-  /** The file may not grow beyond this many pages; for tests, which would rather not fill a disk. */
+  /** The maximum number of pages, for tests of a full disk. */
   readonly maxPages?: number;
-  /** The id of the journal, where it has none yet; without it, a random one. */
+  /** The id for a journal without one; default: a random id. */
   readonly newId?: string;
 }
 
 export interface SqliteJournal extends Journal {
-  /** In the same file, so that what goes into both is forced to the disk once. */
+  /** In the same file, so that writes to both are synced once. */
   readonly outbox: Outbox;
   readonly identity: JournalIdentity;
-  /** The hash of the line at this position; `null` where there is none. */
+  /** Returns the hash of the line at this position; `null` if there is none. */
   hashAt(position: number): string | null;
-  /** Snapshots are short cuts: without them, the next reader folds the lines. */
+  /** Deletes the snapshots. They are a cache: the next reader folds the lines instead. */
   dropSnapshots(): Promise<void>;
-  /** Closes it; says how the file looks now, or `null` where another connection has written since it was opened. */
+  /** Closes the journal. Returns the file's state, or `null` if another connection has written since it was opened. */
   closeMarked(): Promise<FileMark | null>;
 }
 
 /**
- * The journal in one SQLite file. Appends are gathered for one turn of the event loop and committed together, because
- * waiting for the disk is what costs; callers continue after the commit. Several processes may write: each commit looks
- * at the file first, so an append is refused if any other writer has added to its stream.
+ * The journal in one SQLite file. Appends of one turn of the event loop are committed together, because syncing the
+ * disk is what costs; callers continue after the commit. Several processes may write: each commit checks the file first
+ * and rejects an append if another writer has added to its stream.
  */
 export async function createSqliteJournal(file: string, options: SqliteOptions = {}): Promise<SqliteJournal> {
   const lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
@@ -97,7 +97,7 @@ export async function createSqliteJournal(file: string, options: SqliteOptions =
 
 const NO_SNAPSHOTS = "DELETE FROM snapshot; DELETE FROM part; DELETE FROM outline";
 
-/** SQLite's number changes when, and only when, another connection has committed something. */
+/** SQLite's `data_version` changes exactly when another connection commits. */
 function createWriteDetector(db: SqliteDatabase): () => boolean {
   const asked = db.prepare("PRAGMA data_version");
   const version = (): number => (asked.get() as { data_version: number }).data_version;
@@ -108,11 +108,13 @@ function createWriteDetector(db: SqliteDatabase): () => boolean {
 export interface SqliteReader extends JournalReader {
   readonly identity: JournalIdentity | null;
   hashAt(position: number): string | null;
-  /** Checks only the lines after one that is known to be right. */
+  /** Verifies only the lines after one that is known to be correct. */
   verifyAfter(from: Head): Promise<VerifyResult>;
 }
 
-/** For `status` and `log` beside a running engine. It makes no file, changes none, and blocks no writer. */
+/**
+ * Opens the journal for `status` and `log` beside a running engine. Creates and changes no file, and blocks no writer.
+ */
 export async function openJournalReadOnly(file: string, options: SqliteOptions = {}): Promise<SqliteReader> {
   const db = await inOurWords(file, () => openForReading(file, options.lockTimeoutMs ?? LOCK_TIMEOUT_MS));
   const reading = createReading(db, file);
@@ -149,7 +151,7 @@ function snapshotsOf({
 
 const LOCK_TIMEOUT_MS = 10_000;
 
-/** The last line must follow from the one before it: who writes on after damage buries it. */
+/** Rejects a journal whose last line does not follow from the one before: writing on would bury the damage. */
 async function refuseBrokenEnd(reading: SqliteReading, db: SqliteDatabase, file: string): Promise<void> {
   let problem: string | null = null;
   try {
@@ -177,15 +179,15 @@ async function inOurWords<T>(file: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Tells watchers of this process's lines at once, and of other processes' by looking. */
+/** Notifies watchers of this process's lines at once, and of other processes' lines by polling. */
 export interface SqliteWatch {
   watch: Journal["watch"];
-  /** There are new lines of this process. */
+  /** Call after this process added lines. */
   tell(): void;
   close(): void;
 }
 
-/** How often the file is asked. SQLite answers from shared memory, so it costs next to nothing. */
+/** How often the file is polled. SQLite answers from shared memory, so a poll costs almost nothing. */
 const POLL_MS = 100;
 
 export function createWatch(db: SqliteDatabase): SqliteWatch {
@@ -197,14 +199,14 @@ export function createWatch(db: SqliteDatabase): SqliteWatch {
   const tell = (whose: "ours" | "others"): void => {
     for (const watcher of watchers) watcher(whose);
   };
-  /** The number changes when, and only when, another connection has written. */
+  /** SQLite's `data_version` changes exactly when another connection commits. */
   const version = (): unknown => (asked.get() as { data_version: number }).data_version;
   const look = (): void => {
     let now: unknown;
     try {
       now = version();
     } catch {
-      // A watcher reads next, and that read reports in full what is wrong with the file.
+      // The watcher's next read reports in full what is wrong with the file.
       tell("others");
       return;
     }
@@ -219,7 +221,7 @@ export function createWatch(db: SqliteDatabase): SqliteWatch {
 
   return {
     watch: (notice) => {
-      // A watcher of its own for each call, so that the same function can watch twice.
+      // Each call gets its own watcher, so that the same function can watch twice.
       const watcher: typeof notice = (whose) => notice(whose);
       watchers.add(watcher);
       if (timer === null) {
@@ -239,15 +241,15 @@ export function createWatch(db: SqliteDatabase): SqliteWatch {
   };
 }
 
-/** All that a journal's file holds, for moving it to another place. */
+/** Everything in a journal's file, for moving it to a database. */
 export interface SqliteContents {
   head(): Head;
   lines(after: number): AsyncIterable<Line>;
   verify(): Promise<VerifyResult>;
   outbox(): readonly { readonly key: string; readonly text: string }[];
   /**
-   * Locks the file against writers during the work, and marks it as moved afterwards. `false`: the file has lines after
-   * this head; nothing was done.
+   * Locks the file against writers while `work` runs, and then marks it as moved. Returns `false`, and does nothing, if
+   * the file has lines after this head.
    */
   handOver(head: Head, to: string, work: () => Promise<void>): Promise<boolean>;
   close(): void;

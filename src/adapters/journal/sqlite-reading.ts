@@ -5,7 +5,7 @@ import { readLine, START, verifyChain, type Line } from "./chain.ts";
 import { createSnapshotReading, type SqliteSnapshots } from "./sqlite-snapshots.ts";
 import { type SqliteDatabase, asJournalError, isCorrupt } from "./sqlite.ts";
 
-/** Reading, shared by the journal that writes and the read-only one. */
+/** Reading, shared by the writable journal and the read-only one. */
 export interface SqliteReading {
   lines(after: number): AsyncGenerator<Line>;
   readStored(after: number, only?: StoryId): AsyncGenerator<StoredEvent>;
@@ -13,7 +13,7 @@ export interface SqliteReading {
   hashAt(position: number): string | null;
   readonly snapshots: SqliteSnapshots;
   verify(noted?: Head, onProgress?: (checked: number) => void): Promise<VerifyResult>;
-  /** Checks only the lines after one that is known to be right. */
+  /** Verifies only the lines after one that is known to be correct. */
   verifyAfter(from: Head): Promise<VerifyResult>;
 }
 
@@ -55,10 +55,10 @@ export function createReading(db: SqliteDatabase, file: string): SqliteReading {
   };
 }
 
-/** One look at the file takes about so much, so that neither memory nor the process's other work suffers. */
+/** The size of one page. It bounds memory, and how long a read blocks the process. */
 const PAGE_LINES = 1000;
 const PAGE_CHARS = 4_000_000;
-/** The first look is a small one: most who read want the few lines that are new. */
+/** The first page is small, because most readers want only a few new lines. */
 const FIRST_LINES = 100;
 
 function createPages(
@@ -84,7 +84,7 @@ function createPages(
         lines = page(from, limit, only);
       } catch (error) {
         if (!isCorrupt(error) || isDamaged) throw asJournalError(error, file);
-        // Somewhere in this page is damage: the lines before it are still given, one by one.
+        // There is damage in this page: return the lines before it one by one.
         isDamaged = true;
         limit = 1;
         continue;
@@ -102,7 +102,7 @@ function nextLimit(lines: readonly Line[]): number {
   return Math.max(1, Math.min(PAGE_LINES, Math.floor((PAGE_CHARS * lines.length) / chars)));
 }
 
-/** The chain, then the database itself: an index that lost a line would let a writer take a place twice. */
+/** Verifies the chain, then the database itself: an index that lost a line would allow a position to be used twice. */
 async function verifyFile(
   db: SqliteDatabase,
   lines: AsyncIterable<Line>,

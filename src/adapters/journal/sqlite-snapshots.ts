@@ -5,8 +5,8 @@ import { START } from "./chain.ts";
 import { type SqliteDatabase, atOneMoment, inTransaction, asJournalError, isCorrupt } from "./sqlite.ts";
 
 /**
- * Reading of snapshots. One that is not whole, or does not belong to these very lines, is passed over: it would only
- * have been a short cut, and reading the lines instead will say if the file is damaged.
+ * Reads snapshots. One that is incomplete, or does not match the lines, is ignored: it is only a cache, and reading the
+ * lines instead shows whether the file is damaged.
  */
 export interface SqliteSnapshots {
   latest(format: string): Snapshot | null;
@@ -85,7 +85,7 @@ export function createSnapshotReading(db: SqliteDatabase, file: string): SqliteS
   };
 }
 
-/** The snapshot of a format, if its place in the chain is still what it was. */
+/** Returns the snapshot of a format, if the line at its position still has the recorded hash. */
 function createFinding(db: SqliteDatabase): (format: string) => SnapshotRow | null {
   const find = db.prepare("SELECT position, format, chain, parts FROM snapshot WHERE format = ?");
   const hashAt = createHashAt(db);

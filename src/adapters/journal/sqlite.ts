@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { RemandError, type ErrorCode, type SystemFault, systemFault } from "../../core/events/error.ts";
 import type { FileMark } from "../../core/events/journal-anchor.ts";
 
-/** The part of `node:sqlite` that is used here; the library for older Nodes has the same. */
+/** The part of `node:sqlite` that is used here. The library for older Node versions has the same interface. */
 export interface SqliteDatabase {
   exec(sql: string): void;
   prepare(sql: string): SqliteStatement;
@@ -40,8 +40,8 @@ export async function openSqlite(file: string, access: "read" | "write"): Promis
 const keepers = new WeakMap<SqliteStatement, SqliteDatabase>();
 
 /**
- * The SQLite that Node has built in, where it is there and good enough; else the library. Before 3.51.3 a checkpoint
- * that met another process's write could damage the file, and the engine and the commands share ours.
+ * Loads Node's built-in SQLite if it is recent enough, otherwise the library. Before 3.51.3 a checkpoint concurrent
+ * with another process's write could damage the file, and the engine and the commands share one file.
  */
 export async function loadSqlite(): Promise<Sqlite> {
   if (isAtLeast(process.versions["sqlite"], 3, 51, 3)) {
@@ -65,7 +65,7 @@ function isAtLeast(version: string | undefined, ...wanted: readonly number[]): b
   return true;
 }
 
-/** Node 22 warns on first use that its SQLite may change; the person who runs a command can do nothing about it. */
+/** Suppresses Node 22's warning that its SQLite may change: the user of a command can do nothing about it. */
 function quietly<T>(load: () => T): T {
   const emitWarning = process.emitWarning;
   process.emitWarning = () => {};
@@ -76,12 +76,12 @@ function quietly<T>(load: () => T): T {
   }
 }
 
-/** `IMMEDIATE`, because what is read in it must still be so when it is written. */
+/** Runs work in an `IMMEDIATE` transaction, so that what it reads is still true when it writes. */
 export function inTransaction<T>(db: SqliteDatabase, work: () => T): T {
   return within(db, "BEGIN IMMEDIATE", work);
 }
 
-/** Everything that is read in it is of one moment, whatever others write meanwhile. */
+/** Runs reads in one transaction, so that all see the same state. */
 export function atOneMoment<T>(db: SqliteDatabase, work: () => T): T {
   return within(db, "BEGIN", work);
 }
@@ -102,11 +102,11 @@ function rollBack(db: SqliteDatabase): void {
   try {
     db.exec("ROLLBACK");
   } catch {
-    // A full disk ends the transaction by itself; the error that is on its way says what happened.
+    // A full disk ends the transaction by itself; the error being thrown says what happened.
   }
 }
 
-/** `null`: the file is not there, or lines that are not in it yet wait beside it. */
+/** Returns the file's state; `null` if the file is missing, or lines wait in its -wal file. */
 export function fileMarkOf(file: string): FileMark | null {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   if (found === undefined || hasWaitingLines(file)) return null;
@@ -120,7 +120,7 @@ export function fileMarkOf(file: string): FileMark | null {
   };
 }
 
-/** Lines wait in the -wal file while a process writes, and after a crash. */
+/** Whether lines wait in the -wal file, which happens while a process writes and after a crash. */
 export function hasWaitingLines(file: string): boolean {
   return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
@@ -129,7 +129,7 @@ export function isSameFile(a: FileMark, b: FileMark): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
 }
 
-/** What SQLite or the system said, as an error that says what to do. Our own mistakes pass through as they are. */
+/** Turns an error of SQLite or the system into one that says what to do. Other errors are bugs and pass through. */
 export function asJournalError(error: unknown, file: string): unknown {
   if (error instanceof RemandError) return error;
   const known = ofSqlite(error) ?? ofSystem(error);
@@ -140,7 +140,10 @@ export function asJournalError(error: unknown, file: string): unknown {
   return new RemandError(code, `the journal ${file} ${what}${why}`, fault?.fix ?? hint, { cause: error });
 }
 
-/** SQLite does not say that the disk is read-only, or that too many files are open: the folder has the cause. */
+/**
+ * Returns the system's fault. SQLite does not say that the disk is read-only or that too many files are open; trying
+ * the folder does.
+ */
 function faultOf(error: unknown, folder: string): SystemFault | null {
   try {
     accessSync(folder, constants.W_OK);
@@ -185,7 +188,7 @@ const BY_CODE: Readonly<Record<number, SqliteError>> = {
   26: ["journal-corrupt", "is no journal of Remand's: it is not even a database", CORRUPT_HINT],
 };
 
-/** The shared memory beside the file could not grow: SQLite calls that an I/O error, and means a full disk. */
+/** The shared memory beside the file could not grow. SQLite reports an I/O error; the cause is a full disk. */
 const SHARED_MEMORY_FULL = 4874;
 
 function ofSqlite(error: unknown): SqliteError | null {
@@ -220,7 +223,7 @@ function sqliteCode(error: unknown): number | null {
   return systemCode(error) === "ERR_SQLITE_ERROR" ? (BY_MESSAGE[error.message] ?? null) : null;
 }
 
-/** Where many rows are read the library gives SQLite's words and forgets its number. */
+/** For reads of many rows, the library reports only SQLite's message, without its code. */
 const BY_MESSAGE: Readonly<Record<string, number>> = {
   "database is locked": 5,
   "disk I/O error": 10,

@@ -3,13 +3,13 @@ import { isRecord } from "../../stdx/assert.ts";
 import { ownRedactor } from "../process/own-secrets.ts";
 
 /**
- * The Model Context Protocol as far as tools need it: `initialize`, `ping`, `tools/list`, `tools/call`, and the
- * notification that a call is no longer wanted. It keeps nothing but the calls that run.
+ * The part of the Model Context Protocol that tools need: `initialize`, `ping`, `tools/list`, `tools/call`, and the
+ * notification that cancels a call. The only state is the running calls.
  */
 export interface McpSession {
-  /** The answer to one message, or to a batch of them; `null` where none is due. It never rejects. */
+  /** Returns the response to a message or a batch; `null` if none is due. Never rejects. */
   answer(message: unknown): Promise<object | null>;
-  /** Everything that runs is ended. */
+  /** Cancels all running calls. */
   close(): void;
 }
 
@@ -49,7 +49,7 @@ async function answerTo(message: unknown, context: Context): Promise<object | nu
   const params = isRecord(message["params"]) ? message["params"] : {};
   const id = idOf(message);
   if (typeof method !== "string") {
-    // What has no method is an answer to something that was never asked here.
+    // A message without a method is a response to a request that was never sent; ignore it.
     const isAnswer = "result" in message || "error" in message;
     return isAnswer ? null : fault(id, INVALID_REQUEST, "it names no method");
   }
@@ -80,7 +80,7 @@ async function resultOf(method: string, params: Params, id: Id, context: Context
   }
 }
 
-/** The newest comes first: it is offered to a client that asks for one we do not know. */
+/** Newest first: it is offered to a client that requests an unknown version. */
 const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 function welcome({ protocolVersion: wanted }: Params, { version }: McpOptions): object {
@@ -97,7 +97,7 @@ function describeTool({ name, description, inputSchema, isReading }: Tool): obje
     description,
     inputSchema,
     annotations: { readOnlyHint: isReading, destructiveHint: false, openWorldHint: false },
-    // Claude Code would hide the tool behind a search for tools.
+    // Without it, Claude Code hides the tool behind a tool search.
     _meta: { "anthropic/alwaysLoad": true },
   };
 }
@@ -117,7 +117,7 @@ async function callTool({ name, arguments: input }: Params, id: Id, { tools, cal
   try {
     return toolResult(await tool.call(input ?? {}, stop.signal));
   } catch (error) {
-    // The model can do something about most of it, so it is told, and not only its client.
+    // Return the error as a result, so that the model sees it too: it can fix most of them.
     return toolResult({ isError: true, text: messageOf(error) });
   } finally {
     calls.delete(id);

@@ -7,22 +7,22 @@ import type { Tool } from "../../ports/agent.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { createMcpSession, fault, PARSE_FAULT, type McpOptions } from "./session.ts";
 
-/** Where a server is reached. */
+/** The address of a server. */
 export interface McpAddress {
   readonly port: number;
   /** Every request must carry it. Each server has its own. */
   readonly token: string;
 }
 
-/** Tools that one agent can call for as long as it is open. */
+/** An open server with tools that one agent can call. */
 export interface McpHttpServer extends McpAddress {
   readonly url: string;
   close(): Promise<void>;
 }
 
 /**
- * Offers tools to a client on this machine. Each dispatch has its own server, which closes with it. `last` is where the
- * client reached the server of an engine that died: it is opened there again unless another program has the port now.
+ * Offers tools to a client on this machine. Each dispatch has its own server, which closes with it. `last` is the
+ * address of a dead engine's server that the client still knows: it is reused unless another program has the port now.
  */
 export async function openMcpServer(
   tools: readonly Tool[],
@@ -73,8 +73,8 @@ function listening(server: Server, wanted: number): Promise<number> {
 }
 
 /**
- * Why a request is not heard. A page in a browser on this machine can send requests here too; it has an origin, or a
- * host of its own that it made to lead here, and no token.
+ * Returns the status with which a request is rejected, or `null`. A page in a browser on this machine can send requests
+ * here too, but it has an origin, or a foreign host name that resolves to this machine, and no token.
  */
 function refusal(request: IncomingMessage, token: string, hosts: readonly string[]): number | null {
   const { host = "", origin, authorization = "" } = request.headers;
@@ -90,7 +90,7 @@ const isSame = (given: string, wanted: string): boolean =>
 
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** `null` where it is too large to be held. */
+/** Reads the body; `null` if it is over the size limit. */
 async function bodyOf(request: IncomingMessage): Promise<string | null> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -116,7 +116,7 @@ export interface StdioOptions extends McpOptions {
   readonly signal: AbortSignal;
 }
 
-/** One message per line, both ways. It resolves when the input ends and everything that was asked is answered. */
+/** Serves one JSON message per line in both directions. Resolves when the input ends and everything is answered. */
 export async function serveStdio(tools: readonly Tool[], options: StdioOptions): Promise<void> {
   const { input, output, signal } = options;
   const session = createMcpSession(tools, options);
@@ -152,7 +152,7 @@ export async function serveStdio(tools: readonly Tool[], options: StdioOptions):
 
 const LONGEST_CHARS = 8 * 1024 * 1024;
 
-/** Lines of the input; `null` for one that is too long to be held. */
+/** Yields the input's lines; `null` for a line over the length limit. */
 async function* linesOf(input: Readable): AsyncGenerator<string | null> {
   const decoder = new StringDecoder("utf8");
   let rest = "";

@@ -8,15 +8,15 @@ import { type ProcessSpec, runProcess } from "../process/run-process.ts";
 export interface HttpNotifierOptions {
   readonly use: "webhook" | "slack";
   readonly url: string;
-  /** Signs the body, so that the receiver knows who sent it; `null`: it is not signed. */
+  /** Signs the body, so that the receiver can verify the sender; `null`: unsigned. */
   readonly secret: string | null;
   readonly clock: Clock;
   write(notification: Notification): string;
 }
 
-/** Posts JSON. What may be over in a moment (no connection, 429, 5xx) is tried again; a redirect is not followed. */
+/** Posts JSON. Temporary failures (no connection, 429, 5xx) are retried; redirects are not followed. */
 export function createHttpNotifier({ use, url, secret, clock, write }: HttpNotifierOptions): Notifier {
-  // The address of a webhook is often all that protects it.
+  // Show only the host: the URL of a webhook is often its only protection.
   const name = `${use} ${new URL(url).host}`;
   const post = async (body: string, kind: string, signal: AbortSignal): Promise<DeliveryTry> => {
     try {
@@ -62,7 +62,7 @@ const LAST_PAUSE_MS = 2000;
 export const signatureOf = (body: string, secret: string): string =>
   createHmac("sha256", secret).update(body).digest("hex");
 
-/** `fetch` says only that it failed; why is below it. The address is in neither. */
+/** Returns the cause of a failed `fetch`, whose own message says nothing. Neither contains the URL. */
 function reasonOf(error: Error): string {
   if (error.name === "TimeoutError") return "it did not answer in time";
   const { cause } = error as { cause?: { code?: string } };
@@ -74,7 +74,7 @@ export interface ProcessNotifierOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The desktop's own notifications: `notify-send` where there is one, `osascript` on a Mac. */
+/** Uses the desktop's notifications: `notify-send`, or `osascript` on macOS. */
 export function createDesktopNotifier(options: ProcessNotifierOptions, platform: NodeJS.Platform): Notifier {
   const env = allowedEnvironment(options.env, ["DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"]);
   return {
@@ -84,7 +84,7 @@ export function createDesktopNotifier(options: ProcessNotifierOptions, platform:
   };
 }
 
-/** The words are arguments, which no shell reads; behind `--` none of them is an option. */
+/** The texts are arguments, which no shell reads; after `--` none of them is an option. */
 function desktopCommand(
   platform: NodeJS.Platform,
   title: string,
@@ -98,7 +98,7 @@ function desktopCommand(
 
 const SCRIPT = ["on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run"] as const;
 
-/** A command of the person's own: the notification is its input, as JSON, and a few words are in its environment. */
+/** Runs the user's own command, with the notification as JSON on stdin and a few values in the environment. */
 export function createCommandNotifier(
   command: string,
   visible: readonly string[],

@@ -1,12 +1,12 @@
-/** An event may have at most this many bytes. Output of agents and gates is evidence, which is stored apart. */
+/** The maximum size of an event. Output of agents and gates is evidence, which is stored separately. */
 const MOST_EVENT_BYTES = 32 * 1024 * 1024;
 
 /** SQLSTATE of a refused line, mapped to a message in `errors.ts`. */
 export const NOT_A_LINE = "RM001";
 
 /**
- * Runs as the owner of the tables, whatever role calls it. Session settings that would change what the body means are
- * fixed: names are looked up in the catalog alone, and floating point numbers are printed in full.
+ * Runs the function as the owner of the tables. Fixes session settings that would change its meaning: names are looked
+ * up only in the catalog, and floating point numbers are printed in full.
  */
 export const AS_OWNER = "SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1";
 
@@ -18,15 +18,15 @@ export const takeTurn = (schema: string, name: string): string => `
     END IF;`;
 
 /**
- * The type of an event. Escapes are replaced first, because PostgreSQL cannot decode all that JSON allows
- * (`\\u0000`, half surrogates); no event type needs one.
+ * The type of an event. Escapes are replaced first, because PostgreSQL cannot decode all that JSON allows (`\\u0000`,
+ * half surrogates), and no event type contains one.
  */
 export const eventType = (event: string): string => `(CASE WHEN strpos(${event}, E'\\\\u') = 0 THEN ${event}
       ELSE regexp_replace(${event}, E'\\\\\\\\(u[0-9a-fA-F]{4}|.)', '_', 'g') END)::json ->> 'type'`;
 
 const refuse = (what: string): string => `RAISE EXCEPTION '%', ${what} USING ERRCODE = '${NOT_A_LINE}';`;
 
-/** Refuses what cannot be a line, before the turn is taken. A story id is as `STORY_ID_PATTERN` has it. */
+/** Rejects invalid lines before the turn is taken. Story ids must match `STORY_ID_PATTERN`. */
 const checks = `
     FOR i IN 1 .. cardinality(tickets) LOOP
       IF (tickets[i] IS NOT NULL AND expected[i] >= 0 AND counts[i] >= 0) IS NOT TRUE THEN
@@ -99,13 +99,13 @@ const outbox = (schema: string): string => `
     END IF;`;
 
 /**
- * Writes a group of appends, what is put into the outbox and what leaves it, all in the one transaction of its call.
- * The turn lets one group in at a time, from any writer, and ends after the commit: so positions have no gap, and a
- * line is never seen before the one in front of it. Position, number and hash of a line are made here, so a caller
- * cannot choose them. Called twice with the same tickets it writes once, and answers the same.
+ * Writes a group of appends, and adds and removes texts of the outbox, in the transaction of one call. The turn admits
+ * one group at a time, from any writer, and ends after the commit, so that positions have no gap and no line is visible
+ * before its predecessor. Position, sequence number and hash are computed here, so that a caller cannot choose them. A
+ * second call with the same tickets writes nothing and returns the same result.
  *
- * A full notification queue would make the commit fail, and every role may fill it: then the notification is left out,
- * and those who wait for it read a few seconds later.
+ * A full notification queue would make the commit fail, and every role can fill it: then the notification is left out,
+ * and watchers read a few seconds later.
  */
 export function appendFunction(schema: string): string {
   return `

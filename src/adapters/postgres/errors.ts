@@ -1,7 +1,10 @@
 import { type ErrorCode, RemandError } from "../../core/events/error.ts";
 import { NOT_A_LINE } from "./append-function.ts";
 
-/** What the server, the driver or the network said, as an error that says what to do. Our own mistakes pass through. */
+/**
+ * Turns an error of the server, driver or network into one that says what to do. Other errors are bugs and pass
+ * through.
+ */
 export function asPostgresError(error: unknown, where: string): unknown {
   if (error instanceof RemandError) return error;
   const code = codeOf(error);
@@ -63,7 +66,7 @@ const CORRUPT: KnownError = [
   "Nothing was changed. Look at the server's log, run `remand verify`, and restore a backup where it says so.",
 ];
 
-/** SQLSTATEs of PostgreSQL, and names of the system's errors. */
+/** SQLSTATEs of PostgreSQL, and error codes of the system. */
 const BY_CODE: Readonly<Record<string, KnownError>> = {
   ECONNREFUSED: UNREACHABLE,
   ENOTFOUND: [
@@ -95,20 +98,20 @@ const BY_CODE: Readonly<Record<string, KnownError>> = {
   XX002: CORRUPT,
 };
 
-/** The server's own words, where they help: they name users, tables and limits, and never a password. */
+/** Returns the server's own message where it helps. It names users, tables and limits, and never a password. */
 function serverMessage(error: unknown, code: string): string {
   const helps = code === "28P01" || code === "28000" || code === "42501" || code === "3D000" || code === NOT_A_LINE;
   return helps && error instanceof Error ? ` (${error.message})` : "";
 }
 
-/** Was it the connection and not the statement? Then the same may be tried again on a new one. */
+/** Whether the connection failed and not the statement, so that a retry on a new connection may succeed. */
 export function isLost(error: unknown): boolean {
   const code = codeOf(error);
   if (LOST_CODES.has(code) || code.startsWith("08")) return true;
   return code === "" && error instanceof Error && LOST_WORDS.some((words) => error.message.includes(words));
 }
 
-/** Starting up, shutting down, or without a free connection for the moment. */
+/** Codes of a server that is starting up, shutting down, or out of connections for now. */
 const LOST_CODES: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -138,7 +141,7 @@ const LOST_WORDS = [
 
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
-  // Several addresses were tried, and none of them answered.
+  // Several addresses were tried and none answered.
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }
@@ -146,7 +149,7 @@ export function codeOf(error: unknown): string {
 /** What is wrong, and what to do about it. */
 export type KnownError = readonly [code: ErrorCode, what: string, hint: string];
 
-/** What is wrong with the encryption, where that is it: the server's own word for it is that of a wrong password. */
+/** Returns a problem of encryption, which the server reports with the code of a wrong password. */
 function tlsTrouble(error: unknown, code: string): KnownError | null {
   const words = error instanceof Error ? error.message : "";
   if (code === "28000" && /no encryption|SSL off/i.test(words)) return DEMANDED;

@@ -14,13 +14,13 @@ import {
 import type { PostgresPool } from "./pool.ts";
 
 export interface PostgresEvidenceOptions extends EvidenceOptions {
-  /** A folder of this machine for copies of what is kept or read here, so that an agent finds a file to look into. */
+  /** A folder on this machine for copies of evidence that is stored or read here, so that agents can open the files. */
   readonly copies?: string;
 }
 
 /**
- * What was printed, in the database of the journal, named after its content and packed. The tables must be there:
- * open the journal first.
+ * Stores output in the journal's database, gzipped and named after its content's hash. The tables must exist: open the
+ * journal first.
  */
 export function createPostgresEvidence(pool: PostgresPool, options: PostgresEvidenceOptions = {}): Evidence {
   const { schema, where } = pool;
@@ -39,7 +39,7 @@ export function createPostgresEvidence(pool: PostgresPool, options: PostgresEvid
       const { id, bytes } = prepareEvidence(text, options);
       await pool.query({
         name: "keep",
-        // The same again is not written again; what was damaged is.
+        // Does nothing if the same bytes are stored; replaces damaged ones.
         text: `SELECT ${schema}.keep_evidence_1($1, $2)`,
         values: [id, await packed(bytes)],
       });

@@ -2,15 +2,15 @@ import { type PostgresPool, openPool } from "./pool.ts";
 import { NEWEST_VERSION } from "./schema.ts";
 import { HAS_GUARD } from "./roles.ts";
 
-/** What can be said of a database from outside. Nothing in it is changed. */
+/** A report about a database, made without changing it. */
 export interface DatabaseReport {
-  /** For people: without user and password. */
+  /** For display: without user and password. */
   readonly where: string;
   readonly server: { readonly version: string; readonly isEncrypted: boolean; readonly isReplica: boolean };
   readonly tables: TablesState;
-  /** `null` where there are no tables of this version that we may read. */
+  /** `null` if there are no tables of this version that the user may read. */
   readonly rights: RightsReport | null;
-  /** `null` where the books cannot be read: there are none, or we have not the right. */
+  /** `null` if the list of workers does not exist or may not be read. */
   readonly workers: readonly WorkerSilence[] | null;
 }
 
@@ -30,7 +30,7 @@ export interface WorkerSilence {
   readonly silentMs: number;
 }
 
-/** Who examines wants to know now: a server that does not answer at once is the finding. */
+/** Short, because a server that does not answer at once is itself the finding. */
 const TRY_MS = 5000;
 
 export async function examineDatabase(url: string): Promise<DatabaseReport> {
@@ -54,7 +54,7 @@ async function serverOf(pool: PostgresPool): Promise<DatabaseReport["server"]> {
   return { version: row!.version, isEncrypted: row!.encrypted === true, isReplica: row!.replica };
 }
 
-/** Every user may read the catalog but not the tables, so the rights are checked before a table is read. */
+/** Checks rights before reading a table: every user may read the catalog, but not the tables. */
 async function tablesOf(pool: PostgresPool): Promise<TablesState> {
   const { schema } = pool;
   const [seen] = await pool.query<CatalogueRow>({ text: CATALOGUE, values: [schema] });
@@ -87,7 +87,7 @@ const CATALOGUE = `SELECT count(relname)::integer AS tables, coalesce(bool_or(re
     coalesce(has_schema_privilege(to_regnamespace($1), 'USAGE'), false) AS may_use
   FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace AND nspname = $1`;
 
-/** By the table's number, because its name is not to be looked up without the right to use its schema. */
+/** Uses the table's oid, because looking up its name requires the right to use the schema. */
 async function may(pool: PostgresPool, table: string, right: string): Promise<boolean> {
   const [row] = await pool.query<{ may: boolean }>({
     text: `SELECT coalesce(bool_or(has_table_privilege(pg_class.oid, $3)), false) AS may FROM pg_catalog.pg_class
@@ -106,7 +106,7 @@ async function workersOf(pool: PostgresPool): Promise<readonly WorkerSilence[] |
   return rows.map(({ name, silent_ms: text }) => ({ name, silentMs: Math.max(0, Number(text)) }));
 }
 
-/** Who may do what with the journal, as the database answers it: no role is known by its name. */
+/** Who may do what with the journal, according to the database, whatever the names of the roles. */
 export interface RightsReport {
   readonly schema: string;
   readonly user: string;
@@ -116,16 +116,16 @@ export interface RightsReport {
     readonly append: boolean;
     /** Change or delete lines without the functions. */
     readonly change: boolean;
-    /** Read and write the queue's tables; `null` where there are none yet. */
+    /** Read and write the queue's tables; `null` if there are none yet. */
     readonly queue: boolean | null;
   };
   /** Whether workers and readers are kept from statements that could stall appends. */
   readonly hasGuard: boolean;
   readonly owner: { readonly name: string; readonly canLogIn: boolean; readonly isSuperuser: boolean };
-  /** Other roles than the owner, with the logins that have their rights. */
+  /** Roles other than the owner, with the logins that have their rights. */
   readonly appending: readonly RoleWithLogins[];
   readonly reading: readonly RoleWithLogins[];
-  /** Other roles than the owner that could change what is stored without the functions, and how. */
+  /** Roles other than the owner that could change stored data without the functions, and how. */
   readonly excess: readonly { readonly role: string; readonly rights: readonly string[] }[];
 }
 
@@ -170,7 +170,7 @@ interface OwnRow {
 const relation = (name: string): string => `(SELECT pg_class.oid FROM pg_catalog.pg_class
     JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = $1 AND relname = '${name}')`;
 
-/** All functions of the schema are needed to work, and any one right on the table is enough to change it. */
+/** Work needs all functions of the schema; any one right on the table is enough to change it. */
 const OWN = `SELECT current_user::text AS user, me.rolsuper AS is_super, holder.rolname::text AS owner,
     holder.rolcanlogin AS owner_logs_in, holder.rolsuper AS owner_is_super, ${HAS_GUARD} AS has_guard,
     (SELECT coalesce(bool_and(has_function_privilege(pg_proc.oid, 'EXECUTE')), false) FROM pg_catalog.pg_proc
@@ -190,7 +190,7 @@ interface RoleRow {
   readonly logins: string[];
 }
 
-/** Grants by name, and the logins that have them as members of members. A grant to PUBLIC is one to every login. */
+/** Direct grants, and the logins that inherit them through memberships. A grant to PUBLIC covers every login. */
 const ROLES = `WITH RECURSIVE granted AS (
     SELECT 'append' AS granted, grantee FROM pg_catalog.pg_proc
       JOIN pg_catalog.pg_namespace ON pg_namespace.oid = pronamespace,
@@ -211,7 +211,10 @@ const ROLES = `WITH RECURSIVE granted AS (
 
 const WRITING = "('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER', 'MAINTAIN')";
 
-/** Triggers and foreign keys count too: the first runs as the owner, the second keeps lines from being written. */
+/**
+ * Includes triggers and foreign keys: a trigger runs as the owner, and a foreign key can prevent lines from being
+ * written.
+ */
 const EXCESS = `SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(grantee)::text END AS role,
     array_agg(DISTINCT privilege ORDER BY privilege) AS rights
   FROM (

@@ -1,11 +1,11 @@
-/** `REMA`, as in the file of a local journal: the first half of the advisory locks that versions 1 to 3 used. */
+/** `REMA`, as in the file of a local journal: the first half of the advisory locks of versions 1 to 3. */
 const LOCK = 0x52454d41;
 
 /**
- * Writes a group of appends, what is put into the outbox and what leaves it, all in the one transaction of its call.
- * The lock lets one group in at a time, from any writer, and is released after the commit: so positions have no gap,
- * and a line is never seen before the one in front of it. The chain is made here, because only who holds the lock knows
- * the hash before. Called twice with the same tickets it writes once, and answers the same.
+ * Writes a group of appends, and adds and removes texts of the outbox, in the transaction of one call. The lock admits
+ * one group at a time, from any writer, and is released after the commit, so that positions have no gap and no line is
+ * visible before its predecessor. The chain is computed here, because only the holder of the lock knows the previous
+ * hash. A second call with the same tickets writes nothing and returns the same result.
  */
 function appendFunction(schema: string): string {
   return `
@@ -76,8 +76,8 @@ const outbox = (schema: string): string => `
     END IF;`;
 
 /**
- * Saves the parts of a snapshot that are new, or all of them, in one transaction. It answers `null` where the snapshot
- * is of lines that do not exist, and `false` where it does not continue the one that is there.
+ * Saves the new parts of a snapshot, or all of them, in one transaction. Returns `null` if the snapshot covers lines
+ * that do not exist, and `false` if it does not continue the stored one.
  */
 function saveSnapshotFunction(schema: string): string {
   return `
@@ -124,10 +124,10 @@ function saveSnapshotFunction(schema: string): string {
 }
 
 /**
- * The first version of the tables. The project's own stream is the empty text, because two nulls would be no conflict.
- * A line's ticket says which append it came from, so that a writer that lost the answer finds out; it is not part of
+ * The first version of the tables. The project's own stream is the empty text, because two NULLs do not conflict. A
+ * line's ticket identifies the append it came from, so that a writer that lost the reply can check; it is not part of
  * the chain. Outlines are stored apart from their parts, so that reading all outlines takes few pages. Names are
- * compared byte by byte, whatever the database's language is.
+ * compared by bytes, whatever the database's locale is.
  */
 export const FIRST = (schema: string): string => `
   CREATE TABLE ${schema}.line (
@@ -168,7 +168,10 @@ export const FIRST = (schema: string): string => `
   ${saveSnapshotFunction(schema)}
 `;
 
-/** Until when people were told of open questions, and until where of new ones: known to all who tell them. */
+/**
+ * Until when people were reminded of open questions, and up to which position they were notified of new ones. All
+ * notifying workers share these rows.
+ */
 export const REMINDERS = (schema: string): string => `
   CREATE TABLE ${schema}.reminder (
     what text COLLATE "C" PRIMARY KEY,
@@ -176,7 +179,7 @@ export const REMINDERS = (schema: string): string => `
   );
 `;
 
-/** Who works on the stories: each worker says once a second that it is there. What it holds is held by a lock. */
+/** The workers. Each records once a second that it is alive, and has a lock for what it holds. */
 export const WORKERS = (schema: string): string => `
   CREATE TABLE ${schema}.worker (
     id text COLLATE "C" PRIMARY KEY,

@@ -4,8 +4,8 @@ import { AS_OWNER, NOT_A_LINE, appendFunction, eventType, takeTurn } from "./app
 const MOST_EVIDENCE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Saves the parts of a snapshot that are new, or all of them, in one transaction. It answers `null` where the snapshot
- * is of lines that do not exist, and `false` where it does not continue the one that is there.
+ * Saves the new parts of a snapshot, or all of them, in one transaction. Returns `null` if the snapshot covers lines
+ * that do not exist, and `false` if it does not continue the stored one.
  */
 function saveSnapshotFunction(schema: string): string {
   return `
@@ -52,8 +52,8 @@ function saveSnapshotFunction(schema: string): string {
 }
 
 /**
- * Keeps evidence. What is there is replaced only where the server no longer has the bytes that it was given, so no
- * worker can destroy what another one kept. Rows of before have no digest, and are never replaced.
+ * Stores evidence. An existing row is replaced only if its bytes are damaged, so that no worker can destroy another's
+ * evidence. Rows of earlier versions have no digest and are never replaced.
  */
 const keepEvidenceFunction = (schema: string): string => `
   CREATE FUNCTION ${schema}.keep_evidence_1(of_id text, bytes bytea) RETURNS void
@@ -70,7 +70,7 @@ const keepEvidenceFunction = (schema: string): string => `
   END
   $body$;`;
 
-/** One worker at a time reads until when people were reminded, decides, and notes it: its transaction is the turn. */
+/** One worker at a time reads until when people were reminded, decides, and updates it: its transaction is the turn. */
 const reminderFunctions = (schema: string): string => `
   CREATE FUNCTION ${schema}.reminder_turn_1(of_what text) RETURNS double precision
   LANGUAGE plpgsql ${AS_OWNER} AS $body$
@@ -97,14 +97,14 @@ const launchFunction = (schema: string): string => `
   END
   $body$;`;
 
-/** Whose turn it is, by a lock on a row that no role but the owner of the tables may take. */
+/** Turns are locks on rows that only the owner of the tables may lock. */
 const turns = (schema: string): string => `
   CREATE TABLE ${schema}.turn (name text COLLATE "C" PRIMARY KEY);
   INSERT INTO ${schema}.turn VALUES ('append'), ('snapshot'), ('places'), ('reminders'), ('questions'), ('launch');`;
 
 /**
- * Roles that could write to the tables of before can call the functions instead, and lose the right to write without
- * them. Functions are for all roles unless that is taken back.
+ * Grants the functions to roles that could write to the old tables, and revokes their direct write access. By default
+ * every role may call a function, so that is revoked too.
  */
 const handOver = (schema: string): string => `
   REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ${schema} FROM PUBLIC;
@@ -124,8 +124,8 @@ const handOver = (schema: string): string => `
   $body$;`;
 
 /**
- * Version 4: workers write through functions alone, and nothing that they wait for can be locked by a role that may
- * only read. The lock lets appends of older workers end, which did not know of turns.
+ * Version 4: workers write only through functions, and a role that may only read cannot lock anything they wait for.
+ * The lock waits for appends of older workers, which do not use turns.
  */
 export const GUARDED = (schema: string): string => `
   LOCK TABLE ${schema}.line IN SHARE ROW EXCLUSIVE MODE;
@@ -251,8 +251,8 @@ const leading = (schema: string): string => `
 `;
 
 /**
- * Which workers are alive, which one leads, and whose place another worker took. All of it is in rows that only these
- * functions write: a lock by a name could be taken by every role that can connect. What a worker holds ends with its
- * connection, because the server knows which connections there are; a worker that hangs loses it after the lease.
+ * Which workers are alive, which one leads, and whose place another worker took. Everything is in rows that only these
+ * functions write: an advisory lock could be taken by every role that can connect. A worker's place ends with its
+ * connection, because the server knows its connections; a worker that hangs loses its place after the lease.
  */
 const PLACES = (schema: string): string => [tables, signing, taking, leading].map((part) => part(schema)).join("\n");

@@ -5,7 +5,7 @@ import { readLine, START, type Line, FORMAT, storedOf } from "../journal/chain.t
 import type { Append, Put, Write } from "../journal/group-writer.ts";
 import type { PostgresPool } from "./pool.ts";
 
-/** Reading, shared by the journal that writes and the read-only one. */
+/** Reading, shared by the writable journal and the read-only one. */
 export interface PostgresReading {
   lines(after: number): AsyncGenerator<Line>;
   readStored(after: number, only?: StoryId): AsyncGenerator<StoredEvent>;
@@ -32,14 +32,14 @@ export function createReading(pool: Readable): PostgresReading {
   return { lines, readStored, head };
 }
 
-/** One answer of the server holds about so much, so that neither memory nor the process's other work suffers. */
+/** The size of one page. It bounds memory, and how long a read blocks the process. */
 const PAGE_LINES = 2000;
 const PAGE_CHARS = 4_000_000;
-/** The first is a small one: most who read want the few lines that are new. */
+/** The first page is small, because most readers want only a few new lines. */
 const FIRST_LINES = 200;
 
 interface LineRow extends Omit<Line, "position" | "seq" | "stream"> {
-  /** Large numbers come as text. */
+  /** The driver returns large numbers as text. */
   readonly position: string;
   readonly seq: string;
   readonly stream: string;
@@ -66,7 +66,8 @@ function createPages({ schema, query }: Readable): (after: number, only?: StoryI
         return;
       }
       limit = nextLimit(lines);
-      // The next page is requested while the caller works on this one. If the caller stops, an error of it is dropped.
+      // Request the next page while the caller works on this one. If the caller stops, an error of that request is
+      // dropped.
       next = page(lines.at(-1)!.position, limit, only);
       next.catch(() => undefined);
       yield lines;
@@ -91,15 +92,15 @@ function nextLimit(lines: readonly Line[]): number {
   return Math.max(1, Math.min(PAGE_LINES, Math.floor((PAGE_CHARS * lines.length) / chars)));
 }
 
-/** What leaves the outbox with the next commit, because no caller has to wait for that. */
+/** Keys to remove from the outbox with the next commit, because no caller waits for that. */
 export interface DroppedKeys {
-  /** Has the keys so far taken away, and keeps them for later if that fails. */
+  /** Runs work that removes the keys collected so far; keeps them for later if it fails. */
   sweep<T>(work: (keys: readonly string[]) => Promise<T>): Promise<T>;
 }
 
 /**
- * Writes a group with one call of the server. The call may be sent twice when its answer was lost: each append carries
- * a ticket by which the server knows it again.
+ * Writes a group with one server call. The call may be repeated if its reply was lost: the server recognizes each
+ * append by its ticket.
  */
 export function createCommit(
   pool: PostgresPool,
@@ -136,7 +137,7 @@ function valuesOf(appends: readonly Append[], puts: readonly Put[], dropped: rea
 
 interface AppendRow {
   readonly is_ok: boolean;
-  /** Large numbers come as text. */
+  /** The driver returns large numbers as text. */
   readonly actual: string;
   readonly first: string;
   readonly hashes: readonly string[];
@@ -154,5 +155,5 @@ function outcomeOf({ is_ok, actual, first, hashes }: AppendRow, append: Append):
 
 const streamText = (stream: StoryId | null): string => stream ?? "";
 
-/** A key may be anything, and an index takes only so much. */
+/** Hashes a key, because keys may have any length and an index limits it. */
 export const keyId = (key: string): string => createHash("sha256").update(key).digest("hex");

@@ -11,20 +11,20 @@ import { migrate, schemaVersion } from "./schema.ts";
 import { createSharedSnapshots, createSnapshotReading, createSnapshotWriting } from "./snapshots.ts";
 
 export interface PostgresOptions extends PoolOptions, WatchOptions {
-  /** For the workers of a fleet: one of them keeps the snapshot, the others leave it to that one. */
+  /** For workers of a fleet: one of them saves the snapshot, the others skip it. */
   readonly sharesSnapshots?: boolean;
 }
 
 export interface PostgresJournal extends Journal {
-  /** In the same database, so that what goes into both is committed once. */
+  /** In the same database, so that writes to both are committed together. */
   readonly outbox: Outbox;
 }
 
 /**
- * The journal in a PostgreSQL database that many processes on many machines share. Appends are gathered for one turn of
- * the event loop and committed with one call. While the server is away, all calls wait: an append whose answer was
- * lost is asked about again, and is neither lost nor written twice. Opened by an address, it has connections of its
- * own; opened by a pool, it leaves them open when it is closed.
+ * The journal in a PostgreSQL database that many processes on many machines share. Appends of one turn of the event
+ * loop are committed with one call. While the server is away, all calls wait: an append whose reply was lost is sent
+ * again, and is neither lost nor written twice. If opened by an address, the journal closes its connections; a pool
+ * that was passed in stays open.
  */
 export async function createPostgresJournal(
   place: string | PostgresPool,
@@ -75,12 +75,12 @@ export async function createPostgresJournal(
   };
 }
 
-/** Whether this database holds a journal. */
+/** Whether this database has a journal. */
 export async function hasJournal(pool: PostgresPool): Promise<boolean> {
   return (await schemaVersion(pool)) !== null;
 }
 
-/** For looking from anywhere, where there is a journal: it needs the right to read, and makes nothing. */
+/** Opens an existing journal for reading, from any machine. Needs the right to read, and creates nothing. */
 export async function openPostgresReadOnly(pool: PostgresPool, options: WatchOptions = {}): Promise<JournalReader> {
   const reading = createReading(pool);
   const watch = createWatch(pool, "", options);
@@ -97,11 +97,11 @@ export async function openPostgresReadOnly(pool: PostgresPool, options: WatchOpt
 
 export interface PostgresOutbox extends DroppedKeys {
   through(writer: GroupWriter): Outbox;
-  /** Takes away what was dropped since the last commit. */
+  /** Deletes what was dropped since the last commit. */
   close(): Promise<void>;
 }
 
-/** The outbox as a table beside the journal's: what is put is committed with whatever else is written at the time. */
+/** The outbox as a table beside the journal's. A put is committed together with the other writes of the moment. */
 export function createPostgresOutbox(pool: PostgresPool): PostgresOutbox {
   const dropped = new Set<string>();
   let sweeping = new Set<string>();
@@ -124,7 +124,7 @@ export function createPostgresOutbox(pool: PostgresPool): PostgresOutbox {
     },
     through: (writer) => ({
       put: async (key, text) => {
-        // A key that is put again is not to be taken away any more; the writing follows what is being swept.
+        // A key that is put again must not be deleted. The put is written after the sweep that is under way.
         dropped.delete(key);
         sweeping.delete(key);
         const { ok } = await writer.write({ key, text });
@@ -141,24 +141,24 @@ export function createPostgresOutbox(pool: PostgresPool): PostgresOutbox {
   };
 }
 
-/** Tells watchers of this journal's own lines at once, and of others' when the server tells us. */
+/** Notifies watchers of this journal's own lines at once, and of other writers' lines by the server's notifications. */
 export interface PostgresWatch {
   watch: Journal["watch"];
-  /** There are new lines of ours. */
+  /** Call after this journal added lines. */
   tell(): void;
   close(): Promise<void>;
 }
 
 export interface WatchOptions {
-  /** How often the server is asked nevertheless: a word that got lost is made up for, a dead connection found out. */
+  /** How often the server is polled in addition, to make up for lost notifications and detect dead connections. */
   readonly pollMs?: number;
 }
 
 const POLL_MS = 5000;
-/** Between two tries to reach the server again. */
+/** The pause between two attempts to reconnect. */
 const PAUSE_MS = 200;
 
-/** `writer` is whose notifications are our own. */
+/** Notifications with this `writer` are the journal's own. */
 export function createWatch(pool: PostgresPool, writer: string, options: WatchOptions = {}): PostgresWatch {
   const watchers = new Set<Parameters<Journal["watch"]>[0]>();
   let listening: { readonly stop: AbortController; readonly over: Promise<void> } | null = null;
@@ -179,7 +179,7 @@ export function createWatch(pool: PostgresPool, writer: string, options: WatchOp
   };
   return {
     watch: (notice) => {
-      // A watcher of its own for each call, so that the same function can watch twice.
+      // Each call gets its own watcher, so that the same function can watch twice.
       const watcher: typeof notice = (whose) => notice(whose);
       watchers.add(watcher);
       if (listening === null) begin();
@@ -196,7 +196,7 @@ export function createWatch(pool: PostgresPool, writer: string, options: WatchOp
   };
 }
 
-/** Listens on a session of its own until it is told to stop, and on a new one whenever that is lost. */
+/** Listens on a session of its own until stopped, and reconnects when the session is lost. */
 async function listen(
   pool: PostgresPool,
   writer: string,
@@ -210,7 +210,7 @@ async function listen(
       session = await pool.session();
       await listenOn(session, pool.schema, writer, others, pollMs, stop);
     } catch {
-      // A watcher reads next, and that read reports the error in full if it persists.
+      // The watcher's next read reports the error in full if it persists.
     } finally {
       await session?.end();
     }
@@ -235,7 +235,7 @@ async function listenOn(
   });
   await session.query({ text: `LISTEN remand_${schema}` });
   let seen: string | undefined;
-  // The first look is after we listen: what was written before that is made up for by it.
+  // The first poll comes after listening has started, and makes up for what was written before.
   for (let isFirst = true; !over.signal.aborted; isFirst = false) {
     const text = `SELECT max(position) AS position FROM ${schema}.line`;
     const [head] = await session.query<{ position: string }>({ text });

@@ -6,35 +6,35 @@ import { assert } from "../../stdx/assert.ts";
 import { asPostgresError, codeOf, isLost } from "./errors.ts";
 
 export interface PoolOptions {
-  /** How long a statement is tried again while the server cannot be reached. */
+  /** How long a statement is retried while the server cannot be reached. */
   readonly patienceMs?: number;
-  /** The same for the first connection: a wrong address should be told at once, a server that starts be waited for. */
+  /** The same for the first connection: a wrong address should be reported soon, but a starting server awaited. */
   readonly openPatienceMs?: number;
-  /** How long one try may take before its connection counts as lost. */
+  /** How long one attempt may take before its connection counts as lost. */
   readonly tryMs?: number;
-  /** At most so many connections at once. */
+  /** The maximum number of connections. */
   readonly connections?: number;
 }
 
-/** A statement with its values. One with a `name` is taken apart by the server once for each connection. */
+/** A statement with its values. With a `name`, the server prepares it once per connection. */
 export interface Statement {
   readonly text: string;
   readonly values?: readonly unknown[];
   readonly name?: string;
 }
 
-/** Connections to one database. Errors come in our words, and a lost connection is got over within bounds. */
+/** Connections to one database. Errors become RemandErrors, and a lost connection is retried within limits. */
 export interface PostgresPool extends Pick<Address, "schema" | "where"> {
   /**
-   * Runs a statement, on another connection again if the first was lost: it must be one that may be run twice. A try
-   * that took too long is ended on the server before the next begins.
+   * Runs a statement, and repeats it on a new connection if the first was lost: it must be safe to run twice. An
+   * attempt that took too long is ended on the server before the next one.
    */
   query<Row extends object>(statement: Statement): Promise<readonly Row[]>;
-  /** Several statements in one transaction, from the beginning again if the connection was lost. */
+  /** Runs statements in one transaction; restarts it if the connection was lost. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
-  /** A connection of its own, for what lives as long as a session does: listening, and locks. End it. */
+  /** Opens a dedicated connection, for what lasts as long as a session: listening, and locks. The caller ends it. */
   session(): Promise<Session>;
-  /** Ends the connections. What still waits for the server is rejected. */
+  /** Closes the connections. Pending calls are rejected. */
   close(): Promise<void>;
 }
 
@@ -42,9 +42,9 @@ export type Query = <Row extends object>(statement: Statement) => Promise<readon
 
 export interface Session {
   readonly query: Query;
-  /** Called once when the connection is gone, whether the server or this process ended it. */
+  /** Calls back once when the connection is gone, whichever side ended it. */
   onEnd(ended: () => void): void;
-  /** With its payload, for each notification on a channel this session listens to. */
+  /** Calls back with the payload of each notification on a channel that this session listens to. */
   onNotification(onPayload: (payload: string) => void): void;
   end(): Promise<void>;
 }
@@ -53,18 +53,18 @@ const PATIENCE_MS = 60_000;
 const TRY_MS = 20_000;
 const CONNECT_MS = 10_000;
 const CONNECTIONS = 4;
-/** A connection that was idle for this long is closed. Opening one costs as much as writing many events. */
+/** Idle connections are closed after this time. Opening one costs as much as writing many events. */
 const IDLE_MS = 120_000;
-/** A router that forgets silent connections should not find any. */
+/** Keeps routers from dropping silent connections. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** Opens connections to the database of an address; says in our words what is wrong where none can be had. */
+/** Opens connections to a database. Throws a RemandError that says what is wrong if none can be opened. */
 export async function openPool(url: string, options: PoolOptions = {}): Promise<PostgresPool> {
   const address = readAddress(url);
   const { where } = address;
   const tryMs = options.tryMs ?? TRY_MS;
   const driver = await loadDriver();
-  // The server shows it beside each connection: so those of this pool can be told from others.
+  // The server shows this name for each connection, so that those of this pool can be identified.
   const name = `remand ${randomBytes(6).toString("hex")}`;
   const config: ClientConfig = {
     connectionString: address.url,
@@ -118,8 +118,8 @@ async function loadDriver(): Promise<{ Pool: typeof Pool; Client: typeof Client 
 }
 
 /**
- * What an administrator may have set otherwise: a commit that is acknowledged is on the disk, and a statement sees
- * what was committed before it.
+ * Overrides settings of an administrator: an acknowledged commit is on disk, and a statement sees what was committed
+ * before it.
  */
 async function setSessionDefaults(client: Pick<PoolClient, "query">): Promise<void> {
   await client.query(
@@ -132,7 +132,7 @@ async function setSessionDefaults(client: Pick<PoolClient, "query">): Promise<vo
 function createTries(pool: Pool, name: string, tryMs: number) {
   const ready = new WeakSet<PoolClient>();
   let stalled: number[] = [];
-  /** A stalled query that runs on could undo what we do next. Only this pool's connections have that name. */
+  /** Ends stalled queries, which could undo later statements. Only this pool's connections have that name. */
   const endStalled = async (client: PoolClient): Promise<void> => {
     if (stalled.length === 0) return;
     const text =
@@ -188,7 +188,7 @@ interface RetryOptions {
   readonly signal: AbortSignal;
 }
 
-/** Tries until it works, fails for another reason than a lost connection, or took too long. */
+/** Retries until the work succeeds, fails for a reason other than a lost connection, or took too long. */
 async function retry<T>(work: () => Promise<T>, { patienceMs, where, signal }: RetryOptions): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (let tries = 0; ; tries++) {
@@ -196,7 +196,7 @@ async function retry<T>(work: () => Promise<T>, { patienceMs, where, signal }: R
       assert(!signal.aborted, "the database's connections are closed");
       return await work();
     } catch (error) {
-      // A server that starts says so: that is no wrong address, and over in a moment.
+      // A starting server reports this code. It is no wrong address, and will be ready soon.
       const isStarting = codeOf(error) === "57P03" && tries < STARTING_TRIES;
       const isOver = performance.now() > deadline && !isStarting;
       if (!isLost(error) || isOver || signal.aborted) throw asPostgresError(error, where);
@@ -221,7 +221,7 @@ async function openSession(client: Client, tryMs: number): Promise<Session> {
   await client.connect();
   await setSessionDefaults(client);
   let turn: Promise<unknown> = Promise.resolve();
-  /** One statement after the other, as the driver wants it. */
+  /** Runs one statement after the other, as the driver requires. */
   const query: Query = <Row extends object>(statement: Statement) => {
     const asked = turn.then(async () => (await client.query<Row>(withTimeout(statement, tryMs))).rows);
     turn = asked.catch(() => undefined);
@@ -240,13 +240,13 @@ async function openSession(client: Client, tryMs: number): Promise<Session> {
   };
 }
 
-/** Where a fleet's database is. */
+/** The address of a fleet's database. */
 export interface Address {
-  /** For the driver: with user and password, without what is ours. It is never printed. */
+  /** For the driver: with user and password, without Remand's own parameters. Never printed. */
   readonly url: string;
-  /** One database can hold several projects, each in a schema of its own. */
+  /** One database can hold several projects, each in its own schema. */
   readonly schema: string;
-  /** For people: without user and password. */
+  /** For display: without user and password. */
   readonly where: string;
 }
 
@@ -257,12 +257,12 @@ const SCHEMA = /^[a-z_][a-z0-9_]{0,47}$/;
 
 const isPostgresUrl = (text: string): boolean => /^postgres(?:ql)?:\/\//.test(text);
 
-/** Takes an address apart. What is wrong with it is said without repeating it: there may be a password in it. */
+/** Parses an address. Errors do not repeat it, because it may contain a password. */
 export function readAddress(text: string): Address {
   if (!isPostgresUrl(text)) throw wrong("it does not begin with postgres://");
   let url: URL;
   try {
-    // No cause: the system's own message repeats the whole address.
+    // No `cause`: the system's own message repeats the whole address.
     url = new URL(text);
   } catch {
     throw wrong("it is no URL; a password with / # ? or @ in it must be percent-encoded");

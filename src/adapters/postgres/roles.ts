@@ -4,9 +4,9 @@ import type { PostgresPool, Query } from "./pool.ts";
 
 /** Three roles without a login. Logins become members of one of them. */
 export interface RoleNames {
-  /** Owns the tables and functions. Not for workers: it can change lines. */
+  /** Owns the tables and functions. Not for workers, because it can change lines. */
   readonly owner: string;
-  /** May read, and append by the functions alone. */
+  /** May read, and append only through the functions. */
   readonly worker: string;
   readonly reader: string;
 }
@@ -15,23 +15,23 @@ export type RolesReport =
   | {
       readonly state: "made";
       readonly roles: RoleNames;
-      /** Those that were not there before. */
+      /** Roles that were newly created. */
       readonly created: readonly string[];
-      /** The login that owned the tables until now: it is a member of the workers' role from now on. */
+      /** The login that owned the tables before. It becomes a member of the workers' role. */
       readonly formerOwner: string | null;
       /** Whether workers and readers are kept from statements that lock tables before rights are checked. */
       readonly hasGuard: boolean;
     }
   | {
-      /** Everything goes on with one role. */
+      /** Nothing was changed: everything still uses one role. */
       readonly state: "refused";
       readonly user: string;
       readonly why: string;
-      /** What an administrator has to run first. */
+      /** Statements that an administrator has to run first. */
       readonly statements: readonly string[];
     };
 
-/** Which roles `makeRoles` would use. A prefix that was chosen before is found by the owner of the schema. */
+/** Returns the roles that `makeRoles` would use. Finds a prefix that was chosen before by the owner of the schema. */
 export async function roleNames({ schema, query }: PostgresPool, prefix?: string): Promise<RoleNames> {
   const [row] = await query<{ database: string; owner: string | null }>({
     text: `SELECT current_database()::text AS database,
@@ -55,8 +55,8 @@ const OWNER = "_owner";
 const MOST_PREFIX_BYTES = 56;
 
 /**
- * Makes the roles and gives them their rights, all or nothing; safe to repeat. Where this user may not do that, nothing
- * is changed.
+ * Creates the roles and grants their rights, all or nothing; safe to repeat. If the user may not do that, nothing is
+ * changed.
  */
 export async function makeRoles(pool: PostgresPool, prefix?: string): Promise<RolesReport> {
   const roles = await roleNames(pool, prefix);
@@ -78,13 +78,13 @@ export async function makeRoles(pool: PostgresPool, prefix?: string): Promise<Ro
 }
 
 const MOST_TRIES = 3;
-/** Another process made the same role at the same time. */
+/** Another process created the same role at the same time. */
 const MADE_BY_ANOTHER: ReadonlySet<string> = new Set(["23505", "42710"]);
 const INSUFFICIENT_PRIVILEGE = "42501";
 
 async function makeWithin(query: Query, schema: string, roles: RoleNames): Promise<RolesReport> {
   const { owner, worker, reader } = roles;
-  // While a change of a table waits for a reader, appends wait behind it: so it gives up soon.
+  // Give up soon: while a change of a table waits for a reader, appends wait behind it.
   await query({ text: "SET LOCAL lock_timeout = '5s'" });
   const created = await existing(query, roles).then((there) => named(roles).filter((role) => !there.has(role)));
   for (const role of created) await query({ text: `CREATE ROLE ${quoted(role)} NOLOGIN` });
@@ -143,7 +143,7 @@ async function existing(query: Query, roles: RoleNames): Promise<ReadonlySet<str
   return new Set((await query<{ name: string }>({ text, values: [named(roles)] })).map(({ name }) => name));
 }
 
-/** Functions that run as a superuser would give workers its rights, should one of them have a fault. */
+/** Rejects a superuser as owner: a flaw in a function that runs as a superuser would give its rights to workers. */
 async function refuseSuperuser(query: Query, owner: string): Promise<void> {
   const [row] = await query({
     text: "SELECT FROM pg_catalog.pg_roles WHERE rolname = $1 AND rolsuper",
@@ -167,7 +167,7 @@ async function missing({ query }: PostgresPool, roles: RoleNames, user: string):
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** All that is in both schemas belongs to the owner. Sequences and indexes follow their tables. */
+/** Makes the owner own everything in both schemas. Sequences and indexes follow their tables. */
 function ownership(schema: string, owner: string): string {
   const both = `nspname IN ('${schema}', '${schema}_queue')`;
   const other = (column: string): string =>
@@ -199,7 +199,7 @@ function ownership(schema: string, owner: string): string {
   $do$;`;
 }
 
-/** Outcomes of agents are for workers alone, and the turns for functions alone. */
+/** Outcomes of agents are for workers only, and turns for functions only. */
 function journalRights(schema: string, roles: RoleNames): string {
   const [owner, worker, reader] = named(roles).map(quoted);
   const defaults = `ALTER DEFAULT PRIVILEGES FOR ROLE ${owner} IN SCHEMA ${schema}`;
@@ -216,7 +216,9 @@ function journalRights(schema: string, roles: RoleNames): string {
   ${defaults} GRANT EXECUTE ON ROUTINES TO ${worker};`;
 }
 
-/** The queue's library writes its tables itself. The journal is the truth, so workers may. */
+/**
+ * The queue's library writes its tables directly, so workers may. The queue is not the source of truth; the journal is.
+ */
 function queueRights(schema: string, roles: RoleNames): string {
   const [owner, worker] = named(roles).map(quoted);
   const defaults = `ALTER DEFAULT PRIVILEGES FOR ROLE ${owner} IN SCHEMA ${schema}`;
@@ -231,10 +233,10 @@ function queueRights(schema: string, roles: RoleNames): string {
 }
 
 /**
- * Refuses statements that define something (`CREATE`, `ALTER`, `DROP`, `COMMENT`, …) to workers and readers. Some of
- * them, such as `CREATE RULE`, ask PostgreSQL for the strongest lock of any table before it looks at rights; while they
- * wait behind a reader's open transaction, everything waits behind them. Only a superuser can make such a guard. It is
- * in a schema of its own, because it also runs for superusers and must not belong to the owner of the tables.
+ * Rejects DDL statements (`CREATE`, `ALTER`, `DROP`, `COMMENT`, …) of workers and readers. Some of them, such as
+ * `CREATE RULE`, request the strongest lock of any table before rights are checked; while they wait behind a reader's
+ * open transaction, everything waits behind them. Only a superuser can create this guard. It has its own schema,
+ * because it also runs for superusers and must not belong to the owner of the tables.
  */
 function ddlGuard(schema: string, { owner, reader }: { readonly owner: string; readonly reader: string }): string {
   const name = `${schema}_guard`;
@@ -257,7 +259,7 @@ function ddlGuard(schema: string, { owner, reader }: { readonly owner: string; r
   CREATE EVENT TRIGGER ${name} ON ddl_command_start EXECUTE FUNCTION ${name}.refuse_definitions();`;
 }
 
-/** Whether such a guard is there and enabled. */
+/** Whether the guard exists and is enabled. */
 export const HAS_GUARD = `EXISTS (SELECT FROM pg_catalog.pg_event_trigger JOIN pg_catalog.pg_proc ON pg_proc.oid = evtfoid
     JOIN pg_catalog.pg_namespace ON pg_namespace.oid = pronamespace
     WHERE nspname = $1 || '_guard' AND evtevent = 'ddl_command_start' AND evtenabled IN ('O', 'A') AND evttags IS NULL)`;

@@ -5,22 +5,22 @@ import { asPostgresError, codeOf } from "./errors.ts";
 import type { PostgresPool, Query } from "./pool.ts";
 
 /**
- * Steps from one version of the tables to the next, forward only. Released steps are immutable, because databases have
- * run them already. Functions carry a number in their names, so that an older Remand never calls a newer one's.
+ * Migrations from one version of the tables to the next. Released migrations are immutable, because databases have
+ * already run them. Functions have a number in their names, so that an older Remand never calls a newer function.
  */
 const STEPS: readonly ((schema: string) => string)[] = [FIRST, WORKERS, REMINDERS, GUARDED];
 
-/** The version of the tables that this Remand makes. */
+/** The version of the tables that this Remand creates. */
 export const NEWEST_VERSION = STEPS.length;
 
-/** What is there: `null` where no Remand has ever written. Newer ones are refused. */
+/** Returns the version of the tables; `null` if there are none. Throws for a newer version. */
 export async function schemaVersion(pool: PostgresPool): Promise<number | null> {
   return versionSeen(pool.query, pool);
 }
 
 /**
- * Brings the tables up to this version, or makes them. Of several that start at once one does it, the others wait: for
- * the row of the version, or for the name of the schema. A role that may only read can lock neither.
+ * Creates the tables, or migrates them to this version. If several processes start at once, one does it and the others
+ * wait for the version's row or the schema's name. A role that may only read can lock neither.
  */
 export async function migrate(pool: PostgresPool, upTo = NEWEST_VERSION): Promise<void> {
   if (((await schemaVersion(pool)) ?? -1) >= upTo) return;
@@ -28,7 +28,7 @@ export async function migrate(pool: PostgresPool, upTo = NEWEST_VERSION): Promis
     try {
       return await pool.transaction((query) => migrateWithin(query, pool, upTo));
     } catch (error) {
-      // Another process made the same at the same time: what is left to do is looked up again.
+      // Another process did the same at the same time: check again what is left to do.
       if (tries === MOST_TRIES || !MADE_BY_ANOTHER.has(codeOf(error))) throw asPostgresError(error, pool.where);
     }
   }
@@ -36,7 +36,7 @@ export async function migrate(pool: PostgresPool, upTo = NEWEST_VERSION): Promis
 
 const MOST_TRIES = 5;
 const MADE_BY_ANOTHER: ReadonlySet<string> = new Set(["23505", "42P06", "42P07"]);
-/** While a change of a table waits for a reader, appends wait behind it: so it gives up soon. */
+/** Give up soon: while a change of a table waits for a reader, appends wait behind it. */
 const LOCK_TIMEOUT = "SET LOCAL lock_timeout = '5s'";
 
 async function migrateWithin(query: Query, pool: PostgresPool, upTo: number): Promise<void> {
@@ -55,7 +55,7 @@ async function migrateWithin(query: Query, pool: PostgresPool, upTo: number): Pr
   await query({ text: `UPDATE ${schema}.version SET version = greatest(version, ${upTo})` });
 }
 
-/** Waits until no other process changes the tables; from then on we act as their owner. */
+/** Waits until no other process changes the tables, and then acts as their owner. */
 async function versionToChange(query: Query, pool: PostgresPool): Promise<number | null> {
   const { schema } = pool;
   const version = await versionSeen(query, pool);
@@ -85,7 +85,7 @@ const RELATIONS = `SELECT relname FROM pg_catalog.pg_class
   JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = $1`;
 
 async function versionSeen(query: Query, { schema, where }: PostgresPool): Promise<number | null> {
-  // Asked of the catalogue itself: what the server remembers of names may be older than the lock we waited for.
+  // Query the catalog directly: the server's cached names may be older than the lock that was waited for.
   const there = await query({ text: `${RELATIONS} AND relname = 'version'`, values: [schema] });
   if (there.length === 0) return null;
   const [row] = await query<{ version: number }>({ text: `SELECT version FROM ${schema}.version` });
@@ -95,7 +95,10 @@ async function versionSeen(query: Query, { schema, where }: PostgresPool): Promi
   throw new RemandError("journal-newer", message, "Nothing was changed. Use the newer Remand that wrote it.");
 }
 
-/** Our functions need UTF-8, because they join texts byte by byte; a schema with other tables is another program's. */
+/**
+ * Rejects a database that cannot be used: the functions need UTF-8, because they join texts by bytes, and a schema with
+ * other tables belongs to another program.
+ */
 async function refuseForeign(query: Query, { schema, where }: PostgresPool): Promise<void> {
   const [row] = await query<{ encoding: string; tables: number }>({
     text: `SELECT current_setting('server_encoding') AS encoding,

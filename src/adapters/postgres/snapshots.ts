@@ -6,24 +6,21 @@ import type { PostgresPool, Query } from "./pool.ts";
 
 interface PostgresTextRow {
   readonly name: string;
-  /** A large number comes as text. */
+  /** The driver returns large numbers as text. */
   readonly digest: string;
   readonly text: string;
 }
 
 type SnapshotReader = Pick<Journal, "latestSnapshot" | "latestOutlines" | "snapshotParts">;
 
-/**
- * Reading of snapshots. One that is not whole, or does not belong to these very lines, is passed over: it would only
- * have been a short cut.
- */
+/** Reads snapshots. One that is incomplete, or does not match the lines, is ignored: it is only a cache. */
 export function createSnapshotReading(pool: PostgresPool): SnapshotReader {
   const { schema } = pool;
   const some = (query: Query, table: string, names: readonly string[]): Promise<readonly PostgresTextRow[]> => {
     const text = `SELECT name, digest, text FROM ${schema}.${table} WHERE name = ANY ($1) ORDER BY name`;
     return query<PostgresTextRow>({ text, values: [names] });
   };
-  /** In pages, so that no answer is too large to come in time. */
+  /** In pages, so that each reply is small enough to arrive in time. */
   const all = async (query: Query, table: string): Promise<readonly PostgresTextRow[]> => {
     const text = `SELECT name, digest, text FROM ${schema}.${table} WHERE name >= $1 AND name <> $2
       ORDER BY name LIMIT ${PAGE_ROWS}`;
@@ -35,7 +32,7 @@ export function createSnapshotReading(pool: PostgresPool): SnapshotReader {
       from = page.at(-1)!.name;
     }
   };
-  /** Everything that is read in it is of one moment, whatever others write meanwhile. */
+  /** Runs reads in one transaction, so that all see the same state. */
   const atOneMoment = <T>(work: (query: Query) => Promise<T>): Promise<T> =>
     pool.transaction(async (query) => {
       await query({ text: "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY" });
@@ -71,10 +68,10 @@ export function createSnapshotReading(pool: PostgresPool): SnapshotReader {
 }
 
 const PAGE_ROWS = 5000;
-/** No part has it: `<>` leaves out the one that the page before ended with. */
+/** No part has this name: on the first page, `<>` excludes nothing. */
 const NO_NAME = "\u0001";
 
-/** The snapshot of a format, if its place in the chain is still what it was. */
+/** Returns the snapshot of a format, if the line at its position still has the recorded hash. */
 async function find(query: Query, schema: string, format: string): Promise<{ position: number; parts: number } | null> {
   const [row] = await query<{ position: string; parts: number; chain: string; hash: string | null }>({
     name: "snapshot",
@@ -89,9 +86,10 @@ async function find(query: Query, schema: string, format: string): Promise<{ pos
 }
 
 /**
- * Reading and saving for one of many workers. Each folds the same lines, so one snapshot serves all: the worker whose
- * changes fit the stored snapshot keeps updating it. Any other worker would have to write all of it again, so it treats
- * its snapshot as saved while the stored one is recent. A worker that never saw a whole snapshot always writes one.
+ * Reads and saves snapshots for one of many workers. All fold the same lines, so one snapshot serves all: the worker
+ * whose changes fit the stored snapshot keeps updating it. Any other worker would have to write it in full, so it
+ * treats its snapshot as saved while the stored one is recent. A worker that never saw a complete snapshot always
+ * writes one.
  */
 export function createSharedSnapshots(pool: PostgresPool): SnapshotReader & Pick<Journal, "saveSnapshot"> {
   const reading = createSnapshotReading(pool);
@@ -117,10 +115,13 @@ export function createSharedSnapshots(pool: PostgresPool): SnapshotReader & Pick
   };
 }
 
-/** Several times as many as lie between two snapshots. */
+/** Several times the usual distance between two snapshots. */
 const LONG_LINES = 5000;
 
-/** Writes the parts in pieces that fit into a message; the second continues the first, and all are one transaction. */
+/**
+ * Writes the parts in pieces that fit into a message. Each piece continues the one before, and all are in one
+ * transaction.
+ */
 export function createSnapshotWriting(pool: PostgresPool): Journal["saveSnapshot"] {
   return async ({ position, format, parts }, since) => {
     const pieces = inPieces(parts);

@@ -8,20 +8,23 @@ import { asPostgresError } from "./errors.ts";
 import type { PostgresPool, Query } from "./pool.ts";
 import { createReading, type PostgresReading, keyId } from "./journal-lines.ts";
 
-/** A journal that is to be taken over, as it was kept before. */
+/** A journal to migrate, in its old store. */
 export interface JournalSource {
   readonly head: Head;
   lines(after: number): AsyncIterable<Line>;
   readonly outbox: readonly { readonly key: string; readonly text: string }[];
   onLines(copied: number): void;
-  /** Runs the commit while no process can write to the source; `false`: the source has new lines, nothing was done. */
+  /**
+   * Runs the commit while no process can write to the source. Returns `false`, without running it, if the source has
+   * new lines.
+   */
   seal(commit: () => Promise<void>): Promise<boolean>;
 }
 
 /**
- * Takes a journal over, its lines with their hashes unchanged, in one transaction: all of it or nothing. The chain is
- * checked as the database gives it back, before anything is committed. A database that has the beginning of this very
- * journal already, because an earlier migration was interrupted, gets the rest; one with other lines is refused.
+ * Copies a journal into the database, lines and hashes unchanged, in one transaction. The chain is verified as the
+ * database returns it, before the commit. A database that already has the beginning of the same journal, because an
+ * earlier migration was interrupted, gets the rest; one with other lines is rejected.
  */
 export async function takeOver(pool: PostgresPool, source: JournalSource): Promise<boolean> {
   const session = await pool.session();
@@ -50,9 +53,9 @@ export async function takeOver(pool: PostgresPool, source: JournalSource): Promi
 const NOTHING = "Nothing was changed, here or there.";
 
 /**
- * How many lines of the journal are there already, from its first on. An earlier migration may have been interrupted
+ * Returns how many lines of the journal the database already has. An earlier migration may have been interrupted
  * halfway, or after the last line but before the source was marked as moved, and a fleet may have added lines since.
- * Other lines are refused.
+ * Throws if it has other lines.
  */
 export async function beginning(
   there: PostgresReading,
@@ -100,7 +103,7 @@ async function copyLines(query: Query, schema: string, after: number, source: Jo
     chars = 0;
   };
   for await (const line of source.lines(after)) {
-    // What was written after we looked is not part of it; the seal finds that out.
+    // Lines written after the head was read are not part of this copy; `seal` detects them.
     if (line.position > source.head.position) break;
     page.push(line);
     chars += line.event.length;
@@ -117,8 +120,8 @@ async function copyOutbox(query: Query, schema: string, outbox: JournalSource["o
 }
 
 /**
- * Takes evidence over, file by file: what is named after its content can be sent twice. Before the lines, so that no
- * line names what is not there. Says which files were not what their names say.
+ * Copies evidence, file by file. Safe to repeat, because files are named after their content. It runs before the lines
+ * are copied, so that no line names missing evidence. Returns the files whose content does not match their names.
  */
 export async function takeOverEvidence(
   pool: PostgresPool,

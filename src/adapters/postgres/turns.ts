@@ -4,14 +4,14 @@ import { migrate } from "./schema.ts";
 import { codeOf } from "./errors.ts";
 
 /**
- * A note of a fleet, in a row beside the journal. One worker at a time has the turn, on any machine. The
- * turn ends with the transaction, so a worker that dies during its turn does not keep the others out.
+ * A fleet's reminder state, in a row beside the journal. One worker at a time has the turn, on any machine. The turn
+ * ends with the transaction, so a worker that dies during its turn does not keep the others out.
  */
 export function createPostgresNote(pool: PostgresPool, what: "reminders" | "questions"): ReminderNote {
   const { schema } = pool;
   return {
     takeTurn: async (take) => {
-      // Reminding writes to the database, as answering does, so tables of an older version are migrated first.
+      // Reminders write to the database, as answers do, so tables of an older version are migrated first.
       await migrate(pool);
       let taken: { readonly next: number | null } | null = null;
       await pool.transaction(async (query) => {
@@ -26,12 +26,12 @@ export function createPostgresNote(pool: PostgresPool, what: "reminders" | "ques
   };
 }
 
-/** Not forever: the other worker may hang, and then starting is better than waiting. */
+/** Limited, because the other worker may hang; then starting is better than waiting. */
 const LONGEST_WAIT_MS = 15_000;
 
 /**
- * The queue's library makes its tables when it starts, and several that do so at once get into each other's way. The
- * turn ends with the connection.
+ * Runs the start of the queue's library alone: it creates its tables when it starts, and simultaneous starts collide.
+ * The turn ends with the connection.
  */
 export async function withLaunchTurn(pool: PostgresPool, work: () => Promise<void>): Promise<void> {
   const session = await pool.session();

@@ -2,44 +2,44 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { RemandError } from "../../core/events/error.ts";
 import type { PostgresPool, Session } from "./pool.ts";
 
-/** Who this is: `id` belongs to this process and no other, `name` stays when it is started again. */
+/** The name of a worker: `id` belongs to this process only, `name` stays the same after a restart. */
 export interface WorkerName {
   readonly id: string;
   readonly name: string;
 }
 
-/** A worker that is gone. Its place is ours while we take over its jobs. */
+/** A worker that is gone. This worker holds its place while it takes over the jobs. */
 export interface LostWorker extends WorkerName {
   readonly silentMs: number;
 }
 
-/** What a worker says and asks on its own connection. What it holds ends with that connection. */
+/** What a worker records and queries on its own connection. What it holds ends with that connection. */
 export interface WorkerTable {
-  /** A connection that is signed in; `null`: another worker has taken our place. */
+  /** Opens a connection and signs in; `null`: another worker has taken this worker's place. */
   enter(): Promise<Session | null>;
-  /** Records that we are alive; `false`: another worker took our place. */
+  /** Records that the worker is alive; `false`: another worker took its place. */
   beat(session: Session): Promise<boolean>;
-  /** Whether we are the one worker that leads: we are already, or no other is. */
+  /** Whether this worker leads: it already does, or no other one does. */
   tryLead(session: Session): Promise<boolean>;
   leaveLead(session: Session): Promise<void>;
   /** How long the other workers still have to reconnect before any place is taken. */
   graceMs(): number;
   /** Takes the places of workers that died, or were silent for the lease. */
   takePlaces(session: Session): Promise<readonly LostWorker[]>;
-  /** Deletes the row of a worker whose place is ours. */
+  /** Deletes the row of a worker whose place this worker holds. */
   strike(session: Session, id: string): Promise<void>;
 }
 
-/** After this long without a beat, a worker whose connection is gone has died. */
+/** A worker without a connection counts as dead this long after its last beat. */
 const MISSED_MS = 2500;
 /**
- * How long the other workers get to reconnect once we are connected again. A server that restarted has no connections and
- * has seen no beats; each live worker tries to reach it five times a second, as we did.
+ * How long other workers may take to reconnect after this one has reconnected. A restarted server has no connections
+ * and has seen no beats; each live worker tries to reach it five times a second.
  */
 const RETURN_MS = 2500;
 /**
- * On its first connection a worker cannot know whether the other workers have just lost the server. Only if the server
- * has been up for longer than this does it skip the time they get to reconnect.
+ * On its first connection a worker cannot know whether the other workers have just lost the server. It skips the time
+ * for reconnecting only if the server has been up for longer than this.
  */
 const FRESH_MS = 15_000;
 
@@ -84,7 +84,7 @@ export function createWorkerBooks(pool: PostgresPool, me: WorkerName, leaseMs: n
   };
 }
 
-/** Takes our place on a new connection; `false`: another worker has it. */
+/** Takes this worker's place on a new connection; `false`: another worker has it. */
 function signingIn(schema: string, me: WorkerName, leaseMs: number) {
   let isKnown = false;
   return async (session: Session): Promise<boolean> => {
@@ -94,7 +94,7 @@ function signingIn(schema: string, me: WorkerName, leaseMs: number) {
         values: [me.id, me.name, isKnown, leaseMs],
       });
       isKnown ||= row!.answer === "in";
-      // The worker that took it may fail at our jobs, and then the place is ours again.
+      // If the worker that took the place fails at the jobs, the place is free again.
       if (row!.answer !== "taken" || tries === MOST_TRIES) return row!.answer === "in";
       await sleep(PAUSE_MS);
     }
@@ -111,9 +111,9 @@ async function hasRunLong(session: Session): Promise<boolean> {
 }
 
 /**
- * Refuses a name that a worker has who is there. What one of them left unfinished is found by its name, and the other
- * would take it for its own. The connection of one that died is gone at once; one whose machine went away is silent, and
- * is waited for until that is certain.
+ * Claims a worker name. Throws if a live worker has it, because unfinished work is found by the name and both would
+ * take it for their own. The connection of a dead worker ends at once; a worker whose machine is gone is waited for
+ * until the lease is over.
  */
 export async function claimName(pool: PostgresPool, name: string, leaseMs: number): Promise<void> {
   const session = await pool.session();
@@ -130,7 +130,7 @@ export async function claimName(pool: PostgresPool, name: string, leaseMs: numbe
 
 const NAME_PAUSE_MS = 500;
 
-/** The id of a worker of this name that is connected and sent a beat within the lease. */
+/** Returns the id of a worker of this name that is connected and sent a beat within the lease. */
 async function holderOf(session: Session, schema: string, name: string, leaseMs: number): Promise<string | null> {
   const [row] = await session.query<{ id: string }>({
     text: `SELECT worker.id FROM ${schema}.worker
@@ -150,24 +150,24 @@ function nameTaken(name: string): RemandError {
 }
 
 export interface PresenceOptions extends WorkerName {
-  /** How long a worker may be silent before others take its place, whatever it does. */
+  /** How long a worker may be silent before others take its place. */
   readonly leaseMs?: number;
-  /** Takes over the jobs of a worker that is gone. We hold its place until this resolves. */
+  /** Takes over the jobs of a worker that is gone. Its place is held until this resolves. */
   takeOver(gone: LostWorker): Promise<void>;
-  /** Whether we are the one now who hands out jobs. */
+  /** Called with whether this worker now enqueues the jobs. */
   onLead(leads: boolean): void;
-  /** Something went wrong that is tried again. */
+  /** Reports an error after which the operation is tried again. */
   onTrouble(error: unknown): void;
 }
 
 export interface Presence {
   isConnected(): boolean;
   leads(): boolean;
-  /** Others took our place, in words: whatever we write from now on is refused. */
+  /** Resolves with a message when another worker took this worker's place: every later write is refused. */
   readonly lost: Promise<string>;
-  /** Lets another worker hand out jobs. */
+  /** Lets another worker enqueue jobs. */
   resign(): void;
-  /** Off the books: nothing is left in our hands. */
+  /** Signs off: this worker holds nothing any more. */
   leave(): Promise<void>;
 }
 
@@ -176,9 +176,10 @@ const BEAT_MS = 1000;
 const SESSION_PAUSE_MS = 200;
 
 /**
- * Says that a worker is there, finds out who is not any more, and agrees with the others on one that hands out jobs.
- * A worker keeps its place for as long as its connection lives. One that hangs, or cannot be reached, keeps its connection:
- * after the lease others take its place all the same, and it learns that when it wakes. One that lost its connection but not its place reconnects and continues.
+ * Records that a worker is alive, detects workers that are gone, and elects the one that enqueues jobs. A worker keeps
+ * its place as long as its connection lives. A worker that hangs or is unreachable keeps its connection, but after the
+ * lease others take its place, and it learns that when it wakes. A worker that lost only its connection reconnects and
+ * continues.
  */
 export function createPresence(pool: PostgresPool, options: PresenceOptions): Presence {
   const books = createWorkerBooks(pool, options, options.leaseMs ?? LEASE_MS);
@@ -189,7 +190,7 @@ export function createPresence(pool: PostgresPool, options: PresenceOptions): Pr
 
   const live = async (): Promise<void> => {
     while (!stop.signal.aborted) {
-      // A server that is away is waited for: what runs here goes on meanwhile.
+      // Wait for a server that is away; running work continues.
       const session = await books.enter().catch(() => undefined);
       if (session === null) return tellLost(TAKEN);
       if (session === undefined) await sleep(SESSION_PAUSE_MS);
@@ -218,7 +219,7 @@ interface WorkerStatus {
   mayLead: boolean;
 }
 
-/** Until the connection is lost or we leave. Says whether our place is still ours. */
+/** Stays signed in until the connection is lost or the worker leaves. Returns whether the place is still its own. */
 async function stay(
   session: Session,
   books: WorkerTable,
@@ -234,7 +235,7 @@ async function stay(
     standing.leads = leads;
     onLead(leads);
   };
-  // Runs beside the beats: taking over a worker's jobs may take longer than the others would wait for our next beat.
+  // Runs beside the beats: taking over a worker's jobs may take longer than the lease.
   const seeTo = async (gone: LostWorker): Promise<void> => {
     try {
       await takeOver(gone);
@@ -256,13 +257,13 @@ async function stay(
         await books.leaveLead(session);
       }
       for (const gone of await books.takePlaces(session)) seeing.push(seeTo(gone));
-      // Look again as soon as the other workers' time to reconnect is over, not a beat later.
+      // Check again as soon as the other workers' time to reconnect is over, not a beat later.
       await sleep(Math.min(BEAT_MS, books.graceMs() || BEAT_MS), undefined, { signal: pause }).catch(() => undefined);
     }
     await Promise.all(seeing);
     if (stop.aborted && !over.signal.aborted) await books.strike(session, id);
   } catch (error) {
-    // A lost connection is no news: a new one is made.
+    // A lost connection is not reported: a new one is made.
     if (!over.signal.aborted) onTrouble(error);
   } finally {
     standing.connected = false;

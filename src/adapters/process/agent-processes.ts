@@ -21,22 +21,22 @@ import {
   createSupervisor,
 } from "./supervised-run.ts";
 
-/** How the programs of agents are run that are told everything at their start. */
+/** Runs the programs of agents that get all their input at the start. */
 export interface AgentProcesses {
   open(call: Pick<AgentRequest, "key" | "turn">): Promise<AgentDispatch>;
 }
 
-/** One call of an agent. It may take more than one program. */
+/** One call of an agent. It may run more than one program. */
 export interface AgentDispatch {
-  /** For the files that the agent and we hand to each other, outside of every worktree. */
+  /** A folder outside of every worktree for files that the engine and the agent exchange. */
   readonly folder: string;
-  /** An engine that died made this call: its program is found instead of started, and the files are there. */
+  /** Whether an engine that died made this call: its files exist, and its program is found instead of started. */
   readonly isResumed: boolean;
   run(spec: ProcessSpec, control: ProcessControl): Promise<ProcessResult>;
   close(): Promise<void>;
 }
 
-/** Programs that end with this process, or are left for `killLeftovers`. */
+/** Runs programs that end with this process, or are left for `killLeftovers`. */
 export function createPlainProcesses(tempFolder: string = tmpdir()): AgentProcesses {
   return {
     async open() {
@@ -50,11 +50,11 @@ const DISPATCH_PREFIX = "remand-agent-";
 
 export interface SupervisedAgents extends AgentRuns {
   /**
-   * Roles are told apart, because one dispatch may ask several. `agent` says which program plays the role now: what
-   * another one did is not found again.
+   * Returns the processes of one role, because one dispatch may use several roles. `agent` identifies the program that
+   * has the role now; results of another program are not reused.
    */
   forRole(role: string, agent: string): AgentProcesses;
-  /** The same for what agents of this role report by tools. */
+  /** Returns the reports that agents of this role make by tools. */
   reportsOf(role: string): KeptReports;
 }
 
@@ -62,16 +62,15 @@ interface SupervisedAgentsOptions extends SupervisorOptions {
   readonly tempFolder?: string;
 }
 
-/** The supervisor's program; `null` where it was not built, as when tests run the sources. */
+/** Returns the path of the supervisor's program; `null` if it was not built, as when tests run the sources. */
 export function supervisorProgram(): string | null {
   const path = fileURLToPath(new URL("./supervisor.js", import.meta.url));
   return existsSync(path) ? path : null;
 }
 
 /**
- * Agents whose programs are held by a supervisor, so that they and their results survive the death of this process.
- * A call that an earlier engine has made already is not made again: what its program printed is read from the
- * beginning, and its end is waited for.
+ * Runs agents under a supervisor, so that they and their results survive the death of this process. A call that an
+ * earlier engine made is not repeated: its output is read from the beginning, and its end is awaited.
  */
 export function createSupervisedAgents(options: SupervisedAgentsOptions): SupervisedAgents {
   const { folder, tempFolder = tmpdir() } = options;
@@ -114,7 +113,7 @@ interface Dispatches {
 }
 
 function createDispatches(folder: string, tempFolder: string, supervisor: Supervisor): Dispatches {
-  /** Two calls of the same role may be under way in one dispatch. */
+  /** Names in use, because two calls of the same role may run in one dispatch. */
   const isOpen = new Set<string>();
   return {
     async open(of, turn) {
@@ -132,7 +131,7 @@ function createDispatches(folder: string, tempFolder: string, supervisor: Superv
         folder: isResumed ? known : createDispatch(path, of, tempFolder),
         isResumed,
         run: (spec, control) => run(supervisor, join(path, String(parts++)), spec, control),
-        // Its files stay until the journal has the result.
+        // The files stay until the journal has the result.
         close: () => Promise.resolve(void isOpen.delete(name)),
       };
     },
@@ -157,7 +156,7 @@ async function removeDispatch(path: string, tempFolder: string): Promise<void> {
   rmSync(path, { recursive: true, force: true });
 }
 
-/** Finds the run, or starts it. */
+/** Follows the earlier run, or starts one. */
 async function run(
   supervisor: Supervisor,
   path: string,
@@ -169,12 +168,12 @@ async function run(
     return followRun(path, earlier, spec, control, supervisor.notify);
   await endRun(path);
   rmSync(path, { recursive: true, force: true });
-  // Ended before it began.
+  // Cancelled before the start.
   if (control.signal?.aborted === true) return runProcess(spec, control);
   return followRun(path, await supervisor.start(path, spec), spec, control, supervisor.notify);
 }
 
-/** The cookies of what runs under a supervisor, and of the supervisors: they are not left over from a crash. */
+/** Returns the cookies of supervisors and their runs, which are not leftovers of a crash. */
 export async function supervisedCookies(folder: string): Promise<readonly string[]> {
   const cookies: string[] = [];
   for (const part of foldersIn(folder).flatMap(foldersIn)) {
@@ -190,9 +189,9 @@ const isThere = (state: RunState): boolean => state === "finished" || state === 
 interface DispatchNote {
   readonly key: string;
   readonly role: string;
-  /** Which program played the role. */
+  /** The program that has the role. */
   readonly agent: string;
-  /** The folder for the files that the agent and we hand to each other. */
+  /** The folder for files that the engine and the agent exchange. */
   readonly scratch: string;
 }
 
@@ -202,7 +201,7 @@ const keyOf = (path: string): string | null => noteIn(path)?.key ?? null;
 /** A key is the story, or `@project`, and a number. */
 const ownerOf = (key: string): string => key.slice(0, key.lastIndexOf(":"));
 
-/** It will be removed with all that is in it, so it must be one that we made. */
+/** Returns the folder only if Remand made it, because it is removed with everything in it. */
 function scratchOf(path: string, tempFolder: string): string | null {
   const scratch = noteIn(path)?.scratch ?? null;
   const isOurs = scratch !== null && dirname(scratch) === tempFolder && basename(scratch).startsWith(DISPATCH_PREFIX);
@@ -214,7 +213,7 @@ function foldersIn(path: string): string[] {
   return entries.flatMap((entry) => (entry.isDirectory() ? [join(path, entry.name)] : []));
 }
 
-/** Ends what still runs of it. */
+/** Ends what still runs of this run. */
 async function endRun(path: string): Promise<void> {
   const request = readRequest(path);
   if (request === null) return;
@@ -223,22 +222,25 @@ async function endRun(path: string): Promise<void> {
   if (state === "lost") await killLeftovers(request.cookie);
 }
 
-/** The reports of agents that outlive the engine, and where they are made: the next engine takes up both. */
+/**
+ * Reports of agents that outlive the engine, with the address of the server that received them: the next engine
+ * continues both.
+ */
 export interface KeptReports {
   open(call: Pick<AgentRequest, "key" | "turn">): KeptReport;
 }
 
 /** The report of one call of an agent. */
 export interface KeptReport {
-  /** What an engine that died has written; `null` where none did. */
+  /** What a dead engine wrote; `null` if there is nothing. */
   readonly last: object | null;
   write(report: object): void;
-  /** The file stays until the journal has the result. */
+  /** Closes the report. Its file stays until the journal has the result. */
   close(): void;
 }
 
 function createKeptReports(folder: string, role: string): KeptReports {
-  /** Two calls of the same role may be under way in one dispatch. */
+  /** Names in use, because two calls of the same role may run in one dispatch. */
   const isOpen = new Set<string>();
   return {
     open({ key, turn }) {

@@ -3,22 +3,22 @@ import { COOKIE_VARIABLE } from "./leftovers.ts";
 import { processEntry, readOr, variableOf } from "./process-table.ts";
 import { runProcess } from "./run-process.ts";
 
-/** One process between this one and the first of the machine. */
+/** A process among the ancestors of another one. */
 export interface Ancestor {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** Counted from the same moment for every process of one boot; only comparisons make sense. */
+  /** Measured from the same moment for all processes of one boot; only comparisons are meaningful. */
   readonly startedAt: number;
   /** The name of its controlling terminal; empty without one. */
   readonly terminal: string;
-  /** The number of its user; `null` where that is not known. */
+  /** The id of its user; `null` if unknown. */
   readonly user: number | null;
   readonly name: string;
 }
 
-/** This process first, then its parent, and so on up to the first of the machine; empty where no system tells. */
+/** Returns this process, its parent, and so on up to the first process; empty if the system does not tell. */
 export async function ancestry(pid = process.pid): Promise<readonly Ancestor[]> {
   if (readOr(() => readFileSync("/proc/self/stat"), null) !== null) return chain(pid, fromProc);
   const table = await psTable();
@@ -49,14 +49,20 @@ function fromProc(pid: number): Ancestor | null {
   };
 }
 
-/** Of a process that hides its memory, the owner of its folder in /proc is not its user; the status says it. */
+/**
+ * Reads the user from the status file: for a process that hides its memory, the owner of its folder in /proc is not its
+ * user.
+ */
 function userOf(pid: number): number | null {
   const status = readOr(() => readFileSync(`/proc/${pid}/status`, "utf8"), "");
   const user = /^Uid:\s+(\d+)/m.exec(status)?.[1];
   return user === undefined ? null : Number(user);
 }
 
-/** Where there is no /proc (macOS): what `ps` says. It does not know sessions there; the group stands for them. */
+/**
+ * Reads the processes with `ps`, for systems without /proc (macOS). `ps` shows no sessions there, so the group is used
+ * as the session.
+ */
 async function psTable(): Promise<ReadonlyMap<number, Ancestor>> {
   const { exitCode, stdout } = await runProcess({
     command: ["ps", "-A", "-o", "pid=,ppid=,pgid=,uid=,tty=,lstart=,comm="],
@@ -70,7 +76,7 @@ async function psTable(): Promise<ReadonlyMap<number, Ancestor>> {
 
 const PS_MS = 5000;
 
-/** The lines of `ps -A -o pid=,ppid=,pgid=,uid=,tty=,lstart=,comm=`. */
+/** Parses the output of `ps -A -o pid=,ppid=,pgid=,uid=,tty=,lstart=,comm=`. */
 export function readPs(text: string): Ancestor[] {
   return text.split("\n").flatMap((line) => {
     const [, pid, parent, group, user, tty, started, name] =
@@ -92,9 +98,9 @@ export function readPs(text: string): Ancestor[] {
 }
 
 /**
- * The signs that Remand started a process or one above it: the cookies in the environments they were started with, and
- * the locks of engines that processes above hold open. A process can drop its own environment, but not that of its
- * parents, its group or its session.
+ * Returns the signs that an engine started a process or one of its ancestors: cookies in their environments, and engine
+ * locks that ancestors hold open. A process can clear its own environment, but not that of its parents, its group or
+ * its session.
  */
 export function engineMarks(line: readonly Ancestor[]): string[] {
   const [self, ...above] = line;
@@ -105,7 +111,7 @@ export function engineMarks(line: readonly Ancestor[]): string[] {
   return [...new Set([...cookies.flatMap((text) => (text ?? "").split(",")), ...locks])].filter((mark) => mark !== "");
 }
 
-/** An engine keeps the lock of its journal open for as long as it works. */
+/** Returns the engine locks that a process has open. An engine keeps its journal's lock open while it works. */
 function engineLocks(pid: number): string[] {
   const descriptors = readOr(() => readdirSync(`/proc/${pid}/fd`), []);
   const files = descriptors.map((each) => readOr(() => readlinkSync(`/proc/${pid}/fd/${each}`), ""));
@@ -114,23 +120,23 @@ function engineLocks(pid: number): string[] {
 
 const ENGINE_LOCK = "/.remand/journal.db.lock";
 
-/** Two processes can be compared only within one boot of one machine. */
+/** Processes can be compared only within one boot of one machine. */
 export const bootId = (): string => readOr(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(), "");
 
-/** The control groups of a process, which hands them on to what it starts. `null` where there are none. */
+/** Returns the control groups of a process, which its children inherit. `null` if there are none. */
 export const controlGroups = (pid: number | "self" = "self"): string | null =>
   readOr(() => readFileSync(`/proc/${pid}/cgroup`, "utf8"), null);
 
-/** Numbers of processes mean something only within one namespace. Empty where the system has none. */
+/** Process ids are meaningful only within one namespace. Empty if the system has none. */
 export const processNamespace = (): string => readOr(() => readlinkSync("/proc/self/ns/pid"), "");
 
-/** In a user namespace of its own a process can hide files and processes from itself. */
+/** Whether this process is in a user namespace of its own, where it could hide files and processes from itself. */
 export const isInUserNamespace = (): boolean =>
   process.platform === "linux" &&
   !/^\s*0\s+0\s+4294967295\s*$/.test(readOr(() => readFileSync("/proc/self/uid_map", "utf8"), ""));
 
 /**
- * Does the process hold the other end of a terminal, which is what makes one? `null` where that cannot be seen: the
+ * Whether a process holds the other end of a terminal, which shows that it made the terminal. `null` if unknown: the
  * system does not tell, or the process hides its files.
  */
 export function holdsTerminal(pid: number, terminal: string): boolean | null {
@@ -146,7 +152,7 @@ export function holdsTerminal(pid: number, terminal: string): boolean | null {
   );
 }
 
-/** The `N` of `/dev/pts/N`, from the number that the kernel gives a terminal; `null` for terminals of other kinds. */
+/** Returns the `N` of `/dev/pts/N` from the terminal's device number; `null` for other kinds of terminals. */
 function ptyIndex(device: number): number | null {
   const major = (device >> 8) & 0xfff;
   const minor = (device & 0xff) | ((device >> 12) & 0xfff00);
@@ -162,17 +168,17 @@ export interface EngineLife {
 }
 
 export interface TerminalFacts {
-  /** The process that speaks, then its parent, and so on. The first one has a terminal. */
+  /** The process that acts, its parent, and so on. The first one has a terminal. */
   readonly line: readonly Ancestor[];
-  /** Of this boot. */
+  /** Engines of this boot. */
   readonly engines: readonly EngineLife[];
   holdsTerminal(pid: number, terminal: string): boolean | null;
   groupsOf(pid: number): string | null;
 }
 
 /**
- * Why a terminal may have been made by something that an engine started; `null` when it was not. A terminal is made by
- * the process that holds its other end: the nearest one above that is not in it. A process that is older than every
+ * Returns why a terminal may have been made by something that an engine started; `null` if it was not. The maker of a
+ * terminal is the process that holds its other end: the nearest ancestor outside of it. A process older than every
  * engine was started by none.
  */
 export function terminalDoubt({ line, engines, holdsTerminal, groupsOf }: TerminalFacts): string | null {
@@ -185,7 +191,7 @@ export function terminalDoubt({ line, engines, holdsTerminal, groupsOf }: Termin
     for (; line[at]?.terminal === terminal; at++) if (isOlder(line[at]!)) return null;
     const maker = line[at];
     const last = line[at - 1]!;
-    // From outside of the container: what runs inside of it starts nothing there.
+    // Started from outside of the container: a program inside could not have done that.
     if (maker === undefined) return last.parent === 0 ? null : "its parents cannot be seen";
     const isPrivileged = (each: Ancestor | undefined): boolean =>
       each !== undefined && each.user === 0 && inside.user !== 0 && LOGIN_PROGRAMS.has(each.name);
@@ -200,17 +206,25 @@ export function terminalDoubt({ line, engines, holdsTerminal, groupsOf }: Termin
   }
 }
 
-/** What services start on request (`cron`, `at`) may make a terminal for itself. */
+/**
+ * Returns why the maker of a terminal is not trusted. Services that run jobs on request (`cron`, `at`) may make a
+ * terminal for a job.
+ */
 function makerDoubt(maker: Ancestor, user: number | null, holds: boolean | null, terminal: string): string | null {
   // Without /proc no system tells who made a terminal, and its name is not a number.
   if (holds === true || (holds === null && (maker.user === user || !/^\d+$/.test(terminal)))) return null;
   return `process ${maker.pid} (${maker.name}) above it did not make its terminal`;
 }
 
-/** Run by root, they ask who you are before they start a shell. No process of another user can take their names. */
+/**
+ * Run by root, these authenticate a user before they start a shell. No process of another user can take their names.
+ */
 const LOGIN_PROGRAMS: ReadonlySet<string> = new Set(["sshd", "sshd-session", "login"]);
 
-/** The first process, or a user's systemd: they adopt what has lost its parent, and start what they are asked to. */
+/**
+ * Whether this is the first process or a user's systemd: both adopt processes that lost their parents, and start
+ * programs on request.
+ */
 const isAdopter = ({ pid, name }: Ancestor): boolean => pid === 1 || name === "systemd";
 
 function nameOf(engines: readonly EngineLife[]): string {

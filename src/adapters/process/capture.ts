@@ -1,7 +1,7 @@
 export type OutputStream = "stdout" | "stderr";
 export type OnLine = (line: string, stream: OutputStream) => void;
 
-/** What a program printed: each stream by itself, and both in the order of their lines. */
+/** The output of a program: each stream alone, and both in the order of their lines. */
 export interface Capture {
   readonly stdout: string;
   readonly stderr: string;
@@ -11,15 +11,15 @@ export interface Capture {
 
 export interface Collector {
   push(stream: OutputStream, bytes: Buffer): void;
-  /** Hands on what stands after the last line end, and gives everything that was kept. */
+  /** Passes on the text after the last line end, and returns everything that was kept. */
   finish(): Capture;
 }
 
 const LINE_END = 0x0a;
 
 /**
- * Collects without ever making the program wait. Lines of the two streams are mixed as wholes, never in their middle;
- * only a "line" longer than the cap is handed on in pieces, cut between characters.
+ * Collects output without ever making the program wait. Lines of the two streams are interleaved only as whole lines; a
+ * line longer than the limit is passed on in pieces, cut between characters.
  */
 export function createCollector(maxBytes: number, onLine: OnLine | undefined): Collector {
   const texts = { stdout: createCappedText(maxBytes), stderr: createCappedText(maxBytes) };
@@ -89,11 +89,14 @@ function eachLine(bytes: Buffer, onLine: (line: string) => void): void {
   }
 }
 
-/** Bytes that arrive bit by bit. One block that doubles, because a program that prints single letters would else cost a Buffer each. */
+/**
+ * Bytes that arrive in small pieces, in one block that doubles: a Buffer per piece would be too much for a program that
+ * prints single letters.
+ */
 export interface GrowingBytes {
   readonly size: number;
   push(bytes: Uint8Array): void;
-  /** What is there, without a copy: valid until the next `push`. */
+  /** Returns the bytes without a copy, valid until the next `push`. */
   peek(): Buffer;
   clear(): void;
 }
@@ -116,7 +119,7 @@ function createGrowingBytes(): GrowingBytes {
     },
     peek: () => block.subarray(0, size),
     clear() {
-      // A large block is given back: the next line is rarely as long as the longest.
+      // Free a large block: the next line is rarely as long as the longest.
       if (block.length > 1024 * 1024) block = Buffer.allocUnsafe(0);
       size = 0;
     },
@@ -127,11 +130,11 @@ function createGrowingBytes(): GrowingBytes {
 export interface CappedText {
   readonly truncated: boolean;
   push(bytes: Uint8Array): void;
-  /** The text, with a line that states the cut where there was one. */
+  /** Returns the text, with a line that states how much was cut, if any. */
   text(): string;
 }
 
-/** The first half of `maxBytes` is kept as it comes, the second half is a ring in which the newest bytes overwrite the oldest. */
+/** Keeps the first half of `maxBytes` as it comes, and the newest bytes in a ring of the other half. */
 function createCappedText(maxBytes: number): CappedText {
   const headLimit = Math.ceil(maxBytes / 2);
   const tailLimit = maxBytes - headLimit;
@@ -180,7 +183,10 @@ function createCappedText(maxBytes: number): CappedText {
   };
 }
 
-/** Half of a line could be half of a secret, which no redactor recognizes; a line of many kilobytes is cut all the same. */
+/**
+ * Returns where to cut. Half of a line could be half of a secret, which no redactor recognizes, so the cut is at a line
+ * end unless the line has many kilobytes.
+ */
 function wholeLines(bytes: Buffer): number {
   const end = bytes.lastIndexOf(LINE_END) + 1;
   return bytes.length - end < LONG_LINE ? end : wholeCharacters(bytes);
@@ -193,7 +199,7 @@ function firstLine(bytes: Buffer): number {
 
 const LONG_LINE = 4096;
 
-/** How many bytes from the start make whole UTF-8 characters: a cut must not leave half of one. */
+/** Returns how many bytes make whole UTF-8 characters, so that no cut splits one. */
 function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(4, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!;

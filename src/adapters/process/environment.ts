@@ -2,7 +2,7 @@ import { isSecretName } from "../../parse/secrets/secret-literals.ts";
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** What programs see, where that depends on the folder they are started in. */
+/** The environment of programs, which may depend on the folder they are started in. */
 export type EnvironmentIn = Environment | ((folder: string) => Promise<Environment>);
 
 export async function environmentIn(env: EnvironmentIn, folder: string): Promise<Environment> {
@@ -10,8 +10,8 @@ export async function environmentIn(env: EnvironmentIn, folder: string): Promise
 }
 
 /**
- * What any program needs to find itself, its user, its language and its certificates. Nothing here is a secret;
- * proxies are left out because their addresses often hold passwords, so a user names them.
+ * Variables that every program needs: paths, user, language, certificates. None is a secret. Proxies are left out,
+ * because their addresses often contain passwords; a user can name them in a setting.
  */
 const USUAL = [
   "PATH",
@@ -46,7 +46,7 @@ const USUAL = [
   "LOCALAPPDATA",
 ];
 
-/** The part of an environment that a program may see: the usual few, and those named. A name may end with `*`. */
+/** Returns the variables that a program may see: the usual few, and those named. A name may end with `*`. */
 export function allowedEnvironment(
   source: Readonly<Record<string, string | undefined>>,
   names: readonly string[] = [],
@@ -58,10 +58,10 @@ export function allowedEnvironment(
   return allowed;
 }
 
-/** By these a person is identified. No setting passes them on. */
+/** Whether a variable identifies a person. No setting passes these on. */
 const isPersonal = (name: string): boolean => /^REMAND_TOKEN/i.test(name);
 
-/** An environment without what identifies a person. */
+/** Returns an environment without the variables that identify a person. */
 export function withoutPersonal(
   source: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string | undefined>> {
@@ -75,8 +75,8 @@ export interface CheckVariables {
 }
 
 /**
- * What checks see: the user's environment, without secrets and without what belongs to this process alone. A name that
- * the user gives is passed in any case, but for those that identify a person.
+ * Returns the environment of checks: the user's, without secrets and without variables of this process. A variable that
+ * the user names is always passed, except those that identify a person.
  */
 export function checkVariables(
   source: Readonly<Record<string, string | undefined>>,
@@ -97,8 +97,8 @@ export function checkVariables(
 }
 
 /**
- * What says where this process is, or was told by its starter, and would lead a check to another place: the shell's
- * folder, the package script that started Remand, the repository of a git hook, and what Remand itself sets for agents.
+ * Variables about this process or from its starter that would mislead a check: the shell's folder, the package script
+ * that started Remand, the repository of a git hook, and Remand's own variables for agents.
  */
 const OWN = [
   "_",
@@ -111,7 +111,7 @@ const OWN = [
   "npm_lifecycle_*",
   "npm_package_*",
   "REMAND_*",
-  // A test runner's or a terminal's, for the programs that it starts itself.
+  // Set by a test runner or terminal for its own children.
   "CLICOLOR_FORCE",
   "FORCE_COLOR",
   "JEST_WORKER_ID",
@@ -148,10 +148,10 @@ function nameMatcher(rules: readonly string[]): (name: string) => boolean {
 }
 
 /**
- * The variables of a command that checks work: the user's, without what a test runner that started Remand left for its
- * children. `CI` is set unless the user has one: test runners then neither wait for a key nor write snapshots. Python
- * leaves no compiled code beside the sources: it takes that for fresh if a source of the same size changed within a
- * second, so that states which follow each other closely would be mixed up.
+ * Returns the environment of checks and other verifying commands, without what a test runner that started Remand set
+ * for its children. Sets `CI` unless the user has it, so that test runners neither wait for a key nor write snapshots.
+ * Keeps Python from writing compiled code beside the sources: Python takes it for fresh if a source of the same size
+ * changed within a second, which would mix up trees that follow each other closely.
  */
 export function checkEnvironment(env: Environment): Environment {
   const { FORCE_COLOR: _1, CLICOLOR_FORCE: _2, NODE_TEST_CONTEXT: _3, VITEST: _4, JEST_WORKER_ID: _5, ...rest } = env;

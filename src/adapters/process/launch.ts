@@ -19,38 +19,40 @@ import { COOKIE_VARIABLE, cookieValue } from "./leftovers.ts";
 import { entranceTo, shownFolderAround } from "./mounted-folder.ts";
 import { readOr } from "./process-table.ts";
 
-/** How a program is started: everything the system is told. It is plain data, so that another process can start it. */
+/** Everything that the system needs to start a program, as plain data, so that another process can start it. */
 export interface Launch {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Environment;
-  /** `program` is a line for the shell. */
+  /** Whether `program` is a shell command line. */
   readonly shell: boolean;
 }
 
 export interface ProgramSpec {
-  /** A line for the shell, or a program with its arguments, which no shell reads. */
+  /** A shell command line, or a program with its arguments, which no shell reads. */
   readonly command: string | readonly [program: string, ...args: string[]];
   readonly cwd: string;
   readonly env: Environment;
-  /** Around programs that Remand does not trust. `null`: a tool of its own, such as git. */
+  /** The sandbox of a program that Remand does not trust. `null`: one of Remand's own tools, such as git. */
   readonly sandbox: Sandbox | null;
-  /** Folders, besides the checkout around `cwd`, that a program in a sandbox may write to. */
+  /** Folders, besides the checkout around `cwd`, that a sandboxed program may write to. */
   readonly writes?: readonly string[];
-  /** Folders in which it may write, and of which nothing is kept. */
+  /** Folders that it may write to, whose changes are thrown away. */
   readonly copies?: readonly string[];
 }
 
 export interface OpenedLaunch {
   readonly launch: Launch;
-  /** What `close` removes, for a program that outlives this process; `null`: nothing. */
+  /** The folder that `close` removes, for a program that outlives this process; `null`: none. */
   readonly cellFolder: string | null;
-  /** After the program's end: removes what its sandbox was made of. */
+  /** Removes the sandbox's files. Call after the program's end. */
   close(): Promise<void>;
 }
 
-/** The one place that decides how a program is started, whether this process or a supervisor starts it. */
+/**
+ * Decides how a program is started. This is the only place that does, whether this process or a supervisor starts it.
+ */
 export async function openLaunch(spec: ProgramSpec, cookie: string): Promise<OpenedLaunch | { failure: StartFailure }> {
   const { command, cwd } = spec;
   const entrance = entranceTo(cwd);
@@ -80,7 +82,7 @@ async function openCell(spec: ProgramSpec): Promise<Cell | null> {
   const { sandbox, cwd, env, writes = [], copies = [] } = spec;
   if (sandbox === null || sandbox.level.kind === "none") return null;
   const command = argumentsOf(spec);
-  // Else the sandbox starts, and says in words of its own that the program does not.
+  // Otherwise the sandbox starts, and reports the missing program in its own words.
   await assertRunnable(command[0], env["PATH"] ?? "", cwd);
   const shown = shownFolderAround(cwd);
   return sandbox.open({ command, cwd, env, writes, copies, ...(shown === null ? {} : { shown }) });
@@ -101,7 +103,7 @@ async function assertRunnable(program: string, path: string, cwd: string): Promi
   throw failure;
 }
 
-/** Starts a program in a session and group of its own, with pipes for its output. */
+/** Starts a program in its own session and process group, with pipes for its output. */
 export async function startLaunch(
   { program, args, cwd, env, shell }: Launch,
   hasInput: boolean,
@@ -115,7 +117,7 @@ export async function startLaunch(
       windowsHide: true,
       stdio: [hasInput ? "pipe" : "ignore", "pipe", "pipe"],
     });
-    // Waiting here loses no output of a child that started: its streams do not flow before a listener is added.
+    // Waiting here loses no output: the streams of a started child do not flow before a listener is added.
     if (child.pid === undefined) throw (await once(child, "error"))[0];
     return { child, pid: child.pid };
   } catch (error) {
@@ -123,16 +125,16 @@ export async function startLaunch(
   }
 }
 
-/** Why a program did not start, in words a person can act on. */
+/** Why a program did not start, with a message that a person can act on. */
 export interface StartFailure {
-  /** The system's name for it: `ENOENT`, `EACCES`, … */
+  /** The system's error code: `ENOENT`, `EACCES`, … */
   readonly code: string;
   readonly message: string;
 }
 
 function startFailure(error: unknown, program: string, cwd: string): StartFailure {
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
-  // The system says the same of a missing folder as of a missing program, so the folder is looked at first.
+  // Check the folder first: the system reports the same error for a missing folder as for a missing program.
   const folder = folderProblem(cwd);
   if (folder !== null) return { code, message: folder };
   return { code, message: MESSAGES[code]?.(program) ?? `${program} could not be started: ${messageOf(error)}` };
@@ -160,16 +162,16 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Programs have the rights of the user. */
+/** No sandbox: programs have the rights of the user. */
 export const NO_SANDBOX: Sandbox = {
   level: { kind: "none", held: [], allowed: [] },
   open: ({ env, command }) => Promise.resolve({ env, commandLine: command, close: () => Promise.resolve() }),
 };
 
-/** How the folders are called that sandboxes keep their overlays in, one for each program. */
+/** The prefix of the folders that hold a sandbox's overlays, one folder per program. */
 export const CELL_PREFIX = "remand-cell-";
 
-/** After the program's end. Nothing else is ever removed, wherever the path comes from. */
+/** Removes a sandbox's folder after the program's end. Removes nothing else, wherever the path comes from. */
 export function removeCellFolder(path: string): void {
   if (!basename(path).startsWith(CELL_PREFIX)) return;
   // The kernel makes these folders so that their owner cannot remove them.
@@ -178,7 +180,7 @@ export function removeCellFolder(path: string): void {
   rmSync(path, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Removes folders in a process of its own, which may outlive this one. Says whether it could. */
+/** Removes folders in a separate process, which may outlive this one. Resolves to whether it succeeded. */
 export function startRemoval(paths: readonly string[]): Promise<boolean> {
   const child = spawn("rm", ["-rf", "--", ...paths], { detached: true, stdio: "ignore" });
   child.unref();
@@ -192,14 +194,14 @@ export interface DetachedSpec {
   readonly command: readonly [string, ...string[]];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Holds what it prints. */
+  /** The file for its output. */
   readonly log: string;
 }
 
 export interface DetachedProgram {
-  /** Its exit code, once it has ended; `null` while it runs. */
+  /** Returns its exit code; `null` while it runs. */
   exitCode(): number | null;
-  /** The end of what it printed. */
+  /** Returns the end of its output. */
   lastOutput(): string;
 }
 

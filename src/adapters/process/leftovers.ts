@@ -2,7 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { assert } from "../../stdx/assert.ts";
 import { commandLineOf, isAlive, processTable, programOf, variableOf, type ProcessEntry } from "./process-table.ts";
 
-/** The variable every process we start carries. Its descendants inherit it, whatever session or parent they move to. */
+/**
+ * The variable that every process started by Remand has. Its descendants inherit it, in any session and under any
+ * parent.
+ */
 export const COOKIE_VARIABLE = "REMAND_COOKIE";
 
 export interface Leftover {
@@ -11,15 +14,15 @@ export interface Leftover {
 }
 
 /**
- * Processes that still carry the cookie, for example after a crash. Without /proc none can be found.
+ * Returns the processes that still have the cookie, for example after a crash. Without /proc none can be found.
  *
- * @internal Tests ask for them.
+ * @internal Used by tests.
  */
 export async function leftovers(cookie: string): Promise<readonly Leftover[]> {
   return describeLeftovers((await createFamily(cookie, null).members()) ?? []);
 }
 
-/** Ends them, politely first, and says which they were. Those that also carry a spared cookie go on. */
+/** Ends these processes, first with SIGTERM, and returns them. Processes that also have a spared cookie are kept. */
 export async function killLeftovers(
   cookie: string,
   graceMs = 500,
@@ -34,24 +37,24 @@ export async function killLeftovers(
 const describeLeftovers = (entries: readonly ProcessEntry[]): readonly Leftover[] =>
   entries.map(({ pid }) => ({ pid, command: commandLineOf(pid) }));
 
-/** Cookies of nested runs stand side by side, so that the outer run finds what the inner one left. */
+/** Appends a cookie. Nested runs list all their cookies, so that the outer run finds leftovers of the inner one. */
 export function cookieValue(inherited: string | undefined, cookie: string): string {
   assert(/^[^\0,\s]+$/.test(cookie), "a cookie is one word without commas");
   return inherited === undefined || inherited === "" ? cookie : `${inherited},${cookie}`;
 }
 
-/** All processes that one run started, directly or through others. */
+/** All processes that one run started, directly or indirectly. */
 export interface ProcessFamily {
-  /** The process we started; its number is that of its group and session too. `null` where only the cookie is known. */
+  /** The id of the started process, which is also that of its group and session. `null` if only the cookie is known. */
   readonly root: number | null;
-  /** Those who live now; `null` without /proc. */
+  /** Returns the live processes; `null` without /proc. */
   members(): Promise<readonly ProcessEntry[] | null>;
 }
 
 /**
- * Members are the processes that carry the cookie, are in the root's group or session, or descend from a member. A
- * process that was seen once stays a member: when its parent dies, one that cleared its environment has no other sign
- * left. This process and its ancestors are never members, even when it runs inside another run.
+ * Finds the members: processes that have the cookie, are in the root's group or session, or descend from a member. A
+ * process that was seen once stays a member, because it may clear its environment and lose its parent. This process and
+ * its ancestors are never members, even when it runs inside another run.
  */
 export function createFamily(cookie: string, root: number | null, spared: readonly string[] = []): ProcessFamily {
   const isMarked = (pid: number): boolean => {
@@ -78,9 +81,9 @@ export function createFamily(cookie: string, root: number | null, spared: readon
 }
 
 /**
- * Sends stronger and stronger signals until no process is left; all of them together take `graceMs`. The last signal is
- * sent again for as long as a process is found, because a program may start others while it is being ended.
- * Returns how many processes were signaled.
+ * Sends stronger and stronger signals until no process is left, within `graceMs` in total. The last signal is repeated
+ * as long as a process is found, because a program may start others while it is being ended. Returns how many processes
+ * were signaled.
  */
 export async function endFamily(
   family: ProcessFamily,
@@ -95,7 +98,7 @@ export async function endFamily(
     const isLast = step === signals.length - 1;
     const leftMs = (): number => startedAt + (step + 1) * waitMs - performance.now();
     for (let round = 0; round < (isLast ? LAST_SIGNAL_ROUNDS : 1); round++) {
-      // Looking for others takes a while on a busy machine; those who are known need not profit from it.
+      // Signal the known processes first: finding others takes a while on a busy machine.
       if (isLast) members.filter(isAlive).forEach(({ pid }) => send(pid, signal));
       members = await family.members();
       if (members === null) {
@@ -106,7 +109,7 @@ export async function endFamily(
       if (members.length === 0) return signaled.size;
       for (const { pid } of members) {
         signaled.add(pid);
-        // A sandbox ends with the program inside; asked to end first, it would kill the program.
+        // A sandbox ends with its program; a softer signal to the sandbox would kill the program.
         if (signal === "SIGKILL" || !isSandbox(pid)) send(pid, signal);
       }
       await untilGone(members, isLast ? LAST_SIGNAL_MS : leftMs());
@@ -121,7 +124,7 @@ const LAST_SIGNAL_ROUNDS = 20;
 const LAST_SIGNAL_MS = 50;
 const POLL_MS = 5;
 
-/** Waits for the family to leave by itself, and says whether it did. */
+/** Waits for the family to end by itself, and returns whether it did. */
 export async function leavesWithin(family: ProcessFamily, ms: number): Promise<boolean> {
   const members = await family.members();
   if (members === null) return family.root === null || !send(-family.root, 0);
@@ -154,10 +157,10 @@ async function endGroupBlindly(root: number | null, signal: NodeJS.Signals, wait
   while (performance.now() < deadline && send(-root, 0)) await pause(POLL_MS);
 }
 
-/** Sends a signal to every process of a group. Says whether there was one. */
+/** Sends a signal to every process of a group. Returns whether there was one. */
 export const signalGroup = (group: number, signal: NodeJS.Signals): boolean => send(-group, signal);
 
-/** Returns whether the signal reached a process. A process that we have no right to end stays. */
+/** Sends a signal and returns whether it reached a process. A process that this user may not signal stays. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);

@@ -3,25 +3,27 @@ import { chmod, mkdir, readdir, symlink, unlink } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 
 export interface MountedFolder {
-  /** Holds what was written since it was mounted, and nothing else; a deleted file is a device there. */
+  /** Contains only what was written since the mount; a deleted file is a device there. */
   readonly upper: string;
   /** Ends the namespace. `upper` stays. */
   unmount(): Promise<void>;
 }
 
 export interface MountOptions {
-  /** Where the folder is: the same path for this process and for the programs that work there. Must not exist. */
+  /** The path at which this process and the programs in the folder see it. Must not exist. */
   readonly path: string;
-  /** Folders whose files it shows, the first one on top. They are not written to, and must not change meanwhile. */
+  /**
+   * Folders whose files are shown, the first one on top. They are not written to, and must not change while mounted.
+   */
   readonly lower: readonly string[];
-  /** A folder for its own use, on the same disk as `lower`. */
+  /** A folder for internal use, on the same disk as `lower`. */
   readonly aside: string;
 }
 
 /**
- * Mounts an overlay in a mount namespace of its own, held by a process that ends with this one: nothing is left mounted
- * after a crash. Programs that `runProcess` starts in the folder enter the namespace; this process reads and writes
- * through a link. `null` where the machine does not allow it.
+ * Mounts an overlay in a separate mount namespace, which ends with this process, so that nothing stays mounted after a
+ * crash. Programs that `runProcess` starts in the folder enter the namespace; this process reads and writes through a
+ * link. `null` if the machine does not allow it.
  */
 export async function mountFolder({ path, lower, aside }: MountOptions): Promise<MountedFolder | null> {
   if (process.platform !== "linux" || [aside, path, ...lower].some((each) => /[:,\\\n"]/.test(each))) return null;
@@ -36,7 +38,7 @@ export async function mountFolder({ path, lower, aside }: MountOptions): Promise
   return null;
 }
 
-/** Can folders be mounted on this machine? Found out once, by trying it in an empty folder. */
+/** Whether folders can be mounted on this machine. Tried once, in an empty folder. */
 export async function canMountFolders(empty: string): Promise<boolean> {
   if (kind !== undefined) return kind !== null;
   const [lower, runs] = [join(empty, "lower"), join(empty, "runs")];
@@ -46,17 +48,17 @@ export async function canMountFolders(empty: string): Promise<boolean> {
   return mounted !== null;
 }
 
-/** One way to get a namespace with an overlay in it. */
+/** A way to create a namespace with an overlay in it. */
 interface MountMethod {
   readonly unshare: readonly string[];
   readonly options: string;
-  /** What a program is started with inside, so that it runs as the user that it ran as before. */
+  /** Returns the command that enters the namespace, and restores the user that the program ran as before. */
   inside(holder: number): readonly string[];
 }
 
 const MOUNT_METHODS: readonly MountMethod[] = [
   {
-    // Root keeps every right that it has outside.
+    // Root keeps all its rights.
     unshare: ["--mount"],
     options: "redirect_dir=on",
     inside: (holder) => [`--target=${holder}`, "--mount"],
@@ -78,10 +80,10 @@ const MOUNT_METHODS: readonly MountMethod[] = [
   },
 ];
 
-/** The way that works on this machine; `null`: none does. */
+/** The method that works on this machine; `null`: none. */
 let kind: MountMethod | null | undefined;
 
-/** The folder above is covered, so that the link which this process follows is not there inside. */
+/** Covers the parent folder, so that the link which this process uses is not visible inside. */
 const HOLD = `set -e
 mount -t overlay overlay -o "$1" "$2"
 mount --rbind "$3" "$4"
@@ -126,7 +128,7 @@ async function mountBy(way: MountMethod, { path, lower, aside }: MountOptions): 
     // The kernel makes this folder so that its owner cannot remove it.
     await chmod(join(work, "work"), 0o700).catch(() => undefined);
   };
-  // A namespace that this process cannot look into is of no use.
+  // The namespace is of no use if this process cannot read it.
   const isSeen = await readdir(path).then(
     () => true,
     () => false,
@@ -136,7 +138,7 @@ async function mountBy(way: MountMethod, { path, lower, aside }: MountOptions): 
   return null;
 }
 
-/** The program that leads inside, once everything is mounted; `null` where that failed. */
+/** Resolves to the program that enters the namespace, after everything is mounted; `null` if that failed. */
 function mountedWith(holder: ChildProcess): Promise<string | null> {
   return new Promise((resolve) => {
     holder.once("error", () => resolve(null));
@@ -146,7 +148,7 @@ function mountedWith(holder: ChildProcess): Promise<string | null> {
   });
 }
 
-/** It ends when its input does; until then it keeps nothing waiting. */
+/** Keeps the holder from delaying this process's exit. It ends when its input is closed. */
 function letGo(holder: ChildProcess): void {
   holder.unref();
   for (const stream of [holder.stdin, holder.stdout]) (stream as unknown as { unref?(): void } | null)?.unref?.();
@@ -162,7 +164,7 @@ async function end(holder: ChildProcess): Promise<void> {
   });
 }
 
-/** The folders that are mounted now, each with the program that leads into its namespace. */
+/** The mounted folders, each with the command that enters its namespace. */
 const entrances = new Map<string, readonly [string, ...string[]]>();
 
 function addEntrance(path: string, entrance: readonly [string, ...string[]]): () => void {
@@ -170,7 +172,7 @@ function addEntrance(path: string, entrance: readonly [string, ...string[]]): ()
   return () => void entrances.delete(path);
 }
 
-/** What a program that works in this folder has to be started with; `null` for an ordinary folder. */
+/** Returns the command that a program in this folder must be started with; `null` for an ordinary folder. */
 export function entranceTo(cwd: string): readonly [string, ...string[]] | null {
   for (const [path, [program, ...args]] of entrances)
     if (cwd === path || cwd.startsWith(`${path}${sep}`))
@@ -178,43 +180,43 @@ export function entranceTo(cwd: string): readonly [string, ...string[]] | null {
   return null;
 }
 
-/** The folders that programs in a sandbox find at another path now: the user's own, where their tools look for files. */
+/** Folders that sandboxed programs see at another path: the user's own, where their tools look for files. */
 const shown = new Map<string, string>();
 
 export interface ShownFolder {
   readonly folder: string;
-  /** Where programs in a sandbox find it. */
+  /** The path at which sandboxed programs see the folder. */
   readonly at: string;
 }
 
-/** From now on, and until the function that is returned is called, programs in a sandbox find the folder there. */
+/** Shows a folder to sandboxed programs at another path, until the returned function is called. */
 export function showFolder({ folder, at }: ShownFolder): () => void {
   shown.set(folder, at);
   return () => void shown.delete(folder);
 }
 
-/** The folder around a path that is shown elsewhere; `null`: programs find the path where it is. */
+/** Returns the shown folder that contains a path; `null`: programs see the path where it is. */
 export function shownFolderAround(path: string): ShownFolder | null {
   for (const [folder, at] of shown) if (`${path}${sep}`.startsWith(`${folder}${sep}`)) return { folder, at };
   return null;
 }
 
-/** The path by which programs in a sandbox know this one. */
+/** Returns the path by which sandboxed programs see a file. */
 export function pathInside(path: string): string {
   const around = shownFolderAround(path);
   return around === null ? path : `${around.at}${path.slice(around.folder.length)}`;
 }
 
-/** What a program in a sandbox is told about the folder: a text with the path that it finds there. */
+/** Replaces the folder's path in a text for a sandboxed program by the path that the program sees. */
 export const textInside = (text: string, { folder, at }: ShownFolder): string => renamePath(text, folder, at);
 
-/** What a program that ran in `path` says, with the paths that this process knows. */
+/** Replaces paths in the output of a program that ran in `path` by the real ones. */
 export function textOutside(text: string, path: string): string {
   const around = shownFolderAround(path);
   return around === null ? text : renamePath(text, around.at, around.folder);
 }
 
-/** Another path that only begins alike stays. */
+/** Replaces a path, but not a longer one that begins with the same characters. */
 const renamePath = (text: string, from: string, to: string): string =>
   text.includes(from) ? text.replace(pattern(from), () => to) : text;
 

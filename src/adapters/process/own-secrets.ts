@@ -10,21 +10,21 @@ import {
 import { secretVariables } from "../../parse/secrets/secret-literals.ts";
 
 /*
- * The secrets that this process holds. They are the process's own and not a project's: whatever leaves it, to a disk,
- * a terminal or a network, passes the same redactor, so no border has to be handed one.
+ * The secrets that this process holds. They belong to the process and not to a project: everything that it writes to a
+ * disk, a terminal or a network is redacted with them, so the redactor need not be passed around.
  */
 
-/** Takes out what is certainly a secret: values that this process holds, and what has the shape of a token or a key. */
+/** Redacts what is certainly a secret: values that this process holds, and texts in the form of a token or key. */
 export interface OwnRedactor {
   text(text: string): string;
-  /** A value that agents or tools wrote: every text in it. */
+  /** Redacts every text in a value that agents or tools wrote. */
   texts<T>(value: T): T;
-  /** An event, or what was made of events: without its ids, paths and words of a list. */
+  /** Redacts an event, or data made of events, except ids, paths and enumerated values. */
   fields<T>(value: T): T;
-  /** A JSON text, by its values; one that is no JSON, as text. */
+  /** Redacts the values in a JSON text; other text is redacted as a whole. */
   json(text: string): string;
   mayHold(text: string): boolean;
-  /** Everything that is redacted beside known shapes. */
+  /** All rules besides the known forms. */
   readonly rules: SecretRules;
 }
 
@@ -46,7 +46,7 @@ export function ownRedactor(): OwnRedactor {
   }));
 }
 
-/** From now on these are redacted too: values that a project lists, and patterns of its config. */
+/** Adds secrets to redact: values that a project lists, and patterns of its config. */
 export function learnSecrets(values: readonly string[], listed: readonly RegExp[] = []): void {
   const known = literals.size + patterns.size;
   for (const value of values) literals.add(value);
@@ -54,9 +54,9 @@ export function learnSecrets(values: readonly string[], listed: readonly RegExp[
   if (literals.size + patterns.size > known) redactor = null;
 }
 
-/** The values of variables whose names say that they are secrets. */
+/** Adds the values of variables whose names say that they are secrets. */
 export function learnVariables(env: Variables): void {
-  // The path of a key file is no secret, and is in many messages.
+  // The path of a key file is no secret, and appears in many messages.
   learnSecrets(secretVariables(env).filter((value) => !(isAbsolute(value) && existsSync(value))));
 }
 
@@ -82,8 +82,8 @@ function createOwnRedactor(rules: SecretRules): OwnRedactor {
 }
 
 /**
- * Redacts what is streamed by lines. A private key is recognized by its first line, so the lines after it go too, up
- * to its end; a stream that begins one and does not end it is shown again after the longest key.
+ * Redacts a stream of lines. A private key is recognized by its first line, so the following lines are redacted too, up
+ * to the key's end, or up to the length of the longest key if there is no end.
  */
 export function createLineRedactor(): (line: string) => string {
   let keyLines = 0;
@@ -102,5 +102,5 @@ export function createLineRedactor(): (line: string) => string {
 const BEGIN_OF_KEY = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
 const END_OF_KEY = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
 const KEY_MARK = "[redacted:private-key]";
-/** An RSA key of 16,384 bits has about 200. */
+/** An RSA key of 16,384 bits has about 200 lines. */
 const MOST_KEY_LINES = 400;

@@ -13,25 +13,27 @@ import { join } from "node:path";
 import { isSecretName } from "../../parse/secrets/secret-literals.ts";
 import type { Environment } from "./environment.ts";
 
-/** What becomes of one path of the user's HOME. */
+/** How one path of the user's HOME is provided. */
 interface HomeEntry {
   readonly path: string;
-  /** Settings are copied, and so stay as they are now. Toolchains, caches and the user's own folders are linked. */
+  /**
+   * Settings are copied, so that they stay as they are now. Toolchains, caches and the user's own folders are linked.
+   */
   readonly kind: "folder" | "copy" | "link";
-  /** Of a copy: size and times of the file. */
+  /** For a copy: size and times of the original file. */
   readonly stamp: string;
 }
 
 export interface HomePlan {
   readonly home: string;
   readonly entries: readonly HomeEntry[];
-  /** Secrets that are not there. */
+  /** Secrets that are left out. */
   readonly leftOut: readonly string[];
 }
 
 /**
- * Decides by general rules what a HOME for checks is made of: small files at the top and in dot-folders are settings;
- * what is large, deep or a folder of folders is a toolchain or a cache. `withSecrets` is for set-up, which logs in.
+ * Plans a HOME for checks by general rules: small files at the top and in dot-folders are settings; a folder that is
+ * large, deep or holds folders is a toolchain or a cache. `withSecrets` is for setup commands, which log in.
  */
 export function planHome(home: string, { withSecrets }: { readonly withSecrets: boolean }): HomePlan {
   const entries: HomeEntry[] = [];
@@ -56,10 +58,10 @@ export function planHome(home: string, { withSecrets }: { readonly withSecrets: 
   return { home, entries, leftOut };
 }
 
-/** Remand's own: nothing that it starts has business there. */
+/** Remand's own folders: no program that it starts needs them. */
 const OWN: ReadonlySet<string> = new Set([".config/remand", ".local/state/remand"]);
 
-/** Logins. A file whose name says so is one too. */
+/** Logins. A file is also one if its name says so. */
 const SECRETS: ReadonlySet<string> = new Set([
   ".ssh",
   ".gnupg",
@@ -89,9 +91,9 @@ const MOST_BYTES = 256_000;
 
 const fileKind = (stat: Stats): HomeEntry["kind"] => (stat.isFile() && stat.size <= MOST_BYTES ? "copy" : "link");
 
-/** Folders that programs put their settings in, as `.config` of the XDG rules and its like on macOS. */
+/** Folders in which programs keep their settings: `.config` of XDG, and its equivalent on macOS. */
 const SETTINGS = [".config", "Library/Application Support"];
-/** Where Python finds packages of the user, and files that it runs at its start. */
+/** Where Python finds the user's packages, and files that it runs at startup. */
 const USER_SITE = /^\.local\/lib(?:\/python[\d.]+(?:\/site-packages)?)?$/;
 const CACHES = /^(?:\.?caches?|_cacache|registry|repository|\.git)$/i;
 
@@ -112,7 +114,7 @@ function folderKind(home: string, path: string): HomeEntry["kind"] {
 
 const MOST_IN_FOLDER = 500;
 
-/** The version of earlier settings, for a HOME that is made again while work is under way. */
+/** An earlier copy of the settings, for a HOME that is made again while work is under way. */
 export interface EarlierHome {
   readonly folder: string;
   /** The stamps of the user's files when the last engine ended. */
@@ -120,8 +122,8 @@ export interface EarlierHome {
 }
 
 /**
- * Makes a HOME in a new folder. A file that is as the last engine left it keeps its earlier version, because an agent
- * may have changed it before; one that was changed since was changed by a person.
+ * Makes a HOME in a new folder. A file that is unchanged since the last engine ended keeps its earlier copy, because an
+ * agent may have changed it before. A file that changed since then was changed by a person.
  */
 export async function makeHome(
   { home, entries }: HomePlan,
@@ -148,14 +150,14 @@ async function copySettings(from: string, to: string, path: string, withSecrets:
   await writeFile(to, edit(await readFile(from, "utf8")), { mode: 0o600 });
 }
 
-/** Settings that hold logins beside others. */
+/** Settings that contain logins among other things. */
 const WITHOUT_LOGINS: Readonly<Record<string, (text: string) => string>> = {
   ".npmrc": (text) => text.replaceAll(/^.*(?:_auth|_authToken|_password|username)\s*=.*$/gm, ""),
   ".yarnrc.yml": (text) => text.replaceAll(/^\s*npm(?:AuthToken|AuthIdent)\s*:.*$/gm, ""),
   ".docker/config.json": withoutDockerLogins,
 };
 
-/** Those files of a HOME that hold logins, by their path, with the text that is left without them. */
+/** Returns the files of a HOME that contain logins, with their text without the logins. */
 export function withoutLogins(home: string, read: (path: string) => string | null): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const [name, edit] of Object.entries(WITHOUT_LOGINS)) {
@@ -170,12 +172,12 @@ function withoutDockerLogins(text: string): string {
     const { auths: _1, credsStore: _2, credHelpers: _3, ...rest } = JSON.parse(text) as Record<string, unknown>;
     return JSON.stringify(rest);
   } catch {
-    // What is not understood may hold a login.
+    // A text that cannot be parsed may contain a login.
     return "{}";
   }
 }
 
-/** A HOME for one checkout, with the files of another: what is written there reaches no other check. */
+/** Makes a HOME for one checkout from another one, so that what is written there reaches no other check. */
 export async function copyHome(from: string, target: string): Promise<void> {
   await mkdir(target, { recursive: true, mode: 0o700 });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
@@ -187,8 +189,8 @@ export async function copyHome(from: string, target: string): Promise<void> {
 }
 
 /**
- * The variables with another HOME: those that name one of its settings lead to the copy. What is linked keeps its own
- * path, because build caches are keyed by it.
+ * Returns an environment with another HOME. Variables that name a copied setting lead to the copy. Linked paths stay,
+ * because build caches depend on them.
  */
 export function withHome(env: Environment, real: string, home: string): Environment {
   const moveIntoHome = (name: string, value: string): string => {
@@ -201,7 +203,7 @@ export function withHome(env: Environment, real: string, home: string): Environm
   return { ...goPath(env, real, home), ...led, HOME: home };
 }
 
-/** Go takes its modules from a folder in HOME, unless it is told. Their path is part of what it has compiled before. */
+/** Keeps Go's module folder, which is in HOME by default: its path is part of Go's compiled output. */
 function goPath(env: Environment, real: string, home: string): Environment {
   if ("GOPATH" in env || statOf(join(real, "go")) === null) return {};
   const isSet = GO_SETTINGS.some((file) => /^GOPATH=/m.test(textOf(join(home, file))));
@@ -214,7 +216,7 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    // Not there.
+    // Missing.
     return "";
   }
 }
@@ -228,7 +230,7 @@ function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // A folder that may not be read has nothing for checks.
+    // An unreadable folder has nothing for checks.
     return [];
   }
 }
@@ -237,7 +239,7 @@ function statOf(path: string): Stats | null {
   try {
     return statSync(path);
   } catch {
-    // A link that leads nowhere.
+    // A broken link.
     return null;
   }
 }

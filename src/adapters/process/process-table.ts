@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** A process of this machine. The start time tells it from a later one that was given the same number. */
+/** A process of this machine. The start time distinguishes it from a later one with the same id. */
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
@@ -12,12 +12,12 @@ export interface ProcessEntry {
   readonly terminal: number;
 }
 
-/** How many processes are read before others get a turn: a machine with thousands must not make the engine stutter. */
+/** How many processes are read before other work gets a turn, because a machine may have thousands. */
 const BATCH = 200;
 
 /**
- * Every process that runs, or `null` where the system has no /proc (anything but Linux). There only the process group
- * can be ended, so a program that makes a session of its own escapes.
+ * Returns all running processes; `null` on systems without /proc (all but Linux). There only the process group can be
+ * ended, so a program that creates its own session escapes.
  */
 export async function processTable(): Promise<readonly ProcessEntry[] | null> {
   const names = readOr(() => readdirSync("/proc"), null);
@@ -33,11 +33,11 @@ export async function processTable(): Promise<readonly ProcessEntry[] | null> {
   return entries;
 }
 
-/** `null` for a process that is gone, and for one that is dead and only waits to be collected by its parent. */
+/** Returns a process; `null` if it is gone, or dead and not yet collected by its parent. */
 export function processEntry(pid: number): ProcessEntry | null {
   const stat = readOr(() => readFileSync(`/proc/${pid}/stat`, "latin1"), null);
   if (stat === null) return null;
-  // The name stands in brackets and may itself hold brackets and spaces.
+  // The name is in parentheses, and may contain parentheses and spaces.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, parent, group, session, terminal] = fields;
   if (state === undefined || state === "Z" || state === "X") return null;
@@ -55,7 +55,7 @@ export function isAlive(entry: Pick<ProcessEntry, "pid" | "startTicks">): boolea
   return processEntry(entry.pid)?.startTicks === entry.startTicks;
 }
 
-/** A variable of the environment a process was started with; `null` where there is none or it is not ours to read. */
+/** Returns a variable of a process's initial environment; `null` if it is missing or may not be read. */
 export function variableOf(pid: number, name: string): string | null {
   const environ = readOr(() => readFileSync(`/proc/${pid}/environ`), null);
   if (environ === null) return null;
@@ -76,7 +76,7 @@ export function commandLineOf(pid: number): string {
     .trim();
 }
 
-/** A process may end between two reads, or belong to another user: that is an answer, not an error. */
+/** Returns a fallback if reading fails: a process may end between two reads, or belong to another user. */
 export function readOr<T, E>(read: () => T, otherwise: E): T | E {
   try {
     return read();

@@ -17,37 +17,41 @@ import { readOr } from "./process-table.ts";
 import type { LaunchEnd } from "./run-process.ts";
 import type { Collector, OutputStream } from "./capture.ts";
 
-/** A process of this machine that cannot be taken for a later one with the same number. */
+/** Identifies a process, so that a later one with the same id is not taken for it. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startedAt: number;
   readonly boot: string;
 }
 
-/** What the engine notes before it asks a supervisor to start a program. The environment is not part of it. */
+/** What the engine records before it asks a supervisor to start a program. The environment is left out. */
 export interface RunRequest {
-  /** Carried by every process of the run. */
+  /** Set in the environment of every process of the run. */
   readonly cookie: string;
   readonly supervisor: ProcessIdentity & { readonly cookie: string };
   /** In milliseconds since 1970. */
   readonly startedAt: number;
-  /** The supervisor ends it by then, in milliseconds since 1970; `null`: no limit. */
+  /** The supervisor ends the program by this time, in milliseconds since 1970; `null`: no limit. */
   readonly endsAt: number | null;
-  /** What its sandbox is made of, to be removed after its end. */
+  /** The folder of its sandbox, to be removed after its end. */
   readonly cellFolder: string | null;
 }
 
-/** Written last, when nothing of the run is left. `not-started`: the engine died before it could ask for it. */
+/**
+ * Written last, when no process of the run is left. `not-started`: the engine died before it could send the request.
+ */
 export type RunStatus = (LaunchEnd & { readonly lostBytes: number }) | { readonly status: "not-started" };
 
-/** How a run is to be ended: as by a timeout, or with SIGKILL at once. */
+/** How to end a run: like a timeout does, or with SIGKILL at once. */
 export type CancelRequest = "politely" | "now";
 
 export const readRequest = (folder: string): RunRequest | null =>
   readNote(join(folder, "request.json")) as RunRequest | null;
 export const readStatus = (folder: string): RunStatus | null =>
   readNote(join(folder, "status.json")) as RunStatus | null;
-/** An agent may delete the files of its own run, all or some: no engine waits for its result any more. */
+/**
+ * Whether the request still exists. An agent may delete the files of its own run; then no engine waits for the result.
+ */
 export const isAskedFor = (folder: string): boolean => readRequest(folder) !== null;
 export const hasStarted = (folder: string): boolean => readNote(join(folder, "started.json")) !== null;
 
@@ -65,10 +69,10 @@ export const cancelRequest = (folder: string): CancelRequest | null =>
 export const writeInput = (folder: string, text: string): void => writeFileSync(join(folder, "stdin"), text, PRIVATE);
 export const readInput = (folder: string): string => readFileSync(join(folder, "stdin"), "utf8");
 
-/** Nothing but the user who runs Remand may read what agents are told and say. */
+/** Only the user who runs Remand may read what agents receive and print. */
 const PRIVATE = { mode: 0o600 };
 
-/** A note is there whole or not at all. A lasting one is there after a power failure too. */
+/** Writes a note atomically. A lasting note also survives a power failure. */
 export function writeNote(path: string, note: object, { lasting = false } = {}): void {
   const fresh = `${path}.new`;
   const file = openSync(fresh, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
@@ -91,19 +95,19 @@ function syncFolder(path: string): void {
   }
 }
 
-/** `null` where there is none. One that a full disk cut off is none either. */
+/** Reads a note; `null` if it is missing, or was cut off by a full disk. */
 export function readNote(path: string): object | null {
   const text = readOr(() => readFileSync(path, "utf8"), null);
   return text === null ? null : readOr(() => JSON.parse(text) as object, null);
 }
 
-/** The output is kept in files of this size: the first, and the last two of all others. */
+/** Output is kept in files of this size: the first one, and the last two of the others. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
 
 const STREAMS: readonly OutputStream[] = ["stdout", "stderr"];
 const HEADER_BYTES = 5;
 
-/** Keeps what a program prints, in the order in which it came, in at most three files; the middle of more is dropped. */
+/** Records a program's output in order, in at most three files; more is dropped from the middle. */
 export interface OutputWriter extends Pick<Collector, "push"> {
   lostBytes(): number;
   close(): void;
@@ -142,7 +146,8 @@ export function createOutputWriter(folder: string, segmentBytes = SEGMENT_BYTES)
         writevSync(file, [header, bytes]);
         written += bytes.length;
       } catch (error) {
-        // The disk is full: the agent goes on, and what it says meanwhile is lost. Half a record ends its file.
+        // The disk is full: the agent continues, and its output is lost meanwhile. Start a new file after a partial
+        // record.
         if (!isFull(error) && isAskedFor(folder)) throw error;
         lost += bytes.length;
         if (written > 0) rotate();
@@ -159,11 +164,11 @@ export function createOutputWriter(folder: string, segmentBytes = SEGMENT_BYTES)
 export const isFull = (error: unknown): boolean =>
   error instanceof Error && "code" in error && ["ENOSPC", "EDQUOT", "EFBIG"].includes(String(error.code));
 
-/** Hands what a writer keeps to a collector, from the beginning, as far as it goes. */
+/** Passes recorded output to a collector, from the beginning, as far as it goes. */
 export interface OutputReader {
   /** Reads what is new. */
   read(): Promise<void>;
-  /** Were there parts that had been dropped before they could be read? */
+  /** Whether parts were dropped before they were read. */
   hasGaps(): boolean;
   close(): void;
 }
@@ -180,7 +185,7 @@ export function createOutputReader(folder: string, sink: Pick<Collector, "push">
     sink.push("stdout", Buffer.from(GAP));
   }
 
-  /** A file stays open while it is read, so that the writer may remove it meanwhile. */
+  /** Keeps the file open while reading, so that the writer may remove it. */
   function openNext(): boolean {
     const next = segmentsIn(folder).find((each) => each >= index);
     if (next === undefined) return false;
@@ -206,7 +211,7 @@ export function createOutputReader(folder: string, sink: Pick<Collector, "push">
     async read() {
       while (file !== null || openNext()) {
         await readToEnd(file!);
-        // Only what is in a file when the next one has been begun is all of it.
+        // A file is complete only after the next one was started.
         if (!segmentsIn(folder).some((each) => each > index)) return;
         await readToEnd(file!);
         if (records.dropRest()) markGap();
@@ -219,7 +224,7 @@ export function createOutputReader(folder: string, sink: Pick<Collector, "push">
   };
 }
 
-/** Puts records together that arrive in pieces. */
+/** Joins records that arrive in pieces. */
 function createRecordReader(sink: Pick<Collector, "push">): { push(bytes: Buffer): void; dropRest(): boolean } {
   let rest: Buffer = Buffer.alloc(0);
   return {
@@ -234,7 +239,7 @@ function createRecordReader(sink: Pick<Collector, "push">): { push(bytes: Buffer
       }
       rest = rest.subarray(at);
     },
-    /** Says whether there was half a record. */
+    /** Drops a partial record. Returns whether there was one. */
     dropRest() {
       const isHalf = rest.length > 0;
       rest = Buffer.alloc(0);

@@ -6,25 +6,25 @@ import { type Launch, type ProgramSpec, type StartFailure, openLaunch, startLaun
 import { type ProcessFamily, createFamily, endFamily, leavesWithin, signalGroup } from "./leftovers.ts";
 
 export interface ProcessSpec extends ProgramSpec {
-  /** All of its input, or a function that writes to it line by line for as long as it runs. */
+  /** The whole input, or a function that writes to it while the program runs. */
   readonly stdin?: string | ((input: ProcessInput) => void);
   /** May be `Infinity`. */
   readonly timeoutMs: number;
-  /** For each stream, and for both together: beginning and end are kept and the cut is stated. */
+  /** The limit per stream, and for both together. Longer output keeps its beginning and end, with a note. */
   readonly maxOutputBytes?: number;
-  /** From the first signal to SIGKILL. By default a twelfth of the timeout, five seconds at most. */
+  /** The time from the first signal to SIGKILL; default: a twelfth of the timeout, at most five seconds. */
   readonly graceMs?: number;
-  /** Names this run, so that what it left can be found after a crash. */
+  /** Identifies the run's processes, so that leftovers can be found after a crash. */
   readonly cookie?: string;
   /**
-   * What happens to processes that outlive the program when it ends by itself. They are ended, unless it was meant
-   * to start a service, or is known to leave no process (not looking for them is quicker).
+   * What happens to processes that outlive a program which exits by itself; default: see `survivorsOf`. `spare`: the
+   * program starts a service, or is known to leave no process (skipping the search is quicker).
    */
   readonly survivors?: "end" | "spare";
 }
 
 export interface ProcessInput {
-  /** Into nothing, once the program has closed its input. */
+  /** Ignored after the program has closed its input. */
   write(text: string): void;
   end(): void;
 }
@@ -36,38 +36,38 @@ export interface ProcessControl {
 
 export interface ProcessResult {
   readonly status: "exited" | "timeout" | "cancelled" | "failed-to-start";
-  /** `null` when a signal ended it, or when it never started. */
+  /** `null` if a signal ended it, or it never started. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   /** Why it did not start. */
   readonly failure: StartFailure | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Both streams, in the order in which their lines came. */
+  /** Both streams, in the order of their lines. */
   readonly output: string;
   readonly truncated: boolean;
-  /** How many processes outlived the program and had to be ended. */
+  /** How many processes outlived the program and were ended. */
   readonly survivorsEnded: number;
   readonly durationMs: number;
 }
 
 export const DEFAULT_MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
 const LADDER = ["SIGINT", "SIGTERM", "SIGKILL"] as const;
-/** A process at the end of a pipe may still have to write its last lines when the program that fed it is gone. */
+/** After the program's end, a process at the end of its pipe may still have to write its last lines. */
 const LINGER_MS = 150;
 const SURVIVOR_GRACE_MS = 300;
 /** A surviving process may hold the output open for at most this long after the program's end. */
 const PIPES_AFTER_EXIT_MS = 900;
-/** After the last signal every known process is dead: the output that still comes is what the kernel holds. */
+/** After the last signal every known process is dead: only output in kernel buffers is left. */
 const PIPES_AFTER_LADDER_MS = 100;
-/** A process that the kernel cannot end now (a dead network disk) is not waited for. */
+/** How long to wait for a process that the kernel cannot end now (a dead network disk). */
 const EXIT_AFTER_LADDER_MS = 500;
 
-/** The groups of the programs that run now, by the number of their first process. */
+/** The process groups of running programs. */
 const groups = new Set<number>();
 const hurry = new AbortController();
 
-/** From now on a program that is being ended is killed, with all that it started, instead of being asked to end first. */
+/** Makes programs that are being ended, now or later, get SIGKILL at once, with everything they started. */
 export function endAtOnce(): void {
   hurry.abort();
 }
@@ -75,25 +75,25 @@ export function endAtOnce(): void {
 /** Aborted by `endAtOnce`. */
 export const hurrySignal: AbortSignal = hurry.signal;
 
-/** How the programs are killed that this process did not start itself. */
+/** Functions that kill programs which another process started. */
 const killers = new Set<() => void>();
 
-/** Has `kill` called by `killGroups`, until the function that is returned is called. */
+/** Registers `kill` for `killGroups`, until the returned function is called. */
 export function onKillGroups(kill: () => void): () => void {
   killers.add(kill);
   return () => void killers.delete(kill);
 }
 
-/** Kills every program that runs, without waiting: for the last moment before this process exits. */
+/** Kills every running program without waiting, right before this process exits. */
 export function killGroups(): void {
   for (const group of groups) signalGroup(group, "SIGKILL");
   for (const kill of killers) kill();
 }
 
 /**
- * Runs a program to its end, and resolves for every outcome. It runs in a session and group of its own. On timeout or
- * abort all processes it started are ended, also those that left its group; so are processes that outlive it. No
- * process can make this wait: not by ignoring signals, nor by holding the output open, nor by not reading the input.
+ * Runs a program to its end, in its own session and process group, and resolves for every outcome. On timeout or abort,
+ * all processes it started are ended, even those that left its group; so are processes that outlive it. No process can
+ * make this wait: not by ignoring signals, holding the output open, or not reading the input.
  */
 export async function runProcess(spec: ProcessSpec, control: ProcessControl = {}): Promise<ProcessResult> {
   const collector = createCollector(spec.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES, control.onLine);
@@ -115,14 +115,14 @@ export async function runProcess(spec: ProcessSpec, control: ProcessControl = {}
   return { ...collector.finish(), ...ended };
 }
 
-/** Nothing outlives a sandbox with processes of its own. */
+/** A sandbox with its own process table leaves no survivors. */
 export function survivorsOf({ survivors, sandbox }: ProcessSpec): "end" | "spare" {
   return survivors ?? (sandbox?.level.held.includes("processes") === true ? "spare" : "end");
 }
 
 export const NOTHING_RAN = { exitCode: null, signal: null, failure: null, survivorsEnded: 0 } as const;
 
-/** A program to start, and when it ends. */
+/** A program to start, and its limits. */
 export interface LaunchSpec extends Pick<ProcessSpec, "stdin" | "timeoutMs" | "graceMs" | "survivors"> {
   readonly launch: Launch;
   readonly cookie: string;
@@ -133,7 +133,7 @@ interface LaunchControl {
   onStart?(pid: number): void;
 }
 
-/** How it ended, without what it printed: that goes to the sink as it comes. */
+/** How the program ended, without its output, which goes to the sink as it comes. */
 export type LaunchEnd = Omit<ProcessResult, "stdout" | "stderr" | "output" | "truncated">;
 
 export async function runLaunch(
@@ -170,14 +170,14 @@ export async function runLaunch(
 
 interface ChildEnd {
   readonly exit: Promise<void>;
-  /** The program is gone and both pipes are read to their ends. */
+  /** Resolves when the program is gone and both pipes are read to their ends. */
   readonly close: Promise<void>;
 }
 
 function watch(child: ChildProcess, sink: Pick<Collector, "push">): ChildEnd {
   for (const stream of ["stdout", "stderr"] as const) {
     child[stream]?.on("data", (bytes: Buffer) => sink.push(stream, bytes));
-    // A pipe that breaks has nothing more to say; the exit code tells the rest.
+    // After a broken pipe there is nothing to read; the exit code tells the rest.
     child[stream]?.on("error", () => {});
   }
   return {
@@ -188,7 +188,7 @@ function watch(child: ChildProcess, sink: Pick<Collector, "push">): ChildEnd {
 
 function feed({ stdin: pipe }: ChildProcess, stdin: ProcessSpec["stdin"]): void {
   if (pipe === null || stdin === undefined) return;
-  // A program need not read its input: that it closed the pipe is its own affair.
+  // A program need not read its input, so a closed pipe is no error.
   pipe.on("error", () => {});
   if (typeof stdin === "string") pipe.end(stdin);
   else stdin({ write: (text) => void (pipe.writable && pipe.write(text)), end: () => void pipe.end() });
@@ -221,7 +221,7 @@ async function climbLadder(spec: LaunchSpec, family: ProcessFamily, ended: Child
 async function within(ms: number, event: Promise<void>): Promise<void> {
   const over = new AbortController();
   const timer = pause(ms, undefined, { signal: over.signal }).then(
-    // When we were busy for longer than that, bytes may wait to be read: they get their turn before the pipe is closed.
+    // If this process was busy for longer than that, bytes may be waiting: read them before the pipe is closed.
     () => nextTurn().then(() => nextTurn()),
     () => {},
   );
@@ -229,7 +229,10 @@ async function within(ms: number, event: Promise<void>): Promise<void> {
   over.abort();
 }
 
-/** A process that still holds the other end writes into a closed pipe, and our own process is free to exit. */
+/**
+ * Closes the pipes, so that this process can exit. A process that still holds the other end gets an error when it
+ * writes.
+ */
 function closePipes(child: ChildProcess): void {
   child.stdin?.destroy();
   child.stdout?.destroy();
@@ -237,7 +240,7 @@ function closePipes(child: ChildProcess): void {
   child.unref();
 }
 
-/** What ends a run from outside: its timeout or the caller's abort. The first one counts. */
+/** What ends a run from outside: its timeout or the caller's abort, whichever comes first. */
 export interface Deadline {
   readonly reached: Promise<"timeout" | "cancelled">;
   clear(): void;
@@ -257,7 +260,7 @@ function createDeadline(timeoutMs: number, signal: AbortSignal | undefined): Dea
     wait(Math.max(0, timeoutMs));
     onAbort = () => resolve("cancelled");
     signal?.addEventListener("abort", onAbort, { once: true });
-    // It may have been given between the look before the start and now.
+    // The signal may have been aborted between the check before the start and now.
     if (signal?.aborted) onAbort();
   });
   return {

@@ -38,7 +38,7 @@ export async function identityOf(pid: number): Promise<ProcessIdentity> {
   return { pid, startedAt: process?.startedAt ?? 0, boot: bootId() };
 }
 
-/** Does this very process still run? Its number may have been given to another one, or the machine restarted. */
+/** Whether exactly this process still runs. Its id may have been reused, or the machine restarted. */
 export async function isRunning({ pid, startedAt, boot }: ProcessIdentity): Promise<boolean> {
   if (boot !== bootId()) return false;
   const [process] = await ancestry(pid);
@@ -46,12 +46,12 @@ export async function isRunning({ pid, startedAt, boot }: ProcessIdentity): Prom
 }
 
 /**
- * What is known of a run that an earlier engine asked for. `lost`: its supervisor is gone and left no status, so its
- * result will never be known. `none`: it never began, or was ended on purpose.
+ * The state of a run that an earlier engine requested. `lost`: its supervisor is gone and left no status, so its result
+ * will never be known. `none`: it never started, or was cancelled.
  */
 export type RunState = "finished" | "running" | "lost" | "none";
 
-/** A run that is being started is waited for. */
+/** Returns a run's state. Waits for a run that is being started. */
 export async function stateOfRun(folder: string): Promise<RunState> {
   const request = readRequest(folder);
   if (request === null) return "none";
@@ -67,12 +67,12 @@ export async function stateOfRun(folder: string): Promise<RunState> {
 
 const START_POLL_MS = 10;
 
-/** Tells the supervisor of a run, if it can be reached, that there is something to look at. */
+/** Tells a run's supervisor, if it can be reached, that a request was written. */
 export type Notify = () => void;
 
 /**
- * Follows a run to its end, from its first line, whichever engine asked for it. The result and the lines are those that
- * `runProcess` would give. A run whose supervisor died is ended, and its result is that of a program that was killed.
+ * Follows a run to its end, from its first line, whichever engine requested it. Gives the same result and lines as
+ * `runProcess`. A run whose supervisor died is ended, with the result of a killed program.
  */
 export async function followRun(
   folder: string,
@@ -115,7 +115,7 @@ async function untilEnded(
       lookedAt = performance.now();
       const isOverdue = request.endsAt !== null && Date.now() > request.endsAt + OVERDUE_MS;
       if (isOverdue) await killLeftovers(request.supervisor.cookie);
-      // Where its files were deleted, no status will be written.
+      // If its files were deleted, no status will be written.
       const isLost = isOverdue || !isAskedFor(folder) || !(await isRunning(request.supervisor));
       if (isLost) return readEnd(folder, request);
     }
@@ -123,7 +123,7 @@ async function untilEnded(
   }
 }
 
-/** The supervisor is gone. It may have written the status as the last thing it did. */
+/** Returns the end of a run whose supervisor is gone. The supervisor may have written the status just before. */
 async function readEnd(folder: string, request: RunRequest): Promise<Ended> {
   const status = readStatus(folder);
   if (status !== null && status.status !== "not-started") return status;
@@ -141,12 +141,14 @@ const killed = ({ startedAt }: RunRequest): Ended => ({
   lostBytes: 0,
 });
 
-/** How often we look whether the supervisor still runs. */
+/** How often to check whether the supervisor still runs. */
 const LIVENESS_MS = 1000;
-/** A supervisor that has not ended its program so long after the deadline is stuck. */
+/** A supervisor that has not ended its program this long after the deadline is stuck. */
 const OVERDUE_MS = 60_000;
 
-/** The request is on disk before anything else, so that it holds even if this process dies right after. */
+/**
+ * Passes a cancellation on. It is written to disk first, so that it takes effect even if this process dies right after.
+ */
 function passOnCancel(folder: string, signal: AbortSignal | undefined, notify: Notify): () => void {
   const cancel = (): void => {
     requestCancel(folder, hurrySignal.aborted ? "now" : "politely");
@@ -164,7 +166,7 @@ function passOnCancel(folder: string, signal: AbortSignal | undefined, notify: N
   };
 }
 
-/** Not every system says at once, or at all, that a file grew. */
+/** Not every system reports promptly, or at all, that a file grew. */
 const POLL_MS = 100;
 
 function watchFolder(folder: string): { next(): Promise<void>; close(): void } {
@@ -188,7 +190,7 @@ function watchFolder(folder: string): { next(): Promise<void>; close(): void } {
   };
 }
 
-/** `null` where the system has no more watchers to give: looking now and then will do. */
+/** Watches a folder; `null` if the system has no more watchers: polling is enough. */
 function watcherOf(folder: string, change: () => void): FSWatcher | null {
   try {
     const watcher = watch(folder, change);
@@ -200,16 +202,16 @@ function watcherOf(folder: string, change: () => void): FSWatcher | null {
 }
 
 export interface SupervisorOptions {
-  /** Holds the runs. Nothing else is kept there. */
+  /** The folder of the runs, and of nothing else. */
   readonly folder: string;
-  /** The cookie of what the engine starts. */
+  /** The cookie of the engine's processes. */
   readonly cookie: string | undefined;
   readonly program: string;
 }
 
-/** The supervisor of this process's agents, as the engine sees it. */
+/** The supervisor of this process's agents, from the engine's side. */
 export interface Supervisor {
-  /** Has it start a program. Resolves when it was asked to, which a crash of this process cannot take back. */
+  /** Asks the supervisor to start a program. Resolves when the request is recorded, even if this process crashes. */
   start(path: string, spec: ProcessSpec): Promise<RunRequest>;
   notify(): void;
 }
@@ -219,13 +221,13 @@ interface RunningSupervisor {
   readonly about: RunRequest["supervisor"];
 }
 
-/** One supervisor for all agents of this process, started with the first of them. */
+/** Creates one supervisor for all agents of this process, started with the first of them. */
 export function createSupervisor({ folder, cookie: engineCookie, program }: SupervisorOptions): Supervisor {
   let current: Promise<RunningSupervisor> | null = null;
 
   async function begin(): Promise<RunningSupervisor> {
     const cookie = `supervisor-${randomBytes(8).toString("hex")}`;
-    // Programs that it starts can read the environment it was started with, so there is nothing in it.
+    // Keep its environment empty: programs that it starts can read it.
     const env = { PATH: process.env["PATH"] ?? "", [COOKIE_VARIABLE]: cookieValue(engineCookie, cookie) };
     const child = spawn(process.execPath, [program, folder], {
       cwd: "/",
@@ -234,9 +236,9 @@ export function createSupervisor({ folder, cookie: engineCookie, program }: Supe
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
     child.once("exit", () => (current = null));
-    // A message that cannot be sent any more: the run is lost, which who follows it will see.
+    // A message could not be sent: the run is lost, which `followRun` detects.
     child.on("error", () => (current = null));
-    // It keeps nothing waiting: who follows a run does.
+    // It must not keep this process alive; `followRun` does.
     child.unref();
     child.channel?.unref();
     return { child, about: { ...(await identityOf(child.pid ?? 0)), cookie } };

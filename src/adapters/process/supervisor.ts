@@ -1,6 +1,6 @@
 /**
- * The program that starts agents for an engine and outlives it: it keeps what they print, ends them at their deadlines
- * and notes how they ended. One for each engine; it exits when the engine is gone and no agent is left.
+ * The program that starts agents for an engine and outlives it: it records their output, ends them at their deadlines
+ * and records how they ended. One per engine; it exits when the engine is gone and no agent is left.
  */
 import { appendFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -19,19 +19,19 @@ import {
 } from "./run-files.ts";
 import { type LaunchSpec, endAtOnce, runLaunch } from "./run-process.ts";
 
-/** The engine asks for a run, whose folder is there already, or says that a request to cancel has been noted. */
+/** The engine requests a run whose folder exists, or says that a cancellation was recorded. */
 export type SupervisorMessage =
   | {
       readonly type: "start";
       readonly folder: string;
-      /** `null`: no limit, which JSON cannot say. */
+      /** `null`: no limit. JSON has no `Infinity`. */
       readonly timeoutMs: number | null;
       readonly spec: Pick<LaunchSpec, "launch" | "cookie" | "graceMs" | "survivors">;
       readonly hasInput: boolean;
     }
   | { readonly type: "cancel" };
 
-/** An engine that found the run after a crash has no channel to us: its request is found by looking. */
+/** How often to look for recorded cancellations: an engine that found the run after a crash cannot send messages. */
 const LOOK_MS = 250;
 
 const [, , root = ""] = process.argv;
@@ -57,11 +57,11 @@ async function run(message: Extract<SupervisorMessage, { type: "start" }>): Prom
   const ended = await runLaunch(
     { ...spec, timeoutMs: timeoutMs ?? Infinity, ...(hasInput ? { stdin: readInput(folder) } : {}) },
     output,
-    // Where it cannot be noted, an engine that looks for the run learns of it by its end.
+    // If the start cannot be recorded, an engine that looks for the run learns of it by the run's end.
     { signal: stopping.signal, onStart: (pid) => tryToWrite(folder, () => noteStart(folder, pid)) },
   );
   output.close();
-  // An engine in a hurry may have killed the program itself.
+  // The engine may have killed the program itself.
   const status = cancelRequest(folder) === null ? ended.status : "cancelled";
   const write = (): void => writeStatus(folder, { ...ended, status, lostBytes: output.lostBytes() });
   while (isAskedFor(folder) && !tryToWrite(folder, write)) await pause(ROOM_MS);
@@ -69,12 +69,12 @@ async function run(message: Extract<SupervisorMessage, { type: "start" }>): Prom
   exitWhenIdle();
 }
 
-/** How long to wait for room on a full disk before an agent's end is written again. */
+/** How long to wait on a full disk before an agent's end is written again. */
 const ROOM_MS = 1000;
 
 /**
- * Says whether it could be written: not where the disk is full, or where the files of the run were deleted meanwhile, by
- * its agent or by an engine that has read the status.
+ * Returns whether the file could be written. Writing fails if the disk is full, or if the run's files were deleted by
+ * the agent or by an engine that has read the status.
  */
 function tryToWrite(folder: string, write: () => void): boolean {
   try {
@@ -94,7 +94,9 @@ function look(): void {
   }
 }
 
-/** Requests that did not arrive will not arrive any more: an engine that looks for those runs must not wait for them. */
+/**
+ * Marks requests that never arrived as not started, because an engine that looks for those runs must not wait for them.
+ */
 async function leftAlone(): Promise<void> {
   await nextTurn();
   await nextTurn();
@@ -119,14 +121,14 @@ function exitWhenIdle(): void {
   if (isAlone) process.exit(0);
 }
 
-/** A person, or a later engine, ends what is left here. */
+/** A person, or a later engine, ends this process and its runs. */
 function stop(): void {
   isAlone = true;
   for (const stopping of running.values()) stopping.abort();
   exitWhenIdle();
 }
 
-/** Engines see that this process is gone, and end what it held. */
+/** Exits. Engines see that this process is gone, and end its runs. */
 function fail(error: unknown): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   appendFileSync(join(root, "supervisor-error.log"), `${new Date().toISOString()} ${text}\n`, { mode: 0o600 });

@@ -6,18 +6,20 @@ import { processNamespace } from "./ancestry.ts";
 import { CELL_PREFIX, removeCellFolder } from "./launch.ts";
 import { commandLineOf, processTable, readOr } from "./process-table.ts";
 
-/** Makes a temporary folder. Its name says which process uses it, so that it can be removed if that process dies. */
+/**
+ * Makes a temporary folder. Its name contains the process that uses it, so that it can be removed if that process dies.
+ */
 export const makeTempFolder = (prefix: string, parent = tmpdir()): Promise<string> =>
   mkdtemp(join(parent, `${prefix}${namespaceId()}.${process.pid}-`));
 
-/** The number of a process says nothing in another container that shares the folder. */
+/** Distinguishes process ids of containers that share the folder. */
 const namespaceId = (): string => processNamespace().replaceAll(/\D/g, "") || "0";
 
-/** For overlays, which cannot be inside of a folder that they show. */
+/** Returns the folder for overlays, which cannot be inside a folder that they show. */
 export const overlayFolder = (): string =>
   readOr(() => readdirSync("/var/tmp"), null) === null ? tmpdir() : "/var/tmp";
 
-/** Removes what processes left that ended without removing it, for example after a crash. */
+/** Removes folders of dead processes, for example after a crash. */
 export async function removeAbandonedFolders(parents: readonly string[] = [tmpdir(), overlayFolder()]): Promise<void> {
   const ours = new RegExp(String.raw`^remand-[a-z]+-${namespaceId()}\.(\d+)-`);
   const found = [...new Set(parents)].flatMap((parent) =>

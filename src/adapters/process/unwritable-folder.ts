@@ -2,8 +2,8 @@ import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Node reports a folder that cannot be created on a read-only disk as one that does not exist. The nearest folder that
- * exists has the real cause.
+ * Returns the real cause of a folder that cannot be created. On a read-only disk Node reports that it does not exist;
+ * the nearest existing folder has the cause.
  */
 export async function causeOfMissingFolder(thrown: unknown): Promise<unknown> {
   if (!(thrown instanceof Error)) return thrown;

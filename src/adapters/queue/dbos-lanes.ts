@@ -5,22 +5,22 @@ import type { Pool, PoolClient } from "pg";
 import { LANES, type Lane } from "../../core/stories/command.ts";
 import type { Clock } from "../../ports/clock.ts";
 
-/** How many of a lane run at once; a lane that is not named has no limit. */
+/** How many jobs of a lane run at once; other lanes have no limit. */
 export type LaneLimits = Readonly<Partial<Record<Lane, number>>>;
 
-/** The lanes as queues of the library, and when they are asked. */
+/** The lanes as queues of the library, and when they are polled. */
 export interface DbosLanes {
-  /** To be called before the library is launched. */
+  /** Replaces the library's polling loop. Call before the library is launched. */
   take(): Promise<void>;
-  /** Makes the queues, or has them keep to other limits. */
+  /** Creates the queues, or changes their limits. */
   limit(limits: LaneLimits): Promise<void>;
-  /** There may be a job in these lanes. */
+  /** Hints that there may be a job in these lanes. */
   wake(lanes: readonly Lane[], whose?: "ours" | "others"): void;
-  /** Gives the library its own loop back. */
+  /** Restores the library's own polling loop. */
   release(): void;
 }
 
-/** The part of the library's loop over its queues that we step into: see `take`. */
+/** The part of the library's polling loop that is replaced: see `take`. */
 interface DbosQueueRunner {
   schedulerLoop?: (executor: unknown, ...rest: readonly unknown[]) => Promise<void>;
   pollQueue?: (executor: unknown, queue: WorkflowQueue) => Promise<boolean>;
@@ -30,9 +30,9 @@ interface DbosQueueRunner {
 export const queueOf = (lane: Lane): string => `remand-${lane}`;
 
 /**
- * The library asks each queue at fixed times, reads all queues' limits again every second, and has one limit of its own
- * for every worker: that of the worker that started last. So the loop is ours, and the library only polls. Where a
- * later version of it is not made like that any more, it does all of this itself, as often as `pollMs` says.
+ * Creates the lanes. The library polls each queue at fixed times, reads all limits every second, and has one limit per
+ * worker for all workers: that of the worker that started last. So the loop is replaced, and the library only polls. If
+ * a later version of the library has a different loop, it does all of this itself, every `pollMs`.
  */
 export function createDbosLanes(dbos: typeof DBOS, pollMs: number, ownLimits: LaneLimits): DbosLanes {
   const asking = createLanePoller(pollMs);
@@ -47,7 +47,7 @@ export function createDbosLanes(dbos: typeof DBOS, pollMs: number, ownLimits: La
       runner.schedulerLoop = async (executor) => {
         const ask = async (lane: Lane): Promise<boolean> => {
           const queue = queues.get(lane);
-          // It tells its own trouble; whatever else it throws must not be the end of asking.
+          // The library reports its own errors; no other exception may end the polling.
           return queue !== undefined && (await loop.pollQueue!(executor, queue).catch(() => true));
         };
         await asking.run(ask, loop.abortController!.signal);
@@ -64,7 +64,7 @@ export function createDbosLanes(dbos: typeof DBOS, pollMs: number, ownLimits: La
           minPollingIntervalMs: pollMs,
           onConflict: "always_update",
         });
-        // Another worker may have written something else since.
+        // Another worker may have written other limits since.
         queues.set(lane, Object.assign(queue, { concurrency: all, workerConcurrency: own }));
       }
       asking.wake(LANES);
@@ -88,32 +88,38 @@ async function runnerOf(): Promise<DbosQueueRunner | null> {
   }
 }
 
-/** Every second the library looks for workflows whose time is over; none of ours has such a time. */
+/**
+ * Reduces the library's checks for timed-out workflows from every second to every minute. Remand's workflows have no
+ * timeout.
+ */
 async function slowTimeoutChecks(): Promise<void> {
   try {
     const { workflowTimeoutConfig } = await import("@dbos-inc/dbos-sdk/internal/workflow_management");
     Object.assign(workflowTimeoutConfig, { pollingIntervalMs: 60_000 });
   } catch {
-    // A version that has no such thing: then it looks as often as it likes.
+    // Another version of the library: it checks as often as it likes.
   }
 }
 
-/** When each lane is polled for a job: at once after a hint that there may be one, otherwise now and then. */
+/** Decides when each lane is polled: at once after a hint, otherwise now and then. */
 export interface LanePoller {
-  /** There may be a job in these lanes. What another worker says is said to all of them, and only one gets the job. */
+  /**
+   * Hints that there may be a job in these lanes. A hint from another worker reaches all workers, and only one gets the
+   * job.
+   */
   wake(lanes: readonly Lane[], whose?: "ours" | "others"): void;
-  /** Polls until `end` is aborted. `ask` says whether another worker polled the same lane at the same moment. */
+  /** Polls until `end` is aborted. `ask` returns whether another worker polled the same lane at the same moment. */
   run(ask: (lane: Lane) => Promise<boolean>, end: AbortSignal): Promise<void>;
 }
 
 /** How often a lane without hints is polled, because a hint may get lost. */
 const IDLE_MS = 5000;
-/** For so long after a word a lane is asked often: others may have been quicker, or all hands were full. */
+/** How long a lane is polled often after a hint: other workers may have been quicker, or all slots were taken. */
 const AWAKE_MS = 5000;
-/** However many words come, a lane is asked only so often in the time between two ordinary questions. */
+/** The most hints that cause a poll between two regular ones. */
 const MOST_IN_A_PAUSE = { ours: 5, others: 2 };
 
-/** Time that does not jump when the machine's clock is set. */
+/** A clock that does not jump when the machine's time is set. */
 const MONOTONIC: Clock = {
   now: () => performance.now(),
   sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
@@ -159,14 +165,14 @@ function createLaneClock(pollMs: number, time: Clock) {
     },
     asks: (): void => {
       askedAt = time.now();
-      // A word that comes while it is asked may be of a job that came too late for this question.
+      // A hint during a poll may be for a job that was too late for this poll.
       dueAt = Infinity;
     },
     asked: (isContended: boolean): void => {
       const now = time.now();
       contentions = isContended ? contentions + 1 : 0;
       const idleMs = Math.max(pollMs, IDLE_MS);
-      // Those who were in each other's way come back at different times, and less often the longer that goes on.
+      // Workers that polled at the same moment retry at different times, and less often the longer it goes on.
       const againMs = Math.min(idleMs, pollMs * 2 ** (contentions - 1)) * (0.5 + Math.random() / 2);
       contendedMs = isContended ? againMs : 0;
       const pauseMs = isContended ? againMs : (now < awakeUntil ? pollMs : idleMs) * (0.95 + Math.random() / 10);
@@ -182,18 +188,21 @@ function createLaneClock(pollMs: number, time: Clock) {
   };
 }
 
-/** Tells the workers of a fleet that there are new jobs. It is a hint: who does not hear it asks a little later. */
+/** Notifies a fleet's workers of new jobs. It is only a hint: a worker that misses it polls a little later. */
 export interface JobNotifier {
   ring(lanes: readonly Lane[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Between two tries to listen again. */
+/** The pause between two attempts to listen again. */
 const PAUSE_MS = 500;
-/** How often the connection is tried: one that died without a word is silent for ever. */
+/** How often the connection is tested, because a dead one may stay silent forever. */
 const TRY_MS = 10_000;
 
-/** What we ring ourselves is not heard here. `heard` is also called for all lanes whenever it has begun to listen: what was said before that is made up for. */
+/**
+ * Opens the notifications. `onLanes` is not called for this worker's own; it is called for all lanes after each
+ * (re)connect, to make up for missed ones.
+ */
 export function openJobNotifier(pool: Pool, schema: string, onLanes: (lanes: readonly Lane[]) => void): JobNotifier {
   const channel = `remand_${schema}_jobs`;
   const me = randomBytes(6).toString("hex");
@@ -238,7 +247,7 @@ async function listen(
     } catch {
       // The next query to the server reports the error in full if it persists.
     } finally {
-      // It is given up and not used for anything else: it would still listen.
+      // Close the connection instead of reusing it, because it would still listen.
       client?.release(true);
     }
     await sleep(PAUSE_MS, undefined, { signal: stop }).catch(() => undefined);

@@ -14,41 +14,41 @@ import {
 } from "./dbos-lanes.ts";
 
 export interface DbosQueueOptions {
-  /** The database, for its driver. */
+  /** The database's address, for the driver. */
   readonly url: string;
-  /** Its tables are kept in a schema of their own. */
+  /** The schema of the queue's tables. */
   readonly schema: string;
-  /** This process and no other: what it has in hand when it dies is found by this. */
+  /** Identifies this process: its unfinished jobs are found by this after its death. */
   readonly worker: string;
-  /** How many of a lane run at once, over all workers. */
+  /** How many jobs of a lane run at once, over all workers. */
   readonly limits: LaneLimits;
-  /** The same for this worker alone. */
+  /** The same for this worker only. */
   readonly ownLimits?: LaneLimits;
-  /** How often a lane is asked for a job while something happens there. */
+  /** How often a lane is polled while there is activity. */
   readonly pollMs?: number;
-  /** How long jobs that were told to end get for it. */
+  /** How long jobs may take to end after they were told to. */
   readonly endingMs?: number;
   onTrouble?(text: string): void;
 }
 
 export interface DbosQueue extends FleetQueue {
-  /** From now on so many of each lane run at once. What runs goes on. */
+  /** Changes how many jobs of each lane run at once. Running jobs continue. */
   limit(limits: LaneLimits): Promise<void>;
 }
 
 type Dbos = typeof DBOS;
 
 const POLL_MS = 500;
-/** Pinned: the library would take the hash of the code, and jobs of before an update would wait for ever. */
+/** Pinned: by default the library uses a hash of the code, and jobs from before an update would wait forever. */
 const VERSION = "remand-1";
-/** Every taking over counts as one; there is no number after which a job should be given up. */
+/** Every takeover of a job counts as a recovery, and no number of them is a reason to give a job up. */
 const MOST_RECOVERIES = 1_000_000;
 const OVER = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"] as const;
 const ENDING_MS = 30_000;
 
 /**
- * The fleet's queue on DBOS: a job is a workflow without steps, because what it did is in the journal. The library has
- * one instance in a process, so there is one such queue in it.
+ * Creates the fleet's queue on DBOS. A job is a workflow without steps, because its effects are in the journal. The
+ * library has one instance per process, so a process has one such queue.
  */
 export async function createDbosQueue(options: DbosQueueOptions): Promise<DbosQueue> {
   const dbos = await loadDbos();
@@ -57,7 +57,7 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<DbosQu
   const lanes = createDbosLanes(dbos, options.pollMs ?? POLL_MS, options.ownLimits ?? {});
   let notifier: JobNotifier | null = null;
   let perform: (id: string, signal: AbortSignal) => Promise<void> = async () => undefined;
-  // What a job throws is its worker's trouble. The job is over all the same: what is left to do, the journal says.
+  // A job that throws is over all the same: the journal says what is left to do.
   const workflow = dbos.registerWorkflow(
     async (id: string, lane?: Lane): Promise<void> => {
       try {
@@ -87,7 +87,7 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<DbosQu
   };
   const tell = async (named: readonly Lane[]): Promise<void> => {
     lanes.wake(named);
-    // It is only a hint. The next query that needs the server reports that it cannot be reached.
+    // Only a hint. The next query that needs the server reports that it cannot be reached.
     if (named.length > 0) await notifier?.ring(named).catch(() => undefined);
   };
   return {
@@ -110,7 +110,7 @@ export async function createDbosQueue(options: DbosQueueOptions): Promise<DbosQu
   };
 }
 
-/** The library notes the end of a job with one commit. */
+/** The library records the end of a job with one commit. */
 const NOTED_MS = 30;
 const laneOf = (queue: string | undefined): Lane | undefined => LANES.find((lane) => queueOf(lane) === queue);
 
@@ -132,13 +132,13 @@ async function launch(
     executorID: worker,
     listenQueues: LANES.map(queueOf),
     maxConcurrentQueueDispatches: LANES.length,
-    // For messages, events and streams of workflows. Ours have none, and it would wake a hundred times a second.
+    // For messages, events and streams, which Remand's workflows do not use; it would poll a hundred times a second.
     useListenNotify: false,
-    // Nor are there any that begin at set times.
+    // For scheduled workflows, which Remand does not use either.
     schedulerPollingIntervalMs: NEVER_MS,
     logger: { info: quiet, debug: quiet, warn: quiet, error: aloud },
   });
-  // Its pool asks a connection for something while that is still busy, which the driver reports at every start.
+  // The library's pool queries a busy connection, which makes the driver print a deprecation warning at every start.
   if (process.noDeprecation !== true) process.noDeprecation = true;
   await lanes.take();
   await launchInTime(dbos);
@@ -147,7 +147,7 @@ async function launch(
 
 const NEVER_MS = 86_400_000;
 
-/** A server that goes away in the middle of it leaves the library waiting for ever. */
+/** Launches within a time limit: if the server goes away meanwhile, the library waits forever. */
 async function launchInTime(dbos: Dbos): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -189,7 +189,7 @@ function handingOut(
       await tell(lanesOf(tickets));
     },
     release: async (jobs) => {
-      // Lane by lane, and always with its name: without it they would go to a queue that has no limits.
+      // Lane by lane, with the queue's name: without it, jobs would go to a queue without limits.
       for (const lane of lanesOf(jobs)) {
         const ids = jobs.filter((job) => job.lane === lane).map(({ id }) => id);
         await dbos.resumeWorkflows(ids, { queueName: queueOf(lane) });

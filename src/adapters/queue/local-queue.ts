@@ -4,7 +4,7 @@ import type { Job, Queue } from "../../ports/queue.ts";
 import { assert } from "../../stdx/assert.ts";
 
 export interface LocalQueueOptions {
-  /** How many of a lane run at once; a lane that is not named has no limit. */
+  /** How many jobs of a lane run at once; other lanes have no limit. */
   readonly limits: Readonly<Partial<Record<Lane, number>>>;
   readonly clock: Clock;
 }
@@ -12,13 +12,13 @@ export interface LocalQueueOptions {
 type RunJob = (job: Job, signal: AbortSignal) => Promise<void>;
 
 /**
- * The queue inside one process. A job is **known** from the moment it is enqueued until it has ended, and while it is
- * known its id is taken. A known job is in one of three places:
+ * The queue inside one process. A job is **known** from when it is enqueued until it has ended, and its id is taken for
+ * that time. A known job is in one of three states:
  *
- *   later ── its time comes ──▶ ready ── its lane has a free hand ──▶ running ──▶ forgotten
+ *   later ── its time comes ──▶ ready ── its lane has a free slot ──▶ running ──▶ forgotten
  *
  * Nothing is stored: after a crash the journal says what comes next, and it is enqueued again. A job that throws is a
- * fault of our own: no further job begins, `idle` throws it at once, and `stop` when the running ones have ended.
+ * bug: no further job starts, `idle` rejects at once, and `stop` after the running jobs have ended.
  */
 export function createLocalQueue({ limits, clock }: LocalQueueOptions): Queue {
   const known = new Set<string>();
@@ -33,7 +33,7 @@ export function createLocalQueue({ limits, clock }: LocalQueueOptions): Queue {
   const run = async (job: Job, perform: RunJob): Promise<void> => {
     hands.set(job.lane, hands.get(job.lane)! - 1);
     try {
-      // Started in a microtask of its own, so that the caller that enqueues finishes its own step first.
+      // Started in its own microtask, so that the caller that enqueues finishes its step first.
       await Promise.resolve();
       await perform(job, ending.signal);
     } catch (fault) {
@@ -80,7 +80,7 @@ export function createLocalQueue({ limits, clock }: LocalQueueOptions): Queue {
   };
 }
 
-/** Jobs for the hands that are free; each one that is given is to take its hand before the next is asked for. */
+/** Yields the jobs that can start. The caller must take the lane's slot before the next one is requested. */
 function* startable(backlog: Backlog, hands: ReadonlyMap<Lane, number>): Generator<Job> {
   for (const lane of LANES) {
     while (hands.get(lane)! > 0) {
@@ -91,7 +91,7 @@ function* startable(backlog: Backlog, hands: ReadonlyMap<Lane, number>): Generat
   }
 }
 
-/** One sleep at a time, for the job whose time comes first; it is set again when an earlier job comes in. */
+/** Sleeps until the first delayed job is due; reset when an earlier one is enqueued. */
 function createAlarm(clock: Clock, ring: () => void): { set(at: number | null): void } {
   let current: { readonly at: number; readonly off: AbortController } | null = null;
   const sleep = async (at: number, off: AbortController): Promise<void> => {
@@ -116,7 +116,7 @@ interface RunningJob {
   reject(fault: unknown): void;
 }
 
-/** Where those wait who want to know when nothing runs any more. */
+/** Holds the callers that wait until nothing runs. */
 function createLounge(isIdle: () => boolean) {
   let guests: RunningJob[] = [];
   let failure: { readonly fault: unknown } | null = null;
@@ -142,16 +142,16 @@ function createLounge(isIdle: () => boolean) {
   };
 }
 
-/** Jobs that have not begun: those whose time has not come, in order of time, and those that only want a free hand. */
+/** Jobs that have not started: delayed ones in order of time, and those that wait for a free slot. */
 export interface Backlog {
   add(job: Job): void;
-  /** Those whose time has come get in line. */
+  /** Makes delayed jobs whose time has come ready. */
   ripen(now: number): void;
-  /** The next of a lane that may begin, taken out. */
+  /** Removes and returns the next ready job of a lane. */
   take(lane: Lane): Job | null;
   /** When the next delayed job is due; `null`: no job is delayed. */
   nextAt(): number | null;
-  /** Empties it. */
+  /** Empties the backlog and returns its jobs. */
   clear(): readonly Job[];
 }
 
@@ -170,7 +170,7 @@ function createBacklog(): Backlog {
   };
 }
 
-/** After those that are due no later, so that equals keep the order in which they came. */
+/** Returns the position after all jobs that are due no later, so that equal times keep their order. */
 function placeFor(jobs: readonly Job[], notBefore: number): number {
   let low = 0;
   let high = jobs.length;

@@ -2,8 +2,8 @@ import type { Pool } from "pg";
 import type * as SystemDatabase from "@dbos-inc/dbos-sdk/internal/system_database";
 
 /**
- * Of our own, because those that the library would make wait for ever for an answer that was lost, and a worker that
- * ends would wait with them.
+ * Opens a pool for the queue. The library's own pools would wait forever for a lost reply, and so would a worker that
+ * ends.
  */
 export async function poolFor(url: string): Promise<Pool> {
   const { default: driver } = await import("pg");
@@ -23,8 +23,8 @@ const CONNECTIONS = 10;
 const LONGEST_QUERY_MS = 15_000;
 
 /**
- * Makes the queue's tables, or updates them, as the library does when a worker starts. Workers that may not do that
- * themselves need it. `false`: the library is not installed here.
+ * Creates or migrates the queue's tables, as the library does when a worker starts, for workers that may not do that.
+ * Returns `false` if the library is not installed.
  */
 export async function makeQueueTables(url: string, schema: string): Promise<boolean> {
   let library: typeof SystemDatabase;

@@ -18,21 +18,21 @@ import {
 
 export interface BubblewrapOptions extends RuleOptions {
   readonly level: IsolationLevel;
-  /** Files that are shown with another text. */
+  /** Files that are shown with other content. */
   readonly texts?: ReadonlyMap<string, string>;
-  /** Names of variables that are not passed on. */
+  /** Whether a variable is not passed on. */
   isWithheld(name: string): boolean;
-  /** The history of the user's checkout, which clean checkouts use for theirs. */
+  /** The git folder of the user's checkout, whose history clean checkouts use. */
   readonly commonDir: string;
-  /** Without a network the program reaches only what it starts itself. */
+  /** `none`: the program reaches only what it starts itself. */
   readonly network: "shared" | "none";
-  /** What a program finds of git in the checkout around its folder; absent: all of it. */
+  /** Returns what a program sees of git in the checkout around its folder; default: everything. */
   viewGit?(top: string): Promise<readonly { readonly path: string; readonly from: string }[]>;
 }
 
 /**
- * A sandbox by bubblewrap: the file system as it is, but read-only; a process table, temporary files and IPC of its
- * own. What is shown as a copy is an overlay, mounted in a namespace around bubblewrap, whose version 0.8 has none.
+ * A sandbox by bubblewrap: the file system is read-only; processes, temporary files and IPC are separate. Copies are
+ * overlays, mounted in a namespace around bubblewrap, because its version 0.8 has none.
  */
 export function createBubblewrap(options: BubblewrapOptions): Sandbox {
   return { level: options.level, open: (request) => openCell(options, request) };
@@ -102,12 +102,12 @@ const showFolder = ({ path, from }: { readonly path: string; readonly from: stri
   from,
 });
 
-/** Temporary files have a folder of their own inside, in the usual place. */
+/** Temporary files have a separate folder in the sandbox, at the usual path. */
 const PLACES_FOR_FILES: ReadonlySet<string> = new Set(["TMPDIR", "TMP", "TEMP"]);
 
 /**
- * What is mounted at the checkout and below it, once more at the path where the program finds it. There it covers the
- * user's checkout, whose objects the checkout's own history consists of: they are mounted inside that history.
+ * Mounts the checkout and everything below it again at the path where the program sees it. There it covers the user's
+ * checkout, whose objects the checkout's history needs: they are mounted inside that history.
  */
 async function showElsewhere(
   { folder, at }: ShownFolder,
@@ -122,7 +122,7 @@ async function showElsewhere(
     `${at}${path.slice(folder.length)}`,
   ]);
   const history = shownAt.get(join(folder, ".git"));
-  // A view of git has all objects that it shows.
+  // A view of git contains all objects that it shows.
   if (history === undefined || viewGit !== undefined || !isBelow(commonDir, at)) return mounts;
   const info = join(dirname(history), "upper", "objects", "info");
   await mkdir(info, { recursive: true });
@@ -130,7 +130,7 @@ async function showElsewhere(
   return [...mounts, "--ro-bind", join(commonDir, "objects"), join(at, ".git", USER_OBJECTS)];
 }
 
-/** In the history of a checkout. */
+/** A folder in the git folder of a checkout. */
 const USER_OBJECTS = "user-objects";
 
 async function writeTexts(texts: BubblewrapOptions["texts"], aside: string): Promise<readonly string[]> {
@@ -145,7 +145,10 @@ async function writeTexts(texts: BubblewrapOptions["texts"], aside: string): Pro
 
 const isRoot = (): boolean => process.getuid!() === 0;
 
-/** Root without the rights that lead out: to mount, to trace, to make devices, to open files by number. */
+/**
+ * Root without the capabilities that lead out of the sandbox: mounting, tracing, making devices, opening files by
+ * handle.
+ */
 const KEPT_RIGHTS = [
   "CAP_CHOWN",
   "CAP_DAC_OVERRIDE",
@@ -171,7 +174,7 @@ while [ "$n" -gt 0 ]; do
 done
 exec "$@"`;
 
-/** Mounts the copies in a namespace of their own, and goes on with the rest of the command line. */
+/** Mounts the copies in a separate namespace, and then runs the rest of the command line. */
 function mounting(overlays: readonly { readonly from: string; readonly at: string }[]): readonly string[] {
   if (overlays.length === 0 && isRoot()) return [];
   const user = isRoot() ? [] : ["--user", "--map-root-user"];
@@ -194,7 +197,7 @@ function mounting(overlays: readonly { readonly from: string; readonly at: strin
   ];
 }
 
-/** In the options of an overlay, a comma and a colon part one value from the next. */
+/** Escapes a path: in the options of an overlay, commas and colons separate values. */
 const escape = (path: string): string => path.replaceAll(/[\\:,]/g, (mark) => `\\${mark}`);
 
 function mountArguments(plan: readonly PathRule[], shownAt: ReadonlyMap<string, string>): readonly string[] {

@@ -14,8 +14,8 @@ export interface ContainerOptions extends RuleOptions {
 }
 
 /**
- * A container of the user's image, removed with the program. The image brings the tools; of the user's files it shows
- * what a program may read or write. Only podman shows copies that can be written; docker shows them read-only.
+ * A container of the user's image, removed with the program. The image provides the tools; of the user's files, only
+ * what the program may read or write is mounted. Only podman supports writable copies; docker shows them read-only.
  */
 export function createContainer(options: ContainerOptions): Sandbox {
   return {
@@ -31,7 +31,7 @@ function openCell(options: ContainerOptions, request: CellRequest): Cell {
   const passed = Object.keys(env).filter((name) => !options.isWithheld(name) && !TOOLS_OF_THE_IMAGE.has(name));
   const user = process.getuid === undefined ? [] : ["--user", `${process.getuid()}:${process.getgid!()}`];
   return {
-    // The client itself needs the variables that lead to its engine.
+    // The client needs the variables that lead to its engine.
     env: { ...env },
     commandLine: [
       engine,
@@ -47,7 +47,7 @@ function openCell(options: ContainerOptions, request: CellRequest): Cell {
       network === "none" ? "none" : "host",
       ...user,
       ...mountArguments(options, request),
-      // By their names alone: values would be seen in the list of processes.
+      // Only by name: values would be visible in the process list.
       ...passed.flatMap((name) => ["--env", name]),
       "--workdir",
       cwd,
@@ -58,11 +58,11 @@ function openCell(options: ContainerOptions, request: CellRequest): Cell {
   };
 }
 
-/** Where to find programs is for the image to say. */
+/** The image decides where programs are found. */
 const TOOLS_OF_THE_IMAGE: ReadonlySet<string> = new Set(["PATH"]);
 
 function mountArguments({ engine, ...options }: ContainerOptions, request: CellRequest): readonly string[] {
-  // The image has another one.
+  // The image has its own root folder.
   const plan = planMounts([...cellRules(options, request, "")].filter(({ path }) => path !== "/"));
   const named = new Set(request.copies);
   const isShown = ({ path, kind }: PathRule): boolean =>
@@ -76,14 +76,14 @@ function mountArguments({ engine, ...options }: ContainerOptions, request: CellR
     if (kind === "write") return ["--volume", `${path}:${path}`];
     if (kind === "copy" && isShown(rule)) return ["--volume", `${path}:${path}:${engine === "podman" ? "O" : "ro"}`];
     if (kind === "hidden" && !shown.some((above) => isBelow(path, above.path))) return [];
-    // Containers have one of their own.
+    // Containers have their own.
     if (path === "/dev/shm") return [];
     return statSync(path).isDirectory() ? ["--tmpfs", `${path}${EMPTY[engine]}`] : ["--volume", `/dev/null:${path}:ro`];
   });
 }
 
-/** A copy below one of these was made to be seen; one elsewhere, such as HOME, is the image's own. */
+/** Copies below such a folder are mounted; a copy elsewhere, such as HOME, is the image's own. */
 const SHOWS: ReadonlySet<PathRule["kind"]> = new Set(["read", "hidden"]);
 
-/** Podman fills a temporary folder with what it covers, unless it is told not to. */
+/** By default podman fills a temporary folder with the files that it covers. */
 const EMPTY = { docker: "", podman: ":notmpcopyup" } as const;

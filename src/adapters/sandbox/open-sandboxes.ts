@@ -34,13 +34,13 @@ export interface SandboxRequest {
   readonly settings: SandboxSettings;
   readonly user: SandboxUser;
   readonly project: SandboxProject;
-  /** Where what was found out about this machine is kept. */
+  /** The folder for the results of self-tests on this machine. */
   readonly userState: string;
-  /** Files that are kept from every program; absent: none are. */
+  /** Files that are hidden from every program; default: none. */
   readonly hidden?: {
-    /** Folders and files that nothing sees. */
+    /** Folders and files that no program sees. */
     readonly paths: readonly string[];
-    /** What is shown of git in a checkout: no object of a hidden file. */
+    /** Returns what programs see of git in a checkout: no object of a hidden file. */
     viewGit(
       top: string,
       history: "recent" | "commits",
@@ -48,17 +48,17 @@ export interface SandboxRequest {
   };
 }
 
-/** Where programs run, by what they are there for. */
+/** The sandboxes, by purpose. */
 export interface Sandboxes {
-  /** Agents, and the set-up, which need the network. */
+  /** For agents and setup commands, which need the network. */
   readonly agents: Sandbox;
-  /** What runs verified code. */
+  /** For code that is being checked. */
   readonly checks: Sandbox;
-  /** Where programs in them find clean checkouts: at the path of the user's own. `null`: where those are. */
+  /** The path at which checks see their clean checkout: that of the user's checkout. `null`: its real path. */
   readonly shownAt: string | null;
-  /** The same for checks with hidden files: what they start talks to no other program. */
+  /** For checks with hidden files: what they start cannot communicate with other programs. */
   readonly hiddenChecks: Sandbox;
-  /** Why there is none, or not the one that was asked for; `null` where all is as it should be. */
+  /** Why there is no sandbox, or not the requested one; `null` if everything is as requested. */
   readonly problem: string | null;
 }
 
@@ -70,7 +70,7 @@ export const NO_SANDBOXES: Sandboxes = {
   problem: null,
 };
 
-/** The sandbox that works on this machine, as the user wants it. */
+/** Opens the sandboxes that the user wants and that work on this machine. */
 export async function openSandboxes(request: SandboxRequest): Promise<Sandboxes> {
   const { settings, user, project } = request;
   if (settings.mode === "off") return NO_SANDBOXES;
@@ -98,13 +98,13 @@ export async function openSandboxes(request: SandboxRequest): Promise<Sandboxes>
   };
 }
 
-/** What programs need is not below the user's checkout, which a clean one would cover. */
+/** Whether a clean checkout can cover the user's checkout: nothing that programs need may be below it. */
 function canCover({ user, project: { top }, userState }: SandboxRequest): boolean {
   const needed = [userState, ...(user.home === undefined ? [] : [user.home]), ...user.read, ...user.write];
   return needed.every((path) => path !== top && !isBelow(path, top));
 }
 
-/** Of several programs that make such a sandbox, the first that holds here; else the last, with its problem. */
+/** Returns the first engine whose sandbox works here; otherwise the last one, with its problem. */
 async function firstThatHolds(
   kind: Exclude<SandboxKind, "none">,
   request: SandboxRequest,
@@ -147,7 +147,7 @@ function makerOf(
 
 const testFolder = ({ userState }: SandboxRequest): string => join(userState, "sandbox");
 
-/** What was found out stays true until the machine starts again, or another program makes the sandbox. */
+/** Returns a stored test result. It is valid until the machine restarts or another program makes the sandbox. */
 async function knownTest(request: SandboxRequest, kind: string, test: () => Promise<SelfTest>): Promise<SelfTest> {
   const { settings, user } = request;
   const name = sha256(JSON.stringify([kind, settings.image, bootId(), process.getuid?.(), user.env["PATH"], VERSION]));
@@ -158,35 +158,35 @@ async function knownTest(request: SandboxRequest, kind: string, test: () => Prom
   );
   if (known !== null) return known;
   const found = await test();
-  // One that fails may be installed in a minute.
+  // Do not store a failure: the missing program may be installed in a minute.
   if (found.problem !== null || bootId() === "") return found;
   await mkdir(testFolder(request), { recursive: true, mode: 0o700 });
   await writeFile(file, JSON.stringify(found), { mode: 0o600 });
   return found;
 }
 
-/** Of the self-test. */
+/** The version of the self-test. */
 const VERSION = 1;
 
-/** What a person can do about a sandbox that does not work. */
+/** Returns what a person can do about a sandbox that does not work. */
 export function fixFor(kind: string): string {
   if (kind === "container") return "Start docker or podman, and name an image: sandbox: { use: container, image: … }.";
   if (kind === "sandbox-exec") return "Update macOS, or use a container: sandbox: { use: container, image: … }.";
   return "Install bubblewrap and util-linux (apt install bubblewrap). On Ubuntu 24.04 also allow user namespaces: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0. In docker: --security-opt seccomp=unconfined, or run as root with --cap-add SYS_ADMIN.";
 }
 
-/** A sandbox with these rules for what the test makes. */
+/** Makes a sandbox with the rules of the self-test. */
 export type SandboxWith = (rules: readonly PathRule[]) => Sandbox;
 
 interface SelfTest {
   readonly held: readonly Protection[];
-  /** Why it cannot be used; `null` where it can. */
+  /** Why the sandbox cannot be used; `null` if it can. */
   readonly problem: string | null;
 }
 
 /**
- * Finds out what a sandbox keeps from a program on this machine, by a program that tries it. One that does not start, or
- * that lets a file be read or written which it should not, is of no use.
+ * Tests what a sandbox protects on this machine, by a program that tries to escape. A sandbox that does not start, or
+ * lets the program read or write a protected file, is not used.
  */
 export async function testSandbox(sandboxWith: SandboxWith, folder: string): Promise<SelfTest> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -194,7 +194,7 @@ export async function testSandbox(sandboxWith: SandboxWith, folder: string): Pro
   try {
     return await tryAll(sandboxWith, place);
   } finally {
-    // A process that got away still writes there.
+    // Retry, because a process that escaped may still write there.
     await rm(place, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 }
@@ -243,7 +243,7 @@ while [ ! -s orphan ]; do sleep 0.01; done
 echo end >> report
 `;
 
-/** Does the process that the program left behind still run? */
+/** Whether the process that the program left behind still runs. */
 async function outlived(name: string, file: string): Promise<boolean> {
   const table = await processTable();
   if (table !== null) return table.some(({ pid }) => commandLineOf(pid).includes(name));

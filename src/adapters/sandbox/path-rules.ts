@@ -4,30 +4,30 @@ import { planHome, withoutLogins } from "../process/private-home.ts";
 import { entranceTo } from "../process/mounted-folder.ts";
 import type { CellRequest } from "../../ports/sandbox.ts";
 
-/** What a program finds at a path, and below it. The rule of the deepest path counts. */
+/** What a program sees at a path and below it. The deepest rule wins. */
 export interface PathRule {
   readonly path: string;
   readonly kind: PathKind;
-  /** Of a copy: the folder that is shown there in place of what is there. */
+  /** For a copy: the folder that is shown at the path. */
   readonly from?: string;
 }
 
 export type PathKind =
-  /** As it is, and what is written is kept. */
+  /** The real files; writes are kept. */
   | "write"
-  /** As it is; what is written is thrown away. */
+  /** The real files; writes are thrown away. */
   | "copy"
-  /** As it is, and cannot be written. */
+  /** The real files, read-only. */
   | "read"
   /** An empty folder, thrown away afterwards. */
   | "empty"
-  /** Nothing, and cannot be written. */
+  /** Nothing, and read-only. */
   | "hidden";
 
-/** Of two rules for one path the more generous counts: it was added for this very program. */
+/** If two rules have the same path, the more permissive wins, because it was added for this program. */
 const GENEROUS: readonly PathKind[] = ["hidden", "empty", "read", "copy", "write"];
 
-/** One rule for each path, parents before what is below them, without rules that change nothing. */
+/** Returns one rule per path, parents first, without rules that change nothing. */
 export function planMounts(rules: readonly PathRule[]): readonly PathRule[] {
   const byPath = new Map<string, PathRule>();
   for (const rule of rules) {
@@ -38,12 +38,12 @@ export function planMounts(rules: readonly PathRule[]): readonly PathRule[] {
   return sorted.filter(({ path, kind, from }, index) => {
     if (from !== undefined) return true;
     const above = sorted.slice(0, index).findLast((each) => isBelow(path, each.path));
-    // What is below a hidden folder is hidden already; a copy inside of a copy would be a mount for nothing.
+    // Below a hidden folder everything is hidden already, and a copy inside a copy needs no mount.
     return above?.kind !== kind && !(above?.kind === "empty" && kind === "hidden");
   });
 }
 
-/** What is shown in place of another folder is there to keep that one from the program. */
+/** A rule that shows another folder wins, because it exists to keep the real one from the program. */
 const isStronger = (rule: PathRule, known: PathRule): boolean =>
   known.from === undefined && (rule.from !== undefined || GENEROUS.indexOf(rule.kind) > GENEROUS.indexOf(known.kind));
 
@@ -53,42 +53,44 @@ export const isBelow = (path: string, folder: string): boolean =>
   path !== folder && path.startsWith(folder === posix.sep ? folder : `${folder}/`);
 
 export interface SandboxProject {
-  /** The user's checkout: programs read it, and work in another. */
+  /** The user's checkout: programs read it, and work in another one. */
   readonly top: string;
-  /** Its history, which the checkouts of the stories share. */
+  /** Its git folder, which the checkouts of the stories share. */
   readonly commonDir: string;
-  /** Remand's own folder in it: journal, evidence, the checkouts of other stories. */
+  /** Remand's state folder in it: journal, evidence, the checkouts of other stories. */
   readonly state: string;
-  /** Remand's folders of the user: tokens, keys, settings. */
+  /** Remand's folders in the user's HOME: tokens, keys, settings. */
   readonly own: readonly string[];
-  /** Of those, the installed packages: tools write beside them, and what they write is thrown away. */
+  /** Folders of installed packages below `own`: tools write beside the packages, and those writes are thrown away. */
   readonly packages: readonly string[];
-  /** Of those, what programs only read: the logs that briefs name. */
+  /** Read-only folders below `own` or `state`: the logs that briefs name. */
   readonly shown: readonly string[];
 }
 
 export interface SandboxUser {
   readonly home: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The sockets of docker and podman. */
+  /** Whether programs may use the sockets of docker and podman. */
   readonly docker: boolean;
-  /** Further folders that programs may read, or write to. */
+  /** More folders that programs may read, or write to. */
   readonly read: readonly string[];
   readonly write: readonly string[];
-  /** The commands of the checks. Files that they name are not for agents to write. */
+  /** The commands of the checks. Agents may not write to files that these name. */
   readonly checks: readonly string[];
-  /** Names of variables that are passed on although they are withheld from others. */
+  /** Variables that are passed on although they are normally withheld. */
   readonly variables: readonly string[];
 }
 
-/** Files that the checks name outside of the project: an agent that may write beside them finds them as they are. */
+/**
+ * Makes files read-only that the checks name outside of the project, because an agent may be able to write beside them.
+ */
 export function checkFiles({ checks }: SandboxUser, { top }: SandboxProject): readonly PathRule[] {
   const words = checks.flatMap((text) => text.split(SEPARATORS)).filter((word) => isAbsolute(word));
   const outside = words.filter((word) => word !== top && !word.startsWith(`${top}/`) && isPlain(word));
   return [...new Set(outside)].map((path) => ({ path, kind: "read" }));
 }
 
-/** What programs find in place of what the user has. */
+/** Returns the rules for everything that programs must not see as the user does. */
 export function privatePaths(
   { top, commonDir, state, own, packages, shown }: SandboxProject,
   user: SandboxUser,
@@ -110,7 +112,7 @@ export function privatePaths(
   ];
 }
 
-/** The user's logins. Those of agents stay: the agent that runs needs its own. */
+/** Returns the user's logins, except those of agents: a running agent needs its own. */
 const logins = (home: string): readonly string[] =>
   planHome(home, { withSecrets: false })
     .leftOut.filter((path) => !AGENT_LOGINS.has(path))
@@ -118,30 +120,30 @@ const logins = (home: string): readonly string[] =>
 
 const AGENT_LOGINS: ReadonlySet<string> = new Set([".claude", ".claude.json", ".codex", ".gemini"]);
 
-/** Settings that hold logins beside others, without the logins. */
+/** Returns settings that contain logins, with their text without the logins. */
 export function settingsWithoutLogins(home: string | undefined): ReadonlyMap<string, string> {
   return home === undefined
     ? new Map()
     : withoutLogins(home, (path) => (existsSync(path) ? readFileSync(path, "utf8") : null));
 }
 
-/** Other programs leave sockets there: tmux, the agents of ssh and gpg, a display. */
+/** Folders in which other programs leave sockets: tmux, the agents of ssh and gpg, a display. */
 const TEMPORARY = ["/tmp", "/var/tmp", "/dev/shm"];
 
-/** What is below a folder for temporary files is shown with what is beside it. */
+/** Returns the top entry of a temporary folder that contains a path: files beside it are shown too. */
 function topTemporary(path: string): string | null {
   const folder = TEMPORARY.find((each) => path.startsWith(`${each}/`));
   return folder === undefined ? null : join(folder, path.slice(folder.length + 1).split("/")[0]!);
 }
 
-/** Folders for temporary files that a command line, or an environment, leads to. */
+/** Returns the temporary folders that a command line or an environment names. */
 function temporaryPaths(texts: readonly string[]): readonly string[] {
   const words = texts.flatMap((text) => text.split(SEPARATORS));
   const tops = words.flatMap((word) => topTemporary(word) ?? []);
   return [...new Set(tops)].filter((path) => isPlain(path));
 }
 
-/** Between the words of a command line, as far as paths are concerned. */
+/** Separates the words of a command line that may be paths. */
 const SEPARATORS = /[\s'"`;:|&<>()=,]+/;
 
 function isPlain(path: string): boolean {
@@ -149,7 +151,7 @@ function isPlain(path: string): boolean {
   return stat !== undefined && (stat.isDirectory() || stat.isFile());
 }
 
-/** Services that start programs on behalf of the user, outside of every sandbox. */
+/** Sockets of services that start programs for the user, outside of every sandbox. */
 const SOCKETS = ["/run/user", "/run/dbus", "/run/systemd/private", "/run/screen", "/run/tmux"];
 const ENGINE_SOCKETS = ["/run/docker.sock", "/run/podman", "/run/containerd", "/run/crio", "/run/buildkit"];
 
@@ -163,7 +165,7 @@ function socketsIn(env: SandboxUser["env"]): readonly string[] {
   return named.flatMap((path) => (path?.startsWith("/") === true ? [path] : []));
 }
 
-/** Variables that lead to such a service, or are a login of a forge. */
+/** Whether a variable leads to such a service, or is a forge's login. */
 export function withheldNames({ docker, variables }: SandboxUser): (name: string) => boolean {
   const named = new Set(variables);
   return (name) =>
@@ -174,8 +176,8 @@ const LEADS_OUT =
   /^(?:SSH_\w+|GPG_AGENT_INFO|DBUS_\w+|TMUX\w*|STY|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_RUNTIME_DIR|(?:GH|GITHUB|GITLAB|GLAB|GITEA|FORGEJO|BITBUCKET)_(?:\w+_)?TOKEN|REMAND_TOKEN)$/;
 
 /**
- * The folder around a program's folder that git knows as the top of a checkout; else the folder itself. It is not looked
- * for beyond a hidden folder: a program that removes its own `.git` must not get the checkout around that.
+ * Returns the checkout that contains a program's folder, by git's entry in it; otherwise the folder itself. Does not
+ * look beyond a hidden folder: a program that removes its own `.git` must not get the checkout around it.
  */
 export function checkoutAround(cwd: string, rules: readonly PathRule[]): string {
   const hidden = new Set(rules.filter(({ kind }) => kind === "hidden").map(({ path }) => realPath(path)));
@@ -184,27 +186,30 @@ export function checkoutAround(cwd: string, rules: readonly PathRule[]): string 
   return cwd;
 }
 
-/** A path that is mounted for this process alone looks like a link from outside, and is itself inside. */
+/**
+ * Resolves a path. A path that is mounted only for this process looks like a link from outside, and is returned
+ * unchanged.
+ */
 export function realPath(path: string): string | null {
   if (entranceTo(path) !== null) return path;
   try {
     return realpathSync(path);
   } catch {
-    // What is not there needs no rule.
+    // A missing path needs no rule.
     return null;
   }
 }
 
 export interface RuleOptions {
-  /** What is not as it is for the user, whatever program runs. */
+  /** Rules for all programs. */
   readonly rules: readonly PathRule[];
-  /** What a folder below /tmp is that the command line names. */
+  /** The rule for a folder below /tmp that the command line names. */
   readonly named: "read" | "write";
-  /** The user's own checkout, which is never written because a command line names it. */
+  /** The user's own checkout, which does not become writable because a command line names it. */
   readonly top: string;
 }
 
-/** What one program finds at each path: the rules for all, and those that its folder and command line add. */
+/** Returns the rules for one program: the general ones, and those that its folder and command line add. */
 export function* cellRules(
   { rules, named, top: own }: RuleOptions,
   request: CellRequest,
@@ -229,7 +234,7 @@ export function* cellRules(
   }
 }
 
-/** Where git keeps the checkout's history: the program may use it, and what it writes there is thrown away. */
+/** Returns the git folder of a checkout that has its own. Programs may use it; their writes there are thrown away. */
 function repositoryOf(top: string): string | null {
   const own = join(top, ".git");
   try {

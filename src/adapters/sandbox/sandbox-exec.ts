@@ -10,8 +10,8 @@ export interface SandboxExecOptions {
 }
 
 /**
- * The sandbox of macOS. It has no copies and no process table of its own: what would be a copy can be written only where
- * a program may write anyway, and processes that outlive the program are found as without a sandbox.
+ * The sandbox of macOS. It has neither copies nor separate processes: a copy is writable only where the program may
+ * write anyway, and processes that outlive the program are found as without a sandbox.
  */
 export function createSandboxExec(options: SandboxExecOptions): Sandbox {
   return {
@@ -26,7 +26,7 @@ function openCell(options: SandboxExecOptions, request: CellRequest): Cell {
   return { env, commandLine: [first, ...rest], close: () => Promise.resolve() };
 }
 
-/** Later rules count before earlier ones. */
+/** Returns the profile. Later rules override earlier ones. */
 function profileOf({ rules, network }: SandboxExecOptions, { cwd, env, writes, copies }: CellRequest): string {
   const hidden = rules.filter(({ kind }) => kind === "hidden").map(({ path }) => path);
   const temporary = [env["TMPDIR"] ?? "", "/private/tmp", "/private/var/folders", "/dev"].filter((path) => path !== "");

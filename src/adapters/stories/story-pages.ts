@@ -14,12 +14,12 @@ import { type EditValue, type FrontMatterEdits, editFrontMatter } from "../../wr
 export interface StoryPagesOptions {
   /** The person's checkout. */
   readonly root: string;
-  /** The folder of the stories, as the config names it from there. */
+  /** The folder of the stories, relative to the root, as in the config. */
   readonly folder: string;
   readonly files: Files;
 }
 
-/** Story files in worktrees. The person's own checkout says which file is a story's; it is never written to. */
+/** Story files in worktrees. The person's own checkout tells which file is a story's; it is never written to. */
 export function createStoryPages({ root, folder, files }: StoryPagesOptions): StoryPages {
   const below = relative(root, resolve(root, folder));
   if (below.split(sep)[0] === "..") return outside(resolve(root, folder));
@@ -27,7 +27,7 @@ export function createStoryPages({ root, folder, files }: StoryPagesOptions): St
   async function fileIn(checkout: string, story: StoryId): Promise<{ path: string; text: string } | null> {
     const links = new Set(await files.listLinks(join(checkout, below), ".md"));
     const all = (await files.list(join(checkout, below), ".md")).filter((path) => !links.has(path));
-    // Most files are named after their story: those need not be looked for.
+    // Most files are named after their story; look there first.
     for (const path of all.toSorted((a, b) => Number(isNamed(b, story)) - Number(isNamed(a, story)))) {
       const text = await files.read(path);
       if (text !== null && readStoryFile(path, text).story?.id === story)
@@ -39,18 +39,19 @@ export function createStoryPages({ root, folder, files }: StoryPagesOptions): St
   return {
     async find(story, place) {
       const own = await fileIn(root, story);
-      // A file that was moved since the branch began is still where the branch has it.
+      // Use the path of the person's checkout if the branch has it; otherwise the file was moved after the branch
+      // began.
       const isWhereItWas = own !== null && (await isThere(join(place, own.path)));
       const path = isWhereItWas ? own.path : ((await fileIn(place, story))?.path ?? own?.path);
       if (path === undefined) return null;
-      // A folder may be a link inside of the repository; git names the file by where it really is.
+      // A folder may be a link inside the repository; git names the file by its real path.
       const folder = join(await realpath(place), dirname(path));
       const at = join((await isThere(folder)) ? await realpath(folder) : folder, basename(path));
       return { path: relative(await topOf(place), at).replaceAll(sep, "/"), original: own?.text ?? null };
     },
     async read(place, path) {
       const file = await within(place, path);
-      // An agent may have left a link there, and what that leads to is not the story's.
+      // Do not follow a link, which an agent may have left there: its target is not the story's file.
       return (await isLink(file)) ? null : files.read(file);
     },
     async write(place, path, text) {
@@ -63,7 +64,7 @@ export function createStoryPages({ root, folder, files }: StoryPagesOptions): St
 
 const isNamed = (path: string, story: StoryId): boolean => basename(path) === `${story}.md`;
 
-/** The files of stories that are elsewhere cannot be on a branch of this repository. */
+/** Rejects every call: story files outside of the checkout cannot be on a branch of this repository. */
 function outside(folder: string): StoryPages {
   const refuse = (): Promise<never> =>
     Promise.reject(
@@ -76,7 +77,7 @@ function outside(folder: string): StoryPages {
   return { find: refuse, read: refuse, write: refuse, isOutside: true };
 }
 
-/** The top of the worktree that a place belongs to: the nearest folder with git's own entry in it. */
+/** Returns the top of the worktree: the nearest folder with git's own entry in it. */
 async function topOf(place: string): Promise<string> {
   const start = await realpath(place);
   for (let at = start; ; at = dirname(at)) {
@@ -85,7 +86,7 @@ async function topOf(place: string): Promise<string> {
   }
 }
 
-/** Where the file is, if no folder on the way to it leads elsewhere. */
+/** Returns the file's path. Throws if a folder on the path is a link or leads out of the worktree. */
 async function within(place: string, path: string): Promise<string> {
   const top = await topOf(place);
   const file = resolve(top, path);
@@ -119,7 +120,9 @@ export interface PhaseProductOptions {
   readonly pages: Pick<StoryPages, "find">;
 }
 
-/** What the phase made, for its reviewers: the section of the story's file, or the code since the story began. */
+/**
+ * Returns what a phase produced, for its reviewers: the section of the story's file, or the code since the story began.
+ */
 export function createPhaseProduct(options: PhaseProductOptions): (request: GateRequest) => Promise<string> {
   const { workspace, pages } = options;
   return async ({ story, phase, path, base, tree }) => {
@@ -135,9 +138,9 @@ export interface StoryStoreOptions {
   readonly files: Files;
 }
 
-/** Stories as markdown files in a folder. The files are people's: only the front matter's named keys are written. */
+/** Stories as markdown files in a folder. The files are people's: only certain keys of the front matter are written. */
 export function createStoryStore({ folder, files }: StoryStoreOptions): StoryStore {
-  /** Where each story was when the folder was read last; a person may have moved it since. */
+  /** The path of each story when the folder was last read; a person may have moved the file since. */
   const places = new Map<StoryId, string>();
 
   async function readAll(): Promise<StorySource[]> {
@@ -146,13 +149,13 @@ export function createStoryStore({ folder, files }: StoryStoreOptions): StorySto
     for (const path of await files.list(folder, ".md")) {
       if (links.has(path)) continue;
       const text = await files.read(path);
-      // A file that went away since the folder was listed is no story any more.
+      // The file was removed after the folder was listed.
       if (text !== null) found.push({ path, text });
     }
     places.clear();
     for (const { path, text } of found) {
       const id = readStoryFile(path, text).story?.id;
-      // Of two files with one id the first is the story; the other is a problem that the reading tells.
+      // Of two files with the same id, the first one counts; reading reports the other as a problem.
       if (id !== undefined && !places.has(id)) places.set(id, path);
     }
     return [...[...links].map((path) => ({ path, text: null })), ...found];

@@ -4,16 +4,16 @@ import type * as Otel from "@opentelemetry/api";
 
 export type OtelApi = typeof Otel;
 
-/** Where an SDK of OpenTelemetry says that it is there: every copy of its API looks in this place. */
+/** The symbol under which an OpenTelemetry SDK registers itself; every copy of the API looks there. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 
-/** Whether an SDK is registered in this process. Only then is telemetry wanted. */
+/** Whether an SDK is registered in this process. Telemetry is on only then. */
 export function isSdkRegistered(scope: object = globalThis): boolean {
   const known = (scope as Record<symbol, unknown>)[REGISTERED];
   return typeof known === "object" && known !== null && ("trace" in known || "metrics" in known);
 }
 
-/** The API: our own copy, or else that of the project. All copies speak to the one SDK. `null`: there is none. */
+/** Loads the API: Remand's own copy, or else the project's. All copies use the one SDK. `null`: there is none. */
 export async function loadApi(
   root: string,
   load: () => Promise<OtelApi> = () => import("@opentelemetry/api"),
@@ -37,8 +37,8 @@ function isMissing(error: unknown): boolean {
 }
 
 /**
- * Has what was told sent. An SDK that batches would lose its last batch when the process ends; the API has no word for
- * it, but every SDK has one. A collector that is away is no reason to fail, or to stay.
+ * Sends pending telemetry. An SDK that batches would lose its last batch when the process ends. The API has no function
+ * for it, but every SDK has one. Neither fails nor waits long if the collector is away.
  */
 export async function flush(api: OtelApi): Promise<void> {
   const tracing = api.trace.getTracerProvider();

@@ -8,7 +8,7 @@ import { ownRedactor } from "../process/own-secrets.ts";
 import { type Attributes, costIn, type WorkPiece } from "./work-pieces.ts";
 import type { OtelApi } from "./load-api.ts";
 
-/** How the run stands, for who asks now and then. */
+/** The state of the run, for gauges that are read now and then. */
 export interface RunGauges {
   state(): RunState | null;
   readonly tally: Pick<Tally, "open" | "waitingForPerson">;
@@ -16,7 +16,7 @@ export interface RunGauges {
 
 export interface TelemetryMeasures {
   ended(piece: WorkPiece): void;
-  /** A line that we wrote: one step of a story. */
+  /** Counts a line that this process wrote: one step of a story. */
   step(event: Event): void;
   called(seconds: number, attributes: Attributes): void;
   tokens(input: number | undefined, output: number | undefined, attributes: Attributes): void;
@@ -25,7 +25,10 @@ export interface TelemetryMeasures {
   close(): void;
 }
 
-/** Counters and durations have no story in them: there are too many, and traces have it. */
+/**
+ * Creates the metrics. Counters and durations have no story attribute, because there are too many stories; traces have
+ * it.
+ */
 export function createMeasures(api: OtelApi, version: string, standing: RunGauges): TelemetryMeasures {
   const meter = api.metrics.getMeter("remand", version);
   const pieces = pieceMeasures(meter);
@@ -99,7 +102,7 @@ const count = (meter: Meter, name: string, description: string, unit: string): C
 const lengths = (meter: Meter, name: string, description: string): Histogram =>
   meter.createHistogram(name, { description, unit: "s", advice: { explicitBucketBoundaries: SECONDS } });
 
-/** Gauges that are read only when a collector asks; they cost nothing in between. */
+/** Registers gauges that are computed only when a collector reads them. */
 function observe(meter: Meter, { state, tally }: RunGauges): () => void {
   const gauge = (name: string, description: string, unit: string) =>
     meter.createObservableGauge(name, { description, unit });
@@ -118,18 +121,18 @@ function observe(meter: Meter, { state, tally }: RunGauges): () => void {
   return () => meter.removeBatchObservableCallback(look, instruments);
 }
 
-/** What has few values. Numbers are what is measured, and are never a dimension. */
+/** Returns the attributes with few values. Numbers are measurements, never a dimension. */
 function dimensions(attributes: Attributes): OtelAttributes {
   return Object.fromEntries(
     Object.entries(ownRedactor().texts(attributes)).filter(([, value]) => typeof value !== "number"),
   );
 }
 
-/** From tenths of a second to days: a check, an agent, a person. */
+/** From tenths of a second to days: checks, agents, people. */
 const SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 14_400, 86_400, 604_800];
 const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864];
 
-/** How many stories are open and how many wait for a person: counted once, then followed, however many there are. */
+/** Counts the stories that are open and that wait for a person: once in full, then by each change. */
 export interface Tally {
   readonly open: () => number;
   readonly waitingForPerson: () => number;

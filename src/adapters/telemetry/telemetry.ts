@@ -11,20 +11,22 @@ import { type Traces, createTraces, observeRoleRegistry } from "./traces.ts";
 import { type LinePieces, piecesIn } from "./work-pieces.ts";
 
 /**
- * Traces and metrics of what this process does. Every worker folds the same journal, so what each of them tells is what
- * it wrote itself: the journal that the engine writes to must be the one from here.
+ * Traces and metrics of what this process does. Every worker folds the same journal, so each reports only the lines
+ * that it wrote itself: the engine must write to the journal returned from here.
  */
 export interface Telemetry {
-  /** The journal that the engine is to write to. */
+  /** Wraps the journal that the engine writes to. */
   journal<J extends Pick<Journal, "append">>(journal: J): J;
-  /** Sees what the given one sees. */
+  /** Wraps a watcher and sees what it sees. */
   watcher(watcher: Watcher): Watcher;
   roleRegistry(roleRegistry: RoleRegistry): RoleRegistry;
-  /** How the run stands when the ledger has been opened: what others began may be ours to end. */
+  /**
+   * Sets the state after the ledger was opened: this process may have to report the end of work that another one began.
+   */
   resume(state: RunState): void;
-  /** Jobs were taken over from a worker that is gone. */
+  /** Counts jobs taken over from a lost worker. */
   tookOver(jobs: number): void;
-  /** Has what was told sent, as far as the SDK can, and tells no more. */
+  /** Sends pending telemetry, as far as the SDK can, and stops reporting. */
   close(): Promise<void>;
 }
 
@@ -32,10 +34,10 @@ export interface TelemetryOptions {
   readonly api: OtelApi;
   readonly version: string;
   readonly project: string;
-  /** The worker's name; `null` where there is one engine only. */
+  /** The worker's name; `null` for a single engine. */
   readonly worker: string | null;
   readonly clock: Clock;
-  /** The hash of the journal's first line, which no two journals share; `null` while it has none. */
+  /** The hash of the journal's first line, which is unique to a journal; `null` while it has no line. */
   readonly identity: string | null;
 }
 
@@ -81,12 +83,12 @@ export interface LineRecorderParts {
 }
 
 export interface LineRecorder {
-  /** The state that the next lines follow upon. */
+  /** Sets the state before the next lines. */
   resume(state: RunState): void;
   see(lines: readonly StoredEvent[], state: RunState): void;
 }
 
-/** Makes spans and counts of the lines of the journal, of those that are ours. */
+/** Makes spans and counts from this process's own lines of the journal. */
 function createLineRecorder({ own, traces, measures, tally }: LineRecorderParts): LineRecorder {
   let before: RunState | null = null;
   const tell = (story: StoryId, { line, begun, ended }: LinePieces, isOurs: boolean): void => {
@@ -137,11 +139,11 @@ function byStory(lines: readonly StoredEvent[]): ReadonlyMap<StoryId | null, rea
   return groups;
 }
 
-/** Tells the lines that were appended here from those that others wrote. */
+/** Tells lines that were appended here from those of other processes. */
 export interface OwnLines {
-  /** The same journal, but what is appended through it is known to be ours. */
+  /** Wraps a journal; what is appended through it counts as this process's own. */
   around<J extends Pick<Journal, "append">>(journal: J): J;
-  /** Calls back as soon as it is known whose line it is: at once, or when the appends that are under way have ended. */
+  /** Calls back as soon as it is known who wrote the line: at once, or after the pending appends have ended. */
   whose(position: number, reply: (isOurs: boolean) => void): void;
 }
 

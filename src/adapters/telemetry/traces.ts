@@ -9,27 +9,27 @@ import type { OtelApi } from "./load-api.ts";
 import type { TelemetryMeasures } from "./measures.ts";
 
 export interface Traces {
-  /** Work that we began. What is done for the story meanwhile belongs below it. */
+  /** Starts the span of work that this process began. Later calls for the story are its children. */
   begun(story: StoryId, open: OpenPiece): void;
-  /** Do we hold this piece of work, as far as we know? */
+  /** Whether this process has the open span of this piece of work. */
   holds(story: StoryId, piece: WorkPiece): boolean;
   ended(story: StoryId, piece: WorkPiece): void;
-  /** Another worker has ended the piece and reports it. */
+  /** Drops the span: another worker has ended the piece and reports it. */
   givenUp(story: StoryId, piece: WorkPiece): void;
-  /** A span for a call that is under way now; it is the caller's to end. */
+  /** Starts a span for a call; the caller ends it. */
   call(story: StoryId | null, name: string, at: number, attributes: Attributes): Span;
 }
 
 export interface TraceOptions {
   readonly api: OtelApi;
   readonly version: string;
-  /** The journal's own mark; `null` while it has no line. */
+  /** Returns the journal's identity; `null` while it has no line. */
   identity(): string | null;
-  /** What every span says. */
+  /** Attributes of every span. */
   readonly always: Attributes;
 }
 
-/** One trace for each story, with the spans of every worker on it. */
+/** Creates one trace per story, with the spans of all workers. */
 export function createTraces({ api, version, identity, always }: TraceOptions): Traces {
   const tracer: Tracer = api.trace.getTracer("remand", version);
   const held = new Map<StoryId, { readonly span: Span; readonly since: number; readonly kind: OpenPiece["kind"] }>();
@@ -70,11 +70,11 @@ export function createTraces({ api, version, identity, always }: TraceOptions): 
         span.setAttribute("error.type", piece.trouble);
         span.setStatus({ code: api.SpanStatusCode.ERROR });
       }
-      // Clocks of two machines may disagree; a span that ends before it began is refused by some who read it.
+      // The clocks of two machines may differ, and some backends reject a span that ends before it began.
       span.end(timeOf(Math.max(piece.since, piece.at)));
     },
     givenUp: (story, piece) => {
-      // Never ended, and so never sent.
+      // Not ended, and therefore never sent.
       if (matching(story, piece) !== null) held.delete(story);
     },
     call: (story, name, at, attributes) => {
@@ -86,15 +86,18 @@ export function createTraces({ api, version, identity, always }: TraceOptions): 
 }
 
 /**
- * The same for every worker on the story, so that spans of many workers make one trace. The root span that they all
- * have as their parent is never sent.
+ * Returns ids that are the same for every worker, so that spans of many workers make one trace. The root span, their
+ * common parent, is never sent.
  */
 export function traceIds(identity: string, story: string): { readonly traceId: string; readonly spanId: string } {
   const hash = sha256(JSON.stringify(["remand trace", identity, story]));
   return { traceId: hash.slice(0, 32), spanId: hash.slice(32, 48) };
 }
 
-/** As a pair: a plain number that is small, or older than this process, is taken by some SDKs for a time since its start. */
+/**
+ * Returns the time as a pair: some SDKs take a plain number that is small, or older than this process, for a time since
+ * its start.
+ */
 const timeOf = (ms: number): HrTime => [Math.floor(ms / 1000), Math.round((ms % 1000) * 1e6)];
 
 export interface CallParts {
@@ -104,7 +107,7 @@ export interface CallParts {
   readonly measures: TelemetryMeasures;
 }
 
-/** The same players, but each call of their agents is told, by the conventions for generative AI. */
+/** Wraps a role registry so that each call of an agent is reported by the conventions for generative AI. */
 export function observeRoleRegistry(roleRegistry: RoleRegistry, parts: CallParts): RoleRegistry {
   return {
     agentFor: async (role, standingInFor) => {
@@ -133,7 +136,7 @@ function observedAgent({ agent }: RoleAgent, role: RoleName, { api, clock, trace
         measures.called(Math.max(0, at - since) / 1000, about);
       };
       try {
-        // What the agent itself does in this process (a model's HTTP calls) belongs below this span.
+        // Make spans of calls that the agent makes in this process (a model's HTTP calls) children of this span.
         const result = await api.context.with(api.trace.setSpan(api.context.active(), span), () =>
           agent.run(request, control),
         );
@@ -148,7 +151,7 @@ function observedAgent({ agent }: RoleAgent, role: RoleName, { api, clock, trace
   };
 }
 
-/** The key of a dispatch is the story and a number; the project's own is no story. */
+/** Returns the story of a dispatch's key, which is the story and a number; `null` for the project's own. */
 function storyOf({ key }: AgentRequest): StoryId | null {
   const story = key.slice(0, key.lastIndexOf(":"));
   return story === "" || story.startsWith("@") ? null : storyId(story);
@@ -178,7 +181,7 @@ function resultAttributes({ session, tokens, costUsd, usage, status }: AgentResu
   };
 }
 
-/** A client's word is taken for a name only where it looks like one. */
+/** Returns an attribute only if the client's value looks like a name. */
 function safeAttribute(attribute: string, word: string | undefined): Attributes {
   return word !== undefined && /^[\w.:@/[\]-]{1,128}$/.test(word) ? { [attribute]: word } : {};
 }
@@ -188,10 +191,10 @@ function troubleIn({ status, error }: AgentResult): string | null {
   return status === "completed" ? null : status;
 }
 
-/** A custom command is named by its program, without the path: paths on a user's disk are private. */
+/** Returns a custom command's program without its path: paths on a user's disk are private. */
 const programOf = (agent: string): string => agent.split(/[/\\]/).at(-1)!;
 
-/** By the conventions' names where they have one; a custom command is its own provider. */
+/** Returns the provider, by the conventions' name if they have one; a custom command is its own provider. */
 function providerOf(agent: string, model: string | null): string {
   const known = PROVIDERS[agent];
   if (known !== undefined) return known;

@@ -5,7 +5,7 @@ import { leavesUndoOpen } from "../../core/stories/escalation.ts";
 import type { StoredEvent } from "../../ports/journal.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
-/** A piece of work that began, and has a length. */
+/** A piece of work that began and takes time. */
 export interface OpenPiece {
   readonly kind: "attempt" | "gate" | "step";
   readonly name: string;
@@ -13,13 +13,13 @@ export interface OpenPiece {
   readonly attributes: Attributes;
 }
 
-/** A piece of work that is over: from when to when, and what came of it. */
+/** A finished piece of work, with its duration and outcome. */
 export interface WorkPiece {
   readonly kind: OpenPiece["kind"] | "story" | "escalation" | "send-back";
   readonly name: string;
   readonly since: number;
   readonly at: number;
-  /** Why it came to nothing, where that was trouble and no judgement: a word of ours. */
+  /** Why it failed, if by trouble and not by judgement: a word from a fixed list. */
   readonly trouble: string | null;
   readonly attributes: Attributes;
 }
@@ -32,8 +32,8 @@ export interface LinePieces {
 }
 
 /**
- * What lines of one story began and ended. What ran before them is known from the state before, and in between from the
- * lines themselves. Whatever the last line is: if nothing runs after it, it has ended what ran.
+ * Returns what lines of one story began and ended. Open work is known from the state before the lines, and then from
+ * the lines themselves. If nothing runs after the last line, that line ended it.
  */
 export function piecesIn(
   lines: readonly StoredEvent[],
@@ -114,7 +114,7 @@ const stepOpen = (step: string, since: number): OpenPiece => ({
   attributes: { "remand.step": step },
 });
 
-/** Lines that end it even where others follow in the same breath. */
+/** Whether a line ends the piece even if more lines follow in the same append. */
 function isEndedBy(event: Event, { kind, attributes }: OpenPiece): boolean {
   switch (event.type) {
     case "work.interrupted":
@@ -147,7 +147,7 @@ function endOf(event: Event, { attributes }: OpenPiece): Pick<WorkPiece, "attrib
   return { trouble, attributes: { ...attributes, ...more, ...costAttributes(event) } };
 }
 
-/** An answer that no worker has acted on yet, to a question that was asked. */
+/** Returns an answered question if no worker has acted on the answer yet. */
 function answerIn({ undo }: StoryState): WorkPiece | null {
   if (undo === null) return null;
   const { escalation, escalatedAt } = undo.before;
@@ -172,7 +172,7 @@ function answerBy({ event, at }: StoredEvent, before: StoryState | undefined): W
   return answerIn({ ...before, undo: { answer: event.answer, at, before } });
 }
 
-/** What has no length, or that of the whole story. */
+/** Returns events without a duration, or with that of the whole story. */
 function pointsIn({ event, at }: StoredEvent, before: StoryState | undefined, after: StoryState): readonly WorkPiece[] {
   switch (event.type) {
     case "work.sent-back": {
@@ -205,8 +205,8 @@ function pointsIn({ event, at }: StoredEvent, before: StoryState | undefined, af
 }
 
 /**
- * What may be said of a piece of work: names and numbers of ours. Nothing that an agent, a tool or a person wrote goes
- * here, and so no secret can: each value is a number, or a word of a list that stands in this code or in a config.
+ * Attributes of a piece of work. They contain no text of an agent, tool or person, and therefore no secret: each value
+ * is a number, or a word from a list in this code or in a config.
  */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
@@ -225,7 +225,7 @@ const TROUBLED: ReadonlySet<string> = new Set([
   "missing",
 ]);
 
-/** What the line that ended a piece of work says came of it. */
+/** Returns the outcome that the ending line records. */
 function endAttributes(event: Event): End {
   switch (event.type) {
     case "attempt.finished":
@@ -271,7 +271,7 @@ function outcome(type: string, more: Attributes = {}): End {
   return { trouble: TROUBLED.has(type) ? type : null, more: { "remand.outcome": type, ...more } };
 }
 
-/** What the line says was used; unknown is not zero, and is left out. */
+/** Returns the cost that the line records. An unknown cost is left out, because it is not zero. */
 function costAttributes(event: Event): Attributes {
   const cost = costIn(event);
   if (cost === null) return {};

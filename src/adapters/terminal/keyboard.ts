@@ -3,8 +3,8 @@ import type { ReadStream, WriteStream } from "node:tty";
 import { RemandError } from "../../core/events/error.ts";
 
 /**
- * Reads keys one by one, as names: `up`, `down`, `page-up`, `page-down`, `enter`, `escape`, `backspace`, `ctrl-c`, or
- * the character. The terminal is as it was after the listener has stopped, also where the program ends by an error.
+ * Reads single keys by name: `up`, `down`, `page-up`, `page-down`, `enter`, `escape`, `backspace`, `ctrl-c`, or the
+ * character. Restores the terminal when the listener stops, even if the program ends by an error.
  */
 export function createKeyboard(input: ReadStream, output: WriteStream) {
   return {
@@ -22,7 +22,7 @@ export function createKeyboard(input: ReadStream, output: WriteStream) {
         output.off("resize", onResize);
         input.off("data", onData);
         restore();
-        // An open input that is not read must not keep the program from ending.
+        // Otherwise the open input would keep the program from exiting.
         input.pause();
       };
     },
@@ -46,7 +46,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "\u0003": "ctrl-c",
 };
 
-/** Several keys may come in one piece. Sequences without a name are dropped. */
+/** Returns the names of keys. Several keys may arrive at once; unnamed sequences are dropped. */
 export function keysIn(text: string): readonly string[] {
   // oxlint-disable-next-line no-control-regex -- what a terminal sends for a key
   const pieces = text.match(/\u001b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])?|[^\u001b]/gu) ?? [];
@@ -54,8 +54,8 @@ export function keysIn(text: string): readonly string[] {
 }
 
 /**
- * Asks a person for one line at a time. Lines that were typed ahead are kept for the questions that follow. The
- * terminal edits the line itself, so that Ctrl-C ends the program as it ends every other one.
+ * Asks a person for one line at a time. Lines typed ahead are kept for the next questions. The terminal edits the line
+ * itself, so that Ctrl-C ends the program as usual.
  */
 export function createLineAsker(
   input: NodeJS.ReadableStream,
@@ -70,7 +70,7 @@ export function createLineAsker(
     output.write(question);
     lines.reader.resume();
     const { done, value } = await lines.next.next();
-    // An open input that is not read must not keep the program from ending.
+    // Otherwise the open input would keep the program from exiting.
     lines.reader.pause();
     if (done !== true) return value;
     output.write("\n");

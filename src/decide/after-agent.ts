@@ -12,8 +12,8 @@ import type { Phase } from "../core/stories/story.ts";
 import { escalateStory } from "./escalate.ts";
 
 /**
- * The last dispatch gave nothing to judge. Says whether a person has to look; `null` means: dispatch again. None of
- * this is the work's failure, so every way of ending has its own bound, and they all end at a person.
+ * Decides whether a person must look at a dispatch that left nothing to judge; `null` means: dispatch again. The work
+ * did not fail, so each kind of ending has its own limit, and each limit ends at a person.
  */
 export function afterAgentFailure(state: StoryState, policy: Policy): StoryAction | null {
   const outcome = state.counters.lastFailure;
@@ -80,8 +80,8 @@ const OUTCOME_WORDS: Readonly<Record<AttemptOutcome["type"], string>> = {
 };
 
 /**
- * The question with only those answers that do something. Each is tried on the state: an answer after which the same
- * question, with the same counts, would be asked again at once is not offered. `step` says what a story does next.
+ * Removes the answers that would not help. Each answer is tried on the state: one after which the same question, with
+ * the same counts, would be raised again at once is not offered. `step` returns a story's next step.
  */
 export function withUsefulOptions(
   state: StoryState,
@@ -99,10 +99,10 @@ export function withUsefulOptions(
   return { ...escalation, options: escalation.options.filter(({ verb }) => isUseful(verb)) };
 }
 
-/** What a question is about: its reason with every count, and its gate. */
+/** Returns what identifies a question: its reason with every count, and its gate. */
 const subjectOf = ({ reason, gate }: Escalation): string => canonicalJson({ reason, gate });
 
-/** The answer as a person gives it who wants to get past the question. */
+/** Makes an example of an answer, with values that would get the story past the question. */
 function exampleOf(state: StoryState, { id, reason, gate }: Escalation, verb: AnswerVerb): Answer {
   const answer: Answer = { verb, by: "a person", message: "", escalation: id };
   if (verb === "dispute") return { ...answer, findings: disputable(state, gate).map((finding) => finding.id) };
@@ -111,8 +111,8 @@ function exampleOf(state: StoryState, { id, reason, gate }: Escalation, verb: An
 }
 
 /**
- * What is different about the next attempt of a role whose work keeps failing. Only work that was judged and found
- * wanting counts: a crash or a rate limit says nothing about the model, nor about what was talked of.
+ * Returns what changes for the next attempt of a role whose work keeps failing. Only rejected work counts: a crash or a
+ * rate limit says nothing about the model or the conversation.
  */
 export function reinforceRole(
   { attempts, sessions }: Pick<StoryState, "attempts" | "sessions">,

@@ -11,14 +11,14 @@ import { routeFailure } from "./route.ts";
 import { scopeFor, unmetTargets } from "./scope-for.ts";
 
 /**
- * A gate failed: what now? In this order, because each question is cheaper or graver than those after it: may it be
- * repaired by command; do the reviewers agree; is the budget left; did the loop stall; what caused it; can rework fix
- * that cause; must a person approve it. Then the work goes back.
+ * Decides what follows a failed gate. Cheaper and more serious questions come first: can a command repair it, do the
+ * reviewers contradict each other, is failure budget left, did the loop stall, what caused the failure, can rework fix
+ * that cause, must a person approve. If nothing stops it, the work is sent back.
  */
 export function afterFailure(state: StoryState, policy: Policy, failing: Failing, judgement: Judgement): StoryAction {
   const { gate } = failing;
   if (judgement.ciClass === "lint" && !gateState(state, gate).lintFixed) return { type: "fix-lint" };
-  // A person has already said "go on": their word stands above the rules that would have asked them.
+  // A person already approved the rework: skip the rules that would ask again.
   if (failing.approved) return blameFirst(state, policy, failing, judgement) ?? sendBack(state, policy, judgement);
   return (
     tie(state, gate, judgement) ??
@@ -32,7 +32,7 @@ export function afterFailure(state: StoryState, policy: Policy, failing: Failing
   );
 }
 
-/** Ends the loop as the policy says: ask a person, fail, or set aside. */
+/** Ends the loop as the policy says: ask a person, fail the story, or set it aside. */
 export function giveUp(
   state: StoryState,
   policy: Policy,
@@ -77,9 +77,9 @@ function checkStall(state: StoryState, policy: Policy, failing: Failing): StoryA
 }
 
 function blameFirst(state: StoryState, policy: Policy, failing: Failing, judgement: Judgement): StoryAction | null {
-  // What a hidden check tried would show in the experiments, and in what they found.
+  // The experiments and their result would reveal what a hidden check tests.
   const isHidden = (judgement.hidden?.failed ?? 0) > 0;
-  // The last attempt was made: no agent would read what is found.
+  // No attempt is left, so no agent would read the result.
   if (state.counters.attempts >= iterationLimit(state, policy)) return null;
   if (!policy.gates[failing.gate].blame || failing.blame !== null || isHidden) return null;
   return { type: "find-blame", gate: failing.gate, tree: judgement.tree };
@@ -87,7 +87,7 @@ function blameFirst(state: StoryState, policy: Policy, failing: Failing, judgeme
 
 /** Causes that rework cannot fix (S3.19 and S3.20). */
 function checkUnfixable(state: StoryState, policy: Policy, failing: Failing, judgement: Judgement): StoryAction | null {
-  // While a target is not met, the fix need not be in what changed: no person has to say which of it is at fault.
+  // While a target is unmet, the fix may be outside the changes, so no person needs to say which of them is at fault.
   if (failing.blame?.verdict === "too-broad" && unmetTargets(state, judgement).length > 0) return null;
   const reason = unfixableReason(policy, failing);
   return reason === null ? null : { type: "raise-escalation", escalation: escalateStory(state, reason, failing.gate) };
@@ -134,7 +134,7 @@ function sendBack(state: StoryState, policy: Policy, judgement: Judgement): Stor
   };
 }
 
-/** Whose form the brief takes. */
+/** Chooses the form of the brief. */
 function variantFor(policy: Policy, judgement: Judgement, isTextPhase: boolean): BriefVariant {
   if (isTextPhase) return "phase";
   const { brief, stagedBrief, hasStageReviewers, hasEnvironmentBrief } = GATE_REGISTRY[judgement.gate];
@@ -143,7 +143,10 @@ function variantFor(policy: Policy, judgement: Judgement, isTextPhase: boolean):
   return policy.gates[judgement.gate].stages.length > 0 ? stagedBrief : brief;
 }
 
-/** Some environments pass and others fail: that needs a different fix than a plain failure (S0.25). */
+/**
+ * Whether a check passes in some environments and fails in others: that needs a different fix than a plain failure
+ * (S0.25).
+ */
 function isEnvironmentSpecific(judgement: Judgement): boolean {
   const byCheck = new Map<string, Set<string>>();
   for (const run of judgement.runs ?? []) byCheck.set(run.check, (byCheck.get(run.check) ?? new Set()).add(run.result));

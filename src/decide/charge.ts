@@ -6,24 +6,24 @@ import type { GateState, StoryState } from "../core/stories/story-state.ts";
 import { UNJUDGED } from "../fold/new-state.ts";
 
 /**
- * The one place that charges rework budgets. Charging is part of the fold, not a separate step: every replay of the
- * journal gets the same counts, and a crash cannot fall between failure and charge.
+ * Charges a failure to its rework budget. No other code charges. The fold calls it, so every replay of the journal gets
+ * the same counts, and a crash cannot fall between failure and charge.
  */
 export function chargeFailure(state: StoryState, judgement: Judgement): StoryState {
   const gate = chargedGate(state, judgement);
   return gate === null ? state : addFailures(state, gate, 1);
 }
 
-/** Takes a charge back when blame shows that the failure was not the work's. */
+/** Reverses a charge when blame shows that the work did not cause the failure. */
 export function refundFailure(state: StoryState, judgement: Judgement): StoryState {
   const gate = chargedGate(state, judgement);
   return gate === null ? state : addFailures(state, gate, -1);
 }
 
 /**
- * The gate whose budget a judgement is charged to; `null` for none. Only a failure of the work is charged. A CI run
- * that failed by a test or a build counts as a test failure (S1.32), one that failed by the runner is not charged, and a
- * lint failure gets one repair by command first.
+ * Returns the gate whose budget a judgement is charged to; `null` for none. Only failures of the work are charged. A
+ * failed CI run counts as a test failure if a test or the build failed (S1.32), and is not charged if the runner
+ * failed. A lint failure is first repaired by a command.
  */
 export function chargedGate(state: StoryState, judgement: Judgement): GateName | null {
   if (judgement.result !== "fail") return null;
@@ -43,7 +43,10 @@ export function chargedGate(state: StoryState, judgement: Judgement): GateName |
   }
 }
 
-/** The gate of the story that answers for tests: that of the TDD cycle before one that only runs them. */
+/**
+ * Returns the story's gate that is responsible for tests: the TDD gate, if there is one, before a gate that only runs
+ * them.
+ */
 function testGateOf(state: StoryState): GateName | undefined {
   const gates = (state.policy?.phases.flatMap((plan) => plan.gates) ?? []).filter(
     (gate) => GATE_REGISTRY[gate].runsTests,
@@ -51,18 +54,18 @@ function testGateOf(state: StoryState): GateName | undefined {
   return gates.find((gate) => GATE_REGISTRY[gate].hasTddPhases) ?? gates[0];
 }
 
-/** The most attempts of a story. */
+/** Returns how many attempts a story may have. */
 export const iterationLimit = ({ raised }: StoryState, { limits }: Policy): number =>
   raised.iterations ?? limits.iterations;
 
-/** How many failed judgements of a gate end the loop; `null` where another bound does that. */
+/** Returns how many failed judgements of a gate end the loop; `null` if only other limits apply. */
 export function failureLimit(state: StoryState, gate: GateName): number | null {
   const policy = state.policy;
   if (policy === null) return null;
   const { maxReworks } = state.story;
   const own = maxReworks === undefined ? policy.limits.failures[gate] : maxReworks + 1;
   if (own === null) return null;
-  // Without the breaker the configured limit is ignored, and the hard ceiling still holds.
+  // Without the circuit breaker the configured limit is ignored, but the hard ceiling still applies.
   if (!policy.circuitBreaker) return FAILURE_CEILING;
   const limit = state.raised[`failures:${gate}`] ?? own;
   return Math.min(FAILURE_CEILING, limit + (state.grace[gate] ?? 0));

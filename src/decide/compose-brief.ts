@@ -7,7 +7,7 @@ import { gateState } from "./charge.ts";
 import { blamedPlaces } from "./locations.ts";
 import { openFindings, triedFindings } from "./tried-findings.ts";
 
-/** What the state does not hold and the engine brings: texts, logs, and the commands that will judge. */
+/** Inputs of a brief that are not in the state: texts, logs, and the commands that will judge the work. */
 export interface BriefMaterial {
   readonly rolePrompt: string;
   readonly evidence: readonly BriefEvidence[];
@@ -19,7 +19,7 @@ export interface BriefMaterial {
   readonly report: ReportWay;
 }
 
-/** Everything the next attempt needs to know, from the state and what the engine brings. */
+/** Composes everything that the next attempt needs, from the state and the material. */
 export function composeBrief(state: StoryState, command: SendBack, material: BriefMaterial): Brief {
   const judgement = command.gate === "person" ? null : gateState(state, command.gate).last;
   const [required, information] =
@@ -60,7 +60,10 @@ export function composeBrief(state: StoryState, command: SendBack, material: Bri
   };
 }
 
-/** S3.11 counts by place: this is the next rework of the one that is blamed, of several the one reworked most. */
+/**
+ * Returns how often the blamed location will have been reworked, this rework included (S3.11). Of several locations,
+ * the one with the most reworks counts.
+ */
 function locationAttempt(state: StoryState): { locationAttempt?: number } {
   const places = state.failing?.blame ? blamedPlaces(state.failing.blame) : [];
   if (places.length === 0) return {};
@@ -73,7 +76,7 @@ function locationAttempt(state: StoryState): { locationAttempt?: number } {
   };
 }
 
-/** What must be fixed and what is only said; in each the gravest first. */
+/** Splits findings into those that must be fixed and those for information, each with the worst first. */
 function partitionFindings(judgement: Judgement): [Finding[], Finding[]] {
   const findings = [...judgement.findings].sort((a, b) => worse(a.severity, b.severity));
   const blocking = new Set(judgement.blocking);
@@ -83,7 +86,7 @@ function partitionFindings(judgement: Judgement): [Finding[], Finding[]] {
   ];
 }
 
-/** Every attempt that was rejected. Of the newest one the brief itself tells, unless a person asks for something else. */
+/** Returns the rejected attempts. For the newest one, findings that the brief itself lists are left out. */
 function earlierAttempts(state: StoryState, required: readonly Finding[]): Brief["earlier"] {
   const inBrief = new Set<string>(required.map(({ id }) => id));
   const last = state.attempts.length - 1;
@@ -106,8 +109,8 @@ function earlierAttempts(state: StoryState, required: readonly Finding[]): Brief
 }
 
 /**
- * A gate that failed before this one is not asked again until this one passes: what it blocks on is still to be fixed,
- * and nothing else in the brief would say so.
+ * Returns blocking findings of other failed gates. Such a gate does not run again until the current gate passes, so
+ * nothing else in the brief would mention them.
  */
 function stillOpen(state: StoryState, { gate: now }: SendBack, required: readonly Finding[]): Finding[] {
   const inBrief = new Set<string>(required.map(({ id }) => id));

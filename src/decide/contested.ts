@@ -16,8 +16,9 @@ const RUN_TESTS = gatesThat(({ runsTests }) => runsTests);
 const REVIEWERS = GATES.filter(rulesOnTests);
 
 /**
- * The question about contested tests, and the gate that reported them. `null` where none is open, or where a reviewer
- * who will see them has yet to rule. It comes before the next phase, which forgets what this one's gates reported.
+ * Returns the question about contested tests, and the gate that reported them. `null` if no contested test is open, or
+ * if a reviewer will still see them. The question comes before the next phase, in which the reports of this phase's
+ * gates are no longer kept.
  */
 export function contestedQuestion(
   state: StoryState,
@@ -32,7 +33,10 @@ export function contestedQuestion(
   return { gate, reason: cannotFail.length === 0 ? reason : { ...reason, cannotFail } };
 }
 
-/** What the gate's pass of the present tree contests, without what is licensed or what a reviewer let through. */
+/**
+ * Returns the contested tests of the gate's pass on the current tree, without those that are licensed or that a
+ * reviewer accepted.
+ */
 function openTests(state: StoryState, gate: GateName): readonly ContestedTest[] {
   const contested = contestedBy(state, gate);
   if (contested.length === 0) return [];
@@ -44,7 +48,7 @@ const allOpen = (state: StoryState): ContestedTest[] => RUN_TESTS.flatMap((gate)
 
 const unique = (tests: readonly ContestedTest[]): string[] => [...new Set(tests.map(({ test }) => test))];
 
-/** Those in a pass that still holds. */
+/** Returns the contested tests of a pass that still holds. */
 function contestedBy(state: StoryState, gate: GateName): readonly ContestedTest[] {
   const { last, fresh } = gateState(state, gate);
   return fresh && last?.result === "pass" ? (last.contested ?? []) : [];
@@ -56,8 +60,8 @@ function isLicensed({ story, licensed = [] }: StoryState, test: string): boolean
 }
 
 /**
- * A reviewer of this phase whose gate is not open. A later phase does not see what this one reported; it counts where it
- * runs the tests again, because then it reports them again.
+ * Whether a reviewer has yet to rule: its gate in this phase has not passed, or a later phase runs the tests again and
+ * has a reviewer. A later phase only sees contested tests that its own runs report.
  */
 function isReviewerToCome(state: StoryState, base: string): boolean {
   if (gatesOfPhase(state, state.phase).some((gate) => REVIEWERS.includes(gate) && !isOpen(state, gate, base)))
@@ -69,7 +73,9 @@ function isReviewerToCome(state: StoryState, base: string): boolean {
   );
 }
 
-/** A person allows the work to change tests. It answers the question about them, and no other. */
+/**
+ * Applies a person's permission to change tests. It answers the question about contested tests, and no other question.
+ */
 export function allowTests(state: StoryState, closed: StoryState, { by, message, tests }: Answer): StoryState {
   const reason = state.escalation?.reason;
   const asked = reason?.type === "contested-tests" ? reason.tests : null;
@@ -79,7 +85,10 @@ export function allowTests(state: StoryState, closed: StoryState, { by, message,
   return asked === null ? { ...state, licensed } : withTestsSeenBy({ ...closed, licensed }, state.tree);
 }
 
-/** What the agent is to restore when the work is sent back for the tests it was asked about. */
+/**
+ * Returns findings that tell the agent which tests to restore, when the work is sent back for the tests of the
+ * question.
+ */
 export function testsToRestore(state: StoryState, reason: EscalationReason | null): readonly Finding[] {
   if (reason?.type !== "contested-tests") return [];
   const asked = new Set(reason.tests);
@@ -90,7 +99,7 @@ export function testsToRestore(state: StoryState, reason: EscalationReason | nul
   );
 }
 
-/** What acceptance has to say of them: what a person allowed, and what a reviewer let through. */
+/** Returns notes for the acceptance: tests that a person allowed to change, and tests that a reviewer accepted. */
 export function contestedNotes(state: StoryState): readonly string[] {
   return [...allowedNotes(state), ...ruledNotes(state)];
 }
@@ -101,7 +110,8 @@ function allowedNotes(state: StoryState): string[] {
   return [...new Set(licensed.map(({ by }) => by))].flatMap((by) => {
     const own = [...new Set(licensed.filter((each) => each.by === by).map(({ test }) => test))];
     const changed = [...contested].filter((test) => own.some((pattern) => matchesTest(test, pattern)));
-    // A run that knew the license does not report them: whether this tree still changes them is not known here.
+    // A run that knew the license does not report these tests, so it is unknown here whether this tree still changes
+    // them.
     const others = own.filter((pattern) => !changed.some((test) => matchesTest(test, pattern)));
     return [
       ...(changed.length === 0
@@ -123,7 +133,10 @@ function ruledNotes(state: StoryState): string[] {
   return [`${countText(ruled.length, "contested test")}, accepted by ${who}: ${names}`];
 }
 
-/** A gate with stages has a reviewer for each; a preset need not have a critic. What the engine ran is no reviewer. */
+/**
+ * Returns the reviewers of a gate. A gate with stages has one for each; a preset may have no critic. The engine is not
+ * a reviewer.
+ */
 function rolesBehind(state: StoryState, gate: GateName): readonly string[] {
   const reviewers = (state.gates[gate]?.last?.stages ?? []).map(({ reviewer }) => reviewer);
   const named = [...new Set(reviewers)].filter((role) => role !== ENGINE_ROLE);
@@ -131,8 +144,8 @@ function rolesBehind(state: StoryState, gate: GateName): readonly string[] {
 }
 
 /**
- * The gate passed these files: their tests are pinned from now on, beside those of the base. A run of the tests that
- * contests some of them has left the ruling to a reviewer or a person, so it pins nothing.
+ * Pins the tests of a tree that a gate passed, beside those of the base. A gate that ran the tests and contests some of
+ * them pins nothing, because a reviewer or a person has yet to rule.
  */
 export function withTestsSeen(state: StoryState, { gate, tree, contested = [] }: Judgement): StoryState {
   const { pinsTests, runsTests } = GATE_REGISTRY[gate];
@@ -140,18 +153,20 @@ export function withTestsSeen(state: StoryState, { gate, tree, contested = [] }:
   return { ...state, seenTree: tree };
 }
 
-/** The engine itself moved the files. What was seen and has not changed since is seen as it is now. */
+/**
+ * Keeps the tests pinned after the engine itself changed the files: if the earlier tree was pinned, the new tree is.
+ */
 export function withTestsMoved(before: StoryState, after: StoryState): StoryState {
   const isSeen = before.seenTree !== undefined && before.seenTree === before.tree;
   return isSeen && after.tree !== null ? { ...after, seenTree: after.tree } : withoutTestsSeen(after);
 }
 
-/** Older files are back, or files of another base: what was seen does not belong to them. */
+/** Removes the pin, because the files are now older ones, or those of another base. */
 export function withoutTestsSeen(state: StoryState): StoryState {
   const { seenTree: _gone, ...rest } = state;
   return rest;
 }
 
-/** A person has looked at these files. */
+/** Pins the tests of a tree that a person has seen. */
 export const withTestsSeenBy = (state: StoryState, tree: TreeId | null): StoryState =>
   tree === null ? state : { ...state, seenTree: tree };

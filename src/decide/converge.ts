@@ -11,14 +11,17 @@ export interface Stalled {
   readonly detail: string;
 }
 
-/** A rework that changed nothing shows before any gate judges, and judging the same thing again would be a waste. */
+/**
+ * Finds reworks that changed nothing. This shows before any gate runs, and running gates on the same tree again would
+ * be a waste.
+ */
 export function stalledUnchanged(state: StoryState, policy: Policy): Stalled | null {
   const { unchanged } = state.counters;
   if (policy.stall.unchanged === 0 || unchanged < policy.stall.unchanged) return null;
   return { stall: "no-change", detail: `${countText(unchanged, "rework")} in a row left the work as it was` };
 }
 
-/** Stalls that show without knowing the cause, so that no test run is spent on finding it. */
+/** Finds stalls that show without the cause, so that no test run is spent on finding it. */
 export function stalledAtOnce(state: StoryState, policy: Policy, gate: GateName): Stalled | null {
   const rules = policy.stall;
   const rounds = roundsOf(state, gate);
@@ -33,7 +36,7 @@ export function stalledAtOnce(state: StoryState, policy: Policy, gate: GateName)
   return null;
 }
 
-/** Stalls that are told better, or only, with the cause known. */
+/** Finds stalls that need the known cause, or are described better with it. */
 export function stalledByCause(state: StoryState, policy: Policy, gate: GateName): Stalled | null {
   const rules = policy.stall;
   const rounds = roundsOf(state, gate);
@@ -59,8 +62,8 @@ export function stalledByCause(state: StoryState, policy: Policy, gate: GateName
 }
 
 /**
- * The failed rounds of a gate in the present phase. A review of the plan says nothing of how the code gets on: they
- * judge different products, and only their failures are counted together.
+ * Returns the failed rounds of a gate in the current phase. Rounds of different phases judge different products, so
+ * only their failures are counted together.
  */
 export function roundsOf(state: StoryState, gate: GateName): readonly Round[] {
   return gateState(state, gate).rounds.filter(
@@ -68,7 +71,7 @@ export function roundsOf(state: StoryState, gate: GateName): readonly Round[] {
   );
 }
 
-/** The first few names. */
+/** Lists the first few names. */
 function listTests(tests: readonly string[]): string {
   const more = tests.length - MOST_NAMED;
   return tests.slice(0, MOST_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
@@ -78,37 +81,38 @@ const MOST_NAMED = 3;
 
 function wasSeenBefore(state: StoryState): boolean {
   const now = state.trees[state.trees.length - 1];
-  // The tree right before is no oscillation: that is "no change", which has its own rule.
+  // A return to the tree right before is not oscillation but "no change", which has its own rule.
   return now !== undefined && state.trees.slice(0, -2).includes(now) && state.trees[state.trees.length - 2] !== now;
 }
 
-/** How often the newest failure has been seen, this time included. */
+/** Returns how often the newest failure occurred, including now. */
 function sameFailures(rounds: readonly Round[]): number {
   const now = rounds[rounds.length - 1];
   return now === undefined || now.failure === null ? 0 : rounds.filter((round) => round.failure === now.failure).length;
 }
 
 /*
- * Rounds are compared by what fails in them, by identity, and never by how much: a syntax error is one failure that
- * hides a hundred, and a test that was asked for is one failure more.
+ * Rounds are compared by the identities of what fails in them, never by the number: a syntax error is one failure that
+ * hides a hundred, and a test that was asked for adds a failure.
  */
 
-/** A round in which every test ran that could: only such rounds say what passed. */
+/** A round in which everything loaded: only such rounds show what passed. */
 type ComparableRound = Round & { readonly identities: TestIdentities };
 
-/** What did not load is unknown: such a round is no better and no worse than another. */
+/** Whether everything loaded. A round in which something did not load is neither better nor worse than another. */
 const isLoaded = ({ identities }: Round): boolean => identities === undefined || identities.notLoaded.length === 0;
 
 const isComparable = (round: Round): round is ComparableRound => round.identities !== undefined && isLoaded(round);
 
-/** What is to be fixed, by identity: the failing tests and faults of a run, or else a reviewer's blocking findings. */
+/** Returns what must be fixed, by identity: the failures of a run, or a reviewer's blocking findings. */
 function openIn({ identities, findings }: Round): ReadonlySet<string> {
   return new Set(identities === undefined ? (findings ?? []) : identities.failing);
 }
 
 /**
- * The failed round that is nearest to a pass: most of the base's passing tests still pass, then most of what failed at
- * the base is fixed, then fewest findings block; of equals the earliest. `null` where no round loaded.
+ * Returns the failed round that is nearest to a pass: it keeps most of the base's passing tests, then fixes most of
+ * what failed at the base, then has the fewest blocking findings. Of equal rounds, the earliest. `null` if every round
+ * failed to load.
  */
 export function bestRound(rounds: readonly Round[], failedAtBase: readonly string[]): Round | null {
   let best: ComparableRound | null = null;
@@ -117,7 +121,7 @@ export function bestRound(rounds: readonly Round[], failedAtBase: readonly strin
   return best;
 }
 
-/** Below 0: `a` is nearer to a pass than `b`. */
+/** Compares two rounds: below 0, `a` is nearer to a pass than `b`. */
 function distance(a: ComparableRound, b: ComparableRound, failedAtBase: readonly string[]): number {
   const countLost = ({ identities }: ComparableRound): number => identities.passedAtBase.length + identities.unlisted;
   const countMet = ({ identities }: ComparableRound): number =>
@@ -129,7 +133,10 @@ function isFixed({ failing, unlisted, passing }: TestIdentities, name: string): 
   return passing.includes(name) || (unlisted === 0 && !failing.includes(name));
 }
 
-/** The rounds since the gate last passed the work: what failed before that was fixed, and is no tree to go back to. */
+/**
+ * Returns the rounds since the gate last passed the work. Earlier failures were fixed, so their trees are not worth
+ * restoring.
+ */
 export function sincePass(rounds: readonly Round[]): readonly Round[] {
   return rounds.slice(
     Math.max(
@@ -140,8 +147,9 @@ export function sincePass(rounds: readonly Round[]): readonly Round[] {
 }
 
 /**
- * What the newest round broke: it fails now, did not in the best round since this gate last passed, and is known to have
- * been there. A test that may be new is not counted, because the rework may have been asked for it.
+ * Returns what the newest round broke: tests that fail now, did not fail in the best round since the gate's last pass,
+ * and are known to have existed then. A test that may be new is not counted, because the rework may have added it on
+ * request.
  */
 export function brokenTests(rounds: readonly Round[], failedAtBase: readonly string[]): readonly string[] {
   const now = rounds.at(-1);
@@ -159,7 +167,7 @@ export function brokenTests(rounds: readonly Round[], failedAtBase: readonly str
   return now.identities.failing.filter((name) => known.has(name) && !failedThen.has(name));
 }
 
-/** How many rounds up to now, in a row, fixed nothing that had not been fixed before. Rounds that did not load are passed over. */
+/** Counts the newest rounds in a row that fixed nothing new. Rounds that did not load are skipped. */
 function roundsWithoutFix(rounds: readonly Round[]): number {
   const everFixed = new Set<string>();
   let open = new Set<string>();
@@ -178,10 +186,13 @@ function roundsWithoutFix(rounds: readonly Round[]): number {
   return flat;
 }
 
-/** How many tests or findings are open in the newest round. */
+/** Returns how many tests or findings are open in the newest round. */
 export const openCount = (rounds: readonly Round[]): number => (rounds.length === 0 ? 0 : openIn(rounds.at(-1)!).size);
 
-/** Did each round fix something, and bring back or break nothing that was known to be well? Then one more may be worth it. */
+/**
+ * Whether every round fixed something, and broke nothing that was known to work. Then one more round may be worth its
+ * cost.
+ */
 export function isStrictlyImproving(rounds: readonly Round[], failedAtBase: readonly string[]): boolean {
   return (
     rounds.length >= 2 &&

@@ -20,24 +20,26 @@ import { remediate } from "./remediate.ts";
 import { actionsLeft, runOverspent, runToWarn } from "./spending.ts";
 
 /**
- * What to do now. It looks only at stories that could move and takes only as many as there are free hands, so it
- * costs what is done and not what there is. Asked twice of the same state it says the same, with the same keys.
+ * Returns the commands to perform now. It looks only at stories with a next step and stops when no slot is free, so its
+ * cost follows the work to start, not the number of stories. The same state gives the same commands with the same keys.
  */
 export function decide(run: RunState, policy: Policy, now: number, only: StoryFilter = null): Command[] {
   const commands: Command[] = [];
   const project = projectCommand(run);
   if (project !== null) commands.push({ key: `@project:${run.seq}`, ...project });
   const due = mayDispatch(run) ? dueStories(run, now) : [];
-  // A fact of the whole run (what is usual for its kind) may have made bookkeeping of the step that was waited for.
+  // Since the wait began, the run may have changed (the usual time of this kind of story) so that the next step is the
+  // engine's own.
   for (const { state, step } of due)
     if (step.lane === "engine" && (only === null || only.has(state.story.id)))
       commands.push(command(state, step.action));
   for (const [key, id] of entries(run.lanes.engine)) {
     const state = lookup(run.stories, id, byText)!;
-    // An agent that outlived its engine holds a place in its lane until its result is in the journal.
+    // An agent that outlived its engine occupies a slot of its lane until its result is in the journal.
     if (only !== null && !only.has(id) && state.running?.resumed !== true) continue;
     const step = bookkeeping(run, state);
-    // A fact of the whole run (the base moved) may have made another step of it since it was put here.
+    // Since the story was queued, the run may have changed (the base moved) so that its next step belongs to another
+    // lane.
     if (step.lane === "engine") commands.push(command(state, step.action));
     else due.push({ key, state, step });
   }
@@ -46,15 +48,15 @@ export function decide(run: RunState, policy: Policy, now: number, only: StoryFi
   return [...commands, ...next];
 }
 
-/** The stories that were asked for; `null` for all of them. The others are left as they are. */
+/** The stories to work on; `null`: all. Other stories are left as they are. */
 export type StoryFilter = ReadonlySet<StoryId> | null;
 
 /**
- * When to decide again if nothing happens before; `null`: only an event can change anything. What was due at `now` has
- * been decided and causes no further wake-up; nor does a story outside the filter.
+ * Returns when to decide again if no event arrives before; `null`: only an event can change anything. Stories that were
+ * due at `now` have been decided, so they cause no further wake-up; nor do stories outside the filter.
  */
 export function nextWake(run: RunState, now = -Infinity, only: StoryFilter = null): number | null {
-  // While nothing may start, a pause that ends changes nothing.
+  // While nothing may start, the end of a pause changes nothing.
   if (!mayDispatch(run)) return null;
   for (const [key, id] of entries(run.timers)) {
     const at = Number(key.slice(0, 16));
@@ -63,7 +65,10 @@ export function nextWake(run: RunState, now = -Infinity, only: StoryFilter = nul
   return null;
 }
 
-/** Nothing new starts while the infrastructure is broken, the run is halted, or its budget is spent. */
+/**
+ * Whether new work may start: not while infrastructure is broken, the run is halted, a question about it is open, or
+ * its budget is spent.
+ */
 export function mayDispatch(run: RunState): boolean {
   return (
     run.policy !== null &&
@@ -79,13 +84,13 @@ function projectCommand(run: RunState): ProjectCommand | null {
   if (run.escalation !== null) return null;
   const warn = runToWarn(run);
   if (warn !== null) return { story: null, type: "warn-budget", ...warn };
-  // Repairs cost as well: they are not begun when nothing is left for them.
+  // Repairs cost too: they do not start when no budget is left.
   const over = run.remediation?.stage === "repairing" ? null : runOverspent(run);
   if (over === null || (over.budget === "run-actions" && !isWorkWaiting(run))) return remediate(run);
   return { story: null, type: "raise-escalation", escalation: escalateRun(run, { type: "budget", ...over }) };
 }
 
-/** Without work that waits, more actions are of no use, and no person is asked for them. */
+/** Whether work is waiting. Without it, more actions would be of no use, so no person is asked for them. */
 function isWorkWaiting({ lanes, timers }: RunState): boolean {
   return timers !== null || LANES.some((lane) => lane !== "engine" && lanes[lane] !== null);
 }
@@ -101,8 +106,8 @@ function bookkeeping(run: RunState, state: StoryState): NextStep {
 }
 
 /**
- * While a story must run alone, nothing is started beside anything else, and that story is the first.
- * `dispatches` gives the most urgent of each lane first, and such stories sort before all others.
+ * Starts at most one command, and only if nothing runs, because a story must run alone. That story comes first:
+ * `dispatches` returns the most urgent story of each lane first, and such stories sort before all others.
  */
 function oneAtATime(run: RunState, policy: Policy, due: readonly Candidate[], only: StoryFilter): Command[] {
   if (LANES.some((lane) => run.busy[lane] > 0)) return [];
@@ -122,7 +127,7 @@ function dispatches(run: RunState, policy: Policy, due: readonly Candidate[], on
       if (free <= 0) break;
       if (only !== null && !only.has(state.story.id)) continue;
       const isNew = state.policy === null;
-      // New stories come last in a lane, so when there is no room for one there is nothing after it either.
+      // New stories come last in a lane: if no new story may start, nothing follows that may.
       if (isNew && roomForStories <= 0) break;
       const isAction = step.action.type === "start-attempt" || step.action.type === "start-gate";
       if (isAction && actions-- <= 0) continue;
@@ -134,7 +139,7 @@ function dispatches(run: RunState, policy: Policy, due: readonly Candidate[], on
   return commands;
 }
 
-/** The lane's own stories and those whose time has come, most urgent first, taken lazily. */
+/** Yields the lane's own stories and the due stories, most urgent first, lazily. */
 function* inOrder(run: RunState, lane: Lane, due: readonly Candidate[]): Generator<Candidate> {
   const waiting = due.filter((candidate) => candidate.step.lane === lane);
   let next = 0;
@@ -156,7 +161,7 @@ export interface Candidate {
   readonly step: NextStep;
 }
 
-/** Stories whose pause is over, in the order in which they would stand in their lanes. */
+/** Returns the stories whose pause is over, in the order that they would have in their lanes. */
 function dueStories(run: RunState, now: number): Candidate[] {
   const due: Candidate[] = [];
   for (const [key, id] of entries(run.timers)) {
@@ -168,10 +173,10 @@ function dueStories(run: RunState, now: number): Candidate[] {
   return due.sort((a, b) => byText(a.key, b.key));
 }
 
-/** Can an engine go on with what another one began? Only agents outlive their engine. */
+/** Whether another engine can continue the step: only agents outlive their engine. */
 export const isResumable = ({ type }: Running): boolean => type === "attempt" || type === "gate";
 
-/** The command that began what runs, once more, as its state says it was. */
+/** Rebuilds, from the state, the command that started the running step. */
 function resumeWork(state: StoryState, running: Running): StoryAction {
   assert(state.policy !== null && running.type !== "step", "only attempts and gates are resumed");
   if (running.type === "gate") return { type: "resume-work", work: startGate(state, state.policy, running.gate) };

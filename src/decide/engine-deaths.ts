@@ -4,9 +4,9 @@ import type { Event, Step } from "../core/events/event.ts";
 import type { EngineDeaths, Running, StoryState } from "../core/stories/story-state.ts";
 
 /**
- * An agent or a check can end the engine itself (`kill -9 $PPID`, all memory used). Such a step would be dispatched
- * again for ever, because what was interrupted is given back. So deaths in the same step are counted until the story
- * gets further, and the last one allowed is the step's failure.
+ * Counts a death of the engine in a step. An agent or a check can end the engine itself (`kill -9 $PPID`, all memory
+ * used). An interrupted attempt is not counted, so such a step would be dispatched again forever. Deaths in the same
+ * step are therefore counted until the story makes progress; at the limit, a person is asked.
  */
 export function countEngineDeath(state: StoryState): StoryState {
   if (state.running === null) return state;
@@ -21,7 +21,7 @@ export function countEngineDeath(state: StoryState): StoryState {
   return { ...state, counters: { ...state.counters, engineDeaths } };
 }
 
-/** Something that ran has ended by itself: the story got further, and the count starts at zero. */
+/** Resets the count when a step ended by itself: the story made progress. */
 export function afterProgress(before: StoryState, after: StoryState, event: Pick<Event, "type">): StoryState {
   if (after.counters.engineDeaths === undefined) return after;
   const hasEnded = before.running !== null && after.running === null;
@@ -29,7 +29,7 @@ export function afterProgress(before: StoryState, after: StoryState, event: Pick
   return { ...after, counters: withoutDeaths(after.counters) };
 }
 
-/** A person has looked at it: neither deaths of the engine nor a budget that ran out in the middle is held against it. */
+/** Resets what a person has looked at: deaths of the engine, and a budget that was used up in the middle of a step. */
 export function forgetTroubles(counters: StoryState["counters"]): StoryState["counters"] {
   const { cutShort: _forgotten, ...others } = counters;
   return withoutDeaths(others);
@@ -40,7 +40,7 @@ function withoutDeaths(counters: StoryState["counters"]): StoryState["counters"]
   return others;
 }
 
-/** Why a person must be asked, when the engine has died too often in the same step. */
+/** Says why a person must be asked if the engine died too often in the same step. */
 export function deathReason({ counters }: StoryState): Extract<EscalationReason, { type: "engine-died" }> | null {
   const deaths = counters.engineDeaths;
   if (deaths === undefined || deaths.times < ENGINE_DEATHS) return null;
@@ -48,15 +48,15 @@ export function deathReason({ counters }: StoryState): Extract<EscalationReason,
 }
 
 /**
- * One more death and a person is asked. Such a story runs alone: when several stories run as the engine dies, each of
- * them is counted, and only the one at fault dies alone.
+ * Whether one more death would raise a question. Such a story runs alone: if several stories run when the engine dies,
+ * each of them is counted, and only the one at fault makes the engine die alone.
  */
 export function mustRunAlone({ counters, policy, ending, escalation, held }: StoryState): boolean {
   const isInFlight = policy !== null && ending === null && escalation === null && !held;
   return isInFlight && counters.engineDeaths?.times === ENGINE_DEATHS - 1;
 }
 
-/** Attempts are given back when they are interrupted, so the same number comes again. */
+/** Names the running step. An interrupted attempt is not counted, so its number is used again. */
 function nameOfRunning(running: Running, { counters }: StoryState): string {
   if (running.type === "attempt") return `attempt ${counters.attempts}`;
   return running.type === "gate" ? `the ${running.gate} gate` : STEP_NAMES[running.step];

@@ -19,7 +19,10 @@ import { forecastUsd } from "./spending.ts";
 import { openFindings, triedFindings } from "./tried-findings.ts";
 import { assessmentOf, kindOf, questionOf, recommendationOf, titleOf } from "./escalation-text.ts";
 
-/** A question about one story, in the form of S1.36: what was tried and failed, the state of the code, one question. */
+/**
+ * Composes a question about one story in the form of S1.36: what was tried and failed, the state of the code, one
+ * question.
+ */
 export function escalateStory(state: StoryState, reason: EscalationReason, gate: GateName | null): Escalation {
   return composeEscalation({
     id: `esc-${state.story.id}-${state.escalations + 1}`,
@@ -39,7 +42,7 @@ export function escalateStory(state: StoryState, reason: EscalationReason, gate:
   });
 }
 
-/** A question about the whole run: its infrastructure or its budget. */
+/** Composes a question about the whole run: its infrastructure or its budget. */
 export function escalateRun(run: RunState, reason: EscalationReason): Escalation {
   const tries = run.remediation?.history ?? [];
   return composeEscalation({
@@ -99,17 +102,17 @@ function triedAndFailed(state: StoryState): TriedAndFailed[] {
   });
 }
 
-/** What the work is held up by, by title: a gate's count of findings tells a person nothing. */
+/** Describes the open findings by title: the gate's summary only has their number. */
 function lastVerdict(state: StoryState, gate: GateName | null): string {
   const summary = lastSummary(state, gate);
   const open = openFindings(state);
   const atGate = gate === null ? open : open.filter((finding) => finding.gate === gate);
-  // What broke the gate since is not in its findings.
+  // The findings do not include the trouble that broke the gate since.
   if (atGate.length === 0 || (gate !== null && gateState(state, gate).trouble !== null)) return summary;
   return openText(open);
 }
 
-/** "2 findings open: <titles>", the first ones with their places. */
+/** Lists the first titles with their locations: "2 findings open: <titles>". */
 function openText(open: readonly TriedFinding[]): string {
   const titles = open.slice(0, MOST_TITLES).map((finding) => {
     const place = locationText(finding);
@@ -138,8 +141,8 @@ function lastSummary(state: StoryState, gate: GateName | null): string {
 }
 
 /**
- * The answers that make sense for a reason, each with what it will do and cost. Those that would not get a story past
- * its question are removed by `withUsefulOptions`, which knows the state.
+ * Returns the possible answers to a reason, each with its effect and cost. `withUsefulOptions`, which knows the state,
+ * removes those that would not get the story past its question.
  */
 export function optionsFor(reason: EscalationReason, forecastUsd: number | null): EscalationOption[] {
   const attempt =
@@ -163,7 +166,7 @@ function wordsFor(reason: EscalationReason, verb: AnswerVerb, attempt: string): 
   return words(verb, attempt);
 }
 
-/** With `dispute` wherever the work failed by what a reviewer holds of it. */
+/** Includes `dispute` if the work failed by a reviewer's opinion. */
 function verbsFor(reason: EscalationReason): readonly AnswerVerb[] {
   switch (reason.type) {
     case "infrastructure":

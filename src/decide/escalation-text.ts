@@ -13,7 +13,7 @@ import type { GateName } from "../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import { STOP_RULES } from "../core/stories/stop-rules.ts";
 
-/** What sort of act is asked for: to choose, to allow, or to do something by hand. */
+/** Returns what a person is asked to do: choose, allow, or do something by hand. */
 export function kindOf(reason: EscalationReason): EscalationKind {
   switch (reason.type) {
     case "approval":
@@ -39,7 +39,7 @@ export function titleOf(reason: EscalationReason, subject: string, gate: GateNam
   return `${subject}: ${reasonText(reason, gate)}`;
 }
 
-/** Why it stopped, with what is known of the cause. Empty phrases are replaced by the counts. */
+/** Says why the work stopped, and what is known of the cause. Empty phrases are replaced by the counts. */
 export function assessmentOf(reason: EscalationReason, gate: GateName | null, known: readonly string[]): string {
   const own = reason.type === "gate-error" && gate === null ? causeIn(reason.detail) : ownAssessment(reason);
   const parts = [saysNothing(own) ? whatWasCounted(reason, gate) : own, ...known]
@@ -49,7 +49,7 @@ export function assessmentOf(reason: EscalationReason, gate: GateName | null, kn
   return [...new Set(parts)].join(" · ");
 }
 
-/** What follows the cause of an error: what to do about it. */
+/** Returns the part after the cause of an error: how to fix it. */
 const hintIn = (detail: string): string => {
   const hint = detail.split(" — ").slice(1).join(" — ");
   return saysNothing(hint) ? "" : hint;
@@ -61,7 +61,7 @@ function whatWasCounted(reason: EscalationReason, gate: GateName | null): string
   return `${reasonText(reason, gate)}${about}${gate === null ? "" : `, at the ${gate} gate`}`;
 }
 
-/** Is this only "needs a human", or less? Such text tells the reader nothing new. */
+/** Whether a text says no more than "needs a human". Such text tells the reader nothing new. */
 export const saysNothing = (text: string): boolean => !/[\p{L}\p{N}]/u.test(text) || TAUTOLOGY.test(text.trim());
 
 const TAUTOLOGY =
@@ -109,7 +109,7 @@ function ownAssessment(reason: EscalationReason): string {
   }
 }
 
-/** What the person should do, naming the gate, budget or file concerned. */
+/** Says what the person should do, naming the gate, budget or file concerned. */
 export function recommendationOf(reason: EscalationReason, gate: GateName | null): string {
   const at = gate === null ? "" : ` ${gate}`;
   switch (reason.type) {
@@ -165,7 +165,7 @@ export function recommendationOf(reason: EscalationReason, gate: GateName | null
   }
 }
 
-/** Where a change that a rule refuses is right, only a person can say so. */
+/** Only a person can accept a change that a rule rejects. */
 const letThrough = (gate: GateName | null): string =>
   gate !== null && GATE_REGISTRY[gate].refusesByRule ? " If the refused change is right, waive its finding." : "";
 
@@ -174,7 +174,7 @@ function approvalAdvice(of: "rework" | "retry" | "merge", at: string): string {
   return `Read why the${at} gate did not pass, then let the ${of} go ahead or stop it.`;
 }
 
-/** `top`: the title of the most severe open finding; empty where none is known. */
+/** Asks the question. `top`: the title of the most severe open finding; empty if none is known. */
 export function questionOf(reason: EscalationReason, gate: GateName | null, top = ""): string {
   switch (reason.type) {
     case "budget":
@@ -225,7 +225,7 @@ export function questionOf(reason: EscalationReason, gate: GateName | null, top 
 
 function failedQuestion(gate: string, used: number, top: string): string {
   const fact = `${gate.charAt(0).toUpperCase()}${gate.slice(1)} failed ${times(used)}`;
-  // A finding may be a question itself.
+  // A finding may itself be a question.
   const end = top.trimEnd().endsWith("?") ? "?" : ".";
   return `${fact}${top === "" ? "" : `: ${top.replace(/[.!?\s]+$/, "")}`}${end} What should the agent change?`;
 }

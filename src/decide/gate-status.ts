@@ -6,7 +6,7 @@ import type { Policy } from "../core/events/policy.ts";
 import { gateState, withGate } from "./charge.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 
-/** Is the gate open: by a pass that still holds, or by a person's waiver? Nothing else opens it. */
+/** Whether the gate lets the work through: by a pass that still holds, or by a person's waiver. Nothing else does. */
 export function isOpen(state: StoryState, gate: GateName, base: string): boolean {
   return hasPassed(state, gate, base) || isWaived(state, gate);
 }
@@ -14,13 +14,13 @@ export function isOpen(state: StoryState, gate: GateName, base: string): boolean
 function hasPassed(state: StoryState, gate: GateName, base: string): boolean {
   const { last, fresh, base: judgedBase } = gateState(state, gate);
   if (last === null || !fresh || last.result !== "pass") return false;
-  // A merge check speaks of one base; when the base has moved it speaks of nothing.
+  // A merge check holds for one base: if the base has moved, it proves nothing.
   return !GATE_REGISTRY[gate].judgesWithTarget || judgedBase === base;
 }
 
 /**
- * A waiver covers the findings it names, whatever tree they are found in again, and no other: one more blocking
- * finding closes the gate. A waiver that names none covers one tree, whatever the gate said of it.
+ * Whether a waiver lets the current result through. A waiver covers the findings that it names, on every tree, and no
+ * others: one more blocking finding fails the gate again. A waiver without findings covers one tree with any result.
  */
 function isWaived(state: StoryState, gate: GateName): boolean {
   const own = state.waivers.filter((waiver) => waiver.gate === gate);
@@ -31,7 +31,7 @@ function isWaived(state: StoryState, gate: GateName): boolean {
   return unwaivedFindings(state, gate, last.blocking).length === 0;
 }
 
-/** Those of the findings that no waiver of the gate covers. */
+/** Returns the findings that no waiver of the gate covers. */
 export function unwaivedFindings(
   state: StoryState,
   gate: GateName,
@@ -45,14 +45,14 @@ export function gatesOfPhase(state: StoryState, phase: Phase): readonly GateName
   return state.policy?.phases.find((plan) => plan.phase === phase)?.gates ?? [];
 }
 
-/** The first gate of the present phase that is not open. */
+/** Returns the first gate of the current phase that does not let the work through. */
 export function nextGate(state: StoryState, base: string): GateName | null {
   return gatesOfPhase(state, state.phase).find((gate) => !isOpen(state, gate, base)) ?? null;
 }
 
 /**
- * Marks the gates whose evidence a change can have touched. Those are judged again; every other gate keeps what
- * it proved, because nothing it looked at is different.
+ * Marks gates as stale if a change can affect their evidence. They run again; every other gate keeps its result,
+ * because nothing that it looked at changed.
  */
 export function invalidateGates(state: StoryState, changed: readonly string[]): StoryState {
   const policy = state.policy;
@@ -64,7 +64,7 @@ export function invalidateGates(state: StoryState, changed: readonly string[]): 
   return next;
 }
 
-/** The same after a rework. One that was for tests alone leaves the passes of reviewers as they are. */
+/** Does the same after a rework. A rework of tests alone keeps the passes of reviewers. */
 export function invalidateAfterRework(state: StoryState, changed: readonly string[]): StoryState {
   const next = invalidateGates(state, changed);
   if (state.policy === null || !isTestRework(state.policy, state.rework?.gate ?? null, changed)) return next;
@@ -74,7 +74,7 @@ export function invalidateAfterRework(state: StoryState, changed: readonly strin
   );
 }
 
-/** Could a change to these paths have changed what the gate saw? */
+/** Whether a change of these paths could change what the gate saw. */
 export function affects(policy: Policy, gate: GateName, changed: readonly string[]): boolean {
   return affectingPaths(policy, gate, changed).length > 0;
 }

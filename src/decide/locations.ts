@@ -3,8 +3,9 @@ import type { GateName } from "../core/gates/gate.ts";
 import type { LocationRecord, StoryState } from "../core/stories/story-state.ts";
 
 /**
- * The memory of places (S3.26): how often each was reworked, what came of it and what it cost. A place that fails again
- * and again is a trouble spot, even when every single gate is inside its budget.
+ * Returns the locations that blame holds responsible. The state records for each location (S3.26) how often it was
+ * reworked, with the outcomes and the cost. A location that keeps failing is a trouble spot, even if each gate is
+ * within its budget.
  */
 export function blamedPlaces(blame: Blame): string[] {
   if (blame.verdict !== "culprit" && blame.verdict !== "multi") return [];
@@ -16,12 +17,12 @@ function place(file: string, symbol: string | undefined): string {
   return symbol === undefined ? file : `${file}#${symbol}`;
 }
 
-/** A failure was blamed on these places. */
+/** Records that a failure was blamed on these locations. */
 export function placesUnderSuspicion(state: StoryState, places: readonly string[]): StoryState {
   return updateLocations(state, places, (record) => ({ ...record, sincePass: record.sincePass + 1 }));
 }
 
-/** A rework of these places begins. */
+/** Records that a rework of these locations begins. */
 export function placesUnderRework(
   state: StoryState,
   gate: GateName,
@@ -37,7 +38,7 @@ export function placesUnderRework(
   return { ...counted, watched: { gate, places } };
 }
 
-/** The gate that sent them back has judged again: that is what came of the rework. */
+/** Records the outcome of a rework: the gate that sent the locations back has judged again. */
 export function placesJudged(state: StoryState, gate: GateName, outcome: "pass" | "fail"): StoryState {
   if (state.watched === null || state.watched.gate !== gate) return state;
   const known = updateLocations(state, state.watched.places, (record) => ({
@@ -48,7 +49,7 @@ export function placesJudged(state: StoryState, gate: GateName, outcome: "pass" 
   return { ...known, watched: null };
 }
 
-/** The place that failed most often without a pass, if it failed this often. */
+/** Returns the first blamed location that failed at least `limit` times since its last pass. */
 export function troubleSpot(state: StoryState, limit: number): string | null {
   const blamed = state.failing?.blame ? blamedPlaces(state.failing.blame) : [];
   return blamed.find((at) => (state.locations[at]?.sincePass ?? 0) >= limit) ?? null;
@@ -68,7 +69,7 @@ function updateLocations(
   if (places.length === 0) return state;
   const locations = { ...state.locations };
   for (const at of places) {
-    // A path called "__proto__" must become a key like any other.
+    // A path called "__proto__" must become an ordinary key.
     const before = Object.hasOwn(locations, at) ? locations[at] : undefined;
     Object.defineProperty(locations, at, {
       value: change(before ?? UNTOUCHED),

@@ -6,7 +6,10 @@ import { gateState } from "./charge.ts";
 import { contestedNotes } from "./contested.ts";
 import { escalateStory } from "./escalate.ts";
 
-/** All gates passed. Merging needs `merge: auto` with full autonomy, or a person who says so. */
+/**
+ * Decides the delivery of work that passed all gates. Merging needs `merge: auto` with full autonomy, or a person's
+ * approval.
+ */
 export function nextDelivery(state: StoryState, policy: Policy): StoryAction {
   if (state.delivered !== null) return accept(state, policy);
   const { approvedBy, claimedBy, drop, refused } = state.delivery ?? {};
@@ -25,11 +28,11 @@ export function nextDelivery(state: StoryState, policy: Policy): StoryAction {
   return { type: "deliver", how: "merge", ...(approvedBy === undefined ? {} : { approvedBy }), ...dropping };
 }
 
-/** A person's wish for one story comes before the policy. */
+/** A person's choice for one story comes before the policy. */
 const deliveryOf = ({ deliver }: Pick<StoryState, "deliver">, policy: Policy): Policy["deliver"] =>
   deliver ?? policy.deliver;
 
-/** With what its gates passed it in spite of. */
+/** Accepts the story, with notes about what its gates passed it in spite of. */
 function accept(state: StoryState, policy: Policy): Extract<StoryAction, { type: "accept" }> {
   const gates = new Set(policy.phases.flatMap((plan) => plan.gates));
   const notes = [...gates].flatMap((gate) => {
@@ -40,14 +43,20 @@ function accept(state: StoryState, policy: Policy): Extract<StoryAction, { type:
   return { type: "accept", ...(all.length === 0 ? {} : { notes: all }) };
 }
 
-/** A commit on the branch that no gate has passed is never delivered, and never deleted unasked. */
+/**
+ * Asks about a commit on the branch that no gate has passed. Such a commit is never delivered, and never deleted
+ * without an answer.
+ */
 export function unverifiedBranch(state: StoryState): StoryAction | null {
   const { refused, drop } = state.delivery ?? {};
   if (refused?.why !== "branch-moved" || drop !== undefined) return null;
   return ask(state, { type: "branch-moved", commit: refused.commit ?? "", detail: refused.detail });
 }
 
-/** A target that moves faster than the gates run would be followed for ever. */
+/**
+ * Returns the reason to ask if the target moved too often: a target that moves faster than the gates run could be
+ * followed forever.
+ */
 export function tooManyMoves(state: StoryState, policy: Policy): EscalationReason | null {
   const times = state.counters.targetMoves ?? 0;
   if (times < targetMovesLimit(policy)) return null;

@@ -19,7 +19,7 @@ import { routeForPerson, standIn } from "./route.ts";
 import { scopeForPerson } from "./scope-for.ts";
 import { forecastUsd, overspent, toWarn } from "./spending.ts";
 
-/** What comes next for a story, who does it, and how urgent its kind is: gates, then reworks, then new work. */
+/** A story's next step, its lane, and the urgency of its kind: gates, then reworks, then new work. */
 export interface NextStep {
   readonly lane: Lane;
   readonly urgency: 0 | 1 | 2;
@@ -28,13 +28,13 @@ export interface NextStep {
 
 export interface Facts {
   readonly base: string;
-  /** The usual time of accepted stories of this kind, where enough of them are known. */
+  /** The usual time of accepted stories of this kind, if enough of them are known. */
   readonly usualMs: number | null;
 }
 
 /**
- * The next step of a story that is free to move: nothing runs for it, no person is asked, nothing is waited for.
- * The caller sees to that. There always is one: a story that could neither move nor ask would be lost.
+ * Returns the next step of a story that can move: the caller has checked that nothing runs for it, no question is open,
+ * and it does not wait. There is always a step: a story that could neither move nor ask would be lost.
  */
 export function nextStep(state: StoryState, facts: Facts): NextStep {
   const policy = state.policy;
@@ -42,7 +42,7 @@ export function nextStep(state: StoryState, facts: Facts): NextStep {
   const planned = planFor(state, policy, facts);
   const action =
     planned.type === "raise-escalation" ? raiseQuestion(state, planned.escalation, policy, facts) : planned;
-  // Work in flight comes before new work: gates first, then rework, then the next phase.
+  // Work in progress comes before new work: gates first, then rework, then the next phase.
   const isDispatch = action.type === "start-attempt" || action.type === "start-story";
   return { lane: laneOf(action), urgency: isDispatch ? 1 : 0, action };
 }
@@ -54,13 +54,13 @@ const planFor = (state: StoryState, policy: Policy, facts: Facts): StoryAction =
   cutShort(state) ??
   work(state, policy, facts);
 
-/** The question, with the answers that would get the story past it. */
+/** Raises a question, with only the answers that would get the story past it. */
 function raiseQuestion(state: StoryState, escalation: Escalation, policy: Policy, facts: Facts): StoryAction {
   const after = (then: StoryState): StoryAction => planFor(then, policy, facts);
   return { type: "raise-escalation", escalation: withUsefulOptions(state, escalation, facts.base, after) };
 }
 
-/** Things people are told, each once. */
+/** Returns a notice for people; each is given once. */
 function pendingNotice(state: StoryState, { usualMs }: Facts): StoryAction | null {
   const use = toWarn(state);
   if (use !== null) return { type: "warn-budget", ...use };
@@ -76,7 +76,7 @@ function engineDied(state: StoryState): StoryAction | null {
   return reason === null ? null : ask(state, reason, state.counters.engineDeaths?.gate ?? null);
 }
 
-/** The engine's own steps fail too (a full disk, a git error); they are tried again within a bound. */
+/** Asks a person when the engine's own steps (a full disk, a git error) or repairs have failed too often. */
 function stepsThatBroke(state: StoryState, policy: Policy): StoryAction | null {
   const { stepFailures, blocked } = state.counters;
   if (blocked >= policy.limits.blocked)
@@ -96,7 +96,7 @@ function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   if (state.adopting !== undefined) return { type: "adopt-work", by: state.adopting };
   const unverified = unverifiedBranch(state);
   if (unverified !== null) return unverified;
-  // Nothing is judged before it is known what failed without the work.
+  // Gates run only after it is known what fails without the work.
   if (state.openBase !== undefined && state.productReady) return { type: "judge-base" };
   const base = aboutTheBase(state);
   if (base !== null) return ask(state, base, null);
@@ -123,10 +123,13 @@ function work(state: StoryState, policy: Policy, facts: Facts): StoryAction {
   return same === null ? judge(state, policy, gate) : giveUp(state, policy, { type: "stall", ...same }, gate);
 }
 
-/** Who says that a branch holds the story's work. */
+/** The `by` of an adoption: the story's file names the branch. */
 const THE_FILE = "the story's file";
 
-/** A failure at the base must be classified first: known, the story's target, or to be fixed before the work. */
+/**
+ * Asks about failures at the base: a person must classify each as known, as the story's target, or as something to fix
+ * first.
+ */
 function aboutTheBase(state: StoryState): EscalationReason | null {
   const targets = targetsNotFailing(state);
   if (targets.length > 0) return { type: "target-not-failing", targets };
@@ -134,18 +137,20 @@ function aboutTheBase(state: StoryState): EscalationReason | null {
   return tests.length === 0 ? null : { type: "failing-base", tests };
 }
 
-/** What is held against the finding, and what was said for it. */
+/** Describes the reason of a dispute and the ruling on it. */
 function bothSides({ by, rationale, ruling }: Dispute): string {
   return `${by} disputes it: ${rationale}${ruling === undefined ? "" : ` — it stands, says ${ruling}`}`;
 }
 
-/** Money and time always ask: failing a story because it was dear would throw away what was bought. */
+/** A used-up budget of money or time always asks a person: failing the story would waste what was already spent. */
 function overBudget(state: StoryState): StoryAction | null {
   const use = overspent(state);
   return use === null ? null : ask(state, { type: "budget", ...use }, nowAt(state));
 }
 
-/** What a used-up budget ended is not begun again, not even what may begin without one. */
+/**
+ * Asks about the budget before a step that it cut short may start again, including steps that need no budget to start.
+ */
 function cutShort(state: StoryState): StoryAction | null {
   return state.counters.cutShort === undefined ? null : overBudget(state);
 }
@@ -230,7 +235,7 @@ function ask(state: StoryState, reason: EscalationReason, gate: GateName | null)
   return { type: "raise-escalation", escalation: escalateStory(state, reason, gate) };
 }
 
-/** The gate the story is about, for an escalation that is not a gate's own. */
+/** Returns the gate that the story is at, for a question that no gate raised. */
 function nowAt(state: StoryState): GateName | null {
   if (state.failing !== null || !state.productReady) return state.failing?.gate ?? null;
   return gatesOfPhase(state, state.phase).find((gate) => !gateState(state, gate).fresh) ?? null;

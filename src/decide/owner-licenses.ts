@@ -12,14 +12,14 @@ import {
 import type { ContestedTest } from "../core/gates/contested-test.ts";
 import type { GateName } from "../core/gates/gate.ts";
 
-/** What the latest review of a person says about one commit. */
+/** A person's latest review of the pull request, applied to one commit. */
 export interface ReviewStatus {
   readonly by: string;
-  /** Why it is no approval that counts; `null` where it is one. */
+  /** Why the review does not count as an approval; `null` if it does. */
   readonly refusal: string | null;
 }
 
-/** By login in lower case. A comment leaves the review before it as it was. */
+/** By login in lower case. A comment does not replace an earlier review. */
 export type ReviewStatuses = ReadonlyMap<string, ReviewStatus>;
 
 export function reviewStatuses(
@@ -44,24 +44,24 @@ function refusalOf(
   return `@${by} approved ${short(commit)}, and the pull request is at ${short(head)} now: ask for another approval`;
 }
 
-/** A contested test, with the file that is to be owned. */
+/** A contested test, with the file whose owner may license it. */
 export interface OwnedTest {
   readonly gate: GateName;
   readonly contested: ContestedTest;
-  /** From the top of the repository; `null` where the base has no such file, or none is known. */
+  /** From the top of the repository; `null` if the base has no such file, or none is known. */
   readonly file: string | null;
 }
 
 export interface OwnerCase {
   readonly tests: readonly OwnedTest[];
-  /** Of the base; `null` where it has no CODEOWNERS. */
+  /** The rules at the base; `null` if the base has no CODEOWNERS. */
   readonly rules: readonly OwnerRule[] | null;
   readonly standings: ReviewStatuses;
-  /** The commit that has to be approved. */
+  /** The commit that must be approved. */
   readonly head: string;
 }
 
-/** What the forge answered to `ownerQuestions`. What was not asked is unknown. */
+/** The forge's answers to `ownerQuestions`. What was not asked is unknown. */
 export interface OwnerAnswers {
   readonly members: ReadonlyMap<string, ForgeAnswer>;
   readonly writers: ReadonlyMap<string, ForgeAnswer>;
@@ -74,7 +74,7 @@ export interface Membership {
 
 export const memberKey = ({ team, login }: Membership): string => `${keyOf(team)} ${keyOf(login)}`;
 
-/** What has to be asked of the forge before it can be ruled: of those alone whose approval may count. */
+/** Returns what to ask the forge before the ruling: only about people whose approval may count. */
 export function ownerQuestions({ tests, rules, standings }: OwnerCase): {
   readonly memberships: readonly Membership[];
   readonly logins: readonly string[];
@@ -89,7 +89,7 @@ export function ownerQuestions({ tests, rules, standings }: OwnerCase): {
   };
 }
 
-/** Which contested tests are licensed, by whose approval. What is not known is never a license. */
+/** Rules which contested tests are licensed, and by whose approval. An unknown answer never licenses. */
 export function ruleOnOwners(about: OwnerCase, answers: OwnerAnswers): OwnerRuling {
   const licensed: OwnerLicense[] = [];
   const notes = new Set<string>();
@@ -142,7 +142,7 @@ function ruleOnOwner(owner: CodeOwner, file: string, { standings }: OwnerCase, a
 type PersonRuling = Omit<OneRuling, "owner">;
 
 function ruleOnMember(team: string, login: string, refusal: string | null, answers: OwnerAnswers): PersonRuling {
-  // Whether the person is a member was not asked: the approval counts for no team.
+  // The person's membership was not asked, because the review is not an approval that counts.
   if (refusal !== null) return { by: null, notes: [refusal] };
   const answer = answers.members.get(memberKey({ team, login })) ?? NOT_ASKED;
   if (answer === "yes") return ruleOnWriter(login, answers);
@@ -151,7 +151,10 @@ function ruleOnMember(team: string, login: string, refusal: string | null, answe
   return { by: null, notes: [note] };
 }
 
-/** As on GitHub, an owner without write permission owns nothing: a login may have gone to another person since. */
+/**
+ * Rules that, as on GitHub, an owner without write permission owns nothing: another person may have taken over the
+ * login.
+ */
 function ruleOnWriter(login: string, { writers }: OwnerAnswers): PersonRuling {
   const answer = writers.get(keyOf(login)) ?? NOT_ASKED;
   if (answer === "yes") return { by: login, notes: [] };

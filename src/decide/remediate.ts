@@ -4,9 +4,10 @@ import { type Remediation, type RunState, infrastructureIssue } from "../core/st
 import { escalateRun } from "./escalate.ts";
 
 /**
- * Broken infrastructure stops new work for every story, because work dispatched now would fail for no reason of its
- * own. A remediation agent repairs, an independent health check decides whether that worked; both together are one try.
- * `waiting` → `repairing` → `repaired` → checked: healthy, or `waiting` again; after the last try a person.
+ * Returns the next step of a repair. Broken infrastructure stops new work of every story, because work dispatched now
+ * would fail through no fault of its own. A remediation agent repairs, and an independent health check decides whether
+ * that worked; together they are one try. The stages: `waiting` → `repairing` → `repaired` → checked, which ends in
+ * healthy or `waiting`. After the last try a person is asked.
  */
 export function remediate(run: RunState): ProjectCommand | null {
   const { remediation } = run;
@@ -32,7 +33,7 @@ export function remediate(run: RunState): ProjectCommand | null {
   }
 }
 
-/** Does this event report broken infrastructure? Then nothing new starts until it is repaired. */
+/** Begins a remediation if an event reports broken infrastructure: nothing new starts until it is repaired. */
 export function blockedBy({ remediation }: RunState, { event, at }: Recorded): RunState["remediation"] {
   const issue = infrastructureIssue(event);
   return issue === null || remediation !== null ? remediation : newRemediation(issue, at);

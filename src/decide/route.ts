@@ -9,7 +9,7 @@ import type { Route } from "../core/stories/scope.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 import { languageOf } from "../core/stories/language.ts";
 
-/** Which phase and which role fixes this failure. */
+/** Chooses the phase and the role that fix this failure. */
 export function routeFailure(state: StoryState, policy: Policy, judgement: Judgement): Route {
   if (ciClassOf(judgement) === "configuration")
     return { phase: "implement", role: policy.roles.ciIntegration, reason: "the CI's own configuration is at fault" };
@@ -27,14 +27,14 @@ export function routeFailure(state: StoryState, policy: Policy, judgement: Judge
   };
 }
 
-/** A person sends work back without a gate: to the phase they name, and to the role that does it. */
+/** Routes work that a person sends back: to the phase that they name, and to that phase's role. */
 export function routeForPerson(state: StoryState, policy: Policy, phase: Phase): Route {
   return { phase, role: state.story.role ?? policy.roles.phase[phase], reason: "a person sent it back" };
 }
 
 /**
- * The role that takes over when one is missing: the configured fallback, or that one's, until one is there. `null`
- * when none is left.
+ * Returns the role that replaces a missing one: its configured fallback, or the fallback's fallback if that is missing
+ * too. `null` if none is left.
  */
 export function standIn(policy: Policy, role: RoleName, missing: readonly RoleName[]): RoleName | null {
   const tried = new Set<RoleName>();
@@ -47,7 +47,7 @@ export function standIn(policy: Policy, role: RoleName, missing: readonly RoleNa
   return now ?? null;
 }
 
-/** The words of S4.56 for where a finding belongs. Matched as parts of the category, in this order. */
+/** The words of S4.56 that tell a finding's phase. They are matched as parts of the category, in this order. */
 const PHASE_WORDS: readonly (readonly [Phase, readonly string[]])[] = [
   ["research", ["research", "requirement", "understanding"]],
   ["plan", ["plan", "architecture", "design", "approach", "scope"]],
@@ -55,7 +55,7 @@ const PHASE_WORDS: readonly (readonly [Phase, readonly string[]])[] = [
 
 function phaseFor(state: StoryState, policy: Policy, judgement: Judgement): { phase: Phase; reason: string } {
   const phases = policy.phases.map((plan) => plan.phase);
-  // Only a review has an opinion about how the work was thought out; a red test says what the code does.
+  // Only a review can find fault with an earlier phase; a failing test is about the code.
   if (!isReviewed(judgement.gate)) return { phase: state.phase, reason: gateReason(judgement) };
   const blocking = judgement.findings.filter((finding) => judgement.blocking.includes(finding.id));
   for (const [phase, words] of PHASE_WORDS) {
@@ -78,8 +78,8 @@ const ciClassOf = ({ gate, ciClass }: Judgement): CiClass | undefined =>
   GATE_REGISTRY[gate].classifiesRuns ? ciClass : undefined;
 
 /**
- * Where the TDD pair resumes: the phase that was found at fault; for survivors of mutation a missing test; for
- * everything else the code.
+ * Returns where the TDD pair resumes: the phase at fault; for surviving planted faults, at the missing test; otherwise
+ * at the code.
  */
 function tddPhaseFor(policy: Policy, phase: Phase, judgement: Judgement): TddPhase | null {
   const isPaired = policy.phases.some((plan) => plan.gates.some((gate) => GATE_REGISTRY[gate].hasTddPhases));
@@ -87,7 +87,7 @@ function tddPhaseFor(policy: Policy, phase: Phase, judgement: Judgement): TddPha
   return judgement.tddPhase ?? GATE_REGISTRY[judgement.gate].resumesAt;
 }
 
-/** Where the cause is, if it was found; else where the findings are. */
+/** Returns the files of the cause, if it was found, or else the files of the findings. */
 function filesAtFault(state: StoryState, judgement: Judgement): string[] {
   const suspects = state.failing?.blame?.suspects.map((suspect) => suspect.file) ?? [];
   if (suspects.length > 0) return suspects;

@@ -7,9 +7,9 @@ import type { StoryState } from "../core/stories/story-state.ts";
 import { matchesAnyGlob } from "../stdx/glob.ts";
 
 /**
- * What a rework may touch. Tests say what right behaviour is, so by default they may be added to and not
- * changed; the exceptions follow from what failed: survivors of mutation need tests and nothing else, and a test
- * that is itself to blame must be open. A TDD pair may touch what its phases from the failed one on touch (S1.5).
+ * Decides what a rework may change. Tests define correct behavior, so by default they may be added and not changed. The
+ * failure decides the exceptions: surviving planted faults need tests and nothing else, and a test that is to blame
+ * must be open to change. A TDD pair may change what its phases from the failed one on may change (S1.5).
  */
 export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement, route: Route): Scope {
   const { exceptions, testPaths, typePaths } = policy.scope;
@@ -25,7 +25,7 @@ export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement
   const { reworkScope } = GATE_REGISTRY[judgement.gate];
   if (reworkScope === "restore")
     return withRestored(
-      // What was refused was beyond this very scope: a wider one would let it through the second time.
+      // The rejected change was outside this scope: a wider scope would accept it in the next attempt.
       state.scope ?? scope([], [], "add-only", "put back what was refused; existing tests stay as they were"),
       judgement,
     );
@@ -47,11 +47,11 @@ export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement
     "add-only",
     "a target still fails: the code it needs may be anywhere; existing tests stay as they were",
   );
-  // A change that hides a failing target says where the tests are, not where the code is that they need.
+  // The finding of a target shows where the tests are, not where the code is that they need.
   if (findings.some(({ id, category }) => category === "target" && blocking.includes(id)))
     return withRestored(targetScope, judgement);
   const places = suspectFiles(state);
-  // The blame says what else the work broke. Fenced in there, the work could never reach its target.
+  // Blame shows what else the work broke. A scope of only those files could never reach the target.
   if (places.length > 0 && unmetTargets(state, judgement).length > 0)
     return withFiles(
       targetScope,
@@ -63,7 +63,7 @@ export function scopeFor(state: StoryState, policy: Policy, judgement: Judgement
   return scope(places, [], "add-only", "the cause is known: only these files need to change");
 }
 
-/** The files to put back are a part of the task, even where the scope would not let anything else be done to them. */
+/** Adds the files to restore, even if the scope allows no other change of them. */
 function withRestored({ restore: _before, ...scope }: Scope, { findings, blocking }: Judgement): Scope {
   const refused = findings.filter(({ id, file }) => file !== undefined && blocking.includes(id));
   return withFiles(
@@ -76,13 +76,13 @@ function withFiles(scope: Scope, files: readonly string[]): Scope {
   return files.length === 0 ? scope : { ...scope, restore: [...new Set(files)].sort() };
 }
 
-/** A person's own rework is not fenced in: what they ask for may be anywhere. */
+/** A person's rework has no limits on files: what the person asks for may be anywhere. */
 export function scopeForPerson(policy: Policy, route: Route): Scope {
   const tests: TestPolicy = route.phase === "implement" ? "open" : "frozen";
   return { allow: [], deny: [], tests, exceptions: policy.scope.exceptions, reason: "a person asked for this rework" };
 }
 
-/** Only a blame that names its culprits narrows the scope: a guess about many files would fence out the fix. */
+/** Only a blame with culprits narrows the scope: a guess about many files could exclude the fix. */
 function suspectFiles(state: StoryState): string[] {
   const blame = state.failing?.blame;
   if (!blame || (blame.verdict !== "culprit" && blame.verdict !== "multi")) return [];
@@ -90,14 +90,14 @@ function suspectFiles(state: StoryState): string[] {
 }
 
 /**
- * Targets of the story that a judgement does not show to pass: they failed, were skipped, or the check ended before its
- * tests. A gate that says nothing of single tests leaves none open.
+ * Returns the story's targets that a judgement does not show to pass: they failed, were skipped, or the check ended
+ * before them. A gate that reports nothing about single tests leaves no target open.
  */
 export function unmetTargets(state: StoryState, { gate, identities }: Judgement): readonly string[] {
   if (identities === undefined) return [];
   const { failing, passing, ranTests } = identities;
   const levels = Object.values(state.baseRuns?.[gate]?.names ?? {});
-  // Where passing tests are not named, one that did not fail in a run of tests counts as passed.
+  // If passing tests are not named, a target that did not fail in a run of tests counts as passed.
   const isSilent = ranTests.length > 0 && !levels.includes("all");
   return baseFailuresOf(state).targets.filter(
     (target) => failing.includes(target) || !(isSilent || passing.includes(target)),

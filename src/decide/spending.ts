@@ -10,7 +10,7 @@ export interface BudgetUse {
   readonly limit: number;
 }
 
-/** The first budget of a story that is used up; money, tokens and time stop it before the next dispatch. */
+/** Returns the first used-up budget of a story. Money, tokens and time stop it before the next dispatch. */
 export function overspent(state: StoryState): BudgetUse | null {
   return firstUse(state.spent, state.policy?.limits.story, state.raised, OF_STORY, isSpent);
 }
@@ -19,7 +19,7 @@ export function runOverspent(run: RunState): BudgetUse | null {
   return firstUse(run.spent, run.policy?.limits.run, run.raised, OF_RUN, isSpent) ?? actionsUse(run, isSpent);
 }
 
-/** Attempts and gate runs that may still begin (S4.68). */
+/** Returns how many attempts and gate runs may still begin (S4.68). */
 export function actionsLeft(run: RunState): number {
   return (actionsLimit(run) ?? Infinity) - (run.actions ?? 0);
 }
@@ -33,7 +33,7 @@ function actionsUse(run: RunState, is: BudgetTest): BudgetUse | null {
   return limit !== null && is(used, limit, "run-actions") ? { budget: "run-actions", used, limit } : null;
 }
 
-/** A budget that is nearly used up, without a warning so far. */
+/** Returns a budget that is nearly used up and was not warned about yet. */
 export function toWarn({ spent, policy, raised, warned }: StoryState): BudgetUse | null {
   return firstUse(spent, policy?.limits.story, raised, OF_STORY, isNews(warned));
 }
@@ -43,16 +43,16 @@ export function runToWarn(run: RunState): BudgetUse | null {
   return firstUse(run.spent, run.policy?.limits.run, run.raised, OF_RUN, isNew) ?? actionsUse(run, isNew);
 }
 
-/** What is left of a budget while something runs, and of which; the smaller of the story's and the run's. */
+/** What is left of a budget during a step: the smaller of the story's and the run's. */
 export interface RemainingBudget {
   readonly budget: SpentBudget;
   readonly left: number;
 }
 
 /**
- * The time that what runs may still take. What runs now counts too: for the story since its step began, for the run
- * since each of its steps did. `since`: when this step began, as long as the story does not say so. `null` without a
- * limit.
+ * Returns the time that the running step may still take; `null` without a limit. The time of running steps counts: for
+ * the story since its step began, for the run since each of its steps began. `since`: when this step began, if the
+ * state does not show it yet.
  */
 export function timeLeft(run: RunState, state: StoryState | null, now: number, since: number): RemainingBudget | null {
   const ran = now - (state?.running?.since ?? since);
@@ -64,7 +64,7 @@ export function timeLeft(run: RunState, state: StoryState | null, now: number, s
   );
 }
 
-/** The same for the run alone. `besides`: what took time and is no story's step. */
+/** Returns the same for the run alone. `besides`: time of work that is not a story's step. */
 export function runTimeLeft(run: RunState, now: number, besides = 0): RemainingBudget | null {
   const limit = run.raised["run-time"] ?? run.policy?.limits.run.timeMs ?? null;
   if (limit === null) return null;
@@ -92,7 +92,7 @@ export function tokensLeft(run: RunState, state: StoryState | null): RemainingBu
   );
 }
 
-/** A story that is about to start has no rules of its own yet. */
+/** A story that is about to start has no policy of its own yet. */
 const rulesOf = (run: RunState, state: StoryState): Policy | null => state.policy ?? run.policy;
 
 function leftOf(budget: SpentBudget, limit: number | null | undefined, used: number): RemainingBudget | null {
@@ -104,7 +104,7 @@ function smaller(one: RemainingBudget | null, other: RemainingBudget | null): Re
   return one.left <= other.left ? one : other;
 }
 
-/** What the next attempt will likely cost: the mean of this story's own; unknown before the first. */
+/** Forecasts the cost of the next attempt: the mean of this story's attempts; `null` before the first. */
 export function forecastUsd(state: StoryState): number | null {
   const ended = state.attempts.filter((attempt) => attempt.outcome !== "running").length;
   return ended === 0 || state.spent.costUnknown ? null : state.spent.costUsd / ended;
@@ -121,7 +121,10 @@ function isNews(warned: readonly BudgetName[]): BudgetTest {
 const OF_STORY = { cost: "cost", tokens: "tokens", time: "time" } as const;
 const OF_RUN = { cost: "run-cost", tokens: "run-tokens", time: "run-time" } as const;
 
-/** Asked several times at every event, mostly to hear that there is none: so nothing is made before one is found. */
+/**
+ * Returns the first budget that satisfies a test. It runs several times per event and mostly finds none, so it
+ * allocates nothing before it finds one.
+ */
 function firstUse(
   spent: Spent,
   limits: SpendLimits | undefined,

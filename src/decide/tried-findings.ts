@@ -12,22 +12,25 @@ import type { StoryState } from "../core/stories/story-state.ts";
 import { gateState } from "./charge.ts";
 
 /*
- * What each attempt was rejected for, and what became of it. A gate's summary ("review: fail, 1 to fix") is no use to
- * the next attempt or to a person: the findings are kept with the attempt, and every later verdict of the same gate
- * updates their standing.
+ * What each attempt was rejected for, and its status now. A gate's summary ("review: fail, 1 to fix") does not help the
+ * next attempt or a person, so the findings are stored with the attempt, and every later pass or fail of the same gate
+ * updates their status.
  */
 
-/** Most findings kept per attempt, and the longest title: a state is kept for every story, for good. */
+/**
+ * Limits of what is stored: findings per attempt, and the length of a title and a path. The state of every story is
+ * kept.
+ */
 export const MOST_KEPT_FINDINGS = 20;
 export const LONGEST_TITLE = 160;
 const LONGEST_PATH = 300;
 
-/** Notes what a verdict (pass or fail) says of every finding that is known, and keeps the new ones with the newest attempt. */
+/** Updates the status of every known finding after a pass or fail, and stores new findings with the newest attempt. */
 export function withVerdict(state: StoryState, judgement: Judgement): StoryState {
   const last = state.attempts.length - 1;
   if (last < 0) return state;
   const attempts = state.attempts.map((attempt, at) => {
-    // A review of the plan says nothing of the findings in the code.
+    // A review of the plan says nothing about findings in the code.
     const known = attempt.phase === state.phase ? updatedFindings(attempt, judgement, last + 1) : attempt;
     return at === last && judgement.result === "fail" ? withRejection(known, judgement, last + 1) : known;
   });
@@ -39,13 +42,13 @@ function updatedFindings(attempt: AttemptSummary, judgement: Judgement, now: num
   const { identities } = judgement;
   const blocking = new Set(judgement.blocking);
   const reported = new Set(judgement.findings.map(({ id }) => id));
-  // A run in which something did not load, or failed without a name, says nothing of what it does not report.
+  // If something did not load, or failed without a name, a finding that is not reported may still be there.
   const isWhole = (identities?.notLoaded.length ?? 0) === 0 && (identities?.unlisted ?? 0) === 0;
   let isChanged = false;
   const findings = attempt.findings.map((finding) => {
     if (finding.gate !== judgement.gate || (!isWhole && !reported.has(finding.id))) return finding;
     const standing = blocking.has(finding.id) ? "open" : reported.has(finding.id) ? "lighter" : "fixed";
-    // When it was fixed is worth keeping; that it is still fixed is not.
+    // The attempt that fixed a finding is kept; later rounds in which it is still fixed change nothing.
     if (finding.standing === standing && (standing === "fixed" || finding.judgedIn === now)) return finding;
     isChanged = true;
     const cameBack = finding.standing === "fixed" && standing === "open" ? { fixedIn: finding.judgedIn } : {};
@@ -62,7 +65,7 @@ function withRejection(attempt: AttemptSummary, judgement: Judgement, now: numbe
     .sort((a, b) => worse(a.severity, b.severity))
     .map((finding) => keptFinding(finding, judgement, now));
   if (added.length === 0) return attempt;
-  // What a person had judged again since is kept only where there is room: the newest rejection is what counts.
+  // The new findings come first, because the limit drops the last ones.
   const all = [...added, ...(attempt.findings ?? [])];
   const leftOut = (attempt.findingsLeftOut ?? 0) + Math.max(0, all.length - MOST_KEPT_FINDINGS);
   return {
@@ -84,7 +87,7 @@ function keptFinding({ id, message, file, line }: Finding, { gate }: Judgement, 
   };
 }
 
-/** A message on one line, shortened. */
+/** Returns a message on one line, shortened. */
 export function titleOf(message: string): string {
   const line = message
     .slice(0, LONGEST_TITLE * 8)
@@ -93,7 +96,7 @@ export function titleOf(message: string): string {
   return line.length <= LONGEST_TITLE ? line : `${line.slice(0, LONGEST_TITLE - 1).trimEnd()}…`;
 }
 
-/** What one attempt was rejected for, as of now: what is left to do first. */
+/** Returns what an attempt was rejected for, with the status now; open findings come first. */
 export function triedFindings(state: StoryState, attempt: AttemptSummary): TriedFinding[] {
   return (attempt.findings ?? [])
     .map(({ standing, judgedIn, ...finding }) => ({
@@ -112,7 +115,7 @@ function statusOf(state: StoryState, { id, gate, standing, judgedIn }: AttemptFi
   return judgedIn === state.attempts.length ? "open" : "unchecked";
 }
 
-/** Each finding that is still to be fixed, once: the newest attempts first. */
+/** Returns each finding that must still be fixed, once; the newest attempts come first. */
 export function openFindings(state: StoryState): TriedFinding[] {
   const open = new Map<string, TriedFinding>();
   for (const attempt of state.attempts.toReversed())

@@ -5,7 +5,7 @@ import type { Fingerprint } from "../core/events/ids.ts";
 import type { GateRules } from "../core/events/policy.ts";
 import { type Result, worstResult } from "../core/events/error.ts";
 
-/** Makes one result of everything that was said. What a reviewer says plainly counts, and so do the thresholds. */
+/** Combines the verdicts into one result. A reviewer's explicit FAIL counts, and so do the thresholds. */
 export function judge({ gate, tree, rules, verdicts, kept, overturned }: ReviewInput): ReviewOutcome {
   const counted = verdicts.map((verdict) => standing(verdict, overturned));
   const stages = counted.map(({ stage, reviewer, findings, summary, result }) => ({
@@ -41,8 +41,8 @@ export function judge({ gate, tree, rules, verdicts, kept, overturned }: ReviewI
 }
 
 /**
- * An overturned finding is left out. A reviewer who still says FAIL with nothing else to show stands against the
- * one who overturned it: neither is believed, and a person decides.
+ * Removes overturned findings from a verdict. If a FAIL has no findings left, the reviewer and the one who overturned
+ * them contradict each other: the result is inconclusive, and a person decides.
  */
 function standing(verdict: Verdict, overturned: readonly Fingerprint[]): Verdict {
   const findings = verdict.findings.filter((finding) => !overturned.includes(finding.id));
@@ -50,13 +50,16 @@ function standing(verdict: Verdict, overturned: readonly Fingerprint[]): Verdict
   return { ...verdict, findings, result: isEmptied ? "inconclusive" : verdict.result };
 }
 
-/** A plain FAIL fails whatever its findings weigh; a plain PASS does not outweigh findings over the threshold. */
+/**
+ * An explicit FAIL fails the stage whatever its findings; an explicit PASS does not outweigh findings over the
+ * threshold.
+ */
 function stageResult(said: Result, findings: readonly Finding[], rules: GateRules): Result {
   if (said !== "pass") return said;
   return failsGate(findings, rules) ? "fail" : "pass";
 }
 
-/** What must be fixed, of each stage that failed: every reviewer's own findings explain its FAIL. */
+/** Returns the findings that must be fixed, for each failed stage: a reviewer's own findings explain its FAIL. */
 function blockingFindings(
   findings: readonly (Finding & { readonly stage: string })[],
   stages: readonly StageResult[],
@@ -71,7 +74,7 @@ function blockingFindings(
       ),
     ),
   );
-  // In the order in which they were said.
+  // In the order in which they were reported.
   return [...new Set(findings.filter((finding) => blocking.has(finding)).map((finding) => finding.id))];
 }
 
@@ -83,8 +86,8 @@ function summaryOf(gate: GateName, result: Result, stages: readonly StageResult[
 }
 
 /**
- * Finds reviewers who ask for opposite things in one place. Security wins over the product owner, who wins over code
- * quality; between equals a person decides.
+ * Finds reviewers who ask for opposite changes in one location. Security wins over the product owner, who wins over
+ * code quality; between equals a person decides.
  */
 export function reviewConflicts(findings: readonly Finding[]): ReviewConflict[] {
   const conflicts: ReviewConflict[] = [];
@@ -99,7 +102,7 @@ export function reviewConflicts(findings: readonly Finding[]): ReviewConflict[] 
   return conflicts;
 }
 
-/** More findings than this in one file are a flood, not a dialogue: comparing each with each would be slow. */
+/** More findings than this in one file are not compared with each other: that would be slow. */
 const MOST_PER_FILE = 200;
 const NEAR_LINES = 5;
 
@@ -123,7 +126,7 @@ function viewOf(finding: Finding): string {
   return finding.stage ?? finding.source;
 }
 
-/** Pairs of demands that exclude each other, each by the stems of the words people use for it. */
+/** Pairs of demands that exclude each other, each by the stems of the words that people use for it. */
 const OPPOSITES: readonly (readonly [RegExp, RegExp])[] = [
   [/\b(?:add|introduc|insert|extend|includ)\w*/i, /\b(?:remov|delet|drop|eliminat|omit)\w*/i],
   [
@@ -144,7 +147,7 @@ function areOpposed(one: Finding, other: Finding): boolean {
   );
 }
 
-/** What a finding asks for: its fix if it names one, for the message often tells the fault and not the demand. */
+/** Returns what a finding asks for: its fix if it has one, because the message often states the problem only. */
 function demandOf(finding: Finding): string {
   return (finding.suggestedFix ?? finding.message).slice(0, 500);
 }

@@ -16,7 +16,7 @@ import {
   withoutAliases,
 } from "./layer.ts";
 
-/** A layer whose every value is of the right kind, under our names; what is wrong with it goes to `problems`. */
+/** Validates a layer and renames other tools' keys to Remand's; reports errors in `problems`. */
 export function checkLayer(layer: ConfigLayer, problems: Problem[]): PlainLayer {
   const value = layer.value ?? {};
   if (!isMap(value)) {
@@ -25,7 +25,7 @@ export function checkLayer(layer: ConfigLayer, problems: Problem[]): PlainLayer 
     return { ...layer, value: {} };
   }
   const plain = withoutAliases({ ...layer, value }, problems);
-  // In maps where any name goes the schema's library drops this one without a word, so it is looked for here.
+  // In maps with free names, the schema library silently drops this key, so it is looked for here.
   for (const path of protoKeys(plain.value)) {
     if (knownConfigKeys(path) === null) problems.push(unknownKey(plain, path, "__proto__"));
   }
@@ -43,8 +43,8 @@ function protoKeys(tree: Tree, path: Path = []): Path[] {
 }
 
 /**
- * What the schema's patterns cannot say: that a length of time is not zero, that a secret's pattern can be used.
- * That `part` is what the schema let through also shows, when this is compiled, that schema and config agree.
+ * Checks what the schema's patterns cannot express: that a duration is not zero, that a secret's pattern is a valid
+ * regular expression. Passing the schema's result as `part` also shows at compile time that schema and `Config` agree.
  */
 function checkDetails(layer: PlainLayer, part: ConfigPart, problems: Problem[]): void {
   const wrong = (path: Path, message: string, hint: string): void => {
@@ -84,7 +84,7 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** A gate has stages or perspectives. A setting of one removes the other, which came from a preset. */
+/** A gate has either stages or perspectives. A setting of one removes the other, which came from a preset. */
 function withOneKindOfParts(layer: PlainLayer, problems: Problem[]): TreeMap {
   const gates = layer.value["gates"];
   if (!isMap(gates)) return layer.value;
@@ -110,7 +110,7 @@ const isFilled = (parts: Tree | undefined): boolean => Array.isArray(parts) && p
 
 type ZodIssue = z.core.$ZodIssue;
 
-/** What the schema found, as problems at their places in the person's file. */
+/** Turns an issue of the schema into problems at their locations in the person's file. */
 function issueProblems(issue: ZodIssue, layer: PlainLayer, above: Path = []): Problem[] {
   const path = [...above, ...(issue.path as Path)];
   if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(layer, path, key));
@@ -142,7 +142,7 @@ function meantKey(key: string, path: Path): string {
   const known = knownConfigKeys(path) ?? [];
   const meant = nearMiss(key, known);
   if (meant !== undefined) return `did you mean "${meant}"?`;
-  // Perhaps it exists, and belongs into another map: `failures` at the top is meant to be `limits.failures`.
+  // The key may belong to another map: `failures` at the top is meant to be `limits.failures`.
   const top = knownConfigKeys([])!;
   const above = path.length > 0 ? nearMiss(key, top) : undefined;
   if (above !== undefined) return `did you mean "${above}"? It stands at the top, not in "${path.join(".")}".`;
@@ -150,7 +150,7 @@ function meantKey(key: string, path: Path): string {
   return owner === undefined ? `Known here: ${known.join(", ")}.` : `did you mean "${owner}.${key}"?`;
 }
 
-/** Of several forms a value may have, the one the person was writing: the one whose outermost kind is right. */
+/** If a value may have several forms, chooses the form that the person meant: the one with the right outermost type. */
 function meantBranch(branches: readonly (readonly ZodIssue[])[]): readonly ZodIssue[] | undefined {
   return branches.find((issues) => issues.every((issue) => !(issue.path.length === 0 && isWrongKind(issue))));
 }
@@ -174,7 +174,7 @@ function describeValue(value: Tree): string {
 
 const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-/** The keys that a map at this path of a config may have; `null` where any name goes, or where there is no map. */
+/** The keys that a map at this path of a config may have; `null` where any key is allowed, or where there is no map. */
 function knownConfigKeys(path: readonly PropertyKey[]): readonly string[] | null {
   let at: Shape | undefined = bare(configFileSchema as unknown as Shape);
   for (const key of path) {
@@ -185,7 +185,7 @@ function knownConfigKeys(path: readonly PropertyKey[]): readonly string[] | null
   return at.def.shape === undefined ? null : Object.keys(at.def.shape);
 }
 
-/** As much as is asked here of what zod says about its schemas. */
+/** The part of zod's schema description that is used here. */
 interface Shape {
   readonly def: {
     readonly innerType?: Shape;
@@ -196,7 +196,7 @@ interface Shape {
   };
 }
 
-/** Without what makes it optional; of alternatives, the one that has keys. */
+/** Unwraps optional schemas; of alternatives, returns the one with keys. */
 function bare(schema: Shape): Shape;
 function bare(schema: Shape | undefined): Shape | undefined;
 function bare(schema: Shape | undefined): Shape | undefined {

@@ -7,21 +7,21 @@ import type { FailOn, Severity } from "../core/gates/finding.ts";
 import type { AgentClientName } from "../core/stories/agent-client.ts";
 
 /**
- * `remand.yaml` with every value filled in, under the names people write. It is what `remand config` prints;
- * the rules in it become a Policy (`policy-of.ts`), the rest configures agents and gates.
+ * `remand.yaml` with all values filled in, under the names that people write. `remand config` prints it; its rules
+ * become a Policy (`policy-of.ts`), the rest configures agents and gates.
  */
 export interface Config {
   readonly version: 1;
   readonly preset: PresetName;
   readonly autonomy: Autonomy;
-  /** Folder of the story files. */
+  /** The folder of the story files. */
   readonly stories: string;
-  /** Folder of the trail. */
+  /** The folder of the trail. */
   readonly trail: string;
   readonly agents: Readonly<Record<string, AgentConfig>>;
   readonly roles: RolesConfig;
   readonly environments: Readonly<Record<string, EnvironmentConfig>>;
-  /** The gates that judge each phase, in order; `false` leaves the phase out. */
+  /** The gates that judge each phase, in order; `false` skips the phase. */
   readonly phases: { readonly [P in Phase]: readonly GateName[] | false };
   readonly gates: { readonly [G in GateName]: GateConfig };
   readonly workspace: WorkspaceConfig;
@@ -32,33 +32,33 @@ export interface Config {
   readonly stall: Policy["stall"];
   readonly specialists: readonly SpecialistConfig[];
   readonly scope: Policy["scope"];
-  /** Tests that fail before any work, and why that is so: names, files or patterns. */
+  /** Tests that fail before any work, with the reasons: names, files or patterns. */
   readonly knownFailures: readonly { readonly test: string; readonly reason: string }[];
-  /** More files that only tests use, by pattern: the base's version of them counts. */
+  /** More files that only tests use, by pattern: checks use the base's version of them. */
   readonly oracle: readonly string[];
-  /** Files that look like tests, by pattern, and belong to the product. */
+  /** Files that look like tests, by pattern, but belong to the product. */
   readonly product: readonly string[];
-  /** Work that no test shows is refused. */
+  /** Whether work that no test covers is rejected. */
   readonly requireTest: boolean;
   readonly onExhausted: Policy["onExhausted"];
   readonly enableCircuitBreaker: boolean;
   readonly deliver: Policy["deliver"];
   readonly merge: Policy["merge"];
-  /** Who is told when a person is needed: `desktop`, an address, a command, or a map that says more. */
+  /** Where notifications go when a person is needed: `desktop`, an address, a command, or a map with details. */
   readonly notify: readonly (string | NotifyConfig)[];
-  /** What models cost, by their names, where an agent says its tokens and not their cost. */
+  /** Prices of models by name, for agents that report tokens but no cost. */
   readonly prices: Prices;
-  /** People by name, and their accounts on the forge. Only the user's own file has it. */
+  /** People by name, with their accounts on the forge. Read only from the user's own file. */
   readonly people: Readonly<Record<string, { readonly github: string }>>;
-  /** Names of environment variables that agents, checks and `setup` see in any case. */
+  /** Names of environment variables that agents, checks and `setup` always see. */
   readonly env: readonly string[];
-  /** Patterns of secrets, taken out before anything is stored. */
+  /** Patterns of secrets, which are removed before anything is stored. */
   readonly redact: readonly string[];
-  /** Where agents and checks run: the user's choice, which a project may only tighten. */
+  /** Where agents and checks run: the user's choice, which a project may only make stricter. */
   readonly sandbox: SandboxConfig;
 }
 
-/** Length of time as people write it: `90s`, `5m`, `2h`. */
+/** A duration as people write it: `90s`, `5m`, `2h`. */
 export type Duration = string;
 
 /** `200000`, `200k`, `2M`. */
@@ -70,15 +70,15 @@ export interface AgentConfig {
   readonly command?: string;
   /** Claude and Codex: further arguments for the client. */
   readonly args?: readonly string[];
-  /** Claude and Codex: `full` lets it run every command, outside of every sandbox. */
+  /** Claude and Codex: with `full` the agent may run every command, outside of every sandbox. */
   readonly access?: "edit" | "full";
-  /** The role file, where it is not `.claude/agents/<role>.md`. */
+  /** The role file, if not `.claude/agents/<role>.md`. */
   readonly file?: string;
-  /** Another model for work that keeps failing: from the attempt after that many failures (2) on. */
+  /** A stronger model for work that keeps failing: for attempts after this many failures (default 2). */
   readonly stronger?: { readonly model: string; readonly after?: number };
-  /** After that many failures in one conversation the next attempt begins a new one. */
+  /** After this many failures in one conversation, the next attempt starts a new one. */
   readonly freshAfter?: number;
-  /** The role that takes over when this one cannot be used. */
+  /** The role that takes over when this agent cannot be used. */
   readonly fallback?: string;
   readonly env?: readonly string[];
 }
@@ -96,11 +96,11 @@ export interface RolesConfig {
 }
 
 export interface EnvironmentConfig {
-  /** Put in front of a check's command. */
+  /** The prefix of a check's command. */
   readonly run?: string;
-  /** Run in it once, before its first check. */
+  /** Run once in the environment, before its first check. */
   readonly setup?: string;
-  /** Shows that the environment is there. */
+  /** A command that shows whether the environment is available. */
   readonly probe?: string;
 }
 
@@ -112,67 +112,67 @@ export interface CommandConfig {
 }
 
 export interface GateConfig {
-  /** This gate's own limit; without it `limits.failures` holds. */
+  /** The gate's own limit of failures; absent: `limits.failures` applies. */
   readonly failures?: number;
   readonly failOn: FailOn;
   readonly everyFinding: boolean;
   readonly affectedBy: readonly string[];
   readonly unaffectedBy: readonly string[];
-  /** Looked at one after the other. */
+  /** Reviewed one after the other. */
   readonly stages: readonly string[];
-  /** Looked at side by side. A gate has stages or perspectives, not both. */
+  /** Reviewed side by side. A gate has stages or perspectives, not both. */
   readonly perspectives: readonly string[];
   readonly blame: boolean;
   readonly onUnexplained: "escalate" | "send-back";
   readonly commands: readonly (string | CommandConfig)[];
-  /** A project's own rules for reviewers: text, or files that hold it. */
+  /** The project's own rules for reviewers: texts, or files that contain them. */
   readonly practices: readonly (string | { readonly file: string })[];
-  /** Checks: files that the commands leave behind, beside what they print. Patterns of paths. */
+  /** Checks: report files that the commands write, besides their output. Patterns of paths. */
   readonly reports: readonly string[];
-  /** Checks: how often a red test run is run again on the same tree, to see whether it means it. */
+  /** Checks: how often a red test run is repeated on the same tree, to find flaky tests. */
   readonly reruns: number;
   /** Checks: how many run at once. */
   readonly parallel: number;
   /** Checks: how long the first attempt waits for their run on the base. */
   readonly baseWait?: Duration;
-  /** Checks: run before each run of a check, to reset what they share. */
+  /** Checks: runs before each run of a check, to reset state that checks share. */
   readonly reset?: string;
-  /** Checks: are faults planted in the work, to see that its tests can fail? Without it, `auto`. */
+  /** Checks: whether faults are planted in the work, to see that its tests can fail. Absent: `auto`. */
   readonly faults?: "auto" | "off";
-  /** Checks: commands that run with files which agents never see; none: the gate's own commands. */
+  /** Checks: commands that run with files that agents never see; absent: the gate's own commands. */
   readonly hidden?: readonly (string | CommandConfig)[];
   readonly coverage?: CoverageConfig;
-  /** CI: the command that puts formatting and lint right. */
+  /** CI: the command that fixes formatting and lint. */
   readonly fix?: string;
-  /** Integrity: how grave each rule is; `off` leaves it out. */
+  /** Integrity: the severity of each rule; `off` disables it. */
   readonly rules: Readonly<Record<string, Severity | "off">>;
-  /** Where the commands leave their report. */
+  /** The path where the commands write their report. */
   readonly report?: string;
-  /** Mutation: the kill rate that passes, in per cent. */
+  /** Mutation: the kill rate that passes, in percent. */
   readonly threshold?: number;
   readonly equivalent?: readonly { file: string; mutation: string; by: string; reason: string }[];
 }
 
-/** What is asked of the coverage that a check reports, in per cent. */
+/** Requirements for the coverage that a check reports, in percent. */
 export interface CoverageConfig {
-  /** lcov or Cobertura, by its path. */
+  /** The path of the report, in lcov or Cobertura format. */
   readonly report: string;
   readonly lines?: number;
   readonly branches?: number;
-  /** How many points less than before are let pass. */
+  /** How many percentage points coverage may drop. */
   readonly mayFall?: number;
 }
 
-/** One way to reach a person who is not looking. */
+/** A way to notify a person. */
 export interface NotifyConfig {
   readonly use: "desktop" | "webhook" | "slack" | "command";
   readonly url?: string;
-  /** The name of the environment variable that holds the address: often it is a secret itself. */
+  /** The name of the environment variable that contains the address, which is often a secret. */
   readonly urlFrom?: string;
-  /** Webhook: the name of the environment variable that holds the secret the body is signed with. */
+  /** Webhook: the name of the environment variable that contains the secret for signing the body. */
   readonly secretFrom?: string;
   readonly run?: string;
-  /** What they are told; without it, everything. */
+  /** The kinds of notification to send; absent: all. */
   readonly on?: readonly NotificationKind[];
 }
 
@@ -182,9 +182,9 @@ export interface ForgeConfig {
   /** `owner/name`; `null`: read from the remote's address. */
   readonly repository: string | null;
   readonly api: string;
-  /** The git remote that branches are sent to. */
+  /** The git remote that branches are pushed to. */
   readonly remote: string;
-  /** The name of the environment variable that holds the login. */
+  /** The name of the environment variable that contains the access token. */
   readonly tokenFrom: string;
   /** How long a CI run may take. */
   readonly patience: Duration;
@@ -196,31 +196,31 @@ export interface SandboxConfig {
   /** Absent: the one that fits this machine. */
   readonly use?: "bubblewrap" | "container" | "sandbox-exec";
   readonly image?: string;
-  /** Of checks. */
+  /** The network of checks. */
   readonly network: "shared" | "none";
   readonly docker: boolean;
   readonly read: readonly string[];
   readonly write: readonly string[];
 }
 
-/** How the change that caused a failure is looked for. */
+/** How blame searches for the change that caused a failure. */
 export interface BlameConfig {
-  /** Prove it by running the failing tests without parts of the change. */
+  /** Whether to prove the cause by running the failing tests without parts of the change. */
   readonly prove: boolean;
-  /** The most runs, and the most time, for one proof. */
+  /** The maximum runs and time for one proof. */
   readonly runs: number;
   readonly time: Duration;
-  /** While an agent waits: the most time in lengths of the failed check. */
+  /** While an agent waits: the maximum time, as a multiple of the failed check's duration. */
   readonly suites: number;
 }
 
 export interface WorkspaceConfig {
-  /** `null`: found by the lockfile. */
+  /** `null`: derived from the lockfile. */
   readonly setup: string | null;
   readonly share: readonly string[] | null;
-  /** Names of environment variables that `setup` alone may see, such as the login of a registry. */
+  /** Names of environment variables that only `setup` may see, such as the login of a package registry. */
   readonly env?: readonly string[];
-  /** Patterns of files, besides lockfiles and manifests, that decide what the set-up makes. */
+  /** Patterns of files, besides lockfiles and manifests, on which the result of `setup` depends. */
   readonly inputs?: readonly string[];
   /** Ignored files that checks need, copied from the user's checkout into each clean checkout. */
   readonly carry: readonly string[];
@@ -235,7 +235,7 @@ export interface SpendConfig {
 }
 
 export interface LimitsConfig extends Counts, SpendConfig {
-  /** `null`, in preset `goal` alone: `iterations` is the only bound. */
+  /** `null`, only in the preset `goal`: `iterations` is the only limit. */
   readonly failures: number | null;
   readonly backoff: Duration;
   readonly timeout: {
@@ -254,9 +254,9 @@ export interface SpecialistConfig {
   readonly categories?: readonly string[];
 }
 
-/** A config with any part left out: a preset, a file, the flags of one run. */
+/** A config with any part missing: a preset, a file, the flags of one run. */
 export type ConfigPart = Part<Omit<Config, "sandbox">> & {
-  /** Its mode alone, or more. */
+  /** The mode alone, or a map. */
   readonly sandbox?: SandboxConfig["mode"] | Part<SandboxConfig> | undefined;
 };
 
@@ -266,5 +266,5 @@ type Part<T> = T extends readonly (infer Item)[]
     ? { readonly [K in keyof T]?: Part<T[K]> | undefined }
     : T;
 
-/** What may be left out may also be `undefined`: schemas say it so. */
+/** Optional fields may also be `undefined`, because that is how schemas type them. */
 type Loose<T> = T extends object ? { readonly [K in keyof T]: T[K] | (undefined extends T[K] ? undefined : never) } : T;

@@ -9,9 +9,9 @@ const OPUS = { input: 5, cached: 0.5, output: 25 };
 const SONNET_4 = { input: 3, cached: 0.3, output: 15 };
 
 /**
- * What providers publish, in US dollars for a million tokens, as it was in November 2026. It is used where a client
- * says its tokens and not its cost. Prices that depend on the length of the prompt, or that are told in two ways,
- * are left out, and so is a cache's where that is in doubt: then it counts as other input does.
+ * Published prices in US dollars per million tokens, as of November 2026. Used for clients that report tokens but no
+ * cost. Models whose price depends on the prompt's length, or whose sources disagree, are left out, and so is a
+ * doubtful price of cached input, which then counts as other input.
  */
 export const PRICES: Prices = {
   "claude-fable-5-1": { input: 10, cached: 0.25, output: 50 },
@@ -49,7 +49,7 @@ const GATE: GateConfig = {
   rules: {},
 };
 
-/** What holds where neither a preset nor a person says otherwise. */
+/** The values that apply where neither a preset nor a person sets them. */
 export const DEFAULTS: Config = {
   version: 1,
   preset: "critic-audit",

@@ -21,14 +21,14 @@ export function durationMs(text: string): number | null {
   return Number.isSafeInteger(Math.round(total)) ? Math.round(total) : null;
 }
 
-/** The same for a text that was checked before. */
+/** Converts a duration that was validated before. */
 export function knownDurationMs(text: string): number {
   const ms = durationMs(text);
   assert(ms !== null, `a checked duration: ${text}`);
   return ms;
 }
 
-/** `200k` and `2M` as numbers, for a text that was checked before. */
+/** Converts a size that was validated before: `200k`, `2M`. */
 export function sizeOf(size: number | string): number {
   if (typeof size === "number") return size;
   const unit = /m$/i.test(size) ? 1_000_000 : 1000;

@@ -11,7 +11,7 @@ export interface ConfigLayer {
   valuePlace(path: Path): SourceLocation;
 }
 
-/** A layer under the names the rest of the program uses. */
+/** A layer with Remand's own names of keys. */
 export interface PlainLayer extends ConfigLayer {
   readonly value: TreeMap;
 }
@@ -25,7 +25,7 @@ interface Alias {
 
 const reworksAsFailures = (value: Tree): Tree => (typeof value === "number" ? value + 1 : value);
 
-/** Names that S1.29 and S4.69 use for the same things. */
+/** Other names for the same settings, from S1.29 and S4.69. */
 const ALIASES: readonly Alias[] = [
   { from: ["autonomy_level"], to: ["autonomy"] },
   { from: ["rework_budget"], to: ["limits", "failures"] },
@@ -39,7 +39,7 @@ const ALIASES: readonly Alias[] = [
   { from: ["refinement", "enableCircuitBreaker"], to: ["enableCircuitBreaker"] },
 ];
 
-/** The layer with other tools' names turned into ours, a note for each, and the places still the person's. */
+/** Renames other tools' keys to Remand's, with a note for each. Locations still point to the person's file. */
 export function withoutAliases(layer: ConfigLayer & { readonly value: TreeMap }, problems: Problem[]): PlainLayer {
   let value = layer.value;
   const renamed: Alias[] = [];
@@ -77,7 +77,7 @@ export function valueAt(tree: Tree | undefined, path: Path): Tree | undefined {
   return at;
 }
 
-/** A copy of the tree with one value set, and maps made on the way where there are none. */
+/** A copy of the tree with one value set; missing maps are created. */
 function withValue(tree: TreeMap, path: Path, value: Tree): TreeMap {
   const [key, ...rest] = path as readonly [string, ...string[]];
   const inner = Object.hasOwn(tree, key) ? tree[key] : undefined;
@@ -85,7 +85,7 @@ function withValue(tree: TreeMap, path: Path, value: Tree): TreeMap {
   return Object.fromEntries([...Object.entries(tree).filter(([name]) => name !== key), [key, next]]);
 }
 
-/** A copy without one value, and without the maps that are empty for the lack of it. */
+/** A copy without one value, and without maps that become empty. */
 function without(tree: TreeMap, path: Path): TreeMap {
   const [key, ...rest] = path;
   const entries = Object.entries(tree).flatMap(([name, value]): [string, Tree][] => {
@@ -99,7 +99,7 @@ function without(tree: TreeMap, path: Path): TreeMap {
 
 const samePath = (a: Path, b: Path): boolean => a.length === b.length && a.every((key, i) => key === b[i]);
 
-/** Plain data as a config file holds it. */
+/** Plain data of a config file. */
 export type Tree = string | number | boolean | null | readonly Tree[] | TreeMap;
 export interface TreeMap {
   readonly [key: string]: Tree;
@@ -110,10 +110,10 @@ const WHOLE = new Set(["failOn"]);
 
 export const isWhole = (key: string | undefined): boolean => key !== undefined && WHOLE.has(key);
 
-/** Maps of such maps, whatever their names: a price, too, is one thing. */
+/** Maps whose entries are replaced as a whole, whatever their names: the parts of a price belong together. */
 const OF_WHOLES = new Set(["prices"]);
 
-/** `over` laid upon `base`: maps key by key, anything else as a whole. */
+/** Merges `over` into `base`: maps key by key, anything else as a whole. */
 export function overlay(base: TreeMap, over: TreeMap, areWhole = false): TreeMap {
   const merged = new Map(Object.entries(base));
   for (const [key, value] of Object.entries(over)) {
@@ -121,7 +121,7 @@ export function overlay(base: TreeMap, over: TreeMap, areWhole = false): TreeMap
     const isLaidUpon = isMap(before) && isMap(value) && !areWhole && !isWhole(key);
     merged.set(key, isLaidUpon ? overlay(before, value, OF_WHOLES.has(key)) : value);
   }
-  // `fromEntries` defines its keys, so one called `__proto__` is just a key.
+  // `fromEntries` defines its keys, so `__proto__` is an ordinary key here.
   return Object.fromEntries(merged);
 }
 
@@ -132,14 +132,14 @@ export function isMap(tree: Tree | undefined): tree is TreeMap {
 interface Assignment {
   readonly path: readonly string[];
   readonly text: string;
-  /** Which `--set` it was, from 1. */
+  /** Which `--set` it was, counted from 1. */
   readonly number: number;
   readonly valueStart: number;
 }
 
 /**
- * The layer that `--set path=value` makes. A path is keys with dots between them (a key with a dot in it stands in
- * double quotes), a value is YAML: `--set limits.time=2h`, `--set 'gates.checks.commands=[npm test]'`.
+ * Builds the layer of `--set path=value`. A path is a list of keys joined with dots (a key with a dot is in double
+ * quotes), a value is YAML: `--set limits.time=2h`, `--set 'gates.checks.commands=[npm test]'`.
  */
 export function setLayer(texts: readonly string[]): { layer: ConfigLayer; problems: readonly Problem[] } {
   const problems: Problem[] = [];
@@ -154,7 +154,7 @@ export function setLayer(texts: readonly string[]): { layer: ConfigLayer; proble
     }
   }
   const find = (path: Path, part: "key" | "value"): SourceLocation => {
-    // The last one that set it, or a part of it, is the one that counts.
+    // The last assignment of the value, or of a part of it, wins.
     const said = assignments.findLast(
       (one) => samePath(one.path.slice(0, path.length), path) || samePath(one.path, path.slice(0, one.path.length)),
     );
@@ -199,7 +199,7 @@ function readAssignment(text: string, number: number): ReadAssignment {
   return { message: `"${text.slice(0, 60)}" is not path=value`, hint: "Write it so: --set limits.failures=4" };
 }
 
-/** More than this in one value on a command line is a mistake, and would nest deeper than the parser can go. */
+/** More brackets in one value are a mistake, and would nest deeper than the parser can handle. */
 const MOST_BRACKETS = 200;
 
 function yamlValue(text: string): Tree | undefined {
@@ -210,7 +210,7 @@ function yamlValue(text: string): Tree | undefined {
     const value: unknown = document.toJS({ maxAliasCount: 0 });
     return isTree(value) ? value : undefined;
   } catch {
-    // An alias: there is nothing in one value that it could mean.
+    // The value is an alias, which has no anchor to refer to.
     return undefined;
   }
 }

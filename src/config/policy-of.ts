@@ -18,7 +18,7 @@ import { knownDurationMs, sizeOf } from "./duration.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { type PlainLayer, isMap } from "./layer.ts";
 
-/** The rules in a config, as the engine reads them. */
+/** Builds the policy for the engine from a config. */
 export function policyOf(config: Config): Policy {
   return {
     preset: config.preset,
@@ -126,12 +126,12 @@ function reinforcementOf(agents: Config["agents"]): Pick<Roles, "reinforcement">
   return rules.length === 0 ? {} : { reinforcement: rules };
 }
 
-/** Once may be bad luck; twice is what the usual model can do. */
+/** One failure may be chance; two show the limit of the usual model. */
 const FAILURES_BEFORE_STRONGER = 2;
 
 /**
- * S3.8: an agent named for a language gets the failures in its files: `typescript-engineer`, `python-reviewer`. One that
- * reviews a stage stays with that, and an agent that `specialists` names has its own conditions.
+ * S3.8: an agent named after a language gets the failures in files of that language: `typescript-engineer`,
+ * `python-reviewer`. An agent that reviews a stage, or that `specialists` lists, keeps its own conditions.
  */
 function specialistsByName({ agents, roles, specialists }: Config): readonly SpecialistConfig[] {
   const taken = new Set([...specialists.map(({ role }) => role), ...Object.values(roles.stage)]);
@@ -148,8 +148,8 @@ function specialistOf(specialist: SpecialistConfig): Specialist {
 }
 
 /**
- * The user decides where agents and checks run; flags are the user's too. A project may require a sandbox, or take the
- * network away, and nothing else: what verifies an agent's work must not be loosened by a file that agents write.
+ * Resolves where agents and checks run. The user decides, by flags or the user's own file. A project may only require a
+ * sandbox or disable the network: a file that agents can write must not loosen what verifies their work.
  */
 export function resolveSandbox(people: readonly PlainLayer[], problems: Problem[]): SandboxConfig {
   let sandbox: SandboxConfig = DEFAULTS.sandbox;
@@ -163,7 +163,7 @@ export function resolveSandbox(people: readonly PlainLayer[], problems: Problem[
   return sandbox;
 }
 
-/** `sandbox: off` is short for `sandbox: { mode: off }`. */
+/** Expands the short form: `sandbox: off` means `sandbox: { mode: off }`. */
 function partIn({ value }: PlainLayer): Partial<SandboxConfig> {
   const given = value["sandbox"];
   if (given === undefined) return {};

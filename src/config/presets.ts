@@ -13,7 +13,7 @@ const criticAudit: ConfigPart = {
 
 /** A TDD pair and a pipeline of gates, up to the merge. IMPORTANT findings require action, too (S1.11). */
 const factory: ConfigPart = {
-  // A project that has only the two usual roles can begin with this preset.
+  // A project that has only the two usual roles can start with this preset.
   agents: {
     "tdd-pair": { fallback: "developer" },
     "spec-reviewer": { fallback: "critic" },
@@ -32,7 +32,7 @@ const factory: ConfigPart = {
   },
   phases: { implement: ["integrity", "tdd", "review", "mutation", "ci", "merge"] },
   gates: {
-    // S1.2: the cycle ends with a look at the types; an unresolved concern fails it.
+    // S1.2: the cycle ends with a review of the types; an unresolved concern fails it.
     tdd: { stages: ["domain"], failOn: { blocker: 1, critical: 1, major: 1 } },
     review: {
       stages: ["spec-compliance", "code-quality", "domain-integrity"],
@@ -46,23 +46,23 @@ const factory: ConfigPart = {
 };
 
 /**
- * S3.30: one goal, its checks, and blame; bounded by the whole loop and by each place in the code. Its three reworks of
- * one place are four failures.
+ * S3.30: one goal, its checks, and blame; limited for the whole loop and for each code location. Its three reworks of
+ * one location are four failures.
  */
 const goal: ConfigPart = {
   phases: { implement: ["integrity", "checks"] },
   gates: { checks: { blame: true, onUnexplained: "escalate" } },
-  // The whole loop is what is bounded here, so a gate has no limit of its own.
+  // The whole loop is limited, so gates have no limit of their own.
   limits: { failures: null, iterations: 15, perLocation: 4, costUsd: 10, time: "2h" },
   stall: { grace: 1, sameFailure: 4, plateau: 3 },
 };
 
 /**
- * S4.28: a story goes through four phases and ends in a pull request. Three reviewers look at the implementation, as
- * S4.32 has it; their findings send back research, plan or code (S4.56). Its "three reworks" are four failures.
+ * S4.28: a story goes through four phases and ends in a pull request. Three reviewers look at the implementation
+ * (S4.32); their findings send back research, plan or code (S4.56). Its "three reworks" are four failures.
  */
 const story: ConfigPart = {
-  // A project that has only the two usual roles can begin with this preset.
+  // A project that has only the two usual roles can start with this preset.
   agents: {
     refiner: { fallback: "developer" },
     researcher: { fallback: "developer" },
@@ -81,12 +81,12 @@ const story: ConfigPart = {
     implement: ["integrity", "checks", "review"],
   },
   gates: { review: { stages: [], perspectives: ["security", "product-owner", "code"] } },
-  // A place may fail as often as a gate may: three would stop the third rework that S4.69 promises.
+  // A location may fail as often as a gate: a limit of three would prevent the third rework that S4.69 promises.
   limits: { failures: 4, perLocation: 4 },
   deliver: "pull-request",
 };
 
-/** What each preset changes of the defaults. */
+/** The settings of each preset that differ from the defaults. */
 export const PRESET_PARTS: { readonly [N in PresetName]: ConfigPart } = {
   "critic-audit": criticAudit,
   factory,
@@ -94,7 +94,7 @@ export const PRESET_PARTS: { readonly [N in PresetName]: ConfigPart } = {
   story,
 };
 
-/** A preset as it is, without any file of a person's. */
+/** The policy of a preset, without any file of a person. */
 export function presetPolicy(name: PresetName): Policy {
   return policyOf(presetConfig(name));
 }

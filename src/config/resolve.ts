@@ -21,24 +21,24 @@ import { GATE_REGISTRY } from "../core/gates/registry.ts";
 import { PHASES } from "../core/stories/story.ts";
 import { nearMiss } from "../stdx/plain-text.ts";
 
-/** Where a value came from. */
+/** Where a value comes from. */
 export interface SettingOrigin {
   readonly layer: ConfigLayer["name"] | "preset" | "autonomy" | "default";
-  /** A file for people's layers; the preset's or the autonomy's name for theirs. */
+  /** The file of a person's layer, or the name of the preset or autonomy level. */
   readonly file?: string;
   readonly line?: number;
 }
 
 export interface ResolvedConfig {
-  /** `null` where there is any error. */
+  /** `null` if there is an error. */
   readonly config: Config | null;
   readonly policy: Policy | null;
-  /** By path, `limits.failures`, of every value that is not a map itself. */
+  /** The origin of every value that is not a map, by path: `limits.failures`. */
   readonly origins: ReadonlyMap<string, SettingOrigin>;
   readonly problems: readonly Problem[];
 }
 
-/** Merges the layers into one config, the strongest first: flags, project, user, then the preset and the defaults. */
+/** Merges the layers into one config. Strongest first: flags, project, user, then the preset and the defaults. */
 export function resolveConfig({ layers }: { readonly layers: readonly ConfigLayer[] }): ResolvedConfig {
   const problems: Problem[] = [];
   const people = layers.map((layer) => checkLayer(layer, problems));
@@ -56,7 +56,7 @@ export function resolveConfig({ layers }: { readonly layers: readonly ConfigLaye
   return { config, policy: policyOf(config), origins: originsOf(merged, stack), problems };
 }
 
-/** What the user passes to checks on this machine is passed in every project, whatever the project names itself. */
+/** Variables that the user's own file passes to checks are passed in every project, whatever the project lists. */
 function namedVariables(people: readonly PlainLayer[]): readonly Tree[] {
   return [...new Set(people.flatMap(({ value }) => (Array.isArray(value["env"]) ? (value["env"] as Tree[]) : [])))];
 }
@@ -76,7 +76,7 @@ function fromPerson(layer: PlainLayer): StackLayer {
   return { value: layer.value, origin };
 }
 
-/** The preset that was chosen, what the autonomy changes of the defaults, and the defaults. */
+/** The layers of the chosen preset, of the autonomy level, and of the defaults. */
 function ownLayers(people: readonly PlainLayer[]): StackLayer[] {
   const firstSet = <K extends "preset" | "autonomy">(key: K): Config[K] =>
     (people.map((layer) => layer.value[key]).find((value) => value !== undefined) ?? DEFAULTS[key]) as Config[K];
@@ -92,7 +92,7 @@ function ownLayers(people: readonly PlainLayer[]): StackLayer[] {
   ];
 }
 
-/** A rule that is broken is shown where the strongest person said something about it. */
+/** Where to report a broken rule: at the location of the strongest layer that sets a part of it. */
 function placeOf(path: Path, people: readonly PlainLayer[]): SourceLocation {
   for (let length = path.length; length > 0; length--) {
     const part = path.slice(0, length);
@@ -116,7 +116,7 @@ function originsOf(tree: TreeMap, stack: readonly StackLayer[]): Map<string, Set
   return origins;
 }
 
-/** Something two settings say together that cannot be. The path says where it is shown. */
+/** A contradiction between two settings. The path says where it is reported. */
 export interface BrokenRule extends Pick<Problem, "message" | "hint" | "severity"> {
   readonly path: Path;
 }
@@ -128,7 +128,7 @@ const brokenRule = (path: Path, message: string, hint: string): BrokenRule => ({
   severity: "error",
 });
 
-/** What no single value can be blamed for. */
+/** Problems that no single value causes. */
 function brokenRules(config: Config): BrokenRule[] {
   return [
     ...mergeRule(config),
@@ -196,7 +196,7 @@ function unknownRules(config: Config): BrokenRule[] {
   );
 }
 
-/** Roles that stand in for each other in a ring would be asked for ever. */
+/** Roles that are each other's fallback would be tried forever. */
 function fallbackRings(config: Config): BrokenRule[] {
   const next = new Map(Object.entries(config.agents).map(([role, agent]) => [role, agent.fallback]));
   const settled = new Set<string>();
@@ -237,7 +237,7 @@ function unreachable({ notify }: Config): BrokenRule[] {
 
 const ADDRESS = ["url", "urlFrom"];
 interface Needs {
-  /** Exactly one of these. */
+  /** Exactly one of these must be set. */
   readonly oneOf: readonly string[];
   readonly known: readonly string[];
   readonly said: string;

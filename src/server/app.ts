@@ -11,7 +11,7 @@ import { fileRoutes, readRoutes, storyRoutes } from "./read-routes.ts";
 import { writeRoutes } from "./write-routes.ts";
 import { closeServer, portOf } from "./health.ts";
 
-/** The pages and what they ask for. A page is a shell without data: what is in it comes with the token. */
+/** Creates the pages and the API. A page contains no data: the data comes from the API, with the token. */
 function createApp(source: DashboardSource, live: Live, door: Parameters<typeof guard>[0]): Hono {
   const app = new Hono();
   app.use(headers());
@@ -25,13 +25,13 @@ function createApp(source: DashboardSource, live: Live, door: Parameters<typeof 
   app.all("/api/*", (c) => c.json({ error: "there is nothing here", hint: "" }, 404));
   app.get("*", (c) => {
     const { path } = c.req;
-    // Only what was built is served, by its exact name: no path of a request ever reaches the disk.
+    // Only built files are served, by exact name: the path of a request never reaches the disk.
     const asset =
       source.assets.get(path) ??
       countedIcon(source, path) ??
       (PAGES.test(path) ? source.assets.get("/index.html") : undefined);
     if (asset !== undefined) return c.body(asset.bytes, 200, { "content-type": asset.type });
-    // A person gets a page that says so, with the way on; a program gets one line.
+    // A person gets a page that explains the error and links on; a program gets one line.
     const shell = c.req.header("accept")?.includes("text/html") === true ? source.assets.get("/index.html") : undefined;
     if (shell === undefined) return c.text("There is nothing here.\n", 404);
     return c.body(shell.bytes, 404, { "content-type": shell.type });
@@ -47,7 +47,7 @@ function createApp(source: DashboardSource, live: Live, door: Parameters<typeof 
   return app;
 }
 
-/** What names an option of a command helps at the terminal, and not in a form. */
+/** Hints with command-line options help at a terminal, but not in a form. */
 const withoutOptions = (hint: string): string => (/(?:^|\s)--\w/.test(hint) ? "" : hint);
 
 /** The icon with the number of open questions on it: `/icon-3.svg`; `many` for more than nine. */
@@ -62,7 +62,10 @@ function countedIcon({ assets }: DashboardSource, path: string): Asset | undefin
   return { type: icon.type, bytes: new TextEncoder().encode(svg) };
 }
 
-/** What is not there, and what this dashboard may not say; everything else is trouble with the project's files. */
+/**
+ * Missing things, and answers that this dashboard may not give; every other error is a problem with the project's
+ * files.
+ */
 const STATUS_OF: Readonly<Partial<Record<ErrorCode, 400 | 403 | 404>>> = {
   usage: 404,
   "not-a-person": 403,
@@ -75,7 +78,7 @@ const PAGES =
 export interface Dashboard {
   readonly port: number;
   readonly token: string;
-  /** With the token behind the `#`: a browser never sends that part. */
+  /** The address with the token after the `#`, which browsers never send. */
   readonly url: string;
   close(): Promise<void>;
 }

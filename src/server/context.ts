@@ -3,19 +3,19 @@ import { createLineIndex, type StoryLineIndex } from "./line-index.ts";
 import type { Live, CurrentRun, DashboardSource } from "./live.ts";
 import { cleanText, withoutSecrets } from "../parse/secrets/secrets.ts";
 
-/** What every address of the server works with. */
+/** What all routes of the server share. */
 export interface ServerContext {
   readonly source: DashboardSource;
   readonly live: Live;
   readonly index: StoryLineIndex;
-  /** What there is; refused where nothing has run yet. */
+  /** The current run; throws where nothing has run yet. */
   currentRun(): Promise<CurrentRun>;
   clean(text: string): string;
-  /** The one way in which data leaves: without secrets. */
+  /** Sends data without secrets. All data leaves through this function. */
   send(value: object): Response;
 }
 
-/** A page asks again for what has hardly changed: short texts that were looked through are kept, so many of them. */
+/** Pages request mostly unchanged data again, so up to this many cleaned short texts are cached. */
 const MOST_KEPT_TEXTS = 20_000;
 
 export function createServerContext(source: DashboardSource, live: Live): ServerContext {

@@ -31,13 +31,13 @@ import { type StoryLine, lineMatches, storyLine } from "../views/story/story-lin
 import type { StoryLineIndex } from "./line-index.ts";
 import { type CurrentRun, someLines } from "./live.ts";
 
-/** So many cards of a column; the list has all of them, in pages. */
+/** The maximum number of cards per column; the list shows all of them, in pages. */
 const MOST_CARDS = 40;
 const PAGE = 100;
 const MOST_STORY_LINES = 5000;
 const MOST_DIFF_LINES = 6000;
 
-/** Counted once for each state: a filter asks at every key, and the counts are those of all stories. */
+/** Cached per state: a filter sends a request per key, and the counts are those of all stories. */
 const counted = new WeakMap<RunState, ReturnType<typeof runCounts>>();
 
 function countsOf(run: RunState & WithEngine): ReturnType<typeof runCounts> {
@@ -46,7 +46,7 @@ function countsOf(run: RunState & WithEngine): ReturnType<typeof runCounts> {
   return counts;
 }
 
-/** `mostCards`: of each column; a page that shows a list needs the numbers alone. */
+/** `mostCards`: per column; a page with a list needs only the numbers. */
 export function boardOf(
   currentRun: CurrentRun | null,
   cards: readonly BoardCard[],
@@ -140,7 +140,7 @@ export async function linesOf(
   };
 }
 
-/** The last page: what a person who opens a story sees first. */
+/** The last page of lines, which a person who opens a story sees first. */
 export async function lastLinesOf(currentRun: CurrentRun, index: StoryLineIndex, id: string): Promise<LinesDocument> {
   knownStory(currentRun, id);
   const { lines, earlier } = await index.lastOf(currentRun.view, id, PAGE);
@@ -163,7 +163,7 @@ export async function diffOf(
   return readDiff({ state, lines, range, mostLines: MOST_DIFF_LINES, read });
 }
 
-/** `only`: of this question alone. */
+/** `only`: the id of a single question. */
 export async function inboxOf(
   currentRun: CurrentRun | null,
   index: StoryLineIndex,
@@ -192,7 +192,7 @@ export function openAnswers(run: RunState): readonly OpenAnswer[] {
     .slice(0, MOST_ANSWERS);
 }
 
-/** What was said about a story, as long as it can be taken back. */
+/** The latest answer to a story, while it can be undone. */
 function openAnswer(run: RunState, state: StoryState): OpenAnswer | null {
   if (state.undo === null || undoRefusal(run, state) !== null) return null;
   const { answer, at } = state.undo;
@@ -202,7 +202,7 @@ function openAnswer(run: RunState, state: StoryState): OpenAnswer | null {
 
 const MOST_ANSWERS = 20;
 
-/** The newest lines first, page by page towards the beginning. */
+/** The journal's lines, newest first, page by page. */
 export async function trailPage(
   { view, state }: CurrentRun,
   before: number | null,
@@ -225,7 +225,9 @@ export async function trailPage(
   return { lines: found, head: await view.journal.head(), before: end, more: end > 1 };
 }
 
-/** The cards of all stories. A card is made again only when its story, or what it waits for, has changed. */
+/**
+ * Caches the cards of all stories. A card is rebuilt only when its story, or the story that it waits for, has changed.
+ */
 export interface BoardCache {
   cards(run: RunState & WithEngine): readonly BoardCard[];
 }
@@ -257,7 +259,7 @@ export function createBoardCache(): BoardCache {
   };
 }
 
-/** Those that wait for a person first, those that are done last. */
+/** Sorts cards that wait for a person first, and finished ones last. */
 function byWhoMustAct(cards: readonly BoardCard[]): readonly BoardCard[] {
   const groups = new Map<BoardGroup, BoardCard[]>(BOARD_GROUPS.map((name) => [name, []]));
   for (const card of cards) groups.get(groupOf(card))!.push(card);
@@ -270,14 +272,14 @@ function sameSurroundings(a: RunState & WithEngine, b: RunState & WithEngine): b
   );
 }
 
-/** What such a story says of itself changes with the story that it waits for. */
+/** Whether the story waits for another one: then its card changes with that story. */
 function waitsForStory(run: RunState, { ending, story, wait, policy }: StoryState): boolean {
   if (ending !== null) return false;
   if (wait?.type === "story") return true;
   return policy === null && story.dependsOn.some((id) => lookup(run.stories, id, byText)?.ending?.how !== "accepted");
 }
 
-/** What waits for a person comes first; what has ended, the latest first. */
+/** Groups cards; those that wait for a person come first, and of the finished ones the latest. */
 function boardGroups(cards: readonly BoardCard[], mostCards: number): readonly BoardColumn[] {
   const byGroup = new Map<BoardGroup, BoardCard[]>(BOARD_GROUPS.map((name) => [name, []]));
   for (const card of cards) byGroup.get(groupOf(card))!.push(card);

@@ -4,14 +4,14 @@ import type { MiddlewareHandler } from "hono";
 export interface GuardOptions {
   /** The hashes of the tokens that are accepted. */
   readonly tokens: readonly string[];
-  /** The port that is listened on; known only once the server listens. */
+  /** The port of the server, which is known only once it listens. */
   port(): number;
 }
 
 /**
- * Who may ask. A page of another site can make a browser send requests here, and can make its own name point here
- * (DNS rebinding): neither gets past the names, and neither knows the token. The token goes in a header and never in a
- * cookie, which every other server of this machine would be sent too.
+ * Rejects requests without a valid host, origin and token. A page of another site can make a browser send requests
+ * here, and can point its own host name here (DNS rebinding): both fail the check of names, and neither knows the
+ * token. The token is in a header, never in a cookie, which browsers would also send to other servers on this machine.
  */
 export function guard({ tokens, port }: GuardOptions): MiddlewareHandler {
   return async (c, next) => {
@@ -33,7 +33,7 @@ export function guard({ tokens, port }: GuardOptions): MiddlewareHandler {
   };
 }
 
-/** Compared by their hashes: the time that it takes tells nothing. */
+/** Compares hashes, so that the time of the comparison reveals nothing. */
 function isToken(header: string | undefined, tokens: readonly string[]): boolean {
   const given = /^Bearer (.+)$/.exec(header ?? "")?.[1];
   if (given === undefined) return false;
@@ -41,7 +41,7 @@ function isToken(header: string | undefined, tokens: readonly string[]): boolean
   return tokens.filter((known) => timingSafeEqual(hash, Buffer.from(known))).length > 0;
 }
 
-/** What is kept of a token: enough to know it again. */
+/** The stored form of a token, by which it can be recognized. */
 export const tokenHash = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 /** Headers of every response: nothing is loaded from other sites, and inline scripts are off. */

@@ -4,27 +4,27 @@ import { Hono } from "hono";
 import { RemandError } from "../core/events/error.ts";
 import { headers } from "./guard.ts";
 
-/** How a worker stands. Facts only: what is said of them is said here, so that no address or error text leaks out. */
+/** The state of a worker, as facts only. All texts are written here, so that no address or error message leaks. */
 export interface HealthReport {
-  /** The name by which the worker holds its presence. */
+  /** The name under which the worker holds its presence. */
   readonly worker: string;
   readonly version: string;
   readonly isDatabaseReached: boolean;
-  /** Does it hold its presence lock, so that no other worker takes its work over? */
+  /** Whether the worker holds its presence lock, so that no other worker takes over its work. */
   readonly isPresent: boolean;
   readonly isQueueLaunched: boolean;
   readonly isDraining: boolean;
-  /** What it performs at this moment. */
+  /** The number of running jobs. */
   readonly jobs: number;
 }
 
 export interface HealthPlan {
-  /** Who may ask: `127.0.0.1` is this machine alone. */
+  /** The address to listen on: `127.0.0.1` is reachable only from this machine. */
   readonly host: string;
-  /** `0`: any that is free. */
+  /** `0`: any free port. */
   readonly port: number;
   report(): HealthReport | Promise<HealthReport>;
-  /** How long a report may take: a hanging database must not hang the caller. */
+  /** The maximum time for a report: a hanging database must not make the caller hang. */
   readonly patienceMs?: number;
 }
 
@@ -35,9 +35,9 @@ export interface HealthServer {
 }
 
 /**
- * Reports the worker's health. `/healthz`: the process is up; restart it if it does not answer.
- * `/readyz`: it takes work; 503 says why not. Nothing else is answered and nothing can be changed here, so that it may
- * be shown to a network of its own.
+ * Reports the worker's health. `/healthz`: the process is up; restart it if there is no answer. `/readyz`: the worker
+ * takes jobs; 503 says why not. There are no other routes and nothing can be changed, so that it may be exposed to a
+ * network of its own.
  */
 export async function startHealthServer(plan: HealthPlan): Promise<HealthServer> {
   const server = serve({ fetch: healthApp(plan).fetch, hostname: plan.host, port: plan.port }) as Server;
@@ -63,7 +63,7 @@ function healthApp({ report, patienceMs = 2000 }: HealthPlan): Hono {
 
 const NO_REPORT = "the worker did not report its status in time";
 
-/** Why a worker takes no work; empty: it does. */
+/** Why a worker takes no jobs; empty: it takes jobs. */
 function reasonsAgainst(report: HealthReport): string[] {
   const against: readonly (readonly [holds: boolean, reason: string])[] = [
     [!report.isDatabaseReached, "the database cannot be reached"],
@@ -74,7 +74,7 @@ function reasonsAgainst(report: HealthReport): string[] {
   return against.filter(([holds]) => holds).map(([, reason]) => reason);
 }
 
-/** What a report says, or `null` when it fails or takes too long. */
+/** Returns a report, or `null` when it fails or takes too long. */
 async function inTime(report: HealthPlan["report"], patienceMs: number): Promise<HealthReport | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((done) => {
@@ -90,7 +90,7 @@ async function inTime(report: HealthPlan["report"], patienceMs: number): Promise
   }
 }
 
-/** The port that a server got, as soon as it listens; refused with the option that would help. */
+/** Waits until a server listens and returns its port; on an error, names the option that would help. */
 export function portOf(server: Server, wanted: number, option: string): Promise<number> {
   return new Promise((done, failed) => {
     server.once("listening", () => {

@@ -6,13 +6,13 @@ import { eventWords } from "../views/run/event-text.ts";
 import { someLines, type RunView } from "./live.ts";
 
 /**
- * Where each story's lines are, and what the ledger needs of all of them. It is built by the first request, and
- * grows with the journal: opening one story does not read the lines of all others.
+ * Indexes the lines of each story, and what the page of costs needs of all lines. It is built by the first request and
+ * grows with the journal, so that opening one story does not read the lines of all others.
  */
 export interface StoryLineIndex {
-  /** The story's lines after a place, whole; at most so many. */
+  /** The story's full lines after a position, at most `most`. */
   linesOf(view: RunView, story: string, after: number, most: number): Promise<readonly StoredEvent[]>;
-  /** The story's last lines, whole, and how many came before them. */
+  /** The story's last full lines, and how many came before them. */
   lastOf(
     view: RunView,
     story: string,
@@ -65,7 +65,7 @@ export function createLineIndex(): StoryLineIndex {
   };
 }
 
-/** Places that follow one another are read in one go. */
+/** Reads consecutive positions in one request. */
 async function readPlaces(view: RunView, places: readonly number[]): Promise<readonly StoredEvent[]> {
   const lines: StoredEvent[] = [];
   for (let from = 0; from < places.length;) {
@@ -77,13 +77,13 @@ async function readPlaces(view: RunView, places: readonly number[]): Promise<rea
   return lines;
 }
 
-/** The journal's lines as the stream sends them. What one reader was sent is kept for a while for those beside it. */
+/** The journal's lines as the stream sends them. Recent texts are cached for other readers. */
 export interface LineTexts {
-  /** At most so many lines after a place, as one text, and the place of the last. */
+  /** At most `most` lines after a position as one text, and the position of the last. */
   after(view: RunView, cursor: number, most: number): Promise<{ readonly text: string; readonly position: number }>;
 }
 
-/** Readers who keep up are never further apart than this. */
+/** Readers that keep up are never further apart than this. */
 const KEPT = 2000;
 
 export function createLineTexts(clean: (text: string) => string): LineTexts {

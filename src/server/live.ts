@@ -8,11 +8,11 @@ import type { Workspace } from "../ports/workspace.ts";
 import type { SecretRules } from "../parse/secrets/secrets.ts";
 import type { EngineDocument, HealthDocument, VerifyDocument } from "../views/board/dashboard.ts";
 
-/** The state of the run, kept in step with a journal that another process writes. */
+/** The state of the run, kept up to date with a journal that another process writes. */
 export interface Live {
-  /** What there is now; `null` while nothing has run here. */
+  /** The current run; `null` while nothing has run here. */
   now(): Promise<CurrentRun | null>;
-  /** Resolves when there may be new lines, or when the signal says stop. */
+  /** Resolves when there may be new lines, or when the signal is aborted. */
   changed(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -24,9 +24,9 @@ export interface CurrentRun {
   readonly engine: EngineDocument;
 }
 
-/** How often a journal that is not there yet is looked for. */
+/** How often the server looks for a journal that does not exist yet. */
 const LOOK_EVERY_MS = 500;
-/** How often it is looked whether the engine is still there. */
+/** How often the server checks whether the engine is still running. */
 const ENGINE_EVERY_MS = 1000;
 
 export function createLive(source: Pick<DashboardSource, "openView" | "engine">): Live {
@@ -44,7 +44,7 @@ export function createLive(source: Pick<DashboardSource, "openView" | "engine">)
     if (view !== null || closed) return;
     view = await source.openView();
     if (view === null) return;
-    // The snapshot itself is as large as the run: only what it was folded to is kept.
+    // The snapshot is as large as the run, so only the state folded from it is kept.
     folded = { ...view.folded, kept: null };
     unwatch = view.journal.watch(tell);
     clearInterval(timer);
@@ -56,7 +56,7 @@ export function createLive(source: Pick<DashboardSource, "openView" | "engine">)
     for await (const line of view.lines(folded.position)) folded = { ...folded, ...withLine(folded, line) };
     return { view, folded, ...(await follower.beside(folded.state)) };
   };
-  /** One after the other: two at once would fold a line twice. An error is returned to its own caller. */
+  /** One after the other: two at once would fold a line twice. An error is returned only to its own caller. */
   const now = (): Promise<CurrentRun | null> => {
     const next = turn.then(catchUp, catchUp);
     turn = next;
@@ -85,12 +85,12 @@ export function createLive(source: Pick<DashboardSource, "openView" | "engine">)
 }
 
 interface EngineFollower {
-  /** The state together with what is known of the engine: the same value as long as both are the same. */
+  /** The state with what is known about the engine. Returns the same value as long as both are unchanged. */
   beside(state: RunState): Promise<Pick<CurrentRun, "state" | "engine">>;
   close(): void;
 }
 
-/** Looks every second whether the engine is there, and tells when that has changed. */
+/** Checks every second whether an engine is running, and reports changes. */
 function followEngine(source: Pick<DashboardSource, "engine">, onChange: () => void): EngineFollower {
   let owner: EngineOwner | "fleet" | null | undefined;
   let known: { from: RunState; value: Pick<CurrentRun, "state" | "engine"> } | null = null;
@@ -103,7 +103,7 @@ function followEngine(source: Pick<DashboardSource, "engine">, onChange: () => v
     known = null;
     if (!isFirst) onChange();
   };
-  // What keeps the note from being read is said by the next request.
+  // An error is reported by the next request.
   const timer = setInterval(() => void look().catch(() => undefined), ENGINE_EVERY_MS);
   timer.unref();
   return {
@@ -150,7 +150,7 @@ function whenWoken(waiting: Set<() => void>, signal: AbortSignal): Promise<void>
   });
 }
 
-/** At most so many lines after a place. */
+/** At most `most` lines after a position. */
 export async function someLines(view: RunView, after: number, most: number): Promise<readonly StoredEvent[]> {
   const lines: StoredEvent[] = [];
   if (most <= 0) return lines;
@@ -161,39 +161,39 @@ export async function someLines(view: RunView, after: number, most: number): Pro
   return lines;
 }
 
-/** What the server asks of the world. It owns nothing: another process may run the engine. */
+/** What the server needs from outside. It owns nothing: another process may run the engine. */
 export interface DashboardSource {
   /** The name of the project, for the top of the page. */
   readonly project: string;
   readonly version: string;
-  /** Whose word an answer is. */
+  /** The person in whose name answers are given. */
   readonly by: string;
   readonly readOnly: boolean;
-  /** What is never sent, beyond the well-known patterns. */
+  /** Secrets to remove, beyond the well-known patterns. */
   readonly secrets: SecretRules;
-  /** The built pages, by their address. */
+  /** The built pages, by path. */
   readonly assets: ReadonlyMap<string, Asset>;
   /** `null` while nothing has run here. */
   openView(): Promise<RunView | null>;
-  /** `known`: what was folded already, so that only newer lines are read. */
+  /** `known`: the state that was already folded, so that only newer lines are read. */
   appendEach(streams: readonly StreamEvents[], known: FoldedJournal): Promise<void>;
   verify(): Promise<VerifyDocument | null>;
   health(): Promise<HealthDocument>;
-  /** Where the story's files are, if they are there. */
+  /** The folder of the story's files, if it exists. */
   placeOf(story: StoryId): string | null;
   now(): number;
   /** The engine that works here now; `null` for none. */
   engine(): Promise<EngineOwner | "fleet" | null>;
-  /** Starts an engine that outlives this server; throws, with the reason, where it does not come up. */
+  /** Starts an engine that outlives this server; throws, with the reason, if it does not start. */
   startEngine(): Promise<void>;
   readonly output: OutputReader;
-  /** The files of the stories. `write` refuses, with the reason, what no person asked for. */
+  /** The story files. `write` throws, with the reason, if no person may have asked for the change. */
   readonly stories: StoryEditor;
-  /** The hashes of tokens that earlier servers of the same person gave out: tabs that they opened go on. */
+  /** Hashes of the tokens that earlier servers of the same person issued, so that open tabs keep working. */
   readonly earlierTokens?: readonly string[];
 }
 
-/** A look at the journal that stays open. */
+/** An open view of the journal. */
 export interface RunView {
   readonly folded: FoldedJournal;
   readonly journal: Pick<Journal, "head" | "watch">;

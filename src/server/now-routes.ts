@@ -13,7 +13,7 @@ import { inboxOf, knownStory, openAnswers, storyOf } from "./documents.ts";
 import type { CurrentRun } from "./live.ts";
 import { followedIn, fromTheEnd, outputStream } from "./output-stream.ts";
 
-/** What is happening now: the home page, one question, and what is printed for a story. */
+/** Routes for the current state: the home page, one question, and a story's output. */
 export function nowRoutes(context: ServerContext): Hono {
   const { source, live, currentRun, send, clean, index } = context;
   return new Hono()
@@ -30,7 +30,7 @@ export function nowRoutes(context: ServerContext): Hono {
         hasJournal: true,
         lastLines: Object.fromEntries(
           lines.flatMap(([id, since, line]) =>
-            // What a step before this one printed is not what happens now.
+            // Output of an earlier step does not show what is happening now.
             line === null || line.at < since ? [] : [[id, shortLine(line.text, 200)]],
           ),
         ),
@@ -79,7 +79,7 @@ const EMPTY_NOW: NowDocument = {
   answered: [],
 };
 
-/** Where the server is is where the person is: it serves this machine only. */
+/** The start of today. The server's time zone is the person's, because it serves only this machine. */
 function midnight(now: number): number {
   return new Date(now).setHours(0, 0, 0, 0);
 }
@@ -87,7 +87,7 @@ function midnight(now: number): number {
 const LINES_AROUND = 5;
 const MOST_CODE_CHARS = 400;
 
-/** The code around the first open finding that names a line, as the work is now. */
+/** The code around the first open finding with a line, in the current work. */
 async function codeAround({ view }: CurrentRun, state: StoryState): Promise<CodeAround | null> {
   const finding = openFindingOf(state);
   if (finding === null || state.commit === "") return null;

@@ -4,7 +4,7 @@ import type { OutputReader } from "../ports/evidence.ts";
 import type { OutputDocument } from "../views/board/dashboard.ts";
 import { numberIn } from "./context.ts";
 
-/** A story whose output is followed, and the place after which it goes on. */
+/** A story whose output is streamed, and the position after which to continue. */
 export interface FollowedStory {
   readonly story: StoryId;
   readonly after: OutputPlace | null;
@@ -14,18 +14,18 @@ export interface OutputStreamOptions {
   readonly output: OutputReader;
   readonly stories: readonly FollowedStory[];
   readonly signal: AbortSignal;
-  /** A text without secrets and without what could steer a terminal. */
+  /** Removes secrets and terminal control codes from a text. */
   clean(text: string): string;
 }
 
-/** How often the files are looked at: faster than the eye reads, slower than the engine writes. */
+/** How often the files are read: faster than people read, slower than the engine writes. */
 const LOOK_EVERY_MS = 200;
-/** How long a connection may be silent before something is sent, so that both ends know that it stands. */
+/** How long a connection may be silent before a keep-alive is sent. */
 const PULSE_MS = 15_000;
 
 /**
- * What is printed for some stories, as server-sent events. The reader pulls: who does not read holds places in files
- * and no lines, and a reader who was away goes on with what the files still have.
+ * Streams the output of some stories as server-sent events. The reader pulls: a slow reader costs file positions and no
+ * buffered lines, and a reader that comes back continues with what the files still contain.
  */
 export function outputStream({ output, stories, signal, clean }: OutputStreamOptions): ReadableStream<Uint8Array> {
   const over = new AbortController();
@@ -43,7 +43,7 @@ export function outputStream({ output, stories, signal, clean }: OutputStreamOpt
     }
     return texts.join("");
   };
-  /** Waits for lines, or for the time to show that the connection stands. `null`: it is over. */
+  /** Waits for lines, or for the time of the next keep-alive. `null`: the stream has ended. */
   const nextText = async (): Promise<string | null> => {
     for (const pulse = Date.now() + PULSE_MS; !stop.aborted; await pause(LOOK_EVERY_MS, stop)) {
       const text = await next();
@@ -59,7 +59,7 @@ export function outputStream({ output, stories, signal, clean }: OutputStreamOpt
       const text = await nextText();
       if (text === null) return controller.close();
       controller.enqueue(encoder.encode(text));
-      // Not more often than the eye reads, however much is printed.
+      // Never faster than people can read, however much is printed.
       await pause(LOOK_EVERY_MS, stop);
     },
     cancel: () => over.abort(),
@@ -74,7 +74,7 @@ const cleanPage = (page: OutputDocument, clean: (text: string) => string): Outpu
 // oxlint-disable-next-line no-control-regex -- how a terminal is told a color
 const COLORS = /\u001b\[[0-9;:]*m/g;
 
-/** Colors stay where nothing else has to be taken out: a secret may be cut in two by them. */
+/** Removes colors if anything else has to be removed: color codes could split a secret in two. */
 function withColors(text: string, clean: (text: string) => string): string {
   const cleaned = clean(text);
   return text.replaceAll(COLORS, "") === cleaned ? text : cleaned;
@@ -93,16 +93,16 @@ function pause(ms: number, stop: AbortSignal): Promise<void> {
   });
 }
 
-/** `3-1024`: the third file, after so many bytes. */
+/** Parses `3-1024`: the third file, after this many bytes. */
 function placeIn(text: string | undefined): OutputPlace | null {
   const [file, offset] = (text ?? "").split("-").map(numberIn);
   return file == null || offset == null ? null : { file, offset };
 }
 
-/** Stories that one stream may follow. */
+/** The maximum number of stories per stream. */
 const MOST_STORIES = 40;
 
-/** `login@3-1024,search`: each story, with the place after which it goes on where the reader has one. */
+/** Parses `login@3-1024,search`: each story, with the position after which to continue if the reader has one. */
 export function followedIn(text: string, known: (id: string) => StoryId): readonly FollowedStory[] {
   return text
     .split(",")
@@ -114,7 +114,7 @@ export function followedIn(text: string, known: (id: string) => StoryId): readon
     });
 }
 
-/** Who has no place yet begins shortly before the end. */
+/** Stories without a position start shortly before the end. */
 export function fromTheEnd(
   followed: readonly FollowedStory[],
   output: OutputReader,

@@ -30,7 +30,7 @@ import { entries } from "../stdx/sorted-map.ts";
 
 const MOST_ROWS = 50;
 
-/** A day of where the server is, which is where the person is. */
+/** The date in the server's time zone, which is the person's. */
 function localDay(at: number): string {
   const time = new Date(at);
   return [time.getFullYear(), time.getMonth() + 1, time.getDate()]
@@ -38,7 +38,7 @@ function localDay(at: number): string {
     .join("-");
 }
 
-/** What is about all stories. */
+/** Routes about all stories. */
 export function readRoutes({ source, live, index, currentRun, send, clean }: ServerContext): Hono {
   const board = createBoardCache();
   const texts = createLineTexts(clean);
@@ -103,7 +103,7 @@ const NO_RUN: RunOfHello = {
   limitUsd: null,
 };
 
-/** Counted once for each state: every tab asks at every line. */
+/** Cached per state: every tab sends a request at every line. */
 const counted = new WeakMap<RunState, Pick<RunOfHello, "questions" | "stories" | "paused">>();
 
 function countsOf(state: RunState): Pick<RunOfHello, "questions" | "stories" | "paused"> {
@@ -132,20 +132,20 @@ const NOTHING_TO_VERIFY: VerifyDocument = { ok: true, position: 0, problem: null
 
 export interface StreamOptions {
   readonly live: Live;
-  /** The last line that the reader has; `null`: it has none, gets the current position, and then what comes after. */
+  /** The last line that the reader has; `null`: none, so the stream starts with the current position. */
   readonly after: number | null;
   readonly signal: AbortSignal;
   readonly texts: LineTexts;
 }
 
-/** How long a connection may be silent before something is sent, so that both ends know that it stands. */
+/** How long a connection may be silent before a keep-alive is sent. */
 const PULSE_MS = 15_000;
-/** What one write holds at most. */
+/** The maximum number of lines per write. */
 const MOST_LINES = 200;
 
 /**
- * The journal's lines as server-sent events, each with its place as its id. The reader pulls: who does not read holds
- * one position and no lines, whatever is written meanwhile, and continues from there.
+ * Streams the journal's lines as server-sent events, with their positions as ids. The reader pulls: a slow reader costs
+ * one position and no buffered lines, and continues from there.
  */
 function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStream<Uint8Array> {
   const over = new AbortController();
@@ -167,9 +167,9 @@ function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStre
       cursor = state.position;
       return `id: ${cursor}\nevent: start\ndata: {}\n\n`;
     }
-    // In no line of the journal: an engine that dies writes nothing.
+    // Not in the journal: an engine that crashes writes nothing.
     if (hasEngineChanged) return `event: engine\ndata: ${JSON.stringify({ state: engine })}\n\n`;
-    // A journal that is shorter than what the reader has seen is another journal.
+    // A journal that is shorter than the reader's position is another journal.
     if (cursor > state.position) {
       cursor = state.position;
       return `id: ${cursor}\nevent: reset\ndata: {}\n\n`;
@@ -179,11 +179,11 @@ function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStre
     return text;
   };
 
-  /** Waits for lines, or for the time to show that the connection stands. `null`: it is over. */
+  /** Waits for lines, or for the time of the next keep-alive. `null`: the stream has ended. */
   const nextText = async (): Promise<string | null> => {
     while (!stop.aborted) {
       const pulse = AbortSignal.timeout(PULSE_MS);
-      // Asked for before it is looked: what is written in between is not missed.
+      // Subscribed before reading, so that lines written in between are not missed.
       const changed = live.changed(AbortSignal.any([stop, pulse]));
       const text = await next();
       if (text !== "") return text;
@@ -208,10 +208,10 @@ function lineStream({ live, after, signal, texts }: StreamOptions): ReadableStre
   });
 }
 
-/** A kept text may be megabytes: a page shows no more than this, and the whole text is in a file. */
+/** A stored text may be megabytes: a page shows at most this much, and the full text is in a file. */
 const MOST_TEXT = 400_000;
 
-/** What is about one story, down to the line. */
+/** Routes about one story, down to the line. */
 export function storyRoutes({ source, index, currentRun, send }: ServerContext): Hono {
   return new Hono()
     .get("/stories/:id", async (c) =>
@@ -246,7 +246,7 @@ export function storyRoutes({ source, index, currentRun, send }: ServerContext):
 
 const EVIDENCE = /^[0-9a-z]{1,64}$/;
 
-/** What is kept as a file: a story as a person wrote it, and pages that open anywhere. */
+/** Routes for files: a story as a person wrote it, and pages that can be saved and opened anywhere. */
 export function fileRoutes({ source, index, currentRun, send }: ServerContext): Hono {
   return new Hono()
     .get("/stories/:id/source", async (c) => {
@@ -257,7 +257,7 @@ export function fileRoutes({ source, index, currentRun, send }: ServerContext): 
           "this story has no file here",
           "A loop has none, and a fleet's is on its branch.",
         );
-      // Saving what was cut out here would write the cut into the file.
+      // The editor would save the redacted text over the secret.
       if (withoutSecrets(file, source.secrets).text !== file.text)
         throw new RemandError(
           "input-invalid",

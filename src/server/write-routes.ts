@@ -13,7 +13,7 @@ import type { ServerContext } from "./context.ts";
 const MOST_BYTES = 64 * 1024;
 const errorDocument = (error: string, hint: string): ErrorDocument => ({ error, hint });
 
-/** What a person says in the dashboard: the same events as from the terminal, and nothing else is ever written. */
+/** Routes for what a person does in the dashboard: they append the same events as the commands in a terminal. */
 export function writeRoutes(context: ServerContext): Hono {
   const { source, currentRun, index } = context;
   const limit = createWriteLimit(() => source.now());
@@ -39,7 +39,7 @@ export function writeRoutes(context: ServerContext): Hono {
     if (!said.success) return c.json(errorDocument("this is not an answer", said.error.issues[0]?.message ?? ""), 400);
     const { about, also = [], ...words } = said.data;
     const { state, folded } = await currentRun();
-    // All of them are checked before the first is written: an answer that fits only some of them changes none.
+    // All answers are validated before the first one is appended: an answer that fits only some stories changes none.
     const answers = [about, ...also].map((each) => {
       const subject = answerSubject(state, someOf(state, each), each, words.verb);
       return { story: subject.story, answer: personAnswer(subject, { ...words, by: source.by }) };
@@ -66,7 +66,7 @@ export function writeRoutes(context: ServerContext): Hono {
     const { state, folded } = await currentRun();
     const { story, answer } = undoSubject(state, someOf(state, asked.data.about), asked.data.about);
     await source.appendEach([{ stream: story, events: [{ type: "answer.undone", by: source.by }] }], folded);
-    // Between the look and the word an engine may have begun; then the word came too late, and that is said.
+    // An engine may have started work since the check above; then the undo came too late, which is reported.
     const lines = await index.linesOf((await currentRun()).view, story, 0, Infinity);
     if (!isLastUndoHeard(lines)) throw tooLate(story, "work on it has just started");
     const undone: AnsweredDocument = { story, verb: answer.verb, by: source.by };
@@ -75,11 +75,11 @@ export function writeRoutes(context: ServerContext): Hono {
   return routes;
 }
 
-/** Writes the file of a story, or only says what is wrong with it. */
+/** Writes the file of a story, or only validates it. */
 async function writeStory(c: Context, { source }: ServerContext, limit: WriteLimit): Promise<Response> {
   const edit = storyEditSchema.safeParse(await c.req.json().catch(() => null));
   if (!edit.success) return c.json(errorDocument("this is no story", edit.error.issues[0]?.message ?? ""), 400);
-  // A look at what is wrong changes nothing, and comes with every pause in typing.
+  // Validation changes nothing, and is requested with every pause in typing.
   const refusal = edit.data.isCheck ? null : refusalOf(c, source.readOnly, limit);
   return refusal ?? c.json(await source.stories.write(edit.data));
 }
@@ -98,7 +98,7 @@ async function setPaused(
   if (!asked.success) return c.json(errorDocument("this pauses no story", asked.error.issues[0]?.message ?? ""), 400);
   const { state, folded } = await currentRun();
   const { about, also = [] } = asked.data;
-  // All of them are checked before the first is written.
+  // All stories are validated before the first event is appended.
   const stories = [about, ...also].map((each) => holdSubject(state, each, wanted));
   const { by } = source;
   const now = asked.data.now === true ? { now: true } : {};
@@ -140,11 +140,11 @@ async function setAllPaused(
   return c.json(document);
 }
 
-/** Why nothing may be written now. */
+/** Why nothing may be written now; `null`: allowed. */
 function refusalOf(c: Context, readOnly: boolean, limit: WriteLimit): Response | null {
   if (readOnly)
     return c.json(errorDocument("this dashboard is read-only", "Start remand serve without --read-only."), 403);
-  // A form of another site cannot send this type without asking first.
+  // A form of another site cannot send this content type without a preflight request.
   if (!/^application\/json\b/.test(c.req.header("content-type") ?? ""))
     return c.json(errorDocument("an answer is JSON", ""), 415);
   const wait = limit.take();
@@ -157,9 +157,9 @@ function someOf({ stories }: RunState, about: string): StoryState[] {
   return storiesMeant(about).flatMap((id) => lookup(stories, id, byText) ?? []);
 }
 
-/** How fast people may speak: some words at once, then one after the other. A page gone wild is stopped by it. */
+/** Limits how fast a person may write: a burst first, then one at a time. Stops a broken page. */
 export interface WriteLimit {
-  /** `0`: allowed. Else how many seconds to wait. */
+  /** `0`: allowed. Otherwise the seconds to wait. */
   take(): number;
 }
 

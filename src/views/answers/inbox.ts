@@ -12,32 +12,32 @@ import { shortReason } from "../run/run-notes.ts";
 /** One question that waits for a person. */
 export interface InboxItem {
   readonly id: EscalationId;
-  /** `null`: it is about the whole run. */
+  /** `null`: the question is about the whole run. */
   readonly story: StoryId | null;
   readonly title: string;
   readonly kind: Escalation["kind"];
-  /** Why now. */
+  /** Why the question is asked now. */
   readonly reason: string;
   readonly assessment: string;
   readonly recommendation: string;
   readonly question: string;
-  /** What it has in common with questions that the same answer settles: `answer --all --cause`. */
+  /** Groups questions that the same answer settles: `answer --all --cause`. */
   readonly cause: string;
-  /** What was tried, what each attempt was rejected for, and what became of that. */
+  /** The attempts, the findings that each was rejected for, and what became of them. */
   readonly attempts: Escalation["attempts"];
-  /** What `dispute` can be said of, by its id and in words. */
+  /** The findings that can be disputed, by id and as text. */
   readonly disputable: readonly { readonly finding: Fingerprint; readonly text: string }[];
   readonly answers: readonly { readonly verb: AnswerVerb; readonly does: string; readonly cost: string }[];
-  /** The person who put it off to the next run; `null` where it waits for an answer now. */
+  /** Who deferred the question to the next run; `null` where it waits for an answer now. */
   readonly deferred: NonNullable<StoryState["deferred"]> | null;
 }
 
-/** Questions about the whole run first, then the stories in the order of arrival. */
+/** Open questions: those about the whole run first, then those of stories in order of arrival. */
 export function inboxItems(run: RunState): InboxItem[] {
   return allItems(run).filter(({ deferred }) => deferred === null);
 }
 
-/** With those that were put off to the next run. */
+/** All questions, including those deferred to the next run. */
 export function allItems(run: RunState): InboxItem[] {
   return itemsOf(
     run,
@@ -45,7 +45,7 @@ export function allItems(run: RunState): InboxItem[] {
   );
 }
 
-/** The same of the stories with a question, where no others were read. */
+/** The questions of some stories, when the others were not read. */
 export function itemsOf(
   { escalation: ofAll }: Pick<RunState, "escalation">,
   states: readonly StoryState[],
@@ -89,7 +89,8 @@ function disputableIn({ gate, options }: Escalation, state: StoryState | undefin
 const MOST_FINDINGS = 50;
 
 /**
- * How many questions wait for a person: those of the stories, and the one about the whole run, which concerns them all.
+ * The number of questions that wait for a person: those of the stories, and the one about the whole run, which concerns
+ * all stories.
  */
 export function questionCount(
   { escalation, stories }: Pick<RunOutline, "escalation" | "stories">,
@@ -102,7 +103,7 @@ export function questionCount(
   return (escalation === null ? 0 : 1) + known.filter(isAsking).length;
 }
 
-/** What people answered to a question. `own`: the lines of the question's story, or those of the run. */
+/** The answers that people gave to a question. `own`: the lines of the question's story, or those of the run. */
 export function answersTo({ id }: Escalation, own: readonly Recorded[]): GivenAnswers {
   const given: GivenAnswers[number][] = [];
   let isLastOurs = false;

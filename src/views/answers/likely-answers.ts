@@ -16,21 +16,21 @@ import { RemandError } from "../../core/events/error.ts";
 import type { Answer, Recorded } from "../../core/events/event.ts";
 import type { StoryId } from "../../core/events/ids.ts";
 
-/** An answer that can be given with one button, beside the question. */
+/** An answer that can be given with one button next to the question. */
 export interface LikelyAnswer {
   readonly verb: AnswerVerb;
-  /** What stands on the button. */
+  /** The text of the button. */
   readonly label: string;
   readonly does: string;
-  /** In short: `≈ $0.47`; empty where it costs nothing that is known. */
+  /** A short price: `≈ $0.47`; empty where no cost is known. */
   readonly price: string;
-  /** A person must say something with it: instructions or a reason. */
+  /** Whether the person must add a message: instructions or a reason. */
   readonly needsMessage: boolean;
-  /** For `raise-budget`: what it is raised to. */
+  /** For `raise-budget`: the new limit. */
   readonly raise?: { readonly budget: BudgetName; readonly limit: number };
 }
 
-/** All answers of a question, the likely ones first: the one that is advised, and the one that people mostly take else. */
+/** All answers to a question. First the recommended answer, then the one that people mostly choose instead. */
 export function likelyAnswers({ options, reason }: Pick<Escalation, "options" | "reason">): readonly LikelyAnswer[] {
   const [first, ...rest] = options;
   if (first === undefined) return [];
@@ -49,7 +49,7 @@ export function likelyAnswers({ options, reason }: Pick<Escalation, "options" | 
   });
 }
 
-/** What a person calls an answer. */
+/** The names of answers for people. */
 export const ANSWER_LABELS: { readonly [V in AnswerVerb]: string } = {
   merge: "Merge",
   "pull-request": "Open a pull request",
@@ -71,7 +71,7 @@ export const ANSWER_LABELS: { readonly [V in AnswerVerb]: string } = {
   dismiss: "Dismiss",
 };
 
-/** The same, as an answer to a question. */
+/** The name of an answer to a particular question. */
 export function answerLabel(verb: AnswerVerb, reason: EscalationReason | null): string {
   if (verb === "resolve" && asksForMerge(reason)) return "I merged it";
   return verb === "send-back" && reason !== null && asksForRetry(reason) ? "Retry" : ANSWER_LABELS[verb];
@@ -82,7 +82,7 @@ function secondChoice(reason: EscalationReason): AnswerVerb | null {
   return reason.budget.startsWith("failures:") ? "waive" : "abandon";
 }
 
-/** Twice as much; failures cannot be raised beyond what any setting may allow. */
+/** Doubles the limit; for failures, at most up to what any setting may allow. */
 function raiseFor(reason: EscalationReason): { readonly budget: BudgetName; readonly limit: number } | null {
   if (reason.type !== "budget") return null;
   const { budget, used, limit } = reason;
@@ -101,8 +101,8 @@ const priceOf = (cost: string): string => {
 };
 
 /**
- * What questions have in common that one answer can settle: the same missing agent, the same broken gate, the same
- * budget. Work that reviewers rejected has a cause of its own, which is in the words of the question.
+ * The cause that several questions share, so that one answer can settle them: the same missing agent, the same broken
+ * gate, the same budget. Work that reviewers rejected has a cause of its own, made of the question's text.
  */
 export function causeOf({ reason, gate, question }: Pick<Escalation, "reason" | "gate" | "question">): string {
   switch (reason.type) {
@@ -139,7 +139,7 @@ const slug = (...parts: readonly string[]): string =>
     .slice(0, LONGEST_CAUSE)
     .replaceAll(/^-|-$/g, "");
 
-/** The answer that is meant to be taken back, by its story or by the question that it answered; or why it cannot be. */
+/** Finds the answer to undo, by its story or by the question that it answered; throws if it cannot be undone. */
 export function undoSubject(
   run: Pick<RunState, "escalation"> & Parameters<typeof undoRefusal>[0],
   states: readonly StoryState[],
@@ -147,7 +147,8 @@ export function undoSubject(
 ): { readonly story: StoryId; readonly answer: Answer } {
   const state =
     states.find(({ story, undo }) => story.id === about || undo?.answer.escalation === about) ??
-    // The question of a story whose answer is past taking back: its name begins with the story's.
+    // The question's answer can no longer be undone; its story is found by the name of the question, which contains the
+    // story's.
     states.find(({ story }) => about.startsWith(`esc-${story.id}-`));
   if (state === undefined) {
     const isOfTheRun = about === run.escalation?.id || about.startsWith("esc-project-");
@@ -170,7 +171,7 @@ export function tooLate(story: StoryId, why: string): RemandError {
   );
 }
 
-/** Was the newest undo among a story's lines in time? It was, if nothing was begun between the answer and it. */
+/** Whether the newest undo among a story's lines was in time: no work started between the answer and the undo. */
 export function isLastUndoHeard(lines: readonly Recorded[]): boolean {
   const at = lines.findLastIndex(({ event }) => event.type === "answer.undone");
   const answered = lines.findLastIndex(({ event }, i) => i < at && event.type === "person.answered");

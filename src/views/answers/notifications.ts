@@ -8,7 +8,7 @@ import { amountText, durationText, shortLine } from "../text/words.ts";
 
 type NotificationText = Omit<Notification, "project">;
 
-/** A question, when it comes up; `askedMs`: for how long it is open, when it is raised again. */
+/** The notification of a question. `askedMs`: for a reminder, how long the question has been open. */
 export function questionWords(item: InboxItem, at: number, askedMs: number | null): NotificationText {
   const { id, story, reason, assessment, recommendation, question, answers } = item;
   const still = askedMs === null ? "needs you" : `still needs you, after ${durationText(askedMs)}`;
@@ -28,7 +28,7 @@ export function questionWords(item: InboxItem, at: number, askedMs: number | nul
   };
 }
 
-/** A budget that is nearly used up; `null` for what is no such line. */
+/** The notification of a budget that is nearly used up; `null` for any other line. */
 export function budgetWords({ event, story, at }: Recorded): NotificationText | null {
   if (event.type !== "budget.warned") return null;
   const { budget, used, limit } = event;
@@ -43,7 +43,7 @@ export function budgetWords({ event, story, at }: Recorded): NotificationText | 
   };
 }
 
-/** Nothing is left to do: how it stands, and what waits for a person. */
+/** The notification that nothing is left to do: the status, and what waits for a person. */
 export function endedWords(run: RunState, at: number): NotificationText {
   const items = inboxItems(run);
   const shown = items
@@ -62,7 +62,7 @@ export function endedWords(run: RunState, at: number): NotificationText {
   };
 }
 
-/** Where many things happen at once, one word for all of them. */
+/** One notification instead of many that were raised at the same time. */
 export function manyWords(all: readonly NotificationText[], at: number): NotificationText {
   return {
     kind: all.some(({ kind }) => kind === "question") ? "question" : (all.at(-1)?.kind ?? "ended"),

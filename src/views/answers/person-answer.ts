@@ -20,13 +20,13 @@ export interface AnswerSubject {
   readonly escalation: Escalation | null;
 }
 
-/** What a person said, before it is known to make sense. */
+/** The answer of a person, before it is validated. */
 export interface AnswerInput {
   readonly verb: AnswerVerb;
   readonly by: string;
   readonly message: string;
   readonly gate?: GateName | undefined;
-  /** Ids of findings, or their beginnings. */
+  /** Ids of findings, or prefixes of ids. */
   readonly findings?: readonly string[] | undefined;
   /** Names, files or patterns of tests. */
   readonly tests?: readonly string[] | undefined;
@@ -36,13 +36,13 @@ export interface AnswerInput {
   readonly limit?: number | undefined;
 }
 
-/** The stories that may be meant, so that no others are read: a question's name holds that of its story. */
+/** The stories that `about` may mean, so that no others are read: a question's name contains its story's. */
 export function storiesMeant(about: string): StoryId[] {
   const asked = /^esc-(.+)-\d+$/.exec(about)?.[1];
   return [about, ...(asked === undefined ? [] : [asked])] as StoryId[];
 }
 
-/** The escalation or story that is meant. The name of a story means its open question, if it has one. */
+/** Finds the escalation or story that is meant. The name of a story means its open question, if it has one. */
 export function answerSubject(
   run: Pick<RunState, "escalation">,
   states: readonly StoryState[],
@@ -63,7 +63,7 @@ export function answerSubject(
   return { story: state.story.id, state, escalation: state.escalation };
 }
 
-/** The answer that goes into the journal, from the terminal and from the dashboard alike; or why there is none. */
+/** Validates an answer from the terminal or the dashboard, for the journal; throws if it makes no sense. */
 export function personAnswer(subject: AnswerSubject, said: AnswerInput): Answer {
   const { escalation, state } = subject;
   const { verb, by, gate, phase } = said;
@@ -78,7 +78,7 @@ export function personAnswer(subject: AnswerSubject, said: AnswerInput): Answer 
   }
   const askedGate = gate ?? escalation?.gate ?? state?.failing?.gate ?? null;
   const findings = findingsOf(state, askedGate, said.findings ?? []);
-  // Unasked, a finding says itself which gate it is of.
+  // Without a question, the gate follows from the findings.
   const about = askedGate === null ? gateOf(state, findings) : gate;
   if (verb === "dispute") checkDispute(state, about ?? askedGate, findings);
   return {
@@ -95,7 +95,7 @@ export function personAnswer(subject: AnswerSubject, said: AnswerInput): Answer 
   };
 }
 
-/** The failures that an answer is about, by their whole names; without a pattern, all that are asked about. */
+/** The failures that an answer is about, by their full names; without a pattern, all failures of the question. */
 function failuresMeant(escalation: Escalation | null, { verb, tests = [] }: AnswerInput): { tests: readonly string[] } {
   const asked = escalation?.reason.type === "failing-base" ? escalation.reason.tests : null;
   if (asked === null)
@@ -107,7 +107,7 @@ function failuresMeant(escalation: Escalation | null, { verb, tests = [] }: Answ
   return { tests: matching(asked, tests, "failure") };
 }
 
-/** The tests that the work may change: those that are asked about, or unasked, names and patterns of a person's own. */
+/** The tests that the work may change: those of the question; without a question, any names and patterns. */
 function testsAllowed(escalation: Escalation | null, { tests = [] }: AnswerInput): { tests: readonly string[] } {
   if (escalation?.reason.type === "contested-tests")
     return { tests: matching(escalation.reason.tests, tests, "contested test") };
@@ -119,7 +119,7 @@ function testsAllowed(escalation: Escalation | null, { tests = [] }: AnswerInput
   );
 }
 
-/** Those of the question that the patterns match; without a pattern, all. */
+/** The names of the question that match the patterns; without a pattern, all. */
 function matching(asked: readonly string[], patterns: readonly string[], what: string): readonly string[] {
   const none = patterns.find((pattern) => !asked.some((name) => matchesTest(name, pattern)));
   if (none !== undefined)
@@ -131,9 +131,12 @@ function matching(asked: readonly string[], patterns: readonly string[], what: s
   return patterns.length === 0 ? asked : asked.filter((name) => patterns.some((each) => matchesTest(name, each)));
 }
 
-/** A question says which answers it has. Unasked, a person may say about a story whatever makes sense for one. */
+/**
+ * Throws unless the answer is one of the question's. Without a question, all answers that make sense for a story are
+ * allowed.
+ */
 function checkVerb({ escalation, story, state }: AnswerSubject, verb: AnswerVerb): void {
-  // Which words open it again was looked at when it was found.
+  // Which answers reopen a story was checked when the story was found.
   if (state !== null && state.ending !== null) return;
   if (verb === "pull-request")
     throw new RemandError(
@@ -162,12 +165,12 @@ function checkVerb({ escalation, story, state }: AnswerSubject, verb: AnswerVerb
   throw new RemandError("usage", `${verb} is no answer to ${escalation.id}`, ["It has these:", ...lines].join("\n"));
 }
 
-/** Yes to a merge, or to dropping commits, means what was asked about and nothing else. */
+/** Answers that only make sense for a question, because they confirm what the question asks. */
 const ABOUT_A_QUESTION: ReadonlySet<AnswerVerb> = new Set(["merge", "drop", "defer", "dismiss"]);
 
 const ABOUT_THE_RUN: ReadonlySet<AnswerVerb> = new Set(["retry", "declare-healthy", "halt"]);
 
-/** Findings by the beginning of their ids, among those the gate named last. */
+/** Finds findings by a prefix of their ids, among those of the gate's last judgement. */
 function findingsOf(state: StoryState | null, gate: GateName | null, typed: readonly string[]): Fingerprint[] {
   const known = knownFindings(state, gate);
   return typed.map((text) => {
@@ -182,13 +185,13 @@ function findingsOf(state: StoryState | null, gate: GateName | null, typed: read
   });
 }
 
-/** What the gate, or every gate, named last. */
+/** The findings of the gate's last judgement, or of all gates'. */
 export function knownFindings(state: StoryState | null, gate: GateName | null): readonly Finding[] {
   const judged = gate === null ? GATES : [gate];
   return state === null ? [] : judged.flatMap((each) => state.gates[each]?.last?.findings ?? []);
 }
 
-/** The one gate that named them all. */
+/** The gate that reported all of these findings. */
 function gateOf(state: StoryState | null, findings: readonly Fingerprint[]): GateName | undefined {
   if (findings.length === 0) return undefined;
   return GATES.find((gate) => {
@@ -197,7 +200,7 @@ function gateOf(state: StoryState | null, findings: readonly Fingerprint[]): Gat
   });
 }
 
-/** A finding is reviewed once more, and only where it is a reviewer's opinion. */
+/** Throws unless the findings can be disputed: only reviewers' findings, once each. */
 function checkDispute(state: StoryState | null, gate: GateName | null, findings: readonly Fingerprint[]): void {
   const open = state === null ? [] : (gate === null ? GATES : [gate]).flatMap((each) => disputable(state, each));
   const list = open.map((finding) => `  --finding ${finding.id}  ${findingText(finding, 100)}`);
@@ -251,7 +254,7 @@ export const BUDGETS: readonly BudgetName[] = [
   "run-actions",
 ];
 
-/** The story that is to be held, or to go on; or why that cannot be. */
+/** Finds the story to pause or resume; throws if that is impossible. */
 export function holdSubject(run: RunState, about: string, wanted: "held" | "released"): StoryId {
   const state = lookup(run.stories, about as StoryId, byText);
   if (state === undefined)

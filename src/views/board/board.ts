@@ -17,7 +17,7 @@ import { findingText } from "../story/finding-text.ts";
 import { type Glyphs, type LineMark, shortLine } from "../text/words.ts";
 import type { Result } from "../../core/events/error.ts";
 
-/** One story on the board: where it is, who must act, what was spent of what. */
+/** One story on the board: its state, who must act, and what was spent of which limit. */
 export interface BoardRow {
   readonly id: StoryId;
   readonly title: string;
@@ -26,9 +26,9 @@ export interface BoardRow {
   readonly why: string;
   readonly phase: Phase | null;
   readonly gate: GateName | null;
-  /** The number of the newest attempt, as `show`, `log` and `--attempt` have it. */
+  /** The number of the newest attempt, as in `show`, `log` and `--attempt`. */
   readonly attempt: number;
-  /** Attempts that count (one that was interrupted, or gave nothing to judge, does not), and how many may be made. */
+  /** Attempts that count (an interrupted one, or one without work to judge, does not), and their limit. */
   readonly attempts: number;
   readonly attemptLimit: number | null;
   readonly gates: readonly GateMark[];
@@ -37,11 +37,11 @@ export interface BoardRow {
   readonly costLimitUsd: number | null;
   readonly timeMs: number;
   readonly escalation: EscalationId | null;
-  /** When whatever runs for it began. */
+  /** When the current step started. */
   readonly since: number | null;
-  /** A person paused it: it continues when it is resumed, or named to `remand run`. */
+  /** A person paused the story: it continues when it is resumed, or named to `remand run`. */
   readonly isPaused: boolean;
-  /** Its question was put off to the next run. */
+  /** Whether its question was deferred to the next run. */
   readonly isDeferred: boolean;
 }
 
@@ -74,7 +74,7 @@ function rowOf(run: RunOutline, state: StoryOutline): BoardRow {
   };
 }
 
-/** A story's state in a word, with the sign that stands before it. */
+/** A story's state in a word, with its mark. */
 export function stateText({ status, isPaused, isDeferred }: BoardRow): {
   readonly mark: LineMark;
   readonly word: string;
@@ -98,7 +98,7 @@ export function stateText({ status, isPaused, isDeferred }: BoardRow): {
   }
 }
 
-/** Who must act before the story moves. */
+/** Who must act next. */
 export function whoText({ status, actor, why, gate }: BoardRow): string {
   if (status === "accepted" || status === "failed" || status === "dismissed") return "";
   if (actor === "person") return "you";
@@ -106,7 +106,7 @@ export function whoText({ status, actor, why, gate }: BoardRow): string {
   return actor === "agent" ? (why.split(" ")[0] ?? actor) : actor;
 }
 
-/** Who must act comes first: you, then agents and gates; what has ended well comes last. */
+/** Sorts rows by who must act: you first, then agents and gates; accepted stories last. */
 export const byUrgency = (rows: readonly BoardRow[]): BoardRow[] => rows.toSorted((a, b) => urgency(a) - urgency(b));
 
 function urgency({ status, actor, isPaused }: BoardRow): number {
@@ -130,14 +130,14 @@ const URGENCY: readonly (Status | "stuck" | "paused")[] = [
 
 type AttemptCounts = Pick<BoardRow, "attempt" | "attempts" | "attemptLimit">;
 
-/** `attempt 2/15`; where some do not count, `attempt 4 (2/15 count)`. Empty before the first. */
+/** `attempt 2/15`; if some attempts do not count, `attempt 4 (2/15 count)`. Empty before the first. */
 export function attemptText(row: AttemptCounts): string {
   if (row.attempt === 0) return "";
   const count = attemptCount(row);
   return `attempt ${row.attempt === row.attempts ? count : count.replace(/\)$/, ` ${plural(row.attempts, "counts", "count")})`)}`;
 }
 
-/** `2/15`; where some do not count, `4 (2/15)`. Empty before the first. */
+/** `2/15`; if some attempts do not count, `4 (2/15)`. Empty before the first. */
 export function attemptCount({ attempt, attempts, attemptLimit }: AttemptCounts): string {
   if (attempt === 0) return "";
   if (attempt !== attempts) return `${attempt} (${attemptLimit === null ? attempts : `${attempts}/${attemptLimit}`})`;
@@ -147,18 +147,18 @@ export function attemptCount({ attempt, attempts, attemptLimit }: AttemptCounts)
 /** One story on the board of the dashboard. */
 export interface BoardCard extends BoardRow {
   readonly column: Column;
-  /** Who works on it, or worked on it last. */
+  /** The agent that works on the story, or worked on it last. */
   readonly agent: string | null;
   readonly reworks: number;
   /** The first line of the blocking finding. */
   readonly finding: string | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** When it is tried again, where it waits for a time. */
+  /** When a waiting story is tried again. */
   readonly nextAt: number | null;
   readonly arrival: number;
   readonly labels: readonly string[];
-  /** The files that its findings name. */
+  /** The files in its findings. */
   readonly files: readonly string[];
 }
 
@@ -215,17 +215,17 @@ function changedFiles({ gates, attempts }: StoryState): readonly string[] {
 
 const MOST_FILES = 20;
 
-/** How one gate of the present phase stands, for a strip of them on one line. */
+/** The state of one gate of the current phase, for a strip of gates on one line. */
 export interface GateMark {
   readonly gate: GateName;
   readonly standing: Result | "waived";
-  /** Findings that stand between the work and a pass. */
+  /** The number of blocking findings. */
   readonly blocking: number;
-  /** What it passed the work in spite of. */
+  /** Notes of the gate about work that it passed. */
   readonly notes?: readonly string[];
 }
 
-/** The gates of the phase that have spoken of the work as it is now, in their order. `now`: a judgement just made. */
+/** The gates of the phase that have judged the current tree, in order. `now`: a judgement that was just made. */
 export function gateStrip(state: StoryOutline, now: Judgement | null = null): GateMark[] {
   const gates = state.policy?.phases.find((plan) => plan.phase === state.phase)?.gates ?? [];
   return gates.flatMap((gate): GateMark[] => {
@@ -246,7 +246,7 @@ export function stripText(strip: readonly GateMark[], glyphs: Glyphs): string {
 function standingText({ standing, blocking, notes = [] }: GateMark, glyphs: Glyphs): string {
   switch (standing) {
     case "pass":
-      // In short: how many, and not which.
+      // Only what each note is about, without its list.
       return notes.length === 0
         ? glyphs.pass
         : `${glyphs.pass} (${notes.map((note) => note.split(": ")[0]).join(", ")})`;

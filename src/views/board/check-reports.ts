@@ -8,7 +8,7 @@ import { reasonsOf } from "../story/finding-text.ts";
 import { type Glyphs, type LineMark, durationText, shortLine } from "../text/words.ts";
 import type { Blame, BlameReport, Considered } from "../../core/blame/blame.ts";
 
-/** One gate that was asked by itself, as people read it. */
+/** The result of one gate of `remand gate`, for people. */
 export interface GateLine {
   readonly mark: LineMark;
   readonly gate: string;
@@ -16,7 +16,7 @@ export interface GateLine {
   readonly details: readonly string[];
 }
 
-/** What each gate said, and which did not judge and why. */
+/** The result of each gate, and the gates that did not run, with reasons. */
 export function gateLines(report: GateReport, mostReasons = 20): readonly GateLine[] {
   const { judgements, skipped } = report;
   return [
@@ -35,7 +35,7 @@ export function gateLines(report: GateReport, mostReasons = 20): readonly GateLi
   ];
 }
 
-/** Contested tests stop nothing here; they are listed so that a person decides about them. */
+/** Lists contested tests, which do not block here, so that a person decides about them. */
 function contestedLines(report: GateReport, judgement: Judgement): readonly string[] {
   const open = openContested(report, judgement);
   const licensed = (report.licensed ?? []).filter(({ gate }) => gate === judgement.gate);
@@ -68,16 +68,16 @@ const MARK: { readonly [R in Result]: LineMark } = {
   inconclusive: "trouble",
 };
 
-/** The summary without the gate's name in front, which stands beside it anyway. */
+/** The summary without the gate's name, which is printed before it. */
 function wordsOf({ gate, summary, result }: Judgement): string {
   const words = shortLine(summary.replace(new RegExp(`^${gate}: `), ""), 200);
   return words === "" ? result : words;
 }
 
-/** Has the summary said it all? What passed may still have something worth looking at. */
+/** Whether the summary says everything. Even a gate that passed may have findings worth reading. */
 const isSaid = ({ findings }: Judgement): boolean => findings.length === 0;
 
-/** The last line: passed or not, and what was compared with what. */
+/** The last line: passed or not, and what was compared. */
 export function gateVerdict(report: GateReport, glyphs: Pick<Glyphs, "dot">): string {
   const { judged, judgements, skipped } = report;
   const not = judgements.filter(({ result }) => result !== "pass").length;
@@ -92,7 +92,7 @@ export function gateVerdict(report: GateReport, glyphs: Pick<Glyphs, "dot">): st
   return [verdict, ...left, `${what} ${since}`].join(` ${glyphs.dot} `);
 }
 
-/** The report as programs read it. Line ranges are those of the new version. */
+/** The report as a JSON document. Line ranges are those of the new version. */
 export function blameDocument(report: BlameReport) {
   const { blame, considered, runs, seconds, experiments = [] } = report;
   const place = ({ hunk }: Considered) => ({ file: hunk.file, start: hunk.start, end: hunk.end });
@@ -115,7 +115,7 @@ export function blameDocument(report: BlameReport) {
     runs,
     seconds,
     considered: considered.length,
-    /** Everything that was considered, the likeliest first. */
+    /** All suspects, the likeliest first. */
     ranking: considered.map((each) => ({ ...place(each), score: each.confidence, reasons: each.reasons })),
     experiments: experiments.map(({ without, ...run }) => ({
       ...run,
@@ -130,7 +130,7 @@ export function kindOf({ verdict, together, newCode }: Blame) {
   return verdict === "multi" && together === true ? ("joint" as const) : verdict;
 }
 
-/** What the runs named, or else what the verdict suspects, in the ranking's order. */
+/** The changes that the runs proved, or else those that the verdict suspects, in the ranking's order. */
 export function chosenOf({
   blame,
   considered,

@@ -26,7 +26,7 @@ export const COLUMN_TITLES: { readonly [C in Column]: string } = {
   stopped: "Stopped",
 };
 
-/** The four columns of the dashboard's board. Names differ from those of the columns, so that one address has both. */
+/** The four columns of the dashboard's board, into which the columns above are grouped. */
 export const BOARD_GROUPS = ["needs-you", "active", "idle", "done"] as const;
 export type BoardGroup = (typeof BOARD_GROUPS)[number];
 

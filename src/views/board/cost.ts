@@ -6,32 +6,32 @@ import { byText, entries } from "../../stdx/sorted-map.ts";
 import type { GateName } from "../../core/gates/gate.ts";
 import type { Result } from "../../core/events/error.ts";
 
-/** How spending can be looked at: whose story, who worked, with which model, which gate ran, which place was reworked, what for. */
+/** The groupings of costs: by story, agent, model, gate, reworked code location, or cause. */
 export const COST_VIEWS = ["story", "agent", "model", "gate", "location", "cause"] as const;
 export type CostView = (typeof COST_VIEWS)[number];
 
 export interface CostRow {
   readonly name: string;
-  /** A floor where a cost is unknown. */
+  /** A lower bound if a cost is unknown. */
   readonly costUsd: number;
   readonly costUnknown: boolean;
   readonly tokens: number;
   readonly timeMs: number;
-  /** Dispatches of an agent, or judgements of a gate. */
+  /** The number of agent runs, or of a gate's judgements. */
   readonly times: number;
-  /** What was spent on attempts that came to nothing: sent back, ended without work, or of a story that failed. */
+  /** What was spent on attempts without a result: sent back, ended without work, or of a story that failed. */
   readonly wastedUsd: number;
-  /** The cost of at least one of them is unknown. */
+  /** Whether the cost of at least one such attempt is unknown. */
   readonly wastedUnknown: boolean;
 }
 
-/** What was spent, by one view of it, the dearest first. */
+/** The costs in one grouping, most expensive first. */
 export function costRows(lines: readonly Recorded[], run: RunState, by: CostView): readonly CostRow[] {
   if (by === "location") return locationRows(run);
   const rows = new Map<string, CostRow>();
   for (const { story, role, model, gate, cause, ...spent } of spendings(lines)) {
     const name = { story: story ?? "the run", agent: role, model, gate, cause }[by];
-    // Work on the code is no gate's, and a judgement is made for no cause but its own.
+    // Attempts belong to no gate, and judgements have no cause but their own.
     if (name !== null) rows.set(name, addSpending(rows.get(name) ?? { ...NOTHING, name }, spent));
   }
   return sortRows([...rows.values()]);
@@ -68,17 +68,17 @@ function addSpending<R extends CostSums>(row: R, more: CostSums): R {
 interface Spending extends CostSums {
   readonly story: string | null;
   readonly role: string | null;
-  /** The model that was asked for; `null` where none was at work. */
+  /** The requested model; `null` where no model was used. */
   readonly model: string | null;
   readonly gate: string | null;
   readonly cause: string | null;
 }
 
-/** Everything that was paid for. That an attempt came to nothing is known by what follows it. */
+/** Everything that was paid for. Only later events show that an attempt had no result. */
 function spendings(lines: readonly Recorded[]): readonly Spending[] {
   const all: Spending[] = [];
   const started = new Map<string | null, { role: string; model: string; cause: string }>();
-  /** Where the parts of a story's attempts are: of the newest, and of all. */
+  /** The indexes of the spendings on a story's attempts: of the newest attempt, and of all. */
   const newest = new Map<string | null, number[]>();
   const attempts = new Map<string | null, number[]>();
   const waste = (places: readonly number[] | undefined): void => {
@@ -110,18 +110,18 @@ function spendings(lines: readonly Recorded[]): readonly Spending[] {
   return all;
 }
 
-/** The story is over and its work was not accepted. */
+/** Whether the story has ended without its work being accepted. */
 const isAbandoned = (event: Event): boolean =>
   event.type === "story.failed" || (event.type === "person.answered" && event.answer.verb === "abandon");
 
-/** What else costs: gates, blame, a look at a disputed finding, and repairing the infrastructure. */
+/** Other costs: gates, blame, rulings on disputed findings, and repairs of infrastructure. */
 function besidesAttempts(story: string | null, event: Event): Spending | null {
   switch (event.type) {
     case "gate.judged": {
       const { gate, asked } = event.judgement;
       const roles = Object.keys(asked ?? {}).sort(byText);
       const role = roles.length > 0 ? roles.join(", ") : null;
-      // Which model a reviewer used is in no event.
+      // No event records which model a reviewer used.
       const model = role === null ? null : "reviewers";
       return { story, role, model, cause: "gates", gate, ...spentOn(event) };
     }
@@ -148,7 +148,7 @@ function besidesAttempts(story: string | null, event: Event): Spending | null {
   }
 }
 
-/** No model was asked for by name: the client took its own. */
+/** No model was requested: the client used its default. */
 const CLIENT_DEFAULT = "the client's default";
 
 const causeOf = (reworkOf: string | null): string =>
@@ -161,7 +161,7 @@ function spentOn(event: Event): CostSums {
   return { ...NOTHING, costUsd: costUsd ?? 0, costUnknown, tokens, timeMs: durationMs, times: 1 };
 }
 
-/** Places that were reworked, over all stories. */
+/** Costs of reworked code locations, over all stories. */
 function locationRows(run: RunState): readonly CostRow[] {
   const rows = new Map<string, CostRow>();
   for (const [, { locations, spent: of }] of entries(run.stories)) {
@@ -176,7 +176,7 @@ function locationRows(run: RunState): readonly CostRow[] {
 const sortRows = (rows: readonly CostRow[]): readonly CostRow[] =>
   rows.toSorted((a, b) => b.costUsd - a.costUsd || b.timeMs - a.timeMs || byText(a.name, b.name));
 
-/** What happened on one day. */
+/** The events of one day. */
 export interface DayMetrics {
   readonly date: string;
   attempts: number;
@@ -186,14 +186,14 @@ export interface DayMetrics {
   failed: number;
   escalations: number;
   answers: number;
-  /** A floor where some agent did not say what it cost. */
+  /** A lower bound if an agent did not report its cost. */
   costUsd: number;
   costUnknown: boolean;
   agentMs: number;
   readonly judgements: { [G in GateName]?: { [R in Result]?: number } };
 }
 
-/** A day is one of UTC, unless it is said differently. */
+/** Metrics per day; days are in UTC unless `dayOf` says otherwise. */
 export function dailyMetrics(lines: readonly Recorded[], dayOf: (at: number) => string = utcDay): DayMetrics[] {
   const days = new Map<string, DayMetrics>();
   for (const line of lines) {

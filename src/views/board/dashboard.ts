@@ -12,20 +12,20 @@ import type { OutputPage } from "../../core/events/output-line.ts";
 import type { StoryDocument, Round } from "../story/story-document.ts";
 import type { StoryLine } from "../story/story-lines.ts";
 
-/** What the server of the dashboard says, one type for each address: its pages are built against these. */
+/** The documents of the dashboard's server, one type per address. The pages are built against these types. */
 export interface HelloDocument {
   readonly project: string;
   readonly version: string;
   readonly readOnly: boolean;
-  /** Whose word an answer is. */
+  /** The person in whose name answers are given. */
   readonly by: string;
-  /** Did anything ever run here? */
+  /** Whether anything ever ran here. */
   readonly hasJournal: boolean;
   readonly position: number;
-  /** Questions that wait for a person. */
+  /** The number of questions that wait for a person. */
   readonly questions: number;
   readonly stories: number;
-  /** Stories that a person has paused. */
+  /** The number of stories that a person has paused. */
   readonly paused: number;
   readonly engine: EngineDocument;
   readonly spentUsd: number;
@@ -35,25 +35,25 @@ export interface HelloDocument {
 
 export interface EngineDocument {
   /**
-   * `gone`: it ended without a word, and what it had started is not worked on. `fleet`: workers elsewhere do the work,
-   * and what is known of them is in their database.
+   * `gone`: the engine ended without a word, and what it had started is not worked on. `fleet`: workers on other
+   * machines do the work; what is known about them is in their database.
    */
   readonly state: "running" | "stopped" | "gone" | "fleet";
-  /** When it was started; `null` where none works. */
+  /** When the engine started; `null` where none is running. */
   readonly since: number | null;
   readonly pid: number | null;
-  /** Agents that work now, and how many may work at once. */
+  /** Running agents, and how many may run at once. */
   readonly busy: number;
   readonly most: number | null;
 }
 
-/** What the home page shows. */
+/** The document of the home page. */
 export interface NowDocument extends NowView {
   readonly position: number;
   readonly hasJournal: boolean;
   /** The newest line that each story's agent or check printed, by story. */
   readonly lastLines: Readonly<Record<string, string>>;
-  /** What was answered and can still be undone. */
+  /** Answers that can still be undone. */
   readonly answered: readonly OpenAnswer[];
 }
 
@@ -61,14 +61,14 @@ export interface NowDocument extends NowView {
 export interface QuestionDocument extends InboxEntry {
   readonly position: number;
   readonly likely: readonly LikelyAnswer[];
-  /** The code around the first open finding; `null` where no line is known, or its file is not there. */
+  /** The code around the first open finding; `null` where no line is known, or its file is missing. */
   readonly code: CodeAround | null;
   readonly tries: readonly TryRow[];
 }
 
 export interface CodeAround {
   readonly file: string;
-  /** The line that the finding names. */
+  /** The line of the finding. */
   readonly line: number;
   readonly title: string;
   readonly first: number;
@@ -80,12 +80,12 @@ export interface TryRow {
   readonly attempt: number;
   readonly said: string;
   readonly changed: readonly string[];
-  /** Why it was rejected, by the titles of its findings. */
+  /** Why the attempt was rejected: the titles of its findings. */
   readonly failed: readonly string[];
   readonly costUsd: number | null;
 }
 
-/** What is printed for a story. */
+/** The output of a story. */
 export interface OutputDocument extends OutputPage {
   readonly story: string;
 }
@@ -103,7 +103,7 @@ export interface BoardDocument {
   readonly spentUsd: number;
   readonly costUnknown: boolean;
   readonly limitUsd: number | null;
-  /** How many stories match what was asked for. */
+  /** How many stories match the query. */
   readonly matching: number;
   /** How many stories of each column match. */
   readonly columns: readonly { readonly name: Column; readonly total: number }[];
@@ -125,12 +125,12 @@ export interface ListDocument {
 
 export interface StoryPageDocument extends StoryDocument {
   readonly position: number;
-  /** Where its files are, if they are there. */
+  /** The folder of the story's files, if it exists. */
   readonly place: string | null;
   readonly isHeld: boolean;
-  /** Something runs for it now. */
+  /** Whether a command of the story is running. */
   readonly isRunning: boolean;
-  /** What was answered and can still be taken back. */
+  /** The latest answer, while it can be undone. */
   readonly answered: OpenAnswer | null;
   /** Findings that can still be disputed. */
   readonly disputable: readonly Fingerprint[];
@@ -139,25 +139,25 @@ export interface StoryPageDocument extends StoryDocument {
   readonly rounds: readonly Round[];
   /** Where the work was delivered: a branch, a commit, or the address of a pull request. */
   readonly delivered: string | null;
-  /** Accepted work on its branch that a person may have merged, or proposed. */
+  /** Whether a person may report this accepted work as merged or proposed. */
   readonly canDeliver: boolean;
-  /** Accepted work that a person may send back. */
+  /** Whether a person may send this accepted work back. */
   readonly canReopen: boolean;
 }
 
 export interface LinesDocument {
   readonly lines: readonly StoryLine[];
-  /** Go on from here. */
+  /** The position from which the next page continues. */
   readonly position: number;
   readonly more: boolean;
-  /** So many came before the last ones, where those were asked for. */
+  /** How many lines came before these, for a request of the last lines. */
   readonly earlier: number;
 }
 
 export interface InboxDocument {
   readonly position: number;
   readonly items: readonly InboxEntry[];
-  /** What was answered and can still be taken back. */
+  /** Answers that can still be undone. */
   readonly answered: readonly OpenAnswer[];
 }
 
@@ -179,7 +179,7 @@ export interface InboxEntry extends InboxItem {
 export interface TrailDocument {
   readonly lines: readonly StoryLine[];
   readonly head: { readonly position: number; readonly hash: string } | null;
-  /** The oldest line that was looked at: older ones come before this place. */
+  /** The position of the oldest line on this page; the next page ends before it. */
   readonly before: number;
   readonly more: boolean;
 }
@@ -189,12 +189,12 @@ export interface VerifyDocument {
   readonly position: number;
   readonly problem: string | null;
   readonly hash: string | null;
-  /** What else is wrong, after `problem`. */
+  /** Further problems, after `problem`. */
   readonly more?: readonly string[];
-  /** How many pieces of evidence and receipts were checked; absent where it did not come to that. */
+  /** How many pieces of evidence and receipts were checked; absent if the check did not get that far. */
   readonly evidence?: number;
   readonly receipts?: number;
-  /** The journal took the place of another, which was lost or given up. */
+  /** The journal that this one replaced, because it was lost or given up. */
   readonly replaced?: JournalReplacement;
 }
 
@@ -211,7 +211,7 @@ export interface HealthDocument {
     readonly detail: string;
     readonly fix: string;
   }[];
-  /** The settings that hold, with where each came from. */
+  /** The effective settings, with the origin of each. */
   readonly config: readonly SettingRow[];
 }
 
@@ -219,7 +219,7 @@ export interface SettingRow {
   readonly path: string;
   readonly value: string;
   readonly origin: string;
-  /** A person set it: in a file, or on the command line. */
+  /** Whether a person set the value: in a file, or on the command line. */
   readonly isOwn: boolean;
 }
 
@@ -229,7 +229,7 @@ export interface EvidenceDocument {
   readonly leftOut: number;
 }
 
-/** What the stream sends for each line of the journal; its id is the line's place. */
+/** What the stream sends for each line of the journal; its id is the line's position. */
 export interface StreamedLine {
   readonly position: number;
   readonly at: number;

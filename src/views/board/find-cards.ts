@@ -1,10 +1,10 @@
 import { type BoardCard, stateText } from "./board.ts";
 import { COLUMN_TITLES } from "./columns.ts";
 
-/** What was found last among some cards: a page asks twice for each key, for the numbers and for the rows. */
+/** The last search of some cards: a page searches twice per key, for the counts and for the rows. */
 const found = new WeakMap<readonly BoardCard[], { readonly query: string; readonly cards: readonly BoardCard[] }>();
 
-/** The cards that say all of the words that were typed. */
+/** The cards that contain all typed words. */
 export function findCards(cards: readonly BoardCard[], query: string): readonly BoardCard[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return cards;
@@ -18,7 +18,7 @@ export function findCards(cards: readonly BoardCard[], query: string): readonly 
   return matching;
 }
 
-/** Put together once for each card: a filter asks every card at every key. */
+/** Cached per card: a filter searches every card at every key. */
 const searchTexts = new WeakMap<BoardCard, string>();
 
 function searchText(card: BoardCard): string {

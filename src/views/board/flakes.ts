@@ -3,9 +3,9 @@ import type { Event, Recorded } from "../../core/events/event.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 import { byText } from "../../stdx/sorted-map.ts";
 
-/** A test, or a whole check, that gave two answers about one tree. */
+/** A test, or a whole check, that both passed and failed on one tree. */
 export interface Flake {
-  /** As judgements call it. */
+  /** The name in judgements. */
   readonly name: string;
   readonly test: string;
   readonly file: string | null;
@@ -14,11 +14,11 @@ export interface Flake {
   readonly firstSeenAt: number;
   readonly lastSeenAt: number;
   readonly stories: readonly string[];
-  /** The last trees that it was seen on. */
+  /** The last trees on which it was flaky. */
   readonly trees: readonly string[];
 }
 
-/** Notes the flakes that a line of the journal tells of. Folded over the whole journal this is the list that is kept. */
+/** Records the flakes in a line of the journal. Folded over the whole journal, this is the list that is stored. */
 export function noteFlakes(known: Map<string, Flake>, { at, story, event }: Recorded): void {
   const seen = flakesIn(event);
   if (seen === null) return;
@@ -40,7 +40,7 @@ export function noteFlakes(known: Map<string, Flake>, { at, story, event }: Reco
   }
 }
 
-/** What was flaky in a judgement, or at the base of a story. */
+/** The flakes of a judgement, or of a story's base. */
 function flakesIn(event: Event): { flaky: readonly string[]; findings: readonly Finding[]; tree: string } | null {
   if (event.type === "story.prepared") return { flaky: event.flaky ?? [], findings: [], tree: event.tree };
   if (event.type !== "gate.judged") return null;
@@ -50,24 +50,27 @@ function flakesIn(event: Event): { flaky: readonly string[]; findings: readonly 
 
 const titleOf = (name: string): string => name.slice(name.indexOf(" > ") < 0 ? 0 : name.indexOf(" > ") + 3);
 
-/** A name begins with the test's file; where the runner told none, with the check. */
+/**
+ * The file of a test, with which its name starts; `null` if the name starts with the check, because the runner reported
+ * no file.
+ */
 function fileOf(name: string): string | null {
   const place = placeOfFailure(name);
   return /^\S*[./]\S*$/.test(place) ? place : null;
 }
 
-/** A whole check is its own name. */
+/** The check; a whole check is its own name. */
 function checkOf(name: string): string | null {
   const place = placeOfFailure(name);
   return place === name || fileOf(name) !== null ? null : place;
 }
 
-/** The latest first. */
+/** Sorts flakes, the latest first. */
 export function flakeList(known: ReadonlyMap<string, Flake>): Flake[] {
   return [...known.values()].sort((a, b) => b.lastSeenAt - a.lastSeenAt || byText(a.name, b.name));
 }
 
 const MOST_TREES = 50;
 
-/** A test is called by its place and its name. */
+/** The name of a test: its location and its title. */
 const nameOf = ({ file, source, symbol }: Finding): string => `${file ?? source} > ${symbol ?? ""}`;

@@ -5,17 +5,17 @@ import { type Column, type BoardGroup, groupOf } from "./columns.ts";
 import type { BoardCard } from "./board.ts";
 import { findCards } from "./find-cards.ts";
 
-/** Which story waits for which, drawn from left to right, with the chain that decides when everything is done. */
+/** The graph of dependencies between stories, from left to right, with the critical path. */
 export interface GraphDocument {
   readonly position: number;
   readonly nodes: readonly GraphNode[];
-  /** The open stories of the longest chain, the first to be done first. */
+  /** The open stories of the longest chain, in the order in which they must be done. */
   readonly critical: readonly StoryId[];
-  /** How long that chain is likely to take, by the accepted stories; `null` before the first of them. */
+  /** The expected duration of that chain, by the accepted stories; `null` before the first of them. */
   readonly criticalMs: number | null;
-  /** Stories that neither wait for another nor are waited for: not drawn. */
+  /** The number of stories without dependencies in either direction, which are not drawn. */
   readonly alone: number;
-  /** Stories that are not drawn because there are too many. */
+  /** The number of stories that are not drawn because there are too many. */
   readonly leftOut: number;
 }
 
@@ -25,9 +25,9 @@ export interface GraphNode {
   readonly column: Column;
   readonly group: BoardGroup;
   readonly why: string;
-  /** Those of the drawn stories that it waits for. */
+  /** The drawn stories that this one waits for. */
   readonly dependsOn: readonly StoryId[];
-  /** Its place: how many steps from the left, and how many from the top. */
+  /** The position: steps from the left, and steps from the top. */
   readonly level: number;
   readonly row: number;
   readonly isCritical: boolean;
@@ -42,15 +42,15 @@ export const EMPTY_GRAPH: GraphDocument = {
   leftOut: 0,
 };
 
-/** More boxes than these are no picture any more. */
+/** More boxes than this are unreadable. */
 const MOST_NODES = 300;
 
-/** With a query: the stories that match, and those that they are linked with directly. */
+/** Builds the graph. With a query: the stories that match, and their direct neighbors. */
 export function graphOf(run: RunState, cards: readonly BoardCard[], query: string): GraphDocument {
   const links = linksOf(run, cards);
   const linked = cards.filter(({ id }) => links.after.get(id)!.length > 0 || links.before.get(id)!.length > 0);
   const wanted = query === "" ? linked : withNeighbors(linked, links, query);
-  // What is over and waited for by nothing open says least: it is left out first.
+  // Finished stories that no open story waits for are the least interesting and are left out first.
   const kept = wanted
     .toSorted((a, b) => Number(a.endedAt !== null) - Number(b.endedAt !== null) || a.arrival - b.arrival)
     .slice(0, MOST_NODES);
@@ -66,7 +66,7 @@ export function graphOf(run: RunState, cards: readonly BoardCard[], query: strin
 }
 
 interface Links {
-  /** Those that a story waits for, and those that wait for it. */
+  /** The stories that a story waits for, and those that wait for it. */
   readonly after: ReadonlyMap<StoryId, readonly StoryId[]>;
   readonly before: ReadonlyMap<StoryId, readonly StoryId[]>;
 }
@@ -90,7 +90,7 @@ function withNeighbors(linked: readonly BoardCard[], { after, before }: Links, q
   return linked.filter(({ id }) => near.has(id));
 }
 
-/** Each story behind those that it waits for. Stories that wait for one another in a circle are in no such order. */
+/** Sorts each story after those that it waits for. Stories in a cycle are left out. */
 function inOrder(ids: readonly StoryId[], { after, before }: Links): readonly StoryId[] {
   const among = new Set(ids);
   const open = new Map(ids.map((id) => [id, after.get(id)!.filter((each) => among.has(each)).length]));
@@ -104,7 +104,7 @@ function inOrder(ids: readonly StoryId[], { after, before }: Links): readonly St
   return ordered;
 }
 
-/** How far each story is from the left: behind all that it waits for, and close to the first that waits for it. */
+/** The column of each story: right of all that it waits for, and close to the first that waits for it. */
 function levelsOf(ids: readonly StoryId[], links: Links): ReadonlyMap<StoryId, number> {
   const levels = new Map<StoryId, number>();
   const ordered = inOrder(ids, links);
@@ -118,7 +118,7 @@ function levelsOf(ids: readonly StoryId[], links: Links): ReadonlyMap<StoryId, n
   return levels;
 }
 
-/** Rows follow those that a story waits for, so that few lines cross. */
+/** Assigns rows close to those of the dependencies, so that few lines cross. */
 function placeNodes(cards: readonly BoardCard[], links: Links, critical: ReadonlySet<StoryId>): readonly GraphNode[] {
   const { after } = links;
   const levels = levelsOf(
@@ -153,11 +153,11 @@ const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1)
 interface Chain {
   readonly id: StoryId;
   readonly previous: Chain | null;
-  /** In the time that an open story takes on average, less what was worked on it; one each where that is unknown. */
+  /** In the average time of an accepted story, minus the time already worked; one per story where that is unknown. */
   readonly weight: number;
 }
 
-/** The open stories that must be done one after the other and take the longest. */
+/** The chain of dependent open stories that takes the longest. */
 function criticalPath(
   run: RunState,
   cards: readonly BoardCard[],
@@ -171,7 +171,7 @@ function criticalPath(
   let longest: Chain | null = null;
   for (const id of inOrder([...open.keys()], links)) {
     const previous = longestOf(links.after.get(id)!.flatMap((each) => chains.get(each) ?? []));
-    // Something is left to do, however long it has been worked on.
+    // An open story always has work left, however long it has been worked on.
     const own = meanMs === null ? 1 : Math.max(meanMs / 10, meanMs - open.get(id)!.timeMs);
     const chain: Chain = { id, previous, weight: (previous?.weight ?? 0) + own };
     chains.set(id, chain);

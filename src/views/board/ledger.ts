@@ -8,12 +8,12 @@ import { storiesOf } from "../run/run-summary.ts";
 import { moneyText } from "../text/words.ts";
 import { COST_VIEWS, type CostRow, type CostView, costRows, costTotal, dailyMetrics } from "./cost.ts";
 
-/** What was spent, on what, and what is likely to come. */
+/** The costs, their causes, and a forecast. */
 export interface SpendingReport {
   readonly total: Omit<CostRow, "name">;
   readonly limitUsd: number | null;
   readonly rows: { readonly [V in CostView]: readonly CostRow[] };
-  /** How many rows of each view were left out. */
+  /** How many rows of each grouping were left out. */
   readonly more: { readonly [V in CostView]: number };
   readonly days: readonly LedgerDay[];
   readonly accepted: AcceptedCost;
@@ -21,12 +21,12 @@ export interface SpendingReport {
   readonly troubleSpots: readonly TroubleSpot[];
 }
 
-/** What it took to get work accepted. */
+/** The cost of accepted work. */
 export interface AcceptedCost {
   readonly stories: number;
-  /** Everything that was spent, on other stories too, for each accepted one; `null` for none. */
+  /** All costs, including those of other stories, per accepted story; `null` if there is none. */
   readonly usdPerStory: number | null;
-  /** Accepted after one attempt. */
+  /** Stories that were accepted after one attempt. */
   readonly firstPass: number;
 }
 
@@ -39,7 +39,7 @@ export interface LedgerDay {
   readonly accepted: number;
 }
 
-/** A place that was reworked again and again without a pass. */
+/** A code location that was reworked repeatedly without a pass. */
 export interface TroubleSpot {
   readonly story: string;
   readonly place: string;
@@ -110,8 +110,8 @@ function troubleSpots(run: RunState): readonly TroubleSpot[] {
 const states = (run: RunState): StoryState[] => [...entries(run.stories)].map(([, state]) => state);
 
 /**
- * A line without what the ledger does not look at. A dashboard keeps these of the whole journal in its memory, and
- * `null` of what costs nothing.
+ * A line without the fields that this report ignores; `null` for lines without costs. A dashboard keeps these lines of
+ * the whole journal in memory.
  */
 export function slimLine(line: Recorded): Recorded | null {
   const { v, at, story, event } = line;
@@ -149,17 +149,17 @@ export function slimLine(line: Recorded): Recorded | null {
   }
 }
 
-/** What is likely to be spent next. Unknown is not zero: unknown amounts are counted separately. */
+/** The likely future costs. Unknown is not zero: unknown amounts are counted separately. */
 export interface Forecast {
-  /** Stories that are under way. */
+  /** The number of stories in progress. */
   readonly stories: number;
-  /** One more attempt of each of them, as far as it is known what theirs cost. */
+  /** One more attempt of each of these stories, as far as the cost of their attempts is known. */
   readonly nextUsd: number;
-  /** Stories under way with unknown cost. */
+  /** The number of stories in progress with unknown cost. */
   readonly unknown: number;
-  /** A whole story, as the mean of those that were accepted here; `null` where none has a price. */
+  /** The mean cost of accepted stories; `null` where none has a known cost. */
   readonly storyUsd: number | null;
-  /** How many stories that is the mean of. */
+  /** The number of stories in that mean. */
   readonly ofStories: number;
 }
 
@@ -180,15 +180,15 @@ export function forecastOf(run: RunOutline, asked: readonly StoryId[] | null): F
 }
 
 /**
- * The mean of the story's own attempts, as in the prices of answers, with their share of the gates; `null` before the
- * first has ended, or where it is unsaid.
+ * The mean cost of the story's own attempts with their gates, as in the prices of answers; `null` before the first
+ * attempt has ended, or if a cost is unknown.
  */
 function nextAttemptUsd({ spent, attempts, running }: StoryOutline): number | null {
   const ended = attempts.length - (running?.type === "attempt" ? 1 : 0);
   return ended === 0 || spent.costUnknown ? null : spent.costUsd / ended;
 }
 
-/** In words, as far as there is anything to say about money here. */
+/** The forecast as text; empty if no cost is known. */
 export function forecastLines({ stories, nextUsd, unknown, storyUsd, ofStories }: Forecast): string[] {
   const known = stories - unknown;
   const lines: string[] = [];

@@ -10,13 +10,13 @@ import { type RunCounts, runCounts } from "../run/run-summary.ts";
 import { statusOf } from "../story/story-status.ts";
 import { shortLine } from "../text/words.ts";
 
-/** The home page: what needs a person, what is worked on, what comes next, and what has become of the rest. */
+/** The home page: what needs a person, what is in progress, what is next, and what has ended. */
 export interface NowView {
   readonly counts: RunCounts;
   readonly needsYou: readonly NeedsYouRow[];
   readonly working: readonly WorkingRow[];
   readonly upNext: readonly UpNextRow[];
-  /** How many more of each there are. */
+  /** How many further rows each list has. */
   readonly more: { readonly needsYou: number; readonly working: number; readonly upNext: number };
   readonly today: Today;
   /** Stories that have ended, the latest first. */
@@ -27,9 +27,9 @@ export interface NeedsYouRow {
   readonly id: string;
   readonly story: StoryId | null;
   readonly title: string;
-  /** The question, which names the top finding in its own words. */
+  /** The question, which contains the title of the top finding. */
   readonly question: string;
-  /** Why it is asked, in one line. */
+  /** Why the question is asked, in one line. */
   readonly why: string;
   /** The same for all questions that one answer can settle. */
   readonly cause: string;
@@ -68,15 +68,15 @@ export interface EndedRow {
 export interface Today {
   readonly accepted: number;
   readonly failed: number;
-  /** Attempts of the stories that were accepted today; `null` for none. */
+  /** The median number of attempts of the stories that were accepted today; `null` if there are none. */
   readonly medianAttempts: number | null;
-  /** How many of them needed one attempt. */
+  /** How many of them needed only one attempt. */
   readonly firstPass: number;
 }
 
 const MOST = { needsYou: 100, working: 30, upNext: 6, ended: 8 };
 
-/** `midnight`: when today began, where the person is. */
+/** `midnight`: the start of today in the person's time zone. */
 export function nowView(run: RunState & WithEngine, midnight: number): NowView {
   const states = [...entries(run.stories)].map(([, state]) => state);
   const needsYou = needsYouRows(run, states);
@@ -148,7 +148,7 @@ function workingRow(state: StoryState): WorkingRow | null {
   };
 }
 
-/** Every gate of the phase: how it stands, that it runs, or that it has not come to it. */
+/** Every gate of the phase: its state, or that it is running, or that it has not run yet. */
 function gateBars(state: StoryState): WorkingRow["gates"] {
   const gates = state.policy?.phases.find((plan) => plan.phase === state.phase)?.gates ?? [];
   return gates.map((gate) => {

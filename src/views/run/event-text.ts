@@ -5,7 +5,7 @@ import { authorText, durationText, moneyText, shortLine } from "../text/words.ts
 import { outcomeText } from "./run-lines.ts";
 import { noteOf, acceptedText, modelWords, unusualWords } from "./run-notes.ts";
 
-/** One event in a few words, for a list of all of them. */
+/** An event in a few words, for a list of all events. */
 export function eventWords(event: Event): string {
   const note = noteOf(event, undefined);
   if (note !== null) return note.text;
@@ -84,20 +84,20 @@ function putBackWords(paths: readonly string[]): string {
 }
 
 function judgedWords({ gate, result, blocking, summary }: Judgement): string {
-  // A gate's own summary may begin with the same words.
+  // A gate's own summary may start with the same words.
   if (summary.startsWith(`${gate}: ${result}`)) return shortLine(summary, 160);
   const count = blocking.length === 0 ? "" : `, ${countText(blocking.length, "finding")} in the way`;
   const said = summary.startsWith(`${gate}: `) ? summary.slice(gate.length + 2) : summary;
   return `${gate}: ${result}${count}${said === "" ? "" : `; ${shortLine(said, 120)}`}`;
 }
 
-/** A moment for people, in a time zone by its IANA name: `2026-02-22 15:30:05 +01:00`, or with a Z in UTC. */
+/** A time for people in an IANA time zone: `2026-02-22 15:30:05 +01:00`, or with a Z in UTC. */
 export function timeText(atMs: number, zone: string): string {
   const { time, offset } = zonedTime(atMs, zone);
   return `${time}${offset === "Z" ? "" : " "}${offset}`;
 }
 
-/** The same in two parts, for lists that name the offset once. */
+/** The same in two parts, for lists that print the offset once. */
 export function zonedTime(atMs: number, zone: string): { readonly time: string; readonly offset: string } {
   if (zone === "UTC") return { time: new Date(atMs).toISOString().slice(0, 19).replace("T", " "), offset: "Z" };
   const parts = Object.fromEntries(

@@ -4,30 +4,30 @@ import type { OutputLine } from "../../core/events/output-line.ts";
 import { GATES, isReviewed } from "../../core/gates/gate.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 
-/** One line that an agent or a check printed, and for which attempt. */
+/** A line that an agent or a check printed, with its attempt. */
 export interface PrintedLine extends OutputLine {
   readonly story: StoryId;
-  /** The newest attempt when it was printed; `null` before the first. */
+  /** The newest attempt at that time; `null` before the first. */
   readonly attempt: number | null;
 }
 
-/** Which lines are wanted; without a wish all of them. */
+/** Which lines to select; without any filter, all. */
 export interface PrintedFilter {
   readonly attempt: number | null;
   /** Lines of agents: developers and reviewers. */
   readonly agent: boolean;
-  /** Lines of the other gates and steps: commands that run. */
+  /** Lines of other gates and steps, which run commands. */
   readonly check: boolean;
 }
 
-/** When each attempt of a story began, oldest first. */
+/** When each attempt of a story started, oldest first. */
 export function attemptStarts(
   lines: readonly Recorded[],
 ): readonly { readonly at: number; readonly attempt: number }[] {
   return lines.flatMap(({ at, event }) => (event.type === "attempt.started" ? [{ at, attempt: event.attempt }] : []));
 }
 
-/** The lines that are wanted, with their attempts. A line that was drawn over itself counts as it was last. */
+/** The selected lines with their attempts. Of a line that the program redrew in place, only the last version counts. */
 export function printedLines(
   story: StoryId,
   lines: readonly OutputLine[],

@@ -13,18 +13,18 @@ import { gateStrip, stripText } from "../board/board.ts";
 import { type Glyphs, type LineMark, durationText, moneyText, shortLine } from "../text/words.ts";
 import { noteOf, acceptedText, baseWords, unshownTargets, unusualWords } from "./run-notes.ts";
 
-/** One line of a run as people read it. The story's name is apart, so that a reporter can make a column of it. */
+/** A line of a run for people. The story's name is separate, so that a reporter can print it as a column. */
 export interface RunLine {
   readonly mark: LineMark;
   readonly story: StoryId | null;
   readonly text: string;
-  /** The reasons, a line each. */
+  /** The reasons, one per line. */
   readonly details: readonly string[];
-  /** Something is decided by it: the work is accepted, went back, failed, or waits for a person. */
+  /** Whether the line decides something: the work is accepted, sent back, failed, or waits for a person. */
   readonly isSettled: boolean;
 }
 
-/** What must be remembered of a story from one of its lines to the next. */
+/** What one line of a story needs from earlier lines. */
 export interface LineMemory {
   readonly attempt: number;
   readonly phase: Phase | null;
@@ -34,7 +34,10 @@ export interface LineMemory {
 
 export const NO_LINES_YET: LineMemory = { attempt: 0, phase: null, costUsd: null, blame: null };
 
-/** What a journal line prints for a person watching the run; mostly nothing. `after`: the state with it. */
+/**
+ * The lines to print for a journal line, for a person who watches the run; mostly none. `after`: the state after that
+ * line.
+ */
 export function linesFor(
   { story, event, at }: Recorded,
   memory: LineMemory,
@@ -51,7 +54,7 @@ export function linesFor(
   return storyLines({ event, at }, memory.phase === null ? remember(memory, state) : memory, state, glyphs, say);
 }
 
-/** The attempt may have begun before this process watched: then the state knows it. */
+/** The attempt may have started before this process was watching: then the state has it. */
 function remember(memory: LineMemory, state: StoryState): LineMemory {
   const last = state.attempts.at(-1);
   return last === undefined ? memory : { ...memory, attempt: last.attempt, phase: last.phase };
@@ -90,7 +93,7 @@ function storyLines(
       return { lines: base === null ? [] : say("note", base.text, base.names), memory };
     }
     case "story.accepted": {
-      // What the gates passed it in spite of comes at the end of the line, in full.
+      // Notes of the gates are printed in full at the end of the line.
       const strip = stripText(
         gateStrip(state).map(({ notes: _notes, ...mark }) => mark),
         glyphs,
@@ -116,7 +119,7 @@ function attemptText({ phase, attempt, costUsd }: LineMemory): string {
   return parts.filter((part) => part !== "").join("  ");
 }
 
-/** Work that can be judged is told by its gates; here is only what gave nothing to judge. */
+/** Prints only attempts without work to judge: all others are reported by their gates. */
 function attemptLines(event: AttemptFinished, at: number, state: StoryState, say: Say): readonly RunLine[] {
   if (event.outcome.type === "ready") return [];
   const { phase, role } = state.attempts[event.attempt - 1] ?? { phase: state.phase, role: "" };
@@ -166,7 +169,7 @@ function judgedLines(
     case "fail":
       return say("rejected", joinParts(attemptText(memory), strip()), withTargets(state, judgement, MOST_REASONS));
     case "pass":
-      // The last gate of the last phase is told with the acceptance.
+      // A pass of the last phase's last gate is reported by the acceptance.
       if (memory.phase === null || state.phase === memory.phase) return [];
       return say(
         "accepted",
@@ -196,7 +199,7 @@ function nextTry(state: StoryState, at: number): string {
   return state.wait?.type === "time" ? `next try in ${durationText(Math.max(0, state.wait.until - at))}` : "";
 }
 
-/** Failures and reworks; then the cause, as far as it is known; then the role that fixes it. */
+/** The numbers of failures and reworks; then the cause, as far as known; then the role that fixes it. */
 function sentBackText(event: SentBack, blame: Blame | null, glyphs: Glyphs): string {
   const { failure, failureLimit, route, gate } = event;
   const count =

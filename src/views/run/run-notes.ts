@@ -7,7 +7,7 @@ import { EVERY_FAILURE, failureKinds, baseFailuresOf } from "../../core/gates/ba
 import { type Judgement, gatesThat } from "../../core/gates/gate.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
-/** Events that say all they have to say by themselves. `null`: the line needs more than the event, or is none. */
+/** The text of events that need no context. `null`: the line needs more than the event, or there is none. */
 export function noteOf(
   event: Event,
   state: StoryState | undefined,
@@ -114,12 +114,12 @@ function adoptedText(branch: string, files: number): string {
   return `goes on with the work on ${name}: ${countText(files, "file")} changed`;
 }
 
-/** Why a person is needed, and the beginning of the line they have to type. */
+/** Why a person is needed, and the start of the command to type. */
 function needsYou(escalation: Escalation, state: StoryState | undefined): string {
   return `needs you: ${shortReason(escalation, state)}   remand answer ${escalation.id} …`;
 }
 
-/** The title without the story's own title in front, which stands beside it anyway. */
+/** The escalation's title without the story's own title, which is printed before it. */
 export function shortReason({ title }: Escalation, state: StoryState | undefined): string {
   const subject = state === undefined ? "the whole run: " : `${state.story.title}: `;
   return shortLine(title.startsWith(subject) ? title.slice(subject.length) : title, 120);
@@ -136,7 +136,7 @@ function answerNote(answer: Answer): { readonly mark: LineMark; readonly text: s
   return { mark: "note", text: `${by} says ${verb}${reason}` };
 }
 
-/** What fails before the work begins, and what becomes of it: a headline, and the names. `null` where nothing does. */
+/** What fails before the work starts, and how it is treated: a headline, and the names. `null` if nothing fails. */
 export function baseWords(state: StoryState): { readonly text: string; readonly names: readonly string[] } | null {
   const base = baseFailuresOf(state);
   const kindOf = failureKinds(base);
@@ -164,7 +164,7 @@ function targetWords({ story }: StoryState, count: number): string {
     : `${fail} and ${plural(count, "is", "are")} the target, ${must}`;
 }
 
-/** The tests that must pass and are not known to, where the reasons against the work name none of them. */
+/** The target tests that are not known to pass, if the reasons against the work name none of them. */
 export function unshownTargets(state: StoryState, judgement: Judgement, reasons: readonly string[]): readonly string[] {
   const { runsTests, refusesByRule } = GATE_REGISTRY[judgement.gate];
   if (!runsTests && !refusesByRule) return [];
@@ -181,7 +181,7 @@ export function unshownTargets(state: StoryState, judgement: Judgement, reasons:
 
 const RUN_TESTS = gatesThat(({ runsTests }) => runsTests);
 
-/** Accepted, and what the gates passed it in spite of. */
+/** `accepted`, with the notes of the gates. */
 export const acceptedText = (notes: readonly string[] = [], how = ""): string =>
   [how === "" ? "accepted" : `accepted: ${how}`, ...notes.map((note) => shortLine(note, 160))].join("; ");
 
@@ -192,12 +192,12 @@ function showNames(names: readonly string[], text: (name: string) => string): re
   return [...names.slice(0, MOST_NAMES).map(text), ...(more > 0 ? [`and ${more} more`] : [])];
 }
 
-/** The model that an attempt was given, where one was named. */
+/** The model of an attempt, if one was requested. */
 export function modelWords({ model }: AttemptStarted): string {
   return model === undefined ? "" : ` (${shortLine(model, 60)})`;
 }
 
-/** What was different about it, and why: another model, another conversation. */
+/** What was different about an attempt, and why: another model, another conversation. */
 export function unusualWords({ stronger, fresh }: AttemptStarted): string {
   return [
     ...(stronger === undefined ? [] : [`, the stronger model after ${countText(stronger.failures, "failure")}`]),

@@ -7,7 +7,7 @@ import { type StoryHtmlInput, escapeHtml, htmlPage, section, storySections, tabl
 import { durationText, moneyText } from "../text/words.ts";
 import { timeText } from "./event-text.ts";
 
-/** A whole run, for one file that needs nothing else. */
+/** A whole run, for a self-contained file. */
 export interface RunReport {
   readonly project: string;
   readonly stories: readonly ReportedStory[];
@@ -19,17 +19,17 @@ export interface RunReport {
 
 export type ReportedStory = Omit<StoryHtmlInput, "at">;
 
-/** How stories are read for a report. */
+/** How the stories of a report are read. */
 export interface ReportSource {
-  /** Without its kept texts: those are read as long as there is room for them. */
+  /** Reads a story without its stored texts, which are read as long as there is room for them. */
   story(id: StoryId): Promise<Omit<ReportedStory, "texts">>;
   texts(story: Omit<ReportedStory, "texts">): Promise<ReportedStory["texts"]>;
 }
 
-/** Characters of kept texts in a report: more make a file that no mail takes. */
+/** The maximum number of characters of stored texts in a report: a larger file could not be mailed. */
 const MOST_TEXT = 6_000_000;
 
-/** Reads the stories one after the other. What needs a person has its texts first. */
+/** Reads the stories one after the other. Texts of stories that need a person are included first. */
 export async function readReportedStories(
   ids: readonly StoryId[],
   source: ReportSource,
@@ -50,7 +50,7 @@ export async function readReportedStories(
 const RANKS = ["needs-you", "stopped", "working", "in-gates", "sent-back", "waiting", "ready", "backlog", "accepted"];
 const rankOf = ({ document }: Pick<ReportedStory, "document">): number => RANKS.indexOf(document.card.column);
 
-/** The run as one page: what became of it, what it cost, and every story down to its events. */
+/** The run as one page: results, costs, and every story down to its events. */
 export function reportHtml({ project, stories, spending, others, at }: RunReport): string {
   const { total, accepted } = spending;
   const asking = stories.flatMap(({ document }) => (document.escalation === null ? [] : [document]));

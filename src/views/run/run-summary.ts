@@ -6,19 +6,19 @@ import { questionCount } from "../answers/inbox.ts";
 import { statusOf, type StoryStatus } from "../story/story-status.ts";
 import { spentText } from "../text/words.ts";
 
-/** How many stories stand where, in the order in which people want to know. */
+/** The number of stories in each state, in the order in which people want to know them. */
 export interface RunCounts {
   readonly stories: number;
   readonly accepted: number;
   readonly running: number;
   readonly waiting: number;
   readonly ready: number;
-  /** Stories in the backlog, and stories that a person stopped: nothing is asked about them. */
+  /** Stories in the backlog, and stories that a person paused: they raise no question. */
   readonly backlog: number;
   readonly stopped: number;
-  /** Questions that wait for a person: as many as the inbox has. */
+  /** Questions that wait for a person: as many as in the inbox. */
   readonly needsYou: number;
-  /** Questions that a person put off to the next run. */
+  /** Questions that a person deferred to the next run. */
   readonly deferred: number;
   readonly dismissed: number;
   readonly failed: number;
@@ -49,13 +49,13 @@ export function runCounts(run: RunOutline, asked: readonly StoryId[] | null): Ru
   return { ...counts, needsYou: questionCount(run, asked) };
 }
 
-/** The stories that were asked about, or all of them, by their ids. */
+/** The stories that were asked for, or all of them, by their ids. */
 export function storiesOf<S>(run: { readonly stories: SortedMap<StoryId, S> }, asked: readonly StoryId[] | null): S[] {
   if (asked === null) return [...entries(run.stories)].map(([, state]) => state);
   return asked.flatMap((id) => lookup(run.stories, id, byText) ?? []);
 }
 
-/** `null`: a question is asked about it, and questions are counted by themselves. */
+/** The count that a story belongs to. `null`: it has an open question, which is counted separately. */
 function bucketOf(
   { status }: StoryStatus,
   { held, deferred }: StoryOutline,
@@ -111,7 +111,7 @@ export function nextStep(run: RunOutline, asked: readonly StoryId[] | null): str
   return [];
 }
 
-/** The run's own limit, or the story's where it is about one. */
+/** The run's own limit, or that of the single story. */
 function spending(run: RunOutline, asked: readonly StoryId[] | null): string[] {
   const only = asked?.length === 1 ? storiesOf(run, asked)[0] : undefined;
   const limit =

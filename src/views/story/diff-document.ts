@@ -6,14 +6,14 @@ import type { StoryState } from "../../core/stories/story-state.ts";
 import { type AttemptChange, type ChangedFile, diffPath, keptLines, lineAuthors } from "./diff-range.ts";
 import { type FindingCard, findingRounds } from "./finding-text.ts";
 
-/** What a story has changed, with who wrote each line, what was found there, and what was blamed. */
+/** What a story has changed, with the author, the findings and the blame of each line. */
 export interface DiffDocument {
   readonly from: string;
   readonly to: string;
-  /** Attempts that left something to compare with. */
+  /** Attempts whose changes can be compared. */
   readonly attempts: readonly number[];
   readonly files: readonly DiffFile[];
-  /** Lines that were left out, because there are too many to look at. */
+  /** The number of lines that were left out, because there are too many. */
   readonly leftOut: number;
   readonly elsewhere: readonly FindingCard[];
 }
@@ -37,7 +37,7 @@ export interface ShownLine {
   readonly kind: "same" | "added" | "removed";
   readonly text: string;
   readonly line: number;
-  /** The attempt that wrote it; `null` for a line of the base, or one that is gone. */
+  /** The attempt that wrote the line; `null` for a line of the base, or a removed line. */
   readonly attempt: number | null;
   readonly findings: readonly FindingCard[];
   readonly blames: readonly BlameMark[];
@@ -64,7 +64,7 @@ export interface DiffMaterial {
   readonly changes: readonly AttemptChange[];
   readonly findings: readonly FindingCard[];
   readonly lines: readonly Recorded[];
-  /** How many of the changes each judgement and each blame had before it; missing where it saw another state. */
+  /** How many of the changes came before each judgement and each blame; missing if that saw another state. */
   readonly seen: ReadonlyMap<Recorded, number>;
 }
 
@@ -107,9 +107,9 @@ function diffDocument(material: DiffMaterial, mostLines: number): DiffDocument {
 }
 
 /**
- * A blame was found in one state of the files, and later attempts move and rewrite lines: each mark goes with the lines
- * it was found at, and with no others. It stands at the first of them that is shown and says anything; a line that was
- * blamed twice has what was said last.
+ * Places marks of blame. Blame was found in one state of the files, and later attempts move and rewrite lines: each
+ * mark follows its own lines and no others. It is shown at the first visible line with text; of several marks on one
+ * line, the last one counts.
  */
 function blameMarks({
   lines,
@@ -136,7 +136,7 @@ function blameMarks({
   return marks;
 }
 
-/** The lines of the newer side that hold a letter or a digit: a mark beside a lone brace would say nothing. */
+/** The lines of the newer side with a letter or a digit: a mark next to a lone brace would not help. */
 function speakingLines({ hunks }: DiffedFile): ReadonlySet<number> {
   const all = hunks.flatMap(({ lines }) => lines);
   return new Set(
@@ -144,7 +144,10 @@ function speakingLines({ hunks }: DiffedFile): ReadonlySet<number> {
   );
 }
 
-/** Where each finding of the newest rounds is now; one whose line was rewritten since is shown apart. */
+/**
+ * The current location of each finding of the newest rounds; a finding whose line was rewritten since is listed
+ * separately.
+ */
 function findingPlaces({
   findings,
   lines,
@@ -168,19 +171,19 @@ function findingPlaces({
   });
 }
 
-/** Lines of one file in one state of the work. */
+/** Lines of a file in one state of the work. */
 export interface LineSpan {
   readonly file: string;
   readonly line: number;
   readonly endLine?: number;
 }
 
-/** Longer hunks are followed by their beginning. */
+/** Longer hunks are cut after this many lines. */
 const MOST_LINES = 500;
 
 /**
- * Where lines that were written down in an earlier state are now, after these changes: the file, and the new numbers of
- * those that have not been changed since. A line that was rewritten or deleted is in no state after that.
+ * Follows lines of an earlier state through these changes: the file, and the new numbers of the lines that were not
+ * changed since. A line that was rewritten or deleted is not found again.
  */
 function followLines(
   { file, line, endLine = line }: LineSpan,
@@ -192,7 +195,7 @@ function followLines(
   for (const { files } of changes) {
     const own = files.find(({ oldPath, change }) => oldPath === path && change !== "copied" && change !== "added");
     if (own === undefined) {
-      // Another file took its name: what was here is gone.
+      // Another file was renamed to this path: the lines are gone.
       if (files.some((other) => other.path === path)) return { file: path, lines: [] };
       continue;
     }
@@ -203,7 +206,7 @@ function followLines(
   return { file: path, lines: [...lines.keys()].sort((a, b) => a - b) };
 }
 
-/** What is to be shown of a story's work, and how what changed between two states of it is read. */
+/** What to show of a story's work, and how the changes between two commits are read. */
 export interface DiffSpec {
   readonly state: StoryState;
   readonly lines: readonly Recorded[];
@@ -212,7 +215,7 @@ export interface DiffSpec {
   read(from: string, to: string): Promise<DiffMaterial["files"]>;
 }
 
-/** Reads what each attempt changed, to say who wrote each line, and puts the document together. */
+/** Reads what each attempt changed, to know who wrote each line, and builds the document. */
 export async function readDiff({ state, lines, range, mostLines, read }: DiffSpec): Promise<DiffDocument> {
   const changes = [];
   const { steps, seen } = diffPath(lines, range.to);

@@ -8,7 +8,7 @@ export interface DiffRange {
   readonly to: string;
 }
 
-/** The two commits that are compared: the base and the newest, or those around the attempts that were asked for. */
+/** The two commits to compare: the base and the newest, or those before and after the requested attempts. */
 export function diffRange(
   id: string,
   lines: readonly Recorded[],
@@ -17,7 +17,7 @@ export function diffRange(
 ): DiffRange {
   let base: string | null = null;
   let newest: string | null = null;
-  // What was there before each attempt, and after it. A tree that was brought back counts as before.
+  // The commits before and after each attempt. A restored tree counts as before.
   const before = new Map<number, string>();
   const after = new Map<number, string>();
   for (const { event } of lines) {
@@ -42,19 +42,19 @@ export function diffRange(
   return { from: attempt === null ? base : commitFor(attempt, before), to };
 }
 
-/** One change of the files on the way from the base to where the work is. `attempt` 0 is the engine's own. */
+/** One change of the files between the base and the current work. `attempt` 0 is the engine's own. */
 export interface DiffStep extends DiffRange {
   readonly attempt: number;
 }
 
-/** The changes that led to a commit, and how many of them each judgement and each blame has seen. */
+/** The changes that led to a commit, and how many of them each judgement and each blame saw. */
 export interface DiffPath {
   readonly steps: readonly DiffStep[];
-  /** Without those that were about a state which is not on the way: later than the commit, or thrown away. */
+  /** Without judgements of other states: later than the commit, or discarded. */
   readonly seen: ReadonlyMap<Recorded, number>;
 }
 
-/** The changes in order. What was thrown away by going back to an earlier tree is not among them. */
+/** The changes in order, without those that were discarded by restoring an earlier tree. */
 export function diffPath(lines: readonly Recorded[], upTo: string): DiffPath {
   let steps: (DiffStep & { readonly tree: TreeId })[] = [];
   const seen = new Map<Recorded, number>();
@@ -96,7 +96,7 @@ function commitOf(event: Recorded["event"]): { readonly commit: string; readonly
   }
 }
 
-/** What one attempt did to the files, in git's terms. Lines count from 1. */
+/** What one attempt did to the files, as in git's diff. Lines count from 1. */
 export interface AttemptChange {
   readonly attempt: number;
   readonly files: readonly ChangedFile[];
@@ -115,10 +115,10 @@ export interface ChangedLine {
   readonly line: number;
 }
 
-/** Which attempt wrote each line that is not the base's: by file, by line of the newest version. */
+/** The attempt that wrote each line that is not from the base: by file, by line of the newest version. */
 export type LineAuthors = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
-/** Follows every written line through the changes that came after it, which move it or take it away. */
+/** Follows every written line through the later changes, which move or remove it. */
 export function lineAuthors(changes: readonly AttemptChange[]): LineAuthors {
   const known = new Map<string, ReadonlyMap<number, number>>();
   for (const { attempt, files } of changes) {
@@ -130,7 +130,7 @@ export function lineAuthors(changes: readonly AttemptChange[]): LineAuthors {
     for (const file of files)
       if (file.change !== "deleted")
         known.set(file.path, moveAuthors(before.get(file.oldPath) ?? NOTHING, file, attempt));
-    // A copy leaves what it was copied from where it is.
+    // Copying a file does not change the original.
     for (const { oldPath, change } of files)
       if (change === "copied" && before.has(oldPath) && !known.has(oldPath)) known.set(oldPath, before.get(oldPath)!);
   }
@@ -139,7 +139,7 @@ export function lineAuthors(changes: readonly AttemptChange[]): LineAuthors {
 
 const NOTHING: ReadonlyMap<number, number> = new Map();
 
-/** The lines of a file that a change left as they were, under their new numbers. */
+/** The lines of a file that a change kept, under their new numbers. */
 export function keptLines<T>(before: ReadonlyMap<number, T>, { hunks }: ChangedFile): Map<number, T> {
   const removed = new Set<number>();
   const added: number[] = [];
@@ -156,7 +156,7 @@ export function keptLines<T>(before: ReadonlyMap<number, T>, { hunks }: ChangedF
   for (const [line, known] of [...before].sort(([a], [b]) => a - b)) {
     if (removed.has(line)) continue;
     while (passedGone < gone.length && gone[passedGone]! < line) passedGone++;
-    // Its new number is the first that is far enough down and was not rewritten.
+    // The new number is the first one that is far enough down and was not rewritten.
     while (passedAdded < added.length && added[passedAdded]! <= line - passedGone + passedAdded) passedAdded++;
     after.set(line - passedGone + passedAdded, known);
   }

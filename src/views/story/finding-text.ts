@@ -6,7 +6,7 @@ import type { Recorded } from "../../core/events/event.ts";
 import type { Fingerprint } from "../../core/events/ids.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 
-/** A finding on one line: its place, then what is wrong. */
+/** A finding on one line: its location, then the message. */
 export function findingText(finding: Finding, maxChars = 160): string {
   const place = placeText(finding);
   return shortLine(place === "" ? finding.message : `${place}  ${finding.message}`, maxChars);
@@ -18,7 +18,7 @@ function placeText({ file, line }: Pick<Finding, "file" | "line">): string {
 }
 
 /**
- * The blocking findings, or all of them where none is named, or the gate's summary; each with up to so many lines of
+ * The blocking findings; if there are none, all findings, or the gate's summary. Each with up to `detailLines` lines of
  * detail.
  */
 export function reasonsOf(judgement: Judgement, most: number, detailLines = 0): string[] {
@@ -37,17 +37,17 @@ function detailText({ detail = "" }: Finding, most: number): string[] {
   return lines.slice(0, most).map((line) => `  | ${indentOf(line)}${shortLine(line, 120)}`);
 }
 
-/** A difference is told by its signs, which stand at the beginning, and its depth. */
+/** Keeps the indentation of a detail line: it shows depth, and the signs of a diff. */
 const indentOf = (line: string): string => /^ {0,12}/.exec(line)![0];
 
-/** A finding, and how it stands in this round. */
+/** A finding with its standing in this round. */
 export interface FindingCard extends Finding {
   readonly gate: GateName;
   readonly standing: FindingStanding;
   readonly isBlocking: boolean;
 }
 
-/** What each gate found last, seen against its rounds before: fixed, still there, or new. */
+/** The last findings of each gate compared with its earlier rounds: fixed, persisting, or new. */
 export function findingRounds(lines: readonly Recorded[], state: StoryState): readonly FindingCard[] {
   return GATES.flatMap((gate) => {
     const rounds = lines.flatMap(({ event }) =>

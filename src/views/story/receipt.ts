@@ -20,17 +20,17 @@ import { canonicalJson, instant } from "../../stdx/canonical-json.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 import { countText } from "../../stdx/plain-text.ts";
 
-/** A line that a receipt is made for, with the story as it was after that line. */
+/** A journal line that needs a receipt, with the story's state after that line. */
 export interface ReceiptMoment {
   readonly kind: ReceiptKind;
-  /** The story's lines up to that one. */
+  /** The story's lines up to that line. */
   readonly lines: readonly Recorded[];
   readonly state: StoryState;
   readonly at: number;
   readonly journal: { readonly id: string; readonly position: number; readonly hash: string };
 }
 
-/** What the receipt says; `null` where there is no work yet that it could be about. */
+/** The statement of the receipt; `null` if there is no work yet. */
 export function receiptStatement(
   moment: ReceiptMoment,
   { version, signedAt }: { readonly version: string; readonly signedAt: number },
@@ -80,7 +80,7 @@ function commitsIn(lines: readonly Recorded[], last: string): { base: string; co
   return { base, commits: [...commits, last] };
 }
 
-/** The last judgement of each gate, in the order in which the gates ran first. */
+/** The last judgement of each gate, in the order in which the gates first ran. */
 function gatesIn(lines: readonly Recorded[], { waivers }: StoryState): readonly ReceiptGate[] {
   const last = new Map<GateName, Judgement>();
   for (const { event } of lines) if (event.type === "gate.judged") last.set(event.judgement.gate, event.judgement);
@@ -114,7 +114,7 @@ function letThroughBy(lines: readonly Recorded[], state: StoryState): LetThrough
   };
 }
 
-/** An answer of an older version does not say how its author is known. */
+/** Answers of older versions do not record how their author is known. */
 const answerOf = ({ verb, by, identity = "claim", message }: Answer, at: number): ReceiptAnswer => ({
   verb,
   by,
@@ -123,7 +123,7 @@ const answerOf = ({ verb, by, identity = "claim", message }: Answer, at: number)
   at: instant(at),
 });
 
-/** The key is in a folder that a sandbox masks where it holds files back. */
+/** The key is exposed unless the sandbox isolates files: it is in a folder that such a sandbox hides. */
 function isolationIn(lines: readonly Recorded[]): ReceiptIsolation {
   const levels = lines.flatMap(({ event }) => (event.type === "attempt.started" ? [event.isolation ?? "unknown"] : []));
   const agents = [...new Set(levels)];
@@ -134,7 +134,7 @@ function isolationIn(lines: readonly Recorded[]): ReceiptIsolation {
   return { agents, isKeyExposed, meaning };
 }
 
-/** What was found out about commits, for people: a line for each, and under it what the receipt says. */
+/** The results for commits, for people: one line per commit, and below it the receipt's content. */
 export function commitsText({ commits, ok, keys, keysFrom }: CommitsDocument): string {
   const held = commits.filter(({ match }) => match !== null).length;
   const required = commits.filter(({ isRequired, match }) => isRequired && match === null).length;
@@ -164,7 +164,7 @@ function commitLines({ commit, subject, match, receipt, problem }: CommitVerific
   return [`✔ ${name}`, head, ...said];
 }
 
-/** The gates, and whatever a reader should know before they trust it. */
+/** The gates, and what a reader should know before trusting them. */
 function predicateLines({ gates, letThrough, isolation }: ReceiptPredicate): readonly string[] {
   const { notes, waived, contested, licensed, knownFailures, forced } = letThrough;
   return [

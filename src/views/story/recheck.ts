@@ -6,17 +6,17 @@ import { type Result, isConclusive } from "../../core/events/error.ts";
 import { durationText, shortLine } from "../text/words.ts";
 import { countText } from "../../stdx/plain-text.ts";
 
-/** One change of work that was judged before, and what came of that for each gate. */
+/** One change of judged work, and its effect on each gate. */
 export interface Recheck {
   readonly at: number;
   readonly cause: "rework" | "lint fix" | "branch update" | "fix by hand";
-  /** Counts the reworks from 1; 0 for the other causes. */
+  /** The number of the rework, from 1; 0 for the other causes. */
   readonly rework: number;
   readonly phase: Phase;
   readonly sentBackBy: GateName | "person" | null;
   readonly changed: readonly string[];
   readonly gates: readonly GateRecheck[];
-  /** Phases that were done before and start again, because they were built on this one. */
+  /** Phases that were done and start again, because they were based on this one. */
   readonly phasesAgain: readonly Phase[];
 }
 
@@ -25,16 +25,16 @@ export interface GateRecheck {
   /** `due`: it must judge again, and has not yet. `ahead`: it has never judged this phase's work. */
   readonly what: "again" | "kept" | "due" | "first" | "ahead";
   readonly why: string;
-  /** The paths that made it judge again. */
+  /** The paths that caused the gate to judge again. */
   readonly paths: readonly string[];
   readonly result: Result | null;
-  /** What judging took, or what keeping the judgement saved. */
+  /** How long judging took, or how much time keeping the judgement saved. */
   readonly durationMs: number;
 }
 
 /**
- * Which gates judged again after each change, and why, and which kept what they had proven, and why (law 6). The rule
- * is the one by which the fold invalidates; what happened is taken from the events.
+ * Lists which gates judged again after each change, and which kept their judgement, with reasons (law 6). The rule is
+ * the one by which the fold invalidates judgements; what happened is read from the events.
  */
 export function rechecks(lines: readonly Recorded[], policy: Policy | null): Recheck[] {
   if (policy === null) return [];
@@ -46,7 +46,7 @@ export function rechecks(lines: readonly Recorded[], policy: Policy | null): Rec
   return lines.flatMap(({ event, at }, index): Recheck[] => {
     switch (event.type) {
       case "attempt.started":
-        // What was said of one phase's work says nothing of another's.
+        // Judgements of one phase's work do not apply to another's.
         if (event.phase !== phase) proven.clear();
         phase = event.phase;
         return [];
@@ -94,7 +94,7 @@ const CAUSES = {
   "branch.updated": "branch update",
 } as const;
 
-/** What a gate said last, and whether that is still about what is there. */
+/** A gate's last judgement, and whether it still applies to the current tree. */
 interface GateProof {
   readonly judgement: Judgement;
   readonly isFresh: boolean;
@@ -112,24 +112,24 @@ function outdate(
     if (outdatingPaths(policy, gate, changed, sentBackBy).length > 0) proven.set(gate, { judgement, isFresh: false });
 }
 
-/** The changed paths that made the gate run again. A rework for tests alone leaves reviewers' passes as they are. */
+/** The changed paths that made the gate run again. A rework of tests alone does not invalidate reviewers' passes. */
 const outdatingPaths = (policy: Policy, gate: GateName, changed: readonly string[], by: Sender): readonly string[] =>
   isReviewed(gate) && isTestRework(policy, by, changed) ? [] : affectingPaths(policy, gate, changed);
 
 interface ChangeRound {
   readonly changed: readonly string[];
-  /** What each gate said in it last. */
+  /** Each gate's last judgement in this round. */
   readonly judged: ReadonlyMap<GateName, Judgement>;
 }
 
-/** What the attempts of a rework changed, and what the gates said of that, up to the next change. */
+/** What the attempts of a rework changed, and the gates' judgements of it, up to the next change. */
 function turnOf(later: readonly Recorded[], phase: Phase): ChangeRound {
   const lines = untilNext(later, phase);
   const changed = lines.flatMap(({ event }) => (event.type === "attempt.finished" ? event.changed : []));
   return { changed: [...new Set(changed)], judged: judgedIn(lines) };
 }
 
-/** Up to where the work is changed once more, or another phase begins. */
+/** The lines up to the next change of the work, or the next phase. */
 function untilNext(later: readonly Recorded[], phase: Phase): readonly Recorded[] {
   const end = later.findIndex(
     ({ event }) =>
@@ -152,7 +152,7 @@ interface RecheckInput extends ChangeRound {
   readonly phase: Phase;
   readonly from: Phase | null;
   readonly sentBackBy: GateName | "person" | null;
-  /** What was known before it; `null` where the work went back to another phase. */
+  /** What was proven before the change; `null` where the work went back to another phase. */
   readonly before: ReadonlyMap<GateName, GateProof> | null;
 }
 
@@ -192,7 +192,7 @@ function againBecause(
   return changed.length === 0 ? "it was told to look once more" : "what it had said no longer held";
 }
 
-/** For a person: each change, and below it what became of each gate. */
+/** For people: each change, and below it the effect on each gate. */
 export function recheckText(judgings: readonly Recheck[]): string[] {
   return judgings.flatMap((judging) => {
     const width = Math.max(0, ...judging.gates.map(({ gate }) => gate.length));

@@ -15,11 +15,11 @@ import { shortLine } from "../text/words.ts";
 import { type FindingCard, findingRounds } from "./finding-text.ts";
 import { type Recheck, rechecks } from "./recheck.ts";
 
-/** Everything that the page of one story shows, but its lines. */
+/** Everything on the page of one story except its lines. */
 export interface StoryDocument {
   readonly card: BoardCard;
   readonly story: Story;
-  /** `null`: it works in place, without a branch. */
+  /** `null`: the story works in place, without a branch. */
   readonly branch: string | null;
   readonly commit: string;
   readonly attempts: readonly AttemptCard[];
@@ -33,7 +33,7 @@ export interface StoryDocument {
   readonly guidance: readonly string[];
   readonly preExisting: readonly string[];
   readonly escalation: Escalation | null;
-  /** The person who put the question off to the next run. */
+  /** The person who deferred the question to the next run. */
   readonly deferred: NonNullable<StoryState["deferred"]> | null;
   /** The phases that work can be sent back to. */
   readonly phases: readonly string[];
@@ -47,24 +47,24 @@ export interface AttemptCard {
   readonly reworkOf: string | null;
   readonly outcome: string;
   readonly summary: string;
-  /** Why its work was not good enough; empty while that is not known. */
+  /** Why its work was rejected; empty while that is not known. */
   readonly failed: string;
   readonly startedAt: number;
   readonly endedAt: number | null;
   readonly costUsd: number | null;
   readonly forecastUsd: number | null;
-  /** What kept the agent from the rest of the machine; `null` in records from before there were sandboxes. */
+  /** The isolation of the agent from the rest of the machine; `null` in records of versions without sandboxes. */
   readonly isolation: string | null;
   readonly changed: readonly string[];
   readonly brief: EvidenceId | null;
   readonly message: EvidenceId | null;
-  /** What it printed while it worked, where that is more than the message. */
+  /** The agent's output, if it is more than the message. */
   readonly transcript: EvidenceId | null;
 }
 
 export interface GateCard {
   readonly gate: GateName;
-  /** `null`: it has not judged what is there now. */
+  /** `null`: it has not judged the current tree. */
   readonly result: Result | "waived" | null;
   readonly summary: string;
   readonly counted: string;
@@ -148,7 +148,7 @@ function gateCards(state: StoryState): readonly GateCard[] {
   });
 }
 
-/** An acceptance criterion, and what the newest audit says about it. */
+/** An acceptance criterion, and the result of the newest audit. */
 interface CriterionCard {
   readonly id: string;
   readonly text: string;
@@ -156,12 +156,12 @@ interface CriterionCard {
   readonly evidence: string;
 }
 
-/** The gate that says most of the criteria: an audit, else reviewers or an oracle who mention them. */
+/** The gate that reports most of the criteria: an audit, else reviewers or an oracle that mention them. */
 function criteriaSource({ audit, review, oracle }: StoryState["gates"]): GateState | undefined {
   return [audit, review, oracle].find((gate) => (gate?.last?.criteria ?? []).length > 0);
 }
 
-/** An auditor names a criterion by its id or by its words. */
+/** The criteria with their results. An auditor names a criterion by its id or by its text. */
 export function criterionCards({ story, gates }: StoryState): readonly CriterionCard[] {
   const judged = criteriaSource(gates)?.last?.criteria ?? [];
   return story.criteria.map(({ id, text, excused }) => {
@@ -173,7 +173,7 @@ export function criterionCards({ story, gates }: StoryState): readonly Criterion
   });
 }
 
-/** For a person: each criterion, and below it what an auditor found, or why there is no result. */
+/** For people: each criterion, and below it the auditor's evidence, or why there is no result. */
 export function criteriaText(state: StoryState): readonly string[] {
   const source = criteriaSource(state.gates);
   const isPlanned =
@@ -192,7 +192,7 @@ export function criteriaText(state: StoryState): readonly string[] {
   });
 }
 
-/** A criterion that was not looked at by itself: what the story's ending rests on. */
+/** The text for a criterion without a result of its own: the gates that passed the whole story. */
 function withTheWhole(state: StoryState): string {
   if (state.ending?.how !== "accepted") return "not verified";
   const passed = gateCards(state).flatMap(({ gate, result }) => (result === "pass" ? [gate] : []));
@@ -201,13 +201,13 @@ function withTheWhole(state: StoryState): string {
   return `${by}; no reviewer verified it by itself. An \`audit\` gate in \`phases\` does`;
 }
 
-/** What became of one attempt: every gate that ran over its work, and what was blamed. */
+/** The result of one attempt: every gate that judged its work, and the blame. */
 export interface AttemptDocument {
   readonly attempt: number;
-  /** What failed comes first. */
+  /** Failed gates first. */
   readonly gates: readonly AttemptGate[];
   readonly blames: readonly { readonly gate: GateName; readonly at: number; readonly blame: Blame }[];
-  /** The brief that went back with it; `null` where it did not go back. */
+  /** The brief that was sent back with the work; `null` where the work was not sent back. */
   readonly sentBack: { readonly gate: string; readonly brief: EvidenceId } | null;
 }
 
@@ -243,7 +243,7 @@ export function attemptDocument(lines: readonly Recorded[], attempt: number): At
 
 const rank = ({ result }: AttemptGate): number => (result === "fail" ? 0 : result === "pass" ? 2 : 1);
 
-/** From its start to the start of the next. */
+/** The lines from an attempt's start to the start of the next. */
 function linesOf(lines: readonly Recorded[], attempt: number): readonly Recorded[] {
   const isStart = ({ event }: Recorded): boolean => event.type === "attempt.started";
   const from = lines.findLastIndex(({ event }) => event.type === "attempt.started" && event.attempt === attempt);
@@ -270,16 +270,16 @@ function gateOf(judgement: Judgement, at: number): AttemptGate {
   };
 }
 
-/** How much stood in the way after an attempt: does the work converge? */
+/** The number of problems after an attempt, which shows whether the work converges. */
 export interface Round {
   readonly attempt: number;
-  /** Findings that stood between its work and a pass. */
+  /** The number of blocking findings. */
   readonly blocking: number;
-  /** Tests that failed; `null` where no check counted them. */
+  /** The number of failed tests; `null` where no check counted them. */
   readonly failedTests: number | null;
 }
 
-/** Of every attempt that a gate has judged, in order. */
+/** One entry per attempt that a gate has judged, in order. */
 export function rounds(lines: readonly Recorded[]): readonly Round[] {
   const found = new Map<number, { blocking: number; failedTests: number | null }>();
   let attempt = 0;

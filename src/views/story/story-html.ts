@@ -5,16 +5,16 @@ import { findingText } from "./finding-text.ts";
 import type { AttemptCard, StoryDocument } from "./story-document.ts";
 import type { StoryLine } from "./story-lines.ts";
 
-/** One story, as it is told in a file that needs nothing else. */
+/** One story, for a self-contained file. */
 export interface StoryHtmlInput {
   readonly document: StoryDocument;
   readonly lines: readonly StoryLine[];
   readonly texts: readonly { readonly label: string; readonly position: number; readonly text: string }[];
-  /** When it was made. */
+  /** When the file was made. */
   readonly at: number;
 }
 
-/** A whole page without a script, a font or a picture from elsewhere: it opens on a machine that knows no Remand. */
+/** A full page without scripts, fonts or images from elsewhere, so that it opens on any machine. */
 export function storyHtml(paper: StoryHtmlInput): string {
   const { document, at } = paper;
   const { card, story } = document;
@@ -45,7 +45,7 @@ ${body}
 `;
 }
 
-/** Everything about a story but its title. */
+/** Everything about a story except its title. */
 export function storySections({ document, lines, texts }: Omit<StoryHtmlInput, "at">): string {
   const { card, story, attempts } = document;
   const money = card.costUnknown ? `at least ${moneyText(card.costUsd)}` : moneyText(card.costUsd);
@@ -123,7 +123,7 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
   return `<table><thead>${cells("th", heads)}</thead><tbody>${rows.map((row) => cells("td", row)).join("\n")}</tbody></table>`;
 }
 
-/** Text stays text, whatever is in it. */
+/** Escapes text, so that it can never become markup. */
 export function escapeHtml(text: string): string {
   return plainText(text).replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }

@@ -6,18 +6,18 @@ import { type LineMark, shortLine } from "../text/words.ts";
 import type { Suspect } from "../../core/blame/blame.ts";
 import { reasonsOf } from "./finding-text.ts";
 
-/** A line of the journal as the dashboard lists it: enough to be read, with the way to the rest. */
+/** A journal line as the dashboard lists it: a short text, with references to the rest. */
 export interface StoryLine {
   readonly position: number;
   readonly at: number;
   readonly story: string | null;
   readonly type: Event["type"];
   readonly words: string;
-  /** `null` for a beginning whose end is told too. */
+  /** `null` for the start of a step whose end is listed too. */
   readonly entry: TimelineEntry | null;
-  /** When what ended here had begun, and what it was. */
+  /** For the end of a step: when it started, and what it was. */
   readonly bar: TimelineBar | null;
-  /** What began here; its end, if there is one, is another line. */
+  /** For the start of a step; its end, if there is one, is another line. */
   readonly start: { readonly lane: TimelineLane; readonly label: string } | null;
   readonly kept: readonly TextReference[];
   readonly hash: string;
@@ -27,13 +27,13 @@ export interface TimelineBar {
   readonly lane: TimelineLane;
   readonly from: number;
   readonly label: string;
-  /** How it ended: the color of the bar. */
+  /** The result, which sets the color of the bar. */
   readonly result: "good" | "bad" | "unclear" | "plain";
 }
 
 export type TimelineLane = "agent" | "gate" | "blame" | "person";
 
-/** A text that is kept beside the journal, by what it is. */
+/** A reference to a text that is stored outside of the journal. */
 export interface TextReference {
   readonly label: string;
   readonly id: EvidenceId;
@@ -110,7 +110,7 @@ function keptBy(event: Event): readonly TextReference[] {
   }
 }
 
-/** Does the line say what was typed? */
+/** Whether the line contains all typed words. */
 export function lineMatches({ type, words, story, hash, position }: StoryLine, query: string): boolean {
   const text = `${position} ${type} ${story ?? "the run"} ${words} ${hash}`.toLowerCase();
   return query
@@ -119,7 +119,7 @@ export function lineMatches({ type, words, story, hash, position }: StoryLine, q
     .every((word) => text.includes(word));
 }
 
-/** One thing that happened to a story, with what belongs to it below. */
+/** One event of a story, with its details. */
 export interface TimelineEntry {
   readonly at: number;
   readonly mark: LineMark;
@@ -127,7 +127,7 @@ export interface TimelineEntry {
   readonly details: readonly string[];
 }
 
-/** What happened to a story, in order. Beginnings are left out where the end is told too. */
+/** The events of a story in order. Starts are left out where the end is listed too. */
 export function timelineOf(lines: readonly Recorded[]): TimelineEntry[] {
   return lines.flatMap(({ at, event }): TimelineEntry[] => {
     const entry = (mark: LineMark, details: readonly string[] = []): TimelineEntry[] => [
@@ -178,7 +178,7 @@ export function timelineOf(lines: readonly Recorded[]): TimelineEntry[] {
   });
 }
 
-/** Where a person reads what hidden checks found. */
+/** The command that prints what hidden checks found. */
 const hiddenLines = ({ hidden }: Judgement): readonly string[] =>
   hidden === undefined ? [] : [`hidden checks: remand evidence ${hidden.report}`];
 
@@ -187,7 +187,7 @@ function markOf(result: "pass" | "fail" | "blocked" | "error" | "inconclusive"):
   return result === "fail" ? "rejected" : "trouble";
 }
 
-/** Whose work a suspected change is, as far as that is known: `attempt 2 by developer in implement`. */
+/** Who made a suspected change, as far as known: `attempt 2 by developer in implement`. */
 export function whoseText({ attempt, role, phase }: Suspect): string {
   if (attempt === undefined) return "";
   return `attempt ${attempt}${role === undefined ? "" : ` by ${role}`}${phase === undefined ? "" : ` in ${phase}`}`;

@@ -5,13 +5,13 @@ import type { Actor, Status } from "../../core/stories/story.ts";
 import type { StoryState } from "../../core/stories/story-state.ts";
 import { deferredText } from "../text/words.ts";
 
-/** Where a story is, and who must act before it moves. */
+/** The state of a story, and who must act before it continues. */
 export interface StoryStatus {
   readonly status: Status;
   readonly phase: StoryState["phase"] | null;
   readonly gate: GateName | null;
   readonly actor: Actor;
-  /** What it waits for, in a few words. */
+  /** What the story waits for, in a few words. */
   readonly why: string;
 }
 
@@ -45,7 +45,7 @@ export function statusOf(run: RunOutline, state: StoryOutline): StoryStatus {
   return waiting(run, state, at);
 }
 
-/** The names that the task states of S0.7 have for four of these. */
+/** The names that S0.7 uses for four of these states. */
 export function sourceStatus(status: StoryStatus): string {
   if (status.status === "escalated") return "awaiting-guidance";
   if (status.actor === "infrastructure" || status.actor === "story") return "blocked";
@@ -79,7 +79,7 @@ function isAccepted(run: RunOutline, id: StoryState["story"]["id"]): boolean {
   return lookup(run.stories, id, byText)?.ending?.how === "accepted";
 }
 
-/** A blocked story says what became of the one it waits for. */
+/** Describes the state of the story that a blocked one waits for. */
 function blockedOn(run: RunOutline, id: StoryState["story"]["id"]): string {
   const other = lookup(run.stories, id, byText);
   if (other === undefined) return `${id} (unknown)`;

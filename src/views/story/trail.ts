@@ -21,7 +21,7 @@ import { answersTo } from "../answers/inbox.ts";
 import { shortLine } from "../text/words.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
-/** The contents of a trail, before it is written. Made from the journal alone, so that it can be made again. */
+/** The contents of a trail, before it is written. Computed from the journal alone, so that it can be reproduced. */
 export interface Trail {
   readonly reworks: readonly { readonly story: StoryId; readonly records: readonly ReworkRecord[] }[];
   readonly escalations: readonly {
@@ -53,7 +53,7 @@ export function trailOf(lines: readonly Recorded[], run: RunState): Trail {
       .map((state) => ({ story: state.story.id, records: reworkRecords(byStory.get(state.story.id) ?? [], state) })),
     escalations: lines.flatMap((line) => {
       const { event, story, at } = line;
-      // A question that was put off is raised again under its name: it is one question.
+      // A deferred question is raised again under the same name, but it is one question.
       if (event.type !== "escalation.raised" || raised.has(event.escalation.id)) return [];
       raised.add(event.escalation.id);
       const state = story === null ? undefined : lookup(run.stories, story, byText);
@@ -68,7 +68,7 @@ export function trailOf(lines: readonly Recorded[], run: RunState): Trail {
   };
 }
 
-/** The slice's definition, and what the gates that did not pass said of each attempt until then. */
+/** The slice's definition, and the output of the gates that did not pass each earlier attempt. */
 function contextOf({ story }: StoryState, before: readonly Recorded[]): EscalationContext {
   let attempt = 0;
   const outputs = before.flatMap(({ event }): AttemptOutput[] => {
@@ -87,8 +87,8 @@ function contextOf({ story }: StoryState, before: readonly Recorded[]): Escalati
 }
 
 /**
- * The list of S0.34, in the order that happened: stories whose gate failed as often as it may, at once and whatever a
- * person decides about them later, and stories that were given up for another reason.
+ * The list of S0.34, in order of time: stories whose gate reached its failure limit (listed at once, whatever a person
+ * decides later), and stories that were given up for another reason.
  */
 function failedTasks(byStory: ReadonlyMap<StoryId, readonly Recorded[]>, run: RunState): FailedTask[] {
   const failed = [...entries(run.stories)].flatMap(([id, state]) => {
@@ -111,14 +111,14 @@ function failedTasks(byStory: ReadonlyMap<StoryId, readonly Recorded[]>, run: Ru
   return failed.sort((a, b) => a.at - b.at || a.arrival - b.arrival).map(({ task }) => task);
 }
 
-/** `review_failure_limit`, where the event says that a gate failed as often as it may. */
+/** `review_failure_limit`, if the event says that a gate reached its failure limit. */
 export function limitOf(event: Recorded["event"]): string | null {
   if (event.type !== "escalation.raised" || event.escalation.reason.type !== "budget") return null;
   const [, gate] = /^failures:(.+)$/.exec(event.escalation.reason.budget) ?? [];
   return gate === undefined ? null : `${gate}_failure_limit`;
 }
 
-/** Where no person is asked, the story ends at the limit: the gate is the one that failed last. */
+/** The reason of a failed story. If no person is asked, the story ends at the limit of the gate that failed last. */
 function reasonFor(ending: { readonly how: string; readonly reason: string }, lines: readonly Recorded[]): string {
   if (ending.how !== "exhausted") return ending.reason;
   const last = lines.findLast(({ event }) => event.type === "gate.judged" && event.judgement.result === "fail");
@@ -130,7 +130,7 @@ function answeredBy(lines: readonly Recorded[]): string | undefined {
   return answer?.event.type === "person.answered" ? answer.event.answer.by : undefined;
 }
 
-/** The tracking of S3.26, over all stories: the same place may have been reworked for several of them. */
+/** The tracking of S3.26, over all stories: the same location may have been reworked for several of them. */
 function locationsOf(run: RunState): TrackedLocation[] {
   const places = new Map<string, TrackedLocation>();
   for (const [, state] of entries(run.stories)) {
@@ -161,11 +161,11 @@ function splitPlace(place: string): readonly [file: string, symbol?: string] {
   return at === -1 ? [place] : [place.slice(0, at), place.slice(at + 1)];
 }
 
-/** Every time a gate sent the work of a story back, and what came of it, from the story's lines of the journal. */
+/** Every time that a gate sent a story's work back, and the result, from the story's journal lines. */
 function reworkRecords(lines: readonly Recorded[], state: StoryState): ReworkRecord[] {
   const counts = new Map<GateName, number>();
   return lines.flatMap(({ event, at }, index): ReworkRecord[] => {
-    // A person's own rework is in the journal; the log of S1.43 is about gates.
+    // Rework that a person asked for is in the journal; the log of S1.43 is about gates.
     if (event.type !== "work.sent-back" || event.gate === "person") return [];
     const { gate } = event;
     const attempt = (counts.get(gate) ?? 0) + 1;
@@ -191,7 +191,7 @@ function lastJudgement(lines: readonly Recorded[], gate: GateName): Judgement | 
   return last?.event.type === "gate.judged" ? last.event.judgement : null;
 }
 
-/** What the gate saw, in the form of S1.45. */
+/** What the gate reported, in the form of S1.45. */
 function triggerOf(judgement: Judgement): ReworkTrigger {
   const { gate, summary } = judgement;
   const findings = judgement.findings.filter(
@@ -238,7 +238,7 @@ function triggerOf(judgement: Judgement): ReworkTrigger {
   }
 }
 
-/** In the words of S1.17, where the finding tells what became what: "replaced > with >=". */
+/** A mutation in the words of S1.17, if the finding names both sides: "replaced > with >=". */
 function mutationIn(message: string): string {
   const [, from, to] = /when (.+) becomes (.+)$/s.exec(message) ?? [];
   if (from === undefined || to === undefined) return message;
@@ -272,7 +272,7 @@ const WITH: { readonly [T in ReworkTrigger["type"]]: string } = {
   reasons: "reasons",
 };
 
-/** The next judgement of the same gate shows whether it was fixed; without one, the story's status does. */
+/** The result of a rework: from the next judgement of the same gate, or without one from the story's state. */
 function outcomeOf(later: readonly Recorded[], gate: GateName, state: StoryState): string {
   const at = later.findIndex(
     ({ event }) =>

@@ -9,10 +9,10 @@ import { byText, entries, lookup } from "../../stdx/sorted-map.ts";
 import { sourceStatus, statusOf } from "./story-status.ts";
 import { limitOf } from "./trail.ts";
 
-/** Who looks at which task since when (S2.13, S2.30). */
+/** Which reviewer has been reviewing which task, and since when (S2.13, S2.30). */
 type ActiveReviewers = Readonly<Record<string, { readonly task_id: StoryId; readonly dispatched_at: string }>>;
 
-/** The state that S0 and S2 save, in their names; made from the journal alone. */
+/** The state that S0 and S2 save, under their names; computed from the journal alone. */
 export interface WorkflowState {
   readonly available_tasks: readonly StoryId[];
   readonly blocked_tasks: Readonly<Record<StoryId, readonly StoryId[]>>;
@@ -57,7 +57,7 @@ export function workflowState(run: RunState): WorkflowState {
   };
 }
 
-/** A task at its limit is out of active work until a person takes it up (S0.33). */
+/** Whether a task is active: a task at its limit is not, until a person answers (S0.33). */
 const isActive = ({ escalation }: StoryState): boolean =>
   escalation?.reason.type !== "budget" || !escalation.reason.budget.startsWith("failures:");
 
@@ -73,7 +73,7 @@ function reviewerAt({ running }: StoryState, reviewer: Reviewer): string | null 
   return running?.type === "gate" && isBy(running.gate, reviewer) ? reviewer : null;
 }
 
-/** The work is handed in, and this reviewer's gate is the next that has not passed, or runs now. */
+/** Whether the work is ready, and this reviewer's gate is running, or is the next one that has not passed. */
 function awaits(state: StoryState, reviewer: Reviewer): boolean {
   if (state.running?.type === "gate") return isBy(state.running.gate, reviewer);
   if (!state.productReady || state.failing !== null || state.running !== null) return false;
@@ -82,7 +82,7 @@ function awaits(state: StoryState, reviewer: Reviewer): boolean {
   return next !== undefined && isBy(next, reviewer);
 }
 
-/** By an id of their own, as the sources have it: who, and for which task. */
+/** Active reviews by an id of their own, as in the sources: the reviewer and the task. */
 function active(states: readonly StoryState[], who: (state: StoryState) => string | null): ActiveReviewers {
   return Object.fromEntries(
     states.flatMap((state) => {
@@ -102,20 +102,20 @@ function failuresOf(states: readonly StoryState[], reviewer: Reviewer): Record<S
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
-/** One entry of the log that S0 and S2 write, in their names. */
+/** One entry of the log that S0 and S2 write, under their names. */
 export interface WorkflowEvent {
   readonly event: string;
   /** Milliseconds since 1970, UTC. */
   readonly at: number;
   readonly taskId: StoryId | null;
-  /** What else the documents log with it. */
+  /** Other fields that the documents log. */
   readonly more: Readonly<Record<string, string | number>>;
 }
 
-/** The journal as the log of S0 and S2. What those documents do not name is left out. */
+/** The journal as the log of S0 and S2, without events that those documents do not name. */
 export function workflowEvents(lines: readonly Recorded[]): readonly WorkflowEvent[] {
   const failures = new Map<string, number>();
-  // A question that was put off is raised again.
+  // A deferred question is raised again, but is logged once.
   const raised = new Set<string>();
   let isBlocked = false;
   return lines.flatMap(({ event, story, at }) => {
@@ -160,10 +160,10 @@ export function workflowEvents(lines: readonly Recorded[]): readonly WorkflowEve
   });
 }
 
-/** What S2 calls a limit in its log. S0 calls it `review_failure_limit`, and so does its list of failed tasks. */
+/** The names of limits in S2's log. S0, and its list of failed tasks, call it `review_failure_limit`. */
 const LIMITS: Readonly<Record<string, string>> = { review_failure_limit: "critique_failure_limit" };
 
-/** Their names: who reviews, and what is logged of a result. An audit that passes is logged as the task's completion. */
+/** The reviewers' names, and how results are logged. An audit that passes is logged as the task's completion. */
 const NAMES: { readonly [G in GateName]?: { reviewer: string; pass?: string; fail?: string } } = {
   review: { reviewer: "critic", pass: "critic_pass", fail: "critic_fail" },
   audit: { reviewer: "auditor" },

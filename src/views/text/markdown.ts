@@ -1,6 +1,6 @@
 /**
- * The little of markdown that stories, briefs and agents use, as a tree. No HTML is produced: the renderer makes
- * elements of the tree, so text can never become markup. Links go to the web or nowhere, and no image is ever loaded.
+ * Parses the subset of Markdown that stories, briefs and agents use, as a tree. Produces no HTML: the renderer creates
+ * elements from the tree, so text can never become markup. Links only lead to the web, and images are never loaded.
  */
 export type MarkdownBlock =
   | { readonly type: "heading"; readonly level: number; readonly inline: readonly Inline[] }
@@ -12,7 +12,7 @@ export type MarkdownBlock =
 
 export interface ListItem {
   readonly depth: number;
-  /** Of a box that can be ticked; `null` where there is none. */
+  /** The state of a checkbox; `null` where there is none. */
   readonly ticked: boolean | null;
   readonly inline: readonly Inline[];
 }
@@ -90,7 +90,7 @@ function paragraphEnd(lines: readonly string[], at: number, isQuote: boolean): n
   return lines.length;
 }
 
-/** Marks are looked for within a line, and what is no mark is text as it stands. */
+/** Parses the marks within a line; everything else stays text. */
 function inlineOf(text: string): readonly Inline[] {
   const parts: Inline[] = [];
   let at = 0;

@@ -2,13 +2,13 @@ import type { Identity } from "../../core/events/authority.ts";
 import type { BudgetName, Spent } from "../../core/stories/budget.ts";
 import { countText, plainText } from "../../stdx/plain-text.ts";
 
-/** Printable ASCII with single spaces in between: nothing is to be cleaned, and most of what is shown is like that. */
+/** Printable ASCII with single spaces: most texts are like that and need no cleaning. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 
-/** Untrusted text on one line of a terminal: it can neither move the cursor nor begin a line, and it ends in time. */
+/** Untrusted text on one line of a terminal: it cannot move the cursor or start a line, and its length is limited. */
 export function shortLine(text: string, maxChars: number): string {
   if (text.length <= maxChars && PLAIN.test(text)) return text;
-  // Only a part of a long text is cleaned: what an agent prints may be megabytes.
+  // Only the start of a long text is cleaned: an agent may print megabytes.
   const line = plainText(text.slice(0, maxChars * 4))
     .replace(/\s+/gu, " ")
     .trim();
@@ -22,7 +22,7 @@ export function shortLine(text: string, maxChars: number): string {
 
 export const moneyText = (usd: number): string => `$${usd.toFixed(2)}`;
 
-/** `850 ms`, `12 s`, `3 m 20 s`, `2 h 5 m`: two units at most, for people. */
+/** `850 ms`, `12 s`, `3 m 20 s`, `2 h 5 m`: a duration for people, with at most two units. */
 export function durationText(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
   const seconds = Math.round(ms / 1000);
@@ -33,7 +33,7 @@ export function durationText(ms: number): string {
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} m`;
 }
 
-/** What was spent, of what may be. Unknown is not zero: a sum that some agent did not add to is called a floor. */
+/** The cost, and its limit. Unknown is not zero: if an agent did not report its cost, the sum is a lower bound. */
 export function spentText(spent: Spent, limitUsd: number | null): string {
   if (spent.costUnknown && spent.costUsd === 0) return "";
   if (spent.costUsd === 0 && limitUsd === null) return "";
@@ -41,7 +41,7 @@ export function spentText(spent: Spent, limitUsd: number | null): string {
   return limitUsd === null ? used : `${used} of ${moneyText(limitUsd)}`;
 }
 
-/** An amount of a budget in that budget's own unit. */
+/** An amount of a budget, in the budget's own unit. */
 export function amountText(budget: BudgetName, amount: number): string {
   const kind = budget.replace(/^run-/, "");
   if (kind === "cost") return moneyText(amount);
@@ -50,11 +50,11 @@ export function amountText(budget: BudgetName, amount: number): string {
   return kind === "tokens" ? countText(amount, "token") : String(amount);
 }
 
-/** What stands in front of a line. Each mark has a sign, and the line says the same in words. */
+/** The marks in front of lines. Each has a symbol, and the line says the same in words. */
 export const MARKS = ["accepted", "rejected", "sent-back", "person", "failed", "started", "trouble", "note"] as const;
 export type LineMark = (typeof MARKS)[number];
 
-/** The signs of one kind of terminal. */
+/** The symbols of one kind of terminal. */
 export interface Glyphs {
   readonly marks: { readonly [M in LineMark]: string };
   readonly pass: string;
@@ -63,7 +63,7 @@ export interface Glyphs {
   readonly unproven: string;
   readonly arrow: string;
   readonly dot: string;
-  /** Where a text was cut. */
+  /** Marks where a text was cut. */
   readonly ellipsis: string;
 }
 
@@ -107,11 +107,11 @@ export const ASCII_GLYPHS: Glyphs = {
   ellipsis: "...",
 };
 
-/** A person's name, and how the journal knows that it was them: `Ada (terminal)`. Older journals do not say how. */
+/** A person's name, and how the person was identified: `Ada (terminal)`. Older journals do not record how. */
 export function authorText({ by, identity }: { readonly by: string; readonly identity?: Identity }): string {
   return identity === undefined ? by : `${by} (${identity === "forge" ? "forge account" : identity})`;
 }
 
-/** Who put a question off to the next run, and why. */
+/** Who deferred a question to the next run, and why. */
 export const deferredText = ({ by, reason }: { readonly by: string; readonly reason: string }): string =>
   `deferred by ${by} to the next run: ${reason}`;

@@ -15,14 +15,14 @@ import { createModelAgent } from "./model/model-agent.ts";
 import { modelProbe } from "./model/model-provider.ts";
 import { scriptedFromFile } from "./scripted/scripted-agent.ts";
 
-/** How a kind of agent is made and looked at. What the rest of the code asks is in `core/stories/agent-client.ts`. */
+/** How to create and probe a kind of agent. What other code needs to know is in `core/stories/agent-client.ts`. */
 interface RegisteredClient {
-  /** Files of the project that the agent is told: the first that is there. */
+  /** The project's files with instructions for the agent; the first existing one is used. */
   readonly instructions: readonly string[];
-  /** Its client can be given tools, so that it reports by calling one. */
+  /** Whether its client accepts tools, so that the agent can report by calling one. */
   readonly takesTools: boolean;
   create(options: AgentOptions): Agent | Promise<Agent>;
-  /** Nothing is spent by it. */
+  /** Checks the client. Costs nothing. */
   probe(look: AgentLook): AgentProbe | Promise<AgentProbe> | null;
 }
 
@@ -31,10 +31,13 @@ interface AgentOptions extends Pick<
   "root" | "args" | "environment" | "edits" | "instructions" | "sandbox"
 > {
   readonly role: string;
-  /** Empty where a client is found by its own name. */
+  /** Empty if the client is found by its own name. */
   readonly command: string;
   readonly clock: Clock;
-  /** How programs are run that are told everything at their start. An ACP agent is talked to, so it is not among them. */
+  /**
+   * How programs are run that get all input at the start. An ACP agent is not one of them, because it exchanges
+   * messages.
+   */
   readonly processes: AgentProcesses | undefined;
 }
 
@@ -43,7 +46,7 @@ interface AgentLook {
   readonly source: Readonly<Record<string, string | undefined>>;
   readonly command?: string | undefined;
   readonly args?: readonly string[] | undefined;
-  /** Names of variables that it may see. */
+  /** Names of the variables that it may see. */
   readonly env?: readonly string[] | undefined;
   readonly model?: string | undefined;
 }
@@ -53,7 +56,7 @@ const named = ({ command, ...options }: AgentOptions): ClientAgentOptions => ({
   command: command === "" ? undefined : command,
 });
 
-/** One row for each kind of agent. */
+/** One entry per kind of agent. */
 export const AGENT_REGISTRY: { readonly [N in AgentClientName]: RegisteredClient } = {
   claude: {
     instructions: ["CLAUDE.md", "AGENTS.md"],

@@ -5,9 +5,8 @@ import type { Baseline, Gate, GateControl, GateRequest } from "../ports/gate.ts"
 import type { ExperimentRunner } from "../ports/experiment-runner.ts";
 
 /**
- * Runs a gate in a clean checkout of what it judges, made for this one judgement. What an agent left in its folder
- * beside the commit (ignored files, installed packages, settings of git) is not there. A request that comes with a
- * clean checkout already keeps it.
+ * Runs a gate in a new clean checkout. Anything that an agent left in its folder besides the commit (ignored files,
+ * installed packages, git settings) does not exist there. A request that already has a clean checkout keeps it.
  */
 export function inCleanCheckout(
   gate: Gate,
@@ -57,12 +56,15 @@ export function inCleanCheckout(
 const withWritten = (seen: Baseline, written: readonly string[]): Baseline =>
   seen.run === undefined || written.length === 0 ? seen : { ...seen, run: { ...seen.run, written } };
 
-/** It has its checkout already; or it has no tree, so that what is judged are the files of the folder. */
+/**
+ * Whether the request's folder is used directly: it is already a clean checkout, or there is no tree and the folder's
+ * files are judged.
+ */
 const isAsItIs = ({ workedIn, tree }: GateRequest): boolean => workedIn !== undefined || tree === "";
 
 /**
- * A test that passes in the user's folder before any work, and fails in a clean checkout, needs a file that git ignores.
- * To let an agent look for that would be paid for in vain.
+ * Throws if a test passes in the user's folder before any work but fails in a clean checkout: it needs a file that git
+ * ignores. An agent that looked for the cause would cost money in vain.
  */
 async function assertSameBase(
   { failing }: Baseline,
@@ -75,14 +77,14 @@ async function assertSameBase(
 ): Promise<void> {
   const { gate, checkouts, request, control } = about;
   if (failing.length === 0 || isAsItIs(request) || control.signal.aborted) return;
-  // The folder is the agent's by now, and says nothing about the base.
+  // The folder has an agent's changes by now, so it says nothing about the base.
   if (control.isWorkUnderWay?.() === true) return;
   const leftOut = (await checkouts.ignoredPaths?.(request.path)) ?? [];
   if (leftOut.length === 0) return;
   const there = await gate.baseline!(request, control);
   const only = failing.filter((name) => !there.failing.includes(name) && !there.flaky.includes(name));
   if (only.length === 0 || control.signal.aborted) return;
-  // Something else fails there: then it is not known what passes there.
+  // A different failure there: what passes there is unknown.
   if (there.failing.some((name) => !failing.includes(name))) return;
   const more = only.length === 1 ? "" : ` and ${only.length - 1} more`;
   throw new RemandError(

@@ -16,10 +16,10 @@ import type { CheckCommand } from "./checks/run-check.ts";
 import type { Sandbox } from "../ports/sandbox.ts";
 import type { BaseFaultStore } from "./pinned/pinned-run.ts";
 
-/** Makes a gate for a project; `null` where what it needs is not there. */
+/** Makes a gate for a project; `null` if a part that it needs is missing. */
 export type CreateGate = (settings: GateSettings, parts: GateParts) => Gate | null;
 
-/** What the project's config says that gates go by. */
+/** The project's settings for gates. */
 export interface GateSettings {
   readonly gates: { readonly [G in GateName]: OwnSettings };
   readonly environments: Readonly<Record<string, CheckEnvironment>>;
@@ -38,7 +38,7 @@ export interface GateSettings {
   readonly ciPatienceMs: number;
 }
 
-/** A mutant that a person called equivalent: it changes no behavior, so no test can notice it. */
+/** A mutant that a person marked as equivalent: it changes no behavior, so no test can detect it. */
 export interface EquivalentMutant {
   readonly file: string;
   /** `replaced > with >=` */
@@ -47,7 +47,7 @@ export interface EquivalentMutant {
   readonly reason: string;
 }
 
-/** The settings of one gate. Each reads what concerns it. */
+/** The settings of one gate. Each gate reads those that it uses. */
 interface OwnSettings {
   readonly commands: readonly CheckCommand[];
   readonly stages: readonly string[];
@@ -57,7 +57,7 @@ interface OwnSettings {
   readonly parallel: number;
   readonly reset?: string;
   readonly faults?: "auto" | "off";
-  /** Commands that run with hidden files; none: the gate's own. */
+  /** Commands that run with hidden files; default: the gate's own. */
   readonly hidden?: readonly CheckCommand[];
   readonly coverage?: CoverageRules;
   readonly rules: Readonly<Record<string, Severity | "off">>;
@@ -66,44 +66,44 @@ interface OwnSettings {
   readonly equivalent?: readonly EquivalentMutant[];
 }
 
-/** What gates are made from. */
+/** The parts that gates are made of. */
 export interface GateParts {
   readonly evidence: Evidence;
   readonly clock: Clock;
   readonly workspace: Workspace;
-  /** The variables that commands see. */
+  /** The environment of commands. */
   readonly env: EnvironmentIn;
-  /** Around the commands. */
+  /** The sandbox of commands. */
   readonly sandbox: Sandbox;
-  /** The tests that were seen to be flaky before. */
+  /** Returns the tests that were flaky before. */
   readonly flakes?: (() => Promise<readonly KnownFlake[]>) | undefined;
-  /** What is known of faults planted in a base; absent: it is known as long as the process runs. */
+  /** Stored results of faults planted in a base; default: kept while the process runs. */
   readonly baseFaults?: BaseFaultStore | undefined;
-  /** Files that no agent sees; absent: none. */
+  /** Files that no agent sees; default: none. */
   readonly hidden?: HiddenParts | null;
-  /** Where the base's tests are tried with the work; `null`: nothing is proven by trying. */
+  /** Runs the base's tests on the work; `null`: no experiments. */
   readonly experimentRunner: ExperimentRunner | null;
-  /** Where gates that run code, and reviewers, get a clean checkout; `null`: they use the author's folder. */
+  /** Provides clean checkouts for gates that run code and for reviewers; `null`: they use the author's folder. */
   readonly checkouts: ExperimentRunner | null;
-  /** `null`: only programs judge. */
+  /** `null`: no reviewers, only programs judge. */
   readonly reviewers: ReviewerParts | null;
-  /** `null`: nothing is delivered from here. */
+  /** `null`: no delivery. */
   readonly delivery: DeliveryParts | null;
-  /** A gate of an earlier row of the registry. */
+  /** Returns a gate that comes earlier in the registry. */
   gate(name: GateName): Gate | undefined;
-  /** Lets the run on the base decide which HOME and which variables the commands get. */
+  /** Wraps a gate so that its run on the base decides which HOME and variables the commands get. */
   decideEnvironment(gateIn: (env: EnvironmentIn, sandbox: Sandbox) => Gate): Gate;
 }
 
-/** What gates need that ask reviewers. */
+/** The parts for gates that ask reviewers. */
 export interface ReviewerParts {
   readonly roleRegistry: RoleRegistry;
   /** The project's rules for reviewers, by gate. */
   readonly practices: readonly string[];
-  /** The rule that makes one result of what reviewers said: see ADR 9. */
+  /** The rule that makes one result of several verdicts: see ADR 9. */
   readonly judge: Judge;
   nonce(): string;
-  /** What a phase made, where that is not the diff. */
+  /** Returns a phase's product, if that is not the diff. */
   productOf?(request: GateRequest): Promise<string>;
 }
 

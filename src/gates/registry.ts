@@ -10,7 +10,7 @@ import { oracleGate } from "./oracle/oracle-gate.ts";
 import { reviewGate } from "./review/review-gate.ts";
 import { tddGate } from "./tdd/tdd-gate.ts";
 
-/** How each gate is made. What the rest of the code asks about it is in `src/core/gates/registry.ts`. */
+/** How to create each gate. What other code needs to know about gates is in `src/core/gates/registry.ts`. */
 export const GATE_CREATORS: { readonly [G in GateName]: CreateGate } = {
   integrity: integrityGate,
   checks: checksGate,

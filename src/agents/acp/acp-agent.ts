@@ -8,14 +8,14 @@ import { HUNG_UP, RpcError, type RpcPeer, createRpcPeer } from "./acp-rpc.ts";
 import { clientSandbox } from "../client/client-program.ts";
 
 export interface AcpAgentOptions extends Omit<ClientAgentOptions, "command" | "root"> {
-  /** What speaks the protocol: a line for the shell (`gemini --acp`), or with `args` the program alone. */
+  /** The program that speaks the protocol: a shell command line (`gemini --acp`), or with `args` the program alone. */
   readonly command: string;
 }
 
 /**
- * Any agent that speaks the Agent Client Protocol on its standard input and output. It has no forms of answers, and
- * says what it used as it likes: that is passed on where it is plain. What it wants to do is allowed by access alone;
- * an agent that does not ask is held by nothing but itself.
+ * Runs any agent that speaks the Agent Client Protocol on stdin and stdout. The protocol has no structured answers, and
+ * agents report usage as they like: it is passed on where it is clear. Requests for permission are answered by the
+ * access alone; an agent that does not ask is not restricted by the protocol.
  */
 export function createAcpAgent(options: AcpAgentOptions): Agent {
   return {
@@ -43,7 +43,7 @@ async function converse(options: AcpAgentOptions, request: AgentRequest, control
   return { ...second, tokens: sum(first.tokens, second.tokens), costUsd: sum(first.costUsd, second.costUsd) };
 }
 
-/** What one of them did not say is not known of both. */
+/** Returns the sum; `null` if either part is unknown. */
 const sum = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
 
 async function dispatch(options: AcpAgentOptions, request: AgentRequest, control: AgentControl): Promise<AgentResult> {
@@ -73,10 +73,10 @@ async function dispatch(options: AcpAgentOptions, request: AgentRequest, control
           onEvent: control.onEvent,
         });
         void talk.converse().then(() => {
-          // An agent that is being ended may still say so, politely: that is no answer.
+          // A polite end after the engine's abort or timeout is no answer.
           isDone = !control.signal.aborted && performance.now() - beganAt < request.timeoutMs;
           input.end();
-          // An agent that has answered has no more to do; not all of them know.
+          // After its answer an agent has nothing more to do, but not every agent exits by itself.
           return setTimeout(() => over.abort(), PATIENCE_MS).unref();
         });
       },
@@ -93,7 +93,7 @@ async function dispatch(options: AcpAgentOptions, request: AgentRequest, control
 }
 
 const PATIENCE_MS = 2000;
-/** A line that is longer is handed on in pieces, and then it is no message. */
+/** Longer lines arrive in pieces, which are not valid messages. */
 const LONGEST_LINE_BYTES = 8 * 1024 * 1024;
 
 function resultOf(
@@ -125,7 +125,7 @@ function resultOf(
   };
 }
 
-/** It ended and had not answered. */
+/** Returns why the agent ended without an answer. */
 function silence(ended: ProcessResult, command: string): NonNullable<AgentResult["error"]> {
   if (ended.failure !== null) {
     const fix = "install the agent, or name its program in the role's `command`";
@@ -138,10 +138,10 @@ function silence(ended: ProcessResult, command: string): NonNullable<AgentResult
 
 export interface AcpConversation {
   hear(line: string): void;
-  /** The agent is gone. */
+  /** Call when the agent's process is gone. */
   hangUp(): void;
   turn(): AcpTurn;
-  /** Greets, finds or makes the conversation, and has one turn. It never rejects. */
+  /** Initializes, resumes or starts the conversation, and runs one turn. Never rejects. */
   converse(): Promise<void>;
 }
 
@@ -153,7 +153,7 @@ export interface AcpTurnOptions {
   readonly onEvent: AgentControl["onEvent"];
 }
 
-/** One turn with an agent that speaks the Agent Client Protocol, version 1. */
+/** Runs one turn with an agent that speaks the Agent Client Protocol, version 1. */
 function createAcpConversation({ request, access, instructions, send, onEvent }: AcpTurnOptions): AcpConversation {
   const listener = createAcpListener(request, access, onEvent);
   const peer = createRpcPeer({ send, onRequest: listener.onRequest, onNotification: listener.onNotification });
@@ -181,7 +181,10 @@ function createAcpConversation({ request, access, instructions, send, onEvent }:
   };
 }
 
-/** Refusing one permission ends the turn of some agents; what they did until then is there to be judged. */
+/**
+ * Returns the error of a turn's end, if any. Some agents end their turn when one permission is refused; then the work
+ * so far is judged.
+ */
 function endingOf(reason: unknown): AgentError | null {
   if (reason === "refusal") return { kind: "refused", message: "acp: the agent refused" };
   if (reason === "max_tokens") return { kind: "context-length", message: "acp: the answer became too long" };
@@ -194,7 +197,9 @@ interface OpenSession {
   readonly about: JsonObject;
 }
 
-/** Goes on with the conversation where the agent can, else begins one: a brief says everything that is needed. */
+/**
+ * Resumes the conversation if the agent supports that, otherwise starts one: a brief says everything that is needed.
+ */
 async function openSession(peer: RpcPeer, request: AgentRequest, note: (why: string) => void): Promise<OpenSession> {
   const { cwd, session, mcpServer } = request;
   const greeting = await peer.request("initialize", {
@@ -244,7 +249,10 @@ async function prepare(
   if (model !== null) await peer.request("session/set_model", { sessionId: id, modelId: model });
 }
 
-/** Agents say in their own words what went wrong, if at all; the protocol itself knows only that a login is missing. */
+/**
+ * Returns the error of a failed call. Agents report problems in their own words, if at all; the protocol itself has a
+ * code only for a missing login.
+ */
 function acpError(fault: unknown): AgentError {
   const message = fault instanceof Error ? fault.message : String(fault);
   const data = fault instanceof RpcError ? JSON.stringify(fault.data) : "";
@@ -258,7 +266,7 @@ function acpError(fault: unknown): AgentError {
   };
 }
 
-/** Some end their turn as if all were well, with nothing but the provider's complaint as their message. */
+/** Returns the provider's error, if it is the agent's whole message: some agents end their turn normally with it. */
 function complaintIn(text: string): AgentError | null {
   return COMPLAINT.test(text) ? acpError(new Error(text)) : null;
 }

@@ -6,33 +6,33 @@ import { runProcess } from "../../adapters/process/run-process.ts";
 import { type AgentProbe, QUIET } from "../client/client.ts";
 import { createRpcPeer, RpcError, type RpcPeer } from "./acp-rpc.ts";
 
-/** How an agent answers when it is only greeted. */
+/** An agent's answer to the initialization alone. */
 export type AcpGreeting =
   | { readonly kind: "missing" }
   | { readonly kind: "silent"; readonly why: string }
   | {
       readonly kind: "speaks";
       readonly version: number;
-      /** What it calls itself, where it does. */
+      /** The agent's name for itself, if it gives one. */
       readonly agent: string;
-      /** Can it go on with a conversation? */
+      /** Whether it can resume a conversation. */
       readonly resumes: boolean;
-      /** Does it take the tools to report by? */
+      /** Whether it accepts MCP servers, through which agents report. */
       readonly takesServers: boolean;
-      /** `null`: a conversation could be begun. Else what keeps it from that. */
+      /** Why no conversation could be started; `null` if one could. */
       readonly trouble: { readonly isLogin: boolean; readonly words: string } | null;
     };
 
 export interface AcpGreetingOptions {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  /** An empty folder: what an agent finds where it is started, it may load. */
+  /** An empty folder, because an agent may load files from the folder it is started in. */
   readonly cwd: string;
   readonly env: Environment;
   readonly timeoutMs: number;
 }
 
-/** Starts the agent, greets it and opens a conversation in which nothing is said: no model is asked. */
+/** Starts the agent, initializes it and opens a conversation without a prompt: no model is called. */
 async function greetAcp({ command, args, cwd, env, timeoutMs }: AcpGreetingOptions): Promise<AcpGreeting> {
   const over = new AbortController();
   let peer: RpcPeer | null = null;
@@ -105,11 +105,11 @@ const fieldsIn = (value: unknown): Readonly<Record<string, unknown>> => (isRecor
 interface AcpLook {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  /** Names of variables that it may see. */
+  /** Names of the variables that it may see. */
   readonly env?: readonly string[] | undefined;
 }
 
-/** Is it there, does it speak the protocol, can a conversation be begun? No model is asked. */
+/** Checks whether the agent exists, speaks the protocol, and can start a conversation. No model is called. */
 export async function acpProbe(
   { command, args, env: sees = [] }: AcpLook,
   source: Readonly<Record<string, string | undefined>>,

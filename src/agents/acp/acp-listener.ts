@@ -3,12 +3,12 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from "node:pat
 import type { AgentControl, AgentError, AgentRequest } from "../../ports/agent.ts";
 import { isRecord, type JsonObject } from "../../stdx/assert.ts";
 
-/** What was heard by the end of one turn. */
+/** The outcome of one turn. */
 export interface AcpTurn {
   readonly session: string | null;
   readonly text: string;
   readonly tokens: number | null;
-  /** Of the whole conversation, where the agent says so. */
+  /** The cost of the whole conversation, if the agent reports it. */
   readonly totalUsd: number | null;
   readonly denied: readonly string[];
   readonly error: AgentError | null;
@@ -26,7 +26,7 @@ export const EMPTY_TURN: AcpTurn = {
 export interface AcpListener {
   onRequest(method: string, params: JsonObject): JsonObject | null;
   onNotification(method: string, params: JsonObject): void;
-  /** An agent that finds an old conversation tells all of it again: what comes before this is not heard. */
+  /** Starts listening. An agent that resumes a conversation first repeats all of it, which is ignored. */
   beginTurn(): void;
   endTurn(): void;
   note(known: Partial<AcpTurn>): void;
@@ -34,7 +34,7 @@ export interface AcpListener {
   usedTools(): boolean;
 }
 
-/** Listens to what the agent says, and answers what it asks. */
+/** Records what the agent reports, and answers its requests. */
 export function createAcpListener(
   request: AgentRequest,
   access: AgentRequest["access"],
@@ -90,7 +90,7 @@ export interface WantedTool {
   readonly paths: readonly string[];
 }
 
-/** A request may name a tool's call by its id alone, so what was said of it before is remembered. */
+/** Returns the tool of a call. A request may have only the call's id, so earlier data about the call is kept. */
 function toolIn(call: JsonObject, before: WantedTool | undefined): WantedTool {
   const { kind, title, locations } = call;
   const listed = Array.isArray(locations) ? locations : [];
@@ -104,7 +104,10 @@ function toolIn(call: JsonObject, before: WantedTool | undefined): WantedTool {
   };
 }
 
-/** No person can be asked during a dispatch, so the access decides. What it does not plainly cover is refused. */
+/**
+ * Whether a tool is allowed. No person can be asked during a dispatch, so the access decides; anything not clearly
+ * covered is refused.
+ */
 function isAllowed(
   { kind, title, paths }: WantedTool,
   access: AgentRequest["access"],
@@ -119,13 +122,13 @@ function isAllowed(
 const LOOKS = new Set(["read", "search", "think"]);
 const CHANGES = new Set(["edit", "delete", "move"]);
 
-/** Where it really leads: a link in the worktree may lead out of it. */
+/** Whether a path is in the folder, with links resolved: a link in the worktree may lead out of it. */
 function isBelow(folder: string, path: string): boolean {
   const way = relative(realOf(folder), realOf(resolve(folder, path)));
   return way !== "" && !way.startsWith("..") && !isAbsolute(way) && !/^\.git(?:[\\/]|$)/.test(way);
 }
 
-/** Of a file that is yet to be made: by the nearest folder that is there. */
+/** Resolves a path; for a file that does not exist yet, by its nearest existing folder. */
 function realOf(path: string): string {
   try {
     return realpathSync(path);
@@ -135,7 +138,10 @@ function realOf(path: string): string {
   }
 }
 
-/** The answer by one of the options that were offered. For this once: an agent must not remember it for others. */
+/**
+ * Selects one of the offered options, preferring those for this call only, so that the agent does not remember it for
+ * other calls.
+ */
 function answerOf(options: unknown, isYes: boolean): JsonObject {
   const wanted = isYes ? ["allow_once", "allow_always"] : ["reject_once", "reject_always"];
   const offered = (Array.isArray(options) ? options : []).filter(isRecord);

@@ -1,18 +1,18 @@
 import { isRecord, type JsonObject } from "../../stdx/assert.ts";
 
-/** Our end of a conversation by JSON-RPC, one message per line. */
+/** This side of a JSON-RPC connection, with one message per line. */
 export interface RpcPeer {
-  /** Rejects with an `RpcError` where the other end says no, or is gone. */
+  /** Rejects with an `RpcError` if the other side returns an error, or is gone. */
   request(method: string, params: JsonObject): Promise<JsonObject>;
   notify(method: string, params: JsonObject): void;
   hear(line: string): void;
-  /** The other end is gone: rejects all pending requests. */
+  /** The other side is gone: rejects all pending requests. */
   hangUp(): void;
 }
 
 export interface RpcHandlers {
   send(line: string): void;
-  /** What the other end asks of us; `null`: we cannot do that. */
+  /** Handles a request of the other side; `null`: not supported. */
   onRequest(method: string, params: JsonObject): JsonObject | null;
   onNotification(method: string, params: JsonObject): void;
 }
@@ -74,7 +74,7 @@ export function createRpcPeer({ send, onRequest, onNotification }: RpcHandlers):
   };
 }
 
-/** Agents print other things too; what is no message is not listened to. */
+/** Parses a message; `null` for other output, which agents print too. */
 function parseMessage(line: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(line);

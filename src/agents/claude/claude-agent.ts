@@ -8,7 +8,7 @@ import { PLATFORM, namelessSchema, onPath, watchPlaceholders } from "../client/c
 import { createClaudeListener } from "./claude-listener.ts";
 import { readJson } from "../../parse/data/data-text.ts";
 
-/** Claude Code, by its command line client. */
+/** Runs Claude Code through its command line client. */
 export function createClaudeAgent(options: ClientAgentOptions): Agent {
   return createClientAgent(CLAUDE, options);
 }
@@ -32,7 +32,7 @@ export const CLAUDE: Client = {
     const status = await ask("auth", "status");
     const data = readJson(status.stdout.trim());
     const fields = data.ok && typeof data.value === "object" && data.value !== null ? data.value : {};
-    // An older version has no such command.
+    // An older version without this command.
     if (!("loggedIn" in fields)) return "login not known: this version does not say";
     if (fields.loggedIn !== true) return null;
     return "authMethod" in fields && typeof fields.authMethod === "string"
@@ -49,7 +49,7 @@ export const CLAUDE: Client = {
 
 async function launch(scene: LaunchContext): Promise<Launch> {
   const { options, request, access, session, onEvent } = scene;
-  // The conversation has its name before the client is started: a crash cannot lose it.
+  // The id is chosen before the client starts, so that a crash cannot lose the conversation.
   const id = session?.id ?? randomUUID();
   onEvent({ type: "session", session: session ?? { agent: "claude", id } });
   const isBoxed = access === "edit" && (await hasSandbox(scene));
@@ -60,7 +60,7 @@ async function launch(scene: LaunchContext): Promise<Launch> {
       "--output-format",
       "stream-json",
       "--verbose",
-      // Neither the worktree's settings, hooks, servers, commands and skills, nor the user's.
+      // Load no settings, hooks, servers, commands or skills, neither the worktree's nor the user's.
       "--setting-sources",
       "",
       "--strict-mcp-config",
@@ -86,8 +86,8 @@ const CHANGES = [...LOOKS, "Edit", "Write", "NotebookEdit", "Bash", "Task", "Tod
 const EVERYTHING = [...CHANGES, "WebFetch", "WebSearch"];
 
 /**
- * What is not in a list of tools is not there at all, for helpers of the agent's own neither. Who may only look has
- * no shell: what a command would write cannot be told from its text.
+ * The tools per access. A tool that is not listed does not exist, for subagents neither. Read access has no shell,
+ * because a command's text does not show what it writes.
  */
 const TOOLS: { readonly [A in AgentRequest["access"]]: readonly string[] } = {
   read: LOOKS,
@@ -95,7 +95,7 @@ const TOOLS: { readonly [A in AgentRequest["access"]]: readonly string[] } = {
   full: EVERYTHING,
 };
 
-/** The role's own list only ever takes away: an access that has no shell does not get one by a file. */
+/** Returns the mode and tools. The role's own list can only remove tools, so a role file cannot add a shell. */
 function modeOf(access: AgentRequest["access"], named: AgentRequest["tools"]): readonly string[] {
   const tools = TOOLS[access].filter((tool) => named === undefined || named.some((each) => bareName(each) === tool));
   return ["--permission-mode", access === "read" ? "dontAsk" : "acceptEdits", "--tools", tools.join(",")];
@@ -104,13 +104,13 @@ function modeOf(access: AgentRequest["access"], named: AgentRequest["tools"]): r
 /** `Bash(git log:*)` → `Bash` */
 const bareName = (tool: string): string => tool.replace(/\([^]*$/, "").trim();
 
-/** Commands that a role is content with, where it does not want them all. */
+/** Returns the only commands that a role allows; `null` if it allows all. */
 function commandsIn(named: AgentRequest["tools"]): readonly string[] | null {
   const shells = (named ?? ["Bash"]).filter((tool) => bareName(tool) === "Bash");
   return shells.includes("Bash") ? null : shells;
 }
 
-/** The tools that the agent may use without permission from a person, in addition to those its mode allows. */
+/** Returns the tools that the agent may use without permission from a person, in addition to those its mode allows. */
 function allowedTools(
   access: AgentRequest["access"],
   { mcpServer: server, tools: named }: Pick<AgentRequest, "mcpServer" | "tools">,
@@ -124,7 +124,7 @@ function allowedTools(
   return names.length === 0 ? [] : ["--allowedTools", names.join(",")];
 }
 
-/** By a file and not by an argument: other users of the machine can read those. */
+/** Passes the server by a file, because other users of the machine can read arguments. */
 async function serverOf({ request: { mcpServer }, folder }: LaunchContext): Promise<readonly string[]> {
   if (mcpServer === undefined) return [];
   const { name, url, token } = mcpServer;
@@ -136,7 +136,7 @@ async function serverOf({ request: { mcpServer }, folder }: LaunchContext): Prom
   return ["--mcp-config", path];
 }
 
-/** Every command in a sandbox that lets it write in the worktree alone and reach no network; none outside of it. */
+/** Runs every command in a sandbox that can write only in the worktree and has no network. */
 const SANDBOX = {
   enabled: true,
   autoAllowBashIfSandboxed: true,
@@ -144,7 +144,7 @@ const SANDBOX = {
   failIfUnavailable: true,
 };
 
-/** Where a role names its commands, the sandbox is no reason to run others. */
+/** If a role names its commands, the sandbox must not approve others. */
 function sandboxFor(named: AgentRequest["tools"]): object {
   return commandsIn(named) === null ? SANDBOX : { ...SANDBOX, autoAllowBashIfSandboxed: false };
 }
@@ -155,22 +155,22 @@ async function hasSandbox({ env }: LaunchContext): Promise<boolean> {
 }
 
 const SWITCHES = {
-  // It tries again by itself for a while; long waits are the engine's (see the listener).
+  // The client retries for a while; long waits are left to the engine (see the listener).
   CLAUDE_CODE_MAX_RETRIES: "3",
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   DISABLE_AUTOUPDATER: "1",
-  // What one role notes for itself must not reach another.
+  // Notes of one role must not reach another.
   CLAUDE_CODE_DISABLE_AUTO_MEMORY: "1",
 };
 
 /**
- * The client starts each command of the agent's by this, with the command as its only argument. So the client has its
- * login, and the programs that the agent runs have not.
+ * Writes the program with which the client starts each command of the agent, with the command as its only argument. It
+ * removes the login's variables: the client needs them, and the agent's programs must not get them.
  */
 async function writePrefix(folder: string): Promise<string> {
   const path = join(folder, "run-without-login");
   const secrets = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN"];
-  // The command is written for the user's own shell where the client knows that one, else for bash.
+  // The client writes commands for the user's shell if it knows that shell, otherwise for bash.
   const shell = 'case "${SHELL##*/}" in bash|zsh) exec "$SHELL" -c "$1" ;; *) exec bash -c "$1" ;; esac';
   await writeFile(path, `#!/bin/sh\nunset ${secrets.join(" ")}\n${shell}\n`);
   await chmod(path, 0o700);

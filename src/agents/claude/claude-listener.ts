@@ -16,10 +16,10 @@ import {
   partsTogether,
 } from "../client/client-wire.ts";
 
-/** A wait that is longer than this is the engine's to wait, which holds nothing open meanwhile. */
+/** For a longer wait the client is ended: the engine waits instead, without holding a slot. */
 const LONGEST_WAIT_MS = 30_000;
 
-/** Listens to `claude -p --output-format stream-json`. */
+/** Reads the output of `claude -p --output-format stream-json`. */
 export function createClaudeListener(onEvent: AgentControl["onEvent"], now: () => number): ClientListener {
   const show = (line: string): void => onEvent({ type: "output", line });
   const so: ClaudeProgress = {
@@ -71,11 +71,11 @@ export function createClaudeListener(onEvent: AgentControl["onEvent"], now: () =
 
 interface ClaudeProgress {
   readonly denied: string[];
-  /** The tools that were called, by the calls' names. */
+  /** The names of the called tools, by call id. */
   readonly calls: Map<string, string>;
-  /** What each message used, by the messages' names: one that comes in pieces says it with every piece. */
+  /** The usage of each message, by message id. A message in several pieces repeats its usage in each. */
   readonly uses: Map<string, TokenParts>;
-  /** Work in the background makes more than one result; each counts from the one before. */
+  /** With background work there are several results, each with the usage since the previous one. */
   runs: UsedTokens | null;
   parts: TokenParts | null;
   result: WireEvent | null;
@@ -99,7 +99,7 @@ function hearMessage(event: WireEvent, so: ClaudeProgress, show: (line: string) 
   }
 }
 
-/** While it works it says the tokens of each message, and their cost only at its end. */
+/** Reads a message's usage. The client reports tokens per message, and the cost only at the end. */
 function hearUse(event: WireEvent, { uses }: ClaudeProgress, onEvent: AgentControl["onEvent"]): void {
   const message = eventIn(event["message"]);
   const id = textIn(message?.["id"]);
@@ -125,7 +125,7 @@ function hearUse(event: WireEvent, { uses }: ClaudeProgress, onEvent: AgentContr
   });
 }
 
-/** A tool that the access does not have is no denial to the client, but it is one to us. */
+/** Records calls of tools that the access does not include, which the client does not report as denied. */
 function hearAnswers(event: WireEvent, { calls, denied }: ClaudeProgress): void {
   for (const block of listIn(eventIn(event["message"])?.["content"]).map(eventIn)) {
     if (block?.["type"] !== "tool_result" || block["is_error"] !== true) continue;
@@ -177,7 +177,7 @@ function failureIn(result: WireEvent, word: string, message: string, retryAt: nu
   return claudeError({ status: amountIn(result["api_error_status"]), word, reasons, message, retryAt });
 }
 
-/** What the main loop of this run used, which every version says. */
+/** Returns the tokens of this run's main loop, which every version reports. */
 function mainLoopTokens(result: WireEvent | null): number {
   const usage = eventIn(result?.["usage"]) ?? {};
   return MAIN_LOOP_TOKENS.reduce((sum, field) => sum + Math.round(amountIn(usage[field]) ?? 0), 0);
@@ -196,7 +196,7 @@ function bothParts(first: TokenParts | null, second: TokenParts | null): TokenPa
 const MAIN_LOOP_INPUT = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
 const MAIN_LOOP_TOKENS = [...MAIN_LOOP_INPUT, "output_tokens"];
 
-/** By model. A price that the client made up is no price. */
+/** Returns the usage by model. A price that the client estimated is ignored. */
 function usedIn(byModel: unknown): UsedTokens | null {
   const models = eventIn(byModel);
   if (models === null) return null;
@@ -214,13 +214,13 @@ const CACHED = "cacheReadInputTokens";
 const INPUT = ["inputTokens", CACHED, "cacheCreationInputTokens"];
 const TOKENS = [...INPUT, "outputTokens"];
 
-/** What Claude Code says about a request that failed. */
+/** A failed request, as Claude Code reports it. */
 export interface ClaudeFailure {
-  /** HTTP's number, where there was an answer at all. */
+  /** The HTTP status, if there was a response. */
   readonly status: number | null;
-  /** Its own word for it, such as `authentication_failed`. */
+  /** The client's error code, such as `authentication_failed`. */
   readonly word: string;
-  /** Why it stopped, such as `prompt_too_long` or `refusal`. */
+  /** Reasons for stopping, such as `prompt_too_long` or `refusal`. */
   readonly reasons: readonly string[];
   readonly message: string;
   readonly retryAt?: number | undefined;
@@ -241,7 +241,7 @@ function kindOf(status: number | null, word: string, reasons: readonly string[],
   if (/not logged in|please run \/login|invalid api key/i.test(message)) return "auth";
   if (word === "rate_limit" || status === 429) return "rate-limit";
   if (word === "server_error" || word === "overloaded" || (status !== null && status >= 500)) return "overloaded";
-  // No answer at all: the network, most likely. Waiting is what helps.
+  // No response, most likely a network problem: waiting helps.
   if (/unable to connect|connection (?:error|refused|reset)|econn|timed out|fetch failed/i.test(message))
     return "overloaded";
   if (status !== null && status >= 400) return "bad-request";

@@ -15,7 +15,7 @@ import {
 import { findClient, clientSandbox } from "./client-program.ts";
 import { readWireEvent, together, usageOf, totalsWithParts, usageOfParts } from "./client-wire.ts";
 
-/** A coding agent's command line client, started once per dispatch. The prompt goes to its input. */
+/** Runs a coding agent's command line client once per dispatch, with the prompt on stdin. */
 export function createClientAgent(client: Client, options: ClientAgentOptions): Agent {
   const processes = options.processes ?? createPlainProcesses(options.tempFolder);
   return {
@@ -29,7 +29,7 @@ export function createClientAgent(client: Client, options: ClientAgentOptions): 
         if (program === null) return failedResult(notFound(client, command), performance.now() - beganAt);
         call = await processes.open(request);
         const result = await converse(client, program, options, request, control, call);
-        // A program that was found again began before we did.
+        // A program that a previous engine started has been running longer than this call.
         return { ...result, durationMs: Math.max(result.durationMs, performance.now() - beganAt) };
       } catch (error) {
         const message = `${client.name} could not be started: ${messageOf(error)}`;
@@ -42,8 +42,8 @@ export function createClientAgent(client: Client, options: ClientAgentOptions): 
 }
 
 /**
- * Goes on with the conversation. Where the client has lost it, or where it has become too long, a new one is begun:
- * a brief says everything that is needed.
+ * Resumes the conversation. If the client has lost it, or it has become too long, starts a new one: a brief says
+ * everything that is needed.
  */
 async function converse(
   client: Client,
@@ -134,10 +134,13 @@ async function dispatch(
 
 const MOST_SHOWN = 20;
 
-/** A line that is longer is handed on in pieces, and then it is no JSON. */
+/** Longer lines arrive in pieces, which are not valid JSON. */
 const LONGEST_LINE_BYTES = 8 * 1024 * 1024;
 
-/** What a dispatch came to: by what was heard, and where nothing was heard of its end, by how the program ended. */
+/**
+ * Returns the result of a dispatch: from the client's report or, if that does not say how it ended, from how the
+ * program ended.
+ */
 function resultOf(
   client: Client,
   ended: ProcessResult,
@@ -165,7 +168,7 @@ function resultOf(
   };
 }
 
-/** It ended and did not say how it went. */
+/** Returns the error of a program that ended without reporting a result. */
 function silence(client: Client, ended: ProcessResult): AgentError {
   const { name } = client;
   if (ended.failure !== null) return { kind: "launch", message: ended.failure.message, fix: client.install };

@@ -6,7 +6,7 @@ import { NO_SANDBOX } from "../../adapters/process/launch.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
 import { type AgentProbe, type ClientProgram, QUIET } from "./client.ts";
 
-/** Where a client is looked for: as it was configured, on the PATH, among the project's packages. */
+/** Where to look for a client: its configured path, the PATH, the project's packages. */
 export interface ClientSearch {
   readonly client: Pick<ClientProgram, "name" | "packaged" | "native">;
   /** A path, or another name on the PATH. */
@@ -15,7 +15,7 @@ export interface ClientSearch {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The program to start; `null` where there is none. */
+/** Returns the program to start; `null` if there is none. */
 export async function findClient(search: ClientSearch): Promise<string | null> {
   const { client, command, root, env } = search;
   if (command !== undefined) {
@@ -36,7 +36,7 @@ export async function onPath(name: string, env: Readonly<Record<string, string |
   return null;
 }
 
-/** A package may be installed in the project, or in a workspace above it. */
+/** Looks in the packages of the project, and of workspaces above it. */
 async function inPackages(packaged: readonly string[], root: string): Promise<string | null> {
   for (let folder = resolve(root); ; folder = dirname(folder)) {
     for (const candidate of packaged) {
@@ -47,7 +47,7 @@ async function inPackages(packaged: readonly string[], root: string): Promise<st
   }
 }
 
-/** As packages name it. */
+/** The platform's name in package names. */
 export const PLATFORM = `${process.platform}-${process.arch}`;
 
 export async function ifRunnable(path: string): Promise<string | null> {
@@ -60,9 +60,10 @@ export async function ifRunnable(path: string): Promise<string | null> {
 }
 
 /**
- * While a command runs in its sandbox, a client covers certain names in the worktree (`.bashrc`, `.mcp.json`,
- * `.codex`, `.claude/settings.json`, …). For a name that does not exist it makes an empty read-only file or an empty
- * folder. It removes them afterwards, unless it is ended first: then they would be kept as the agent's work.
+ * Records the worktree's files before a client runs commands in its sandbox. Meanwhile the client covers certain names
+ * in the worktree (`.bashrc`, `.mcp.json`, `.codex`, `.claude/settings.json`, …); for a name that does not exist it
+ * makes an empty read-only file or an empty folder. It removes them afterwards, unless it is killed first: then they
+ * would be committed as the agent's work.
  */
 export async function watchPlaceholders(cwd: string): Promise<{ remove(): Promise<void> }> {
   const before = new Set(await entries(cwd));
@@ -80,7 +81,7 @@ async function entries(folder: string): Promise<readonly string[]> {
   return readdir(folder).catch(() => []);
 }
 
-/** What holds something stays: that is not for us to judge. Empty folders are nothing to git. */
+/** Removes an empty entry. Anything with content stays, because it may be work. Git ignores empty folders. */
 async function removeEmpty(path: string): Promise<void> {
   const stat = await lstat(path).catch(() => null);
   if (stat?.isDirectory() === true) await rmdir(path).catch(() => undefined);
@@ -88,8 +89,8 @@ async function removeEmpty(path: string): Promise<void> {
 }
 
 /**
- * A schema without its own name and without that of its dialect: Claude Code refuses a dialect that it cannot look up,
- * and Codex's provider every word that it does not know.
+ * Removes the name of a schema and of its dialect: Claude Code rejects a dialect that it cannot look up, and Codex's
+ * provider rejects every unknown keyword.
  */
 export function namelessSchema(schema: object): object {
   return Object.fromEntries(Object.entries(schema).filter(([name]) => name !== "$schema" && name !== "$id"));
@@ -98,11 +99,11 @@ export function namelessSchema(schema: object): object {
 interface ClientLook {
   readonly command?: string | undefined;
   readonly args?: readonly string[] | undefined;
-  /** Names of variables that it may see. */
+  /** Names of the variables that it may see. */
   readonly env?: readonly string[] | undefined;
 }
 
-/** Which client there is, its version, whether it has a login, and whether it has a sandbox. Nothing is spent. */
+/** Reports a client's version, and whether it has a login and a sandbox. Costs nothing. */
 export async function clientProbe(
   client: ClientProgram,
   root: string,
@@ -129,7 +130,7 @@ export async function clientProbe(
       fix: `Install it again: ${installCommand}`,
     };
   const found = `${number} (${basename(program) === name ? program : `${command ?? name} is ${program}`})`;
-  // Arguments of the user's own may name another provider, with another login.
+  // The user's own arguments may select another provider, with another login.
   const login = args.length > 0 ? "login not known: it has arguments of its own" : await client.login(ask, env);
   const detail = `${found}, ${login ?? "no login"}${(await client.sandbox?.(source)) ?? ""}`;
   return login === null ? { name, ok: false, detail, fix: loginFix } : { name, ok: true, detail, fix: "" };
@@ -137,14 +138,14 @@ export async function clientProbe(
 
 const CLIENT_PATIENCE_MS = 20_000;
 
-/** Where a client keeps its things, by its own rules. */
+/** Where a client keeps its files. */
 interface ClientHome {
   readonly variable: string;
-  /** In HOME, where the variable is not set. */
+  /** The folder in HOME, if the variable is not set. */
   readonly folder: string;
-  /** Conversations, which later dispatches go on with. */
+  /** Conversations, which later dispatches resume. */
   readonly conversations: string;
-  /** The client renews it by itself. */
+  /** The login, which the client renews by itself. */
   readonly login: string;
 }
 
@@ -159,8 +160,8 @@ const CLIENT_HOMES: Readonly<Record<string, ClientHome>> = {
 };
 
 /**
- * How a client is started in a sandbox: conversations and login are its own to write, settings and hooks are a copy.
- * Without the client's name it may be any of them.
+ * Returns how to start a client in a sandbox: it may write its conversations and login; its settings and hooks are a
+ * copy. Without a name, this applies to all known clients.
  */
 export async function clientSandbox(
   sandbox: Sandbox | undefined,
@@ -172,7 +173,7 @@ export async function clientSandbox(
   const copies: string[] = [];
   for (const home of homes) {
     const folder = home === undefined ? null : folderOf(home, env);
-    // One that is named keeps its first conversation too; of the others, those that were used before.
+    // For a named client, create the folder if needed. Without a name, include only clients that were used before.
     if (home === undefined || folder === null || (client === undefined && !(await isThere(folder)))) continue;
     const conversations = join(folder, home.conversations);
     await mkdir(conversations, { recursive: true, mode: 0o700 });

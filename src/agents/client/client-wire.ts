@@ -2,10 +2,10 @@ import type { AgentSession } from "../../core/events/ids.ts";
 import type { AgentResult } from "../../ports/agent.ts";
 import { isRecord } from "../../stdx/assert.ts";
 
-/** What a client prints: one JSON object a line. Everything in it comes from outside, so nothing is taken for granted. */
+/** One JSON object of a client's output. It is untrusted, so every field is checked. */
 export type WireEvent = Readonly<Record<string, unknown>>;
 
-/** `null` for whatever is not a whole object: progress bars, warnings, half a line. */
+/** Parses a line; `null` if it is not a complete object: progress bars, warnings, half a line. */
 export function readWireEvent(line: string): WireEvent | null {
   if (!line.startsWith("{")) return null;
   try {
@@ -33,7 +33,7 @@ export function listIn(value: unknown): readonly unknown[] {
 
 const LONGEST_SHOWN = 4000;
 
-/** A line is for a person to look at; one of megabytes is none. */
+/** Returns the lines of a text to show to a person, each cut to a readable length. */
 export function shownLines(text: string): readonly string[] {
   return text
     .trimEnd()
@@ -42,7 +42,7 @@ export function shownLines(text: string): readonly string[] {
     .map((line) => (line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)}…` : line));
 }
 
-/** A call of a tool in one short line: its name and the one thing that says most about it. */
+/** Returns a tool call as one short line: its name and its most telling argument. */
 export function shownCall(name: string, input: unknown): string {
   const fields = eventIn(input) ?? {};
   const said = SAYS_MOST.map((field) => textIn(fields[field])).find((value) => value !== null) ?? "";
@@ -54,15 +54,15 @@ const SAYS_MOST = ["command", "file_path", "path", "pattern", "notebook_path", "
 
 export interface UsedTokens {
   readonly tokens: number;
-  /** `null`: the client does not know what it cost. */
+  /** `null`: the client does not know the cost. */
   readonly costUsd: number | null;
 }
 
-/** What a client says it used. Some count the run, some the whole conversation, and some both. */
+/** The usage that a client reports: of the run, of the whole conversation, or of both. */
 export interface ClientCounts {
   readonly run: UsedTokens | null;
   readonly conversation: UsedTokens | null;
-  /** This run used no less than this. */
+  /** A lower bound of this run's tokens. */
   readonly leastTokens: number;
 }
 
@@ -72,8 +72,8 @@ export interface RunUsage {
 }
 
 /**
- * What this run used, out of what the client counted and what the conversation had used before. The difference is
- * preferred, because it has what a run that was cut off could not report.
+ * Returns the usage of this run, from the client's counts and the conversation's earlier totals. The difference of
+ * totals is preferred, because it includes what an interrupted run could not report.
  */
 export function usageOf({ run, conversation, leastTokens }: ClientCounts, before: AgentSession["totals"]): RunUsage {
   if (conversation === null && run === null) return { used: null, totals: before };
@@ -81,7 +81,8 @@ export function usageOf({ run, conversation, leastTokens }: ClientCounts, before
     tokens: before?.tokens ?? 0,
     costUsd: before === undefined ? 0 : (before.costUsd ?? null),
   };
-  // A "conversation" that is smaller than it was, with this run, is none: this version counts runs.
+  // A total smaller than the earlier total plus this run cannot be the conversation's: this version of the client
+  // counts runs.
   const isWhole = conversation !== null && conversation.tokens >= base.tokens + leastTokens;
   if (!isWhole) {
     const used = run ?? conversation!;
@@ -95,7 +96,7 @@ export function usageOf({ run, conversation, leastTokens }: ClientCounts, before
   };
 }
 
-/** Two runs that count as one. */
+/** Adds the usage of two runs that count as one. */
 export function together(first: UsedTokens | null, second: UsedTokens | null): UsedTokens | null {
   if (first === null || second === null) return first ?? second;
   return { tokens: first.tokens + second.tokens, costUsd: sum(first.costUsd, second.costUsd) };
@@ -109,25 +110,25 @@ function sum(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : roundDollars(a + b);
 }
 
-/** Differences of dollars leave dust behind the tenth digit. */
+/** Rounds away the error of subtracting floating point dollars. */
 function roundDollars(dollars: number): number {
   return Math.round(dollars * 1e10) / 1e10;
 }
 
-/** What a client says of its tokens beyond the sum. */
+/** A client's tokens by kind. */
 export interface TokenParts {
   readonly model: string | null;
   readonly input: number;
   readonly output: number;
-  /** Of the input, what was read from a cache. */
+  /** The part of the input that was read from a cache. */
   readonly cached?: number;
 }
 
 type Totals = NonNullable<AgentSession["totals"]>;
 
 /**
- * For those who measure. A client may say the parts of the run, or those of the whole conversation; parts that add up
- * to neither are parts of something else, and are left out.
+ * Returns the tokens by kind, for metrics. A client may report those of the run or of the whole conversation; numbers
+ * that match neither are left out.
  */
 export function usageOfParts(
   parts: TokenParts | null,
@@ -159,14 +160,17 @@ function partsOfRun(parts: TokenParts, tokens: number, before: AgentSession["tot
     : { ...parts, ...own, output: tokens - own.input };
 }
 
-/** What a conversation has used, with its parts where these are the conversation's: the next run is told apart by them. */
+/**
+ * Returns a conversation's totals, with tokens by kind if they are of the whole conversation: the next run's are
+ * computed by their difference.
+ */
 export function totalsWithParts(totals: AgentSession["totals"], parts: TokenParts | null): AgentSession["totals"] {
   if (totals === undefined || parts === null || parts.input + parts.output !== totals.tokens) return totals;
   const withInput: Totals = { ...totals, input: parts.input };
   return parts.cached === undefined ? withInput : { ...withInput, cached: parts.cached };
 }
 
-/** Of several models that were used, by their names; the one that did most stands for all. */
+/** Adds the tokens of several models. The name is that of the model with the most tokens. */
 export function partsByModel(
   byModel: unknown,
   inputFields: readonly string[],

@@ -8,100 +8,103 @@ import type { ClientCounts, WireEvent, TokenParts } from "./client-wire.ts";
 import type { AgentClientName } from "../../core/stories/agent-client.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
 
-/** What the doctor says of an agent. */
+/** The result of `remand doctor` for an agent. */
 export interface AgentProbe {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
-  /** Empty where all is well. */
+  /** Empty if there is no problem. */
   readonly fix: string;
 }
 
-/** To be looked at is no reason to call home. */
+/** Variables that keep a probed client from connecting to its vendor. */
 export const QUIET = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" };
 
-/** How a client's program is found, and asked what it can do. */
+/** How to find a client's program and query its abilities. */
 export interface ClientProgram {
   readonly name: AgentClientName;
-  /** How it is installed by hand. */
+  /** The command that installs it. */
   readonly installCommand: string;
-  /** Variables that it needs for itself: its login and its settings. */
+  /** Variables that the client itself needs: its login and its settings. */
   readonly needs: readonly string[];
-  /** Where its package has the program, below `node_modules`. */
+  /** Paths of the program in packages, below `node_modules`. */
   readonly packaged: readonly string[];
-  /** The program itself, where what was found is a script that starts it. */
+  /** Returns the program itself, if the found file is a script that starts it. */
   native?(program: string): Promise<string>;
   readonly loginFix: string;
-  /** How it is logged in, in words; `null` when it is not. */
+  /** Returns the kind of login as text; `null` if there is none. */
   login(ask: (...args: string[]) => Promise<ProcessResult>, env: Environment): Promise<string | null>;
-  /** What is said of its sandbox. */
+  /** Returns a note about its sandbox. */
   sandbox?(env: Readonly<Record<string, string | undefined>>): Promise<string>;
 }
 
-/** What is particular to one client: how it is launched, and how what it prints is understood. */
+/** The parts that differ between clients: launching one, and reading its output. */
 export interface Client extends ClientProgram {
   readonly install: string;
   launch(scene: LaunchContext): Promise<Launch>;
 }
 
 export interface ClientAgentOptions {
-  /** A path, or a name on the PATH. Without it the client is looked for by its own name, then among the packages. */
+  /** A path, or a name on the PATH; default: the client's own name, then the project's packages. */
   readonly command?: string | undefined;
-  /** Further arguments, which the user wants the client to have. */
+  /** More arguments, set by the user. */
   readonly args?: readonly string[] | undefined;
-  /** The project, where packages are looked for. */
+  /** The project, whose packages are searched. */
   readonly root: string;
-  /** Our own environment, and the names in it that the user lets agents see. */
+  /** Remand's own environment, and the names of variables that the user lets agents see. */
   readonly environment: {
     readonly source: Readonly<Record<string, string | undefined>>;
     readonly sees: readonly string[];
   };
-  /** What an agent that may edit really gets: `full` lets it run every command, outside of every sandbox. */
+  /** The access that an agent with `edit` gets: `full` lets it run every command, outside of its client's sandbox. */
   readonly edits?: "edit" | "full" | undefined;
   /**
-   * What the project tells agents, as its checkout has it. The client itself reads nothing in the worktree, because
-   * one agent could write there what the next one is told.
+   * The project's instructions for agents, from the user's checkout. The client itself reads none from the worktree,
+   * because one agent could write there what the next one is told.
    */
   readonly instructions?: string | undefined;
   readonly tempFolder?: string | undefined;
-  /** Around the client; absent: none. */
+  /** The sandbox of the client; default: none. */
   readonly sandbox?: Sandbox | undefined;
-  /** How its program is run; by default it ends with this process. */
+  /** How its program is run; default: it ends with this process. */
   readonly processes?: AgentProcesses | undefined;
-  /** Marks a dispatch's processes, so that a restart after a crash can find those that still run. */
+  /** Returns a dispatch's cookie, so that its processes can be found after a crash. */
   readonly cookieOf?: ((key: string) => string) | undefined;
   readonly now?: (() => number) | undefined;
 }
 
-/** One launch of a client, and who listens to what it prints. */
+/** One launch of a client, and the listener for its output. */
 export interface Launch {
   readonly args: readonly string[];
   readonly env: Environment;
   readonly listener: ClientListener;
-  /** Puts away what the client leaves lying about. */
+  /** Removes files that the client leaves behind. */
   after?(): Promise<void>;
 }
 
 export interface ClientListener {
-  /** An error says that going on is of no use: the client is ended, and that is how it went. */
+  /**
+   * Reads an event. An error means that continuing is useless: the client is ended, and the dispatch fails with that
+   * error.
+   */
   hear(event: WireEvent): AgentError | null;
   hearError(line: string): void;
   report(ended: ProcessResult): ClientReport;
 }
 
-/** What was heard of a client by its end. */
+/** The client's report by the time it ended. */
 export interface ClientReport {
-  /** Did it say that it is done, well or not? */
+  /** Whether it reported the end of its work, successful or not. */
   readonly isOver: boolean;
   readonly session: string | null;
   readonly text: string;
   readonly output: unknown;
   readonly counted: ClientCounts;
-  /** Input and output apart, where it says so. */
+  /** Tokens by kind, if it reports them. */
   readonly parts: TokenParts | null;
   readonly denied: readonly string[];
   readonly error: AgentError | null;
-  /** It does not know the conversation that it was told to go on with. */
+  /** Whether it does not know the conversation that it should resume. */
   readonly isUnknownSession: boolean;
 }
 
@@ -109,19 +112,19 @@ export interface LaunchContext {
   readonly options: ClientAgentOptions;
   readonly request: AgentRequest;
   readonly access: AgentRequest["access"];
-  /** `null` begins a conversation. */
+  /** `null`: start a new conversation. */
   readonly session: AgentSession | null;
   readonly env: Environment;
-  /** A folder of this dispatch's own, outside of the worktree. */
+  /** A folder for this dispatch only, outside of the worktree. */
   readonly folder: string;
   readonly onEvent: AgentControl["onEvent"];
   now(): number;
 }
 
 /**
- * What a program's exit code says: 0 it went well, 75 try again later, 77 it may not (no login), 64 and 78 it was
- * called or set up wrongly, 126 and 127 it could not be started. These are the meanings that `sysexits.h` and the
- * shell gave them. Any other code is a crash.
+ * Returns the error for a program's exit code: 0 success, 75 try again later, 77 no permission (no login), 64 and 78
+ * wrong call or configuration, 126 and 127 not started. These are the meanings of `sysexits.h` and the shell. Any other
+ * code is a crash.
  */
 export function exitError(name: string, exitCode: number, output: string): AgentError | null {
   if (exitCode === 0) return null;
@@ -161,7 +164,7 @@ export function lastWords(output: string): string {
   return lines.slice(-3).join(" / ").slice(-LONGEST_WORDS);
 }
 
-/** The result of a dispatch that came to nothing before the agent could say a word. */
+/** Returns the result of a dispatch that failed before the agent printed anything. */
 export function failedResult(error: AgentError, durationMs: number): AgentResult {
   return {
     status: "failed",

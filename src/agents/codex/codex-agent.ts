@@ -27,7 +27,7 @@ import { strictSchema, withoutNulls, codexError } from "./codex-wire.ts";
 import { CODEX_PROGRAM } from "./codex-program.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
 
-/** Listens to `codex exec --json`. */
+/** Reads the output of `codex exec --json`. */
 export function createCodexListener(
   outputSchema: object | null,
   onEvent: AgentControl["onEvent"],
@@ -45,7 +45,7 @@ export function createCodexListener(
   return {
     hear(event) {
       hear(event, so, onEvent);
-      // The client retries by itself for a few seconds only, so it need not be ended.
+      // The client retries for a few seconds only, so there is no need to end it.
       return null;
     },
     hearError(line) {
@@ -71,7 +71,7 @@ interface CodexProgress {
   session: string | null;
   said: string;
   conversation: UsedTokens | null;
-  /** Of the whole conversation, as it counts. */
+  /** The tokens of the whole conversation, by kind. */
   parts: TokenParts | null;
   failure: string | null;
   isOver: boolean;
@@ -103,7 +103,7 @@ function hear(event: WireEvent, so: CodexProgress, onEvent: AgentControl["onEven
   }
 }
 
-/** The lines to show for it. */
+/** Reads an item and returns the lines to show for it. */
 function hearItem(item: WireEvent, isDone: boolean, so: CodexProgress): readonly string[] {
   switch (item["type"]) {
     case "agent_message":
@@ -119,10 +119,10 @@ function hearItem(item: WireEvent, isDone: boolean, so: CodexProgress): readonly
   }
 }
 
-/** What its sandbox refused is told on stderr alone. */
+/** Refusals of its sandbox appear only on stderr. */
 const REJECTED = /error=(patch rejected: .*|approval policy is Never.*|.*sandbox.*denied.*)$/i;
 
-/** Before the first turn it says what is wrong on stderr, as a sentence. */
+/** Returns an error before the first turn, which the client prints as a sentence on stderr. */
 function startError(ended: ProcessResult, isOver: boolean, nowMs: number): ClientReport["error"] {
   const [, message] = isOver || ended.status !== "exited" ? [] : (/^Error: (.+)$/m.exec(ended.stderr) ?? []);
   return message === undefined ? null : codexError(message, nowMs);
@@ -133,12 +133,12 @@ function pathsIn(item: WireEvent): string {
   return paths.length > 5 ? `${paths.slice(0, 5).join(", ")} and ${paths.length - 5} more` : paths.join(", ");
 }
 
-/** What was cached is part of the input, and what was thought part of the output. */
+/** Returns the tokens used. Cached tokens are part of the input, and reasoning tokens part of the output. */
 function usedIn(usage: unknown): UsedTokens | null {
   const fields = eventIn(usage);
   if (fields === null) return null;
   const tokens = Math.round((amountIn(fields["input_tokens"]) ?? 0) + (amountIn(fields["output_tokens"]) ?? 0));
-  // It never says what it cost.
+  // The client never reports a cost.
   return { tokens, costUsd: null };
 }
 
@@ -150,7 +150,7 @@ function outputIn(text: string, schema: object): unknown {
   }
 }
 
-/** Codex, by its command line client. */
+/** Runs Codex through its command line client. */
 export function createCodexAgent(options: ClientAgentOptions): Agent {
   return createClientAgent(CODEX, options);
 }
@@ -180,7 +180,7 @@ async function launch(scene: LaunchContext): Promise<Launch> {
         // No person can be asked during a dispatch.
         approval_policy: "never",
         "analytics.enabled": false,
-        // The client has its login, and the programs that the agent runs have not.
+        // The client needs the login, and the agent's programs must not get it.
         "shell_environment_policy.inherit": "all",
         "shell_environment_policy.exclude": ["OPENAI_*", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", TOKEN_VARIABLE],
       }),
@@ -198,8 +198,9 @@ async function launch(scene: LaunchContext): Promise<Launch> {
 }
 
 /**
- * Neither the worktree's settings, hooks, servers, rules, skills and instructions, nor the user's. A project that the
- * user once trusted is not trusted here: the agent before may have written what would be run now.
+ * Returns options that load no settings, hooks, servers, rules, skills or instructions, neither the worktree's nor the
+ * user's. A project that the user once trusted is not trusted here, because an earlier agent may have written what
+ * would be run.
  */
 function nothingOfTheirs(cwd: string): readonly string[] {
   return [
@@ -214,7 +215,10 @@ function nothingOfTheirs(cwd: string): readonly string[] {
 
 const TOKEN_VARIABLE = "REMAND_MCP_TOKEN";
 
-/** `required` makes the client wait for the tools. They are approved here, because no person can be asked later. */
+/**
+ * Returns the settings of the MCP server. `required` makes the client wait for its tools. They are approved here,
+ * because no person can be asked later.
+ */
 function serverOf(server: AgentRequest["mcpServer"]): readonly string[] {
   if (server === undefined) return [];
   const { name, url, tools } = server;
@@ -228,8 +232,8 @@ function serverOf(server: AgentRequest["mcpServer"]): readonly string[] {
 }
 
 /**
- * Inside a sandbox that keeps files and processes, the client's own one for editing is left out: it cannot always be made
- * there, and ours lets no more be written.
+ * Whether Remand's sandbox protects files and processes. Then the client's own sandbox for editing is left out: it
+ * cannot always be made inside, and Remand's allows no more writes.
  */
 const isHeld = (sandbox: Sandbox | undefined): boolean =>
   sandbox !== undefined && (["files", "processes"] as const).every((each) => sandbox.level.held.includes(each));
@@ -239,7 +243,7 @@ const ACCESS: { readonly [A in AgentRequest["access"]]: readonly string[] } = {
   edit: [
     "--sandbox",
     "workspace-write",
-    // Else a sandbox in which every worktree below the place for temporary files can be written.
+    // Without these, every worktree below the system's temporary folder would be writable.
     ...settings({
       "sandbox_workspace_write.exclude_slash_tmp": true,
       "sandbox_workspace_write.exclude_tmpdir_env_var": true,
@@ -248,7 +252,7 @@ const ACCESS: { readonly [A in AgentRequest["access"]]: readonly string[] } = {
   full: ["--sandbox", "danger-full-access"],
 };
 
-/** What is JSON for these values is TOML too. */
+/** Returns settings as arguments. JSON of these values is also valid TOML. */
 function settings(values: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${JSON.stringify(value)}`]);
 }

@@ -13,7 +13,7 @@ export const CODEX_PROGRAM: ClientProgram = {
   native,
   loginFix: "Run `codex login`, or set CODEX_API_KEY.",
   async login(ask, env) {
-    // A key in the environment is not asked for by its own status.
+    // `login status` does not consider a key in the environment.
     if ((env["CODEX_API_KEY"] ?? "") !== "") return "key in CODEX_API_KEY";
     const status = await ask("login", "status");
     const said = status.output.split("\n").find((line) => /logged in/i.test(line));
@@ -21,10 +21,7 @@ export const CODEX_PROGRAM: ClientProgram = {
   },
 };
 
-/**
- * Codex from npm is a script that starts the program. The script cannot pass on a SIGKILL, so the program itself is
- * started where it can be found.
- */
+/** Returns the program itself. Codex from npm is a script that starts the program and cannot pass on a SIGKILL. */
 async function native(program: string): Promise<string> {
   const real = await realpath(program);
   if (!real.endsWith(SCRIPT)) return program;

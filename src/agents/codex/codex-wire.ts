@@ -3,8 +3,8 @@ import { eventIn, listIn, type WireEvent } from "../client/client-wire.ts";
 import type { AgentError } from "../../ports/agent.ts";
 
 /**
- * The provider takes only schemas in which every field is required and no other field is let in. So a field that may
- * be left out is asked for as one that may be `null`, and is taken out again by `withoutNulls`.
+ * Returns a schema that Codex's provider accepts: every field is required, and no other field is allowed. An optional
+ * field becomes one that may be `null`, which `withoutNulls` removes again.
  */
 export function strictSchema(schema: object): object {
   return strict(namelessSchema(schema)) as object;
@@ -31,7 +31,7 @@ function strict(schema: unknown): unknown {
   };
 }
 
-/** The names below these are the user's, and not the schema's. */
+/** Names below these keywords are the user's own, not keywords. */
 function strictIn(name: string, value: unknown): unknown {
   const named = name === "properties" || name === "$defs" || name === "definitions" ? eventIn(value) : null;
   if (named !== null) return Object.fromEntries(Object.entries(named).map(([each, schema]) => [each, strict(schema)]));
@@ -42,7 +42,7 @@ const NO_SCHEMAS = new Set(["enum", "const", "required", "default", "examples"])
 
 const requiredIn = (schema: WireEvent): ReadonlySet<unknown> => new Set(listIn(schema["required"]));
 
-/** What came for a field that may be left out, and is `null`, was left out. */
+/** Removes optional fields that are `null`. */
 export function withoutNulls(value: unknown, schema: unknown, root: unknown = schema): unknown {
   const form = resolveReference(eventIn(schema), root);
   if (form === null) return value;
@@ -66,7 +66,7 @@ function resolveReference(schema: WireEvent | null, root: unknown): WireEvent | 
   return eventIn(at);
 }
 
-/** Codex says what went wrong in words alone, so the words are looked at. */
+/** Classifies an error by its message, because Codex reports nothing else. */
 export function codexError(message: string, nowMs: number): AgentError {
   const kind = KINDS.find(([, words]) => words.test(message))?.[0] ?? "crash";
   const retryAt = kind === "rate-limit" || kind === "overloaded" ? retryAtIn(message, nowMs) : null;
@@ -79,7 +79,7 @@ export function codexError(message: string, nowMs: number): AgentError {
   };
 }
 
-/** The first that fits. The rarer and the plainer stand first: a quota that is used up comes with 429 as well. */
+/** The first match counts. Specific ones come first: a used-up quota also has status 429. */
 const KINDS: readonly (readonly [AgentError["kind"], RegExp])[] = [
   ["context-length", /context_length_exceeded|context window|ran out of room/i],
   ["credit", /quota exceeded|insufficient_quota|exceeded your current quota|out of credits|status 402\b|add credits/i],
@@ -106,7 +106,9 @@ const FIXES: { readonly [K in AgentError["kind"]]?: string } = {
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** "try again in 20s", "try again in 3 days 2 hours"; a time of day is in a zone that it does not say. */
+/**
+ * Reads "try again in 20s", "try again in 3 days 2 hours". A time of day is ignored, because its time zone is unknown.
+ */
 function retryAtIn(message: string, nowMs: number): number | null {
   const [, wait = ""] = /try again in ((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?){1,4})/i.exec(message) ?? [];
   let ms = 0;

@@ -13,31 +13,31 @@ import type { Sandbox } from "../../ports/sandbox.ts";
 
 export interface CommandAgentOptions {
   readonly name?: string;
-  /** A line for the shell, or a program with its arguments, which no shell reads. */
+  /** A shell command line, or a program with its arguments, which no shell reads. */
   readonly command: string | readonly [program: string, ...args: string[]];
   /**
-   * What it sees of our own environment: all of it (the user's own command, typed a moment ago), or the usual few and
-   * the names given.
+   * The variables it sees of Remand's environment: all of them (for a command that the user just typed), or the usual
+   * few and those named.
    */
   readonly environment: {
     readonly source: Readonly<Record<string, string | undefined>>;
     readonly sees: "everything" | readonly string[];
   };
-  /** Where the files for one dispatch are put, outside every worktree; by default the system's place for such. */
+  /** The folder for the files of dispatches, outside of every worktree; default: the system's temporary folder. */
   readonly tempFolder?: string;
   readonly maxOutputBytes?: number;
-  /** Around the program; absent: none. */
+  /** The sandbox of the program; default: none. */
   readonly sandbox?: Sandbox | undefined;
-  /** How its program is run; by default it ends with this process. */
+  /** How its program is run; default: it ends with this process. */
   readonly processes?: AgentProcesses | undefined;
-  /** Marks a dispatch's processes, so that a restart after a crash can find those that still run. */
+  /** Returns a dispatch's cookie, so that its processes can be found after a crash. */
   readonly cookieOf?: (key: string) => string;
 }
 
 /**
- * Any program as an agent. It reads the prompt from its input or from `$REMAND_PROMPT_FILE`, changes files where it
- * was started, and may leave `{text, output, session, usage, costUsd}` as JSON in `$REMAND_RESULT_FILE`. Without that
- * what it printed on stdout is its text. Its exit code says how it went (see `client.ts`).
+ * Runs any program as an agent. It reads the prompt from stdin or `$REMAND_PROMPT_FILE`, changes files in its working
+ * folder, and may write `{text, output, session, usage, costUsd}` as JSON to `$REMAND_RESULT_FILE`. Without that file,
+ * its stdout is its text. Its exit code says how it went (see `client.ts`).
  */
 export function createCommandAgent(options: CommandAgentOptions): Agent {
   const name = options.name ?? "command";
@@ -138,21 +138,21 @@ function errorOf(name: string, ended: ProcessResult): AgentError | null {
 
 const LONGEST_SHOWN = 4000;
 
-/** A line is for a person to look at; one of megabytes is none. */
+/** Cuts a line to a length that a person can read. */
 const shorten = (line: string): string => (line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)}…` : line);
 
-/** What a program left in its result file. Whatever is missing or wrong there is `null`, and never an error. */
+/** The content of a program's result file. A missing or invalid field is `null`, and never an error. */
 export interface CommandReport {
   readonly text: string | null;
   readonly output: unknown;
   readonly session: string | null;
   readonly tokens: number | null;
   readonly costUsd: number | null;
-  /** Which model it was, and its input and output apart, where it says so. */
+  /** The model and its tokens by kind, if reported. */
   readonly usage: AgentUsage | null;
-  /** What was wrong with the file, for the person who watches. */
+  /** What is wrong with the file, for a person who watches. */
   readonly note: string | null;
-  /** Structured output out of what it printed, for a program that left no file. */
+  /** Reads structured output from stdout, for a program without a result file. */
   readOutput(stdout: string): unknown;
 }
 
@@ -167,7 +167,7 @@ const NOTHING: CommandReport = {
   readOutput,
 };
 
-/** A report is a few sentences and numbers; a longer file is not one. */
+/** A report has a few sentences and numbers; a larger file is rejected. */
 const MAX_BYTES = 10 * 1024 * 1024;
 
 async function readReport(path: string): Promise<CommandReport> {
@@ -175,7 +175,7 @@ async function readReport(path: string): Promise<CommandReport> {
   if ("note" in read) return { ...NOTHING, note: read.note };
   if (read.text.trim() === "") return NOTHING;
   const data = dataIn(read.text);
-  // Text that is no JSON is what the program says, as if it had printed it.
+  // Text that is not JSON counts as the program's text, as if it had been printed.
   if (data === null) return { ...NOTHING, text: read.text, note: "its result file is not JSON; it was taken as text" };
   return reportOf(data);
 }
@@ -208,7 +208,7 @@ function amountOf(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
 }
 
-/** One number, a total, or parts that add up. */
+/** Returns the tokens from a number, a total, or parts. */
 function tokensOf(usage: unknown): number | null {
   if (!isRecord(usage)) return amountOf(usage);
   const total = amountOf(usage["tokens"] ?? usage["totalTokens"] ?? usage["total_tokens"]);
@@ -219,7 +219,7 @@ function tokensOf(usage: unknown): number | null {
 
 const TOKEN_PARTS = ["inputTokens", "outputTokens", "input_tokens", "output_tokens", "input", "output"];
 
-/** In whichever way of writing it; what it read from a cache is part of the input. */
+/** Returns the tokens by kind, in any accepted spelling. Tokens read from a cache are part of the input. */
 function usageIn(data: JsonObject): AgentUsage | null {
   const used = isRecord(data["usage"]) ? data["usage"] : {};
   const first = (...names: readonly string[]): number | null => amountOf(names.map((name) => used[name]).find(isGiven));
@@ -249,8 +249,8 @@ function dataIn(text: string): JsonObject | null {
 }
 
 /**
- * The file was written by a program we do not trust: a link may lead anywhere, and a pipe may never end. So neither
- * is followed, and what is read is counted.
+ * Reads a file of an untrusted program: a link may lead anywhere, and a pipe may never end. So links are not followed,
+ * only plain files are read, and the size is limited.
  */
 async function readFileOf(path: string): Promise<{ text: string } | { note: string }> {
   try {
@@ -272,11 +272,11 @@ async function readFileOf(path: string): Promise<{ text: string } | { note: stri
   }
 }
 
-/** The files that hold a program's prompt and its result. Only the user who runs Remand may read them. */
+/** The files with a program's prompt and result. Only the user who runs Remand may read them. */
 interface Exchange {
   readonly promptFile: string;
   readonly resultFile: string;
-  /** `null` when no form of answer is asked for. */
+  /** `null` if no structured answer is requested. */
   readonly schemaFile: string | null;
   readonly dispatch: AgentDispatch;
 }
@@ -288,7 +288,7 @@ async function createExchange(processes: AgentProcesses, request: AgentRequest):
   const promptFile = join(folder, "prompt.md");
   const schemaFile = outputSchema === null ? null : join(folder, "schema.json");
   try {
-    // A program that is at work may be reading them.
+    // On a resumed dispatch the program may be reading these files.
     if (!isResumed) await writeFile(promptFile, prompt, { mode: 0o600 });
     if (!isResumed && schemaFile !== null) await writeFile(schemaFile, JSON.stringify(outputSchema), { mode: 0o600 });
   } catch (error) {

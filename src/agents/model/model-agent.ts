@@ -8,13 +8,13 @@ import { hasPackage, loadPackage, makerIn, packagesFor, providerIn, settingsFor 
 export interface ModelAgentOptions {
   /** The project, whose packages `ai` and `@ai-sdk/<provider>` are used. */
   readonly root: string;
-  /** Our own environment: the provider's key and address are taken from it, and nothing else. */
+  /** Remand's own environment, for the provider's key and address only. */
   readonly source: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * A model by its provider's API, through the AI SDK of the project. It has no tools and sees the prompt alone, so it
- * reviews and does nothing else. The packages are loaded when it is first asked, and are never Remand's own.
+ * Calls a model through its provider's API, with the AI SDK of the project. It has no tools and sees only the prompt,
+ * so it can only review. The packages are loaded at the first call, and are never Remand's own.
  */
 export function createModelAgent({ root, source }: ModelAgentOptions): Agent {
   return {
@@ -36,7 +36,7 @@ export function createModelAgent({ root, source }: ModelAgentOptions): Agent {
   };
 }
 
-/** What was told apart already, or else what can be told of it now. */
+/** Returns the error: an already classified one unchanged, others after classification. */
 function errorIn(error: unknown): AgentError {
   if (!(error instanceof Error) || !("kind" in error)) return modelError(error, Date.now());
   const { kind, message, fix } = error as Error & AgentError;
@@ -86,7 +86,7 @@ async function askModel(ai: Ai, model: unknown, request: AgentRequest, control: 
   const late = AbortSignal.timeout(timeoutMs);
   const abortSignal = AbortSignal.any([control.signal, late]);
   const output = outputSchema === null ? {} : { output: ai.Output.object({ schema: ai.jsonSchema(outputSchema) }) };
-  // The SDK would wait for as long as the provider says, and hold a place meanwhile: waiting is the engine's.
+  // No retries by the SDK: it would wait as long as the provider says and hold a slot. The engine waits instead.
   const generate = (): Promise<unknown> => ai.generateText({ model, prompt, abortSignal, maxRetries: 0, ...output });
   const stopped = new Promise<null>((resolve) => abortSignal.addEventListener("abort", () => resolve(null)));
   const result = await Promise.race([twice(generate, abortSignal), stopped]);
@@ -113,7 +113,7 @@ async function askModel(ai: Ai, model: unknown, request: AgentRequest, control: 
   };
 }
 
-/** A provider that stumbles is asked once more, a moment later. */
+/** Calls the model again, once and after a moment, if the provider is overloaded. */
 async function twice(ask: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   try {
     return await ask();
@@ -126,7 +126,7 @@ async function twice(ask: () => Promise<unknown>, signal: AbortSignal): Promise<
 
 const ONE_MOMENT_MS = 1000;
 
-/** What was stopped by us is no error, whichever of the two is told first. */
+/** Returns `null` for an error after an abort, even if the error is reported before the abort is. */
 async function ignoreIfAborted(error: unknown, signal: AbortSignal): Promise<null> {
   await pause(0);
   if (signal.aborted) return null;
@@ -136,14 +136,14 @@ async function ignoreIfAborted(error: unknown, signal: AbortSignal): Promise<nul
 /** An already classified error, thrown with its fields, so that the handler does not classify it again. */
 const errorOf = (error: AgentError): Error => Object.assign(new Error(error.message), error);
 
-/** The tokens of an answer, which count even if it cannot be parsed. */
+/** Returns the tokens of an answer, which count even if the answer cannot be parsed. */
 function tokensIn(said: unknown): number | null {
   const usage = isRecord(said) ? said["usage"] : null;
   const total = isRecord(usage) ? usage["totalTokens"] : null;
   return typeof total === "number" ? total : null;
 }
 
-/** Input and output apart, and which model it was, as the provider says. */
+/** Returns the tokens by kind, and the model that the provider names. */
 function partsOf(said: unknown): TokenParts | null {
   if (!isRecord(said)) return null;
   const { response } = said;
@@ -151,7 +151,7 @@ function partsOf(said: unknown): TokenParts | null {
   return { ...partsIn(said["usage"], ["inputTokens"], "outputTokens"), model };
 }
 
-/** What a provider's refusal means. The SDK wraps it in an error about its own tries, so that is looked through. */
+/** Classifies a provider's error. The SDK wraps it in an error about its retries. */
 function modelError(error: unknown, nowMs: number): AgentError {
   const inner = isRecord(error) && isRecord(error["lastError"]) ? error["lastError"] : error;
   const status = isRecord(inner) && typeof inner["statusCode"] === "number" ? inner["statusCode"] : null;
@@ -167,7 +167,7 @@ function modelError(error: unknown, nowMs: number): AgentError {
   };
 }
 
-/** Where the provider says for how long to stay away. */
+/** Returns when the provider allows the next call, if it says so. */
 function retryAtOf(error: unknown, nowMs: number): number | null {
   const headers = isRecord(error) && isRecord(error["responseHeaders"]) ? error["responseHeaders"] : {};
   const seconds = Number.parseInt(String(headers["retry-after"]), 10);

@@ -2,15 +2,15 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { AgentProbe } from "../client/client.ts";
 
-/** The packages that a provider's model is asked through, as a project installs them. */
+/** Returns the packages that a project installs for a provider's models. */
 export const packagesFor = (provider: string): readonly [ai: string, library: string] => ["ai", `@ai-sdk/${provider}`];
 
-/** `provider/model`; `null` for a name that does not say its provider. */
+/** Returns the provider in `provider/model`; `null` if the name has none. */
 export function providerIn(model: string | null | undefined): string | null {
   return /^([\w-]+)\/.+$/.exec(model ?? "")?.[1] ?? null;
 }
 
-/** The variable with the provider's key, as its package calls it. */
+/** Returns the name of the variable with the provider's key, as in its package. */
 function keyVariableOf(provider: string): string {
   return provider === "google" ? "GOOGLE_GENERATIVE_AI_API_KEY" : `${prefixOf(provider)}_API_KEY`;
 }
@@ -36,7 +36,7 @@ const addressVariableOf = (provider: string): string => `${prefixOf(provider)}_B
 
 const prefixOf = (provider: string): string => provider.replaceAll("-", "_").toUpperCase();
 
-/** Does the project have the package? It is found as the project itself would find it. */
+/** Whether the project has the package, by Node's own resolution. */
 export function hasPackage(root: string, name: string): boolean {
   try {
     packagesOf(root).resolve(name);
@@ -52,7 +52,7 @@ export function loadPackage(root: string, name: string): Readonly<Record<string,
 
 const packagesOf = (root: string): NodeJS.Require => createRequire(join(root, "package.json"));
 
-/** Each of these packages makes its provider by one function: `createAnthropic`, `createOpenAI`, `createGoogle…`. */
+/** Returns the package's function that makes a provider: `createAnthropic`, `createOpenAI`, `createGoogle…`. */
 export function makerIn(library: Readonly<Record<string, unknown>>): Maker | null {
   const found = Object.entries(library).find(([key, value]) => /^create[A-Z]/.test(key) && typeof value === "function");
   return found === undefined ? null : (found[1] as Maker);
@@ -66,19 +66,22 @@ export function settingsFor(provider: string, source: Readonly<Record<string, st
   return {
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(address === undefined ? {} : { baseURL: withVersion(provider, address) }),
-    // It stands for many, and knows neither what it is called nor what they can do.
+    // This package serves many providers, so it needs a name and must be told their abilities.
     ...(provider === "openai-compatible" ? { name: provider, supportsStructuredOutputs: true } : {}),
   };
 }
 
-/** Anthropic's own clients, Claude Code among them, want the address without the version; this package wants it with. */
+/**
+ * Adds the version to Anthropic's address: Anthropic's own clients, such as Claude Code, expect the address without it,
+ * this package with it.
+ */
 function withVersion(provider: string, address: string): string {
   return provider === "anthropic" && /^https?:\/\/[^/]+\/?$/.test(address)
     ? `${address.replace(/\/$/, "")}/v1`
     : address;
 }
 
-/** Is a model named, can its packages be loaded, is there a key? No request is sent. */
+/** Checks whether a model is named, its packages can be loaded, and there is a key. No request is sent. */
 export function modelProbe(
   root: string,
   model: string | null,

@@ -14,15 +14,15 @@ import { SIGNALS } from "../../core/stories/reading.ts";
 export interface ScriptedAgentOptions {
   readonly name?: string;
   readonly script: AgentScript;
-  /** The part it plays; a script may say something else for each. */
+  /** The role it has; a script may differ by role. */
   readonly role: string;
   readonly clock: Clock;
 }
 
 /**
- * Does what a script says: the same every time, without a model. It ships, because a loop can be rehearsed and shown
- * with it. Which attempt of the first part that fits is played is the request's turn: the agent keeps no count of its
- * own, so a restarted agent plays the attempt that was due.
+ * Does what a script says, deterministically and without a model. It is part of the product, so that a loop can be
+ * rehearsed and demonstrated. The attempt to play is the request's turn: the agent keeps no count, so a restarted agent
+ * plays the attempt that is due.
  */
 export function createScriptedAgent(options: ScriptedAgentOptions): Agent {
   const { script, role, clock } = options;
@@ -106,7 +106,7 @@ async function playAttempt(
   return error === null ? ends("completed", text) : ends("failed", text, error);
 }
 
-/** The names that differ from call to call, for a script that serves many stories. */
+/** Replaces the names that differ between calls, so that one script can serve many stories. */
 function fillPlaceholders(text: string, { story, role, number }: ScriptPosition): string {
   return text.replaceAll("{story}", story).replaceAll("{role}", role).replaceAll("{attempt}", String(number));
 }
@@ -118,7 +118,7 @@ function fits({ match }: ScriptPart, role: string, story: string): boolean {
   );
 }
 
-/** A dispatch's key is the story and a number. */
+/** Returns the story of a dispatch's key, which is the story and a number. */
 function storyOf(key: string): string {
   const end = key.lastIndexOf(":");
   return end > 0 ? key.slice(0, end) : key;
@@ -128,7 +128,10 @@ function wrong(message: string): AgentResult {
   return failedResult({ kind: "bad-request", message, fix: "correct the script, then send the story back" }, 0);
 }
 
-/** Neither a signal nor a verdict, and with everything in it that confuses a reader: half a signal, half a JSON, colours, a null. */
+/**
+ * Neither a signal nor a verdict, with everything that could confuse a parser: half a signal, half a JSON, colors, a
+ * null byte.
+ */
 const GARBAGE = '\u001b[31m%PDF-1.7\u0000 {"verdict": "pa\n  READY_FOR_REV\n``` \u001b]0;title\u0007 …';
 
 function hasEdits({ edit, append, replace }: ScriptedAttempt): boolean {
@@ -136,9 +139,9 @@ function hasEdits({ edit, append, replace }: ScriptedAttempt): boolean {
 }
 
 /**
- * Changes files as the script says. Every path is looked at before anything is written, and every new text is made
- * before: a script that is wrong changes nothing. A call that was killed on the way is played again over what it left,
- * so what is there already is not done twice: a text that stands in its place, one that the file ends with.
+ * Changes files as the script says. All paths are checked and all new texts made before the first write, so that an
+ * invalid script changes nothing. A call that was killed is played again over what it left, so edits that are already
+ * there are not repeated: a replaced text, or an appended text at the end of a file.
  */
 async function applyEdits(cwd: string, attempt: ScriptedAttempt, filled: (text: string) => string): Promise<void> {
   const root = await realpath(cwd);
@@ -184,12 +187,15 @@ function replacedOnce(text: string, from: string, to: string, path: string): str
   return text.slice(0, at) + to + text.slice(at + from.length);
 }
 
-/** The absolute path, if it stays inside, links included; a script is not trusted further than an agent is. */
+/**
+ * Returns the absolute path. Throws if it leads out of the worktree, even by a link: a script is trusted no more than
+ * an agent.
+ */
 async function placeWithin(root: string, path: string): Promise<string> {
   const place = resolve(root, path);
   if (isAbsolute(path) || !isInside(root, place)) throw new Error(`the path ${path} leads out of the worktree`);
   if (relative(root, place).toLowerCase().split(sep).includes(".git")) throw new Error(`the path ${path} is git's own`);
-  // The deepest part that exists says where the rest will be.
+  // The deepest existing folder decides where the rest will be.
   for (let at = place; at !== root; at = dirname(at)) {
     const kind = await kindOf(at);
     if (kind === "missing") continue;
@@ -209,7 +215,7 @@ async function kindOf(path: string): Promise<"missing" | "folder" | "other"> {
     return (await lstat(path)).isDirectory() ? "folder" : "other";
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : "";
-    // A file stands where a folder is needed: looking one step further up finds it.
+    // ENOTDIR: a file is in place of a folder; the caller finds it one level up.
     if (code === "ENOENT" || code === "ENOTDIR") return "missing";
     throw error;
   }
@@ -224,7 +230,7 @@ async function textAt(place: string): Promise<string | null> {
   }
 }
 
-/** The agent that plays the script of a file. */
+/** Creates an agent that plays the script in a file. */
 export async function scriptedFromFile(file: string, role: string, clock: Clock): Promise<Agent> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
@@ -248,8 +254,8 @@ export async function scriptedFromFile(file: string, role: string, clock: Clock)
 }
 
 /**
- * What a script says, with the nonce of the prompt where the prompt asks for one: on the line after each signal, or at
- * the end of a verdict as data. A script is written before the prompt is, so it cannot know the nonce.
+ * Adds the prompt's nonce to a script's text if the prompt asks for one: on the line after each signal, or at the end
+ * of a verdict as data. A script cannot contain the nonce, because it is written before the prompt.
  */
 export function withPromptNonce(text: string, prompt: string): string {
   const nonce = [...prompt.matchAll(/must be the nonce of this prompt: `([A-Za-z0-9]{8,64})`/g)].at(-1)?.[1];

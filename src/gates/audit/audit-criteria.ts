@@ -5,8 +5,9 @@ import { identifyFinding } from "../../core/gates/finding-identity.ts";
 import type { Finding } from "../../core/gates/finding.ts";
 
 /**
- * What an audit says of each criterion of the story, in the story's order, then what else it looked at. A criterion
- * that it does not mention is `unknown`: silence proves nothing. One that is called both is failed.
+ * Returns the audit's result for each criterion of the story, in the story's order, and then for anything else it
+ * checked. A criterion without a result is `unknown`: silence proves nothing. A criterion that is called both passed
+ * and failed counts as failed.
  */
 export function criteriaResults(
   criteria: readonly Criterion[],
@@ -32,8 +33,9 @@ export function criteriaResults(
 }
 
 /**
- * What reviewers, or an oracle, say of the story's criteria beside their verdict, each with who says it. A stage that is
- * not looked at again keeps what it said. None where no criterion was mentioned, since they need not do it.
+ * Returns what reviewers or an oracle report about the story's criteria besides their verdict, each with its source. A
+ * stage that does not run again keeps its results. Empty if no criterion was mentioned, because they need not mention
+ * any.
  */
 export function mentionedCriteria(
   criteria: readonly Criterion[],
@@ -53,7 +55,7 @@ export function mentionedCriteria(
   return results.some(({ status }) => status !== "unknown") ? results : [];
 }
 
-/** The criteria, in the prompt's words, that an audit has to name and did not. */
+/** Returns a question for each criterion that the audit must mention and did not. */
 export function unmentionedCriteria(criteria: readonly Criterion[], reading: Reading): string[] {
   const results = criteriaResults(criteria, reading);
   return criteria.flatMap(({ id, text, excused }, index) =>
@@ -63,28 +65,31 @@ export function unmentionedCriteria(criteria: readonly Criterion[], reading: Rea
   );
 }
 
-/** The criterion of the story that an auditor means, so that it is the same one each time; else as the auditor put it. */
+/**
+ * Returns the text of the criterion that an auditor refers to, so that it is the same in each round; otherwise the
+ * auditor's own words.
+ */
 export function criterionMeant(criteria: readonly Criterion[], said: string): string {
   return criteria.find((one, index) => isAbout(said, one, index, criteria.length))?.text ?? said;
 }
 
-/** By its id, by its number, by its words, or by so many of them that nothing else can be meant. */
+/** Whether a text refers to a criterion: by its id, its number, its words, or an unambiguous part of its words. */
 function isAbout(said: string, { id, text }: Criterion, index: number, count: number): boolean {
   const words = bare(said);
   if (words === "") return false;
   const [own, name] = [bare(text), bare(id)];
   if (words === own || words === name || words === `criterion ${index + 1}`) return true;
   if (words.startsWith(`${name} `)) return true;
-  // `1.` and `#1` count the list; `1 of 3` does too.
+  // `1.` and `#1` are positions in the list; `1 of 3` too.
   if (new RegExp(`^(?:criterion )?${index + 1}(?: of ${count})?$`).test(words)) return true;
   const [shorter, longer] = words.length < own.length ? [words, own] : [own, words];
   return shorter.length >= SHORTEST_PART && longer.includes(shorter);
 }
 
-/** A shorter piece of a sentence could be a piece of many. */
+/** Shorter parts could match several criteria. */
 const SHORTEST_PART = 12;
 
-/** Words alone: what people put around them differs. */
+/** Returns only the words of a text, without punctuation and markup. */
 function bare(text: string): string {
   return text
     .slice(0, 1000)
@@ -95,11 +100,11 @@ function bare(text: string): string {
     .trim();
 }
 
-/** The runs that count: the engine's own, and of what only the auditor ran, the auditor's report. */
+/** Returns the runs that count: the engine's own, and the auditor's report for what only the auditor ran. */
 export function runsOf(engine: readonly CheckRun[], reading: Reading | null): CheckRun[] {
   const claimed = (reading?.commands ?? []).flatMap((command): CheckRun[] => {
     const result = resultOf(command);
-    // An unnamed environment is the engine's own, and its result is there already.
+    // A command without an environment counts as run in the engine's, whose result is known.
     if (result === null || command.environment === null || seenBy(engine, command) !== null) return [];
     const check = engine.find((run) => isSame(run, command))?.check ?? command.command;
     const { command: line, environment, result: details } = command;
@@ -108,7 +113,10 @@ export function runsOf(engine: readonly CheckRun[], reading: Reading | null): Ch
   return [...engine, ...claimed];
 }
 
-/** Commands that the auditor calls failed and that the engine saw pass: the exit code wins, and both are reported. */
+/**
+ * Returns commands that the auditor calls failed and that the engine saw pass: the exit code wins, and both are
+ * reported.
+ */
 export function refutedCommands(
   engine: readonly CheckRun[],
   reading: Reading,
@@ -119,7 +127,10 @@ export function refutedCommands(
   });
 }
 
-/** The auditor's claim about a command, as a finding of its own kind: the agent that fixes it must know that it is disputed. */
+/**
+ * Makes a finding of its own category from the auditor's refuted claim, so that the agent that fixes it knows it is
+ * disputed.
+ */
 export function refutedFinding(
   source: string,
   { said, run }: { readonly said: ReadCommand; readonly run: CheckRun },
@@ -134,8 +145,8 @@ export function refutedFinding(
 }
 
 /**
- * Where the auditor contradicts the engine's own runs, or the critic, each in a sentence that begins with who stands
- * against whom. `null` where all agree.
+ * Returns where the auditor contradicts the engine's runs or the critic, each as a sentence that begins with the two
+ * sides. `null` if there is no contradiction.
  */
 export function disagreementOf(
   reading: Reading,
@@ -160,7 +171,7 @@ export function disagreementOf(
 
 const MOST = 5;
 
-/** The critic read these files and passed them; the auditor finds something there. */
+/** Returns a sentence for each finding of the auditor in a file that the critic passed. */
 function againstCritic(critic: Judgement, findings: readonly Finding[]): string[] {
   const assessed = Object.entries(critic.quality ?? {}).map(([aspect, said]) => `${aspect}: ${said}`);
   const words = assessed.length === 0 ? "" : ` (${assessed.join(", ")})`;

@@ -35,19 +35,19 @@ import {
 
 export interface AuditOptions extends ReviewerSettings {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff">;
-  /** The rule that makes one result of what was said. */
+  /** The rule that makes one result of several verdicts. */
   readonly judge: Judge;
-  /** What the auditor is told to run. */
+  /** The commands that the auditor is told to run. */
   readonly commands: readonly VerificationCommand[];
-  /** Runs the checks on the tree, for a phase in which no gate has done so; `null` where there is no command. */
+  /** Runs the checks on the tree, in a phase without another gate that does; `null` if there are no commands. */
   readonly verify: Gate["run"] | null;
   readonly judgedBy: readonly string[];
 }
 
 /**
- * Has each criterion of the story verified by an auditor, and holds the engine's own runs of the checks beside its
- * word: an exit code outweighs it. An auditor that crashes, is silent or leaves a criterion out has not passed
- * anything.
+ * Lets an auditor verify each criterion of the story, and compares the auditor's report with the engine's own runs of
+ * the checks: an exit code outweighs it. An auditor that crashes, gives no answer or leaves out a criterion has not
+ * passed the work.
  */
 export const createAuditGate = (options: AuditOptions): Gate =>
   askingGate("audit", options, async (judging) => {
@@ -81,7 +81,7 @@ export const auditGate: CreateGate = ({ gates, environments, roles }, parts) => 
   });
 };
 
-/** What the engine saw on this very tree: what a gate ran already is not run again. */
+/** Returns the engine's runs on exactly this tree. What another gate already ran is not run again. */
 async function engineRuns(
   { verify }: AuditOptions,
   request: GateRequest,
@@ -128,7 +128,7 @@ async function runAudit(options: AuditOptions, judging: ReviewRun, checks: Judge
           ...(checks?.notes === undefined ? {} : { notes: checks.notes }),
           contested,
           earlier,
-          // Who can look does so, and pays for no more than it looks at.
+          // An agent that can read files gets only a command, and pays only for what it reads.
           ...(seesPromptAlone ? { work } : { wholeAt: `git diff ${base} ${commit}` }),
         },
         { nonce },
@@ -137,7 +137,7 @@ async function runAudit(options: AuditOptions, judging: ReviewRun, checks: Judge
   });
 }
 
-/** The engine's own runs count as a verdict, unless a person waived them. */
+/** Makes the judgement. The engine's own runs count as a verdict, unless a person waived them. */
 function judgementOf(
   judge: Judge,
   judging: ReviewRun,
@@ -147,7 +147,7 @@ function judgementOf(
   const { request } = judging;
   const { reading } = reply;
   const engine = checks?.runs ?? [];
-  // Checks that failed and are behind us all the same were waived: they are shown, and not held against it twice.
+  // Failed checks before this gate were waived by a person: they are shown, and not counted again.
   const isWaived = request.beside.checks !== undefined && request.beside.checks.result !== "pass";
   const counted = isWaived ? [] : engine;
   const findings = reading === null ? [] : auditFindings(request, reply, reading, counted);
@@ -180,7 +180,7 @@ function judgementOf(
     ...((reading?.requiredFixes.length ?? 0) === 0 ? {} : { requiredFixes: reading!.requiredFixes }),
     ...(disagreement === null ? {} : { disagreement }),
     ...(reply.isBestEffort ? { isBestEffort: true } : {}),
-    // Runs that passed explain no failure, unless the auditor says that they fail.
+    // Runs that passed do not explain a failure, unless the auditor says that they fail.
     evidence: [
       ...evidence,
       ...(judged.result === "fail" && !isWaived && (hasFailed || isRefuted) ? (checks?.evidence ?? []) : []),
@@ -196,7 +196,7 @@ function verdictOf({ role, reading, trouble }: ReviewerReply, findings: readonly
   return { ...base, result, findings, summary: reading.summary ?? findings[0]?.message ?? `${role} says ${result}` };
 }
 
-/** What the engine saw, as one more verdict. Where it ran nothing that could have failed it has nothing to say. */
+/** Returns the engine's runs as one more verdict; none if nothing ran. */
 function verification(checks: Judgement | null, isSilent: boolean): Verdict[] {
   if (checks === null || isSilent) return [];
   const { result, findings, blocking, summary } = checks;
@@ -243,7 +243,10 @@ function auditFindings(
   ]);
 }
 
-/** Criteria that were met in the audit before, and are not mentioned now, must stay met; a pass must confirm them again. */
+/**
+ * Returns the criteria's results. A failed audit keeps earlier passes of criteria that it does not mention; a passed
+ * audit must confirm each criterion.
+ */
 function criteriaFor({ story, last }: GateRequest, reading: Reading): CriterionResult[] {
   return criteriaResults(story.criteria, reading).map((result) => {
     const before = last?.criteria?.find(({ criterion }) => criterion === result.criterion);

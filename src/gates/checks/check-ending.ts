@@ -4,7 +4,9 @@ import type { TestOutput } from "../../parse/tests/test-output.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
 import { isBlocking, lastWords, secondsOf, type CheckFault } from "./check-faults.ts";
 
-/** The exit code decides; what the output and the reports say only explains it, or takes a pass away. */
+/**
+ * Returns the result of a run. The exit code decides; output and reports only explain a failure, or take a pass away.
+ */
 export function resultOn(
   ended: ProcessResult,
   output: TestOutput,
@@ -14,7 +16,7 @@ export function resultOn(
   if (broken !== null) return { result: "error", details: broken };
   if (!hasFailed(ended)) return greenVerdict(output);
   if (faults.some(isBlocking)) return { result: "fail", details: failureDetails(ended, output) };
-  // Red before and red now. Whether it got worse can be said only where the output names what failed.
+  // The check also failed before the work. Whether it is worse now is only known if the output names the failures.
   if (faults.some((fault) => fault.isOpaque) || output.more > 0) {
     return {
       result: "inconclusive",
@@ -24,7 +26,7 @@ export function resultOn(
   return { result: "pass", details: passedWith(faults).join("; ") };
 }
 
-/** What a pass was given in spite of, one sentence for each kind. */
+/** Returns what a pass was given in spite of, one sentence per kind. */
 export function passedWith(faults: readonly CheckFault[]): string[] {
   const namesOf = (kind: CheckFault["kind"], one: string, many?: string): string[] => {
     const names = [...new Set(faults.filter((fault) => fault.kind === kind).map(({ name }) => name))];
@@ -41,7 +43,7 @@ export function passedWith(faults: readonly CheckFault[]): string[] {
   ];
 }
 
-/** Green is what a check reports about itself; the work may have forced that. */
+/** Returns the result of a run that exited with 0, which the work may have forced. */
 function greenVerdict(output: TestOutput): Pick<CheckRun, "result" | "details"> {
   const { counts, ranTests, runners } = output;
   const contradiction = contradictionIn(output);
@@ -58,8 +60,9 @@ function greenVerdict(output: TestOutput): Pick<CheckRun, "result" | "details"> 
 }
 
 /**
- * What an output says against its exit code. Of tests, only what the runner counts, or a report lists: a test may print
- * anything. Of the rest, only what is surely an error of a compiler or a linter, and only where no runner is known.
+ * Returns how the output contradicts exit code 0; `null` if it does not. For tests, only the runner's counts or a
+ * report matter, because a test may print anything. Otherwise, only clear errors of a compiler or linter, and only if
+ * no runner is known.
  */
 function contradictionIn({ counts, failures, runners }: TestOutput): string | null {
   if (counts !== null && counts.failed > 0) return `its output says ${countText(counts.failed, "test")} failed`;
@@ -84,15 +87,15 @@ export function exitWords(ended: ProcessResult): string {
   return words === "" ? exitText(ended) : `${exitText(ended)}: ${words}`;
 }
 
-/** How it ended, in a few words, for the head of its log. */
+/** Returns how the run ended, in a few words, for the head of its log. */
 export const endingOf = (ended: ProcessResult): string =>
   ended.status === "exited" ? exitText(ended) : (brokenBy(ended) ?? ended.status);
 
 export const hasFailed = (ended: ProcessResult): boolean => ended.exitCode !== 0;
 
 /**
- * Why the check has no result; `null` if it has one. A program that crashed by itself (a bad address, an abort) is the
- * work's doing and has failed; one that was ended from outside has no result.
+ * Returns why the check has no result; `null` if it has one. A program that crashed by itself (segfault, abort) has
+ * failed because of the work; a program that was killed from outside has no result.
  */
 export function brokenBy({ status, exitCode, signal, failure, durationMs, output }: ProcessResult): string | null {
   if (status === "failed-to-start") return failure?.message ?? "it could not be started";
@@ -105,11 +108,11 @@ export function brokenBy({ status, exitCode, signal, failure, durationMs, output
   return null;
 }
 
-/** The shell found no such program, or may not run it: its own exit codes, or the system's refusal. */
+/** Whether the program was missing or not executable, by the shell's exit codes or the system's error. */
 export const isNotStarted = ({ exitCode, details }: Pick<CheckRun, "exitCode" | "details">): boolean =>
   exitCode === 126 || exitCode === 127 || (exitCode === null && details.startsWith("there is no program"));
 
-/** What is said of a check that hangs with the work and did not without it. */
+/** Returns the details of a check that hangs with the work and did not hang before. */
 export const hangDetails = (limitMs: number): string =>
   `it did not end within ${secondsOf(limitMs)}, and before the work began it did`;
 

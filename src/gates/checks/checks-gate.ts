@@ -27,31 +27,31 @@ import type { Sandbox } from "../../ports/sandbox.ts";
 
 export interface ChecksOptions {
   readonly commands: readonly CheckCommand[];
-  /** By name. Without one the commands run where Remand runs. */
+  /** By name. If empty, the commands run where Remand runs. */
   readonly environments: Readonly<Record<string, CheckEnvironment>>;
   readonly evidence: Evidence;
   readonly clock: Clock;
-  /** Where a test's file is read as it was before; without it no failing test is known to have passed. */
+  /** Reads the earlier version of a test's file. Without it, no failing test is known to have passed before. */
   readonly workspace?: Pick<Workspace, "fileAt">;
-  /** The variables that checks see. */
+  /** The environment of checks. */
   readonly env: EnvironmentIn;
-  /** Around what is started; absent: none. */
+  /** The sandbox of the commands; default: none. */
   readonly sandbox?: Sandbox;
-  /** Files that the commands leave behind: patterns of paths. */
+  /** Report files that the commands write: patterns of paths. */
   readonly reports?: readonly string[];
   readonly coverage?: CoverageRules;
-  /** How often a red test run is run again on the same tree. */
+  /** How often a failed test run is repeated on the same tree. */
   readonly reruns?: number;
-  /** How many run at once. */
+  /** How many checks run at once. */
   readonly parallel?: number;
-  /** Run before each run of a check: it resets what checks share, such as a database. They then run one at a time. */
+  /** Runs before each run of a check, to reset what checks share, such as a database. Checks then run one at a time. */
   readonly reset?: string;
-  /** The tests that were seen to be flaky, in any story. */
+  /** Returns the tests that were flaky before, in any story. */
   readonly flakes?: () => Promise<readonly KnownFlake[]>;
   readonly cookie?: () => string;
 }
 
-/** The gate, which can also say what it knows of every single test. */
+/** The checks gate, which can also return the results of single tests. */
 export interface ChecksGate extends Gate {
   judgeTests(request: GateRequest, control: CheckControl): Promise<TestedJudgement>;
 }
@@ -61,13 +61,13 @@ export interface TestedJudgement {
   readonly tests: SuiteResults;
 }
 
-/** Looks again at what a check said first, by running it again where that is worth it. */
+/** Verifies a first result by running the check again, if that is useful. */
 type Confirm = (first: CheckOutcome, run: (how?: CheckRunOptions) => Promise<CheckOutcome>) => Promise<CheckOutcome>;
 
 /**
- * Runs every command in every environment, and goes by the exit codes. What failed is read out of the output and the
- * reports, for the brief. Only a check that ran, ended well, contradicts itself nowhere and, where its runner is known,
- * ran a test, is a pass.
+ * Runs every command in every environment and judges by exit codes. Failures are read from output and reports, for the
+ * brief. A check passes only if it ran, exited with 0, has no contradicting output and, with a known runner, ran at
+ * least one test.
  */
 export function createChecksGate(options: ChecksOptions): ChecksGate {
   const runAll = allRuns(options);
@@ -115,13 +115,13 @@ export function createChecksGate(options: ChecksOptions): ChecksGate {
   };
 }
 
-/** What the base's run said of its single tests; `null` where that is not known. */
+/** Returns the base's results of single tests; `null` if unknown. */
 async function baseResults({ evidence }: ChecksOptions, { baseRun }: GateRequest): Promise<SuiteResults | null> {
   const kept = baseRun?.tests === undefined ? null : await evidence.read(baseRun.tests);
   return kept === null ? null : readSuiteResults(kept);
 }
 
-/** Runs every command in every environment, so many at once as the options say. */
+/** Runs every command in every environment, with the configured number at once. */
 function allRuns(options: ChecksOptions) {
   const environments = Object.entries(options.environments);
   const known: readonly (readonly [string, CheckEnvironment])[] =
@@ -164,7 +164,7 @@ function baselineOf(outcomes: readonly CheckOutcome[], tests: EvidenceId): Basel
     outcomes.flatMap((outcome) => (isWithoutTests(outcome) ? [] : outcome.faults.map(({ name }) => name))),
   );
   const flaky = new Set(outcomes.flatMap((outcome) => outcome.flaky.map(({ name }) => name)));
-  // What is flaky in one environment and fails in another fails.
+  // A test that is flaky in one environment and fails in another counts as failing.
   const others = [...flaky].filter((name) => !failing.has(name));
   const unusable = outcomes.flatMap(({ run }) =>
     run.result === "error" && isNotStarted(run) ? [{ check: cellName(run), why: run.details }] : [],
@@ -179,11 +179,14 @@ function baselineOf(outcomes: readonly CheckOutcome[], tests: EvidenceId): Basel
   };
 }
 
-/** A runner that found no test ends badly, and still no test failed: the first one is for the work to write. */
+/** Whether a runner failed only because it found no test: the first one is for the work to write. */
 const isWithoutTests = ({ tests, faults, named }: CheckOutcome): boolean =>
   tests?.total === 0 && named.notLoaded.length === 0 && faults.every(({ isOpaque }) => isOpaque);
 
-/** Two checks that want the same port are in each other's way, and that is no fault of the work of either. */
+/**
+ * Runs a check beside others. If it fails because its port is in use, it is repeated alone: two checks that want the
+ * same port collide, which is not the work's fault.
+ */
 async function runBeside(
   lock: RunLock,
   run: () => Promise<CheckOutcome>,
@@ -198,7 +201,7 @@ async function runBeside(
 const isAboutPort = ({ finding }: CheckFault): boolean =>
   /\bEADDRINUSE\b|address already in use/i.test(`${finding.message} ${finding.detail ?? ""}`);
 
-/** So many at once; what comes out is in the order of what went in. */
+/** Runs work for items with a limit of concurrency. Results are in the order of the items. */
 async function inTurns<T, R>(
   items: readonly T[],
   atOnce: number,
@@ -219,15 +222,15 @@ async function inTurns<T, R>(
 
 /** A shared and exclusive lock for runs of checks. */
 export interface RunLock {
-  /** Runs beside others, and says whether another run overlapped. */
+  /** Runs beside others, and returns whether another run overlapped. */
   shared<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly wasShared: boolean }>;
-  /** Runs when all others have ended, and lets none start meanwhile. */
+  /** Runs after all others have ended, and lets none start meanwhile. */
   exclusive<T>(work: () => Promise<T>): Promise<T>;
 }
 
 function createRunLock(): RunLock {
   const under = new Set<{ wasShared: boolean }>();
-  /** Waiters check again whenever a run ends. */
+  /** Resolvers of waiting runs, which check again whenever a run ends. */
   let waiting: (() => void)[] = [];
   let reserved = 0;
   const change = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));

@@ -13,7 +13,7 @@ import { type CheckFault, isBlocking, namedFaults } from "./check-faults.ts";
 import { compareRuns, flakeFinding } from "./flakes.ts";
 import type { CheckOutcome, CheckRunOptions } from "./run-check.ts";
 
-/** One judgement of all that was run, and of what is to be said beside it. */
+/** Makes one judgement of all runs and additional findings. */
 export function checksJudgement(
   request: GateRequest,
   outcomes: readonly CheckOutcome[],
@@ -27,7 +27,7 @@ export function checksJudgement(
   const result = worstResult(said.map((each) => each.result));
   const faults = outcomes.flatMap((outcome) => outcome.faults);
   const flaky = outcomes.flatMap((outcome) => outcome.flaky);
-  // The same fault in two environments is one thing to fix.
+  // The same fault in two environments is one finding.
   const findings = distinct([
     ...faults.map(({ finding }) => finding),
     ...beside.faults,
@@ -59,7 +59,7 @@ export function checksJudgement(
   };
 }
 
-/** Known failures that are gone: they can be removed from the list. */
+/** Returns a note about known failures that no longer fail, so that they can be removed from the list. */
 function noLongerFailing({ atBase }: GateRequest, faults: readonly CheckFault[]): string[] {
   const kindOf = failureKinds(atBase);
   const failing = new Set(faults.map(({ name }) => name));
@@ -77,7 +77,7 @@ const distinct = (findings: readonly Finding[]): Finding[] => [
   ...new Map(findings.map((finding) => [finding.id, finding])).values(),
 ];
 
-/** What failed comes first: a brief is cut at its end. */
+/** Returns the evidence, failures first, because a brief is cut at its end. */
 function evidenceOf(outcomes: readonly CheckOutcome[]): Judgement["evidence"] {
   const sorted = outcomes.toSorted((a, b) => byWeight(a.run.result, b.run.result));
   return [...new Set(sorted.flatMap((outcome) => outcome.evidence))];
@@ -97,10 +97,10 @@ function summaryOf(
 }
 
 /**
- * At the base whatever is red is run once more, this time as the bare command: `faults` holds what failed both times,
- * `flaky` what did not. Where the bare command is green, the check is flaky or the reporters break it: the check is run
- * bare and then reporting again, and only red twice with reporters and green twice without them is the reporters' doing.
- * Then the bare command is what counts, here and in every later run.
+ * Verifies a failed run at the base by running the bare command: `faults` are what failed both times, `flaky` what did
+ * not. If the bare command passes, either the check is flaky or the reporters break it. So the check runs bare and with
+ * reporters once more: only two failures with reporters and two passes without are the reporters' fault. Then the bare
+ * command counts, here and in every later run.
  */
 export async function confirmAtBase(
   first: CheckOutcome,
@@ -114,17 +114,17 @@ export async function confirmAtBase(
   }
   if (first.run.result !== "fail" || bare.run.result !== "fail") return first;
   const second = { ...bare, faults: namedAs(first.faults, bare.faults) };
-  // The output alone may not name every failure; where there are as many, they are the same ones.
+  // The output alone may not name every failure; if their number is the same, they are the same failures.
   const isSame = second.faults.length === first.faults.length || second.faults.some(({ isOpaque }) => isOpaque);
   if (!isSame) return compareRuns(first, second, new Set());
   return first.run.exitCode === bare.run.exitCode ? first : { ...bare, isUnreported: true };
 }
 
-/** A command that was ended at its time limit is not run again. */
+/** Whether a run may be repeated as failed. A command that was ended at its time limit is not repeated. */
 const isRed = ({ run }: CheckOutcome): boolean =>
   run.result === "fail" || (run.result === "error" && run.exitCode !== null);
 
-/** The faults of a bare run, under the names that the reporting run gave them. */
+/** Renames the faults of a bare run as the run with reporters named them. */
 function namedAs(known: readonly CheckFault[], faults: readonly CheckFault[]): CheckFault[] {
   const left = new Set(known);
   return faults.map((fault) => {
@@ -135,12 +135,12 @@ function namedAs(known: readonly CheckFault[], faults: readonly CheckFault[]): C
   });
 }
 
-/** The file is left out: the output tells where an error was thrown, and a report in which file the test is. */
+/** Without the file: the output says where an error was thrown, and a report in which file the test is. */
 const namedIn = ({ finding }: CheckFault) => ({ test: finding.symbol ?? null, file: null, line: finding.line ?? null });
 
 /**
- * Adds what reports say when several checks ran at once, and it is unknown which of them wrote which. What no check has
- * told goes to the first one that failed without saying why, or else to the first that failed.
+ * Adds the contents of reports whose check is unknown because several checks ran at once. Failures that no check has
+ * reported go to the first check that failed without naming a failure, or else to the first that failed.
  */
 export function withLateReports(
   outcomes: readonly CheckOutcome[],

@@ -8,8 +8,8 @@ import type { Sandbox } from "../../ports/sandbox.ts";
 import { type NameReports, openNameReports } from "./name-reports.ts";
 
 /**
- * Tries by running the command, with the same environment variables every time. The test runners report every test by
- * name, as in a gate: whether a test passed is read from that, and not from what was not printed.
+ * Tries a tree by running a command with the same environment every time. Test runners report every test by name, as in
+ * a gate: whether a test passed is read from the report, not concluded from missing output.
  */
 export function createCommandTrial(env: EnvironmentIn, sandbox: Sandbox): Trial {
   return {
@@ -39,7 +39,7 @@ export function createCommandTrial(env: EnvironmentIn, sandbox: Sandbox): Trial 
   };
 }
 
-/** Nothing is known of single tests where a runner did not come to its end. */
+/** Reads the tests' results; none if a runner did not finish. */
 async function testsIn(naming: NameReports): Promise<Pick<TrialRun, "tests" | "coverage">> {
   const { reports, folders, coverage } = await naming.read();
   const counts = coverage.length === 0 ? {} : { coverage };

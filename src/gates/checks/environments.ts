@@ -9,14 +9,14 @@ import type { ProcessResult } from "../../adapters/process/run-process.ts";
 import { brokenBy, exitWords } from "./check-ending.ts";
 import type { Environment } from "../../adapters/process/environment.ts";
 
-/** The name of the environment where none is configured. */
+/** The environment's name if none is configured. */
 export const LOCAL = "local";
 
-/** How one check in one environment is called. */
+/** Returns the name of one check in one environment. */
 export const cellName = ({ check, environment }: Pick<CheckRun, "check" | "environment">): string =>
   environment === LOCAL ? check : `${check} in ${environment}`;
 
-/** Each command in each environment that it is for, as agents are told to run it. */
+/** Returns each command in each of its environments, as agents are told to run it. */
 export function commandsIn(
   commands: readonly { readonly run: string; readonly environments?: readonly string[] }[],
   environments: Readonly<Record<string, unknown>>,
@@ -29,21 +29,22 @@ export function commandsIn(
 }
 
 export interface CheckEnvironment {
-  /** Put in front of a check's command; `{checkout}` in it is the folder that the check is to run in. */
+  /** A prefix for check commands; `{checkout}` is replaced by the folder in which the check runs. */
   readonly run?: string;
-  /** Run in it once for each tree, before its first check. */
+  /** Runs in the environment once per tree, before its first check. */
   readonly setup?: string;
-  /** Shows, inside the environment, that it is there. */
+  /** Tests whether the environment is available. */
   readonly probe?: string;
 }
 
-/** What a pass in an environment that does not see the checkout is said with. */
+/** Returns the note on a pass in an environment that does not see the checkout. */
 export const notVerified = (environment: string): string =>
   `checkout not verified: the environment ${environment} does not see the files of the clean checkout`;
 
 /**
- * A command of more than plain words is handed over whole: in front of `a && b` the prefix would reach only `a`. What
- * is handed to ssh is read by a shell on the other side, so there the command is that shell's line.
+ * Returns a command with the environment's prefix. A command with shell syntax becomes one `sh -c` argument: before `a
+ * && b` the prefix would apply only to `a`. Behind ssh a shell reads the line on the other side, so there the command
+ * is quoted as that shell's line.
  */
 export function lineIn({ run }: CheckEnvironment, command: string, checkout?: string): string {
   const named = run?.trim() ?? "";
@@ -60,9 +61,9 @@ const plainOrQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ?
 const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 interface ReadyOptions {
-  /** Run before each run of a check. */
+  /** Runs before each run of a check. */
   readonly reset?: string;
-  /** The tree that each place is set up for, by its folder and its environment. Kept from one judgement to the next. */
+  /** The tree that each workspace is set up for, by folder and environment. Kept between judgements. */
   readonly setUp: Map<string, TreeId>;
 }
 
@@ -70,20 +71,23 @@ export interface StartOptions {
   readonly env?: Environment;
   /** Folders, besides the checkout, that the command may write to. */
   readonly writes?: readonly string[];
-  /** The line only leads to another machine or a container, where the command runs. */
+  /** Whether the line only leads to another machine or a container, where the command runs. */
   readonly isElsewhere?: boolean;
 }
 
 export interface ReadyEnvironments {
-  /** Makes an environment ready for one run of a check; says why that cannot be done. */
+  /** Prepares an environment for one run of a check; returns why that failed, or `null`. */
   troubleWith(name: string, environment: CheckEnvironment, onOutput: LineListener): Promise<Trouble | null>;
-  /** Does it see other files than those of the checkout? */
+  /** Whether the environment sees other files than those of the checkout. */
   isUnverified(name: string): boolean;
 }
 
 type LineListener = (line: string) => void;
 
-/** Each environment is looked at once in a judgement, when the first check needs it; what checks share is reset each time. */
+/**
+ * Prepares environments. Each one is set up once per judgement, when the first check needs it; shared state is reset
+ * for each run.
+ */
 export function readyEnvironments(
   { reset, setUp }: ReadyOptions,
   request: GateRequest,
@@ -102,7 +106,7 @@ export function readyEnvironments(
     const trouble = await troubleIn(environment, request.timeoutMs, starterIn(environment, onOutput), isSetUp);
     if (trouble !== null) setUp.delete(place);
     else if (request.tree !== "") setUp.set(place, request.tree);
-    // Files as they are belong to a person: nothing is written among them.
+    // Only in a clean checkout: the working tree belongs to a person, so no file is written there.
     if (trouble === null && environment.run !== undefined && request.workedIn !== undefined) {
       const quietly = starterIn(environment, () => undefined);
       if (!(await seesCheckout(request.path, quietly))) unverified.add(name);
@@ -122,16 +126,13 @@ export function readyEnvironments(
   };
 }
 
-/** Why no check can run in an environment, and what was printed on the way to that. */
+/** Why no check can run in an environment, with the output of the attempt. */
 interface Trouble {
   readonly why: string;
   readonly output: string;
 }
 
-/**
- * Makes sure that an environment is there and set up. The probe goes first: to set up what is not
- * there would only say so in more words.
- */
+/** Probes an environment and sets it up. The probe comes first, because the setup's error would be less clear. */
 async function troubleIn(
   environment: CheckEnvironment,
   timeoutMs: number,
@@ -153,8 +154,8 @@ async function troubleIn(
 const PROBE_MS = 60_000;
 
 /**
- * Does a wrapped environment see the files of the checkout? A container or another machine may have files of its own.
- * It is asked for a file that was made this moment.
+ * Whether a wrapped environment sees the checkout's files: a container or another machine may have its own. Tested with
+ * a file that is created just now.
  */
 async function seesCheckout(
   path: string,

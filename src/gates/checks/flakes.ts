@@ -7,21 +7,21 @@ import { passedWith } from "./check-ending.ts";
 import { type CheckFault, isBlocking } from "./check-faults.ts";
 import type { CheckOutcome } from "./run-check.ts";
 
-/** A test that was seen to give two answers about one tree, some time before. */
+/** A test that gave two results on one tree at an earlier time. */
 export interface KnownFlake {
-  /** As `Judgement.flaky` calls it. */
+  /** The name as in `Judgement.flaky`. */
   readonly name: string;
   readonly times: number;
-  /** The trees it was seen on, the last ones. */
+  /** The last trees on which it was flaky. */
   readonly trees: readonly string[];
-  /** The stories in which it was seen. */
+  /** The stories in which it was flaky. */
   readonly stories: readonly string[];
 }
 
-/** Tests whose two answers are not this story's doing. */
+/** Tests whose flakiness was not caused by this story. */
 export type Quarantine = Pick<ReadonlySet<string>, "has">;
 
-/** Tests that were flaky at the base or before another story's work, and those that a person knows to fail. */
+/** Returns tests that were flaky at the base or in another story, and those that a person listed as known failures. */
 export function quarantineOf(flakes: Iterable<KnownFlake>, { story, atBase }: GateRequest): Quarantine {
   const elsewhere = [...flakes].filter(({ stories }) => stories.some((id) => id !== story.id));
   const names = new Set([...atBase.flaky, ...elsewhere.map(({ name }) => name)]);
@@ -30,9 +30,9 @@ export function quarantineOf(flakes: Iterable<KnownFlake>, { story, atBase }: Ga
 }
 
 /**
- * A red test run is run again on the same tree, to see whether it means it. What fails each time is the work's; what
- * fails only sometimes proves nothing. Where nothing fails each time the whole check is inconclusive, unless all of it
- * is quarantined.
+ * Repeats a failed test run on the same tree. Tests that fail each time are the work's failures; tests that fail
+ * sometimes prove nothing. If nothing fails each time, the whole check is inconclusive, unless all of it is
+ * quarantined.
  */
 export async function classifyFailures(
   first: CheckOutcome,
@@ -50,7 +50,10 @@ export async function classifyFailures(
   return first;
 }
 
-/** Compilers and linters say the same each time; and a test that failed on another tree too is not flaky. */
+/**
+ * Whether repeating a run is useful. Compilers and linters are deterministic, and a test that also failed on another
+ * tree is not flaky.
+ */
 function isWorthAnotherRun({ run, faults }: CheckOutcome, { last, tree }: Pick<GateRequest, "last" | "tree">): boolean {
   const fresh = faults.filter(isBlocking);
   if (run.result !== "fail" || !fresh.some(({ finding }) => finding.category === "test")) return false;
@@ -90,7 +93,7 @@ export function compareRuns(first: CheckOutcome, second: CheckOutcome, quarantin
   };
 }
 
-/** What is said of a test that cannot make up its mind. It asks nothing of the author, and is seen by a person. */
+/** Makes a finding of a flaky test. It requires nothing of the author, and is shown to people. */
 export function flakeFinding({ finding }: CheckFault): Finding {
   const { message, detail, id: _, ...rest } = finding;
   return identifyFinding({
@@ -102,7 +105,7 @@ export function flakeFinding({ finding }: CheckFault): Finding {
   });
 }
 
-/** A fault of a test that is known to be flaky says so. */
+/** Adds a note to a fault if its test is known to be flaky. */
 export function markFlake(fault: CheckFault, known: ReadonlyMap<string, KnownFlake>): CheckFault {
   const flake = known.get(fault.name);
   if (flake === undefined) return fault;

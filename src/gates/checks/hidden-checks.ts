@@ -12,14 +12,14 @@ import { type PinnedOptions, type PinnedTree, pinnedTree, setPinned } from "../p
 import { isPlaceOf } from "../pinned/selected-tests.ts";
 import { type ChecksGate, type ChecksOptions, type TestedJudgement, createChecksGate } from "./checks-gate.ts";
 
-/** Files that no agent sees, and where they are used. */
+/** Files that no agent sees, and how they are used. */
 export interface HiddenParts {
-  /** From the project's folder. */
+  /** Relative to the project's folder. */
   readonly paths: readonly string[];
   copyInto(checkout: string): Promise<void>;
-  /** Around the checks that use them. */
+  /** The sandbox of checks that use the files. */
   readonly sandbox: Sandbox;
-  /** Why agents could read them all the same; `null`: they could not. */
+  /** How agents could still read them; `null`: they could not. */
   readonly exposure: string | null;
 }
 
@@ -30,8 +30,9 @@ export interface HiddenChecksOptions extends PinnedOptions {
 }
 
 /**
- * Work that passed is run once more with files that its author never saw, in a checkout that is thrown away with all
- * that the run wrote. Only a count of what failed is in the judgement; what failed is kept for people, in a report.
+ * Runs the checks of passed work once more with files that its author never saw, in a checkout that is removed with
+ * everything the run wrote. The judgement has only the number of failures; their details are kept in a report for
+ * people.
  */
 export function withHiddenChecks(gate: Gate, options: HiddenChecksOptions): Gate {
   const { checks, hidden } = options;
@@ -57,7 +58,7 @@ export function withHiddenChecks(gate: Gate, options: HiddenChecksOptions): Gate
   };
 }
 
-/** Every text is marked, so that only an identified person gets to read it. */
+/** Marks every text, so that only an identified person can read it. */
 const forPeople = (evidence: Evidence): Evidence => ({ ...evidence, keep: (text) => evidence.keep(markHidden(text)) });
 
 interface HiddenRun {
@@ -65,7 +66,7 @@ interface HiddenRun {
   readonly pinned: PinnedTree | null;
 }
 
-/** With the base's tests and runner configuration: the work's own could leave hidden tests out. */
+/** Runs with the base's tests and runner configuration, because the work's own could exclude hidden tests. */
 async function runHidden(
   own: ChecksGate,
   options: HiddenChecksOptions,
@@ -92,7 +93,10 @@ interface HiddenVerdict {
   readonly failures: readonly Finding[];
 }
 
-/** What fails in a test that is not hidden was judged before, with the tests as they may be changed. */
+/**
+ * Returns the verdict. Failures of tests that are not hidden are left out: another run judged them, with the permitted
+ * changes to tests.
+ */
 function verdictOn(
   { tests: { judgement }, pinned }: HiddenRun,
   { hidden: { paths } }: Pick<HiddenChecksOptions, "hidden">,

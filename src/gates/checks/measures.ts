@@ -4,19 +4,19 @@ import type { CheckRun, Coverage, Judgement, Measures, TestCounts } from "../../
 import { readCoverage, type CoverageCount } from "../../parse/tests/coverage.ts";
 import { filesIn, isWrittenSince, textOf, type ReportBaseline } from "./read-reports.ts";
 
-/** What is asked of the coverage that a check reports, in per cent. */
+/** Requirements for the coverage that a check reports, in percent. */
 export interface CoverageRules {
   /** A path or a pattern of paths. */
   readonly report: string;
   readonly lines?: number;
   readonly branches?: number;
-  /** How many points less than before are let pass. */
+  /** By how many points coverage may fall. */
   readonly mayFall?: number;
 }
 
 export type MeasuredCoverage = { readonly coverage: Coverage } | { readonly problem: string };
 
-/** Reads the coverage that was reported since then; of several files, of all of them together. */
+/** Reads the coverage reported since a moment; several files are added up. */
 export async function coverageIn(
   root: string,
   { report }: CoverageRules,
@@ -47,8 +47,8 @@ function percent(parts: readonly CoverageCount[]): number {
 }
 
 /**
- * What is wrong with a coverage. Less than before is a blocking finding (S4.87): else
- * the gate would pass, and the work would never be sent back for it. `mayFall` says how much less is let pass.
+ * Returns what is wrong with a coverage. A decrease is a blocking finding (S4.87): otherwise the gate would pass, and
+ * the work would never be sent back for it. `mayFall` is the permitted decrease.
  */
 export function coverageFaults(coverage: Coverage, rules: CoverageRules, before: Measures): Finding[] {
   return (["lines", "branches"] as const).flatMap((part) => {
@@ -75,10 +75,10 @@ function fault(message: string, detail: string): Finding {
   return identifyFinding({ severity: "major", category: "coverage", source: "coverage", message, detail });
 }
 
-/** How many tests ran: what is skipped proves nothing. */
+/** Returns how many tests ran; skipped tests prove nothing. */
 export const ranOf = ({ passed, failed }: TestCounts): number => passed + failed;
 
-/** What the last judgement measured, if it was by the same checks; otherwise nothing can be compared. */
+/** Returns the previous measurements, if they were made by the same checks; otherwise they are not comparable. */
 export function measuredBefore(last: Judgement | null, runs: readonly CheckRun[]): Measures {
   if (last === null) return {};
   const cells = (some: readonly CheckRun[]): string =>
@@ -89,7 +89,7 @@ export function measuredBefore(last: Judgement | null, runs: readonly CheckRun[]
   return cells(last.runs ?? []) === cells(runs) ? (last.most ?? {}) : {};
 }
 
-/** The most of each that was ever measured: a round that fell back does not lower what the next one is held against. */
+/** Returns the maximum of each measurement, so that a round with a decrease does not lower the bar for the next one. */
 export function mostOf(before: Measures, tests: TestCounts | null, coverage: Coverage | null): Measures {
   const now = {
     tests: tests === null ? undefined : ranOf(tests),

@@ -13,13 +13,13 @@ import { pathInside } from "../../adapters/process/mounted-folder.ts";
 import { readJunit } from "../../parse/tests/junit.ts";
 import { filesIn, isWrittenSince, momentOf, textOf } from "./read-reports.ts";
 
-/** What the test runners of one check report, by name. */
+/** The reports of one check's test runners, with the names of tests. */
 export interface NameReports {
-  /** Where the runners write their reports. */
+  /** The folder for the runners' reports. */
   readonly folder: string;
-  /** The variables that make them report: the user's own, with ours added. */
+  /** The user's environment plus the variables that make runners report. */
   readonly env: Environment;
-  /** What was reported, once the check has ended. It is deleted with that. */
+  /** Reads the reports after the check has ended, and deletes them. */
   read(): Promise<ReadReports>;
 }
 
@@ -29,12 +29,15 @@ interface ReadReports {
   readonly coverage: readonly LineCoverage[];
 }
 
-/** The reporters, which are loaded by the test runners and not by this program. */
+/** The folder of the reporters, which test runners load and this program does not. */
 const REPORTERS = ["../../../reporters", "../../../../reporters"]
   .map((path) => fileURLToPath(new URL(path, import.meta.url)))
   .find((folder, at, all) => at === all.length - 1 || existsSync(folder))!;
 
-/** Makes a folder for the reports of one run of a check in `path`. `counted`: lines that runners are to count. */
+/**
+ * Makes a folder for the reports of one run of a check in `path`. `counted`: lines whose execution runners should
+ * count.
+ */
 export async function openNameReports(
   env: Environment,
   path: string,
@@ -64,7 +67,7 @@ async function writeCounted(
   return file;
 }
 
-/** The paths by which programs may know the folder of a check. */
+/** Returns the paths by which programs may know a check's folder. */
 const rootsOf = async (path: string): Promise<string[]> => [
   ...new Set([path, await realpath(path).catch(() => path), pathInside(path)]),
 ];
@@ -83,7 +86,7 @@ async function readAndDelete(folder: string, path: string, java: JavaReports): P
   }
 }
 
-/** Several processes of a runner may have run the same lines, each for tests of its own. */
+/** Adds up counts: several processes of a runner may have run the same lines for different tests. */
 function sumOf(counts: readonly LineCoverage[]): LineCoverage[] {
   const sums = new Map<string, LineCoverage>();
   for (const { file, line, failed, passed } of counts) {
@@ -94,8 +97,8 @@ function sumOf(counts: readonly LineCoverage[]): LineCoverage[] {
 }
 
 /**
- * Links scripts that keep the reporters in PYTHONPATH where a command sets its own. Only for programs that are there: a
- * command may ask which ones it finds.
+ * Links scripts that keep the reporters in PYTHONPATH when a command sets its own. Only for existing programs, because
+ * a command may check which ones exist.
  */
 async function linkPythonPrograms(folder: string, path: string): Promise<string> {
   const programs = join(folder, "bin");
@@ -109,7 +112,10 @@ async function linkPythonPrograms(folder: string, path: string): Promise<string>
 
 const PYTHON_PROGRAMS = ["python", "python3", "pytest"];
 
-/** Adds to what the user set, and never replaces it. GOFLAGS is left alone: it would change `go vet` and `go list` too. */
+/**
+ * Extends the user's variables, and never replaces them. GOFLAGS is not used, because it would also change `go vet` and
+ * `go list`.
+ */
 function reportingEnvironment(
   env: Environment,
   folder: string,
@@ -128,7 +134,7 @@ function reportingEnvironment(
     REMAND_NODE: process.execPath,
     NODE_OPTIONS: joinNonEmpty(" ", node, `--require=${quotePath(join(REPORTERS, "node-preload.cjs"))}`, ...reporter),
     PYTHONPATH: joinNonEmpty(delimiter, join(REPORTERS, "python"), env["PYTHONPATH"] ?? ""),
-    // The programs there are scripts for a shell.
+    // These programs are shell scripts.
     ...(programs === null
       ? {}
       : { REMAND_REPORTERS: REPORTERS, PATH: joinNonEmpty(delimiter, programs, join(REPORTERS, "bin"), path) }),
@@ -143,7 +149,10 @@ const quotePath = (path: string): string =>
 
 const supported = new Map<string, Promise<boolean>>();
 
-/** An old Node refuses to start with an option that it does not know. Asked once for each PATH. */
+/**
+ * Whether the Node on the PATH accepts the reporter's option; an old one refuses to start with it. Tested once per
+ * PATH.
+ */
 function supportsReporters(env: Environment): Promise<boolean> {
   const key = `${env["PATH"] ?? ""}\n${env["NODE_OPTIONS"] ?? ""}`;
   if (!supported.has(key)) supported.set(key, probeNode(env));
@@ -172,9 +181,9 @@ async function probeNode(env: Environment): Promise<boolean> {
 
 const PROBE_MS = 20_000;
 
-/** What Maven and Gradle leave on the disk of a project by themselves. */
+/** Reports that Maven and Gradle write by themselves. */
 export interface JavaReports {
-  /** The reports that were written since this was opened. */
+  /** Returns the reports that were written since this was opened. */
   read(): Promise<readonly NameReport[]>;
 }
 
@@ -212,7 +221,7 @@ const GRADLE_FILES = ["build.gradle", "build.gradle.kts", "settings.gradle", "se
 
 const incompleteReport = (runner: string): NameReport => ({ runner, tests: [], isComplete: false });
 
-/** One class's file. It is written when its tests are over, so a file that can be read is complete. */
+/** Reads the file of one test class. It is written after the class's tests, so a readable file is complete. */
 function reportOf(text: string, runner: string, root: string, path: string): NameReport {
   const { report } = readJunit(text);
   if (report === null) return incompleteReport(runner);
@@ -239,7 +248,7 @@ function reportOf(text: string, runner: string, root: string, path: string): Nam
   };
 }
 
-/** A class inside of another one is in the file of the outer. */
+/** Returns the source file of a class; a nested class is in the file of the outer one. */
 function sourceOf(folder: string, type: string): string | null {
   const path = type.replace(/\$.*/, "").replaceAll(".", "/");
   for (const language of ["java", "kotlin", "groovy", "scala"])

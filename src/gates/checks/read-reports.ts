@@ -8,24 +8,24 @@ import { createLineRedactor, ownRedactor } from "../../adapters/process/own-secr
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
 import { textOutside } from "../../adapters/process/mounted-folder.ts";
 
-/** The report files of one judgement: which of them were written by the checks, and what they say. */
+/** The report files of one judgement: which of them checks wrote, and what they say. */
 export interface SeenReports {
   before(): Promise<ReportBaseline>;
-  /** The reports that were written since; each is returned once. */
+  /** Returns the reports that were written since a moment, each only once. */
   since(moment: ReportBaseline): Promise<readonly TestReport[]>;
-  /** Why the reports prove nothing, now that every check has run; empty if all is well. */
+  /** Returns why reports prove nothing, after all checks have run; empty if all are fine. */
   problems(): Promise<readonly string[]>;
 }
 
-/** What was there when something began. */
+/** The files at a moment. */
 export interface ReportBaseline {
   readonly at: number;
   readonly stamps: ReadonlyMap<string, string>;
 }
 
 /**
- * Looks at files below `root` that these patterns name. Nothing of the user's is deleted: a file counts as written by
- * a check when it changed while that ran, is not older than its beginning, and does not itself say that it is.
+ * Reads files below `root` that match the patterns. No user file is deleted: a file counts as written by a check if it
+ * changed during the check, is not older than the check's start, and does not itself state an older time.
  */
 export function seenReports(
   root: string,
@@ -92,20 +92,23 @@ export async function momentIn(root: string, patterns: readonly string[]): Promi
   return momentOf(await filesIn(root, patterns));
 }
 
-/** Now, with these files as they are. */
+/** Returns the current moment with the state of these files. */
 export function momentOf(files: readonly FoundFile[]): ReportBaseline {
   return { at: Date.now(), stamps: new Map(files.map(({ path, stamp }) => [path, stamp])) };
 }
 
-/** Was it written since then, and not only put there with an older date? Some disks know no more than seconds. */
+/**
+ * Whether a file was written since a moment, and not only copied with an older date. Some disks store times in whole
+ * seconds.
+ */
 export function isWrittenSince({ path, mtimeMs, stamp }: FoundFile, { at, stamps }: ReportBaseline): boolean {
   return stamps.get(path) !== stamp && mtimeMs >= Math.floor(at / 1000) * 1000;
 }
 
-/** A remote machine's clock, which writes its own time into a report, may be off by this. */
+/** How far a remote machine's clock, whose time is in a report, may differ. */
 const CLOCKS_DIFFER_MS = 5 * 60_000;
 
-/** The text, or why it is not read. */
+/** Returns the text, or why it cannot be read. */
 export async function textOf(
   root: string,
   { path, size }: FoundFile,
@@ -123,7 +126,7 @@ const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_ENTRIES = 50_000;
 const DEEPEST = 20;
 
-/** The file of that name as it is now. It may be removed while it is read; then it counts as absent. */
+/** Returns a file's state; `null` if it does not exist or was removed meanwhile. */
 export async function fileAt(root: string, path: string): Promise<FoundFile | null> {
   const stat = await lstat(resolve(root, path)).catch(() => null);
   if (stat === null || !stat.isFile()) return null;
@@ -131,7 +134,7 @@ export async function fileAt(root: string, path: string): Promise<FoundFile | nu
   return { path, size: stat.size, mtimeMs: stat.mtimeMs, stamp };
 }
 
-/** Plain files only: a link could lead anywhere. In the order of their names. */
+/** Returns the plain files that match, sorted by name. Links are skipped, because they could lead anywhere. */
 export async function filesIn(root: string, patterns: readonly string[]): Promise<readonly FoundFile[]> {
   const found = new Map<string, FoundFile>();
   let left = MOST_ENTRIES;
@@ -154,33 +157,33 @@ export async function filesIn(root: string, patterns: readonly string[]): Promis
   return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** The folders that the pattern names without a star: nothing outside of them need be looked at. */
+/** Returns a pattern's folders before the first star; files outside of them cannot match. */
 function plainFolder(pattern: string): string {
   const folders = pattern.split("/").slice(0, -1);
   const star = folders.findIndex((folder) => /[*?{}]|^\.\.$/.test(folder));
   return (star === -1 ? folders : folders.slice(0, star)).join("/");
 }
 
-/** Folders with very many files and no reports are skipped, unless the pattern names them. */
+/** Whether to skip a folder: those with very many files and no reports, unless the pattern names them. */
 const isPassedOver = (name: string, path: string, pattern: string): boolean =>
   [".git", ".remand", "node_modules", ".venv"].includes(name) && !pattern.startsWith(`${path}/`);
 
 /**
- * What checks printed, as it may be read on: files are named as in the author's folder, never as in a clean checkout,
- * and secrets are taken out before a text is cut, parsed or compared.
+ * Makes the output of checks presentable: files are named as in the author's folder, not as in a clean checkout, and
+ * secrets are redacted before a text is cut, parsed or compared.
  */
 export interface ShownPaths {
   /** The folder that paths are relative to. */
   readonly root: string;
   text(text: string): string;
-  /** For a stream: hands each line on as it may be read. */
+  /** For a stream: passes each line on in its presentable form. */
   lines(onLine: (line: string) => void): (line: string) => void;
   ended(ended: ProcessResult): ProcessResult;
 }
 
 export function shownPaths({ path, workedIn }: Pick<GateRequest, "path" | "workedIn">): ShownPaths {
   let [from, to] = [path, workedIn ?? path];
-  // The project may be a folder of the repository: then files beside it are named too.
+  // The project may be a folder of the repository; then files outside of that folder are renamed too.
   if (from !== to)
     while (basename(from) === basename(to) && basename(from) !== "") [from, to] = [dirname(from), dirname(to)];
   const named = (printed: string): string => {

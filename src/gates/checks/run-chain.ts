@@ -1,15 +1,15 @@
-/** What a check starts, and what that starts in turn, as far as it is written in the project. */
+/** The files that a check runs, directly or indirectly, as far as the project's files show. */
 export interface RunChain {
   /** Files that are run. */
   readonly programs: ReadonlySet<string>;
-  /** Makefiles that make reads, or would read if they were there. */
+  /** Makefiles that make reads, or would read if they existed. */
   readonly makefiles: ReadonlySet<string>;
 }
 
 /**
- * Follows the lines by which work is checked: through scripts of `package.json`, makefiles and shell programs. `read`
- * gives a file as it was when the work began: what judged then is what must stay. Lines run in `folder`; files are named
- * from the top of the repository. A test is where it ends: what a test runs is what it tests.
+ * Follows the command lines of checks through scripts of `package.json`, makefiles and shell programs. `read` returns a
+ * file from the start of the work, because what checked the work then must not change. Lines run in `folder`; file
+ * names are relative to the top of the repository. Tests are not followed: what a test runs is what it tests.
  */
 export async function runChain(
   lines: readonly string[],
@@ -39,7 +39,7 @@ export async function runChain(
       const make = makeIn(command);
       if (make === null) continue;
       const names = ["GNUmakefile", "makefile", "Makefile"].map((name) => folder + name);
-      // One that is not there is a part of the check as well: make would read it in place of the one that is.
+      // A missing makefile is included too: if it existed, make would read it instead of the existing one.
       for (const name of names) makefiles.add(name);
       const file = await firstThere(names, read);
       if (file === null) continue;
@@ -63,11 +63,11 @@ export async function runChain(
 const MOST_LINES = 2000;
 const MOST_FILES = 40;
 
-/** Programs that run the file they are given. What they are given is a program too; what `grep` is given is not. */
+/** Programs that run a file given as argument, so that the argument is a program too (unlike an argument of `grep`). */
 const RUNNERS =
   /^(?:node|nodejs|bun|deno|tsx|ts-node|npx|python[\d.]*|ruby|perl|php|sh|bash|zsh|env|time|nice|timeout|xvfb-run|exec|run|source|\.|@|-)$/;
 
-/** The files that a line for the shell runs: the first word of each command, and what a runner gets as its arguments. */
+/** Returns the files that a shell line runs: the first word of each command, and the arguments of a runner. */
 function programsIn(command: string): string[] {
   const words = command.split(/[\s"']+/).filter((word) => word !== "" && !/^\w+=/.test(word));
   const programs: string[] = [];
@@ -80,13 +80,16 @@ function programsIn(command: string): string[] {
   return programs.filter((path) => !path.startsWith("/") && !path.startsWith("..") && path !== "");
 }
 
-/** Without an ending it may be one: `bin/check`. */
+/** Whether a path may be a shell script. It need not have an extension: `bin/check`. */
 const isShell = (path: string): boolean => /\.(?:sh|bash|zsh)$|\/[\w-]+$/.test(path);
 
 const linesOf = (text: string): string[] =>
   text.split("\n").filter((line) => line.trim() !== "" && !line.trimStart().startsWith("#"));
 
-/** `npm test`, `pnpm run unit`, `run-s lint unit`, `node --run unit`: with what runs before and after each. */
+/**
+ * Returns the scripts that a command runs, with their pre and post scripts: `npm test`, `pnpm run unit`, `run-s lint
+ * unit`, `node --run unit`.
+ */
 function scriptsIn(command: string, scripts: ReadonlyMap<string, string>): string[] {
   const words = command.split(/[\s"']+/).filter((word) => word !== "");
   const at = words.findIndex((word) => /^(?:npm|pnpm|yarn|bun|run-[sp]|npm-run-all|node|concurrently)$/.test(word));
@@ -104,14 +107,14 @@ function scriptsIn(command: string, scripts: ReadonlyMap<string, string>): strin
   return found.flatMap((name) => [`pre${name}`, name, `post${name}`]).filter((name) => scripts.has(name));
 }
 
-/** The targets that are asked for; `null` where it is no call of make in this folder. */
+/** Returns the targets of a call of make in this folder; `null` for another command. */
 function makeIn(command: string): string[] | null {
   const match = /(?:^|\s)@?g?make((?:\s+[^\s]+)*)\s*$/.exec(command.slice(0, 500));
   if (match === null || /\s-[fC]\b/.test(match[1]!)) return null;
   return match[1]!.split(/\s+/).filter((word) => /^[\w.:-]+$/.test(word) && !word.startsWith("-"));
 }
 
-/** Files that a makefile takes in, where they are named by a plain path. */
+/** Returns files that a makefile includes by a plain path. */
 const includesIn = (text: string): string[] =>
   [...text.matchAll(/^[-s]?include[ \t]+([^\n#]+)$/gm)].flatMap(([, names]) =>
     names!.split(/\s+/).filter((name) => /^[\w./-]+$/.test(name) && !name.startsWith("/") && !name.startsWith("..")),

@@ -28,36 +28,36 @@ import { NO_SANDBOX } from "../../adapters/process/launch.ts";
 export interface CheckCommand {
   readonly name: string;
   readonly run: string;
-  /** Where it is run; none given means in every environment there is. */
+  /** The environments it runs in; default: all. */
   readonly environments?: readonly string[];
   readonly timeoutMs?: number;
 }
 
-/** One cell of the matrix, and what was found in it. */
+/** One check in one environment, and what was found. */
 export interface CheckOutcome {
   readonly run: CheckRun;
   readonly faults: readonly CheckFault[];
   readonly tests: TestCounts | null;
   readonly evidence: readonly EvidenceId[];
-  /** Tests, or the check itself, that gave two answers about this tree. */
+  /** Tests, or the check itself, that gave two results on this tree. */
   readonly flaky: readonly CheckFault[];
   readonly named: NamedTests;
-  /** Every test by name, as far as the run says. */
+  /** Every test by name, as far as the run reports. */
   readonly names: TestNames;
-  /** It ran in an environment that does not see the files of the checkout. */
+  /** Whether it ran in an environment that does not see the checkout's files. */
   readonly isUnverified?: boolean;
-  /** The check went differently while its tests were reported by name: it must run without that. */
+  /** Whether the reporters change the check's result, so that it must run without them. */
   readonly isUnreported?: boolean;
 }
 
-/** What is known of single tests after a run. */
+/** What is known about single tests after a run. */
 export interface NamedTests {
-  /** The check ended by itself within its time limit. */
+  /** Whether the check exited within its time limit. */
   readonly ended: boolean;
   readonly ranTests: boolean;
   readonly notLoaded: readonly string[];
   readonly passed: readonly PassedTest[];
-  /** Failures that were counted and not listed. */
+  /** The number of failures that were counted but not listed. */
   readonly unlisted: number;
 }
 
@@ -72,17 +72,17 @@ interface CheckRunnerOptions {
   readonly environments: ReadonlyMap<string, CheckEnvironment>;
   readonly evidence: Evidence;
   readonly env: EnvironmentIn;
-  /** Around what is started; absent: none. */
+  /** The sandbox of the commands; default: none. */
   readonly sandbox?: Sandbox;
   readonly cookie?: () => string;
-  /** Run before each run of a check. */
+  /** Runs before each run of a check. */
   readonly reset?: string;
-  /** The tree that each place is set up for, by its folder and its environment. Kept from one judgement to the next. */
+  /** The tree that each workspace is set up for, by folder and environment. Kept between judgements. */
   readonly setUp: Map<string, TreeId>;
 }
 
 export interface CheckRunner {
-  /** Runs one check in one environment, with the files that it leaves behind where these are looked at. */
+  /** Runs one check in one environment. `reports`: also read the report files that it leaves. */
   run(
     command: CheckCommand,
     environment: string,
@@ -92,14 +92,14 @@ export interface CheckRunner {
   ): Promise<CheckOutcome>;
 }
 
-/** `isBare`: the command alone, and no test runner is made to report names. */
+/** `isBare`: run only the command, without making test runners report names. */
 export interface CheckRunOptions {
   readonly isBare: boolean;
 }
 
 /**
- * Runs checks over one tree. Each environment is looked at once in a judgement, when the first check needs it, and set
- * up once for a tree, however often that is judged.
+ * Runs checks on one tree. Each environment is probed once per judgement, when the first check needs it, and set up
+ * once per tree, even over several judgements.
  */
 export function checkRunner(options: CheckRunnerOptions, request: GateRequest, signal: AbortSignal): CheckRunner {
   const shown = shownPaths(request);
@@ -119,7 +119,7 @@ export function checkRunner(options: CheckRunnerOptions, request: GateRequest, s
       const before = await reports?.before();
       const reader = createOutputReader(shown.root);
       const limitMs = command.timeoutMs ?? request.timeoutMs;
-      // A wrapper leads to another machine or a container, where our reporters are not.
+      // A wrapper leads to another machine or a container, which lacks the reporters.
       const isBare = how?.isBare === true || environment.run !== undefined || isUnreported(request, cellName(cell));
       const naming = isBare ? null : await openNameReports(await environmentOf(options, request), request.path);
       const onLine = (line: string): void => {
@@ -181,7 +181,7 @@ const environmentOf = async ({ env }: CheckRunnerOptions, { path }: GateRequest)
 
 const isUnreported = ({ baseRun }: GateRequest, cell: string): boolean => baseRun?.unreported?.includes(cell) === true;
 
-/** What a run left beside its output: files that the user names, and what the test runners reported. */
+/** Reports of a run: files that the user configured, and what the test runners reported. */
 interface ReadReports {
   readonly files: readonly TestReport[];
   readonly names: { readonly reports: readonly NameReport[]; readonly folders: readonly string[] };
@@ -189,7 +189,7 @@ interface ReadReports {
 
 const NOTHING_REPORTED: ReadReports["names"] = { reports: [], folders: [] };
 
-/** Of a log, beginning and end are kept; the reader sees all of it, while it is printed. */
+/** A log's beginning and end are kept. The parser sees all of the output while it is printed. */
 const MOST_LOG_BYTES = 4 * 1024 * 1024;
 
 interface FinishedCheck {
@@ -222,7 +222,10 @@ function outcomeOf(
   };
 }
 
-/** It ended in time before the work began, so that it is the work that makes it hang. What its tests say is unknown. */
+/**
+ * Returns the outcome of a hang. The check ended in time before the work, so the work causes the hang. Its tests'
+ * results are unknown.
+ */
 function hungOutcome({ command, cell, ended }: FinishedCheck, limitMs: number, evidence: EvidenceId): CheckOutcome {
   return {
     run: { ...cell, result: "fail", exitCode: null, details: hangDetails(limitMs), durationMs: ended.durationMs },

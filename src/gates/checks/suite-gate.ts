@@ -18,16 +18,16 @@ export const checksGate: CreateGate = (settings, parts) =>
   });
 
 interface Suite {
-  /** The gate whose settings hold. */
+  /** The gate whose settings apply. */
   readonly gate: GateName;
   readonly commands: readonly CheckCommand[];
-  /** Does another part of the gate see to it that the work has a test? */
+  /** Whether another part of the gate already requires a test for the work. */
   readonly isTestDemandedElsewhere?: boolean;
   /** Without planted faults, whatever the settings say. */
   readonly isPlain?: boolean;
 }
 
-/** Runs commands in a clean checkout, and holds the work to the tests of the base. */
+/** Makes a gate that runs commands in a clean checkout, and also runs the base's tests on the work. */
 export function suiteGate(
   { gates, environments, scope, oracle, product }: GateSettings,
   parts: GateParts & { readonly env: EnvironmentIn },
@@ -54,7 +54,7 @@ export function suiteGate(
   return inCleanCheckout(tested, checkouts, { testPaths, oracle, product });
 }
 
-/** A gate that runs tests, with the hidden checks behind it, where there are any. */
+/** Adds the hidden checks to a gate that runs tests, if there are any. */
 export function withHiddenSuite(
   judging: Gate,
   { gates, environments, scope, oracle, product }: GateSettings,
@@ -77,7 +77,7 @@ export function withHiddenSuite(
   });
 }
 
-/** Planted faults are tried once each, with the commands in which tests ran. */
+/** Returns the options for planted faults, which are tried once each, with the commands that ran tests. */
 function faultOptions(shared: ChecksOptions, { clock, baseFaults }: GateParts): FaultOptions {
   return {
     clock,

@@ -4,19 +4,21 @@ import { type Finding, severityFromWord, type Severity } from "../../core/gates/
 import type { ReadFinding, Reading } from "../../core/stories/reading.ts";
 
 export interface FindingContext {
-  /** Who said it. */
+  /** The reviewer or tool. */
   readonly source: string;
-  /** What kind of thing it is, where the reviewer does not say. */
+  /** The category, if the reviewer gives none. */
   readonly category: string;
-  /** The folder the reviewer stood in: whole paths are cut down to it. */
+  /** The reviewer's folder: absolute paths are made relative to it. */
   readonly path: string;
 }
 
-/** What a reviewer listed, with an identity each. The same thing said twice is one finding, and what is done is none. */
+/**
+ * Returns a reviewer's findings with their identities. Duplicates are merged, and findings marked as done are left out.
+ */
 export function findingsOf(reading: Reading, saying: FindingContext): Finding[] {
   const listed = reading.findings.filter(({ status }) => !isDone(status));
   const found = listed.map((read) => findingOf(read, reading, saying));
-  // A reviewer who only says what to do has said what is wrong as well.
+  // A reviewer that only says what to do has also said what is wrong.
   const demands =
     found.length > 0 || reading.result !== "fail"
       ? []
@@ -45,7 +47,7 @@ function findingOf(read: ReadFinding, reading: Reading, { source, category, path
     severity: severityOf(read.severity, reading),
     category: read.category ?? (isCriterion ? "criterion" : category),
     source,
-    // A criterion is the same one next time, however the auditor puts it.
+    // A criterion keeps its identity, however the auditor words it.
     message: isCriterion
       ? `not met: ${read.criterion}`
       : read.file !== null && file === null
@@ -59,7 +61,9 @@ function findingOf(read: ReadFinding, reading: Reading, { source, category, path
   });
 }
 
-/** Default: the verdict's priority; without that, enough to be looked at. */
+/**
+ * Returns the stated severity. Default: the verdict's priority; without that, `minor` for a pass and `major` otherwise.
+ */
 function severityOf(said: Severity | null, { priority, result }: Reading): Severity {
   if (said !== null) return said;
   if (priority !== null) return severityFromWord(priority) ?? "major";
@@ -68,7 +72,7 @@ function severityOf(said: Severity | null, { priority, result }: Reading): Sever
 
 const isDone = (status: string | null): boolean => /^(?:addressed|fixed|resolved)$/i.test(status?.trim() ?? "");
 
-/** A path inside of the work, as git names it; `null` for one that leads out of it. */
+/** Returns a path in the work in git's form; `null` if it leads out of the work. */
 function fileBelow(folder: string, file: string): string | null {
   const inside = isAbsolute(file) ? relative(folder, file) : file;
   const plain = posix.normalize(inside.replaceAll("\\", "/")).replace(/^\.\//, "");

@@ -12,11 +12,11 @@ export interface CiForgeOptions {
   readonly forge: Forge;
   readonly integration: Integration;
   readonly clock: Clock;
-  /** How long a run may take; the gate's own patience is for reviewers. */
+  /** How long a CI run may take; the gate's own timeout is for reviewers. */
   readonly patienceMs: number;
 }
 
-/** The forge's own CI: the branch is sent there, and what runs over its newest commit is waited for. */
+/** The forge's CI: pushes the branch, and waits for the checks of its newest commit. */
 export function createCiForge({ forge, integration, clock, patienceMs }: CiForgeOptions): CiService {
   async function waitForChecks(
     commit: string,
@@ -46,7 +46,7 @@ export function createCiForge({ forge, integration, clock, patienceMs }: CiForge
     run: (request, control) =>
       watchCi(request, control).catch((error: unknown) => {
         if (!(error instanceof RemandError)) throw error;
-        // A forge that cannot be asked says nothing of the work: the gate broke, not the run.
+        // An unreachable forge says nothing about the work: the result is an error of the gate, not a failed run.
         return unknownRun(forge, "error", `${error.message} — ${error.hint}`);
       }),
   };
@@ -55,7 +55,7 @@ export function createCiForge({ forge, integration, clock, patienceMs }: CiForge
     if (!control.signal.aborted) await integration.publish(request.story.id, request.commit);
     if (control.isAgain) {
       await rerunFailed(forge, request.commit, control.signal);
-      // Until the forge has noticed, it still shows how the last run ended.
+      // Wait, because the forge shows the previous run's result until it has noticed the rerun.
       await clock.sleep(FIRST_PAUSE_MS, control.signal);
     }
     const checks = await waitForChecks(request.commit, control);
@@ -100,9 +100,11 @@ async function failedRun(forge: Forge, checks: readonly ForgeCheck[], signal: Ab
   };
 }
 
-/** Cancelled is not passed, and skipped everywhere is nothing proven. */
+/**
+ * Returns the result if no check failed. A cancelled check is not a pass, and if all were skipped, nothing is proven.
+ */
 function passedOrNot(forge: Forge, checks: readonly ForgeCheck[]): CiRun {
-  // What each said of itself is the evidence, with the place where all of it can be read.
+  // The evidence is each check's summary, with the link to its full output.
   const log = checks.map(({ name, state, url, summary }) => [name, state, summary, url ?? ""].join("  ").trim());
   const shared = { log: `${log.join("\n")}\n`, step: null, annotations: [] } as const;
   const cancelled = checks.filter(({ state }) => state === "cancelled");
@@ -138,10 +140,10 @@ function annotationFindings({ level, path, line, message }: ForgeAnnotation): Fi
   ];
 }
 
-/** How an outside CI run ended. */
+/** The result of an external CI run. */
 export interface CiRun {
   readonly result: Result;
-  /** What ran, for a person. */
+  /** The name of the service, for a person. */
   readonly name: string;
   readonly details: string;
   readonly log: string;
@@ -152,11 +154,11 @@ export interface CiRun {
 export interface CiControl {
   readonly signal: AbortSignal;
   onOutput(line: string): void;
-  /** Was this very tree judged before? */
+  /** Whether this same tree was judged before. */
   readonly isAgain: boolean;
 }
 
-/** What runs CI: a forge, or commands instead of one. */
+/** A CI service: a forge, or commands in its place. */
 export interface CiService {
   run(request: GateRequest, control: CiControl): Promise<CiRun>;
   judgedBy(): readonly string[];

@@ -18,15 +18,15 @@ import type { Sandbox } from "../../ports/sandbox.ts";
 import { NO_SANDBOX } from "../../adapters/process/launch.ts";
 
 export interface CiOptions {
-  /** Where the run happens: a forge, or commands that stand in for one. */
+  /** Where CI runs: a forge, or commands in its place. */
   readonly service: CiService;
   readonly evidence: Evidence;
   readonly clock: Clock;
 }
 
 /**
- * An outside CI run over exactly this commit. A failure is classified before anything is done about it, because that
- * decides who gets it and whether it is charged. A run that answers differently about the same tree proves nothing.
+ * Runs external CI on exactly this commit. A failure is classified first, because the class decides who gets it and
+ * whether it is charged. Two different results on the same tree prove nothing.
  */
 export function createCiGate({ service, evidence, clock }: CiOptions): Gate {
   return {
@@ -34,7 +34,7 @@ export function createCiGate({ service, evidence, clock }: CiOptions): Gate {
     criteria: () => service.judgedBy(),
     async run(request, control) {
       const beganAt = clock.now();
-      // Asked about the same tree once more, it is asked to run again, not to repeat itself.
+      // For the same tree, request a new run instead of the old result.
       const isAgain = request.last?.tree === request.tree;
       const run = await service.run(request, { ...control, isAgain });
       const kept = run.log === "" ? [] : [await evidence.keep(run.log)];
@@ -74,7 +74,7 @@ function judgementOf(request: GateRequest, run: CiRun, evidence: readonly Eviden
   const classified = readCiLog(run.log);
   const read = { ...classified, reason: failedTests(classified.class, run.log, request.path) ?? classified.reason };
   const finding = findingOf(run, read.class, read.reason, read.excerpt);
-  // Jobs that do the same in several environments say the same.
+  // Jobs of several environments may report the same.
   const findings = [...new Map([finding, ...run.annotations].map((each) => [each.id, each])).values()];
   const step = run.step ?? read.step;
   const summary = `ci: fail (${read.class}${step === null ? "" : ` in ${step}`}: ${read.reason})`;
@@ -99,7 +99,7 @@ function judgementOf(request: GateRequest, run: CiRun, evidence: readonly Eviden
   };
 }
 
-/** The tests that failed, by name, where the log is a runner's own output; a count says nothing to the person who fixes. */
+/** Returns the failed tests by name, if the log is a test runner's output: a mere count does not help to fix them. */
 function failedTests(ciClass: CiClass, log: string, path: string): string | null {
   const failures = ciClass === "test" ? (readTestOutput(log, path)?.failures ?? []) : [];
   const [first] = failures;
@@ -125,12 +125,12 @@ function findingOf(run: CiRun, ciClass: CiClass, reason: string, excerpt: string
 export interface CiCommandsOptions {
   readonly commands: readonly { readonly name: string; readonly run: string; readonly timeoutMs?: number }[];
   readonly env: EnvironmentIn;
-  /** Around what is started; absent: none. */
+  /** The sandbox of the commands; default: none. */
   readonly sandbox?: Sandbox;
   readonly cookie?: () => string;
 }
 
-/** Commands that stand in for a CI service: they run one after the other, and the first that fails is the run's failure. */
+/** Commands in place of a CI service. They run one after the other; the first failure is the run's failure. */
 export function createCiCommands({ commands, env, sandbox = NO_SANDBOX, cookie }: CiCommandsOptions): CiService {
   return {
     judgedBy: () => commands.map(({ run }) => run),
@@ -179,7 +179,7 @@ function failureOf(ended: ProcessResult): Pick<CiRun, "result" | "details"> | nu
   if (ended.status === "cancelled") return { result: "error", details: "it was stopped" };
   if (ended.status === "failed-to-start")
     return { result: "error", details: ended.failure?.message ?? "it could not be started" };
-  // Running too long is a failure with a log of its own: the classification says whose.
+  // A timeout is a failure with its own log; the classification tells whose fault it is.
   if (ended.status === "exited" && ended.exitCode === 0) return null;
   return { result: "fail", details: endOf(ended) };
 }

@@ -13,8 +13,8 @@ export interface MergeOptions {
 }
 
 /**
- * Would the work go onto its target as it is? Only a branch that holds everything the target has passes: then what is
- * merged is the very state of the files that the other gates judged.
+ * Checks that the branch contains all of its target. Only then the merged tree is exactly the tree that the other gates
+ * judged.
  */
 export function createMergeGate({ integration, evidence, clock }: MergeOptions): Gate {
   return {

@@ -23,26 +23,26 @@ import type { Sandbox } from "../../ports/sandbox.ts";
 import { NO_SANDBOX } from "../../adapters/process/launch.ts";
 
 export interface MutationOptions {
-  /** `{files}` becomes the files of the story; they are in REMAND_FILES too, with commas between them. */
+  /** `{files}` is replaced by the story's files; REMAND_FILES has them too, separated by commas. */
   readonly command: string | null;
-  /** Where the command leaves its report, from the place of the story. */
+  /** The report file that the command writes, relative to the story's folder. */
   readonly report: string;
-  /** The share of killable mutants that must be killed, in per cent. */
+  /** The required share of killed mutants, in percent of those that can be killed. */
   readonly threshold: number;
-  /** What people decided about single mutants; absent: nothing. */
+  /** People's decisions about single mutants; default: none. */
   readonly equivalent?: readonly EquivalentMutant[];
   readonly testPaths: readonly string[];
   readonly workspace: Workspace;
   readonly evidence: Evidence;
   readonly clock: Clock;
   readonly env: EnvironmentIn;
-  /** Around what is started; absent: none. */
+  /** The sandbox of the command; default: none. */
   readonly sandbox?: Sandbox;
 }
 
 /**
- * Are the tests worth their green? The tool changes the story's files in small ways, and the tests must notice. The
- * scope is what the story changed since its base, so a rework that adds tests is judged over the same files.
+ * Tests the tests: the tool makes small changes in the story's files, which tests must detect. The scope is everything
+ * that the story changed since its base, so that a rework which adds tests is judged over the same files.
  */
 export function createMutationGate(options: MutationOptions): Gate {
   const { clock, command, evidence } = options;
@@ -155,7 +155,7 @@ function judgementOf(
   };
 }
 
-/** What the story changed, and still has, that is code and no test. */
+/** Returns the code files, without tests, that the story changed and still has. */
 async function storyFiles(
   { workspace, testPaths }: MutationOptions,
   { story, base, tree }: GateRequest,
@@ -171,7 +171,7 @@ async function storyFiles(
 
 const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** A report that was there before proves nothing of this run, whatever its date. */
+/** Reads the report. A report that existed before this run proves nothing, whatever its date. */
 async function freshReport(
   root: string,
   path: string,
@@ -184,7 +184,7 @@ async function freshReport(
   return typeof text === "string" ? { text } : { problem: `cannot be read: ${text.problem}` };
 }
 
-/** It holds the text of every file that was changed. */
+/** Large, because the report contains the text of every mutated file. */
 const MOST_BYTES = 96 * 1024 * 1024;
 
 function nothing(request: GateRequest, result: "inconclusive" | "error", why: string): MutationOutcome {
@@ -199,11 +199,11 @@ function endOf({ status, exitCode, signal, failure }: ProcessResult): string {
 }
 
 /**
- * Killed of those that tests could kill. What ran out of time was stopped by a clock and not by a test, so it is
- * counted by itself; what was left out for a reason, or could not even run, is not counted at all.
+ * Returns the share of killed mutants among those that tests could kill. Timeouts are counted separately, because a
+ * clock stopped those mutants and not a test. Ignored and invalid mutants are not counted.
  */
 export function mutationScore(mutants: readonly Mutant[]): {
-  /** In per cent; `null` where nothing could be killed. */
+  /** In percent; `null` if nothing could be killed. */
   readonly score: number | null;
   readonly counts: Readonly<Record<MutantStatus, number>>;
   readonly words: string;
@@ -212,7 +212,7 @@ export function mutationScore(mutants: readonly Mutant[]): {
     MUTANT_STATUSES.map((status) => [status, mutants.filter((mutant) => mutant.status === status).length]),
   ) as Record<MutantStatus, number>;
   const killable = counts.killed + counts.survived + counts["no-coverage"];
-  // Rounded down: 999 of 1000 are not all of them.
+  // Rounded down, so that 999 of 1000 is not 100 %.
   const score = killable === 0 ? null : Math.floor((counts.killed / killable) * 1000) / 10;
   const apart = (["timeout", "ignored", "invalid", "pending"] as const)
     .filter((status) => counts[status] > 0)
@@ -235,7 +235,7 @@ export function survivors(mutants: readonly Mutant[]): readonly Mutant[] {
   return mutants.filter(({ status }) => status === "survived" || status === "no-coverage");
 }
 
-/** The same change that goes unnoticed in several places of a file is one finding, which names them all. */
+/** Returns the findings. The same undetected change in several places of a file is one finding that names them all. */
 function survivorFindings(mutants: readonly Mutant[]): readonly Finding[] {
   const known = new Map<string, Finding>();
   for (const finding of mutants.map(survivorFinding)) {
@@ -262,14 +262,14 @@ export function survivorFinding(mutant: Mutant): Finding {
   });
 }
 
-/** The words of S1.45: `replaced > with >=`. */
+/** The wording of S1.45: `replaced > with >=`. */
 const mutationText = ({ original, replacement }: Mutant): string =>
   `replaced ${short(original) || "nothing"} with ${short(replacement) || "nothing"}`;
 
 const mutator = ({ mutator: name }: Mutant): string => (name === "" ? "a small change" : name);
 const short = (code: string): string => code.replaceAll(/\s+/g, " ").replaceAll("`", "'").trim().slice(0, 80);
 
-/** What a test would have to do to tell the two apart, by the kind of the change. */
+/** Returns what a test must do to detect the change, by its kind. */
 function recommendedTest({ mutator: kind, original, replacement, file, line }: Mutant): string {
   const at = `${file}:${line}`;
   const known = RECOMMENDED.find(({ fits }) => fits.test(kind))?.test;

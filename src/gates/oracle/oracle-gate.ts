@@ -20,14 +20,14 @@ import { askingGate, spentOn, testRunsBeside } from "../review/review-summary.ts
 interface OracleOptions extends ReviewerSettings {
   readonly workspace: Pick<Workspace, "diff">;
   readonly judge: Judge;
-  /** The stopping conditions that are commands. */
+  /** Stopping conditions that are commands. */
   readonly commands: readonly VerificationCommand[];
   readonly judgedBy: readonly string[];
 }
 
 /**
- * S3.1: an agent that did not do the work says whether the goal is reached. Only its `pass` does; `partial` is a fail. An
- * oracle that is silent, or cannot be read, has said nothing of the work.
+ * S3.1: an agent that did not do the work says whether the goal is reached. Only its `pass` counts; `partial` is a
+ * fail. An oracle without a readable answer has said nothing about the work.
  */
 const createOracleGate = (options: OracleOptions): Gate =>
   askingGate("oracle", options, async (judging) =>
@@ -56,7 +56,7 @@ async function askOracle(options: OracleOptions, judging: ReviewRun): Promise<Re
   return askReviewer(options, judging, {
     wanted: roleOfReviewer(request.roles, "oracle"),
     speaksAs: "auditor",
-    // Each iteration is looked at without what was said of the one before.
+    // Each iteration is judged without the conversation about the previous one.
     goesOn: false,
     outputSchema: null,
     shows: work,
@@ -83,7 +83,7 @@ const runText = ({ check, environment, result, details }: CheckRun): { title: st
   text: details,
 });
 
-/** `null`: it answered by a tool, in the form that all reviewers have. */
+/** Reads an oracle's own form of answer. `null`: it answered by a tool, in the form of all reviewers. */
 function readingOf({ output, text }: AgentResult, nonce: string): Reading | null {
   if (output !== null && output !== undefined) return null;
   const own = withoutNonce(text, nonce);
@@ -95,7 +95,7 @@ function readingOf({ output, text }: AgentResult, nonce: string): Reading | null
     ...unknownReading(),
     kind: "verdict",
     result: verdict === "pass" ? "pass" : "fail",
-    // S3.31: what it names by file and line is where blame begins.
+    // S3.31: the files and lines that it names are where blame starts.
     findings: verdict === "pass" ? [] : reasonsIn(read.value).map((reason) => findingFromLine(reason)),
     requiredFixes: nextHint === null || verdict === "pass" ? [] : [nextHint],
     verification: read.value.conditions.map(({ type, passed, output }) => ({

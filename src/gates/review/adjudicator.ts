@@ -5,7 +5,10 @@ import { verdictJsonSchema } from "../../core/schemas/gate-result.ts";
 import { writeAdjudicationPrompt } from "../../write/prompts/contested.ts";
 import { askReviewer, inTurn, type ReviewerSettings } from "./ask-reviewer.ts";
 
-/** Asks as reviewers are asked: with stand-ins, by a schema, and again where the answer cannot be read. */
+/**
+ * Makes the adjudicator, which is asked like a reviewer: with fallbacks, a schema, and again if its answer cannot be
+ * read.
+ */
 export function createAdjudicator(reviewing: ReviewerSettings): Adjudicator {
   return {
     async decide(dispute, control) {
@@ -27,7 +30,7 @@ export function createAdjudicator(reviewing: ReviewerSettings): Adjudicator {
               { rolePrompt, story: { id, title, goal: body }, finding, disputedBy, rebuttal, evidence: [] },
               { nonce },
             ),
-          // "It stands" is an answer: the finding itself says for what.
+          // "Upheld" needs no further issues: the finding itself names them.
           hasMore: () => true,
         },
       );
@@ -44,7 +47,7 @@ export function createAdjudicator(reviewing: ReviewerSettings): Adjudicator {
   };
 }
 
-/** The fallbacks, without the roles that are involved in the dispute. */
+/** Returns the fallbacks without the roles that are involved in the dispute. */
 function impartial({ role, request, partial }: DisputedFinding): Record<string, RoleName> {
   const chain = [...inTurn(role, request.roles.fallback)].filter((each) => each === role || !partial.includes(each));
   return Object.fromEntries(chain.slice(1).map((next, index) => [chain[index]!, next]));

@@ -13,14 +13,14 @@ import { writeClarificationPrompt } from "../../write/prompts/signal-forms.ts";
 import { type ReviewerReply, isGone, retryAtOf, together, troubleWith, noReply } from "./reviewer-reply.ts";
 import { type ReviewerFolder, openReviewerFolder } from "./reviewer-checkout.ts";
 
-/** What reviewers are asked with. */
+/** What is needed to ask reviewers. */
 export interface ReviewerSettings {
   readonly roleRegistry: RoleRegistry;
   readonly evidence: Evidence;
   readonly clock: Clock;
-  /** An unguessable word, for the fences of one conversation. */
+  /** Returns an unguessable word for the fences of one conversation. */
   nonce(): string;
-  /** Where each reviewer gets a clean checkout of the work; without it reviewers look at the author's folder. */
+  /** Provides a clean checkout for each reviewer; default: reviewers use the author's folder. */
   readonly checkouts?: ExperimentRunner | null;
 }
 
@@ -33,28 +33,31 @@ export interface ReviewRun {
 
 export interface ReviewQuestion {
   readonly wanted: RoleName;
-  /** The role whose part it is, where another role is asked in its place from the start. */
+  /** The original role, if another role is asked in its place from the start. */
   readonly part?: RoleName;
   readonly speaksAs: "critic" | "auditor";
-  /** May the reviewer resume its conversation about this story? */
+  /** Whether the reviewer may resume its conversation about this story. */
   readonly goesOn: boolean;
   readonly outputSchema: object | null;
   /** The whole work as shown in the prompt, which cuts long text. */
   readonly shows?: string;
   write(rolePrompt: string, nonce: string, reader: Pick<Agent, "seesPromptAlone">): string;
-  /** Reads an answer that has a form of its own; `null` where it has the form that all reviewers have. */
+  /** Reads an answer of a special form; `null` if it has the form of all reviewers. */
   read?(result: AgentResult, nonce: string): Reading | null;
-  /** Asks again for an answer of that form. */
+  /** Writes the question that is asked again for an answer of that form. */
   clarify?(problems: readonly string[], nonce: string): string;
-  /** Does a FAIL say what to do about it, beyond the issues it lists? */
+  /** Whether a FAIL says what to do, besides the issues it lists. */
   hasMore?(replies: readonly string[]): boolean;
-  /** What an answer that can be read still leaves out, given all replies of the conversation; asked for once. */
+  /** Returns what a readable answer still leaves out, given all replies of the conversation. Asked for once. */
   leftOut?(reading: Reading, replies: readonly string[]): readonly string[];
-  /** What the answer counts as when it was asked for and is still left out; without this, nothing was said. */
+  /**
+   * Completes an answer that still leaves something out after it was asked for; without this function, it does not
+   * count.
+   */
   settled?(reading: Reading, replies: readonly string[]): Reading;
 }
 
-/** Asks the agent of the role, or its fallback, until there is a readable answer, or asking again has no use. */
+/** Asks the role's agent, or its fallback, until there is a readable answer or no further attempt makes sense. */
 export async function askReviewer(
   reviewing: ReviewerSettings,
   judging: ReviewRun,
@@ -80,7 +83,7 @@ export async function askReviewer(
   );
 }
 
-/** Who sees nothing but the prompt would pass what it was never shown. */
+/** Whether the work exceeds the prompt of an agent that sees only the prompt: it would pass code that it never saw. */
 const tooLargeFor = ({ seesPromptAlone = false }: Agent, { shows = "" }: ReviewQuestion): boolean =>
   seesPromptAlone && charactersLeftOut(shows, DIFF_CHARS) > 0;
 
@@ -88,7 +91,7 @@ const tooLargeWords = (role: RoleName, { shows = "" }: ReviewQuestion): string =
   `${role} sees nothing but its prompt, and the work has ${groupDigits(shows.length)} characters of at most ` +
   `${groupDigits(DIFF_CHARS)} — give the role, or its fallback, to an agent that can look for itself`;
 
-/** The role, then its fallback, then that one's. */
+/** Yields the role, then its fallback, then that role's fallback, and so on. */
 export function* inTurn(role: RoleName, fallback: Readonly<Record<string, RoleName>>): Generator<RoleName> {
   const seen = new Set<RoleName>();
   for (let now: RoleName | undefined = role; now !== undefined && !seen.has(now);) {
@@ -116,7 +119,7 @@ async function converse(
 ): Promise<Conversation> {
   const { request, control } = judging;
   const { role, player } = cast;
-  // An author's own conversation is no place to review its work in.
+  // An author's conversation must not be used to review its own work.
   const isAuthor = Object.values(request.roles.phase).includes(role);
   const goesOn = question.goesOn && !isAuthor;
   const folder = await openReviewerFolder(reviewing.checkouts ?? null, player.agent, request, {
@@ -209,7 +212,7 @@ interface ReplyDoubt {
   readonly problems: readonly string[];
 }
 
-/** What keeps an answer from counting as it is. */
+/** Returns why an answer does not count yet. */
 function doubtAbout(reading: Reading, question: ReviewQuestion, replies: readonly string[]): ReplyDoubt | null {
   if (reading.result === "unknown") return { why: "unreadable", bound: "clarifications", problems: reading.problems };
   const isBare = reading.findings.length === 0 && reading.requiredFixes.length === 0;
@@ -219,7 +222,10 @@ function doubtAbout(reading: Reading, question: ReviewQuestion, replies: readonl
   return problems.length === 0 ? null : { why: "incomplete", bound: "fillings", problems };
 }
 
-/** Asked as often as it may be, and still in doubt. A plain FAIL stands, and so does what the question can settle. */
+/**
+ * Concludes a reply that is still incomplete after all repeated questions. A FAIL without details stands, and so does
+ * an answer that the question can complete.
+ */
 function concludeReply(
   reply: ReviewerReply,
   reading: Reading,
@@ -272,7 +278,7 @@ async function askPlayer(
   return result;
 }
 
-/** Everything the agent wrote, for the evidence. */
+/** Returns everything that the agent wrote, for the evidence. */
 function wordsOf({ output, text }: AgentResult): string {
   const data = output === null || output === undefined ? "" : JSON.stringify(output, null, 2);
   return [text.trimEnd(), data].filter((part) => part !== "").join("\n\n");

@@ -21,13 +21,13 @@ import { NO_PARTICULARS, askingGate, bestEffortWords, contestedIn, spentOn, revi
 
 export interface ReviewOptions extends ReviewerSettings, MaterialOptions {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff">;
-  /** The rule that makes one result of what was said. */
+  /** The rule that makes one result of several verdicts. */
   readonly judge: Judge;
-  /** Who reviews, and what for: it goes into the brief. */
+  /** The reviewers and their criteria, for the brief. */
   readonly judgedBy: readonly string[];
 }
 
-/** What one reviewer said of one stage. */
+/** A reviewer's reply about one stage. */
 interface StageReply {
   readonly stage: ReviewStage;
   readonly reply: ReviewerReply;
@@ -35,9 +35,9 @@ interface StageReply {
 }
 
 /**
- * Has the work reviewed: by one critic, by stages in their order up to the first that fails, or by several views side
- * by side. It brings what was said and leaves the result to the rule. A reviewer that crashes, is silent or
- * contradicts itself has said nothing: that is the gate's error, and never a verdict.
+ * Lets reviewers judge the work: one critic, stages in order up to the first that fails, or several perspectives side
+ * by side. The result is made by the `judge` rule. A reviewer that crashes, gives no answer or contradicts itself has
+ * given no verdict: that is an error of the gate.
  */
 export const createReviewGate = (options: ReviewOptions): Gate =>
   askingGate("review", options, async (judging) => {
@@ -73,14 +73,17 @@ async function allHeard(options: ReviewOptions, judging: ReviewRun, material: Re
   for (const stage of stages) {
     const one = await hear(stage);
     spoken.push(one);
-    // What comes after a stage that did not pass would be reviewed for nothing: it is looked at when that one passes.
+    // Stages after one that did not pass are not run: they run when that one passes.
     const { result } = options.judge({ ...hearingOf(request, [one]), kept: [] });
     if (result !== "pass" || judging.control.signal.aborted) break;
   }
   return spoken;
 }
 
-/** At the same time, except that one role is asked one thing after the other: it is one agent with one script. */
+/**
+ * Asks all stages at the same time. Stages of the same role run one after the other, because it is one agent with one
+ * script.
+ */
 async function sideBySide(
   stages: readonly ReviewStage[],
   hear: (stage: ReviewStage) => Promise<StageReply>,
@@ -97,7 +100,10 @@ async function sideBySide(
   return reply.flat().toSorted((a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage));
 }
 
-/** The stages to run, and by whom: the reviewer of last time, else the role's agent, else its fallback. */
+/**
+ * Returns the stages to run and their reviewers: the last reviewer of the stage, else the role's agent, else its
+ * fallback.
+ */
 async function stagesOf({ roleRegistry }: ReviewOptions, request: GateRequest): Promise<ReviewStage[]> {
   const { rules, roles, last, earlier } = request;
   const names = rules.stages.length === 0 ? [null] : stagesToHear(request);
@@ -160,7 +166,7 @@ function hearingOf(request: GateRequest, spoken: readonly StageReply[]): Paramet
   };
 }
 
-/** Stages before the failed one keep their pass, so they do not run again. */
+/** Returns passed stages before the failed one, which do not run again. */
 function keptStages({ rules, stages, last }: GateRequest): readonly StageResult[] {
   if (stages.length === 0) return [];
   return (last?.stages ?? []).filter(
@@ -168,7 +174,7 @@ function keptStages({ rules, stages, last }: GateRequest): readonly StageResult[
   );
 }
 
-/** The requested stages, and all that have not passed yet: a stage that never ran is no pass. */
+/** Returns the requested stages and all that have not passed yet: a stage that never ran is not a pass. */
 function stagesToHear(request: GateRequest): readonly string[] {
   const kept = keptStages(request).map(({ stage }) => stage);
   return request.rules.stages.filter((stage) => !kept.includes(stage));

@@ -16,11 +16,11 @@ export interface ReviewMaterial {
   readonly story: PromptStory;
   readonly files: readonly string[];
   readonly work: ShownWork;
-  /** What changed since the last judgement, where there was one. */
+  /** The changes since the last judgement; `null` at the first. */
   readonly fix: (ShownWork & { readonly files: readonly string[] }) | null;
   readonly message: string;
   readonly practices: readonly string[];
-  /** Existing tests that the work changed, for the reviewer to rule on. */
+  /** Existing tests that the work changed, for the reviewer to decide on. */
   readonly contested: readonly ShownContested[];
 }
 
@@ -28,7 +28,7 @@ export interface MaterialOptions {
   readonly workspace: Pick<Workspace, "changedPaths" | "diff">;
   readonly evidence: Evidence;
   readonly practices: readonly string[];
-  /** What the phase made, where that is not the diff. */
+  /** Returns a phase's product, if that is not the diff. */
   productOf?(request: GateRequest): Promise<string>;
 }
 
@@ -58,17 +58,20 @@ export async function reviewMaterial(options: MaterialOptions, request: GateRequ
 }
 
 export interface ReviewStage {
-  /** `null` where the gate has no parts. */
+  /** `null` if the gate has no stages. */
   readonly name: string | null;
   readonly wanted: RoleName;
-  /** The role whose part it is, also where its fallback plays it. */
+  /** The original role, even if its fallback is asked. */
   readonly part: RoleName;
   readonly goesOn: boolean;
   readonly isPerspective: boolean;
   readonly earlier: EarlierFindings;
 }
 
-/** Who raised findings looks at the fix; who has not seen the work, or has passed it, looks at the work. */
+/**
+ * Makes the question for a stage. A reviewer that raised findings sees the fix; a reviewer that has not seen the work,
+ * or has passed it, sees the work.
+ */
 export function reviewQuestion(request: GateRequest, material: ReviewMaterial, stage: ReviewStage): ReviewQuestion {
   const { earlier, wanted, part, goesOn } = stage;
   return {
@@ -141,19 +144,22 @@ function writtenFor(
   );
 }
 
-/** What a second look asks about: the findings of the first, and whether each of them must be answered by its id. */
+/** The findings of the first review that a second one asks about, and whether each must be answered by its id. */
 interface EarlierFindings {
   readonly findings: readonly Finding[];
-  /** Reviewers of stages answer each of them (S1.14); a critic (S2.23) and a single view (S4.32) answer by a pass, or by a new list. */
+  /**
+   * Reviewers of stages answer each finding (S1.14); a critic (S2.23) or a single perspective (S4.32) answers by a pass
+   * or a new list.
+   */
   readonly isEachAnswered: boolean;
 }
 
-/** Does the reviewer say of one of them that it is not addressed? Then a FAIL needs no other issue. */
+/** Whether the reviewer says that a finding is not addressed. Then a FAIL needs no other issue. */
 function leavesOne({ findings }: EarlierFindings, replies: readonly string[]): boolean {
   return [...answersTo(findings, replies).values()].some(({ isAddressed }) => !isAddressed);
 }
 
-/** What keeps a pass from counting at once: a finding that it says nothing of, or that it calls not addressed. */
+/** Returns the findings that keep a pass from counting: not answered, or called not addressed. */
 function leftOpen(
   { findings, isEachAnswered }: EarlierFindings,
   reading: Reading,
@@ -170,9 +176,9 @@ function leftOpen(
 }
 
 /**
- * What a PASSED counts as when the reviewer was asked again and still leaves something out. It fails the work if its
- * newest word about any finding is NOT ADDRESSED. If it calls none of them open, it passes the work, and the record
- * says which findings it never answered.
+ * Completes a PASSED that still leaves findings out after the reviewer was asked again. It becomes a fail if the newest
+ * answer about any finding is NOT ADDRESSED. Otherwise it stays a pass, and the record lists the findings without an
+ * answer.
  */
 function settledPass(earlier: EarlierFindings, reading: Reading, replies: readonly string[]): Reading {
   if (leavesOne(earlier, replies)) return { ...reading, result: "fail" };
@@ -183,8 +189,8 @@ function settledPass(earlier: EarlierFindings, reading: Reading, replies: readon
 }
 
 /**
- * The findings of a second look. What is not addressed stays the finding that it was, with the new words beside it, so
- * that it can be followed from round to round. Every other finding is new, even at the same place.
+ * Returns the findings of a second review. A finding that is not addressed keeps its identity and gets the new words,
+ * so that it can be followed over rounds. Every other finding is new, even at the same location.
  */
 export function withEarlier(
   fresh: readonly Finding[],
@@ -205,12 +211,15 @@ export function withEarlier(
   return [...persisting, ...fresh.filter((each) => !persisting.some((finding) => isSame(each, finding)))];
 }
 
-/** The newest answer to each finding, over all replies of one conversation. */
+/** Returns the newest answer to each finding, over all replies of one conversation. */
 function answersTo(findings: readonly Finding[], replies: readonly string[]): ReadonlyMap<string, FindingAnswer> {
   const ids = findings.map(({ id }) => id);
   return new Map(replies.flatMap((reply) => [...readFindingAnswers(reply, ids)]));
 }
 
-/** By its identity, or because the reviewer names it by its id. The place alone says nothing. */
+/**
+ * Whether two findings are the same: by identity, or because the reviewer names the earlier id. The location alone is
+ * not enough.
+ */
 const isSame = (fresh: Finding, earlier: Finding): boolean =>
   fresh.id === earlier.id || fresh.message.includes(earlier.id);

@@ -9,10 +9,10 @@ import type { Workspace } from "../../ports/workspace.ts";
 import type { ReviewRun } from "./ask-reviewer.ts";
 import { type ReviewerReply, sum } from "./reviewer-reply.ts";
 
-/** A judgement without what is the same for every gate that asks agents. */
+/** A judgement without the fields that are the same for all gates that ask agents. */
 export type ReviewEnding = Omit<Judgement, "gate" | "tree" | "durationMs">;
 
-/** A gate that asks agents. One that was stopped, or that could not ask, has judged nothing. */
+/** Makes a gate that asks agents. If it was stopped or could not ask, the result is an error. */
 export function askingGate(
   gate: GateName,
   { clock, judgedBy }: { readonly clock: Clock; readonly judgedBy: readonly string[] },
@@ -52,12 +52,15 @@ export const reviewError = (gate: GateName, why: string, more: Partial<ReviewEnd
 
 type ReviewSpending = Pick<Judgement, "asked" | "sessions" | "evidence" | "costUsd" | "tokens" | "retryAt">;
 
-/** What all conversations of one judgement come to: how often who was asked, what was said, what it cost. */
+/**
+ * Returns the totals of all conversations of one judgement: how often each role was asked, the evidence, and the cost.
+ */
 export function spentOn({ request, asks }: ReviewRun, conversations: readonly ReviewerReply[]): ReviewSpending {
   const asked: Readonly<Record<RoleName, number>> = Object.fromEntries(asks);
   const costUsd = conversations.map((reply) => reply.costUsd).reduce(sum, 0);
   const tokens = conversations.map((reply) => reply.tokens).reduce(sum, 0);
-  // The author's conversation is never reused; and where one role answered for several, none is resumed.
+  // An author's conversation is never reused, and if one role answered for several stages, none of its conversations is
+  // resumed.
   const isOwn = ({ role }: ReviewerReply): boolean =>
     !Object.values(request.roles.phase).includes(role) &&
     conversations.filter((other) => other.role === role).length === 1;
@@ -78,25 +81,27 @@ export function spentOn({ request, asks }: ReviewRun, conversations: readonly Re
 export const NO_PARTICULARS =
   "The reviewer failed the work and, asked for particulars, named nothing that can be acted on. What it said is all there is: do what you can, and say what you did.";
 
-/** In few words, what a reviewer that failed the work said of it. */
+/** Returns in a few words what a reviewer said that failed the work. */
 export function bestEffortWords({ reading, words }: ReviewerReply): string {
   const said = reading?.summary ?? words.split("\n").find((line) => /\w/.test(line) && !/^[A-Z_]+:/.test(line)) ?? "";
   return said.trim().slice(0, 400);
 }
 
-/** What the gates that run tests said of this very tree. */
+/** Returns the judgements of gates that ran tests on exactly this tree. */
 export const testRunsBeside = ({ beside }: Pick<GateRequest, "beside">): readonly Judgement[] =>
   RUN_TESTS.flatMap((gate) => beside[gate] ?? []);
 
 const RUN_TESTS = gatesThat(({ runsTests }) => runsTests);
 
-/** The contested tests of gates that ran on this very tree, each once. */
+/** Returns the contested tests of gates that ran on exactly this tree, without duplicates. */
 export function contestedIn(judgements: readonly (Judgement | null | undefined)[]): readonly ContestedTest[] {
   const all = judgements.flatMap((judgement) => judgement?.contested ?? []);
   return [...new Map(all.map((each) => [each.test, each])).values()];
 }
 
-/** With how each one's file changed: out of the work's whole diff, or since the version that was passed earlier. */
+/**
+ * Adds how each contested test's file changed: in the work's whole diff, or since the version that was passed earlier.
+ */
 export async function shownContested(
   contested: readonly ContestedTest[],
   diff: string,
@@ -116,6 +121,6 @@ export async function shownContested(
   });
 }
 
-/** A diff by files. */
+/** Splits a diff by files. */
 const partsOf = (diff: string): readonly { readonly part: string; readonly head: string }[] =>
   diff.split(/^(?=diff --git )/m).map((part) => ({ part, head: part.slice(0, part.indexOf("\n")) }));

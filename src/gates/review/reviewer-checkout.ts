@@ -4,19 +4,20 @@ import type { CheckoutRequest, ExperimentRunner } from "../../ports/experiment-r
 import { isRecord } from "../../stdx/assert.ts";
 import { shownPaths } from "../checks/read-reports.ts";
 
-/** Where one reviewer looks at the work. */
+/** The folder in which one reviewer sees the work. */
 export interface ReviewerFolder {
   readonly path: string;
-  /** A reply with files named as in the author's folder. */
+  /** Returns a reply in which files are named as in the author's folder. */
   replyOf(result: AgentResult): AgentResult;
-  /** A line of output, with files named the same way. */
+  /** Returns a line of output with files named the same way. */
   lineOf(line: string): string;
   close(): Promise<void>;
 }
 
 /**
- * Gives a reviewer a clean checkout of the work, with its history; what the reviewer writes is dropped with it. Without
- * an experiment runner or a tree the reviewer looks at the author's folder. An agent that sees only its prompt needs no files.
+ * Gives a reviewer a clean checkout of the work with its history; whatever the reviewer writes is removed with it.
+ * Without an experiment runner or a tree, the reviewer gets the author's folder. An agent that sees only its prompt
+ * needs no files.
  */
 export async function openReviewerFolder(
   checkouts: ExperimentRunner | null,

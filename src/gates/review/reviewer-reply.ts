@@ -2,27 +2,27 @@ import type { AgentSession, EvidenceId, RoleName } from "../../core/events/ids.t
 import type { Reading } from "../../core/stories/reading.ts";
 import type { AgentError, AgentResult } from "../../ports/agent.ts";
 
-/** How one conversation with one reviewer ended. Without a reading nothing was said of the work, and `trouble` tells why. */
+/** The outcome of one conversation with one reviewer. Without a reading there is no verdict, and `trouble` says why. */
 export interface ReviewerReply {
   readonly role: RoleName;
   readonly reading: Reading | null;
   readonly trouble: string;
-  /** It failed the work and, even when asked, could not say for what. */
+  /** Whether it failed the work and, even when asked, could not say why. */
   readonly isBestEffort: boolean;
-  /** Its last answer. All of them are kept as evidence. */
+  /** Its last answer. All answers are kept as evidence. */
   readonly words: string;
-  /** What it replied in this conversation, oldest first. */
+  /** Its replies in this conversation, oldest first. */
   readonly replies: readonly string[];
   readonly asked: number;
   readonly session: AgentSession | null;
   readonly evidence: readonly EvidenceId[];
   readonly costUsd: number | null;
   readonly tokens: number | null;
-  /** When its provider lets it be asked again; `null` where that is not what it lacks. */
+  /** When its provider allows the next call; `null` if the provider is not the problem. */
   readonly retryAt: number | null;
 }
 
-/** No reviewer was asked. */
+/** Returns a reply for a reviewer that was not asked. */
 export function noReply(role: RoleName, trouble: string): ReviewerReply {
   return {
     role,
@@ -40,7 +40,7 @@ export function noReply(role: RoleName, trouble: string): ReviewerReply {
   };
 }
 
-/** The second after the first, with what both cost. What one of them did not say is not known of both. */
+/** Returns the second reply with the costs of both. A cost is unknown if either is. */
 export function together(first: ReviewerReply, second: ReviewerReply): ReviewerReply {
   return {
     ...second,
@@ -55,7 +55,7 @@ export function together(first: ReviewerReply, second: ReviewerReply): ReviewerR
 
 export const sum = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
 
-/** Why a reviewer gave no answer, and what a person can do about it; `null` when it did. It is never a verdict. */
+/** Returns why a reviewer gave no answer, and what a person can do about it; `null` if it answered. Never a verdict. */
 export function troubleWith(role: RoleName, { status, error, durationMs }: AgentResult): string | null {
   switch (status) {
     case "completed":
@@ -72,10 +72,10 @@ export function troubleWith(role: RoleName, { status, error, durationMs }: Agent
   }
 }
 
-/** Is the agent not there at all? Then its fallback is asked. */
+/** Whether the agent could not be started; then its fallback is asked. */
 export const isGone = ({ status, error }: AgentResult): boolean => status === "failed" && error?.kind === "launch";
 
-/** A provider that limits the rate, or is overloaded, says when to come back, or it is in a minute. */
+/** Returns when to ask again after a rate limit or overload: at the provider's time, or in a minute. */
 export function retryAtOf({ error }: AgentResult, nowMs: number): number | null {
   if (error?.kind !== "rate-limit" && error?.kind !== "overloaded") return null;
   return error.retryAt ?? nowMs + 60_000;

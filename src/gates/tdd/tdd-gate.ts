@@ -13,13 +13,13 @@ import type { CreateGate, GateParts, GateSettings } from "../gate-parts.ts";
 import { createReviewGate } from "../review/review-gate.ts";
 
 export interface TddOptions {
-  /** Runs the acceptance and the unit tests. */
+  /** Runs the acceptance and unit tests. */
   readonly tests: Gate;
-  /** The same for states that are only tried: it plants no faults. Absent: `tests`. */
+  /** The same without planted faults, for trees that are only tried; default: `tests`. */
   readonly trial?: Gate;
-  /** Reviews the types and their concerns; `null` where no reviewer is configured. */
+  /** Reviews the types and their concerns; `null` if no reviewer is configured. */
   readonly domain: Gate | null;
-  /** Where the new tests are tried without the work; `null` where there is no such place. */
+  /** Runs the new tests without the work; `null` if that is not possible. */
   readonly experimentRunner: ExperimentRunner | null;
   readonly workspace: Workspace;
   readonly testPaths: readonly string[];
@@ -29,9 +29,8 @@ export interface TddOptions {
 type Control = Parameters<Gate["run"]>[1];
 
 /**
- * Was it test-driven, and does it hold? Which phase is at fault is derived from runs and not believed: a test that is
- * broken itself, or that passes without the work, is RED's; a test that fails with the work in place is GREEN's; a
- * domain reviewer's veto is DOMAIN's.
+ * Checks that the work is test-driven and passes. The phase at fault is derived from runs: RED for a test that is
+ * broken or passes without the work, GREEN for a test that fails with the work, DOMAIN for a domain reviewer's veto.
  */
 export function createTddGate(options: TddOptions): Gate {
   const { tests, domain, clock } = options;
@@ -60,7 +59,7 @@ export const tddGate: CreateGate = (settings, parts) => {
   return withHiddenSuite(gate, settings, parts, { commands });
 };
 
-/** Within the cycle a reviewer looks at the types, where the config has a stage of that name. */
+/** Returns the review of types within the cycle, if the config has a stage of that name. */
 function domainReview(
   { gates, roles }: GateSettings,
   { reviewers, evidence, clock, workspace, checkouts }: GateParts,
@@ -74,7 +73,7 @@ const DOMAIN_STAGE = "domain";
 
 async function runTdd(options: TddOptions, request: GateRequest, control: Control): Promise<Judgement> {
   const ran = asTdd(await options.tests.run(request, control));
-  // A runner that found no test at all says nothing of the code: what is missing is the test.
+  // A runner that found no test says nothing about the code: the test is missing.
   if (isWithoutTests(ran) && isMissing(await storyTests(options, request), request))
     return failedJudgement(ran, NO_TEST, "red");
   if (ran.result === "fail") return { ...ran, tddPhase: isTestAtFault(ran, options.testPaths) ? "red" : "green" };
@@ -89,13 +88,15 @@ async function runTdd(options: TddOptions, request: GateRequest, control: Contro
   return looked.result === "fail" ? { ...both, tddPhase: "domain" } : { ...ran, ...both };
 }
 
-/** The run ended without one test in it: that is neither a pass of the code nor its failure. */
+/** Whether the run had no test, which is neither a pass of the code nor a failure. */
 const isWithoutTests = ({ result, tests, identities }: Judgement): boolean =>
   (result === "fail" || result === "inconclusive") &&
   (tests === undefined || tests.passed + tests.failed === 0) &&
   (identities?.notLoaded.length ?? 0) === 0;
 
-/** The stages of the last pass, where the domain reviewer need not look again: since then only tests changed. */
+/**
+ * Returns the stages of the last pass if only tests changed since, so that the domain reviewer need not review again.
+ */
 async function domainPass(
   { workspace, testPaths }: TddOptions,
   { story, tree, last }: GateRequest,
@@ -111,7 +112,7 @@ const asTdd = (judgement: Judgement): Judgement => ({
   summary: judgement.summary.replace(/^(?:checks|review)\b/, "tdd"),
 });
 
-/** Every failure is of a test file that does not even run. */
+/** Whether every failure is in a test file that cannot even run. */
 function isTestAtFault({ findings, blocking }: Judgement, testPaths: readonly string[]): boolean {
   const counted = findings.filter(({ id }) => blocking.includes(id));
   return counted.length > 0 && counted.every((finding) => isBrokenTest(finding, testPaths));
@@ -124,7 +125,7 @@ function isBrokenTest({ file, message, detail = "" }: Finding, testPaths: readon
 const BROKEN =
   /\b(?:SyntaxError|ReferenceError|IndentationError|NameError|fixture '[^']+' not found|is not defined\b|undeclared name|cannot find (?:value|function|macro))/;
 
-/** What is wrong with the story's own tests; `null` when they fail without the work, as they should. */
+/** Returns what is wrong with the story's own tests; `null` if they fail without the work, as they should. */
 async function redAtFault(options: TddOptions, request: GateRequest, control: Control): Promise<Finding | null> {
   const { workspace, testPaths, experimentRunner } = options;
   const { story, base, tree, last } = request;
@@ -151,7 +152,7 @@ async function redAtFault(options: TddOptions, request: GateRequest, control: Co
   }
 }
 
-/** The test files that the story changed; `null` for one that is gone. */
+/** Returns the test files that the story changed; `null` for a deleted one. */
 async function storyTests(
   { workspace, testPaths }: TddOptions,
   { story, base, tree }: GateRequest,
@@ -166,7 +167,7 @@ async function storyTests(
 const writtenIn = (texts: ReadonlyMap<string, string | null>): string[] =>
   [...texts].filter(([, text]) => text !== null).map(([path]) => path);
 
-/** A target of the story is a test that fails without the work, and passes with it: then none has to be written. */
+/** Whether the story has no test. A target test counts, because it fails without the work and passes with it. */
 const isMissing = (texts: ReadonlyMap<string, string | null>, { atBase }: GateRequest): boolean =>
   writtenIn(texts).length === 0 && atBase.targets.length === 0;
 

@@ -1,9 +1,9 @@
 /**
- * The package entry: what other tools may use. Importing it does nothing and loads no library: the functions that need
- * one load it when they are called.
+ * The package entry: the API for other tools. Importing it has no side effects and loads no library: functions load
+ * what they need when they are called.
  */
 
-// What the commands do.
+// The functions of the commands.
 export { brief, config, gate, loop, parse, run, stories } from "./compose/library.ts";
 export type { GateOptions, GateResult, LoopOptions, RunOptions, RunResult, StoryResult } from "./compose/library.ts";
 export type { ResolvedConfig } from "./config/resolve.ts";
@@ -16,12 +16,12 @@ export type { StoriesReading } from "./parse/stories/story-files.ts";
 export type { BriefInput } from "./core/schemas/brief.ts";
 export type { WrittenBrief } from "./write/briefs/brief.ts";
 
-// Agents of your own, and watchers.
+// Types for agents of your own, and for watchers.
 export type { Agent, AgentControl, AgentError, AgentEvent, AgentRequest, AgentResult } from "./ports/agent.ts";
 export type { StoredEvent as Stored } from "./ports/journal.ts";
 export type { Watcher } from "./ports/journal.ts";
 
-// The rules by themselves, pure: events in, state; state in, commands.
+// The pure rules: `fold` computes state from events, `decide` computes commands from state.
 export { decide } from "./decide/decide.ts";
 export { evolve, fold } from "./fold/fold-event.ts";
 export { EMPTY_RUN } from "./fold/new-state.ts";
@@ -31,7 +31,7 @@ export type { Policy } from "./core/events/policy.ts";
 export type { RunState } from "./core/stories/run-state.ts";
 export type { StoryState } from "./core/stories/story-state.ts";
 
-// What goes back, and what is kept, written.
+// Writers of briefs and reports.
 export { writeEscalation } from "./write/reports/escalation.ts";
 export { writeJunit } from "./write/reports/junit-and-sarif.ts";
 export { writeReworkLog } from "./write/reports/rework-log.ts";

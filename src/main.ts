@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /**
- * The composition root: the only file that knows every room. It joins the command line to the real world.
+ * The composition root: the only file that may import every layer. It connects the command line to the real
+ * environment.
  *
- * The version is answered before anything else is loaded, so that asking for it costs what starting Node costs.
+ * The version is printed before anything else is loaded, so that `--version` takes no longer than starting Node.
  */
 import { readFileSync } from "node:fs";
 import type { ExitCode, Interrupt } from "./app/command.ts";
@@ -14,7 +15,7 @@ const argv = process.argv.slice(2);
 let isOutputGone = false;
 
 const LAST_WORDS_MS = 10_000;
-/** 128 and the number of the signal. Not imported: `--version` must not load the commands. */
+/** 128 plus the number of the signal. Not imported, because `--version` must not load the commands. */
 const INTERRUPTED: { readonly [I in Interrupt]: ExitCode } = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
 process.stdout.on("error", endOfOutput);
@@ -28,11 +29,11 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
     import("./cli/command-table.ts"),
     realSurroundings(),
   ]).catch(notLoaded);
-  // The code is set and Node ends by itself: `process.exit` would cut off output that is still on its way to a pipe.
+  // Node ends by itself with this exit code: `process.exit` would cut off output that is still being written to a pipe.
   process.exitCode = await runProgram(argv, surroundings, COMMANDS);
 }
 
-/** Not imported: what would report the error could not be loaded either. */
+/** Not imported: the module that reports errors could not be loaded either. */
 function notLoaded(error: NodeJS.ErrnoException): never {
   if (error.code !== "EMFILE" && error.code !== "ENFILE") throw error;
   const limit = "Raise the limit of open files (ulimit -n 4096), and run the same command again.";
@@ -70,7 +71,7 @@ async function realSurroundings(): Promise<ProgramEnvironment> {
   };
 }
 
-/** The engine and its database are loaded by the first command that asks for them, and by no other. */
+/** Loads the engine and its database on first use, so that other commands do not load them. */
 function lateHost(early: Pick<Host, "watchFolder" | "clean">, db: string | null = null, env = process.env): Host {
   const host = async (): Promise<Host> => (await import("./compose/host.ts")).createHost(env, db);
   return {
@@ -108,8 +109,8 @@ function lateHost(early: Pick<Host, "watchFolder" | "clean">, db: string | null 
 }
 
 /**
- * The first signal goes to the handler. The second kills what is still being ended, and the program exits as soon as
- * that is written down, or after `LAST_WORDS_MS`. The third exits at once. So no signal leaves an agent running.
+ * The first signal calls `handler`. The second kills what is still ending, and the program exits once that is recorded,
+ * or after `LAST_WORDS_MS`. The third exits at once. No signal leaves an agent running.
  */
 function onInterrupt(handler: (signal: Interrupt) => void, atOnce: () => void = () => undefined): () => void {
   let signals = 0;
@@ -146,8 +147,8 @@ function ownVersion(): string {
 }
 
 /**
- * The reader of the output may stop reading (`remand stories | head`), or the terminal may be closed: that is an ending,
- * not an error. A command that is stopped by signals is stopped by one here, so that it ends what it runs.
+ * The reader of the output may stop reading (`remand stories | head`), or the terminal may be closed: the program then
+ * ends without an error. A command that stops by signals is stopped by one here, so that it ends its processes.
  */
 function endOfOutput(error: NodeJS.ErrnoException): void {
   const isGone = error.code === "EPIPE" || error.code === "EIO";

@@ -1,6 +1,6 @@
 /**
- * The second package entry, `remand/testing`: a model on loopback with a script instead of a mind, so that a loop can
- * be rehearsed with the real clients, without a key and without a network.
+ * The second package entry, `remand/testing`: a scripted model on loopback, to rehearse a loop with the real clients,
+ * without a key and without a network.
  */
 export { startModelServer } from "./testing/model-server.ts";
 export type { ModelServer, Script } from "./testing/model-server.ts";

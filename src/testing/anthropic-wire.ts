@@ -43,7 +43,7 @@ export const anthropicWire: Wire = {
   error: (failure) => ({ type: "error", error: { type: typeOf(failure), message: messageOf(failure) } }),
 };
 
-/** Reminders may stand after the prompt with a role of their own: they are no prompts. */
+/** Reads a request. Reminders with a role of their own may follow the prompt; they are not prompts. */
 function read(body: unknown): ReadRequest {
   const { model, stream = false, messages, tools = [], output_config: wanted } = body as AnthropicBody;
   const prompts = messages.flatMap((message, at) => (isPrompt(message) ? [at] : []));

@@ -25,7 +25,7 @@ export const geminiWire: Wire = {
   takes: (path) => PATH.test(path),
   read,
   whole: answerOf,
-  // A stream may have one piece.
+  // A stream may consist of one piece.
   pieces: (answer, model) => [{ ...answerOf(answer, model) }],
   error: (failure) => ({
     error: { code: failure.fails, message: messageOf(failure), status: failure.type ?? statusOf(failure.fails) },

@@ -6,22 +6,24 @@ import type { ModelAnswer, ModelRequest, Reply, Wire } from "./wire.ts";
 import { responsesWire, chatWire } from "./openai-wire.ts";
 
 export interface ModelServer {
-  /** `http://127.0.0.1:<port>`, without a slash at its end. */
+  /** `http://127.0.0.1:<port>`, without a trailing slash. */
   readonly url: string;
-  /** Variables by which clients and SDKs find this server instead of their provider, with keys that open nothing. */
+  /**
+   * Variables that make clients and SDKs use this server instead of their provider, with keys that are valid nowhere.
+   */
   readonly env: Readonly<Record<string, string>>;
-  /** Arguments by which Codex takes this server for its provider; its key is in `env`. */
+  /** Arguments that make Codex use this server as its provider; the key is in `env`. */
   readonly codexArgs: readonly string[];
-  /** What was asked since the newest script was set, the oldest first. */
+  /** The requests since the newest script was set, oldest first. */
   readonly requests: readonly ModelRequest[];
   /**
-   * What was not expected since the server was started: requests that no protocol here knows, requests after the end
-   * of a list of replies, and scripts that threw. A rehearsal that went well has none.
+   * Unexpected events since the server started: requests in no known protocol, requests after the end of a list of
+   * replies, and scripts that threw. Empty after a successful rehearsal.
    */
   readonly unexpected: readonly string[];
   /**
-   * What is answered from now on. A function is asked for each request, and sees a request that is tried again once
-   * more. A list has one reply for each request, in the order in which they come.
+   * Sets the replies from now on. A function is called for each request, including repeated ones. A list has one reply
+   * per request, in order.
    */
   script(replies: Script): void;
   close(): Promise<void>;
@@ -31,7 +33,9 @@ export type Script = readonly Reply[] | ((request: ModelRequest) => Reply);
 
 const WIRES = [anthropicWire, responsesWire, chatWire, geminiWire];
 
-/** A model on loopback that does what its script says, and speaks as the real ones do. It needs no key and costs nothing. */
+/**
+ * Starts a scripted model on loopback that speaks the protocols of real providers. It needs no key and costs nothing.
+ */
 export async function startModelServer(): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
   const unexpected: string[] = [];
@@ -57,7 +61,7 @@ export async function startModelServer(): Promise<ModelServer> {
     serve(request, response).catch((error: unknown) => {
       const words = `${request.method} ${request.url}: ${String(error)}`;
       unexpected.push(words);
-      // A status that no client tries again: the script's author should see it at once.
+      // Clients do not retry this status, so the script's author sees the error at once.
       sendJson(response, 400, { error: { message: words } });
     });
   });
@@ -110,7 +114,9 @@ function send(response: ServerResponse, wire: Wire, asked: ModelRequest, reply: 
   response.end(wire.end === undefined ? "" : `data: ${wire.end}\n\n`);
 }
 
-/** Claude Code, and the AI SDK with some models, have a tool for answers in a form; the others take a message of JSON. */
+/**
+ * Claude Code, and the AI SDK with some models, have a tool for structured output; other clients expect a JSON message.
+ */
 function inForm({ answers, ...counted }: Extract<Reply, { answers: object }>, { tools }: ModelRequest): ModelAnswer {
   const tool = ["StructuredOutput", "json"].find((name) => tools.includes(name));
   return tool === undefined

@@ -99,7 +99,7 @@ function responsePieces(answer: ModelAnswer, model: string): readonly StreamEven
   ];
 }
 
-/** What an item is before its first piece has come. */
+/** An item before its first piece of content. */
 function emptyAnswer(answer: ModelAnswer): object {
   if (!("calls" in answer)) return { content: [] };
   return typeof answer.input === "string" ? { input: "" } : { arguments: "" };
@@ -124,7 +124,7 @@ function itemOf(answer: ModelAnswer): Readonly<Record<string, unknown>> {
   const call = { call_id: newId("call"), status: "completed" };
   if (typeof answer.input === "string")
     return { type: "custom_tool_call", id: newId("ctc"), ...call, name: answer.calls, input: answer.input };
-  // A server's tools are in a namespace of their own.
+  // The tools of an MCP server are in a namespace of their own.
   const [, namespace, name = answer.calls] = /^(mcp__[a-z]+)__(.+)$/.exec(answer.calls) ?? [];
   const place = namespace === undefined ? { name } : { name, namespace };
   return { type: "function_call", id: newId("fc"), ...call, ...place, arguments: JSON.stringify(answer.input) };
@@ -144,7 +144,7 @@ interface ChatMessage {
   readonly tool_calls?: readonly object[];
 }
 
-/** OpenAI's Chat Completions API, which most other providers speak too. */
+/** OpenAI's Chat Completions API, which most other providers also support. */
 export const chatWire: Wire = {
   api: "openai-chat",
   takes: (path) => path.endsWith("/chat/completions"),

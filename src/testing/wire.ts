@@ -1,75 +1,75 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** What a client asks of the model, in words that hold for every protocol. */
+/** A client's request to the model, independent of the protocol. */
 export interface ModelRequest {
   readonly api: "anthropic" | "openai-responses" | "openai-chat" | "gemini";
   readonly model: string;
-  /** The newest thing the user said: a prompt, and never a tool's result. */
+  /** The user's newest prompt, never a tool's result. */
   readonly prompt: string;
-  /** How many prompts there are, with this one. What came before it is the conversation. */
+  /** The number of prompts including this one. Earlier ones are the conversation. */
   readonly round: number;
-  /** How many tools were called since that prompt. */
+  /** The number of tool calls since that prompt. */
   readonly step: number;
-  /** What the tools answered since that prompt, the last one last. */
+  /** The results of the tools since that prompt, the last one last. */
   readonly toolResults: readonly string[];
-  /** The names of the tools that may be called. */
+  /** The names of the available tools. */
   readonly tools: readonly string[];
-  /** The form in which the answer is wanted, as JSON Schema; `null` where none is asked for. */
+  /** The JSON Schema of the requested output; `null` where none is requested. */
   readonly form: object | null;
-  /** The whole body, for text searches. */
+  /** The full body, for text searches. */
   readonly text: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** What the model does next. */
+/** The model's next reply. */
 export type Reply =
   | ({ readonly says: string } & TokenCount)
-  /** Calls a tool of the client's by its own name; `input` is text for a tool that takes no JSON. */
+  /** Calls a tool of the client by its own name; `input` is a text for a tool that takes no JSON. */
   | ({ readonly calls: string; readonly input: object | string } & TokenCount)
-  /** Answers in the form that was asked for, by whatever way the client has for it. */
+  /** Answers in the requested structure, in the way that the client supports. */
   | ({ readonly answers: object } & TokenCount)
-  /** Ends the answer as a provider does that will not have it. */
+  /** Ends the answer with a refusal, as a provider does. */
   | ({ readonly refuses: string } & TokenCount)
   | ModelFailure
-  /** Sends this instead of an answer, with a status of success. */
+  /** Sends this text instead of an answer, with a status of success. */
   | { readonly garbles: string }
   /** Never answers. */
   | { readonly hangs: true };
 
-/** An answer with an error's status: 401, 429, 529 and so on. */
+/** An answer with an error status: 401, 429, 529 and so on. */
 export interface ModelFailure {
   readonly fails: number;
-  /** The provider's own word for it; without it, the usual one for the status. */
+  /** The provider's own error type; absent: the usual one for the status. */
   readonly type?: string;
   readonly message?: string;
   readonly retryAfterSeconds?: number;
 }
 
 interface TokenCount {
-  /** What the answer is said to have used; without it, `TOKENS_OF_ANSWER`. */
+  /** The usage that the answer reports; absent: `TOKENS_OF_ANSWER`. */
   readonly tokens?: { readonly input: number; readonly output: number };
 }
 
-/** Every answer uses the same: what a run used is then the number of its answers times this. */
+/** The default usage of every answer, so that a run's usage is the number of its answers times this. */
 export const TOKENS_OF_ANSWER = { input: 900, output: 100 };
 
-/** What a request says, before it is known from where it came. */
+/** The content of a request, before its origin is added. */
 export type ReadRequest = Omit<ModelRequest, "api" | "text" | "headers"> & { readonly isStreamed: boolean };
 
-/** What every protocol can say by itself. */
+/** Replies that every protocol can express. */
 export type ModelAnswer = Extract<Reply, { says: string } | { calls: string } | { refuses: string }>;
 
 export type StreamEvent = Readonly<Record<string, unknown>>;
 
-/** One protocol in which clients talk to models. */
+/** A protocol between clients and models. */
 export interface Wire {
   readonly api: ModelRequest["api"];
   takes(path: string): boolean;
   read(body: unknown, path: string): ReadRequest;
   whole(answer: ModelAnswer, model: string): object;
-  /** The same, in pieces. An event with a `type` is sent under that name. */
+  /** The answer in pieces. An event with a `type` is sent under that name. */
   pieces(answer: ModelAnswer, model: string): readonly StreamEvent[];
-  /** What ends a stream, where it is more than silence. */
+  /** The marker at the end of a stream, if the protocol has one. */
   readonly end?: string;
   error(failure: ModelFailure): object;
 }
@@ -80,7 +80,7 @@ export const tokensOf = ({
 
 export const messageOf = ({ fails, message = `the script says ${fails}` }: ModelFailure): string => message;
 
-/** The word for a status, as providers have them. */
+/** The provider's error type for a status. */
 export function typeOf({ fails, type }: ModelFailure): string {
   const known: Readonly<Record<number, string>> = {
     400: "invalid_request_error",

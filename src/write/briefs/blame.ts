@@ -3,7 +3,7 @@ import { countText } from "../../stdx/plain-text.ts";
 import { unreachable } from "../../stdx/assert.ts";
 import { bullets, line, name, path, joinPieces, type BriefWriter, type BriefPiece } from "./brief-writer.ts";
 
-/** Which change is held to have caused the failure, how sure that is, and why; or in plain words why no change is. */
+/** Names the change that caused the failure, the confidence, and the reasons; or explains why no change did. */
 export function blamePart(blame: Blame, pen: BriefWriter): BriefPiece {
   return joinPieces([
     `${blameSentence(blame)} Confidence ${percent(blame.confidence)}, ${basis(blame)}.`,
@@ -46,9 +46,9 @@ function suspectLine(suspect: Suspect, pen: BriefWriter): string {
   return `${place(suspect, pen)}${symbol}:${change} [${known}]${why}`;
 }
 
-/** For work that is not done yet the sentence must not suggest that something has to be undone. */
+/** Summarizes blame in a sentence. For unfinished work it must not suggest that a change has to be undone. */
 export function blameSentence(blame: Blame): string {
-  // What was only read, or could not be settled by runs, is no cause yet.
+  // A suspect that was only ranked, or that runs could not confirm, is not a cause yet.
   const isKnown = blame.basis === "proven" || blame.shown === true;
   switch (blame.verdict) {
     case "culprit":

@@ -9,27 +9,30 @@ import {
   trustedText,
 } from "../untrusted-text.ts";
 
-/** What the parts of a brief are written with: the nonce of its fences, the size limits, and a list of the cuts. */
+/**
+ * The settings with which the parts of a brief are written: the nonce of its fences, the size limits, and the recorded
+ * cuts.
+ */
 export interface BriefWriter extends ListWriter {
   readonly nonce: string;
 }
 
-/** Enough for lists, which also appear in texts for people, without fences. */
+/** The subset for lists, which also appear in texts for people, without fences. */
 export interface ListWriter {
   readonly nonce: string | null;
   readonly limits: TextLimits;
-  /** A sentence for each cut; the text also says so where it happened. */
+  /** One sentence per cut; the text also marks the place of the cut. */
   readonly cuts: string[];
 }
 
-/** A piece of a brief; empty pieces are dropped when the brief is put together. */
+/** A piece of a brief; empty pieces are dropped when the brief is assembled. */
 export type BriefPiece = string;
 
 export function joinPieces(pieces: readonly BriefPiece[]): string {
   return pieces.filter((piece) => piece !== "").join("\n\n");
 }
 
-/** A heading with a body; nothing at all where there is nothing to say. */
+/** A heading with a body; empty if the body is empty. */
 export function section(heading: string, ...body: readonly BriefPiece[]): BriefPiece {
   const text = joinPieces(body);
   return text === "" ? "" : `${heading}\n\n${text}`;
@@ -39,7 +42,7 @@ export function line(pen: ListWriter, text: string): string {
   return noteShortened(pen, oneLine(text, pen.nonce, pen.limits.itemChars), text);
 }
 
-/** Lines that hang below an item of a list. */
+/** Lines indented below an item of a list. */
 export function below(pen: ListWriter, text: string): string {
   const { detailChars } = pen.limits;
   const cut = `details longer than ${groupDigits(detailChars)} characters shortened`;
@@ -48,22 +51,22 @@ export function below(pen: ListWriter, text: string): string {
   return lines === "" ? "" : `\n${lines}`;
 }
 
-/** The name of a file, or a pattern of names: quoted where it could be read as anything else. */
+/** A file name or pattern, quoted where it could be mistaken for text. */
 export function path(pen: ListWriter, text: string): string {
   return quotedPath(text, pen.nonce, Math.min(300, pen.limits.itemChars));
 }
 
-/** A name (of a role, a stage): shorter than a sentence ever is. */
+/** The name of a role or stage, with a shorter limit than a sentence. */
 export function name(pen: ListWriter, text: string): string {
   return oneLine(text, pen.nonce, Math.min(300, pen.limits.itemChars));
 }
 
-/** What a person wrote keeps its lines; they hang under the first. */
+/** A person's note. It keeps its lines, indented below the first. */
 export function note(pen: ListWriter, text: string): string {
   return instruction(pen, text, pen.limits.itemChars * 4, "a person's note").replaceAll("\n", "\n  ");
 }
 
-/** A list. What does not fit is counted at its end and among the cuts. */
+/** Writes a list. Items that do not fit are counted at its end and among the cuts. */
 export function bullets<T>(
   pen: ListWriter,
   items: readonly T[],
@@ -91,12 +94,12 @@ export function instruction(pen: ListWriter, text: string, maxChars: number, wha
   return trustedText(text, pen.nonce, maxChars);
 }
 
-/** The last item of a list that was cut: how many more there are. None where there are no more. */
+/** The last item of a shortened list: how many items are missing. Empty if none are. */
 export function restOf(pen: ListWriter, count: number, what: string): string[] {
   return count > 0 ? [`- … ${cutOf(pen, count, what)} …`] : [];
 }
 
-/** Says that something is left out, and remembers it. */
+/** States how many items are left out, and records the cut. */
 export function cutOf(pen: ListWriter, count: number, what: string): string {
   const cut = `${groupDigits(count)} more ${what} left out`;
   pen.cuts.push(cut);
@@ -107,32 +110,32 @@ function noteCut(pen: ListWriter, leftOut: number, what: string): void {
   if (leftOut > 0) pen.cuts.push(`${what}: ${groupDigits(leftOut)} ${plural(leftOut, "character")} left out`);
 }
 
-/** A line that was cut ends in an ellipsis that it did not end in before. */
+/** Records that a line was shortened: it ends in an ellipsis that the original did not have. */
 function noteShortened(pen: ListWriter, written: string, text: string): string {
   const cut = `lines longer than ${groupDigits(pen.limits.itemChars)} characters shortened`;
   if (written.endsWith("…") && !text.trimEnd().endsWith("…") && !pen.cuts.includes(cut)) pen.cuts.push(cut);
   return written;
 }
 
-/** How much each part of a brief may take. Lists are counted in items, texts in characters. */
+/** The maximum size of each part of a brief. Lists are counted in items, texts in characters. */
 export interface TextLimits {
   readonly information: number;
   readonly earlier: number;
   readonly earlierChars: number;
-  /** Findings told of each earlier attempt. */
+  /** The maximum number of findings per earlier attempt. */
   readonly earlierFindings: number;
   readonly evidence: number;
   readonly evidenceChars: number;
   readonly suspects: number;
   readonly items: number;
   readonly itemChars: number;
-  /** What is told of a finding below its line: values, a difference, the nearest frames. */
+  /** The maximum size of the detail below a finding: values, a diff, the nearest frames. */
   readonly detailChars: number;
   readonly goalChars: number;
   readonly roleChars: number;
 }
 
-/** The limits every brief starts with: larger than a reader needs, so nothing useful is lost. */
+/** The initial limits of every brief: larger than a reader needs, so that nothing useful is lost. */
 export const FULL_LIMITS: TextLimits = {
   information: 50,
   earlier: 10,
@@ -149,8 +152,8 @@ export const FULL_LIMITS: TextLimits = {
 };
 
 /**
- * What is given up, in this order, while a brief is too long: first what the agent could do without, last what
- * says why it failed. Suspects and the head and tail of the failing output stay to the end.
+ * Which limits are reduced, in this order, while a brief is too long: first what the agent needs least, last what says
+ * why the work failed. Suspects, and the head and tail of the failing output, are kept to the end.
  */
 const GIVEN_UP: readonly Partial<TextLimits>[] = [
   { information: 10 },
@@ -185,7 +188,7 @@ const GIVEN_UP: readonly Partial<TextLimits>[] = [
   { items: 1, itemChars: 50 },
 ];
 
-/** The rooms to try, each smaller than the one before. */
+/** The limits to try, each smaller than the one before. */
 export const SHRINKING_LIMITS: readonly TextLimits[] = GIVEN_UP.reduce<TextLimits[]>(
   (rooms, less) => [...rooms, { ...rooms.at(-1)!, ...less }],
   [FULL_LIMITS],

@@ -7,29 +7,29 @@ import { goalBrief } from "./goal.ts";
 import { FULL_LIMITS, type BriefWriter, SHRINKING_LIMITS } from "./brief-writer.ts";
 import { reviewBrief, stagedReviewBrief } from "./review.ts";
 
-/** What goes back to the agent, as text. The same brief and nonce give the same bytes. */
+/** Writes the text that goes back to the agent. The same brief and nonce give the same bytes. */
 export function writeBrief(brief: Brief, options: BriefOptions): string {
   return writeBriefWithCuts(brief, options).text;
 }
 
 export interface BriefOptions {
-  /** A new one for each brief, so that no quoted text can contain it. */
+  /** A new nonce for each brief, so that no quoted text can contain it. */
   readonly nonce: string;
   readonly maxChars?: number;
 }
 
-/** The text, and what was left out to keep it short. */
+/** The text, and what was left out to shorten it. */
 export interface WrittenBrief {
   readonly text: string;
   readonly cuts: readonly string[];
 }
 
-/** Counted as four characters each, which is near enough for English and for code. */
+/** Four characters per token, which is close enough for English and for code. */
 const CHARS_PER_TOKEN = 4;
-/** The default size of a brief. Attached texts come on top. */
+/** The default size of a brief. Attached texts are added to it. */
 const DEFAULT_BRIEF_TOKENS = 4000;
 export const DEFAULT_BRIEF_CHARS = DEFAULT_BRIEF_TOKENS * CHARS_PER_TOKEN;
-/** Below this not even the headings, the scope and the way to report would fit. */
+/** Below this size, not even the headings, the scope and the report format fit. */
 export const SMALLEST_BRIEF_CHARS = 10_000;
 
 export function writeBriefWithCuts(brief: Brief, options: BriefOptions): WrittenBrief {
@@ -43,7 +43,10 @@ export function writeBriefWithCuts(brief: Brief, options: BriefOptions): Written
   throw new Error("assertion failed: a brief exceeds its smallest limits");
 }
 
-/** The role's own prompt, and texts that are themselves what is to be revised: they are handed on, not said by it. */
+/**
+ * The size of attached texts: the role's own prompt, and texts that are themselves to be revised. They do not count
+ * against the brief's limit.
+ */
 function broughtAlong({ rolePrompt, evidence }: Brief): number {
   const texts = evidence.filter(({ fullAt }) => fullAt === undefined).map(({ text }) => text.length);
   return [rolePrompt.length, ...texts].reduce((sum, length) => sum + Math.min(length, FULL_LIMITS.roleChars), 0);

@@ -18,12 +18,12 @@ import type { GateName } from "../../core/gates/gate.ts";
 import { withoutNoise } from "../../core/gates/check-output.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
-/** The form of an issue (S2.16), `<file>:<line>: <description>`, with what else is known behind it. */
+/** Writes an issue in the form of S2.16, `<file>:<line>: <description>`, followed by what else is known. */
 export function issueLine(finding: Finding, pen: ListWriter): string {
   return `${placeOf(finding, pen)}${line(pen, finding.message)} (${labels(finding, finding.severity, pen)})${detailOf(finding, pen)}${fixOf(finding, pen)}`;
 }
 
-/** The form of S1.10: its own scale of severity in front. */
+/** Writes an issue in the form of S1.10, with its own scale of severity in front. */
 export function reviewScaleLine(finding: Finding, pen: ListWriter): string {
   const severity = toReviewScale(finding.severity);
   return `${severity} ${placeOf(finding, pen)}${line(pen, finding.message)} (${labels(finding, "", pen)})${detailOf(finding, pen)}${fixOf(finding, pen)}`;
@@ -53,11 +53,11 @@ function fixOf({ suggestedFix }: Finding, pen: ListWriter): string {
   return suggestedFix === undefined ? "" : `\n  Suggested fix: ${line(pen, suggestedFix)}`;
 }
 
-/** What this round adds to it, on lines that hang below the finding: values, a difference, the nearest frames. */
+/** Details of this round, on lines below the finding: values, a diff, the nearest frames. */
 export function detailOf({ detail, message }: Pick<Finding, "detail" | "message">, pen: ListWriter): string {
   if (detail === undefined || detail.trim() === "" || pen.limits.detailChars === 0) return "";
   const lines = withoutNoise(detail.split("\n"));
-  // A message of several lines stands above as one. A short line is in any message.
+  // The message is shown on one line above. Short lines occur in any message, so they are not compared.
   const isSaid = (text: string): boolean => text === "" || (text.length >= SHORT_LINE && message.includes(text));
   const first = lines.findIndex((text) => !isSaid(text.trim()));
   return first === -1 ? "" : below(pen, lines.slice(first).join("\n"));
@@ -66,8 +66,8 @@ export function detailOf({ detail, message }: Pick<Finding, "detail" | "message"
 const SHORT_LINE = 8;
 
 /**
- * The raw output is shown only where what failed could not be read from it. Elsewhere the list of failures has its
- * values and frames, and the output is given as a file.
+ * Shows the raw output only if failures could not be parsed from it. Otherwise the list of failures has values and
+ * frames, and the output is referenced as a file.
  */
 export function evidenceOf(brief: Brief, pen: BriefWriter): BriefPiece {
   const { gate, required, evidence } = brief;
@@ -82,7 +82,10 @@ export function evidenceOf(brief: Brief, pen: BriefWriter): BriefPiece {
   ]);
 }
 
-/** A check whose output named nothing has its last lines only; beside such a one the log says more. */
+/**
+ * Whether failures were parsed from the output. A check without parsed failures has only its last lines as detail, and
+ * its log shows more.
+ */
 function isRead(gate: GateName, required: readonly Finding[]): boolean {
   return (
     GATE_REGISTRY[gate].runsTests &&
@@ -91,10 +94,10 @@ function isRead(gate: GateName, required: readonly Finding[]): boolean {
   );
 }
 
-/** What compilers and linters say fits on the line that names its place. */
+/** Messages of compilers and linters fit on the line with their location. */
 const TOOLS: ReadonlySet<string> = new Set(["build", "type", "lint"]);
 
-/** Each piece of evidence in a fence of its own, with the file that has the whole of it. */
+/** Quotes each piece of evidence in its own fence, with the file that contains all of it. */
 export function evidenceList(pen: BriefWriter, evidence: readonly BriefEvidence[]): BriefPiece {
   const shown = evidence.slice(0, pen.limits.evidence);
   const pieces = shown.map(({ title, text, fullAt }) => {
@@ -108,7 +111,7 @@ export function evidenceList(pen: BriefWriter, evidence: readonly BriefEvidence[
   return joinPieces([...pieces, ...restOf(pen, evidence.length - shown.length, "pieces of evidence")]);
 }
 
-/** About a screen. The rest is in the file that the brief names. */
+/** About one screen. The rest is in the file that the brief names. */
 const LOG_CHARS = 3000;
 
 export function fileList(pen: BriefWriter, files: readonly string[], most = Infinity): BriefPiece {
@@ -116,12 +119,12 @@ export function fileList(pen: BriefWriter, files: readonly string[], most = Infi
   return bullets(pen, files, (file) => path(pen, file), { what: "files", most: Math.min(most, pen.limits.items) });
 }
 
-/** A finding of this brief or of an earlier attempt, with what is known of its past. */
+/** A finding of this brief or of an earlier attempt, with its history. */
 type Issue = Pick<Finding, "file" | "line"> & { readonly text: string };
 
 /**
- * S0.36: from the second failure on, the issues of all attempts together: which are left from before, which came back,
- * which are new, and which are fixed and must stay so. The first failure has no past, and no such part.
+ * S0.36: from the second failure on, lists the issues of all attempts together: which persist, which came back, which
+ * are new, and which are fixed and must stay fixed. Empty for the first failure.
  */
 export function accumulatedFeedback(brief: Brief, pen: BriefWriter): BriefPiece {
   const past = pastFindings(brief);
@@ -171,7 +174,7 @@ export function accumulatedFeedback(brief: Brief, pen: BriefWriter): BriefPiece 
 const settledText = ({ status, seenIn }: TriedFinding): string =>
   status === "fixed" ? `fixed in attempt ${seenIn}` : status === "lighter" ? "no longer blocking" : status;
 
-/** Each finding of the earlier attempts once, with the attempt that it was first found in. */
+/** Each finding of the earlier attempts once, with the attempt in which it was first found. */
 function pastFindings({ earlier }: Brief): Map<string, { readonly tried: TriedFinding; readonly attempt: number }> {
   const past = new Map<string, { tried: TriedFinding; attempt: number }>();
   for (const { attempt, findings = [] } of earlier)

@@ -16,7 +16,7 @@ import {
 import { type BriefWriter, bullets, line, name, path, section, joinPieces } from "./brief-writer.ts";
 import { issuesFound, requiredFixes } from "./review.ts";
 
-/** S0.19: criteria that the auditor found not met. */
+/** S0.19: the brief for criteria that the auditor found unmet. */
 export function auditBrief(brief: Brief, pen: BriefWriter): string {
   return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
@@ -54,7 +54,7 @@ function failedCriteria(brief: Brief, pen: BriefWriter): string {
   return section("### Failed Criteria", list === "" ? "- none was named; see the issues" : list);
 }
 
-/** S1.27: the class of the failure comes first, because it decides what is to be done. */
+/** S1.27: the class of the failure comes first, because it determines what to do. */
 export function ciBrief(brief: Brief, pen: BriefWriter): string {
   return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
@@ -92,7 +92,7 @@ const WHAT_TO_DO: Readonly<Record<CiClass, string>> = {
   flaky: "The same tree passed and failed. Find out what makes it differ, and take that out; a retry is no fix.",
 };
 
-/** The diff itself was refused: out of scope, tests weakened, nothing changed, something left behind. */
+/** The brief for a rejected diff: out of scope, tests weakened, nothing changed, leftovers. */
 export function integrityBrief(brief: Brief, pen: BriefWriter): string {
   return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
@@ -114,7 +114,7 @@ export function integrityBrief(brief: Brief, pen: BriefWriter): string {
   ]);
 }
 
-/** The branch does not go onto its base as it is. */
+/** The brief for a branch that cannot be merged with its base as it is. */
 export function mergeBrief(brief: Brief, pen: BriefWriter): string {
   return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
@@ -137,7 +137,7 @@ export function mergeBrief(brief: Brief, pen: BriefWriter): string {
   ]);
 }
 
-/** S1.17: the mutants that no test noticed, with the test that would. The rework adds tests and nothing else. */
+/** S1.17: the mutants that no test noticed, each with a test that would notice it. The rework only adds tests. */
 export function mutationBrief(brief: Brief, pen: BriefWriter): string {
   return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
@@ -200,7 +200,7 @@ const FAILED_PHASE: Readonly<Record<TddPhase, string>> = {
   commit: "Phase that failed: COMMIT. The work is not committed in a state that passes.",
 };
 
-/** What each phase of the cycle does, and what it touches. */
+/** What each phase of the cycle does, and which files it may change. */
 const PHASE_STEP: Readonly<Record<TddPhase, string>> = {
   red: "RED: correct the test, or write the missing one, and see it fail on the code as it was before this work. Touch tests only.",
   domain: "DOMAIN: hold the types against what the test asks for, and resolve every concern in them. Touch types only.",
@@ -208,7 +208,7 @@ const PHASE_STEP: Readonly<Record<TddPhase, string>> = {
   commit: "COMMIT: run all tests. Leave the work in the worktree: it is committed for you.",
 };
 
-/** A concern of the domain reviewer is told from a failing test by its category or stage. */
+/** The domain reviewer's concerns, or the failing tests; the category or stage tells them apart. */
 function list(brief: Brief, pen: BriefWriter, domain: boolean): string {
   const chosen = brief.required.filter(
     (finding) => domain === /domain/i.test(`${finding.category} ${finding.stage ?? ""}`),

@@ -31,7 +31,7 @@ import {
   joinPieces,
 } from "./brief-writer.ts";
 
-/** The rework brief of S3.10. Where nothing was broken because nothing was there yet, it says what is missing. */
+/** The rework brief of S3.10. If the work is only incomplete, it names what is missing instead of what is broken. */
 export function goalBrief(brief: Brief, pen: BriefWriter): string {
   const role = instruction(pen, brief.rolePrompt, pen.limits.roleChars, "the role's prompt");
   const aim = aimOf(brief, pen);
@@ -63,7 +63,7 @@ export function goalBrief(brief: Brief, pen: BriefWriter): string {
   ]);
 }
 
-/** A goal of one paragraph stands at the top; of a longer one only the title, and the whole of it after the reasons. */
+/** A goal of one paragraph comes first; of a longer one only the title, and the full text after the reasons. */
 function aimOf(brief: Brief, pen: BriefWriter): { readonly short: string; readonly full: BriefPiece } {
   const { goal: body, title } = brief.story;
   const text = goalIn(body);
@@ -73,7 +73,7 @@ function aimOf(brief: Brief, pen: BriefWriter): { readonly short: string; readon
   return { short: instruction(pen, text === "" ? title : text, pen.limits.goalChars, "the goal"), full };
 }
 
-/** The text above the first section, without the title: notes and criteria are no part of the goal. */
+/** The text above the first section, without the title: notes and criteria are not part of the goal. */
 function goalIn(body: string): string {
   return body
     .trim()
@@ -96,7 +96,10 @@ function head(brief: Brief, pen: BriefWriter, aim: string): BriefPiece {
   ].join("\n");
 }
 
-/** Tests that fail at the same line or with the same words are one item: a table of cases fails as a whole. */
+/**
+ * Lists the failures. Tests that fail at the same line or with the same message are one item, because a table of cases
+ * fails as a whole.
+ */
 function failing(brief: Brief, pen: BriefWriter): BriefPiece {
   let detailed = 0;
   const list = bullets(
@@ -140,13 +143,13 @@ const MOST_DETAILS = 3;
 const MOST_FAILURES = 12;
 const MOST_NAMES = 3;
 
-/** Where the constraint names the same files, it has said so. */
+/** The files changed so far; empty if the constraint already lists them. */
 function filesChanged({ filesModified, scope }: Brief, pen: BriefWriter): BriefPiece {
   const isSaid = filesModified.every((file) => scope.allow.includes(file));
   return isSaid ? "" : section("### Files Changed so Far", fileList(pen, filesModified, MOST_FILES));
 }
 
-/** S3.12: the test by place and name, and below it the error; what is no test is an error alone. */
+/** S3.12: the test by location and name, and below it the error; a failure that is not a test has only the error. */
 function testAndError({ category, symbol, message, ...finding }: Finding, pen: BriefWriter): string {
   const place = placeOf(finding, pen);
   if (symbol === undefined || !message.startsWith(`${symbol}: `))
@@ -178,7 +181,7 @@ function rootCause(blame: Blame | null, pen: BriefWriter): BriefPiece {
   return [`- ${blameSentence(blame)}`, ...explanation, sure, ...suspects, ...rest].join("\n");
 }
 
-/** The scope, in the words of S3.14. Nothing else in this brief says it again. */
+/** The scope, in the words of S3.14. No other part of this brief repeats it. */
 function constraint(brief: Brief, pen: BriefWriter): BriefPiece {
   const { allow, deny, tests, exceptions, reason } = brief.scope;
   const why = reason === "" ? "" : ` (${line(pen, reason)})`;
@@ -221,7 +224,7 @@ function suggestedFix(brief: Brief, pen: BriefWriter): BriefPiece {
 
 const MOST_CHANGES = 3;
 
-/** What S3.16 suggests: take the change back, or correct it, at its line. */
+/** The suggestion of S3.16: revert the change, or correct it, at its line. */
 function revertLine(
   { file, line: at, change }: NonNullable<Brief["blame"]>["suspects"][number],
   pen: BriefWriter,

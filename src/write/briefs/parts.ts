@@ -24,19 +24,21 @@ import { howToDispute, howToReport } from "./report.ts";
 import { isReviewed } from "../../core/gates/gate.ts";
 
 /*
- * The parts every brief has, whatever its variant: who is asked and how often already, what failed, what to keep,
- * what may be touched, who judges. A variant puts its own parts between `opening` and `closing`.
+ * The parts of every brief, whatever its variant: the role and the number of attempts, what failed, what to keep, what
+ * may be changed, and who judges. A variant inserts its own parts between `opening` and `closing`.
  */
 
-/** The role's own words, then the assignment's head and, before anything untrusted, what untrusted means. */
+/**
+ * The role's own prompt, the head of the assignment and, before any untrusted text, the notice about untrusted text.
+ */
 export function opening(brief: Brief, pen: BriefWriter, heading: string): BriefPiece {
   const role = instruction(pen, brief.rolePrompt, pen.limits.roleChars, "the role's prompt");
   return joinPieces([role, role === "" ? "" : "---", heading, standing(brief, pen), dataNotice(pen.nonce)]);
 }
 
 /**
- * The parts after the variant's own, in the order an agent needs them. What the work is for comes after what is wrong
- * with it. A variant that has said goal and scope in its own form leaves them out.
+ * The parts after the variant's own, in the order in which an agent needs them: first what is wrong with the work, then
+ * its goal. A variant that presents goal and scope in its own form leaves them out here.
  */
 export function closing(
   brief: Brief,
@@ -69,11 +71,11 @@ export function closing(
   ]);
 }
 
-/** What a command printed is no opinion, and nothing to be disputed. */
+/** Whether reviewers rejected the work. Output of a command is not an opinion and cannot be disputed. */
 const isByReviewers = ({ gate, required }: Brief): boolean =>
   gate !== "person" && isReviewed(gate) && required.length > 0;
 
-/** Evidence and blame belong together: what was seen, and which change is held to have caused it. */
+/** Evidence and blame belong together: what was observed, and which change probably caused it. */
 export function evidenceAndBlame(brief: Brief, pen: BriefWriter): BriefPiece {
   return joinPieces([
     section("### Failing Evidence", evidenceOf(brief, pen)),
@@ -100,7 +102,7 @@ export function information(brief: Brief, pen: BriefWriter, write: (finding: Fin
   );
 }
 
-/** Findings that do not block are shortened. */
+/** Shortens the detail of a finding that does not block. */
 function withShortDetail(finding: Finding): Finding {
   const { detail } = finding;
   return detail === undefined || detail.length <= SHORT_DETAIL
@@ -132,12 +134,12 @@ export function conflicts(brief: Brief, pen: BriefWriter): BriefPiece {
   return section("### Reviewers Disagree", list);
 }
 
-/** Worst first, then by place, so that the order of arrival does not show. */
+/** Sorts findings: worst first, then by location, so that the order of arrival does not matter. */
 export function worstFirst(findings: readonly Finding[]): Finding[] {
   return [...findings].sort(
     (a, b) =>
       worse(a.severity, b.severity) ||
-      // What has a place says where to begin.
+      // A finding with a file tells the agent where to start.
       Number(a.file === undefined) - Number(b.file === undefined) ||
       byText(a.file ?? "", b.file ?? "") ||
       (a.line ?? 0) - (b.line ?? 0) ||
@@ -145,13 +147,15 @@ export function worstFirst(findings: readonly Finding[]): Finding[] {
   );
 }
 
-/** The reviewers' own list, or what the findings suggest. */
+/** The reviewers' own list of fixes, else the suggestions of the findings. */
 export function suggestionsOf({ requiredFixes, required }: Brief): readonly string[] {
   if (requiredFixes.length > 0) return requiredFixes;
   return [...new Set(worstFirst(required).flatMap(({ suggestedFix }) => suggestedFix ?? []))];
 }
 
-/** What the reviewers ask for. What a finding suggests stands below the finding, and is not said again. */
+/**
+ * The fixes that the reviewers request. Suggestions of findings are printed below each finding and not repeated here.
+ */
 export function fixesOf(brief: Brief): readonly string[] {
   if (brief.requiredFixes.length > 0 || brief.required.length === 0) return brief.requiredFixes;
   return ["Resolve every issue above."];
@@ -173,7 +177,7 @@ export function goal(brief: Brief, pen: BriefWriter, heading = "### Goal"): Brie
   return section(heading, instruction(pen, brief.story.goal, pen.limits.goalChars, "the goal"));
 }
 
-/** The latest attempts are the ones worth not repeating; of each, what is still open comes first. */
+/** The latest attempts are the most useful to know; in each, open findings come first. */
 function earlierAttempts(brief: Brief, pen: BriefWriter): BriefPiece {
   const shown = brief.earlier.slice(-pen.limits.earlier);
   const short = { ...pen, limits: { ...pen.limits, itemChars: pen.limits.earlierChars } };
@@ -188,7 +192,7 @@ function earlierAttempts(brief: Brief, pen: BriefWriter): BriefPiece {
   return section("### Earlier Attempts", "Tried before, and why it was not enough. Do not do the same again.", list);
 }
 
-/** What an attempt was rejected for, one line each, with what became of it. */
+/** What an attempt was rejected for, one line per finding, with its current status. */
 export function triedLines(
   { findings = [], findingsLeftOut = 0 }: Pick<TriedAndFailed, "findings" | "findingsLeftOut">,
   pen: BriefWriter,
@@ -202,7 +206,7 @@ export function triedLines(
   return [...lines, ...rest].map((text) => `  ${text}`);
 }
 
-/** What gates that were not reached this time still block on. Empty where there is nothing. */
+/** Blocking findings of gates that did not run this time; empty if there are none. */
 export function stillOpen(brief: Brief, pen: BriefWriter): BriefPiece {
   const list = bullets(pen, worstFirst(brief.stillOpen), (finding) => issueLine(finding, pen), { what: "findings" });
   if (list === "") return "";

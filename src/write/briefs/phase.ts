@@ -32,7 +32,7 @@ import {
 } from "./brief-writer.ts";
 import { issuesFound } from "./review.ts";
 
-/** S4.60: a phase is done again with the review's feedback, what the review brought to light, and the history. */
+/** S4.60: repeats a phase with the review's feedback, what the review found out, and the history. */
 export function phaseBrief(brief: Brief, pen: BriefWriter): string {
   const { phase } = brief.route;
   const most = Math.max(1, brief.failureLimit - 1);
@@ -57,7 +57,7 @@ export function phaseBrief(brief: Brief, pen: BriefWriter): string {
   ]);
 }
 
-/** The whole of it, because what is given takes the place of what was there. */
+/** Asks for the full section, because it replaces the old one. */
 const again = (phase: TextPhase): string =>
   `Give the whole section again in your last message, under the heading \`## ${SECTION_OF_PHASE[phase]}\`, before the signal.`;
 
@@ -83,7 +83,7 @@ function actionableItems(brief: Brief): readonly string[] {
   return suggested.length > 0 ? suggested : fixesOf(brief);
 }
 
-/** By category, the category with the worst finding first, and inside each the worst first. */
+/** Findings by category; the category with the worst finding first, and within each the worst first. */
 function feedback(brief: Brief, pen: BriefWriter): BriefPiece {
   const groups = new Map<string, Finding[]>();
   for (const finding of worstFirst(brief.required)) {
@@ -112,7 +112,7 @@ function severityLine(finding: Finding, pen: BriefWriter): string {
   return `[${finding.severity}] ${placeOf(finding, pen)}${line(pen, finding.message)} - ${name(pen, finding.source)}${criterion}${detailOf(finding, pen)}${fix}`;
 }
 
-/** S0.26: it passes here and fails there; the table shows where. */
+/** S0.26: the work passes in one environment and fails in another; the table shows where. */
 export function environmentBrief(brief: Brief, pen: BriefWriter): string {
   return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
@@ -141,7 +141,7 @@ const COMMON_CAUSES = [
   "code that assumes one platform: line ends, case of file names, time zone, shell",
 ];
 
-/** One row per environment, in the order they were run; its status is its worst check's. */
+/** One row per environment, in the order of the runs; its status is that of its worst check. */
 function environmentTable(runs: readonly CheckRun[], pen: BriefWriter): string {
   const groups = [...byEnvironment(runs)];
   const shown = groups.slice(0, pen.limits.items);
@@ -192,5 +192,5 @@ function byEnvironment(runs: readonly CheckRun[]): Map<string, CheckRun[]> {
   return groups;
 }
 
-/** A bar would end the cell. */
+/** A bar would end the table's cell. */
 const cell = (text: string): string => text.replaceAll("|", "\\|");

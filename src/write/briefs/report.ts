@@ -1,8 +1,8 @@
 import type { ReportWay } from "../../core/stories/brief.ts";
 
 /*
- * How an agent says that it is done. The signals stand in the middle of a line, never at column 0: an agent that
- * repeats its instructions must not be taken at those words.
+ * How an agent reports that it is done. Signals are printed in the middle of a line, never at column 0, so that an
+ * agent that repeats its instructions sends no signal.
  */
 
 export function howToReport(options: {
@@ -25,7 +25,10 @@ const WAYS: { readonly [W in ReportWay]: (storyId: string) => string } = {
     ].join("\n"),
 };
 
-/** For an author who holds a reviewer's finding to be wrong. In the middle of a line: repeated, it disputes nothing. */
+/**
+ * For an author who considers a reviewer's finding wrong. In the middle of a line, so that repeating it disputes
+ * nothing.
+ */
 export function howToDispute(): string {
   return [
     "If a finding above is wrong, do not work around it: leave the code as it is there, and say so in your report, on a",
@@ -56,7 +59,9 @@ function toolWay(storyId: string): string {
   ].join("\n");
 }
 
-/** The whole format, for an agent whose earlier message could not be read. Indented, so that it is no signal itself. */
+/**
+ * The full format, for an agent whose earlier message could not be parsed. Indented, so that it is not a signal itself.
+ */
 function developerForms(storyId: string): string {
   return [
     "Your earlier message could not be read. These are the forms in full; leave out the indentation, replace what",

@@ -15,7 +15,7 @@ import {
 } from "./parts.ts";
 import { type BriefWriter, bullets, line, name, section, joinPieces } from "./brief-writer.ts";
 
-/** S0.9: what the critic found goes back to the developer; every listed issue must be fixed. */
+/** S0.9: the critic's findings go back to the developer; every listed issue must be fixed. */
 export function reviewBrief(brief: Brief, pen: BriefWriter): string {
   return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
@@ -50,7 +50,10 @@ export function requiredFixes(brief: Brief, pen: BriefWriter): string {
   return section("### Required Fixes", list === "" ? "- Make the result above a pass." : list);
 }
 
-/** S1.9 to S1.12: verdict by stage, findings on their scale; CRITICAL and IMPORTANT need action, SUGGESTION does not. */
+/**
+ * S1.9 to S1.12: the verdict of each stage, findings on their scale; CRITICAL and IMPORTANT need action, SUGGESTION
+ * does not.
+ */
 export function stagedReviewBrief(brief: Brief, pen: BriefWriter): string {
   return joinPieces([
     opening(brief, pen, "## Rework Assignment"),
@@ -89,7 +92,9 @@ const STAGE_VERDICT: Readonly<Record<Result, string>> = {
   inconclusive: "INCONCLUSIVE",
 };
 
-/** What policy requires is required, even if a reviewer called it a suggestion: then the line says so. */
+/**
+ * The findings that the policy requires to be fixed, even if a reviewer called one a suggestion: then its line says so.
+ */
 function requiredChanges(brief: Brief, pen: BriefWriter): string {
   const list = bullets(
     pen,

@@ -1,13 +1,13 @@
-/** A part of a text. */
+/** A span of a text. */
 export interface AddedSpan {
   readonly at: number;
   readonly length: number;
 }
 
-/** A text with insertions, and without deletions. */
+/** A text to which pieces were added, but from which none were removed. */
 export interface GrownText {
   readonly text: string;
-  /** What was added, in order; positions are those of the grown text. */
+  /** The added spans in order; positions are those of `text`. */
   readonly added: readonly AddedSpan[];
 }
 

@@ -21,8 +21,8 @@ export type FrontMatterEdits = Readonly<Record<string, EditValue | undefined>>;
 export type EditValue = Scalar | readonly Scalar[] | readonly Readonly<Record<string, Scalar | undefined>>[];
 
 /**
- * The text with these keys of its front matter changed, and every other byte as it was: comments, quotes, order,
- * line ends. A file without front matter gets one. Throws a RemandError where that is not possible.
+ * Changes keys of a front matter and keeps every other byte: comments, quotes, order, line ends. Adds a front matter to
+ * a file without one. Throws a RemandError where that is impossible.
  */
 export function editFrontMatter(text: string, edits: FrontMatterEdits): string {
   const parts = findFrontMatter(text);
@@ -144,7 +144,7 @@ function objectText(item: Readonly<Record<string, Scalar | undefined>>, separato
   return fields.length === 0 ? "{}" : fields.join(separator);
 }
 
-/** A value that others refer to by its anchor cannot be changed for one key alone. */
+/** A value that other keys refer to by its anchor cannot be changed for one key alone. */
 function refuseIfShared(entry: FrontMatterEntry): void {
   if (!entry.isShared()) return;
   throw new RemandError(
@@ -154,35 +154,35 @@ function refuseIfShared(entry: FrontMatterEntry): void {
   );
 }
 
-/** Where the text of the line that holds `at` ends. */
+/** The end of the text on the line of `at`. */
 function lineEnd(text: string, at: number): number {
   const newline = text.indexOf("\n", at);
   if (newline < 0) return text.length;
   return newline > at && text[newline - 1] === "\r" ? newline - 1 : newline;
 }
 
-/** A key of a front matter, and where it and its value are in the file. */
+/** A key of a front matter, with the positions of the key and its value. */
 interface FrontMatterEntry {
   readonly key: string;
-  /** Where the line of the key starts. */
+  /** The start of the key's line. */
   readonly start: number;
-  /** Behind the colon. */
+  /** After the colon. */
   readonly colonEnd: number;
-  /** Behind the last character of the value; `colonEnd` where there is none. */
+  /** After the last character of the value; `colonEnd` if there is no value. */
   readonly valueEnd: number;
-  /** Where the value, its anchor or its tag starts on the key's own line; `null` where the value is below, or missing. */
+  /** The start of the value, its anchor or its tag on the key's own line; `null` if the value is below, or missing. */
   readonly inlineStart: number | null;
-  /** How far the items of a list below the key are indented; `null` for anything else. */
+  /** The indentation of the items of a list below the key; `null` for anything else. */
   readonly itemIndent: number | null;
-  /** Would blank lines below become part of the value? */
+  /** Whether blank lines below would become part of the value. */
   readonly endsInBlockText: boolean;
-  /** Does another key refer to the value, or a part of it, by an alias? */
+  /** Whether another key refers to the value, or to a part of it, by an alias. */
   isShared(): boolean;
 }
 
 export interface FrontMatterDocument {
   readonly entries: readonly FrontMatterEntry[];
-  /** How far the keys are indented. */
+  /** The indentation of the keys. */
   readonly indent: number;
 }
 
@@ -204,13 +204,16 @@ function readFrontMatter(text: string, from: number, to: number): FrontMatterDoc
 
 type SourcePair = Pair<Node, Node | null>;
 
-/** The same limit as for reading stories: the parser's time grows with the square of the errors in a text. */
+/** The same limit as for reading stories: the parser's time grows with the square of the number of errors in a text. */
 const MAX_LENGTH = 250_000;
 
-/** Open maps and lists at one point of the text. The composer calls itself for each level, and its stack is finite. */
+/** The maximum depth of maps and lists. The composer is recursive, and its stack is finite. */
 const MAX_OPEN = 200;
 
-/** The only document of a text, `null` where it has none. Equal keys are allowed: comparing them all would be slow. */
+/**
+ * Composes the only document of a text; `null` if it has none. Equal keys are allowed, because comparing all keys would
+ * be slow.
+ */
 function composeOne(source: string): Document.Parsed | null {
   const parser = new Parser();
   const tokens: CST.Token[] = [];

@@ -14,14 +14,14 @@ import { type AddedSpan, type GrownText, grow, without } from "./added-text.ts";
 
 /** Something to add to a JSON file. */
 export interface JsonAddition {
-  /** Missing objects on the way are created. */
+  /** Missing objects on the path are created. */
   readonly path: readonly string[];
-  /** `member`: the value is at the path. `item`: a list is at the path, and the value is one of its items. */
+  /** `member`: the value is at the path. `item`: the path leads to a list, and the value is one of its items. */
   readonly as: "member" | "item";
   readonly value: unknown;
-  /** `item`: each item has a list under this key, and the wanted value is in one of those lists. */
+  /** `item`: each item has a list under this key, and the value is in one of those lists. */
   readonly within?: string;
-  /** Is this the wanted value, even if a person has changed parts of it? */
+  /** Whether this is the value, even if a person has changed parts of it. */
   isOurs(value: unknown): boolean;
 }
 
@@ -29,7 +29,7 @@ export type JsonEdit =
   | { readonly ok: true; readonly grown: GrownText }
   | { readonly ok: false; readonly at: number; readonly message: string };
 
-/** Adds what is missing. Every byte that was there stays as it is. */
+/** Adds missing values. All existing bytes stay as they are. */
 export function addToJson(start: GrownText, additions: readonly JsonAddition[]): JsonEdit {
   let grown = start;
   for (const addition of additions) {
@@ -62,7 +62,7 @@ function addOne(grown: GrownText, addition: JsonAddition): JsonEdit {
   return { ok: true, grown: addMissing(grown, read.document, parent, addition) };
 }
 
-/** The node of the wanted value in a list, and the item of the list that it is in. */
+/** Finds the value in a list, and the list's item that contains it. */
 function findOurs(list: Node, { within, isOurs }: JsonAddition): { readonly item: Node; readonly own: Node } | null {
   for (const item of list.children ?? []) {
     const inner = within === undefined ? undefined : findNodeAtLocation(item, [within]);
@@ -73,7 +73,7 @@ function findOurs(list: Node, { within, isOurs }: JsonAddition): { readonly item
   return null;
 }
 
-/** Inserts the value as the last one of `parent`, laid out as the text around it. */
+/** Inserts the value as the last one of `parent`, formatted like the text around it. */
 function addMissing(grown: GrownText, document: JsonDocument, parent: Node | null, addition: JsonAddition): GrownText {
   const { text } = grown;
   const path = addition.as === "item" ? [...addition.path, -1] : [...addition.path];
@@ -104,7 +104,7 @@ function endOfLineComment(text: string, { comments }: JsonDocument, from: number
   return /[\r\n]/.test(text.slice(from, end)) ? from : end;
 }
 
-/** A piece with the blanks it needs at this position: the indentation of the file, or one line as the text around it. */
+/** Formats a piece for this position: with the file's indentation, or on one line like the text around it. */
 function layOut(text: string, at: number, piece: string, isOneLine = false): string {
   const whole = text.slice(0, at) + piece + text.slice(at);
   const end = at + piece.length;
@@ -119,8 +119,8 @@ function layOut(text: string, at: number, piece: string, isOneLine = false): str
 }
 
 /**
- * Removes what was added, wherever it is now, and the lists and objects that are empty without it. Everything that
- * other people wrote stays, comments included. `null` where the text cannot be read, or has nothing of it.
+ * Removes the additions wherever they are now, and lists and objects that become empty. Everything that people wrote
+ * stays, including comments. `null` if the text cannot be parsed, or contains no addition.
  */
 export function removeFromJson(text: string, additions: readonly JsonAddition[]): string | null {
   let left = text;
@@ -134,7 +134,7 @@ export function removeFromJson(text: string, additions: readonly JsonAddition[])
   return left === text ? null : left;
 }
 
-/** Is this an object without members and without comments? */
+/** Whether this is an object without members and comments. */
 export function isBare(text: string): boolean {
   return /^\uFEFF?\s*\{\s*\}\s*$/.test(text);
 }
@@ -147,14 +147,14 @@ function removeOne(text: string, addition: JsonAddition): string | null {
   if (addition.as === "member") return addition.isOurs(getNodeValue(found)) ? cut(text, read.document, found) : null;
   const ours = found.type === "array" ? findOurs(found, addition) : null;
   if (ours === null) return null;
-  // The user may have added values next to ours; if not, the whole item was ours.
+  // The user may have added values next to Remand's; otherwise the whole item is Remand's.
   const isShared = ours.own.parent!.children!.length > 1;
   return cut(text, read.document, isShared ? ours.own : ours.item);
 }
 
 /**
- * Cuts out a value with its key and its comma, and the lists and objects around it that hold nothing else; the
- * outermost object stays. `modify` cannot do that: it removes comments, too, and is wrong at the end of a list.
+ * Cuts out a value with its key and its comma, and the lists and objects around it that become empty; the outermost
+ * object stays. `modify` removes comments, too, and is wrong at the end of a list.
  */
 function cut(text: string, document: JsonDocument, value: Node): string {
   const hasComment = (from: number, to: number): boolean => document.comments.some(({ at }) => at >= from && at < to);
@@ -174,7 +174,7 @@ function cut(text: string, document: JsonDocument, value: Node): string {
   const after = index === siblings.length - 1 ? endOf(holder) - 1 : siblings[index + 1]!.offset;
   const [commaBefore, commaAfter] = [commaIn(before, node.offset), commaIn(endOf(node), after)];
   const comma = commaAfter ?? commaBefore;
-  // The blanks before it go too, unless a comment is among them.
+  // Removes the blanks before the value, unless they contain a comment.
   const blanks = commaAfter === undefined || commaBefore === undefined ? before : commaBefore + 1;
   const from = hasComment(before, node.offset) ? node.offset : blanks;
   const to = siblings.length === 1 && !hasComment(endOf(node), after) ? after : endOf(node);
@@ -186,12 +186,12 @@ function cut(text: string, document: JsonDocument, value: Node): string {
   );
 }
 
-/** A value with its key, where it has one. */
+/** A value with its key, if it has one. */
 const memberOf = (value: Node): Node => (value.parent?.type === "property" ? value.parent : value);
 
-/** A JSON text that may be edited: its tree, and what the tree leaves out. */
+/** A parsed JSON text for editing: its tree, and the parts that the tree leaves out. */
 export interface JsonDocument {
-  /** `null`: the text holds only blanks and comments. */
+  /** `null`: the text has only blanks and comments. */
   readonly root: Node | null;
   readonly comments: readonly AddedSpan[];
   readonly commas: readonly number[];
@@ -202,7 +202,7 @@ export type JsonRead =
   | { readonly ok: false; readonly at: number; readonly message: string };
 
 /**
- * Reads JSON with comments and trailing commas, as the clients that own such files do. Any other fault is an error,
+ * Parses JSON with comments and trailing commas, like the clients that own such files. Any other error is reported,
  * because a file that was misread must not be edited.
  */
 export function readJson(source: string): JsonRead {
@@ -210,7 +210,7 @@ export function readJson(source: string): JsonRead {
   const comments: AddedSpan[] = [];
   const commas: number[] = [];
   let depth = 0;
-  // This loop runs first because the parser calls itself for each level, and its stack is finite.
+  // Checked before parsing, because the parser is recursive and its stack is finite.
   for (const { at, length } of tokensOf(text)) {
     const char = text[at]!;
     if (char === "/") comments.push({ at, length });
@@ -229,19 +229,19 @@ export function readJson(source: string): JsonRead {
   return { ok: false, at: repeated.offset, message };
 }
 
-/** A plain value at a path; `undefined` where the text cannot be read or has none. */
+/** A value at a path; `undefined` if the text cannot be parsed or the path does not exist. */
 export function valueInJson(text: string, path: readonly string[]): unknown {
   const read = readJson(text);
   if (!read.ok || read.document.root === null) return undefined;
   return findNodeAtLocation(read.document.root, [...path])?.value as unknown;
 }
 
-/** A blank in place of the byte order mark, so that positions stay as they are. */
+/** Replaces the byte order mark with a blank, so that positions do not change. */
 const withoutMark = (text: string): string => text.replace(/^\uFEFF/, " ");
 
 const endOf = ({ offset, length }: Node): number => offset + length;
 
-/** Deeper than any settings file. */
+/** More than the depth of any settings file. */
 const MAX_DEPTH = 200;
 
 function* tokensOf(text: string): Generator<AddedSpan> {

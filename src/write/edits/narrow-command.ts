@@ -5,13 +5,13 @@ export interface Narrowing {
   readonly failures: readonly Pick<Failure, "file" | "test">[];
   /** The text of the project's package.json; `null` where it has none. */
   readonly packageFile: string | null;
-  /** The text of a file of tests, for runners that take the names of tests and no files. */
+  /** The text of a test file, for runners that select tests by name and not by file. */
   textOf?(file: string): string | null;
 }
 
 /**
- * The command that runs only the tests that failed, where the runner is known and takes their files or names. Any
- * other command runs unchanged: a proof that ran too few tests proves nothing.
+ * Narrows a command to the tests that failed, if the runner is known and can select by file or name. Any other command
+ * runs unchanged: a proof that ran too few tests proves nothing.
  */
 export function narrowedCommand(command: string, { failures, packageFile, textOf }: Narrowing): string {
   const files = [...new Set(failures.flatMap(({ test, file }) => (test === null || file === null ? [] : [file])))];
@@ -27,12 +27,12 @@ export function narrowedCommand(command: string, { failures, packageFile, textOf
   return command;
 }
 
-/** No quotes, no pipes, no second command: every word is literal. */
+/** No quotes, pipes or second command: every word is literal. */
 const PLAIN = /^[\w@%+=:,./ *-]+$/;
 const SAFE_PATH = /^[\w@%+=:,./-]+$/;
 
 interface RunnerRule {
-  /** The words that begin it. */
+  /** The words with which the command starts. */
   readonly runs: readonly RegExp[];
   /** `null`: this command cannot be narrowed. */
   readonly narrow: (
@@ -43,7 +43,7 @@ interface RunnerRule {
 }
 
 const isFlag = (word: string): boolean => word.startsWith("-");
-/** Flags without a separate value: the value of any other flag would look like a path. */
+/** Flags without a separate value: such a value would look like a path. */
 const flagsOf = (rest: readonly string[]): readonly string[] => rest.filter((word) => isFlag(word));
 const hasLooseValues = (rest: readonly string[]): boolean =>
   rest.some((word, at) => !isFlag(word) && at > 0 && mayTakeNext(rest[at - 1]!));
@@ -72,8 +72,8 @@ const RUNNERS: readonly RunnerRule[] = [
 ];
 
 /**
- * The options of a command without its other words. `withValue` are those whose value is the next word, `alone` those
- * without one; `null` where another option comes before such a word, because it may be its value.
+ * The options of a command without its other words. `withValue`: options whose value is the next word; `alone`: options
+ * without a value. `null` if another option comes before a word that may be its value.
  */
 function optionsIn(rest: readonly string[], withValue: RegExp, alone: RegExp): readonly string[] | null {
   const options: string[] = [];
@@ -102,7 +102,7 @@ function narrowMocha(rest: readonly string[], files: readonly string[]): readonl
 
 const UNITTEST_ALONE = /^(?:--(?:verbose|quiet|failfast|catch|buffer|locals)|-[vqfcb]+)$/;
 
-/** `discover` takes a pattern for names of files; without it, files can be named. */
+/** `discover` selects files by a pattern of names; without `discover`, files can be named. */
 function narrowUnittest(rest: readonly string[], files: readonly string[]): readonly string[] | null {
   const isDiscovery = rest[0] === "discover";
   const options = optionsIn(isDiscovery ? rest.slice(1) : rest, /^-[st]$/, UNITTEST_ALONE);
@@ -116,7 +116,7 @@ function narrowUnittest(rest: readonly string[], files: readonly string[]): read
 const GO_VALUES = /^-(?:tags|count|timeout|parallel|p|cpu|mod|ldflags|gcflags|vet|shuffle)$/;
 const GO_ALONE = /^-(?:v|race|short|cover|json|failfast|a|x|trimpath)$/;
 
-/** The packages of the files, and of these the tests by name. */
+/** The packages of the files and, within them, the tests by name. */
 function narrowGo(
   rest: readonly string[],
   files: readonly string[],
@@ -130,7 +130,7 @@ function narrowGo(
   return [...options, "-run", `'^(${[...new Set(names.flat())].join("|")})$'`, ...new Set(folders)];
 }
 
-/** Files in `tests/` are programs of their own; tests inside of sources, and those of documents, are found by name. */
+/** Files in `tests/` are separate programs; tests inside of sources, and doc tests, are selected by name. */
 function narrowCargo(
   rest: readonly string[],
   files: readonly string[],
@@ -150,7 +150,10 @@ function narrowCargo(
 const namesIn = (text: string, pattern: RegExp): readonly string[] =>
   [...text.matchAll(pattern)].map(([, name]) => name!);
 
-/** The start and end of the words in the command; only variables and `npx` may come before them. */
+/**
+ * The start and end of the runner's words in the command; only variables and programs such as `npx` may come before
+ * them.
+ */
 function spanOf(words: readonly string[], runs: readonly RegExp[]): readonly [number, number] | null {
   let start = 0;
   while (start < words.length && (/^\w+=\S*$/.test(words[start]!) || BEFORE.has(words[start]!))) start++;
@@ -170,13 +173,13 @@ const BEFORE: ReadonlySet<string> = new Set([
   "--",
 ]);
 
-/** The script behind `npm test`, with the folder of installed programs on the PATH. */
+/** Replaces `npm test` with its script, with the folder of installed programs on the PATH. */
 function behindScript(command: string, packageFile: string | null): string {
   const [, name] =
     /^(?:npm|pnpm|yarn) (?:run |-s |--silent |run -s |run --silent )?([\w:.-]+)(?: -s| --silent)?$/.exec(command) ?? [];
   if (name === undefined || packageFile === null) return command;
   const script = scriptIn(packageFile, name === "t" ? "test" : name);
-  // What runs before or after a script belongs to it.
+  // Scripts that run before or after a script belong to it.
   if (script === null || scriptIn(packageFile, `pre${name}`) !== null || scriptIn(packageFile, `post${name}`) !== null)
     return command;
   const [program = ""] = script.split(/\s+/);

@@ -13,11 +13,11 @@ const NOTES = "Refinement Notes";
 const LEVEL = 2;
 
 /**
- * The text with the section under this heading holding exactly this body; a section that is not there comes at
- * the end. Headings in the body are pushed down below the section's own, so that the section ends where it
- * ends; every byte outside the section stays.
+ * Sets the body of the section under this heading; a missing section is added at the end. Headings in the body are
+ * moved to deeper levels than the section's own, so that they do not end the section. Every byte outside the section
+ * stays.
  *
- * @internal Tests use it to check what `replaceProduct` builds on.
+ * @internal Tests use it to check the basis of `replaceProduct`.
  */
 export function replaceSection(text: string, heading: string, body: string): string {
   return withSection(text, heading, body, findSection(text, heading));
@@ -29,24 +29,24 @@ export type TextPhase = keyof typeof SECTION_OF_PHASE;
 export const isTextPhase = (phase: Phase): phase is TextPhase => phase !== "implement";
 
 /**
- * The text with this as the product of the phase. A section that carries our mark is replaced; one that a person
- * headed with the same word stays as it is, and ours comes at the end, unless the story's file says that the phase
- * `isComplete`: then the section is the product that another tool wrote there.
+ * Sets the product of a phase. A section with Remand's mark is replaced. A person's section with the same heading
+ * stays, and the product is added at the end; but if the story's file says that the phase `isComplete`, that section is
+ * the product of another tool and is replaced.
  */
 export function replaceProduct(text: string, phase: TextPhase, body: string, isComplete: boolean): string {
   const marked = `${markOf(phase)}\n\n${body.trim()}`;
   return withSection(text, SECTION_OF_PHASE[phase], marked, findProduct(text, phase, isComplete));
 }
 
-/** The product of the phase as the text holds it; `null` where there is none, or nothing in it. */
+/** The product of the phase in the text; `null` if it is missing or empty. */
 export function productIn(text: string, phase: TextPhase, isComplete: boolean): string | null {
   const found = findProduct(text, phase, isComplete);
   return found === null ? null : bodyOf(text, found, phase) || null;
 }
 
 /**
- * The phase's section after an edit of the file: the product, where it is another one than before;
- * else the last section of that name that was not there before. `null` where there is nothing new.
+ * The phase's section after an edit of the file: the product, if it changed; else the last new section with that
+ * heading. `null` if nothing is new.
  */
 export function productEdited(before: string, after: string, phase: TextPhase, isComplete: boolean): string | null {
   const now = productIn(after, phase, isComplete);
@@ -56,7 +56,7 @@ export function productEdited(before: string, after: string, phase: TextPhase, i
   return bodies.findLast((body) => body !== "" && !known.has(body)) ?? null;
 }
 
-/** The text without what the phases wrote into it: what the person asked for. */
+/** The text without the phases' products: the person's own request. */
 export function withoutProducts(text: string, complete: readonly Phase[]): string {
   let rest = text;
   for (const phase of Object.keys(SECTION_OF_PHASE) as TextPhase[]) {
@@ -96,9 +96,8 @@ export interface RefinementNote {
 }
 
 /**
- * The text with a note about one time the work was sent back, behind the earlier ones. The reviewer's
- * message is quoted line by line, so that no line of it can be read as part of the story. An existing note is not
- * written again.
+ * Adds a note about a rework after the earlier ones. The reviewer's message is quoted line by line, so that no line of
+ * it is parsed as part of the story. An existing note is not added again.
  */
 export function appendRefinementNote(text: string, note: RefinementNote): string {
   const eol = lineEndOf(text);
@@ -123,11 +122,11 @@ interface SectionSpan {
   readonly start: number;
   readonly bodyStart: number;
   readonly end: number;
-  /** The headings inside it. */
+  /** The headings inside the section. */
   readonly titles: readonly string[];
 }
 
-/** A line written here would close a front matter that is still open. */
+/** Throws if the front matter is not closed, because an added line could close it. */
 function bodyStart(text: string): number {
   const parts = findFrontMatter(text);
   if (parts.kind !== "unterminated") return parts.bodyStart;
@@ -142,7 +141,7 @@ function findSection(text: string, heading: string): SectionSpan | null {
   return sectionsOf(text, heading)[0] ?? null;
 }
 
-/** All sections under this heading, in their order. */
+/** All sections under this heading, in order. */
 function sectionsOf(text: string, heading: string): SectionSpan[] {
   const found: SectionSpan[] = [];
   let open: { start: number; bodyStart: number; titles: string[] } | null = null;
@@ -159,14 +158,14 @@ function sectionsOf(text: string, heading: string): SectionSpan[] {
   return open === null ? found : [...found, { ...open, end: text.length }];
 }
 
-/** With all fences and comments closed: the text after it would become code, or a comment. */
+/** Closes open fences and comments; otherwise the added text would become code, or a comment. */
 function closeFence(text: string, from: number, eol: string): string {
   let open = "";
   for (const line of markdownLines(text, from)) open = line.open;
   return open === "" ? text : `${text}${text.endsWith("\n") ? "" : eol}${open}`;
 }
 
-/** With a blank line at its end. */
+/** Ends the text with a blank line. */
 function endWithBlankLine(before: string, eol: string): string {
   const text = closeFence(before, bodyStart(before), eol);
   if (text === "" || text === "\uFEFF" || /\n\r?\n$/.test(text)) return text;

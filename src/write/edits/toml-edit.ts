@@ -4,7 +4,7 @@ import { grow, without, type GrownText } from "./added-text.ts";
 export interface TomlTable {
   /** `["mcp_servers", "remand"]` */
   readonly name: readonly [string, string];
-  /** Its lines, without the heading. */
+  /** The table's lines, without the heading. */
   readonly lines: readonly string[];
 }
 
@@ -13,8 +13,8 @@ export type TomlEdit =
   | { readonly ok: false; readonly message: string };
 
 /**
- * Adds a table at the end, where TOML allows one after anything. Refuses texts for which that is wrong:
- * a text that ends inside a string, or a parent that was written as one value and cannot be added to.
+ * Adds a table at the end, where TOML always allows one. Refuses texts for which that is wrong: a text that ends inside
+ * a string, or a parent table that was written as an inline value.
  */
 export function addToToml(start: GrownText, table: TomlTable): TomlEdit {
   const { text } = start;
@@ -52,7 +52,7 @@ const dottedKey = (parent: string, child: string): RegExp =>
 const asOneValue = (parent: string): RegExp =>
   new RegExp(String.raw`^[ \t]*${quotedKey(parent)}[ \t]*=|^[ \t]*\[\[[ \t]*${quotedKey(parent)}[ \t]*\]\]`, "m");
 
-/** Is every string closed? Text after an open string would be part of it. */
+/** Whether every string is closed. Text after an open string would be part of it. */
 function isWhole(text: string): boolean {
   const part = /"""(?:\\[^]|[^\\])*?"""|'''[^]*?'''|"(?:\\.|[^"\\\r\n])*"|'[^'\r\n]*'|#[^\r\n]*/g;
   return !/["']/.test(text.replaceAll(part, ""));

@@ -3,7 +3,7 @@ export type Scalar = string | number | boolean | null;
 /** How the previous value was quoted. It is kept, so that a new value changes nothing else. */
 export type Quotes = "as-needed" | "single" | "double";
 
-/** A value on one line, quoted where YAML would otherwise read something else. It holds in flow lists too. */
+/** A value on one line, quoted where YAML would otherwise parse something else. Also valid in flow lists. */
 export function yamlScalar(value: Scalar, quotes: Quotes = "as-needed"): string {
   if (typeof value === "number") return yamlNumber(value);
   if (typeof value !== "string") return String(value);
@@ -20,10 +20,10 @@ function yamlNumber(value: number): string {
 /** Plain words only: an unneeded quote is better than a guess at the rest of YAML's rules. */
 const PLAIN = /^[\p{L}_/][\p{L}\p{N}_/ .()@+=-]*$/u;
 
-/** `15m` begins with a digit, and is not a number. */
+/** `15m` starts with a digit but is not a number. */
 const LENGTH_OF_TIME = /^\d+(?:ms|[smhd])$/;
 
-/** Some YAML parsers read these as something other than text. */
+/** Some YAML parsers read these words as other values. */
 const RESERVED = new Set(["true", "false", "null", "yes", "no", "on", "off", "y", "n"]);
 
 function isPlain(text: string): boolean {
@@ -33,7 +33,7 @@ function isPlain(text: string): boolean {
 
 const NEEDS_ESCAPES = /[\p{Cc}\p{Cs}\u2028\u2029\ufeff\ufffe\uffff]/u;
 
-/** JSON's form is YAML's, but for a few characters that JSON lets stand. */
+/** A JSON string is valid YAML, except for a few characters that JSON does not escape. */
 function doubleQuoted(text: string): string {
   return JSON.stringify(text).replaceAll(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
@@ -44,8 +44,8 @@ function doubleQuoted(text: string): string {
 export type PlainTree = Scalar | readonly PlainTree[] | { readonly [key: string]: PlainTree };
 
 /**
- * Plain data as YAML: maps in blocks, everything else on its key's line. `note` may say something about a value
- * by its path, which then stands behind it as a comment.
+ * Writes plain data as YAML: maps as blocks, everything else on its key's line. `note` may return a comment for a
+ * value, by its path.
  */
 export function yamlTree(
   tree: { readonly [key: string]: PlainTree },

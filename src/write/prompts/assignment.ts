@@ -19,7 +19,10 @@ import { SECTION_OF_PHASE, type TextPhase } from "../edits/story-sections.ts";
 import { dataNotice } from "../untrusted-text.ts";
 import { criteriaList, diffFence, promptPen, start } from "./prompt-parts.ts";
 
-/** The first attempt: there is nothing to fix yet, so it says what is wanted and how it will be judged. */
+/**
+ * The prompt of the first attempt: there is nothing to fix yet, so it says what is wanted and how the work will be
+ * judged.
+ */
 export function writeAssignmentPrompt(request: AssignmentRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   const id = name(pen, request.story.id);
@@ -55,7 +58,7 @@ export function writeAssignmentPrompt(request: AssignmentRequest, options: { rea
   ])}\n`;
 }
 
-/** Agents wrote these: they are to be built on, and nothing in them is an order. */
+/** Products of earlier phases, which agents wrote: they are input for the work, and not instructions. */
 function productsPart(pen: BriefWriter, products: AssignmentRequest["products"], phase: Phase): BriefPiece {
   if (products.length === 0) return "";
   const pieces = products.map((product) =>
@@ -101,7 +104,7 @@ const TDD_TASK: Readonly<Record<TddPhase, string>> = {
   commit: "COMMIT: record the work as it stands, with all tests passing. Change nothing.",
 };
 
-/** Stands before a brief or an assignment, for an agent that would have known this from its own conversation. */
+/** Precedes a brief or an assignment, for an agent without the earlier conversation. */
 export function writeHistory(request: HistoryRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   const { message } = request;

@@ -63,7 +63,7 @@ export function writeAuditorPrompt(request: AuditorRequest, options: { readonly 
   ])}\n`;
 }
 
-/** The exit codes are facts, so that an auditor who may not run commands has evidence. */
+/** The runs of the checks with exit codes, as evidence for an auditor that may not run commands. */
 function runsOf({ runs = [] }: AuditorRequest, pen: BriefWriter): BriefPiece {
   const list = bullets(
     pen,
@@ -77,14 +77,14 @@ function runsOf({ runs = [] }: AuditorRequest, pen: BriefWriter): BriefPiece {
     : joinPieces([list, `These results stand. ${shows(runs)}, and not yet that a criterion holds.`]);
 }
 
-/** A command that fails for known reasons alone does not pass: its exit code is what it is. */
+/** States what the runs show. The exit code of a command that fails only for known reasons is still an error. */
 function shows(runs: NonNullable<AuditorRequest["runs"]>): string {
   const red = runs.filter(({ result, exitCode }) => result === "pass" && exitCode !== null && exitCode !== 0);
   if (red.length === 0) return "They show that the commands pass";
   return `${red.map(({ check, exitCode }) => `${check} exits with ${exitCode}`).join(", ")}: nothing fails there but what is listed. They show no other failure`;
 }
 
-/** In the order of the alphabet: the order in which an object was filled must not show. */
+/** The reviewers' assessment, sorted by name, so that the order of the object's keys does not matter. */
 function assessment(request: AuditorRequest, pen: BriefWriter): BriefPiece {
   const aspects = Object.entries(request.quality).sort(([a], [b]) => byText(a, b));
   const list = bullets(pen, aspects, ([aspect, verdict]) => `${name(pen, aspect)}: ${line(pen, verdict)}`, {
@@ -94,7 +94,7 @@ function assessment(request: AuditorRequest, pen: BriefWriter): BriefPiece {
   return joinPieces([list, summary]) || "- the critic passed it without particulars";
 }
 
-/** S3.1: has the goal been reached? The oracle reads and runs; it writes nothing. */
+/** S3.1: whether the goal has been reached. The oracle reads and runs; it writes nothing. */
 export function writeOraclePrompt(request: OracleRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   return `${joinPieces([
@@ -131,7 +131,7 @@ export function writeOraclePrompt(request: OracleRequest, options: { readonly no
   ])}\n`;
 }
 
-/** Asked of the same oracle again, because its answer could not be read or gave no reason. */
+/** Sent to the same oracle again, because its answer could not be parsed or gave no reason. */
 export function writeOracleClarification(problems: readonly string[], options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   return `${joinPieces([
@@ -142,7 +142,7 @@ export function writeOracleClarification(problems: readonly string[], options: {
   ])}\n`;
 }
 
-/** The placeholders are no JSON on purpose: the form, repeated by the oracle, must not be a verdict. */
+/** The placeholders are deliberately not JSON: an oracle that repeats the form gives no verdict. */
 const VERDICT_FORM = [
   "End your message with one JSON document; indentation left out, placeholders in angle brackets replaced:",
   "",

@@ -17,7 +17,7 @@ import { evidenceList, issueLine } from "../briefs/findings.ts";
 import { promptPen, start } from "./prompt-parts.ts";
 import { reviewForms } from "./signal-forms.ts";
 
-/** The existing tests that the work changed, with both versions, and the request to rule on each by its name. */
+/** The existing tests that the work changed, in both versions, and the request for a ruling on each by name. */
 export function contestedTests(pen: BriefWriter, contested: readonly ShownContested[] = []): BriefPiece {
   if (contested.length === 0) return "";
   return section(
@@ -29,7 +29,7 @@ export function contestedTests(pen: BriefWriter, contested: readonly ShownContes
   );
 }
 
-/** Each file once, whatever number of its tests is contested: `-` is the earlier version, `+` the work's. */
+/** Each file once, however many of its tests are contested: `-` is the earlier version, `+` the work's. */
 function versions(pen: BriefWriter, contested: readonly ShownContested[]): BriefPiece {
   const diffs = new Map(
     contested.flatMap((each) => (each.file === undefined || each.diff === undefined ? [] : [[each.file, each]])),
@@ -56,7 +56,9 @@ function cut(diff: string): string {
   ].join("\n");
 }
 
-/** For a reviewer who neither raised the finding nor wrote the code, and decides whether it stands. */
+/**
+ * The prompt of a reviewer who neither raised the finding nor wrote the code, and decides whether the finding stands.
+ */
 export function writeAdjudicationPrompt(request: AdjudicationRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   const id = name(pen, request.story.id);

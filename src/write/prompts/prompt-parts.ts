@@ -15,17 +15,18 @@ import {
 import { dataNotice } from "../untrusted-text.ts";
 
 /*
- * What prompts have in common. A prompt does not shrink step by step as a brief does: its reader can open the files, so one cap for each field is enough.
+ * Common parts of prompts. Unlike a brief, a prompt does not shrink step by step: its reader can open the files, so one
+ * limit per field is enough.
  */
 
-/** A diff gets more room than a log: it is what the reviewer is asked about. */
+/** A diff gets more space than a log, because it is what the reviewer judges. */
 export const DIFF_CHARS = 60_000;
 
 export function promptPen(nonce: string): BriefWriter {
   return { nonce, limits: FULL_LIMITS, cuts: [] };
 }
 
-/** The role's own words, a rule, the heading, and what untrusted text is. */
+/** The role's own prompt, a rule, the heading, and the notice about untrusted text. */
 export function start(pen: BriefWriter, rolePrompt: string, heading: string, ...facts: readonly string[]): BriefPiece {
   const role = instruction(pen, rolePrompt, pen.limits.roleChars, "the role's prompt");
   return joinPieces([role, role === "" ? "" : "---", heading, facts.join("\n"), dataNotice(pen.nonce)]);
@@ -53,7 +54,7 @@ export function diffFence(pen: BriefWriter, diff: string, label: string): BriefP
   return evidenceFence({ ...pen, limits: { ...pen.limits, evidenceChars: DIFF_CHARS } }, diff, label);
 }
 
-/** A diff that may be cut, and the command that shows all of it to a reviewer who stands in the worktree. */
+/** A diff that may be shortened, and the command that shows all of it to a reviewer in the worktree. */
 export function shownWork(pen: BriefWriter, { text, wholeAt }: ShownWork, label: string): BriefPiece {
   return joinPieces([
     text.trim() === "" ? "- nothing changed" : diffFence(pen, text, label),
@@ -61,14 +62,15 @@ export function shownWork(pen: BriefWriter, { text, wholeAt }: ShownWork, label:
   ]);
 }
 
-/**
- * The author's message. Empty where none was asked for; an empty reply is reported, because reviewers need to know it.
- */
+/** The author's message. An empty message is stated, because reviewers need to know it. */
 export function authorsMessage(pen: BriefWriter, message: string): BriefPiece {
   return message.trim() === "" ? "- it said nothing" : evidenceFence(pen, message, "the developer's message");
 }
 
-/** A pass of the checks is not the whole truth: known failures, quarantined tests, no test of the change. */
+/**
+ * Notes on a pass of the checks, which does not show everything: known failures, quarantined tests, no test of the
+ * change.
+ */
 export function checkNotes(pen: BriefWriter, notes: readonly string[] | undefined): BriefPiece {
   const list = bullets(pen, notes ?? [], (note) => line(pen, note), { what: "notes" });
   return list === ""

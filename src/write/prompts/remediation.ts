@@ -4,7 +4,7 @@ import { bullets, line, note, section, joinPieces, type BriefWriter, type BriefP
 import { indentLines } from "../briefs/report.ts";
 import { commandList, promptPen, start } from "./prompt-parts.ts";
 
-/** For the agent that repairs broken infrastructure while all new work waits. */
+/** The prompt of the agent that repairs broken infrastructure while all new work waits. */
 export function writeRemediationPrompt(request: RemediationRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   return `${joinPieces([
@@ -49,7 +49,7 @@ export function writeRemediationPrompt(request: RemediationRequest, options: { r
   ])}\n`;
 }
 
-/** The one who repaired does not judge the repair. */
+/** The prompt of the health check: another agent than the one that repaired judges the repair. */
 export function writeHealthCheckPrompt(request: HealthCheckRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   return `${joinPieces([

@@ -50,14 +50,14 @@ export function writeCriticPrompt(request: CriticRequest, options: { readonly no
   ])}\n`;
 }
 
-/** For reviewers of a stage, such as spec compliance (S1.9): a critic leaves the criteria to the auditor (S2.25). */
+/** For reviewers of a stage such as spec compliance (S1.9). A critic leaves the criteria to the auditor (S2.25). */
 const CRITERIA_FORM = [
   "If it is part of your stage to look at the acceptance criteria, say of each what you saw, in a section of your report:",
   "",
   ...indentLines(["Verification Results:", "- <criterion>: VERIFIED - <evidence>", "- <criterion>: FAILED - <reason>"]),
 ].join("\n");
 
-/** S1.14: the reviewer who raised them says of each finding whether the fix addresses it. */
+/** S1.14: the reviewer who raised the findings decides for each whether the fix addresses it. */
 export function writeReReviewPrompt(request: ReReviewRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   return `${joinPieces([
@@ -160,7 +160,7 @@ export function writePerspectivePrompt(request: PerspectiveRequest, options: { r
   ])}\n`;
 }
 
-/** The placeholders are no JSON on purpose: the form, repeated by a reviewer, must not be a verdict. */
+/** The placeholders are deliberately not JSON: a reviewer who repeats the form gives no verdict. */
 const RESULT_FORM = [
   "End your message with one JSON document, and nothing after it but the nonce. Output format (JSON), indentation left out and every",
   "placeholder in angle brackets replaced:",

@@ -6,8 +6,8 @@ import { bullets, line, name, section, joinPieces } from "../briefs/brief-writer
 import { promptPen } from "./prompt-parts.ts";
 
 /*
- * The reviewers' signals in full, as S2.11 and S2.28 define them. They are indented: a reviewer who repeats his instructions must
- * not have passed or failed anything by that.
+ * The reviewers' signals in full, as S2.11 and S2.28 define them. They are indented, so that a reviewer who repeats the
+ * instructions sends no signal.
  */
 
 export function reviewForms(storyId: string, nonce: string): string {
@@ -91,13 +91,13 @@ function forms(nonce: string, alternatives: readonly (readonly string[])[]): str
 }
 
 /**
- * What a reviewer repeats from the work, or runs, does not know the nonce: so it cannot be taken for a verdict. Scripted
- * agents find the nonce by these words.
+ * Requests the nonce. Text that a reviewer copies from the work, or output of the work, does not contain the nonce, so
+ * it cannot count as a verdict. Scripted agents find the nonce by these words.
  */
 export const nonceRequest = (nonce: string, after: string): string =>
   `If you answer by a message, the line right after ${after} must be the nonce of this prompt: \`${nonce}\`. Without it the message is no verdict.`;
 
-/** Asked of the same agent in the same conversation, so it needs no role and no assignment again. */
+/** Sent to the same agent in the same conversation, so role and assignment are not repeated. */
 export function writeClarificationPrompt(request: ClarificationRequest, options: { readonly nonce: string }): string {
   const pen = promptPen(options.nonce);
   const id = name(pen, request.storyId);

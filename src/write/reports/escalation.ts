@@ -10,7 +10,7 @@ import { locationText, statusText } from "../../core/gates/finding.ts";
 import { oneLine } from "../untrusted-text.ts";
 
 /**
- * The summary a person reads first: the exact form of S1.39, then what it leaves open: why now, the one question,
+ * The summary that a person reads first: the exact form of S1.39, then what that form lacks: the reason, the question,
  * and what each answer does and costs.
  */
 export function writeEscalation(
@@ -37,7 +37,7 @@ export function writeEscalation(
   ].join("\n");
 }
 
-/** What the attempt was rejected for, and what became of it. */
+/** What the attempt was rejected for, with the current status of each finding. */
 function findingLines({ findings = [], findingsLeftOut = 0 }: TriedAndFailed): string[] {
   const lines = findings.map((finding) => {
     const place = finding.file === undefined ? "" : `${toLine(locationText(finding))}: `;
@@ -46,7 +46,7 @@ function findingLines({ findings = [], findingsLeftOut = 0 }: TriedAndFailed): s
   return findingsLeftOut === 0 ? lines : [...lines, `  … ${countText(findingsLeftOut, "more finding")}`];
 }
 
-/** The first line of S1.39 for a gate that failed too often; for every other reason a line of the same shape. */
+/** The first line of S1.39 for a gate that failed too often; for every other reason, a line of the same form. */
 function headline(escalation: Escalation, storyId: string): string {
   const { reason, gate } = escalation;
   const slice = `ESCALATION: Slice ${toLine(storyId)}`;
@@ -98,11 +98,11 @@ function ourPart(escalation: Escalation): string[] {
   ];
 }
 
-/** S1.36 asks here for the assessment of the root cause; what to do about it follows from that. */
+/** S1.36 asks for an assessment of the root cause here; the recommendation follows from it. */
 function recommendation(escalation: Escalation): string {
   const parts = [toLine(escalation.assessment), toLine(escalation.recommendation)].filter((part) => part !== "");
   return parts.map((part, index) => (index < parts.length - 1 && !/[.!?…]$/.test(part) ? `${part}.` : part)).join(" ");
 }
 
-/** On one line, for a terminal: what agents wrote must not move the cursor or begin a line. */
+/** Text on one line of a terminal: text of agents must not move the cursor or start a line. */
 const toLine = (text: string): string => oneLine(text, null, 600);

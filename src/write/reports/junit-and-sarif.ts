@@ -6,8 +6,8 @@ import { byText } from "../../stdx/sorted-map.ts";
 import { jsonText } from "../../stdx/canonical-json.ts";
 
 /**
- * What gates said as JUnit XML, for CI services: a suite for each gate, a case for each of its parts. Only what passed
- * is green there: what proved nothing is an error, since services show a skipped case as no trouble at all.
+ * Writes gate results as JUnit XML for CI services: a suite per gate, a case per part. Only a pass is green: a gate
+ * that proved nothing is an error, because services treat a skipped case as harmless.
  */
 export function writeJunit({ judgements, skipped }: Pick<GateReport, "judgements" | "skipped">): string {
   const suites = [...judgements.map(suiteOf), ...skipped.map(skippedSuite)];
@@ -43,7 +43,10 @@ function suiteOf(judgement: Judgement): Suite {
   return { name: judgement.gate, time: secondsOf(judgement.durationMs), cases: casesOf(judgement) };
 }
 
-/** The parts of a gate are what people know by name: commands, criteria, stages. Without parts it is its findings. */
+/**
+ * The cases are the parts that people know by name: commands, criteria, stages. If no part explains the result, each
+ * blocking finding is a case.
+ */
 function casesOf(judgement: Judgement): readonly JunitCase[] {
   const { gate, runs = [], criteria = [], stages = [] } = judgement;
   const blocking = judgement.findings.filter(({ id }) => judgement.blocking.includes(id));
@@ -136,7 +139,7 @@ function attributes(values: Readonly<Record<string, string | number | undefined>
 
 const secondsOf = (ms: number): string => String(ms / 1000);
 
-/** XML has no way to say most control characters, not even escaped; what stands there is shown as a mark. */
+/** XML cannot contain most control characters, not even escaped, so they are replaced by a mark. */
 function escapeXml(text: string): string {
   return text
     .replaceAll(/\p{Surrogate}/gu, "\uFFFD")
@@ -154,11 +157,14 @@ const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
 export interface SarifOptions {
   readonly toolVersion: string;
-  /** What kept anything from being judged, in sentences. A log without findings that says so is no clean log. */
+  /** What kept gates from judging, as sentences. They keep a log without findings from looking clean. */
   readonly troubles?: readonly string[];
 }
 
-/** Findings as SARIF 2.1.0, for code hosts and editors. A rule is a category; the fingerprint is the finding's identity. */
+/**
+ * Writes findings as SARIF 2.1.0, for code hosts and editors. A rule is a category; the fingerprint is the finding's
+ * identity.
+ */
 export function writeSarif(findings: readonly Finding[], options: SarifOptions): string {
   const rules = [...new Set(findings.map(ruleOf))].sort(byText);
   const indexOf = new Map(rules.map((rule, index) => [rule, index]));
@@ -209,7 +215,7 @@ function resultOf(finding: Finding, ruleIndex: number): object {
   };
 }
 
-/** A finding about the work as a whole has no location; one about a symbol may have that and no file. */
+/** A finding about the whole work has no location; a finding about a symbol may have a symbol but no file. */
 function locationsOf(finding: Finding): object[] {
   const physical =
     finding.file === undefined
@@ -220,12 +226,12 @@ function locationsOf(finding: Finding): object[] {
   return Object.keys(location).length === 0 ? [] : [location];
 }
 
-/** The standard counts lines from 1; a line that is none is left out. */
+/** The standard counts lines from 1; an invalid number is left out. */
 function regionOf(line: number | undefined): object {
   return line !== undefined && Number.isInteger(line) && line >= 1 ? { region: { startLine: line } } : {};
 }
 
-/** A path of the checkout is relative to its root; an absolute one becomes a file URI. */
+/** A path in the checkout is relative to its root; an absolute path becomes a file URI. */
 function artifactOf(file: string): { uri: string; uriBaseId?: string } {
   const path = file.replaceAll("\\", "/").replace(/\p{Surrogate}/gu, "\uFFFD");
   if (/^[A-Za-z]:\//.test(path)) return { uri: `file:///${path.slice(0, 2)}${encodePath(path.slice(2))}` };

@@ -1,15 +1,15 @@
 import type { Notification } from "../../core/events/notification.ts";
 import { jsonText } from "../../stdx/canonical-json.ts";
 
-/** For programs: a webhook's body, a command's input. */
+/** A notification as JSON, for webhooks and commands. */
 export function writeNotification(notification: Notification): string {
   const { at, ...rest } = notification;
   return jsonText({ schema: "remand.notification/1", ...rest, at: new Date(at).toISOString() });
 }
 
 /**
- * As Slack's incoming webhooks want it, and those that take the same. Plain text only: what an agent wrote must not
- * become a link, or call a whole channel.
+ * A message for Slack's incoming webhooks and compatible ones. Plain text only: text of an agent must not become a
+ * link, or notify a whole channel.
  */
 export function writeSlackMessage({ title, text, project }: Notification): string {
   const plain = (value: string, most: number): object => ({
@@ -27,7 +27,7 @@ export function writeSlackMessage({ title, text, project }: Notification): strin
   });
 }
 
-/** Slack refuses longer ones. */
+/** Slack's limits. */
 const MOST_HEADER = 150;
 const MOST_SECTION = 3000;
 

@@ -1,7 +1,7 @@
 import type { Problem } from "../../core/events/error.ts";
 import { textWidth, withoutBackticks } from "../../stdx/plain-text.ts";
 
-/** A problem as compilers print theirs: where, what, the line with a caret under it, and what to do. */
+/** A problem in the form of a compiler error: location, message, the line with a caret below, and the fix. */
 export function problemText(problem: Problem, { color }: { readonly color: boolean }): string {
   const paint = color ? ANSI : PLAIN;
   const where = paint.bold(`${toPrintable(problem.file)}:${problem.line}:${problem.column}:`);
@@ -23,7 +23,7 @@ function caret(problem: Problem, source: string, paint: typeof PLAIN): string[] 
   ];
 }
 
-/** One visible character for each that a terminal would act on, so that carets stay under what they mean. */
+/** Replaces each control character with one visible character, so that carets stay in the right column. */
 const toPrintable = (text: string): string => text.replaceAll("\t", " ").replaceAll(UNPRINTABLE, "\uFFFD");
 
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
@@ -33,13 +33,13 @@ const ANSI = { bold: ansiStyle(1, 22), red: ansiStyle(31, 39), yellow: ansiStyle
 const same = (text: string): string => text;
 const PLAIN: typeof ANSI = { bold: same, red: same, yellow: same, dim: same };
 
-/** A command of GitHub Actions, as a line of output: an annotation, a group. It does not end the line. */
+/** A workflow command of GitHub Actions as a line of output: an annotation, a group. Does not end the line. */
 export function workflowCommand(name: string, properties: Readonly<Record<string, string>>, text: string): string {
   const list = Object.entries(properties).map(([key, value]) => `${key}=${escapedProperty(value)}`);
   return `::${name}${list.length === 0 ? "" : ` ${list.join(",")}`}::${escapeData(text)}`;
 }
 
-/** A line that begins like a workflow command would be obeyed; text of agents must not give commands. */
+/** Disables lines that look like workflow commands: text of agents must not give commands to GitHub. */
 export const inertLines = (text: string): string => text.replaceAll(/^(\s*)::/gm, "$1: :");
 
 const escapeData = (text: string): string =>

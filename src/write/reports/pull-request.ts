@@ -4,8 +4,8 @@ import type { StoryState } from "../../core/stories/story-state.ts";
 import { oneLine } from "../untrusted-text.ts";
 
 /**
- * What a pull request says, made from the trail: what was asked for, each criterion with its evidence, what judged it,
- * how many attempts it took, and what a person let through. Same story, same bytes.
+ * Writes the text of a pull request: the request, each criterion with its evidence, the gates that judged it, the
+ * number of attempts, and what a person let through. The same story gives the same bytes.
  */
 export function writePullRequest(state: StoryState): { readonly title: string; readonly body: string } {
   const { story } = state;
@@ -29,12 +29,14 @@ const LONGEST_LINE = 300;
 
 const section = (title: string, text: string): string => (text === "" ? "" : `## ${title}\n\n${text}`);
 
-/** One line that cannot end a list or begin a heading, call a person, or name another issue. */
+/** One line that cannot end a list, start a heading, mention a person, or refer to another issue. */
 const toLine = (text: string): string => oneLine(text, null, LONGEST_LINE);
 const quiet = (text: string): string => toLine(text).replaceAll(/([@#<>`*_[\]|])/g, "\\$1");
 const inline = (text: string): string => toLine(text).replaceAll("`", "'");
 
-/** The story's own words, a person's: as they are, up to a length; the criteria have a section of their own. */
+/**
+ * The story's text, written by a person: unchanged up to a length, without the criteria, which have their own section.
+ */
 function goalOf({ story }: StoryState): string {
   const text = (story.criteria.length === 0 ? story.body : story.body.replace(CRITERIA_SECTION, "")).trim();
   if (text.length <= LONGEST_GOAL) return text;

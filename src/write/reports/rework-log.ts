@@ -60,7 +60,7 @@ function triggerOf(trigger: ReworkTrigger): object {
   }
 }
 
-/** All four keys are always there; a finding without a place says so with `null`. */
+/** All four keys are always present; a finding without a location has `null`. */
 function findingOf(finding: Finding): object {
   return {
     severity: toReviewScale(finding.severity),
@@ -70,7 +70,7 @@ function findingOf(finding: Finding): object {
   };
 }
 
-/** S0.34: the tasks that failed, in the order that happened. */
+/** S0.34: the failed tasks, in order of time. */
 export function writeFailedTasks(tasks: readonly FailedTask[]): string {
   return jsonText(
     tasks.map(({ taskId, reason, reviewAttempts, auditAttempts, takenUpBy }) => ({
@@ -83,7 +83,7 @@ export function writeFailedTasks(tasks: readonly FailedTask[]): string {
   );
 }
 
-/** S3.27: attempts, outcomes and cost by place; `file#symbol` where the symbol is known. */
+/** S3.27: attempts, outcomes and cost per location; `file#symbol` if the symbol is known. */
 export function writeLocationTracking(locations: readonly TrackedLocation[]): string {
   // A null prototype, because a file may be called "__proto__".
   const byPlace = Object.create(null) as Record<string, object>;
@@ -101,7 +101,7 @@ export function writeLocationTracking(locations: readonly TrackedLocation[]): st
 
 const keyOf = ({ file, symbol }: TrackedLocation): string => (symbol === undefined ? file : `${file}#${symbol}`);
 
-/** A gate's count says little: the findings say why. */
+/** Why an attempt failed: a gate's own text has only a count, so the findings are added. */
 function whyItFailed(failed: string, findings: readonly TriedFinding[]): string {
   const titles = findings.map((finding) => {
     const place = locationText(finding);

@@ -5,20 +5,20 @@ import { issueLine } from "../briefs/findings.ts";
 import { worstFirst } from "../briefs/parts.ts";
 import { FULL_LIMITS, type ListWriter, bullets, line, joinPieces } from "../briefs/brief-writer.ts";
 
-/** How far a story has come, as its file tells it. */
+/** A story's progress, for its file. */
 export interface StoryProgress {
   readonly shelf: StoryFolder;
   readonly completed: readonly Phase[];
   readonly reviewsComplete: boolean;
   readonly refinements: readonly Refinement[];
-  /** Only where the story has a limit of its own. */
+  /** Only if the story has a limit of its own. */
   readonly maxReworks?: number;
   readonly lastError: string | null;
-  /** The day of the last change, `2026-01-09`. */
+  /** The date of the last change, `2026-01-09`. */
   readonly updated: string;
 }
 
-/** The record (S4.34) of one time the work was sent back. */
+/** The record (S4.34) of one rework. */
 export interface Refinement {
   readonly iteration: number;
   readonly agentType: Phase;
@@ -28,7 +28,7 @@ export interface Refinement {
   readonly result: "success" | "failed" | "in_progress";
 }
 
-/** The fields of the front matter for it (S4.34, S4.35). Fields that do not apply are taken out. */
+/** The front matter fields of the progress (S4.34, S4.35). Fields that do not apply are removed. */
 export function storyProgressEdits(progress: StoryProgress): FrontMatterEdits {
   const { refinements } = progress;
   return {
@@ -50,14 +50,14 @@ function iterationRecord(refinement: Refinement): Record<string, string | number
   return { iteration, agentType, startedAt, completedAt, reviewFeedback, result };
 }
 
-/** What a review said, for the note that a story's file gets when a phase is sent back (S4.49). */
+/** The feedback of a review, for the note in a story's file when a phase is sent back (S4.49). */
 export interface RefinementFeedback {
   readonly summary: string;
   readonly findings: readonly Finding[];
   readonly context: readonly string[];
 }
 
-/** Markdown without headings: the note it goes into has its own. */
+/** Writes Markdown without headings, because the note around it has its own. */
 export function writeRefinementFeedback(feedback: RefinementFeedback): string {
   const pen: ListWriter = { nonce: null, limits: FULL_LIMITS, cuts: [] };
   const findings = bullets(pen, worstFirst(feedback.findings), (finding) => issueLine(finding, pen), {

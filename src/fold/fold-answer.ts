@@ -19,13 +19,13 @@ import { commitsDropped, mergeApproved, mergeClaimed, withMovesForgiven, without
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 
 /**
- * What a person's word does to a story. It closes the open escalation, resets the counters of that issue alone,
- * and leaves the next step to be decided from the state like any other.
+ * Applies a person's answer to a story. It closes the open escalation, resets the counters of that issue only, and
+ * leaves the next step to be decided from the state as usual.
  */
 export function applyAnswer(state: StoryState, answer: Answer, base: string, at: number): StoryState {
   const reason = state.escalation?.reason ?? null;
   const gate = answer.gate ?? state.escalation?.gate ?? state.failing?.gate ?? null;
-  // A dispute changes nothing yet: the failures stay counted until the finding falls.
+  // A dispute changes nothing yet: the failures stay counted until the finding is overturned.
   const counters = answer.verb === "dispute" ? state.counters : { ...forgetTroubles(state.counters), unchanged: 0 };
   const { deferred: _, ...undeferred } = state;
   const next: StoryState = { ...undeferred, escalation: null, escalatedAt: null, counters };
@@ -33,7 +33,7 @@ export function applyAnswer(state: StoryState, answer: Answer, base: string, at:
     case "merge":
       return asksForMerge(reason) ? mergeApproved(next, answer) : state;
     case "pull-request":
-      // Said of accepted work, which it has opened again.
+      // About accepted work, which this answer has already reopened.
       return state;
     case "drop":
       return reason?.type === "branch-moved" ? commitsDropped(next, reason) : state;
@@ -42,7 +42,7 @@ export function applyAnswer(state: StoryState, answer: Answer, base: string, at:
     case "send-back":
       return sentBackByPerson(withoutDelivery(next), reason, gate, answer);
     case "waive":
-      // A conflict cannot be waived: nothing can be merged over it.
+      // A merge conflict cannot be waived: the work could not be merged.
       return gate === null || GATE_REGISTRY[gate].judgesWithTarget ? next : waiveGate(next, gate, answer, base, at);
     case "dispute":
       return gate === null ? next : disputeFindings(next, gate, answer, reason !== null);
@@ -65,14 +65,14 @@ export function applyAnswer(state: StoryState, answer: Answer, base: string, at:
     case "retry":
     case "declare-healthy":
     case "halt":
-      // These speak of the project, not of a story: they close nothing here.
+      // These answers are about the project, so they close no question of a story.
       return state;
   }
 }
 
 const reasonIn = ({ by, message }: Answer): string => `${by}: ${message}`;
 
-/** The failures an answer speaks of: those it names, or all that were asked about. */
+/** Returns the failures that the answer names, or all that the question named. */
 function testsMeant(reason: EscalationReason | null, { tests }: Answer): readonly string[] {
   return tests ?? (reason?.type === "failing-base" ? reason.tests : []);
 }
@@ -83,17 +83,20 @@ function calledKnown(state: StoryState, reason: EscalationReason | null, answer:
   return more.length === 0 ? state : { ...state, known: [...(state.known ?? []), ...more] };
 }
 
-/** The base was fixed, or the story's target: both are looked at again, as if the story began. */
+/**
+ * Whether the question is about the base or the story's target: after a fix, the story is prepared again from the
+ * start.
+ */
 const isAboutTheBase = (reason: EscalationReason | null): boolean =>
   reason?.type === "failing-base" || reason?.type === "target-not-failing";
 
-/** The person fixed it: all gates run again, because the tree may have changed. */
+/** Applies that the person fixed the work: all gates run again, because the tree may have changed. */
 function resolveQuestion(state: StoryState, reason: EscalationReason | null, answer: Answer): StoryState {
   if (isAboutTheBase(reason)) return { ...state, tree: null, preExisting: [] };
   if (asksForMerge(reason)) return mergeClaimed(state, answer);
   if (reason?.type === "approval" && reason.of === "retry")
     return { ...state, counters: { ...state.counters, approvedRetry: true } };
-  // A step of the engine is neither the work nor its proof: it is run again, and nothing else changes.
+  // A step of the engine changes neither the work nor its evidence: it runs again, and nothing else changes.
   if (reason?.type === "engine-died" && reason.kind === "step") return state;
   let next: StoryState = {
     ...state,
@@ -116,21 +119,21 @@ function sentBackByPerson(
 ): StoryState {
   const guided = guidedBy(state, answer);
   const isApproval = reason?.type === "approval";
-  // Saying yes to a rework that was due anyway is no reason to forget how often it failed.
+  // Approving a rework that was due anyway does not reset its count of failures.
   const next = isApproval ? guided : forgiven(guided, reason, gate);
   if (isApproval && reason.of === "retry") return { ...next, counters: { ...next.counters, approvedRetry: true } };
   const { comments } = answer;
   if (next.failing !== null && answer.phase === undefined && comments === undefined)
     return { ...next, disputes: [], failing: { ...next.failing, approved: true } };
   const waitsForAnAgent = reason !== null && (reason.type === "incomplete" || asksForRetry(reason));
-  // The agent was asking, or broke: the same work is dispatched once more, now with the guidance.
+  // The agent asked a question, or failed: the same work is dispatched again, now with the guidance.
   if (waitsForAnAgent && answer.phase === undefined) return next;
   const findings = [...testsToRestore(state, reason), ...(comments ?? []).map(({ finding }) => finding)];
   const listed = findings.length === 0 ? {} : { findings };
   return { ...next, requested: { phase: answer.phase ?? next.phase, message: answer.message, ...listed } };
 }
 
-/** The words are kept for the next brief, and which comments were heard, so that none is heard twice. */
+/** Stores the message for the next brief, and the ids of the comments that it includes, so that none is used twice. */
 function guidedBy(state: StoryState, { by, message, comments }: Answer): StoryState {
   const guided = message === "" ? state : { ...state, guidance: [...state.guidance, `${by}: ${message}`] };
   if (comments === undefined) return guided;
@@ -186,7 +189,7 @@ export function gateOfBudget(budget: string): GateName | null {
 export const identityOf = ({ identity }: Answer): { readonly identity?: Identity } =>
   identity === undefined ? {} : { identity };
 
-/** A pause that an identified person asked for stays theirs, whatever a claim says after it. */
+/** Keeps the identity of a person who paused the story, even if a claim pauses it again. */
 export function pausedAs({ heldAs: before, ...state }: StoryState, now: Identity | undefined): StoryState {
   const heldAs = now === "claim" && state.held ? (before ?? now) : now;
   return heldAs === undefined ? state : { ...state, heldAs };
@@ -214,16 +217,19 @@ function waiveGate(state: StoryState, gate: GateName, answer: Answer, base: stri
   const left = unwaivedFindings(next, gate, judged?.blocking ?? []);
   const isAllWaived = judged !== null && judged.blocking.length > 0 && left.length === 0;
   const tried = withGate(next, gate, {
-    // What is left over blocks without what was waived.
+    // The remaining findings block; the waived ones no longer do.
     last: judged === null || left.length === 0 ? judged : { ...judged, blocking: left },
-    // A gate that gave no verdict runs again, and leaves out what was waived.
+    // A gate without a verdict runs again, and leaves out what was waived.
     ...(errors + inconclusives + ciRetries > 0 ? { errors: 0, inconclusives: 0, ciRetries: 0, flaky: [] } : {}),
   });
-  // All that it said is waived, and the tree is another one: it runs again.
+  // All of its findings are waived, but the tree is a different one: the gate runs again.
   return isAllWaived && tried.failing?.gate === gate ? { ...tried, failing: null } : tried;
 }
 
-/** A finding is looked at once; where that was done already, the question that was answered comes again as it was. */
+/**
+ * Adds disputes. A finding is ruled on once: if that happened before, the question that was answered is asked again
+ * unchanged.
+ */
 function disputeFindings(state: StoryState, gate: GateName, answer: Answer, wasAsked: boolean): StoryState {
   const { upheld, overturned } = gateState(state, gate);
   const known = new Set([...[...state.disputes, ...upheld].map(({ finding }) => finding), ...overturned]);
@@ -246,7 +252,10 @@ function raiseLimit(state: StoryState, answer: Answer): StoryState {
   return { ...state, raised: { ...state.raised, [answer.budget]: Math.min(answer.limit, ceiling) } };
 }
 
-/** Accepted on a person's word. Every gate that is not open gets a waiver in their name: none is shown as a pass. */
+/**
+ * Accepts the story on a person's word. Every gate that did not let the work through gets a waiver in that person's
+ * name: none is shown as a pass.
+ */
 function forceAccept(state: StoryState, answer: Answer, base: string, at: number): StoryState {
   const closed = (state.policy?.phases ?? [])
     .flatMap((plan) => plan.gates)
@@ -265,19 +274,21 @@ function forceAccept(state: StoryState, answer: Answer, base: string, at: number
   };
 }
 
-/** After each event of a story: can what a person said last still be taken back? */
+/** Updates, after each event of a story, whether the last answer can still be undone. */
 export function withUndo(before: StoryState, after: StoryState, event: Event, at: number): StoryState {
   if (event.type === "person.answered") {
-    // These speak of the run, and changed nothing here.
+    // The answer was about the run and changed nothing in this story.
     if (after === before) return after;
-    // While something runs, what is done about an answer is under way already.
+    // While something runs, work on the answer may have begun.
     if (before.running !== null) return { ...after, undo: null };
     return { ...after, undo: { answer: event.answer, at, before: { ...before, policy: null, undo: null } } };
   }
   return after.undo === null || leavesUndoOpen(event) ? after : { ...after, undo: null };
 }
 
-/** The story as it was before the answer. What is no consequence of the answer stays: cost, warnings, and pauses. */
+/**
+ * Returns the story as it was before the answer. What does not result from the answer stays: cost, warnings and pauses.
+ */
 export function undone(state: StoryState): StoryState {
   if (state.undo === null) return state;
   const { story, seq, policy, queued, held, heldAs, stopping, spent, warned, flagged, escalations } = state;

@@ -20,11 +20,11 @@ export function attemptStarted(state: StoryState, event: AttemptStarted, at: num
     ...state,
     running: { type: "attempt", attempt: event.attempt, role: event.role, since: at, seq: state.seq + 1, unclear: 0 },
     wait: null,
-    // Left for good: an attempt that comes to nothing must not bring the old conversation back.
+    // The old conversation is gone even if this attempt ends without a result.
     sessions: event.fresh === undefined ? state.sessions : withoutSession(state.sessions, event.role),
     scope: event.reworkOf === null ? null : state.scope,
     startedFrom: isFirstSinceReady(state) && !isStillToPutBack(state, event) ? state.tree : state.startedFrom,
-    // Counted now and not at the end: a crash in between must not grant a free attempt.
+    // Counted at the start, not at the end: a crash in between must not grant a free attempt.
     counters: { ...state.counters, attempts: state.counters.attempts + 1, lastFailure: null, approvedRetry: false },
     attempts: [
       ...state.attempts,
@@ -51,14 +51,14 @@ function withoutSession(sessions: StoryState["sessions"], role: RoleName): Story
   return others;
 }
 
-/** Was the work before this attempt handed in, or is there none? */
+/** Whether this attempt is the first since the last one that ended as ready. */
 function isFirstSinceReady({ attempts, startedFrom }: StoryState): boolean {
   return startedFrom === null || attempts.at(-1)?.outcome === "ready";
 }
 
 /**
- * The look at the diff refused an attempt that had a scope. Its changes beyond the scope are in the tree until they are
- * reverted: they must not become the baseline, and reverting them is no new change.
+ * Whether changes outside an attempt's scope are still in the tree. A gate rejected them, and the next attempt reverts
+ * them: they must not become the baseline, and reverting them must not count as a new change.
  */
 function isStillToPutBack({ attempts, startedFrom }: StoryState, { reworkOf, phase }: AttemptStarted): boolean {
   const hadScope = phase !== "implement" || (attempts.at(-1)?.reworkOf ?? null) !== null;
@@ -66,7 +66,10 @@ function isStillToPutBack({ attempts, startedFrom }: StoryState, { reworkOf, pha
   return isRefused && hadScope && startedFrom !== null;
 }
 
-/** The agent's words could not be read. It is asked again; once too often, and the attempt was for nothing. */
+/**
+ * Handles a reply that could not be read. The agent is asked again; beyond the limit, the attempt ends without a
+ * result.
+ */
 export function attemptUnclear(before: StoryState, event: AttemptUnclear, at: number): StoryState {
   const { detail } = event;
   const state: StoryState = {
@@ -101,15 +104,15 @@ export function attemptFinished(state: StoryState, event: AttemptFinished, at: n
   return endAttempt(event.productChanged ? seen : countUnchanged(seen, event), event.outcome, event.summary, at);
 }
 
-/** The role whose attempt this was goes on in this conversation. */
+/** Stores the conversation for the role of the last attempt. */
 function withSession(state: StoryState, session: AgentSession | undefined): StoryState["sessions"] {
   const role = state.attempts.at(-1)?.role;
   return session === undefined || role === undefined ? state.sessions : { ...state.sessions, [role]: session };
 }
 
 /**
- * A rework that left the product as it was. Nothing proven is touched by that, so the gate that sent it back is
- * told to look once more; the stall rule says how often.
+ * Counts a rework that left the product unchanged. All evidence still holds, so only the gate that sent the work back
+ * runs again; a stall rule limits how often.
  */
 function countUnchanged(state: StoryState, event: AttemptFinished): StoryState {
   if (state.rework === null || event.outcome.type !== "ready") return state;
@@ -122,7 +125,7 @@ function endAttempt(state: StoryState, outcome: AttemptOutcome, summary: string,
   return outcome.type === "ready" ? endReady(next) : endWithoutProduct(next, outcome, at);
 }
 
-/** There is a product to judge. Whether it is any good is for the gates. */
+/** Ends an attempt with a product. The gates decide whether it is good enough. */
 function endReady(state: StoryState): StoryState {
   const { targetMoves: _underOldWork, ...before } = state.counters;
   return {
@@ -135,8 +138,8 @@ function endReady(state: StoryState): StoryState {
 }
 
 /**
- * Nothing to judge. No rework budget is charged: the iteration that was counted at the start is given back, and
- * each way of ending has a bound of its own.
+ * Ends an attempt without a product. No rework budget is charged: the attempt that was counted at the start is
+ * subtracted again, and each kind of ending has its own limit.
  */
 function endWithoutProduct(
   state: StoryState,
@@ -145,7 +148,7 @@ function endWithoutProduct(
 ): StoryState {
   const before = state.counters;
   const counters: Counters = { ...before, attempts: before.attempts - 1, lastFailure: outcome };
-  // Where a person is asked next, nothing is waited for: a pause would promise a try that does not come.
+  // No wait if a person is asked next: it would announce a retry that does not happen.
   const backoff = (times: number): Wait | null => {
     const isLast = state.policy !== null && times >= state.policy.limits.agentFailures;
     return isLast ? null : { type: "time", until: at + backoffMs(state, times), why: outcome.type };
@@ -197,8 +200,8 @@ function incomplete(
 }
 
 /**
- * The running step is gone and its result unknown. That is neither the agent's fault nor the work's: its counts are
- * given back, and the step is decided again.
+ * Ends the running step with an unknown result. Neither the agent nor the work is at fault: the attempt is not counted,
+ * and the next step is decided again.
  */
 export function interruptAttempt(state: StoryState): StoryState {
   const { running, counters } = state;
@@ -207,7 +210,10 @@ export function interruptAttempt(state: StoryState): StoryState {
   return { ...next, running: null, counters: { ...counters, attempts: counters.attempts - 1 } };
 }
 
-/** With what is known of why: a death of the engine counts, and so does what a step took that a budget ended. */
+/**
+ * Interrupts the step and records the reason: a death of the engine counts, and so does what a step used that a budget
+ * ended.
+ */
 export function workInterrupted(state: StoryState, { engine, overrun }: WorkInterrupted): StoryState {
   const next = interruptAttempt(engine === "died" ? countEngineDeath(state) : state);
   if (overrun === undefined) return next;
@@ -215,7 +221,7 @@ export function workInterrupted(state: StoryState, { engine, overrun }: WorkInte
   return { ...next, counters, spent: spend(next.spent, overrun, false) };
 }
 
-/** What ran goes on. A death of the engine counts all the same: what ran may be what kills it. */
+/** Continues the running step. A death of the engine counts nevertheless: the step may be its cause. */
 export function workResumed(state: StoryState, engine: EngineEnd): StoryState {
   const { running } = state;
   if (running === null) return state;
@@ -223,7 +229,7 @@ export function workResumed(state: StoryState, engine: EngineEnd): StoryState {
   return { ...counted, running: { ...running, resumed: true } };
 }
 
-/** The attempt that runs, or ran last, is the last of the list. */
+/** Changes the last attempt of the list, which is the running or the newest one. */
 export function withLastAttempt(state: StoryState, change: Partial<AttemptSummary>): StoryState {
   const last = state.attempts.length - 1;
   return {
@@ -232,7 +238,10 @@ export function withLastAttempt(state: StoryState, change: Partial<AttemptSummar
   };
 }
 
-/** Doubles each time; the exponent is capped, because a wait of years would be a silent stop. */
+/**
+ * Returns the wait before a retry. It doubles each time; the exponent is capped, because a wait of years would be a
+ * silent stop.
+ */
 export function backoffMs(state: StoryState, times: number): number {
   return (state.policy?.limits.backoffMs ?? 0) * 2 ** Math.min(times - 1, 10);
 }
@@ -252,7 +261,7 @@ function withCost(state: StoryState, costUsd: number): StoryState["locations"] {
   return locations;
 }
 
-/** An attempt that is no longer the story's own is paid for all the same. */
+/** Only adds the cost: an attempt that no longer belongs to the story must still be paid. */
 export function paidOnly(state: StoryState, cost: Cost): StoryState {
   return { ...state, spent: spend(state.spent, cost, true) };
 }

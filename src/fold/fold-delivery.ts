@@ -6,8 +6,8 @@ import { invalidateGates } from "../decide/gate-status.ts";
 import { targetMovesLimit } from "../decide/next-delivery.ts";
 
 /**
- * The files changed without an attempt: every gate that looks at them runs again. Integrity looks at all of the work,
- * from its base: what the target or a person brought in was in no attempt's scope.
+ * Applies a change of the files that no attempt made. Every gate that sees these files runs again. Integrity checks the
+ * whole work from its base, because changes of the target or a person were in no attempt's scope.
  */
 export function branchChanged(
   state: StoryState,
@@ -15,26 +15,26 @@ export function branchChanged(
 ): StoryState {
   const moved = { ...state, running: null, tree, commit };
   if (changed.length === 0) return moved;
-  // Brought in for the rework that starts next, which keeps its scope.
+  // The change was brought in for the next rework, which keeps its scope.
   if (state.rework !== null) return invalidateGates({ ...moved, startedFrom: tree }, changed);
   return invalidateGates({ ...moved, startedFrom: null, scope: null, exceptions: [] }, changed);
 }
 
 /**
- * The work is what the person left, or what is on the story's own branch. Gates were closed by the person's answer. A
- * person has seen the tests of their own fix; those on a branch are work like any other.
+ * Adopts a person's fix or the story's own branch as the work. The person's answer has already marked the gates as
+ * stale. A person has seen the tests of their own fix; tests on a branch get no such credit.
  */
 export function workAdopted(state: StoryState, event: Extract<Event, { type: "work.adopted" }>): StoryState {
   const { adopting: _done, adoptsBranch: _taken, ...rest } = branchChanged(state, event);
   return event.branch === undefined ? withTestsSeenBy(rest, event.tree) : rest;
 }
 
-/** Counted for every change that the target makes necessary; ended by an attempt or a person's answer. */
+/** Counts a change that the target made necessary. An attempt or a person's answer resets the count. */
 export function withTargetMove(state: StoryState): StoryState {
   return { ...state, counters: { ...state.counters, targetMoves: (state.counters.targetMoves ?? 0) + 1 } };
 }
 
-/** The step gave up because the target moved. It is tried again after a pause, unless a person is asked next. */
+/** Ends a step that gave up because the target moved. It is retried after a pause, unless a person is asked next. */
 export function targetMoved(state: StoryState, detail: string, at: number): StoryState {
   const next = withTargetMove(interruptAttempt(state));
   const times = next.counters.targetMoves!;
@@ -52,7 +52,9 @@ export function deliveryRefused(
   return { ...state, running: null, delivery: { ...kept, refused } };
 }
 
-/** An approval is for what was verified when it was given. What the target adds to it later does not end it. */
+/**
+ * Ends an approval when the verified tree changes. A change that only brings in the target's commits does not end it.
+ */
 export function withApproval(before: StoryState, after: StoryState, event: Event): StoryState {
   const isChanged = before.tree !== after.tree && event.type !== "branch.updated";
   return isChanged && after.delivery !== undefined ? withoutDelivery(after) : after;
@@ -67,12 +69,12 @@ export function mergeApproved(state: StoryState, { by }: Answer): StoryState {
   return { ...withMovesForgiven(state), delivery: { approvedBy: by } };
 }
 
-/** Whether it is merged, git says. */
+/** Records that a person says they merged the work. Git decides whether that is true. */
 export function mergeClaimed(state: StoryState, { by }: Answer): StoryState {
   return { ...withMovesForgiven(state), delivery: { claimedBy: by } };
 }
 
-/** Only what the person was asked about is dropped: a later commit is asked about again. */
+/** Drops only the commit that the person was asked about: a later commit raises a new question. */
 export function commitsDropped(state: StoryState, { commit }: { readonly commit: string }): StoryState {
   const { refused: _answered, ...kept } = state.delivery ?? {};
   return { ...state, delivery: { ...kept, drop: commit } };

@@ -13,8 +13,8 @@ import { newStory } from "./new-state.ts";
 import { enqueue, requeue } from "./queue-story.ts";
 
 /**
- * State is a fold of the journal with this function and nothing else: the same events give the same state. It
- * costs what changed, not what there is: one story, and those that waited for it.
+ * Applies one event to the state. State comes from this function alone: the same events give the same state. Its cost
+ * follows what changed: one story, and the stories that wait for it.
  */
 export function evolve(run: RunState, recorded: Recorded): RunState {
   const { story: id, event } = recorded;
@@ -29,7 +29,7 @@ export function evolve(run: RunState, recorded: Recorded): RunState {
   };
   const adjusted = { ...recorded, event: withPossibleWait(run, id, event) } as Parameters<typeof evolveStory>[1];
   const after = evolveStory(before, adjusted, around);
-  // One copy for everything this event changes of the run: the fold spends most of its time copying.
+  // One copy for all changes of the run: the fold spends most of its time copying.
   const next: RunState = {
     ...run,
     position: run.position + 1,
@@ -57,7 +57,7 @@ function addStory(
   return putStory(awaiting(counted, story.id, story.dependsOn), null, newStory(story, size(run.stories), recorded.at));
 }
 
-/** Puts the story's new state in its place, and moves those that waited for it when it is accepted. */
+/** Stores the story's new state. When it is accepted, requeues the stories that wait for it. */
 function putStory(run: RunState, before: StoryState | null, after: StoryState, isUndone = false): RunState {
   const id = after.story.id;
   let next = run;
@@ -66,9 +66,9 @@ function putStory(run: RunState, before: StoryState | null, after: StoryState, i
   if (before !== null && before.story !== after.story) next = awaiting(next, id, after.story.dependsOn);
   next = enqueue(next, before, after);
   const isAccepted = after.ending?.how === "accepted";
-  // An answer that was taken back may have accepted it: those that wait for it wait again.
+  // If an undone answer had accepted the story, the stories that depend on it wait again.
   if (isAccepted === (before?.ending?.how === "accepted")) return next;
-  // An undo restores an earlier state, whose time was counted before.
+  // An undo restores an earlier state whose time was counted already.
   if (isAccepted && !isUndone) next = withUsual(next, after);
   for (const waiting of lookup(next.dependents, id, byText) ?? []) {
     const state = lookup(next.stories, waiting, byText);
@@ -86,7 +86,10 @@ function awaiting(run: RunState, waiting: StoryId, on: readonly StoryId[]): RunS
   return { ...run, dependents };
 }
 
-/** Work that was forced, or was done before we looked, says nothing of how long work takes. */
+/**
+ * Updates the usual time. Stories that were forced, or done before they were added, are left out: they do not show how
+ * long work takes.
+ */
 function withUsual(run: RunState, story: StoryState): RunState {
   if (story.ending?.how !== "accepted" || story.ending.forced !== null) return run;
   const { kind } = story.story;
@@ -96,8 +99,8 @@ function withUsual(run: RunState, story: StoryState): RunState {
 }
 
 /**
- * An agent may say that it waits for a story. If that story is unknown, over, or itself waits for this one, the
- * wait would never end: then it is a wait for a time, which its own bound ends at a person.
+ * Replaces a wait that would never end. An agent may say that it waits for a story; if that story is unknown, ended, or
+ * itself waits for this one, the story waits for a time instead, with a limit that ends at a person.
  */
 function withPossibleWait(run: RunState, id: StoryId, event: Event): Event {
   if (event.type !== "attempt.finished" || event.outcome.type !== "incomplete" || event.outcome.waitsFor === undefined)
@@ -124,7 +127,7 @@ function leadsTo(run: RunState, from: StoryState, to: StoryId): boolean {
   return false;
 }
 
-/** Counted when it begins, so a crash grants no free one. */
+/** Counted at the start, so that a crash grants no free action. */
 const isAction = ({ type }: Event): boolean => type === "attempt.started" || type === "gate.started";
 
 function isProjectEvent(event: Event): boolean {
@@ -139,7 +142,7 @@ function isProjectEvent(event: Event): boolean {
   );
 }
 
-/** One event of the project's own stream: policy, infrastructure, the run's budget. */
+/** Applies one event of the project's own stream: policy, infrastructure, the run's budget. */
 export function evolveProject(before: RunState, { event, at }: Recorded): RunState {
   const run: RunState = { ...before, seq: before.seq + 1 };
   switch (event.type) {
@@ -169,7 +172,7 @@ function foldRemediation(run: RunState, event: Event): RunState {
     return remediation === null ? paid : { ...paid, remediation: endRemediation(remediation, event) };
   }
   if (event.type !== "remediation.started" || remediation === null) return run;
-  // The try is counted before it begins: a crash must not grant a free one.
+  // The try is counted before it begins, so that a crash grants no free one.
   return { ...run, remediation: { ...remediation, tries: event.attempt, stage: "repairing" } };
 }
 
@@ -188,7 +191,7 @@ function endRemediation(
   return { ...remediation, stage: "waiting", history };
 }
 
-/** A person's answer about the infrastructure or the budget of the whole run. */
+/** Applies a person's answer about the infrastructure or the budget of the whole run. */
 function answerProject(run: RunState, answer: Answer): RunState {
   const next: RunState = { ...run, escalation: null };
   switch (answer.verb) {

@@ -28,7 +28,7 @@ export function gateJudged(state: StoryState, reported: Judgement, base: string,
     sessions: { ...state.sessions, ...judgement.sessions },
   };
   const proven = provenResult(state, judgement);
-  // What kept a gate from judging does not take the place of what it said last: a second look needs that.
+  // An inconclusive run does not replace the last verdict: the reviewer needs it for the re-review.
   const noted = withGate(idle, gate, {
     ...(isConclusive(proven)
       ? { last: judgement, fresh: true, trouble: null, flaky: [] }
@@ -49,14 +49,14 @@ export function gateJudged(state: StoryState, reported: Judgement, base: string,
         "pass",
       );
     case "fail":
-      // What a person let through is found again in another tree, and goes through again: it is no failure. A conflict
-      // is one all the same: nothing can be merged over it.
+      // A waived finding that occurs in another tree is waived there too, so this is no failure. A merge conflict is
+      // one nevertheless: the work could not be merged.
       if (!GATE_REGISTRY[gate].judgesWithTarget && isOpen(noted, gate, base))
         return placesJudged(withGate(noted, gate, { errors: 0, inconclusives: 0, ciRetries: 0 }), gate, "pass");
       return foldFailure(noted, judgement, before, at);
     case "error": {
       const errors = before.errors + 1;
-      // Where a person is asked next, nothing is waited for: a pause would promise a try that does not come.
+      // No wait if a person is asked next: it would announce a retry that does not happen.
       if (state.policy !== null && errors >= state.policy.limits.errors) return withGate(noted, gate, { errors });
       const until = Math.max(at + backoffMs(state, errors), judgement.retryAt ?? 0);
       const wait = { type: "time", until, why: `the ${gate} gate broke` } as const;
@@ -74,7 +74,7 @@ export function gateJudged(state: StoryState, reported: Judgement, base: string,
   }
 }
 
-/** A finding that was waived blocks nothing any more; where all of them were, they stay named as what was waived. */
+/** Removes waived findings from the blocking ones. If all are waived, they stay listed, to show what was waived. */
 function withoutWaived(state: StoryState, judgement: Judgement): Judgement {
   const blocking = unwaivedFindings(state, judgement.gate, judgement.blocking);
   return blocking.length === 0 || blocking.length === judgement.blocking.length
@@ -82,22 +82,22 @@ function withoutWaived(state: StoryState, judgement: Judgement): Judgement {
     : { ...judgement, blocking };
 }
 
-/** How often each role was asked, with those who were asked now. */
+/** Adds counts of how often each role was asked. */
 export function addCounts(before: StoryState["asked"], more: StoryState["asked"]): StoryState["asked"] {
   const roles = Object.keys(more) as RoleName[];
   return { ...before, ...Object.fromEntries(roles.map((role) => [role, (before[role] ?? 0) + (more[role] ?? 0)])) };
 }
 
 /**
- * A judgement of another tree than the present one proves nothing about it; and a run that changes its mind about
- * one tree proves nothing at all, whichever way it ended last.
+ * Returns the result that a judgement proves. A judgement of another tree proves nothing about this one, and a run with
+ * two different results on one tree proves nothing at all.
  */
 function provenResult(state: StoryState, { tree, result, ciClass }: Judgement): Result {
   if (tree !== state.tree) return "inconclusive";
   return ciClass === "flaky" && isConclusive(result) ? "inconclusive" : result;
 }
 
-/** What changed its mind about this tree, by name. */
+/** Names what gave two different results on this tree. */
 function flakyTests({ flaky, ciClass, runs }: Judgement): readonly string[] {
   if (flaky !== undefined && flaky.length > 0) return flaky;
   if (ciClass !== "flaky") return [];
@@ -130,7 +130,9 @@ function foldFailure(state: StoryState, judgement: Judgement, earlier: GateState
   return { ...known, failing: { gate, blame: null, approved: false, restored: false } };
 }
 
-/** The CI service failed, not the work: run it again after a while, within its own bound. */
+/**
+ * Handles a failure of the CI service: the work is not at fault, and the run is repeated later, within its own limit.
+ */
 function retryRun(state: StoryState, gate: GateName, at: number): StoryState {
   const ciRetries = gateState(state, gate).ciRetries + 1;
   const wait = { type: "time", until: at + backoffMs(state, ciRetries), why: "the CI service failed" } as const;
@@ -144,7 +146,7 @@ export function blameFound(state: StoryState, gate: GateName, blame: Blame, cost
   const failing = { ...next.failing, blame };
   switch (blame.verdict) {
     case "environment": {
-      // Not the work's failure: the charge goes back, and the gate runs again when the infrastructure is repaired.
+      // Not a failure of the work: the charge is reversed, and the gate runs again when the infrastructure is repaired.
       const back = withGate(refundFailure(next, judgement), gate, {
         fresh: false,
         rounds: gateState(next, gate).rounds.slice(0, -1),

@@ -41,11 +41,11 @@ type AppliedEvent = Exclude<FoldedEvent, { type: "answer.undone" }>;
 export interface ProjectFacts {
   readonly policy: Policy | null;
   readonly base: string;
-  /** Can the last answer still be undone? Called only for an undo. */
+  /** Whether the last answer can still be undone. Called only for an undo. */
   mayUndo(): boolean;
 }
 
-/** One event of one story. Pure: the same story and event give the same next story. */
+/** Applies one event to one story. Pure: the same story and event give the same next story. */
 export function evolveStory(
   state: StoryState,
   recorded: Recorded & { event: FoldedEvent },
@@ -53,7 +53,7 @@ export function evolveStory(
 ): StoryState {
   const { event, at } = recorded;
   if (event.type === "answer.undone") return around.mayUndo() ? undone(state) : state;
-  // A settled story changes no more; what an agent cost that was still running is counted all the same.
+  // A settled story does not change, but the cost of an agent that was still running is added.
   const open = state.ending === null ? state : reopenStory(state, event);
   if (open === null) return costOf(event) === null ? state : { ...state, spent: spendOn(state.spent, event) };
   const moved = withApproval(open, applyEvent(open, event, around, at), event);
@@ -62,12 +62,12 @@ export function evolveStory(
   return withUndo(state, after, event, at);
 }
 
-/** Nothing runs any more, so a request to stop it is fulfilled. */
+/** Clears a request to stop when nothing runs any more. */
 function clearStop(state: StoryState): StoryState {
   return state.running === null && state.stopping !== null ? { ...state, stopping: null } : state;
 }
 
-/** A step of the engine that worked ends the count of those that did not. */
+/** Resets the count of failed engine steps after a step that worked. */
 function steady(before: StoryState, after: StoryState, event: AppliedEvent): StoryState {
   const hasWorked = before.running?.type === "step" && after.running === null && event.type !== "step.failed";
   if (!hasWorked || after.counters.stepFailures === 0) return after;
@@ -203,7 +203,7 @@ function acceptStory(state: StoryState, notes: readonly string[] = [], at: numbe
   return { ...state, running: null, ending: { how: "accepted", at, forced: null, ...passedWith } };
 }
 
-/** The work goes back to a phase: its product, and those of the phases built on it, are to be made again. */
+/** Sends the work back to a phase: its product, and those of the phases after it, must be made again. */
 function sentBack(state: StoryState, event: SentBack, at: number): StoryState {
   const { gate, route } = event;
   const places = state.failing?.blame ? blamedPlaces(state.failing.blame) : [];
@@ -222,7 +222,7 @@ function sentBack(state: StoryState, event: SentBack, at: number): StoryState {
   };
 }
 
-/** When every gate of a phase is open and another phase follows, the story is in that phase. */
+/** Moves the story to the next phase when every gate of this phase lets the work through. */
 function advancePhase(state: StoryState, base: string): StoryState {
   const phases = state.policy?.phases.map((plan) => plan.phase) ?? [];
   const following = phases[phases.indexOf(state.phase) + 1];
@@ -233,7 +233,10 @@ function advancePhase(state: StoryState, base: string): StoryState {
   return advancePhase({ ...moved, productReady: moved.completed.includes(following) }, base);
 }
 
-/** Passes of one phase say nothing of another: they are no longer fresh. The counts of failures stay. */
+/**
+ * Enters a phase. Passes of another phase prove nothing about it, so they are no longer fresh. The counts of failures
+ * stay.
+ */
 function atPhase(state: StoryState, phase: Phase): StoryState {
   let next: StoryState = { ...state, phase, trees: [], counters: { ...state.counters, unchanged: 0 } };
   for (const plan of state.policy?.phases ?? [])
@@ -250,7 +253,9 @@ function restoreWork(state: StoryState, tree: StoryState["tree"], commit: string
   return next;
 }
 
-/** The running step is over. An attempt that our own infrastructure cut short is given back, as if interrupted. */
+/**
+ * Ends the failed step. An attempt that Remand's own infrastructure cut short is not counted, as if it was interrupted.
+ */
 function stepFailed(before: StoryState, infra: boolean, detail: string, at: number, lasting: boolean): StoryState {
   const state = interruptAttempt(before);
   const stepFailures = state.counters.stepFailures + (lasting ? (state.policy?.limits.errors ?? 1) : 1);
@@ -259,7 +264,7 @@ function stepFailed(before: StoryState, infra: boolean, detail: string, at: numb
   return { ...state, wait, counters: { ...state.counters, stepFailures, blocked } };
 }
 
-/** Where no agent plays the role the engine answers itself; that is not counted as an agent's turn. */
+/** Counts the roles that were asked. If no agent plays the role, the engine answers itself, which is not counted. */
 function askedForIt(state: StoryState, { by, asked }: Adjudicated): StoryState {
   const more = asked ?? (by === "engine" ? {} : { [by]: 1 });
   return { ...state, asked: addCounts(state.asked, more) };
@@ -277,7 +282,10 @@ function applyRuling(state: StoryState, event: Adjudicated): StoryState {
     : findingFalls({ ...paid, disputes: paid.disputes.filter((each) => each !== dispute) }, dispute);
 }
 
-/** A question that a person was asked is asked again; any other ruling goes to a person. */
+/**
+ * Records that a finding was upheld. If the dispute was an answer to a question, that question is asked again;
+ * otherwise the ruling goes to a person.
+ */
 function findingStands(state: StoryState, dispute: Dispute, ruling: string): StoryState {
   const { finding, gate, isAnswer } = dispute;
   const noted = withGate(state, gate, { upheld: [...gateState(state, gate).upheld, { finding, says: ruling }] });
@@ -285,7 +293,9 @@ function findingStands(state: StoryState, dispute: Dispute, ruling: string): Sto
   return { ...noted, disputes: noted.disputes.flatMap((each) => (each === dispute ? stands : [each])) };
 }
 
-/** The gate judges again and leaves the finding out: an opinion is not a pass. */
+/**
+ * Records that a finding was overturned. The gate runs again without the finding: an overturned finding is not a pass.
+ */
 function findingFalls(state: StoryState, { finding, gate }: Dispute): StoryState {
   const { overturned, last, rounds } = gateState(state, gate);
   const out = { overturned: [...overturned, finding], fresh: false };
@@ -293,7 +303,7 @@ function findingFalls(state: StoryState, { finding, gate }: Dispute): StoryState
   if (state.failing?.gate !== gate || last === null) return withGate({ ...state, counters }, gate, out);
   const { blame } = state.failing;
   const isRefunded = blame?.verdict === "flaky" || blame?.verdict === "pre-existing";
-  // What is judged again is the same work: it is charged for what the gate says then, and not for both.
+  // The gate judges the same work again: only its new result is charged, not both.
   const back = withGate(isRefunded ? state : refundFailure(state, last), gate, { ...out, rounds: rounds.slice(0, -1) });
   return { ...back, counters, failing: null };
 }

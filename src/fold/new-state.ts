@@ -108,7 +108,7 @@ export function newStory(story: Story, arrival: number, at: number): StoryState 
     flagged: false,
     delivered: null,
     queued: null,
-    // A story's file may say that the work is done: no gate judged it, and the record says so.
+    // A story's file may say that the work is done: no gate judged it, and the state records that.
     ending:
       story.shelf === "done"
         ? { how: "accepted", at, forced: { by: "the story's file", reason: "its status says done" } }
@@ -117,8 +117,8 @@ export function newStory(story: Story, arrival: number, at: number): StoryState 
 }
 
 /**
- * A story's state as it is kept. Copied field by field, so that all states have one hidden class: spreading objects of
- * many shapes takes eight times as long, and the fold does little else.
+ * Copies a story's state as it is stored, field by field, so that all states have one hidden class: spreading objects
+ * of many shapes takes eight times as long, and the fold does little else.
  */
 export function keptStory(state: StoryState, seq: number, queued: StoryState["queued"]): StoryState {
   return {
@@ -186,12 +186,12 @@ const deliveryIn = ({ deliver, delivery }: StoryState): Pick<StoryState, "delive
   ...(delivery === undefined ? {} : { delivery }),
 });
 
-/** A story takes the rules that hold now, and keeps them. */
+/** Starts a story with the current policy, which it keeps. */
 export function beginStory(state: StoryState, rules: Policy | null, at: number): StoryState {
   const policy = rules === null ? null : withOracle(rules, state.story);
   const running = { type: "step", step: "prepare", since: at, seq: state.seq + 1 } as const;
-  // A second start is a retry of the first: it keeps the rules it began with. Only what people know of the base is
-  // looked up again, because the base is.
+  // A second start is a retry of the first and keeps the policy. Only the known failures are updated, because the base
+  // runs again.
   if (policy === null || state.policy !== null)
     return { ...state, running, wait: null, policy: withKnownFailures(state.policy, policy) };
   const phases = policy.phases.map((plan) => plan.phase);
@@ -201,7 +201,7 @@ export function beginStory(state: StoryState, rules: Policy | null, at: number):
 
 const ORACLES = gatesThat(({ reviewer }) => reviewer === "oracle");
 
-/** S3.1: a story that names an oracle has it as the last gate of its work, whatever the config says. */
+/** S3.1: adds the oracle that a story names as the last gate of its work, whatever the config says. */
 function withOracle(policy: Policy, { oracle }: Story): Policy {
   if (oracle === undefined) return policy;
   const phases = policy.phases.map((plan) =>
@@ -216,16 +216,16 @@ function withKnownFailures(rules: Policy | null, now: Policy | null): Policy | n
   return { ...others, ...(now.knownFailures === undefined ? {} : { knownFailures: now.knownFailures }) };
 }
 
-/** What is known of the base of a story. */
+/** Stores what is known about the base of a story. */
 export const withBase = (
   state: StoryState,
   event: Extract<StoryEvent, { type: "story.prepared" | "base.judged" }>,
 ): StoryState => (event.type === "story.prepared" ? storyPrepared(state, event) : baseJudged(state, event));
 
-/** What its base says is known before anything is done, unless its checks take long. */
+/** Stores the prepared work. The results of the base are known now, unless its checks take long. */
 function storyPrepared(state: StoryState, event: Extract<StoryEvent, { type: "story.prepared" }>): StoryState {
   const { tree, commit, preExisting, flaky, known = [], baseRuns, isBaseOpen } = event;
-  // What an earlier look at the base said is over.
+  // Removes the results of an earlier run of the base.
   const { openBase: _openBase, flakyAtBase: _flaky, baseRuns: _runs, ...before } = state;
   return {
     ...before,
@@ -237,14 +237,14 @@ function storyPrepared(state: StoryState, event: Extract<StoryEvent, { type: "st
     ...(baseRuns === undefined ? {} : { baseRuns }),
     ...(known.length === 0 ? {} : { known: [...(state.known ?? []), ...known] }),
     ...(isBaseOpen === undefined ? {} : { openBase: { tree, commit } }),
-    // Work of which nothing is in the journal yet.
+    // A branch is adopted only before the journal has any work of the story.
     ...(state.tree === null && state.attempts.length === 0 && state.story.branch !== undefined
       ? { adoptsBranch: true }
       : {}),
   };
 }
 
-/** The checks of the base ended while the first attempt was made. */
+/** Stores the results of the base whose checks ended while the first attempt was running. */
 function baseJudged(state: StoryState, event: Extract<StoryEvent, { type: "base.judged" }>): StoryState {
   const { openBase: _openBase, ...before } = state;
   const { preExisting, flaky, baseRuns = {} } = event;

@@ -10,12 +10,15 @@ import { keptStory } from "./new-state.ts";
 import { mergeApproved, withoutDelivery } from "./fold-delivery.ts";
 import { GATE_REGISTRY } from "../core/gates/registry.ts";
 
-/** Stores a story's state after one more of its events, and puts it where the scheduler takes it from. */
+/** Stores a story's state after one more of its events, and queues it for the scheduler. */
 export function enqueue(run: RunState, before: StoryState | null, after: StoryState): RunState {
   return setQueuePlace(run, before, after, after.seq + 1);
 }
 
-/** Another story's event may have cleared this one's way: same state, perhaps another place. */
+/**
+ * Updates a story's queue position after an event of another story: its state is the same, but it may be able to move
+ * now.
+ */
 export function requeue(run: RunState, state: StoryState): RunState {
   return setQueuePlace(run, state, state, state.seq);
 }
@@ -62,7 +65,7 @@ export function factsFor(run: RunState, state: StoryState): Facts {
 
 const ENOUGH_TO_COMPARE = 3;
 
-/** Why an idle story does not move; `null` if it can. */
+/** Says why an idle story does not move; `null` if it can. */
 function obstacle(run: RunState, state: StoryState): "settled" | "busy" | "person" | "story" | null {
   if (state.ending !== null) return "settled";
   if (state.running !== null) return "busy";
@@ -95,11 +98,11 @@ function placeFor(run: RunState, state: StoryState): StoryState["queued"] {
   return { lane: step.lane, key: orderKey(state, step.urgency) };
 }
 
-/** Nothing works on it now: its agent is asked again, or outlived its engine. */
+/** Whether the running step needs another command: its agent is asked again, or outlived its engine. */
 const goesOn = (running: Running): boolean =>
   running.resumed === true || (running.type === "attempt" && running.unclear > 0);
 
-/** Kind of work, then priority, then age: as text that sorts that way. */
+/** Returns a key that sorts by kind of work, then priority, then age. */
 export function orderKey(state: StoryState, urgency: 0 | 1 | 2): string {
   const priority = Math.max(0, Math.min(999_999, Math.round(state.story.priority) + 500_000));
   // Sorts before every other key of its lane.
@@ -145,20 +148,20 @@ export function laneOfRunning(running: Running): Lane {
 }
 
 /**
- * An accepted story that a person sends back, or wants merged or proposed: open again, with its whole state. Nothing
- * else reopens a story; `null` for all other events.
+ * Reopens an accepted story that a person sends back, or wants merged or proposed, with its whole state. No other event
+ * reopens a story: `null`.
  */
 export function reopenStory(state: StoryState, event: Event): StoryState | null {
   if (event.type !== "person.answered" || reopenRefusal(state, event.answer.verb) !== null) return null;
   const { verb } = event.answer;
   const { deliver: _, ...rest } = withoutDelivery(state);
-  // It is delivered again when it is accepted again.
+  // The work is delivered again when it is accepted again.
   const open = { ...rest, ending: null, delivered: null };
   if (verb === "merge") return { ...mergeApproved(open, event.answer), deliver: verb };
   return verb === "pull-request" ? { ...open, deliver: verb } : open;
 }
 
-/** A question that is raised again is no longer put off. */
+/** Stores a raised question. A question that is raised again is no longer deferred. */
 export function questionRaised(state: StoryState, escalation: Escalation, at: number): StoryState {
   const { deferred: _, ...rest } = state;
   return { ...rest, escalation, escalatedAt: at, escalations: state.escalations + 1 };

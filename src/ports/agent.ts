@@ -3,7 +3,7 @@ import type { AgentSession, RoleName, StoryId } from "../core/events/ids.ts";
 /** A coding agent. `run` resolves for every outcome: a failure is a value, never a throw. */
 export interface Agent {
   readonly name: string;
-  /** It has no tools and cannot read files: everything it needs must be in its prompt. */
+  /** Whether the agent has no tools and cannot read files: its prompt must contain everything it needs. */
   readonly seesPromptAlone?: boolean;
   run(request: AgentRequest, control: AgentControl): Promise<AgentResult>;
 }
@@ -16,46 +16,49 @@ export interface AgentControl {
 export interface AgentRequest {
   readonly prompt: string;
   readonly cwd: string;
-  /** What it may do there: look, change files, or run what it likes. */
+  /** What the agent may do there: read, change files, or run any command. */
   readonly access: "read" | "edit" | "full";
-  /** A conversation to go on with. */
+  /** The conversation to continue; `null` for a new one. */
   readonly session: AgentSession | null;
-  /** The answer wanted, as JSON Schema; `null` for free text. */
+  /** A JSON Schema for the answer; `null` for free text. */
   readonly outputSchema: object | null;
   readonly model: string | null;
-  /** The tools that its role is content with, as its role file names them; without it, all that the access has. */
+  /** The only tools that the role may use, from its role file; absent: all that `access` allows. */
   readonly tools?: readonly string[];
   readonly timeoutMs: number;
-  /** What it may cost, for clients that keep to a sum themselves; without it, no limit. */
+  /** The most that the dispatch may cost, for clients that enforce a limit themselves; absent: no limit. */
   readonly maxCostUsd?: number;
-  /** Names of environment variables it gets beyond the usual few. */
+  /** Environment variables in addition to the usual few. */
   readonly env: Readonly<Record<string, string>>;
-  /** Identifies this dispatch: its story, and the number of the story's events when it was decided. */
+  /** Identifies this dispatch: its story, and the number of the story's events at the decision. */
   readonly key: string;
-  /** How many dispatches of this role for this story have ended before it. One that was interrupted has not. */
+  /** How many dispatches of this role for this story have ended, not counting interrupted ones. */
   readonly turn: number;
-  /** What is waited for, so that an agent that can be given tools reports by one. Without it: a message will do. */
+  /** What the agent must report, so that an agent with tools can report by calling one. Absent: a message is enough. */
   readonly report?: { readonly story: string; readonly kind: "work" | "verdict" };
-  /** Tools that it may call: a server on this machine that speaks MCP over HTTP. */
+  /** A server on this machine whose tools the agent may call, by MCP over HTTP. */
   readonly mcpServer?: McpServer;
 }
 
 export interface McpServer {
   readonly name: string;
   readonly url: string;
-  /** Sent as a bearer token. It belongs to this dispatch, and the programs that the agent runs must not see it. */
+  /** Sent as a bearer token. It is for this dispatch only, and programs that the agent runs must not see it. */
   readonly token: string;
   readonly tools: readonly string[];
 }
 
 export type AgentEvent =
-  /** A line of output, for the person who watches. */
+  /** A line of output, for a person who watches. */
   | { readonly type: "output"; readonly line: string }
   | { readonly type: "session"; readonly session: AgentSession }
-  /** What this dispatch has used so far, from agents that say so while they work. `parts`: for each model, for a price. */
+  /**
+   * What this dispatch has used so far, from agents that report it while they work. `parts`: by model, to compute the
+   * price.
+   */
   | ({ readonly type: "usage"; readonly parts?: readonly AgentUsage[] } & AgentUse);
 
-/** What was used; `null` where that is not known. */
+/** What was used; `null` if unknown. */
 export interface AgentUse {
   readonly costUsd: number | null;
   readonly tokens: number | null;
@@ -65,25 +68,25 @@ export interface AgentResult {
   readonly status: "completed" | "cancelled" | "timeout" | "failed";
   readonly session: AgentSession | null;
   readonly text: string;
-  /** Structured output as the agent gave it, unchecked. */
+  /** Structured output as the agent returned it, unchecked. */
   readonly output: unknown;
   readonly tokens: number | null;
-  /** `null` when the agent did not say: unknown is not zero. */
+  /** `null` if the agent did not report it: unknown is not zero. */
   readonly costUsd: number | null;
   readonly denied: readonly string[];
   readonly error: AgentError | null;
   readonly durationMs: number;
-  /** What is known beyond the sum, for those who measure. */
+  /** Details beyond the totals, for measurements. */
   readonly usage?: AgentUsage;
 }
 
 export interface AgentUsage {
-  /** Which model answered; of several, the one that did most. */
+  /** The model that answered; of several, the one that did most. */
   readonly model?: string;
-  /** With what was read from a cache. */
+  /** Including tokens that were read from a cache. */
   readonly inputTokens?: number;
   readonly outputTokens?: number;
-  /** Of the input, what was read from a cache. */
+  /** How many of the input tokens were read from a cache. */
   readonly cachedTokens?: number;
 }
 
@@ -99,29 +102,29 @@ export interface AgentError {
     | "launch"
     | "crash";
   readonly message: string;
-  /** What a person can do about it, where something can be done. */
+  /** What a person can do about it, if anything. */
   readonly fix?: string;
-  /** When to try again, where the provider said so. */
+  /** When to retry, if the provider said so. */
   readonly retryAt?: number;
 }
 
-/** The agents' programs that outlive the engine. A dispatch is named by the key of its requests. */
+/** Agents' programs that outlive the engine. The key of its request identifies a dispatch. */
 export interface AgentRuns {
-  /** Does a program of this dispatch still run, or has it ended with a result? One that is being started is waited for. */
+  /** Whether a program of this dispatch still runs or has ended with a result. Waits for a program that is starting. */
   has(key: string): Promise<boolean>;
-  /** Ends the programs of this dispatch that still run. The results of those that ended stay. */
+  /** Ends the programs of this dispatch that still run. Results of ended programs stay. */
   endUnfinished(key: string): Promise<void>;
-  /** The results of a story's dispatches are in the journal or unwanted: ends what still runs, and removes its files. */
+  /** Ends what still runs for a story and removes its files: the results are in the journal or no longer needed. */
   drop(story: StoryId | null): Promise<void>;
-  /** The same for all dispatches but these. */
+  /** The same for all dispatches except these. */
   dropAllBut(keys: ReadonlySet<string>): Promise<void>;
 }
 
-/** Says which agent fills which role. */
+/** Returns the agent for each role. */
 export interface RoleRegistry {
   /**
-   * `null`: no agent is configured or installed for it. `standingInFor`: the role that this one replaces; it gets the
-   * prompt of that role.
+   * `null`: no agent is configured or installed for it. `standingInFor`: the role that this one replaces; the agent
+   * gets the prompt of that role.
    */
   agentFor(role: RoleName, standingInFor?: RoleName): Promise<RoleAgent | null>;
 }
@@ -132,33 +135,33 @@ export interface RoleAgent {
   /** The role file's own text. */
   readonly prompt: string;
   /**
-   * How it says that it is done: by a signal in its last message, or (a plain command) by its exit code alone. A
-   * signal that is there is read in both cases. `stop`: a conversation in a person's own client, whose wish to stop
-   * means that its work is ready, whatever it says.
+   * How the agent reports that it is done: by a signal in its last message, or (a plain command) by its exit code
+   * alone. A signal is read in both cases. `stop`: a conversation in a person's own client; when it tries to stop, its
+   * work is ready, whatever it says.
    */
   readonly reports: "signal" | "exit" | "stop";
-  /** How long a brief may be for it; absent: as long as briefs may be. */
+  /** The longest brief for this agent, in characters; absent: the general limit. */
   readonly maxBriefChars?: number;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Something that an agent can call by name. */
+/** A function that an agent can call by name. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of an object. The tool checks its own input; clients only show this. */
   readonly inputSchema: object;
-  /** Does it only look? */
+  /** Whether the tool only reads. */
   readonly isReading: boolean;
-  /** Resolves for every input: what is wrong with it comes back as text, so that the model corrects itself. */
+  /** Resolves for every input: errors come back as text, so that the model can correct its call. */
   call(input: unknown, signal: AbortSignal): Promise<ToolAnswer>;
 }
 
 export interface ToolAnswer {
   readonly isError: boolean;
   readonly text: string;
-  /** The same for programs. */
+  /** The answer as data, for programs. */
   readonly data?: Readonly<Record<string, unknown>>;
-  /** Nothing is left to be done: a client may end the turn here. */
+  /** Whether nothing is left to do, so that a client may end the turn here. */
   readonly isLast?: boolean;
 }

@@ -1,23 +1,32 @@
 import type { EvidenceId, StoryId } from "../core/events/ids.ts";
 import type { OutputLine, OutputPage, OutputPlace } from "../core/events/output-line.ts";
 
-/** What gates and agents printed, kept by its content: the same text is kept once, and an id says what is in it. */
+/**
+ * Stores the output of gates and agents by its content: the same text is stored once, and an id is the hash of its
+ * text.
+ */
 export interface Evidence {
-  /** Secrets are taken out and the size is capped before anything touches the disk; the cut is stated in the text. */
+  /** Removes secrets and caps the size before anything is written to the disk; a cut is noted in the text. */
   keep(text: string): Promise<EvidenceId>;
   read(id: EvidenceId): Promise<string | null>;
-  /** Where a person finds the whole of it, for a report. */
+  /** Where a person finds the whole text, for a report. */
   placeOf(id: EvidenceId): string;
-  /** Writes the text as a plain file that agents can read in their sandbox, and returns its path. Absent: they share no disk. */
+  /**
+   * Writes the text as a plain file that agents can read in their sandbox, and returns its path. Absent if agents share
+   * no disk with it.
+   */
   show?(id: EvidenceId): Promise<string | null>;
 }
 
-/** Reads what is printed for a story while it is worked on: the newest part of it, in files that are not kept for ever. */
+/** Reads the output of a story while it is worked on. Only the newest part is available; older files are deleted. */
 export interface OutputReader {
-  /** The lines after a place; `null`: from the oldest that is there. */
+  /** Returns the lines after a position; `null`: from the oldest line available. */
   read(story: StoryId, after: OutputPlace | null): Promise<OutputPage>;
-  /** A place shortly before the end, for who wants the newest lines alone; `null` where nothing was printed yet. */
+  /**
+   * Returns a position shortly before the end, for readers that want only the newest lines; `null` if nothing was
+   * printed yet.
+   */
   lastPlace(story: StoryId): Promise<OutputPlace | null>;
-  /** The newest line; `null` where nothing was printed yet. */
+  /** Returns the newest line; `null` if nothing was printed yet. */
   lastLine(story: StoryId): Promise<OutputLine | null>;
 }

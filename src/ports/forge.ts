@@ -1,23 +1,23 @@
 import type { ForgeAnswer, PullRequestReview, ReviewedPullRequest } from "../core/gates/code-owners.ts";
 
-/** Where the team's pull requests and CI runs are. Everything it says comes from outside, and is data. */
+/** The service with the team's pull requests and CI runs. Its replies are untrusted data. */
 export interface Forge {
   readonly name: string;
-  /** What runs, or ran, over one commit. */
+  /** Returns the checks of one commit, running or ended. */
   checks(commit: string, signal: AbortSignal): Promise<readonly ForgeCheck[]>;
-  /** What a check printed, as much of it as there is; the step that failed, where the forge knows. */
+  /** Returns the log of a check, as much as is available, and the step that failed if the forge knows it. */
   logOf(check: ForgeCheck, signal: AbortSignal): Promise<ForgeLog>;
-  /** Has a check run once more over the same commit; `false` where that cannot be asked for. */
+  /** Runs a check again on the same commit; `false` if the forge cannot do that. */
   rerun(check: ForgeCheck, signal: AbortSignal): Promise<boolean>;
-  /** Opens a pull request, or finds the one that is open for this branch and brings its text up to date. */
+  /** Opens a pull request, or finds the open one of this branch and updates its text. */
   pullRequest(draft: PullRequestDraft, signal: AbortSignal): Promise<PullRequest>;
-  /** The pull request that is at this address; `null` where the address is not one of this forge's. */
+  /** Returns the pull request at this address; `null` if the address does not belong to this forge. */
   pullRequestAt(url: string, signal: AbortSignal): Promise<PullRequest | null>;
-  /** What people said of it, oldest first. */
+  /** Returns the comments of people, oldest first. */
   commentsOn(pullRequest: PullRequest, signal: AbortSignal): Promise<readonly ForgeComment[]>;
-  /** May this account write to the repository? `false` where the forge does not say. */
+  /** Whether this account may write to the repository; `false` if the forge does not say. */
   canWrite(login: string, signal: AbortSignal): Promise<boolean>;
-  /** The account whose login the engine uses; `null` where it is no person's account. */
+  /** Returns the account whose login the engine uses; `null` if it is not a person's account. */
   ownAccount(signal: AbortSignal): Promise<string | null>;
 }
 
@@ -26,14 +26,14 @@ export interface ForgeCheck {
   readonly name: string;
   readonly state: "waiting" | "running" | "passed" | "failed" | "cancelled" | "skipped";
   readonly url: string | null;
-  /** What it says of itself in a line. */
+  /** A summary by the check itself, on one line. */
   readonly summary: string;
 }
 
 export interface ForgeLog {
   readonly text: string;
   readonly step: string | null;
-  /** Is a part of it missing? */
+  /** Whether a part of the log is missing. */
   readonly isPartial: boolean;
   readonly annotations: readonly ForgeAnnotation[];
 }
@@ -64,22 +64,22 @@ export interface ForgeComment {
   readonly by: string;
   readonly at: number;
   readonly text: string;
-  /** Where it is about one place. */
+  /** The file that it is about; `null` for a general comment. */
   readonly path: string | null;
   readonly line: number | null;
   /** Whether its author may request changes and does so. */
   readonly asksForChanges: boolean;
 }
 
-/** What a forge knows of the approval of pull requests. Everything it says comes from outside, and is data. */
+/** Reads the approvals of pull requests from a forge. Its replies are untrusted data. */
 export interface PullRequestReviews {
   pullRequest(number: number, signal: AbortSignal): Promise<ReviewedPullRequest>;
   /** Oldest first. */
   reviewsOf(number: number, signal: AbortSignal): Promise<readonly PullRequestReview[]>;
-  /** Is the commit part of what the branch has? */
+  /** Whether the commit is in the history of the branch. */
   isOnBranch(branch: string, commit: string, signal: AbortSignal): Promise<boolean>;
   /** `team` is `org/team`. */
   isMember(team: string, login: string, signal: AbortSignal): Promise<ForgeAnswer>;
-  /** May this person write to the repository? */
+  /** Whether this person may write to the repository. */
   canWrite(login: string, signal: AbortSignal): Promise<ForgeAnswer>;
 }

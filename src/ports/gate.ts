@@ -7,15 +7,18 @@ import type { GateRules, Roles } from "../core/events/policy.ts";
 import type { Scope, ScopeException } from "../core/stories/scope.ts";
 import type { AgentUse } from "./agent.ts";
 
-/** Checks the work and records evidence. A gate that cannot decide returns that as a result; it throws only for our own bugs. */
+/**
+ * Checks the work and records evidence. A gate that cannot decide returns that as a result; it throws only for bugs in
+ * Remand.
+ */
 export interface Gate {
   readonly name: GateName;
   run(request: GateRequest, control: GateControl): Promise<Judgement>;
-  /** Looks at the base, before the work begins. */
+  /** Runs on the base, before the work begins. */
   baseline?(request: GateRequest, control: GateControl): Promise<Baseline>;
-  /** Finds out, while an agent works on the base, what the gate will need to judge the work. */
+  /** Prepares what the gate needs to judge the work, while an agent works on the base. */
   prepare?(request: GateRequest, control: GateControl): Promise<void>;
-  /** It looks at the base in a folder of its own, and so may go on while work is done. */
+  /** Whether the gate runs the base in a folder of its own, so that it may continue while an agent works. */
   readonly hasOwnBase?: boolean;
   /** The commands or rules that decide the result; they go into the brief. */
   criteria(): readonly string[];
@@ -24,15 +27,15 @@ export interface Gate {
 export interface Baseline {
   /** What fails before the work begins, by name. */
   readonly failing: readonly string[];
-  /** Names of what failed in one run and not in the other. */
+  /** Names of what failed in one run and passed in the other. */
   readonly flaky: readonly string[];
-  /** How the checks went; absent where the gate ran none. */
+  /** How the checks ended; absent if the gate ran none. */
   readonly run?: BaseRun;
-  /** Every check ended well. */
+  /** Whether every check passed. */
   readonly isGreen?: boolean;
-  /** How they ended, for people. */
+  /** How the checks ended, for people. */
   readonly summary?: string;
-  /** Checks that could not be started at all, each with what was seen. */
+  /** Checks that could not be started, each with the reason. */
   readonly unusable?: readonly { readonly check: string; readonly why: string }[];
   /** Variables that are withheld from the checks, and without which they fail. */
   readonly needsVariables?: readonly string[];
@@ -41,9 +44,9 @@ export interface Baseline {
 export interface GateControl {
   readonly signal: AbortSignal;
   onOutput(line: string): void;
-  /** For a look at the base: is work done in the folder meanwhile? */
+  /** For a run on the base: whether an agent works in the folder meanwhile. */
   isWorkUnderWay?(): boolean;
-  /** Called for each agent that is asked: what it may cost, and who is told what it has used so far. */
+  /** Called for each agent that is asked: returns what it may cost, and a callback for what it has used so far. */
   meter?(): { readonly maxCostUsd: number | null; onUse(used: AgentUse): void };
 }
 
@@ -52,8 +55,8 @@ export interface GateRequest {
   readonly phase: Phase;
   readonly path: string;
   /**
-   * Where the author has these files, if `path` is a clean checkout that was made for this judgement: what is reported
-   * names files as they are called there. Absent: the files are the author's own.
+   * The author's folder, if `path` is a clean checkout that was made for this judgement: reports name files as in that
+   * folder. Absent: `path` is the author's own folder.
    */
   readonly workedIn?: string;
   readonly tree: TreeId;
@@ -64,38 +67,38 @@ export interface GateRequest {
   readonly previous: string;
   readonly rules: GateRules;
   readonly stages: readonly string[];
-  /** For a second look: the commit of the last judgement. */
+  /** For a re-review: the commit of the last judgement. */
   readonly since: string | null;
-  /** Earlier findings, each to be answered ADDRESSED or NOT. */
+  /** Earlier findings; the reviewer answers ADDRESSED or NOT for each. */
   readonly earlier: readonly Finding[];
-  /** What this gate said last, pass or fail, of whatever tree. */
+  /** This gate's last pass or fail, on any tree. */
   readonly last: Judgement | null;
-  /** What the other gates of the phase said of this very tree. */
+  /** The results of the other gates of the phase on this same tree. */
   readonly beside: { readonly [G in GateName]?: Judgement };
   readonly overturned: readonly Fingerprint[];
-  /** What the attempt was allowed to touch; `null` for new work. */
+  /** What the attempt was allowed to change; `null` for new work. */
   readonly scope: Scope | null;
-  /** Where it went beyond that, with its reasons. */
+  /** The attempt's changes outside the scope, with its reasons. */
   readonly exceptions: readonly ScopeException[];
-  /** The author's own message; `null` when it said nothing. */
+  /** The author's own message; `null` if there is none. */
   readonly message: EvidenceId | null;
   readonly roles: Roles;
-  /** How often a reviewer is asked to say it again. */
+  /** How often a reviewer is asked to repeat its reply. */
   readonly clarifications: number;
-  /** How often each role was asked before, for this story; and its conversation, where it can be gone on with. */
+  /** How often each role was asked before for this story, and its conversation if it can be resumed. */
   readonly asked: Readonly<Record<RoleName, number>>;
   readonly sessions: Readonly<Record<RoleName, AgentSession>>;
-  /** Identifies this judgement: the story, and the number of its events when it was decided. */
+  /** Identifies this judgement: the story, and the number of its events at the decision. */
   readonly key: string;
   /** What failed before the work began, and what that means for the work. */
   readonly atBase: BaseFailures;
-  /** Is work refused that no test shows? */
+  /** Whether work is rejected if no test covers it. */
   readonly requireTest: boolean;
   /** Existing tests that the work may change: names, files or patterns. */
   readonly licensed: readonly string[];
-  /** The newest files whose tests a gate that passed, or a person, has seen in this story. */
+  /** The newest tree whose tests a passing gate, or a person, has seen in this story. */
   readonly seenTree?: TreeId;
-  /** How this gate's checks went at the base; absent where that is not known. */
+  /** How this gate's checks ended at the base; absent if unknown. */
   readonly baseRun?: BaseRun;
   readonly timeoutMs: number;
 }
@@ -111,18 +114,18 @@ export interface DisputedFinding {
   readonly finding: Finding;
   readonly disputedBy: string;
   readonly rebuttal: string;
-  /** The roles that raised it or wrote the code: they may not replace the adjudicator. */
+  /** The roles that raised the finding or wrote the code: they may not replace the adjudicator. */
   readonly partial: readonly RoleName[];
 }
 
 /** Without a decision the finding is upheld, and a person decides. */
 export interface Adjudication {
   readonly upheld: boolean;
-  /** The role that decided; `null` where no agent replied. */
+  /** The role that decided; `null` if no agent replied. */
   readonly by: RoleName | null;
   readonly reason: string;
   readonly asked: Readonly<Record<RoleName, number>>;
-  /** `null` where an agent did not report it. */
+  /** `null` if an agent did not report it. */
   readonly costUsd: number | null;
   readonly tokens: number | null;
 }

@@ -3,17 +3,17 @@ import type { StoryId } from "../core/events/ids.ts";
 import type { Command } from "../core/stories/command.ts";
 import type { RunState } from "../core/stories/run-state.ts";
 
-/** A line of the journal with its place: in the whole, in its stream, and in the chain of hashes. */
+/** A line of the journal with its position in the journal, in its stream, and in the chain of hashes. */
 export interface StoredEvent extends Recorded {
-  /** Counts from 1 over the whole journal, without a gap. */
+  /** Counts from 1 over the whole journal, without gaps. */
   readonly position: number;
   /** Counts from 1 within the stream. */
   readonly seq: number;
-  /** Over this line and the hash before it: an edit, a loss or a reordering anywhere shows. */
+  /** A hash of this line and the previous hash: it shows every edit, loss or reordering. */
   readonly hash: string;
 }
 
-/** Events to append to one story, or (`null`) to the run. */
+/** Events to append to the stream of one story, or (`null`) of the project. */
 export interface StreamEvents {
   readonly stream: StoryId | null;
   readonly events: readonly Event[];
@@ -30,12 +30,12 @@ export interface Head {
 }
 
 /**
- * State as text, and the place up to which it was folded. Only ever a short cut: the lines are the truth. It is kept
- * in parts, so that a new one costs what has changed since the last.
+ * State as text, and the position up to which it was folded. A cache: the lines are the truth. It is stored in parts,
+ * so that a new snapshot costs only what has changed since the last one.
  */
 export interface Snapshot {
   readonly position: number;
-  /** Changes when what is folded changes its form; an unknown one is passed over. */
+  /** Changes with the form of the folded state; a snapshot of an unknown format is ignored. */
   readonly format: string;
   readonly parts: readonly SnapshotPart[];
 }
@@ -43,11 +43,11 @@ export interface Snapshot {
 export interface SnapshotPart {
   readonly name: string;
   readonly text: string;
-  /** What those need who want to know a little of every part. */
+  /** A summary of the part, for readers that need a little of every part. */
   readonly outline: string;
 }
 
-/** Outlines of the newest snapshot: all of them, or those that were asked for by their parts' names. */
+/** Outlines of the newest snapshot: all, or only those of the named parts. */
 export interface Outlines {
   readonly position: number;
   /** How many parts the snapshot has. */
@@ -55,36 +55,39 @@ export interface Outlines {
   readonly outlines: readonly { readonly name: string; readonly text: string }[];
 }
 
-/** Append-only events, the only truth. Everything else is folded from it. */
+/** An append-only list of events, the only source of truth. All state is folded from it. */
 export interface Journal {
-  /** Random, and given once. `null`: written before journals had ids, and not changed since. */
+  /**
+   * A random id that never changes. `null`: the journal is from a version without ids and has not been written since.
+   */
   readonly id: string | null;
   /**
-   * Writes all of the events or none. It resolves when they would survive a crash. `expectedSeq` is how many
-   * lines the writer believes the stream has.
+   * Writes all of the events or none, and resolves when they would survive a crash. `expectedSeq` is how many lines the
+   * writer believes the stream has.
    */
   append(stream: StoryId | null, expectedSeq: number, events: readonly Event[], at: number): Promise<AppendResult>;
-  /** Lines after a position, in order; of one story alone, where it is named. */
+  /** Yields the lines after a position, in order; with `only`, those of one story. */
   read(after: number, only?: StoryId): AsyncIterable<StoredEvent>;
   head(): Promise<Head>;
   /**
-   * Calls back, with no lines, when there may be new ones: `ours`, appended here, or `others`, appended by another process.
-   * Returns how to stop it.
+   * Calls back, without lines, when there may be new ones: `ours`, appended here, or `others`, appended by another
+   * process. Returns a function that stops it.
    */
   watch(notice: (whose: "ours" | "others") => void): () => void;
   /**
-   * `since`: the place of the snapshot these parts change; its other parts stay. `null`: these are all there are, and
-   * whatever was there goes. `false`: the snapshot that is there is not the one of `since`; nothing was written.
+   * Stores a snapshot. `since`: the position of the stored snapshot that these parts change; its other parts stay.
+   * `null`: these are all parts, and the stored snapshot is replaced. Returns `false`, and writes nothing, if the
+   * stored snapshot is not at `since`.
    */
   saveSnapshot(snapshot: Snapshot, since: number | null): Promise<boolean>;
-  /** The snapshot that is there, if it has this format, is whole and belongs to these very lines. */
+  /** Returns the stored snapshot if it has this format, is complete and belongs to these lines. */
   latestSnapshot(format: string): Promise<Snapshot | null>;
   latestOutlines(format: string, names?: readonly string[]): Promise<Outlines | null>;
-  /** Parts by their names, as far as there are such; `null` when the snapshot is not the one of this place any more. */
+  /** Returns the parts that exist among these names; `null` if the stored snapshot is no longer at this position. */
   snapshotParts(format: string, position: number, names: readonly string[]): Promise<readonly SnapshotPart[] | null>;
   /**
-   * Checks every line's hash against the chain; says the first place where it breaks. A chain alone cannot show
-   * that its end was cut off or that all of it was rewritten: a head that was noted elsewhere can.
+   * Checks every line's hash against the chain, and returns the first position where it breaks. A chain alone cannot
+   * show that its end was cut off or that all of it was rewritten; a head that was noted elsewhere can.
    */
   verify(noted?: Head, onProgress?: (checked: number) => void): Promise<VerifyResult>;
   close(): Promise<void>;
@@ -94,7 +97,7 @@ export type VerifyResult =
   | { readonly ok: true; readonly head: Head }
   | { readonly ok: false; readonly position: number; readonly problem: string };
 
-/** What the engine does with a journal; its owner checks and closes it. */
+/** The parts of a journal that the engine uses; its owner checks and closes it. */
 export type EngineJournal = Omit<Journal, "verify" | "close">;
 
 /** A read-only journal; another process may be writing to it. */
@@ -102,14 +105,14 @@ export type JournalReader = Omit<Journal, "append" | "saveSnapshot">;
 
 /** Observes the engine while it works, as a reporter or notifier does. It changes nothing. */
 export interface Watcher {
-  /** Lines the journal took, and the state after them. */
+  /** Called with the lines that were appended, and the state after them. */
   onLines(lines: readonly StoredEvent[], state: RunState): void;
-  /** A line that an agent or a gate printed. */
+  /** Called with a line that an agent or a gate printed. */
   onOutput(command: Command, line: string): void;
 }
 
-/** Signs what was accepted or waived. */
+/** Signs acceptances and waivers. */
 export interface Receipts {
-  /** Makes the receipts that the story's lines ask for and that are not there yet. Trouble is reported, and costs no work. */
+  /** Makes the missing receipts for the story's lines. Problems are reported, and do not stop the work. */
   issue(story: StoryId, state: RunState): Promise<void>;
 }

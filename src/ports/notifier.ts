@@ -1,30 +1,33 @@
 import type { Notification } from "../core/events/notification.ts";
 
-/** One way to reach a person who is not looking. */
+/** One way to reach a person who is not at the dashboard. */
 export interface Notifier {
-  /** As people know it, and without what must not be shown: the host of an address, never the whole of it. */
+  /** The name for people, without secrets: the host of an address, never the whole address. */
   readonly name: string;
-  /** Throws where the person was not reached. */
+  /** Throws if the person was not reached. */
   notify(notification: Notification, signal: AbortSignal): Promise<void>;
 }
 
 /**
- * How an agent ended, kept by its key until the journal has it. A crash between the two would otherwise
- * make an agent that has finished work once more.
+ * Stores the outcome of an agent by its key until the journal has it. Without it, a crash between the two would make an
+ * agent repeat finished work.
  */
 export interface Outbox {
-  /** Resolves when the text would survive a crash. It takes the place of what the key had before. */
+  /** Stores a text, which replaces the earlier text of the key. Resolves when it would survive a crash. */
   put(key: string, text: string): Promise<void>;
   get(key: string): Promise<string | null>;
-  /** After a crash it may be there again: the journal has it by then, so it is not read. */
+  /** After a crash the text may be there again. It is not read, because the journal already has the outcome. */
   drop(key: string): Promise<void>;
 }
 
-/** Until when reminders of a journal's questions were given: known to all who give them, so that one of them does. */
+/**
+ * Until when the reminders of a journal's questions have been sent. All processes share it, so that only one of them
+ * sends each reminder.
+ */
 export interface ReminderNote {
   /**
-   * Runs `take` while no other process has a turn. Its argument is until when reminders were sent (`null`: unknown), and it
-   * returns until when they are sent now; `null` where it sent none.
+   * Runs `take` while no other process has the turn. Its argument is the time until which reminders were sent (`null`:
+   * unknown). It returns the new time, or `null` if it sent none.
    */
   takeTurn(take: (mindedUntil: number | null) => number | null): Promise<void>;
 }

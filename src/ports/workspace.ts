@@ -1,44 +1,44 @@
 import type { RoleName, StoryId, TreeId } from "../core/events/ids.ts";
 import type { Phase } from "../core/stories/story.ts";
 
-/** Where a story's code is, and its history. Remand commits; only git is asked what changed. */
+/** The code of a story, and its history. Remand commits; what changed comes from git alone. */
 export interface Workspace {
   /**
-   * Makes the story's place, or finds it again, with its dependencies in it. Safe to repeat after a crash. A place that
-   * is new begins with the work of the stories it comes after, where that is not in what everything starts from. The
-   * signal ends the command that installs what it needs.
+   * Makes the story's worktree with its dependencies, or finds it again. Safe to repeat after a crash. A new worktree
+   * begins with the work of the stories that it depends on, if the target does not have that yet. The signal ends the
+   * command that installs dependencies.
    */
   prepare(story: StoryId, after?: readonly StoryId[], signal?: AbortSignal): Promise<PreparedWorkspace>;
-  /** Commits everything that is there now as one attempt. Safe to repeat: with nothing new it finds the commit again. */
+  /** Commits all current changes as one attempt. Safe to repeat: without changes it finds the earlier commit. */
   keep(story: StoryId, note: CommitNote): Promise<KeptCommit>;
   /**
-   * Takes in what a person left: files that were changed in the place, or commits on the branch. `known` is the newest
-   * state that the journal knows. With a `branch`, its commits are taken in instead. Safe to repeat.
+   * Adopts what a person left: changed files in the worktree, or commits on the branch. `known` is the newest state in
+   * the journal. With a `branch`, its commits are adopted instead. Safe to repeat.
    */
   adopt(story: StoryId, known: KeptCommit, note: CommitNote, branch?: string): Promise<KeptCommit>;
   /**
-   * Is what was done so far in that which runs now on this machine? It is not where another machine began it: only
-   * what was kept travels. Without this there is one machine only.
+   * Whether the story's uncommitted work is on this machine. If another machine began it, only its commits are
+   * available here. Absent if there is only one machine.
    */
   isHere?(story: StoryId): Promise<boolean>;
-  /** The state of the files now, without committing them. */
+  /** Returns the state of the files now, without committing them. */
   currentState(story: StoryId): Promise<{ readonly tree: TreeId; readonly commit: string }>;
-  /** Paths that differ between two trees or commits. */
+  /** Returns paths that differ between two trees or commits. */
   changedPaths(story: StoryId, from: string, to: string): Promise<readonly string[]>;
-  /** The difference as text, in git's unified form. */
+  /** Returns the difference as text, in git's unified format. */
   diff(story: StoryId, from: string, to: string): Promise<string>;
-  /** The text of a file in a tree or commit; `null` where there is none. */
+  /** Returns the text of a file in a tree or commit; `null` if there is none. */
   fileAt(story: StoryId, at: string, path: string): Promise<string | null>;
-  /** Brings an earlier tree back as the newest state. */
+  /** Restores an earlier tree as the newest state. */
   restore(story: StoryId, tree: TreeId, note: CommitNote): Promise<KeptCommit>;
-  /** Puts some files back as they are in an earlier tree or commit; everything else stays. Safe to repeat. */
+  /** Restores some files from an earlier tree or commit; all others stay. Safe to repeat. */
   restorePaths(story: StoryId, paths: readonly string[], from: string, note: CommitNote): Promise<KeptCommit>;
   /**
-   * Drops what an interrupted attempt left behind, so that the next one starts from what was kept. In a person's
-   * own checkout it leaves everything as it is: the owner of those changes is unknown there.
+   * Drops what an interrupted attempt left behind, so that the next attempt starts from the last commit. In a person's
+   * own checkout it changes nothing, because the changes may be that person's.
    */
   forget(story: StoryId): Promise<void>;
-  /** Takes the place away. Work that is on no branch of a person's is never deleted: its branch stays. */
+  /** Removes the worktree. Work that is on no branch of a person is never deleted: the story's branch stays. */
   dispose(story: StoryId): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export interface CommitNote {
   readonly subject: string;
   /** The head of the journal at that time, so that the chain can be checked against git. */
   readonly journalHead: string;
-  /** Who worked, and in which phase: so that a line can be told whose it is by its commit alone. */
+  /** The role and the phase of the work, so that the commit alone tells who wrote a line. */
   readonly role?: RoleName;
   readonly phase?: Phase;
 }
@@ -66,23 +66,24 @@ export interface KeptCommit {
   readonly commit: string;
 }
 
-/** How a story's branch comes together with the branch it is for. What is delivered is always named by its commit. */
+/** Merges a story's branch with its target. Deliveries are always named by commit. */
 export interface Integration {
-  /** The branch that work is for, as it is now. */
+  /** Returns the target branch as it is now. */
   target(): Promise<TargetCommit>;
-  /** Could this commit be merged as it is? Nothing is changed by asking. */
+  /** Returns whether this commit could be merged as it is, without changing anything. */
   mergeStatus(story: StoryId, commit: string): Promise<MergeStatus>;
-  /** What the story's branch is at; `null` where there is none. */
+  /** Returns the commit of the story's branch; `null` if there is no branch. */
   tip(story: StoryId): Promise<string | null>;
   /**
-   * Has the branch be at the verified commit. Commits of ours that the journal does not know, and `drop`, are taken off
-   * it and kept as the story's dropped commit. Any other commit stays, and is returned: nothing may be delivered then.
+   * Sets the branch to the verified commit. Remand's own commits that the journal does not know, and `drop`, are
+   * removed from it and kept as the story's dropped commit. Any other commit stays and is returned: then nothing may be
+   * delivered.
    */
   align(story: StoryId, verified: KeptCommit, drop: string | null): Promise<UnverifiedCommit | null>;
   /**
-   * Brings what the target has got since then into the verified commit, as a commit on the branch. Where both changed
-   * the same place the file holds git's marks of a conflict, to be resolved later. Where the target's history was
-   * replaced, the work is put onto the new history, and nothing of the old one comes back with it.
+   * Merges the target's newer commits into the verified commit, as a commit on the branch. Where both changed the same
+   * lines, the file holds git's conflict markers, to be resolved later. If the target's history was replaced, the work
+   * is moved onto the new history, without anything of the old one.
    */
   update(
     story: StoryId,
@@ -90,16 +91,16 @@ export interface Integration {
     note: CommitNote,
   ): Promise<KeptCommit & { readonly conflicts: readonly string[] }>;
   /**
-   * Puts the verified commit onto the target. The result holds the very files that were verified: where the target has
-   * moved meanwhile nothing is done, and that is `null`. Safe to repeat.
+   * Merges the verified commit into the target. The result has exactly the verified files: if the target has moved
+   * meanwhile, nothing is done and `null` is returned. Safe to repeat.
    */
   merge(story: StoryId, verified: KeptCommit, note: CommitNote): Promise<TargetCommit | null>;
   /**
-   * Does the target hold this work? It does if the commit is in its history, or if the target, now or at one of its
-   * newest commits, has every change of it already, as after a squash or a rebase: merging it there changes no file.
+   * Whether the target has this work: the commit is in its history, or the target, now or at one of its newest commits,
+   * already has every change of it, as after a squash or a rebase, so that a merge there would change no file.
    */
   holds(story: StoryId, verified: KeptCommit): Promise<{ readonly target: TargetCommit; readonly isHeld: boolean }>;
-  /** Sends exactly this commit, as the story's branch, to where others see it. */
+  /** Pushes exactly this commit, as the story's branch, to the remote. */
   publish(
     story: StoryId,
     commit: string,
@@ -120,7 +121,7 @@ export interface UnverifiedCommit {
 
 export interface MergeStatus {
   readonly target: TargetCommit;
-  /** Does the branch hold everything that the target has? */
+  /** Whether the branch has everything that the target has. */
   readonly isCurrent: boolean;
   readonly conflicts: readonly string[];
 }

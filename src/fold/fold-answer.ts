@@ -83,10 +83,7 @@ function calledKnown(state: StoryState, reason: EscalationReason | null, answer:
   return more.length === 0 ? state : { ...state, known: [...(state.known ?? []), ...more] };
 }
 
-/**
- * Whether the question is about the base or the story's target: after a fix, the story is prepared again from the
- * start.
- */
+/** Whether the question is about the base or the story's target: the story is then prepared again. */
 const isAboutTheBase = (reason: EscalationReason | null): boolean =>
   reason?.type === "failing-base" || reason?.type === "target-not-failing";
 
@@ -133,7 +130,7 @@ function sentBackByPerson(
   return { ...next, requested: { phase: answer.phase ?? next.phase, message: answer.message, ...listed } };
 }
 
-/** Stores the message for the next brief, and the ids of the comments that it includes, so that none is used twice. */
+/** Stores the message for the next brief, and the ids of its comments, so that none is used twice. */
 function guidedBy(state: StoryState, { by, message, comments }: Answer): StoryState {
   const guided = message === "" ? state : { ...state, guidance: [...state.guidance, `${by}: ${message}`] };
   if (comments === undefined) return guided;
@@ -226,10 +223,7 @@ function waiveGate(state: StoryState, gate: GateName, answer: Answer, base: stri
   return isAllWaived && tried.failing?.gate === gate ? { ...tried, failing: null } : tried;
 }
 
-/**
- * Adds disputes. A finding is ruled on once: if that happened before, the question that was answered is asked again
- * unchanged.
- */
+/** Adds disputes. A finding is ruled on once; if it was, the question that was answered is asked again. */
 function disputeFindings(state: StoryState, gate: GateName, answer: Answer, wasAsked: boolean): StoryState {
   const { upheld, overturned } = gateState(state, gate);
   const known = new Set([...[...state.disputes, ...upheld].map(({ finding }) => finding), ...overturned]);
@@ -252,10 +246,7 @@ function raiseLimit(state: StoryState, answer: Answer): StoryState {
   return { ...state, raised: { ...state.raised, [answer.budget]: Math.min(answer.limit, ceiling) } };
 }
 
-/**
- * Accepts the story on a person's word. Every gate that did not let the work through gets a waiver in that person's
- * name: none is shown as a pass.
- */
+/** Accepts the story, with a waiver in the person's name for each gate that did not let it through. */
 function forceAccept(state: StoryState, answer: Answer, base: string, at: number): StoryState {
   const closed = (state.policy?.phases ?? [])
     .flatMap((plan) => plan.gates)
@@ -286,9 +277,7 @@ export function withUndo(before: StoryState, after: StoryState, event: Event, at
   return after.undo === null || leavesUndoOpen(event) ? after : { ...after, undo: null };
 }
 
-/**
- * Returns the story as it was before the answer. What does not result from the answer stays: cost, warnings and pauses.
- */
+/** Returns the story as it was before the answer, except for cost, warnings and pauses. */
 export function undone(state: StoryState): StoryState {
   if (state.undo === null) return state;
   const { story, seq, policy, queued, held, heldAs, stopping, spent, warned, flagged, escalations } = state;

@@ -203,7 +203,7 @@ function acceptStory(state: StoryState, notes: readonly string[] = [], at: numbe
   return { ...state, running: null, ending: { how: "accepted", at, forced: null, ...passedWith } };
 }
 
-/** Sends the work back to a phase: its product, and those of the phases after it, must be made again. */
+/** Sends the work back to a phase, whose product and those of later phases must be made again. */
 function sentBack(state: StoryState, event: SentBack, at: number): StoryState {
   const { gate, route } = event;
   const places = state.failing?.blame ? blamedPlaces(state.failing.blame) : [];
@@ -233,10 +233,7 @@ function advancePhase(state: StoryState, base: string): StoryState {
   return advancePhase({ ...moved, productReady: moved.completed.includes(following) }, base);
 }
 
-/**
- * Enters a phase. Passes of another phase prove nothing about it, so they are no longer fresh. The counts of failures
- * stay.
- */
+/** Enters a phase. Passes of another phase are no longer fresh; the counts of failures stay. */
 function atPhase(state: StoryState, phase: Phase): StoryState {
   let next: StoryState = { ...state, phase, trees: [], counters: { ...state.counters, unchanged: 0 } };
   for (const plan of state.policy?.phases ?? [])
@@ -253,9 +250,7 @@ function restoreWork(state: StoryState, tree: StoryState["tree"], commit: string
   return next;
 }
 
-/**
- * Ends the failed step. An attempt that Remand's own infrastructure cut short is not counted, as if it was interrupted.
- */
+/** Ends the failed step. An attempt that the infrastructure cut short is not counted. */
 function stepFailed(before: StoryState, infra: boolean, detail: string, at: number, lasting: boolean): StoryState {
   const state = interruptAttempt(before);
   const stepFailures = state.counters.stepFailures + (lasting ? (state.policy?.limits.errors ?? 1) : 1);
@@ -264,7 +259,7 @@ function stepFailed(before: StoryState, infra: boolean, detail: string, at: numb
   return { ...state, wait, counters: { ...state.counters, stepFailures, blocked } };
 }
 
-/** Counts the roles that were asked. If no agent plays the role, the engine answers itself, which is not counted. */
+/** Counts the roles that were asked. A ruling by the engine, for lack of an agent, is not counted. */
 function askedForIt(state: StoryState, { by, asked }: Adjudicated): StoryState {
   const more = asked ?? (by === "engine" ? {} : { [by]: 1 });
   return { ...state, asked: addCounts(state.asked, more) };
@@ -282,10 +277,7 @@ function applyRuling(state: StoryState, event: Adjudicated): StoryState {
     : findingFalls({ ...paid, disputes: paid.disputes.filter((each) => each !== dispute) }, dispute);
 }
 
-/**
- * Records that a finding was upheld. If the dispute was an answer to a question, that question is asked again;
- * otherwise the ruling goes to a person.
- */
+/** Records an upheld finding. A question whose answer was the dispute is asked again. */
 function findingStands(state: StoryState, dispute: Dispute, ruling: string): StoryState {
   const { finding, gate, isAnswer } = dispute;
   const noted = withGate(state, gate, { upheld: [...gateState(state, gate).upheld, { finding, says: ruling }] });
@@ -293,9 +285,7 @@ function findingStands(state: StoryState, dispute: Dispute, ruling: string): Sto
   return { ...noted, disputes: noted.disputes.flatMap((each) => (each === dispute ? stands : [each])) };
 }
 
-/**
- * Records that a finding was overturned. The gate runs again without the finding: an overturned finding is not a pass.
- */
+/** Records an overturned finding. The gate runs again without it, because that is not a pass. */
 function findingFalls(state: StoryState, { finding, gate }: Dispute): StoryState {
   const { overturned, last, rounds } = gateState(state, gate);
   const out = { overturned: [...overturned, finding], fresh: false };

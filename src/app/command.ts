@@ -65,7 +65,6 @@ export type Interrupt = "SIGINT" | "SIGTERM" | "SIGHUP";
  */
 export interface CliCommand {
   readonly name: string;
-  readonly summary: string;
   /** The command describes the other commands, so their options must be registered when it runs. */
   readonly isAboutAll?: true;
   register(command: Command, world: World, done: (exit: ExitCode) => void): void;

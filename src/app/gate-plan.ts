@@ -64,7 +64,7 @@ async function storyNamed(checkout: Checkout, config: Config, words: readonly st
   const story = stories.find(({ id }) => id === meantId);
   if (story !== undefined && words.length === 1) return story;
   if (story !== undefined)
-    throw new RemandError("usage", `${words.join(" and ")} cannot be judged at once`, "Name one story.");
+    throw new RemandError("usage", `${words.join(" and ")} cannot be checked together`, "Name one story.");
   const meant = nearMiss(word, [...GATES, ...stories.map(({ id }) => id)]);
   const hint = meant === undefined ? `Gates are ${GATES.join(", ")}.` : `Did you mean ${meant}?`;
   throw new RemandError("usage", `there is no gate and no story ${word}`, hint);

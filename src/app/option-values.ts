@@ -36,7 +36,7 @@ export function nameMeant<N extends string>(text: string, known: readonly N[]): 
   const more = others.length + 1 - MOST_NAMES;
   throw new RemandError(
     "usage",
-    `"${text}" begins ${others.length + 1} names`,
+    `"${text}" matches ${others.length + 1} names`,
     `Type more of the one that you mean: ${shown}${more > 0 ? ` and ${more} more` : ""}.`,
   );
 }

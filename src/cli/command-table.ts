@@ -36,7 +36,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "import",
     group: "Set up",
-    summary: "bring the stories and settings of another tool here: ai-sdlc",
+    summary: "import the stories and settings of another tool (ai-sdlc)",
     load: () => import("./commands/set-up/import.ts"),
   },
   {
@@ -49,13 +49,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "worker",
     group: "Work",
-    summary: "be one of the workers of a fleet: many machines, one journal in PostgreSQL",
+    summary: "start a worker of a fleet: many machines, one journal in PostgreSQL",
     load: () => import("./commands/serve/worker.ts"),
   },
   {
     name: "stories",
     group: "Look",
-    summary: "list the stories that were read, with every problem and its place",
+    summary: "list the stories, and the problems in their files",
     load: () => import("./commands/read/stories.ts"),
   },
   {
@@ -76,7 +76,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "show",
     group: "Look",
-    summary: "show a story's history: attempts, gates, findings, decisions, and what is next",
+    summary: "show a story's history: attempts, gates, findings, decisions, next step",
     looks: true,
     load: () => import("./commands/read/show.ts"),
   },
@@ -104,7 +104,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "brief",
     group: "Look",
-    summary: "write the brief that goes back to an agent",
+    summary: "print the brief that an agent got or will get",
     looks: true,
     load: () => import("./commands/work/brief.ts"),
   },
@@ -131,20 +131,20 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "parse",
     group: "Check without an engine",
-    summary: "read the signal or the verdict out of an agent's text",
+    summary: "read the signal or verdict in an agent's text",
     load: () => import("./commands/read/parse.ts"),
   },
   {
     name: "inbox",
     group: "Look",
-    summary: "list what waits for a person, with the answers and what each will do",
+    summary: "list open questions, with the possible answers and their effects",
     looks: true,
     load: () => import("./commands/read/inbox.ts"),
   },
   {
     name: "answer",
     group: "Work",
-    summary: "answer a question, or decide about a story unasked",
+    summary: "answer a question, or decide about a story",
     speaks: true,
     looks: true,
     load: () => import("./commands/work/answer.ts"),
@@ -152,7 +152,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "token",
     group: "Set up",
-    summary: "make the token by which a script answers for you",
+    summary: "create the token that lets a script answer for you",
     speaks: true,
     load: () => import("./commands/set-up/token.ts"),
   },
@@ -173,7 +173,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "serve",
     group: "Look",
-    summary: "show the dashboard in a browser: board, stories, diffs with blame, inbox, cost",
+    summary: "open the dashboard in a browser: board, stories, diffs with blame, inbox, cost",
     speaks: true,
     looks: true,
     load: () => import("./commands/serve/serve.ts"),
@@ -188,14 +188,14 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "cost",
     group: "Look",
-    summary: "show what was spent, by story, agent, gate, place or cause",
+    summary: "show what was spent, by story, agent, gate, location or cause",
     looks: true,
     load: () => import("./commands/read/cost.ts"),
   },
   {
     name: "evidence",
     group: "Record",
-    summary: "print what was kept of a gate or an agent, by its id",
+    summary: "print the stored output of a gate or an agent, by its id",
     looks: true,
     load: () => import("./commands/read/evidence.ts"),
   },
@@ -216,7 +216,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "trail",
     group: "Record",
-    summary: "compare the exported trail with the journal, or write it again",
+    summary: "check the exported trail against the journal, or rewrite it",
     looks: true,
     load: () => import("./commands/read/trail.ts"),
   },
@@ -229,7 +229,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "stop",
     group: "Work",
-    summary: "pause stories: what runs for them ends, and nothing new starts",
+    summary: "pause stories: end their running work and start nothing new",
     speaks: true,
     looks: true,
     load: () => import("./commands/work/stop.ts"),
@@ -245,20 +245,20 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "hook",
     group: "Check without an engine",
-    summary: "answer the hook of an agent's client: may the agent stop?",
+    summary: "answer a hook of an agent's client: may the agent stop?",
     hasNoUsageCode: true,
     load: () => import("./commands/serve/hook.ts"),
   },
   {
     name: "mcp",
     group: "Check without an engine",
-    summary: "offer Remand's tools to an agent, on the standard input and output",
+    summary: "serve Remand's tools to agents over MCP, on standard input and output",
     load: () => import("./commands/serve/mcp.ts"),
   },
   {
     name: "doctor",
     group: "Set up",
-    summary: "check git, Node, config, stories, journal and agents; each problem with its fix",
+    summary: "check git, Node, config, stories, journal and agents, and name the fix for each problem",
     looks: true,
     load: () => import("./commands/set-up/doctor.ts"),
   },

@@ -39,7 +39,7 @@ function briefOf(
     if (rework !== null) return { attempt: attempts.length + 1, id: evidenceId(rework.brief) };
     throw new RemandError(
       "usage",
-      `nothing goes back to ${story.id} now`,
+      `no work of ${story.id} is being sent back`,
       "A brief is written when a gate, or a person, sends the work back.",
     );
   }

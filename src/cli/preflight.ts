@@ -5,7 +5,7 @@ import type { Probe } from "../app/host.ts";
 import type { Preflight, PreflightPlan } from "../app/host-plans.ts";
 import { userFile, machineLayer } from "../app/load-config.ts";
 
-export const FORCE_HELP = "start although the check cannot run here, or passes already";
+export const FORCE_HELP = "start even if the check cannot run here, or passes already";
 
 /** Refuses to pay an agent for work that no check could verify. Lists all problems at once, each with its fix. */
 export function assertChecksRun(problems: readonly Probe[]): void {

@@ -274,12 +274,12 @@ function wantsColor(
  */
 export function addEverywhereOptions(command: Command): void {
   const everywhere = [
-    new Option("-C, --directory <folder>", "work as if started in this folder"),
+    new Option("-C, --directory <folder>", "run as if started in this folder"),
     new Option("--config <file>", "the configuration to use instead of remand.yaml"),
-    new Option("--json", "print a document for programs instead of text for people"),
-    new Option("--quiet", "print what was asked for and errors, no other messages"),
+    new Option("--json", "print JSON for programs instead of text"),
+    new Option("--quiet", "print only results and errors"),
     new Option("--verbose", "show where an error came from"),
-    new Option("--no-input", "ask nothing, even on a terminal"),
+    new Option("--no-input", "never ask, even in a terminal"),
     new Option("--utc", "show times in UTC instead of local time"),
     new Option("--color", "color the output, wherever it goes"),
     new Option("--no-color", "do not color the output"),

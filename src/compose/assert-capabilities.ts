@@ -23,7 +23,7 @@ export function ablePolicy(
   if (missing.length > 0)
     throw new RemandError(
       "config-invalid",
-      `nothing here can run ${missing.map((gate) => `the ${gate} gate`).join(" or ")} yet`,
+      `Remand cannot run ${missing.map((gate) => `the ${gate} gate`).join(" or ")} yet`,
       `Leave it out for now: remand run --set 'phases.implement=[integrity, checks]', or the same in remand.yaml.`,
     );
   // Otherwise an agent would be paid for work that this gate has no way to judge.
@@ -72,7 +72,7 @@ export async function assertReviewers(
   const agents = [...unplayed.keys()].map((role) => `${role}: { use: command, command: … }`);
   throw new RemandError(
     "config-invalid",
-    `no agent plays ${missing.join(", or ")}`,
+    `no agent is configured for ${missing.join(", or ")}`,
     `Say who does, in remand.yaml: agents: { ${agents.join(", ")} }. Or leave the gate out: --set 'phases.implement=[integrity, checks]'.`,
   );
 }

@@ -30,7 +30,7 @@ export async function runLoop(options: LoopOptions): Promise<RunResult> {
       "the check is missing",
       'Name the command that says whether the work is done: check: "npm test".',
     );
-  if (goal?.trim() === "") throw new RemandError("usage", "the goal is empty", "Say what is to be done.");
+  if (goal?.trim() === "") throw new RemandError("usage", "the goal is empty", "Describe the task.");
   if (isCommand(agent) && agent.length === 0)
     throw new RemandError("usage", "there is no agent", 'Give its program and arguments: agent: ["./my-agent.sh"].');
   const spec = {

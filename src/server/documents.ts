@@ -86,7 +86,7 @@ export function listOf(
 export function knownStory({ state }: CurrentRun, id: string): StoryState {
   const found = lookup(state.stories, id as StoryId, byText);
   if (found !== undefined) return found;
-  throw new RemandError("usage", `there is no story ${id}`, "The board shows those that there are.");
+  throw new RemandError("usage", `there is no story ${id}`, "The board lists all stories.");
 }
 
 export async function storyOf(

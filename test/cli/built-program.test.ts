@@ -110,9 +110,8 @@ describe("the built program", () => {
 });
 
 describe("each command of the table", () => {
-  test.each(COMMANDS)("$name has the name and the summary the table says", async (entry) => {
-    const { command } = await entry.load();
-    expect({ name: command.name, summary: command.summary }).toEqual({ name: entry.name, summary: entry.summary });
+  test.each(COMMANDS)("$name has the name that the table says", async ({ name, load }) => {
+    expect((await load()).command.name).toBe(name);
   });
 
   test.each(COMMANDS)("$name --help shows an example and the options that hold everywhere", ({ name }) => {

@@ -18,8 +18,8 @@ describe("help", () => {
       expect(ran.loaded).toEqual([]);
       expect(ran.out).toMatch(/^Examples:\n {2}remand /);
       expect(ran.out.indexOf("Examples:")).toBeLessThan(ran.out.indexOf("Usage:"));
-      expect(ran.out).toContain("what parse does");
-      expect(ran.out).toContain("what stories does");
+      expect(ran.out).toContain("read the signal or verdict in an agent's text");
+      expect(ran.out).toContain("list the stories, and the problems in their files");
     },
   );
 
@@ -64,7 +64,6 @@ describe("a command", () => {
   test("decides the exit code", async () => {
     const rejecting: CliCommand = {
       name: "gate",
-      summary: "",
       register: (command, _world, done) => void command.action(() => done(3)),
     };
     expect((await run(["gate"], [rejecting])).exit).toBe(3);
@@ -73,7 +72,6 @@ describe("a command", () => {
   test("that forgets its exit code is our fault", async () => {
     const forgetful: CliCommand = {
       name: "x",
-      summary: "",
       register: (command) => void command.action(() => undefined),
     };
     const ran = await run(["x"], [forgetful]);

@@ -22,6 +22,13 @@ export function on(
   return run([command.name, ...args], [command], { host, env: { USER: "ada" }, ...changes });
 }
 
+/** The row of the command table, or a made-up one. */
+function plainEntry(wanted: string): Pick<CommandEntry, "summary" | "group" | "looks"> {
+  const entry = COMMANDS.find(({ name }) => name === wanted);
+  if (entry === undefined) return { summary: `what ${wanted} does`, group: "Work" };
+  return { summary: entry.summary, group: entry.group, ...(entry.looks === true ? { looks: true } : {}) };
+}
+
 /** A command line run in a world of its own. */
 export async function run(
   argv: readonly string[],
@@ -33,9 +40,7 @@ export async function run(
   const loaded: string[] = [];
   const entries: CommandEntry[] = commands.map((command) => ({
     name: command.name,
-    summary: command.summary,
-    group: COMMANDS.find(({ name }) => name === command.name)?.group ?? "Work",
-    ...(COMMANDS.find(({ name }) => name === command.name)?.looks === true ? { looks: true as const } : {}),
+    ...plainEntry(command.name),
     ...(command.name === "hook" ? { hasNoUsageCode: true as const } : {}),
     load: () => {
       loaded.push(command.name);
@@ -110,7 +115,6 @@ export function fakeCommand(
 ): CliCommand {
   return {
     name,
-    summary: `what ${name} does`,
     register(command, world, done) {
       prepare(command);
       command.action(async (...args: unknown[]) => {

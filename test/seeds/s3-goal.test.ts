@@ -355,7 +355,7 @@ describe("S3 triage", () => {
     const state = asked();
     const subject = answerSubject(state, [stateOf(state, "a")], "a", "dispute");
     expect(() => personAnswer(subject, { verb: "dismiss", by: "Ada", message: " " })).toThrow(
-      "dismiss needs your words",
+      "dismiss needs a message",
     );
     expect(personAnswer(subject, { verb: "defer", by: "Ada", message: "later" })).toMatchObject({ verb: "defer" });
     const quiet = { ...subject, escalation: null };

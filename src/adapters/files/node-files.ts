@@ -151,7 +151,7 @@ async function unlessMissing<T>(asked: Promise<T>): Promise<T | null> {
 
 function tooLarge(name: string, maxBytes: number): RemandError {
   const limit = maxBytes >= 1024 * 1024 ? `${Math.ceil(maxBytes / 1024 / 1024)} MB` : `${maxBytes} bytes`;
-  return new RemandError("file-too-large", `${name} is larger than ${limit}`, "Cut it down to the part that matters.");
+  return new RemandError("file-too-large", `${name} is larger than ${limit}`, "Cut it down to the relevant part.");
 }
 
 const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>> = {

@@ -71,7 +71,7 @@ function refuse(status: number, path: string, text: string): void {
   if (status === 401)
     throw new RemandError(
       "forge-refused",
-      `the forge does not know this login: ${why}`,
+      `the forge rejected this login: ${why}`,
       "Set GITHUB_TOKEN to a valid token.",
     );
   if (status === 403)
@@ -86,13 +86,13 @@ function refuse(status: number, path: string, text: string): void {
       `the forge has no ${path}`,
       "Look at `forge.repository`; a private repository that the token may not see looks the same.",
     );
-  throw new RemandError("forge-refused", `the forge refuses ${path}: ${why}`, "Look at what it says.");
+  throw new RemandError("forge-refused", `the forge refuses ${path}: ${why}`, "See what the forge says.");
 }
 
 function brokenOff(error: unknown): never {
   throw new RemandError(
     "forge-unreachable",
-    `the forge's answer broke off: ${(error as Error).message}`,
+    `the forge's answer was cut off: ${(error as Error).message}`,
     "Try again later; nothing is lost.",
     { cause: error },
   );
@@ -186,7 +186,7 @@ function createPatience({ api, token, clock, fetch: ask = fetch }: GithubOptions
     }
     throw new RemandError(
       "forge-unreachable",
-      `${api} cannot be asked: ${trouble}`,
+      `${api} cannot be reached: ${trouble}`,
       "Try again later; nothing is lost.",
     );
   };
@@ -201,7 +201,7 @@ const isWithin = (api: string, url: string): boolean =>
 
 function unreachable(error: unknown, signal: AbortSignal): string {
   if (signal.aborted)
-    throw new RemandError("forge-unreachable", "asking was stopped", "Run it again.", { cause: error });
+    throw new RemandError("forge-unreachable", "the request was canceled", "Run it again.", { cause: error });
   const cause = (error as { cause?: { code?: string; message?: string } }).cause;
   return cause?.code ?? cause?.message ?? (error as Error).message;
 }
@@ -222,7 +222,7 @@ function tooLimited(waitMs: number): RemandError {
   const minutes = Math.ceil(waitMs / 60_000);
   return new RemandError(
     "forge-unreachable",
-    `the forge takes no more requests for ${minutes} min`,
+    `the forge's rate limit is reached for ${minutes} min`,
     "Wait until then, or use a login with a higher limit.",
   );
 }

@@ -92,7 +92,7 @@ export async function hideFiles(
     if (files.length === 0)
       throw new RemandError(
         "file-missing",
-        `${path} is no file of this project`,
+        `${path} is not a file of this project`,
         "Name files or folders below the folder with remand.yaml.",
       );
     copied.push(...files);

@@ -144,7 +144,7 @@ async function holderOf(session: Session, schema: string, name: string, leaseMs:
 function nameTaken(name: string): RemandError {
   return new RemandError(
     "usage",
-    `a worker called ${name} works already`,
+    `a worker named ${name} is already running`,
     "Give this one another name: --name, or REMAND_WORKER.",
   );
 }

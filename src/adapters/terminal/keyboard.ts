@@ -74,6 +74,6 @@ export function createLineAsker(
     lines.reader.pause();
     if (done !== true) return value;
     output.write("\n");
-    throw new RemandError("usage", "no answer was given", "Run it again, or with --yes: then nothing is asked.");
+    throw new RemandError("usage", "no answer was given", "Run it again, or pass --yes to skip the questions.");
   };
 }

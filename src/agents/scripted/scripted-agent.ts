@@ -235,7 +235,7 @@ export async function scriptedFromFile(file: string, role: string, clock: Clock)
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
     const message = `${file} cannot be read: ${error.message}`;
-    throw new RemandError("file-unreadable", message, "Look at its permissions.", { cause: error });
+    throw new RemandError("file-unreadable", message, "Check its permissions.", { cause: error });
   });
   if (text === null)
     throw new RemandError(

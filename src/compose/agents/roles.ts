@@ -151,7 +151,7 @@ async function textOf(file: string): Promise<string | null> {
     throw new RemandError(
       "file-unreadable",
       `${file} cannot be read: ${(error as Error).message}`,
-      "Look at its permissions.",
+      "Check its permissions.",
       { cause: error },
     );
   }

@@ -75,7 +75,7 @@ export async function appendAs(
 /** Retries on a conflict with another writer, so that a person's answer is not lost. */
 export async function appendWithRetry(ledger: Ledger, stream: StoryId | null, events: readonly Event[]): Promise<void> {
   for (let tries = 0; tries < MOST_TRIES; tries++) if (await ledger.append(stream, events)) return;
-  throw new RemandError("journal-locked", "the journal is written to without a pause", "Try again in a moment.");
+  throw new RemandError("journal-locked", "the journal is busy", "Try again in a moment.");
 }
 
 const MOST_TRIES = 50;

@@ -154,7 +154,7 @@ export function undoSubject(
     const isOfTheRun = about === run.escalation?.id || about.startsWith("esc-project-");
     throw new RemandError(
       "usage",
-      isOfTheRun ? "an answer about the whole run is not taken back" : `no story and no question is called ${about}`,
+      isOfTheRun ? "an answer about the whole run cannot be undone" : `no story and no question is called ${about}`,
       isOfTheRun ? "`remand run` resumes a run that was halted." : "remand status lists the stories.",
     );
   }
@@ -166,8 +166,8 @@ export function undoSubject(
 export function tooLate(story: StoryId, why: string): RemandError {
   return new RemandError(
     "usage",
-    `it is too late to take an answer to ${story} back: ${why}`,
-    `Say something new instead: remand rework ${story} --message "…", or remand stop ${story}.`,
+    `too late to undo the answer to ${story}: ${why}`,
+    `Send new instructions instead: remand rework ${story} --message "…", or remand stop ${story}.`,
   );
 }
 

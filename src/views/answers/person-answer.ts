@@ -59,7 +59,7 @@ export function answerSubject(
     );
   }
   const refusal = state.ending === null ? null : reopenRefusal(state, verb);
-  if (refusal !== null) throw new RemandError("usage", refusal, "A story that is over is not changed any more.");
+  if (refusal !== null) throw new RemandError("usage", refusal, "A finished story cannot be changed.");
   return { story: state.story.id, state, escalation: state.escalation };
 }
 
@@ -70,11 +70,7 @@ export function personAnswer(subject: AnswerSubject, said: AnswerInput): Answer 
   checkVerb(subject, verb);
   const message = said.message.trim();
   if (message === "" && needsMessage(verb, escalation?.reason ?? null)) {
-    throw new RemandError(
-      "usage",
-      `${verb} needs your words`,
-      'Give them: --message "…" They stand beside your name in the record.',
-    );
+    throw new RemandError("usage", `${verb} needs a message`, 'Add one: --message "…". It is recorded with your name.');
   }
   const askedGate = gate ?? escalation?.gate ?? state?.failing?.gate ?? null;
   const findings = findingsOf(state, askedGate, said.findings ?? []);
@@ -261,11 +257,7 @@ export function holdSubject(run: RunState, about: string, wanted: "held" | "rele
     throw new RemandError("usage", `there is no story ${about}`, "remand status lists the stories.");
   const { story, ending, held } = state;
   if (ending !== null)
-    throw new RemandError(
-      "usage",
-      `${story.id} is over: ${ending.how}`,
-      "A story that is over is not changed any more.",
-    );
+    throw new RemandError("usage", `${story.id} is over: ${ending.how}`, "A finished story cannot be changed.");
   if (held === (wanted === "held"))
     throw new RemandError(
       "usage",

@@ -27,7 +27,7 @@ export function diffRange(
     newest = commitOf(event)?.commit ?? newest;
   }
   if (base === null || newest === null)
-    throw new RemandError("usage", `nothing was done for ${id} yet`, "remand run begins with it.");
+    throw new RemandError("usage", `no work was done on ${id} yet`, "Start it: remand run.");
   const commitFor = (number: number, commits: ReadonlyMap<number, string>): string => {
     const commit = commits.get(number);
     if (commit !== undefined) return commit;

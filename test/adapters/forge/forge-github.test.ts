@@ -112,7 +112,7 @@ describe("trouble on the way", () => {
 
   test("a limit of an hour is not sat out in silence", async () => {
     answers({ status: 403, headers: { "retry-after": "3600" } });
-    await expect(checks()).rejects.toThrow("no more requests for 60 min");
+    await expect(checks()).rejects.toThrow("rate limit is reached for 60 min");
   });
 
   test("a server's own trouble is tried again with growing pauses, then said", async () => {

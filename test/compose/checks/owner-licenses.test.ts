@@ -50,7 +50,9 @@ test("a forge that cannot be reached licenses nothing, and the report says so", 
   const seen = await withOwnerLicenses(report, parts);
   expect(seen).toEqual({
     ...report,
-    licenseNotes: [expect.stringMatching(/^pull request 7 cannot be read: http:\/\/127\.0\.0\.1:1 cannot be asked: /)],
+    licenseNotes: [
+      expect.stringMatching(/^pull request 7 cannot be read: http:\/\/127\.0\.0\.1:1 cannot be reached: /),
+    ],
   });
   expect(slept).toBeGreaterThan(0);
   // Without contested tests it is not asked.

@@ -120,7 +120,5 @@ testInFull("a forge that cannot be asked stops nothing, and that is said", async
   forge.on(`GET ${PULLS}/7`, { status: 401, body: { message: "Bad credentials" } });
   const notices: string[] = [];
   expect(await run({}, notices)).toMatchObject({ exitCode: 0 });
-  expect(notices).toEqual([
-    "comments on pull requests were not read: the forge does not know this login: Bad credentials",
-  ]);
+  expect(notices).toEqual(["comments on pull requests were not read: the forge rejected this login: Bad credentials"]);
 });

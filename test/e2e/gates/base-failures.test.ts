@@ -243,7 +243,7 @@ describe("what fails on the base and is neither known nor a target", () => {
     const inbox = remand("inbox").out;
     expect(inbox).toContain("2 tests fail before any work: known, target of this story, or fix first?");
     expect(inbox).toContain(INVOICE);
-    expect(remand("answer", "free", "known").out).toContain("known needs your words");
+    expect(remand("answer", "free", "known").out).toContain("known needs a message");
     expect(remand("answer", "free", "known", "--test", "nothing", "--message", "x").out).toContain(
       "no failure of the question matches nothing",
     );

@@ -85,7 +85,7 @@ describe("an existing test that the agent changed", { timeout: 120_000 }, () => 
     expect(remand("inbox").out).toContain(
       `1 existing test no longer passes in its earlier version: ${NAME}. May the work change it?`,
     );
-    expect(remand("answer", "round", "allow").out).toContain("allow needs your words");
+    expect(remand("answer", "round", "allow").out).toContain("allow needs a message");
     const said = remand("answer", "round", "allow", "--message", "the story asks for it", "--by", "Ada");
     expect(said.status, said.out).toBe(0);
     const done = remand("run", "--reporter", "default");

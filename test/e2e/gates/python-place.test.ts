@@ -121,7 +121,7 @@ test.skipIf(program === null)("what cannot be judged is refused before an agent 
   outside.byFirstFinder("shop", join(repository.root, SHOP));
   repository.write("../do", RIGHT);
   const gate = remand("gate", "checks", "--at", "HEAD");
-  expect(gate.out).toContain("would judge other files than the story's");
+  expect(gate.out).toContain("would test files other than the story's");
   expect(gate.exit).not.toBe(0);
   const ran = remand("run", "--reporter", "minimal");
   expect(ran.exit, ran.out).not.toBe(0);

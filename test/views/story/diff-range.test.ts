@@ -35,7 +35,7 @@ describe("the commits that are compared", () => {
     expect(diffRange("a", story, 2, null)).toEqual({ from: "c1", to: "c2" });
     expect(diffRange("a", story, 3, 1)).toEqual({ from: "c1", to: "c3" });
     expect(() => diffRange("a", story, 9, null)).toThrow("no attempt 9");
-    expect(() => diffRange("a", [], null, null)).toThrow("nothing was done");
+    expect(() => diffRange("a", [], null, null)).toThrow("no work was done");
   });
 
   it("lead there step by step, without what was thrown away", () => {

@@ -120,8 +120,8 @@ async function cloneIn(making: CloneContext): Promise<CloneNote | null> {
   if (note === null) {
     throw new RemandError(
       "workspace-broken",
-      `${folder} holds something that is no clone of Remand's`,
-      "Give the worker a folder of its own, which is empty or not there yet.",
+      `${folder} is not a clone that Remand made`,
+      "Give the worker an empty or new folder.",
     );
   }
   const head = await createGit(folder, env).ask(["rev-parse", "--verify", "--quiet", "HEAD^{tree}"]);
@@ -205,8 +205,8 @@ async function ownClone(gitDir: string, folder: string): Promise<() => Promise<v
     if (owner !== null && !isSame(owner, self) && isRunning(owner)) {
       throw new RemandError(
         "workspace-broken",
-        `another worker works in ${folder}: process ${owner.pid}`,
-        "Give each worker a folder of its own.",
+        `another worker is using ${folder} (pid ${owner.pid})`,
+        "Give each worker its own folder.",
       );
     }
     // Rename before removing: of two processes that find the owner dead, only one succeeds.

@@ -275,13 +275,13 @@ export function remoteError(what: string, address: string, words: string): Reman
       return new RemandError(
         "forge-unreachable",
         `${what}: ${address} cannot be reached, or is busy: ${said}`,
-        "Look at the network and at the remote; the step is tried again by itself.",
+        "Check the network and the remote; the step is retried automatically.",
       );
     case "no-repository":
       return new RemandError(
         "not-a-repository",
-        `${what}: there is no repository at ${address}, or it does not let us in`,
-        "Look at the address, and at who may read and push there: git ls-remote.",
+        `${what}: there is no repository at ${address}, or access is denied`,
+        "Check the address, and who may read and push there: git ls-remote.",
       );
     case "no-rights":
       return new RemandError(

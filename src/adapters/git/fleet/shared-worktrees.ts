@@ -226,8 +226,8 @@ function unlessOurs(error: unknown): void {
 function notHere(story: StoryId, attempt: number): RemandError {
   return new RemandError(
     "workspace-broken",
-    `what attempt ${attempt} of ${story} left is not on this machine`,
-    "It was made by a worker that has lost its place, or is gone: the attempt is made again.",
+    `the work of attempt ${attempt} of ${story} is not on this machine`,
+    "The worker that did it was replaced or is gone; the attempt will rerun.",
   );
 }
 

@@ -227,8 +227,8 @@ function refusalsOf({ program, closed, lost }: PythonAnswer, own: string): { pro
 function refusal(why: string): RemandError {
   return new RemandError(
     "workspace-broken",
-    `the checks would judge other files than the story's: ${why}`,
-    "Give each place an environment of its own, and let the checks use it: set workspace.setup to " +
+    `the checks would test files other than the story's: ${why}`,
+    "Give each worktree its own environment, and let the checks use it: set workspace.setup to " +
       "`python3 -m venv .venv && .venv/bin/pip install -e .`, and the check to `.venv/bin/python -m pytest`.",
   );
 }

@@ -138,8 +138,8 @@ async function standingOf({ repository, story, names }: InPlaceContext): Promise
   if (start !== undefined && last !== undefined) return { start, last, refs };
   throw new RemandError(
     "workspace-broken",
-    `nothing is kept of ${story} in this checkout`,
-    "It has not begun here, or it worked in a worktree (--worktree) and left your files as they were.",
+    `there is no record of ${story} in this checkout`,
+    "It has not started here, or it used a worktree (--worktree) and left your files as they were.",
   );
 }
 

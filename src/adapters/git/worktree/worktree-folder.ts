@@ -78,7 +78,7 @@ export async function addWorktree(git: Git, path: string, branch: string): Promi
   if (state.is === "begun") return state.gitDir;
   throw new RemandError(
     "workspace-broken",
-    `git made no worktree in ${path}`,
+    `git created no worktree in ${path}`,
     "Remove that folder, and run the same command again.",
   );
 }

@@ -22,7 +22,6 @@ A cost that an agent did not report is unknown, never zero: a sum without it is 
 
 export const command: CliCommand = {
   name: "cost",
-  summary: "show what was spent, by story, agent, gate, place or cause",
   register(command, world, done) {
     command
       .option("--by <view>", `one of ${COST_VIEWS.join(", ")}`, "story")

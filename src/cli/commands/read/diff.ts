@@ -23,14 +23,13 @@ const EXAMPLES = `Examples:
 
 export const command: CliCommand = {
   name: "diff",
-  summary: "show what a story, or one of its attempts, has changed",
   register(command, world, done) {
     command
       .usage("<story> [options]")
       .argument("<story>", "the story's id")
       .option("--attempt <number>", "what this attempt changed (with --since: up to this attempt)")
       .option("--since <number>", "only what was changed after this attempt")
-      .option("--blame", "say which attempt wrote each line, what was found there, and what was blamed")
+      .option("--blame", "show which attempt wrote each line, its findings and the blame")
       .option("--json", "print a document of the schema remand.diff/1")
       .addHelpText("before", EXAMPLES)
       .action(async (story: string, options: Options) => {

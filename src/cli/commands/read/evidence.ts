@@ -12,7 +12,6 @@ The ids are in remand show --json and in the journal: output is kept under the h
 
 export const command: CliCommand = {
   name: "evidence",
-  summary: "print what was kept of a gate or an agent, by its id",
   register(command, world, done) {
     command
       .usage("<id> [options]")

@@ -12,7 +12,6 @@ const EXAMPLES = `Examples:
 
 export const command: CliCommand = {
   name: "flakes",
-  summary: "list flaky tests: those that passed and failed on the same files",
   register(command, world, done) {
     command
       .option(JSON_OPTION, "print a document of the schema remand.flakes/1, or these fields of each")

@@ -18,7 +18,6 @@ const EXAMPLES = `Examples:
 
 export const command: CliCommand = {
   name: "inbox",
-  summary: "list what waits for a person, with the answers and what each will do",
   register(command, world, done) {
     command
       .option(JSON_OPTION, "print a document of the schema remand.inbox/1, or these fields of its items")

@@ -25,7 +25,6 @@ const EXAMPLES = `Examples:
 
 export const command: CliCommand = {
   name: "log",
-  summary: "print the journal",
   register(command, world, done) {
     command
       .option("--follow", "keep printing new events, until Ctrl-C")

@@ -36,16 +36,15 @@ Exit code: 0 printed, also where there is nothing yet; 2 there is no such story,
 
 export const command: CliCommand = {
   name: "logs",
-  summary: "print what agents and checks print, as it happens",
   register(command, world, done) {
     command
       .usage("[story…] [options]")
-      .argument("[story...]", "the stories (default: those that are under way)")
+      .argument("[story...]", "the stories (default: those in progress)")
       .option("-f, --follow", "keep printing, until Ctrl-C")
       .option("--agent", "only what agents print: developers and reviewers")
       .option("--check", "only what checks and other commands print")
       .option("--attempt <number>", "only this attempt, and the gates after it")
-      .option("--tail <number>", "only the last lines, so many of each story")
+      .option("--tail <number>", "only this many last lines of each story")
       .option(JSON_OPTION, "one document of the schema remand.output-line/1 on each line, or these fields of it")
       .addHelpText("before", EXAMPLES)
       .addHelpText("after", fieldsHelp("logs"))
@@ -103,7 +102,7 @@ async function storiesUnderWay(world: World): Promise<StoryId[]> {
     running !== null && ending === null ? [id] : [],
   );
   if (busy.length > 0) return busy;
-  throw new RemandError("usage", "no story is under way", "Name one: remand logs <story>. remand status lists them.");
+  throw new RemandError("usage", "no story is in progress", "Name one: remand logs <story>. remand status lists them.");
 }
 
 /** Returns a function that reads what was printed since its previous call, for all stories in order of time. */

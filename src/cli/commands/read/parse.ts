@@ -23,12 +23,11 @@ Exit code: 0 something was read (a rejection too), 3 nothing that can be relied 
 /** `remand parse`: reads the signal or verdict in an agent's text. */
 export const command: CliCommand = {
   name: "parse",
-  summary: "read the signal or the verdict out of an agent's text",
   register(command, world, done) {
     command
       .description("Reads the signal or the verdict out of an agent's text.")
       .usage("[file|-] [options]")
-      .argument("[file]", "the text; without it, or with -, the standard input", "-")
+      .argument("[file]", "the file with the text (default, and with -: standard input)", "-")
       .option("--id <story>", "the story it must be about")
       .option("--role <role>", `whose answer it is: ${SIGNAL_ROLES.join(", ")}`)
       .option("--json", "print a document of the schema remand.reading/1")
@@ -58,7 +57,7 @@ function roleOf(word: string | undefined): SignalRole | undefined {
   if (role !== undefined) return role;
   throw new RemandError(
     "usage",
-    `--role ${word} is no role that gives signals`,
+    `--role ${word} is not a role that gives signals`,
     `Use one of: ${SIGNAL_ROLES.join(", ")}.`,
   );
 }

@@ -29,7 +29,6 @@ const MOST_ROWS = 50;
 
 export const command: CliCommand = {
   name: "report",
-  summary: "write the whole run into one HTML file",
   register(command, world, done) {
     command
       .usage("--html <file> [story...] [options]")

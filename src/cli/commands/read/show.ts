@@ -29,13 +29,12 @@ const EXAMPLES = `Examples:
 
 export const command: CliCommand = {
   name: "show",
-  summary: "show a story's history: attempts, gates, findings, decisions, and what is next",
   register(command, world, done) {
     command
       .usage("<story> [options]")
       .argument("<story>", "the story's id")
       .option(JSON_OPTION, "print a document of the schema remand.show/1, or these fields of it")
-      .option("--html <file>", "write one HTML file that needs nothing else and opens offline")
+      .option("--html <file>", "write one self-contained HTML file that opens offline")
       .addHelpText("before", EXAMPLES)
       .addHelpText("after", fieldsHelp("show"))
       .action(async (story: string, options: { readonly json?: boolean | string; readonly html?: string }) => {

@@ -23,13 +23,12 @@ Exit code: 0 all accepted, 8 still going on, 4 a person must act, 5 a money or t
 
 export const command: CliCommand = {
   name: "status",
-  summary: "show where each story is, who must act, and what was spent",
   register(command, world, done) {
     command
       .usage("[story…] [options]")
       .argument("[story...]", "the stories to show (default: all)")
       .option(JSON_OPTION, "print a document of the schema remand.status/1, or these fields of its stories")
-      .option("--short", "only what needs a person or is under way, and the next step")
+      .option("--short", "only what needs a person or is in progress, and the next step")
       .addHelpText("before", EXAMPLES)
       .addHelpText("after", fieldsHelp("status"))
       .action(async (stories: string[], options: { readonly json?: boolean | string; readonly short?: boolean }) =>

@@ -25,7 +25,6 @@ Exit code: 0 every story can be worked on, 2 there is an error in one of them or
 
 export const command: CliCommand = {
   name: "stories",
-  summary: "list the stories that were read, with every problem and its place",
   register(command, world, done) {
     command
       .description("Lists the stories that were read, with every problem and its place.")

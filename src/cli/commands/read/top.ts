@@ -43,7 +43,6 @@ Exit code: 0. remand status has the exit code of the run.
 
 export const command: CliCommand = {
   name: "top",
-  summary: "watch the stories live on the whole screen; answer, read logs and diffs, and pause by key",
   register(command, world, done) {
     command
       .usage("[options]")

@@ -32,7 +32,6 @@ Exit code: 0 the trail is right, 3 a file is missing or stale: it does not say w
 
 export const command: CliCommand = {
   name: "trail",
-  summary: "compare the exported trail with the journal, or write it again",
   register(command, world, done) {
     command
       .option("--rebuild", "write every file again from the journal")

@@ -35,14 +35,13 @@ Exit code: 0 all is what was written or accepted, 3 not. Without --require, a co
 
 export const command: CliCommand = {
   name: "verify",
-  summary: "check the record: journal, evidence and receipts here, or the receipts of commits anywhere",
   register(command, world, done) {
     command
       .argument("[commits]", "a commit, a branch or a range")
-      .option("--require", "exit with 3 if a commit with a trailer of Remand's has no receipt")
+      .option("--require", "exit with 3 if a commit with a Remand trailer has no receipt")
       .option("--all", "with --require: every commit must have one")
       .option("--keys <file>", "the public keys that count; default: remand.keys on the base branch")
-      .option("--base <branch>", "the branch that work is merged into; default: found by itself")
+      .option("--base <branch>", "the branch that work is merged into (default: detected)")
       .option("--json", "print a document of the schema remand.verify/1 or remand.verify-commits/1")
       .addHelpText("before", EXAMPLES)
       .action(async (commits: string | undefined, options: Options) =>
@@ -53,7 +52,7 @@ export const command: CliCommand = {
 
 async function verifyCommits(world: World, commits: string, options: Options): Promise<ExitCode> {
   const { json, require = false, all = false, keys = null, base = null } = options;
-  if (all && !require) throw new RemandError("usage", "--all says which commits --require is about", "Add --require.");
+  if (all && !require) throw new RemandError("usage", "--all needs --require", "Add --require.");
   const wanted = all ? "all" : require ? "trailers" : "none";
   const verified = await world.host.verifyCommits(world.cwd, { commits, require: wanted, keys, base });
   world.out(json === true ? `${JSON.stringify(commitsDocument(verified), null, 2)}\n` : `${commitsText(verified)}\n`);
@@ -65,7 +64,7 @@ const commitsDocument = (verified: CommitsDocument): object => ({ schema: "reman
 async function verifyRecord(world: World, options: Options): Promise<ExitCode> {
   const [misplaced] = (["require", "all", "keys", "base"] as const).filter((name) => options[name] !== undefined);
   if (misplaced !== undefined)
-    throw new RemandError("usage", `--${misplaced} is about commits`, "Name them: remand verify main..HEAD --require");
+    throw new RemandError("usage", `--${misplaced} needs commits`, "Name them: remand verify main..HEAD --require");
   const progress = createProgress(world);
   const verified = await world.host.verify(world.cwd, progress.show).finally(progress.clear);
   if (verified === null) throw nothingYet();

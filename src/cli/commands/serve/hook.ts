@@ -35,19 +35,18 @@ Exit code of status: 0 every conversation passed, 3 not.
 /** `remand hook`: the loop inside an agent's own client. */
 export const command: CliCommand = {
   name: "hook",
-  summary: "answer the hook of an agent's client: may the agent stop?",
   register(command: Command, world, done) {
     command
       .usage("start | stop | status [options]")
       .argument("<what>", "start, stop: answer that hook; status: the status of the conversations that asked")
       .option("--only <gate>", "run only this gate; can be given again", collect)
-      .option("--block-red-before", "stop: also hold the agent back for tests that failed before the conversation")
+      .option("--block-red-before", "stop: also block for tests that failed before the conversation")
       .option("--set <path=value>", "set a value of the config; can be given again", collect)
       .addHelpText("before", EXAMPLES)
       .action(async (what: string, options: Options) => {
         if (what === "start" || what === "stop") return done(await answer(world, what, options));
         if (what === "status") return done(await printSessions(world, options.json === true));
-        throw new RemandError("usage", `there is no hook ${what}`, "There are start, stop and status.");
+        throw new RemandError("usage", `unknown hook ${what}`, "Use start, stop or status.");
       });
   },
 };
@@ -117,7 +116,7 @@ interface HookRequest {
 function readRequest(text: string): HookRequest {
   const value = valueOf(text);
   if (!isRecord(value))
-    throw new RemandError("input-invalid", "the input is no hook's document", "A client's Stop hook calls this.");
+    throw new RemandError("input-invalid", "the input is not a hook document", "A client's Stop hook calls this.");
   const word = (key: string): string | null => (typeof value[key] === "string" ? value[key] : null);
   return {
     event: eventIn(word("hook_event_name"), word("source")),

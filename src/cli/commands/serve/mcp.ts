@@ -30,7 +30,6 @@ The last five report to the run of Remand that started the agent; where there is
 /** `remand mcp`: offers Remand's parts as MCP tools. */
 export const command: CliCommand = {
   name: "mcp",
-  summary: "offer Remand's tools to an agent, on the standard input and output",
   register(command, world, done) {
     command.addHelpText("before", EXAMPLES).action(async () => done(await mcp(world)));
   },

@@ -25,13 +25,12 @@ again. A password can stand in PGPASSWORD instead of in the address.
 
 export const command: CliCommand = {
   name: "migrate",
-  summary: "set up the database of a fleet with its roles, and move this checkout's journal there",
   register(command, world, done) {
     command
       .requiredOption("--to <url>", "the PostgreSQL database: postgres://user:password@host:5432/database")
-      .option("--no-move", "only make or update the tables and roles; the journal here stays where it is")
-      .option("--roles <prefix>", "begin the names of the roles with it (default: by database and schema)")
-      .option("--dry-run", "say what would be done, and do nothing")
+      .option("--no-move", "only create or update tables and roles; leave the local journal where it is")
+      .option("--roles <prefix>", "prefix for the names of the roles (default: by database and schema)")
+      .option("--dry-run", "show what would be done, and do nothing")
       .option("--json", "print a document of the schema remand.migrate/1")
       .addHelpText("before", EXAMPLES)
       .action(async (options: Options) => done(await migrate(world, options)));

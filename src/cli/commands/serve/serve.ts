@@ -27,12 +27,11 @@ It runs beside remand run, or without it: it reads the journal, and what you ans
 
 export const command: CliCommand = {
   name: "serve",
-  summary: "show the dashboard in a browser: board, stories, diffs with blame, inbox, cost",
   register(command, world, done) {
     command
-      .option("--port <number>", "the port to listen on; 0 takes any that is free", "7333")
+      .option("--port <number>", "the port to listen on; 0 takes any free port", "7333")
       .option("--open", "open it in the browser")
-      .option("--read-only", "nothing can be answered in it")
+      .option("--read-only", "show the dashboard without ways to answer")
       .option("--by <name>", "who answers (default: you)")
       .option("--json", "print a document of the schema remand.serve/1 when it listens")
       .addHelpText("before", EXAMPLES)

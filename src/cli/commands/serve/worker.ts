@@ -41,7 +41,6 @@ The database can be given as REMAND_DB, the repository as REMAND_REMOTE.
 
 export const command: CliCommand = {
   name: "worker",
-  summary: "be one of the workers of a fleet: many machines, one journal in PostgreSQL",
   register(command, world, done) {
     command
       .option("--db <url>", "the fleet's database, postgres://… (default: REMAND_DB)")
@@ -52,11 +51,11 @@ export const command: CliCommand = {
       .option("--limit <lane=number>", `this worker's own limit: ${LANES.join(", ")}; can be given again`, collect)
       .option("--drain <time>", "how long running jobs may continue after SIGTERM", "10m")
       .option("--lease <time>", "how long a worker may be silent before others take over its jobs", "3.5s")
-      .option("--poll <time>", "how often a lane is asked for a job while something happens there", "500ms")
+      .option("--poll <time>", "how often a busy lane is polled for a job", "500ms")
       .option("--follow <time>", "how often the branch is checked for new stories and rules", "30s")
       .option("--health-host <address>", "the address on which /healthz and /readyz listen", "127.0.0.1")
       .option("--health-port <number>", "serve /healthz and /readyz on this port; 0 takes any free port")
-      .option("--once", "end when no worker has anything left to do")
+      .option("--once", "exit when no worker has anything left to do")
       .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
       .option("--set <path=value>", "set a value of the config; can be given again", collect)
       .addHelpText("before", EXAMPLES)

@@ -12,7 +12,6 @@ const EXAMPLES = `Examples:
 
 export const command: CliCommand = {
   name: "completion",
-  summary: "print a script that completes commands, options and stories in your shell",
   isAboutAll: true,
   register(command, world, done) {
     command

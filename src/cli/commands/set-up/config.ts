@@ -23,11 +23,10 @@ Exit code: 0 the config is usable, 2 it is not.
 
 export const command: CliCommand = {
   name: "config",
-  summary: "show the effective configuration, and where each value came from",
   register(command, world, done) {
     command
       .description("Shows the effective configuration: flags over remand.yaml over your own file over the preset.")
-      .option("--origin", "say where each value comes from")
+      .option("--origin", "show where each value comes from")
       .option("--set <path=value>", "set a value for this run; can be given again", collect, [])
       .option("--config <file>", "the project's file, where it is not remand.yaml")
       .option("--json", "print a document of the schema remand.config/1")

@@ -24,7 +24,6 @@ Exit code: 0 all is well, 1 something must be fixed.
 
 export const command: CliCommand = {
   name: "doctor",
-  summary: "check git, Node, config, stories, journal and agents; each problem with its fix",
   register(command, world, done) {
     command
       .option("--run", "also run the checks once on what is committed, in a checkout that is removed again")

@@ -21,13 +21,12 @@ run again with these files in a throwaway checkout. An agent is told only how ma
 
 export const command: CliCommand = {
   name: "hide",
-  summary: "hide tests from agents: copy files of the project for hidden checks",
   register(command, world, done) {
     command
       .usage("[paths...] [options]")
-      .argument("[paths...]", "files or folders of the project; none: list what is hidden")
+      .argument("[paths...]", "files or folders of the project (default: list the hidden ones)")
       .option("--commit", "remove them from the project by a commit of these files alone")
-      .option("--forget", "drop the copies, and hide these files no longer")
+      .option("--forget", "delete the copies and stop hiding these files")
       .option("--json", "print a document of the schema remand.hide/1")
       .addHelpText("before", EXAMPLES)
       .action(async (paths: string[], options: Options) => {

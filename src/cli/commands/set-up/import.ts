@@ -23,11 +23,10 @@ const SOURCES = ["ai-sdlc"] as const;
 
 export const command: CliCommand = {
   name: "import",
-  summary: "bring the stories and settings of another tool here: ai-sdlc",
   register(command, world, done) {
     command
       .argument("<tool>", `where they come from: ${SOURCES.join(", ")}`)
-      .option("--dry-run", "only say what would be written")
+      .option("--dry-run", "only show what would be written")
       .option("--json", "print a document of the schema remand.import/1")
       .addHelpText("before", EXAMPLES)
       .action(async (tool: string, options: Options) => {

@@ -39,23 +39,26 @@ story (phases, then three reviewers). Nothing that is there already is written o
 
 export const command: CliCommand = {
   name: "init",
-  summary: "write a remand.yaml and a sample story",
   register(command, world, done) {
     command
       .option("--preset <name>", `one of ${PRESETS.join(", ")} (default: goal)`)
-      .option("--yes", "ask nothing: the preset goal, and the checks that are found here")
-      .option("--claude", "put the Stop hook, tools, skill and commands where Claude Code looks for them here")
-      .option("--codex", "put the Stop hook, tools and skill where Codex looks for them here")
-      .option("--roles", "copy the default roles to .claude/agents; what is there stays")
-      .option("--uninstall", "take out what --claude, --codex or --roles put in")
-      .option("--dry-run", "with these: only say what would be done")
+      .option("--yes", "never ask: use the preset goal and the checks found here")
+      .option("--claude", "install the Stop hook, tools, skill and commands for Claude Code in this project")
+      .option("--codex", "install the Stop hook, tools and skill for Codex in this project")
+      .option("--roles", "copy the default roles to .claude/agents; keep existing files")
+      .option("--uninstall", "remove what --claude, --codex or --roles installed")
+      .option("--dry-run", "with these: only show what would be done")
       .option("--json", "print a document of the schema remand.init/1")
       .addHelpText("before", EXAMPLES)
       .action(async (options: Options) => {
         const setups = SETUPS.filter((name) => options[name] === true);
         if (setups.length > 0) await initSetups(world, options, setups);
         else if (options.uninstall === true || options.dryRun === true)
-          throw new RemandError("usage", "what is meant is not said", "Add --claude, --codex or --roles.");
+          throw new RemandError(
+            "usage",
+            "--uninstall and --dry-run need the part that they are about",
+            "Add --claude, --codex or --roles.",
+          );
         else await init(world, options);
         done(EXIT.ok);
       });
@@ -81,7 +84,7 @@ async function init(world: World, options: Options): Promise<void> {
   const typed = options.preset === undefined ? null : wordOf("a preset", options.preset, PRESETS);
   const config = join(world.cwd, "remand.yaml");
   if ((await world.files.read(config)) !== null) {
-    throw new RemandError("usage", "there is a remand.yaml already", "Change that one, or take it away first.");
+    throw new RemandError("usage", "remand.yaml already exists", "Edit it, or remove it first.");
   }
   const found = await detectProject(readerOf(world));
   const installed = await installedClient(world);

@@ -20,7 +20,6 @@ a line with "to" still lets through what claims to be older.
 
 export const command: CliCommand = {
   name: "key",
-  summary: "show or replace the key that signs your receipts",
   register(command, world, done) {
     command
       .usage("show|rotate [options]")
@@ -36,7 +35,11 @@ export const command: CliCommand = {
 
 async function printKeys(world: World, word: string, options: Options): Promise<void> {
   if (word !== "show" && word !== "rotate")
-    throw new RemandError("usage", `remand key does not know "${word}"`, "Use remand key show, or remand key rotate.");
+    throw new RemandError(
+      "usage",
+      `unknown subcommand of remand key: "${word}"`,
+      "Use remand key show, or remand key rotate.",
+    );
   const keys = await world.host.receiptKeys(world.cwd, word === "rotate");
   if (options.json === true)
     world.out(`${JSON.stringify({ schema: "remand.key/1", keys: keys.map(documentOf) }, null, 2)}\n`);

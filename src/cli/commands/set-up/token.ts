@@ -18,11 +18,10 @@ A token tells scripts, CI and the library's callers from agents: pass it as REMA
 
 export const command: CliCommand = {
   name: "token",
-  summary: "make the token by which a script answers for you",
   register(command, world, done) {
     command
       .usage("[rotate] [options]")
-      .argument("[rotate]", "replace the token that there is")
+      .argument("[rotate]", "replace the existing token")
       .option("--json", "print a document of the schema remand.token/1")
       .addHelpText("before", EXAMPLES)
       .action(async (word: string | undefined, options: Options) => {
@@ -34,7 +33,11 @@ export const command: CliCommand = {
 
 async function printToken(world: World, word: string | undefined, options: Options): Promise<void> {
   if (word !== undefined && word !== "rotate")
-    throw new RemandError("usage", `remand token does not know "${word}"`, "Use remand token, or remand token rotate.");
+    throw new RemandError(
+      "usage",
+      `unknown subcommand of remand token: "${word}"`,
+      "Use remand token, or remand token rotate.",
+    );
   const { token, madeAt } = await world.host.makeToken(world.cwd, word === "rotate");
   if (token === null)
     throw new RemandError(

@@ -58,7 +58,6 @@ otherwise remand run does.
 
 export const command: CliCommand = {
   name: "answer",
-  summary: "answer a question, or decide about a story unasked",
   register(command, world, done) {
     command
       .usage("[question|story] [verb] [options]")
@@ -95,7 +94,7 @@ async function pickOrRefuse(world: World, options: Options): Promise<void> {
   if (!isPicked)
     throw new RemandError(
       "usage",
-      "there is no question",
+      "the question is missing",
       "Name one: remand answer <question> <answer>. remand inbox lists them.",
     );
 }
@@ -194,11 +193,7 @@ async function tell(
 
 async function undo(world: World, about: string, verb: string | undefined, options: Options): Promise<void> {
   if (verb !== undefined)
-    throw new RemandError(
-      "usage",
-      "--undo takes no verb",
-      `Without it the last answer goes: remand answer ${about} --undo`,
-    );
+    throw new RemandError("usage", "--undo takes no answer", `To undo the last answer: remand answer ${about} --undo`);
   const by = await personOf(world, options.by);
   const { story, answer: said } = await withStories(world, storiesMeant(about), ({ run, states }) =>
     Promise.resolve(undoSubject(run, states, about)),
@@ -214,7 +209,7 @@ async function undo(world: World, about: string, verb: string | undefined, optio
 
 async function answer(world: World, about: string, typedVerb: string | undefined, options: Options): Promise<void> {
   if (typedVerb === undefined)
-    throw new RemandError("usage", "there is no answer", `Give one: ${ANSWER_VERBS.join(", ")}; or --undo.`);
+    throw new RemandError("usage", "the answer is missing", `Give one: ${ANSWER_VERBS.join(", ")}; or --undo.`);
   const verb = wordOf("an answer", typedVerb, ANSWER_VERBS);
   const by = await personOf(world, options.by);
   const given = await withStories(world, storiesMeant(about), ({ run, states }) => {

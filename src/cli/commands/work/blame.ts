@@ -38,15 +38,14 @@ Exit code: 0 an answer was found, 3 unknown, 2 wrong usage or config, 1 Remand o
 
 export const command: CliCommand = {
   name: "blame",
-  summary: "find the change that broke a check, and prove it by running",
   register(command, world, done) {
     command
       .usage("[options]")
       .option("--failure <file>", "what the failed check printed; - reads it from the input (default: run the check)")
       .option("--base <ref>", "what worked before (default: the last commit, or the default branch)")
-      .option("--at <commit>", "look at a commit instead of the files as they are")
+      .option("--at <commit>", "check a commit instead of the files as they are")
       .option("--check <command>", "the check that fails (default: the first of gates.checks.commands)")
-      .option("--no-prove", "rank by reading alone: nothing is run")
+      .option("--no-prove", "rank by reading alone, run nothing")
       .option("--runs-max <n>", "the most runs of the check (default: blame.runs)")
       .option("--time-max <time>", "the most time for all runs, such as 5m (default: blame.time)")
       .option("--set <path=value>", "set a value of the config; can be given again", collect)
@@ -65,7 +64,7 @@ async function blame(world: World, options: Options): Promise<ExitCode> {
   if (output === null && check === null)
     throw new RemandError(
       "usage",
-      "there is neither a failure to read nor a check to run",
+      "neither a failure nor a check is given",
       'Give one of them: remand blame --check "npm test"',
     );
   const limits = {

@@ -11,7 +11,6 @@ import { numberOf } from "../../../app/option-values.ts";
 /** `remand brief`: writes the text that goes back to an agent, from a document that any orchestrator can produce. */
 export const command: CliCommand = {
   name: "brief",
-  summary: "write the brief that goes back to an agent",
   register(commander: Command, world, done) {
     commander
       .usage("<story> [options] | --from <file> [options]")
@@ -52,10 +51,10 @@ const EXAMPLES = `Examples:
 /** Prints a stored brief exactly as it was sent. */
 async function printKept(story: string, options: Options, world: World): Promise<void> {
   if (options.from !== undefined) {
-    throw new RemandError("usage", "a brief is of a story or from a document, not both", "Leave one of the two out.");
+    throw new RemandError("usage", "a story and --from exclude each other", "Leave one of the two out.");
   }
   if (options.attempt !== undefined && options.next === true) {
-    throw new RemandError("usage", "--attempt and --next are two different briefs", "Leave one of the two out.");
+    throw new RemandError("usage", "--attempt and --next exclude each other", "Leave one of the two out.");
   }
   const attempt = options.attempt === undefined ? "newest" : numberOf("--attempt", options.attempt, 1, 100_000);
   const { text, ...about } = await keptBrief(world, story, options.next === true ? "next" : attempt);

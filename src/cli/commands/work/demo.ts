@@ -27,7 +27,6 @@ It makes a small git repository in a temporary folder and leaves it there for yo
 
 export const command: CliCommand = {
   name: "demo",
-  summary: "see the loop work on a small project, with scripted agents",
   register(command, world, done) {
     command
       .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)

@@ -50,7 +50,6 @@ attempt of Remand wrote), 2 wrong usage or config, 1 Remand or its environment f
 
 export const command: CliCommand = {
   name: "gate",
-  summary: "run the gates on the files as they are, or on a commit, without an agent: for CI and before a push",
   register(command, world, done) {
     command
       .usage("[gate…] [story] [options]")

@@ -58,7 +58,7 @@ const EXAMPLES = `Examples:
   remand loop --check "npm test" --known "test/legacy/**" --agent claude   what fails there already is left as it is
   remand loop --goal "round totals up" --check "npm test" --tests-may-change "test/total.test.js" --agent claude
   remand loop --goal "parse dates" --check "npm test" --hidden ../hidden-tests --agent claude   tests that the agent never sees
-  remand loop --goal "tidy up" --check "npm test" --force --agent claude   although the check passes already
+  remand loop --goal "tidy up" --check "npm test" --force --agent claude   even if the check passes already
   remand loop --undo                                  bring the files back to how they were before the loop
 
 The prompt goes to the agent's standard input. It works in this folder; your branch, index and stash stay as they are.
@@ -68,12 +68,11 @@ Started again with the same goal and check it continues where it was. Exit code:
 
 export const command: CliCommand = {
   name: "loop",
-  summary: "run an agent on a goal, check the work, and send it back until the check passes",
   register(command, world, done) {
     command
       .usage("--goal <text|@file> --check <command> [options] --agent <name> | -- <agent command…>")
       .argument("[agent...]", "the command that is the agent, after --")
-      .option("--goal <text>", "what the agent is to do; @file reads it from a file")
+      .option("--goal <text>", "the task for the agent; @file reads it from a file")
       .option("--check <command>", "the command that says whether it is done")
       .option("--new", "start over, even if this loop has been run before")
       .option("--force", FORCE_HELP)
@@ -210,7 +209,7 @@ async function goalText(world: World, typed: string): Promise<string> {
   const text = typed.startsWith("@") ? await world.files.read(resolve(world.cwd, typed.slice(1))) : typed;
   if (text === null)
     throw new RemandError("usage", `there is no file ${typed.slice(1)}`, "Give --goal @file a file that exists.");
-  if (text.trim() === "") throw new RemandError("usage", "the goal is empty", 'Say what is to be done: --goal "…"');
+  if (text.trim() === "") throw new RemandError("usage", "the goal is empty", 'Describe the task: --goal "…"');
   return text;
 }
 

@@ -23,7 +23,6 @@ Exit code: that of the command; 1 where a request had no reply in the script.
 
 export const command: CliCommand = {
   name: "rehearse",
-  summary: "run a command with a scripted model instead of a provider: no key, no network, no cost",
   register(command, world, done) {
     command
       .usage("<script> -- <command…>")

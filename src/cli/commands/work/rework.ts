@@ -22,7 +22,6 @@ and goes through the gates and delivery again.
 
 export const command: CliCommand = {
   name: "rework",
-  summary: "send a story's work back at any time, with your instructions",
   register(command, world, done) {
     command
       .usage("<story> --message <text> [options]")

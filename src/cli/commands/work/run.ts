@@ -47,18 +47,17 @@ Exit code: 0 all accepted, 3 rejected, 4 a person must act, 5 a money or time bu
 
 export const command: CliCommand = {
   name: "run",
-  summary: "work until every story is settled or waits for a person",
   register(command, world, done) {
     command
       .usage("[story…] [options]")
       .argument("[story...]", "the stories to work on (default: all that are ready)")
       .option("--dry-run", "print the plan and start nothing")
-      .option("--watch", "stay when all is done: new and changed stories and answers are picked up")
+      .option("--watch", "keep running when all is done, and pick up new and changed stories and answers")
       .option("--reporter <name>", `how progress is shown: ${REPORTERS.join(", ")}`)
       .option("--set <path=value>", "set a value of the config for this run; can be given again", collect)
-      .option("--by <name>", "in whose name paused stories resume (default: you)")
+      .option("--by <name>", "the person who resumes paused stories (default: you)")
       .option("--new-journal", NEW_JOURNAL_HELP)
-      .option("--force", "start although a check cannot run here")
+      .option("--force", "start even if a check cannot run here")
       .option("--json", "print a document of the schema remand.run/1 (or remand.plan/1) when it is over")
       .addHelpText("before", EXAMPLES)
       .action(async (stories: string[], options: Options) => done(await run(world, stories, options)));

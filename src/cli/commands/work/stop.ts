@@ -22,12 +22,11 @@ A paused story stays paused, also at the next remand run.
 
 export const command: CliCommand = {
   name: "stop",
-  summary: "pause stories: what runs for them ends, and nothing new starts",
   register(command, world, done) {
     command
       .usage("[story…] [options]")
       .argument("[story...]", "the stories to pause (default: all that have not ended)")
-      .option("--now", "end what runs at once, instead of letting it end")
+      .option("--now", "end running work at once instead of letting it finish")
       .option("--by <name>", "who says so (default: you)")
       .option("--json", "print a document of the schema remand.stop/1")
       .addHelpText("before", EXAMPLES)
@@ -73,7 +72,6 @@ A running engine continues at once; otherwise remand run does. remand stop pause
 /** `remand resume`: the counterpart of `remand stop`. */
 export const resumeCommand: CliCommand = {
   name: "resume",
-  summary: "resume paused stories",
   register(command, world, done) {
     command
       .usage("[story…] [options]")

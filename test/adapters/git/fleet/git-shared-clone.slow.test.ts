@@ -277,7 +277,7 @@ describe("over git's own protocol", () => {
     await one.work.prepare(STORY);
     const kept = one.work.keep(STORY, { attempt: 1, subject: "one", journalHead: "x" });
     // A daemon says of both the same, so we do.
-    await expect(kept).rejects.toThrow(/does not let us in/);
+    await expect(kept).rejects.toThrow(/access is denied/);
   });
 });
 

@@ -62,7 +62,7 @@ describe("remand logs", () => {
 
   test("says what is missing: a unique name, a story under way, output", async () => {
     expect(await printed("pay")).toMatchObject({ exit: 2, err: expect.stringContaining("pay-bank, pay-card") });
-    expect(await printed()).toMatchObject({ exit: 2, err: expect.stringContaining("no story is under way") });
+    expect(await printed()).toMatchObject({ exit: 2, err: expect.stringContaining("no story is in progress") });
     expect(await printed("pay-bank", "--agent")).toMatchObject({
       exit: 0,
       out: "",

@@ -259,7 +259,7 @@ describe("remand init", () => {
     const kept = memoryFiles({ "/work/remand.yaml": "version: 1\n" });
     expect(await run(["init"], [init], { files: kept })).toMatchObject({
       exit: 2,
-      err: expect.stringContaining("there is a remand.yaml already"),
+      err: expect.stringContaining("remand.yaml already exists"),
     });
     expect(await kept.read("/work/remand.yaml")).toBe("version: 1\n");
     const withStories = memoryFiles({ "/work/stories/a.md": "A\n", "/work/go.mod": "module x\n" });
@@ -481,7 +481,7 @@ describe("remand completion", () => {
       "'init:write a remand.yaml and a sample story'",
     );
     expect((await run(["completion", "zsh"], [completion, init])).out).toMatch(
-      /^ {4}init\) options=\('--preset:one of .*'--yes:ask nothing\\: .*\) ;;$/m,
+      /^ {4}init\) options=\('--preset:one of .*'--yes:never ask\\: .*\) ;;$/m,
     );
     const fish = (await run(["completion", "fish"], [completion, init])).out;
     expect(fish).toContain("-f -a init -d 'write a remand.yaml and a sample story'");

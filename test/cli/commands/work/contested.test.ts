@@ -28,7 +28,7 @@ describe("the question about contested tests", () => {
 
   it("is answered with allow, a reason, and all or some of the tests", async () => {
     const host = await asking();
-    expect((await on(host, answer, ["cart", "allow"])).err).toContain("allow needs your words");
+    expect((await on(host, answer, ["cart", "allow"])).err).toContain("allow needs a message");
     const none = await on(host, answer, ["cart", "allow", "--test", "nothing", "--message", "x"]);
     expect(none.err).toContain("no contested test of the question matches nothing");
     const some = ["cart", "allow", "--test", "test/a*", "--message", "new rounding", "--json"];

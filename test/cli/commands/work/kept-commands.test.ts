@@ -80,7 +80,7 @@ describe("remand brief <story>", () => {
     });
     expect(await on(host, brief, ["login", "--next"])).toMatchObject({
       exit: 2,
-      err: expect.stringContaining("nothing goes back to login now"),
+      err: expect.stringContaining("no work of login is being sent back"),
     });
     expect(await on(host, brief, ["login", "--from", "x"])).toMatchObject({ exit: 2 });
     expect(await on(host, brief, ["login", "--next", "--attempt", "1"])).toMatchObject({ exit: 2 });
@@ -139,7 +139,7 @@ describe("remand diff", () => {
     });
     expect(await on(host, diff, ["new"])).toMatchObject({
       exit: 2,
-      err: expect.stringContaining("nothing was done for new yet"),
+      err: expect.stringContaining("no work was done on new yet"),
     });
   });
 });

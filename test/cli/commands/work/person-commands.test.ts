@@ -96,7 +96,7 @@ describe("remand answer", () => {
     const host = await stuck();
     const before = (await host.lines()).length;
     const ran = await on(host, answer, ["login", verb, "--message", "  "]);
-    expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining(`${verb} needs your words`) });
+    expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining(`${verb} needs a message`) });
     expect(await host.lines()).toHaveLength(before);
   });
 

@@ -17,17 +17,18 @@ export interface Dispatching {
   readonly queue: FleetQueue;
   readonly clock: Clock;
   readonly only?: StoryFilter;
-  /** The worker of these stories is gone and left no job behind. */
+  /** Recovers a story whose worker is gone and left no job behind. */
   recover(story: StoryId): Promise<void>;
 }
 
 /**
- * Hands out the jobs of a fleet, as one of its workers does at a time: fold, decide, enqueue, wait for something to
- * happen. Another who does the same meanwhile enqueues the same jobs under the same names. It keeps nothing itself.
+ * Enqueues the jobs of a fleet; one worker at a time does this: fold, decide, enqueue, wait for an event. If a second
+ * worker does it at the same time, it enqueues the same jobs with the same ids. All state is in the journal and the
+ * queue.
  */
 export async function dispatch(dispatching: Dispatching, signal: AbortSignal): Promise<void> {
   const { ledger, clock, queue, only = null } = dispatching;
-  /** Jobs on the queue, and since when; those whose command is not asked for any more are dropped from it. */
+  /** Jobs on the queue, and since when. A job is removed when its command is no longer decided. */
   const handedOut = new Map<string, number>();
   const suspects = new Map<StoryId, number>();
   let lookedAt = clock.now();
@@ -52,20 +53,20 @@ export async function dispatch(dispatching: Dispatching, signal: AbortSignal): P
   }
 }
 
-/** Only the worker with the agent's conversation and files can go on with it, in the same job. */
+/** Whether any worker may do the command. Continued work needs the worker with the agent's conversation and files. */
 const isForAnyWorker = (command: Command): boolean => !goesOn(command);
 
-/** How often the queue's books are compared with the journal. */
+/** How often the queue is compared with the journal. */
 const LOOK_AGAIN_MS = 1000;
-/** A job that has been over for so long and has changed nothing was refused: it may come again. */
+/** A job that ended this long ago without changing anything was refused: it may be enqueued again. */
 const STUCK_MS = 2000;
 /**
- * Stories with a running step but no worker. Not reported at once, because journal and queue are not read at the same
- * moment.
+ * How long a story may have a running step without a job before it is recovered. Not zero, because journal and queue
+ * are not read at the same moment.
  */
 const ORPHAN_MS = 5000;
 
-/** A job may end without having done anything: it had come too early, or its worker could not reach the journal. */
+/** Frees jobs that ended without an effect: they ran too early, or their worker could not reach the journal. */
 async function renewEnded(queue: FleetQueue, handedOut: Map<string, number>, now: number): Promise<void> {
   const stuck = [...handedOut].filter(([, since]) => now - since >= STUCK_MS).map(([key]) => key);
   if (stuck.length === 0) return;
@@ -107,9 +108,9 @@ async function soonest(clock: Clock, at: number, change: Promise<void>, signal: 
 }
 
 /**
- * Does one job of a fleet: folds what is new, decides, and does what was decided if that is still the command of the
- * job's name. If not, another worker did it or it may not run now: then nothing is done, and the dispatcher sees in the
- * journal what is left.
+ * Does one job of a fleet: folds new events, decides, and performs the command if the job's key is still that of the
+ * decision. If it is not, another worker did the work or it may not run now; the dispatcher then finds in the journal
+ * what is left.
  */
 export async function doJob(id: string, ledger: Ledger, world: EngineWorld, signal: AbortSignal): Promise<void> {
   await ledger.catchUp();
@@ -121,7 +122,7 @@ export async function doJob(id: string, ledger: Ledger, world: EngineWorld, sign
     // Only the worker that has the conversation and the agent's files can ask again.
     command = signal.aborted ? null : commandOf(id, ledger.state(), clock.now(), ({ type }) => type === "ask-again");
   }
-  // Record the interruption, so that the step does not look as if it still ran.
+  // Record the interruption, so that the step does not look as if it is still running.
   if (signal.aborted) await handBack(id, ledger, world, "stopped");
 }
 
@@ -132,9 +133,7 @@ function commandOf(id: string, state: RunState, now: number, is: (command: Comma
   return decide(state, state.policy, now, only).find((command) => command.story === story && is(command)) ?? null;
 }
 
-/**
- * The worker that did this job died, or gives it up. What it had begun is reported or interrupted, if it still runs.
- */
+/** Ends a job whose worker died or gives it up: a step that it started is reported, or interrupted if it still runs. */
 export async function handBack(id: string, ledger: Ledger, world: EngineWorld, how: "stopped" | "died"): Promise<void> {
   await ledger.catchUp();
   const story = storyOf(id);
@@ -143,7 +142,7 @@ export async function handBack(id: string, ledger: Ledger, world: EngineWorld, h
   if (running !== null && running.seq > decidedAt({ key: id })) await recoverStory(story, ledger, world, how);
 }
 
-/** The story a job is about; `null`: about the project. */
+/** Returns the story of a job; `null`: the job is about the project. */
 export function storyOf(id: string): StoryId | null {
   return id.startsWith("@") ? null : storyId(id.slice(0, id.lastIndexOf(":")));
 }

@@ -11,9 +11,9 @@ import { recover } from "./recover.ts";
 import type { EngineWorld } from "./world.ts";
 
 /**
- * The one loop: fold what is new, decide, hand the commands out, wait for something to happen. It ends when there
- * is nothing to do, nothing runs and no time is waited for; or when it is told to stop. It keeps nothing itself:
- * whatever it knew is in the journal.
+ * Runs the one loop: fold new events, decide, hand out commands, wait for an event. It ends when there is nothing to
+ * do, nothing runs and no wait is set, or when the signal aborts. It keeps no state: everything that it knows is in the
+ * journal.
  */
 export async function drive(
   ledger: Ledger,
@@ -22,7 +22,7 @@ export async function drive(
   only: StoryFilter = null,
   isForOthers: IsForOthers = () => false,
 ): Promise<RunState> {
-  /** What runs, and how to end it. */
+  /** The running commands, by key. */
   const running = new Map<string, RunningCommand>();
   const wakeUp = createSignal();
   const nap = createNap(world.clock);
@@ -32,29 +32,29 @@ export async function drive(
     try {
       await perform(job.command, ledger, world, running.get(job.id)?.stop?.signal ?? jobSignal);
     } catch (error) {
-      // The journal cannot be written, which affects all stories: stop and report it.
+      // An error here means that the journal cannot be written, which affects all stories: stop and report it.
       trouble.fault ??= asError(error);
     } finally {
       running.delete(job.id);
-      // A job may end without an event (it was refused its place), and the last one ends after its own.
+      // A job may end without an event (its append was refused), and a job ends after its last event.
       wakeUp.ring();
     }
   });
   const unwatch = world.journal.watch((whose) => {
-    // The writer folds its own events.
+    // This process folds its own events when it writes them.
     if (whose === "others") void ledger.catchUp().catch((error: unknown) => (trouble.fault ??= asError(error)));
   });
   try {
     while (!signal.aborted && trouble.fault === null) {
       const state = ledger.state();
-      // Taken before deciding: a change that comes in between must not be slept through.
+      // Taken before deciding, so that a change in between wakes the loop.
       const change = ledger.changed();
       const rung = wakeUp.next();
       const now = world.clock.now();
       endStopped(running, ledger);
       const commands = commandsNow(state, now, only, isForOthers);
       for (const command of commands) handOut(command, running, state, world);
-      // Only times after `now`: a pause that is over must not keep this loop spinning while its command is under way.
+      // Only times after `now`: a pause that is over must not keep this loop spinning while its command is running.
       const wakeAt = nextWake(state, now, only);
       if (commands.length === 0 && running.size === 0 && wakeAt === null) break;
       await Promise.race([change, rung, nap.until(Math.min(wakeAt ?? Infinity, now + LOOK_AGAIN_MS))]);
@@ -69,13 +69,13 @@ export async function drive(
   }
   if (trouble.fault !== null) throw trouble.fault;
   await ledger.catchUp();
-  // Stopping: record what was interrupted, so that it does not look as if it still ran.
+  // Stopping: record the interruptions, so that the steps do not look as if they are still running.
   if (signal.aborted) await recover(ledger, world, "stopped");
   await ledger.rest();
   return ledger.state();
 }
 
-/** Commands that are carried out outside of the engine: the loop ends when nothing else is left to do. */
+/** Whether a command is carried out outside the engine. The loop ends when only such commands are left. */
 type IsForOthers = (command: Command) => boolean;
 
 function commandsNow(state: RunState, now: number, only: StoryFilter, isForOthers: IsForOthers): readonly Command[] {
@@ -86,11 +86,11 @@ function commandsNow(state: RunState, now: number, only: StoryFilter, isForOther
 interface RunningCommand {
   readonly story: StoryId | null;
   readonly lane: Lane;
-  /** Stops it; `null` for bookkeeping, which is too short to stop. */
+  /** Stops the command; `null` for bookkeeping, which is too short to stop. */
   readonly stop: AbortController | null;
 }
 
-/** What runs for a story that a person wants stopped at once is ended. */
+/** Stops the running commands of stories that a person wants stopped now. */
 function endStopped(running: ReadonlyMap<string, RunningCommand>, ledger: Ledger): void {
   for (const { story, stop } of running.values())
     if (story !== null && ledger.story(story).stopping !== null) stop?.abort();
@@ -113,8 +113,8 @@ function handOut(
 }
 
 /**
- * One job at a time for a story: an answer in between gives the next command another key, not a second job. And no more
- * jobs in a lane than its limit: a job that was just started may not show in the state yet.
+ * Whether a command may start: one job at a time for a story, because an answer in between changes the key of the next
+ * command; and no more jobs in a lane than its limit, because a job that has just started may not be in the state yet.
  */
 function mayHandOut(
   command: Command,
@@ -139,10 +139,10 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** Sleeps until a time, or until it is ended. One that ends earlier than is asked for will do: waking costs little. */
+/** Sleeps until a time, or until it is ended. It may wake earlier than asked, because waking costs little. */
 function createNap(clock: Clock): { until(at: number): Promise<void>; end(): void } {
   let current: { readonly at: number; readonly off: AbortController; readonly over: Promise<void> } | null = null;
-  // With a reason of its own, or Node makes an error with a stack each time.
+  // With a reason, because Node otherwise creates an error with a stack each time.
   const end = (): void => current?.off.abort("over");
   const startSleep = (at: number): NonNullable<typeof current> => {
     end();
@@ -156,7 +156,7 @@ function createNap(clock: Clock): { until(at: number): Promise<void>; end(): voi
   return { until: (at) => (current !== null && current.at <= at ? current : startSleep(at)).over, end };
 }
 
-/** Nothing rings for what another process writes while the notice of it is late; so the loop looks now and then. */
+/** The longest sleep: the notice of another process's events may be late, and no other signal announces them. */
 const LOOK_AGAIN_MS = 1000;
 
 export function laneOfCommand(command: Command): Lane {

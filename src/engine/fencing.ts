@@ -6,9 +6,9 @@ import { byText, lookup } from "../stdx/sorted-map.ts";
 import type { Ledger } from "./ledger.ts";
 
 /**
- * The ledger as one command may write it. What it says first must follow exactly what it was decided on, and once it
- * has begun something, only that may be ended by it. So a worker that slept while another took its place, or the same
- * command given out twice, is refused, whatever the queue did.
+ * Wraps the ledger for one command. The command's first append must follow exactly the events of its decision, and
+ * after that it may end only what it started. This refuses a worker that was replaced while it slept, and a command
+ * that was given out twice, whatever the queue did.
  */
 export function withFencing(command: Command, ledger: Ledger): Ledger {
   const { story } = command;
@@ -27,18 +27,18 @@ export function withFencing(command: Command, ledger: Ledger): Ledger {
   };
 }
 
-/** Commands about something that another command began. */
+/** Whether a command continues what another command started. */
 export const goesOn = (command: Command): command is GoingOn =>
   command.type === "ask-again" || command.type === "resume-work";
 
 type GoingOn = Extract<Command, { readonly type: "ask-again" | "resume-work" }>;
 
-/** How many events there were when a command was decided. */
+/** Returns how many events there were when a command was decided. */
 export function decidedAt({ key }: Pick<Command, "key">): number {
   return Number(key.slice(key.lastIndexOf(":") + 1));
 }
 
-/** The key of the agents that work for what runs; `null` where nothing runs. It stays the same after a crash. */
+/** Returns the key of the agents of the running step; `null` if nothing runs. It stays the same after a crash. */
 export function dispatchKey({ story, running }: StoryState): string | null {
   return running === null ? null : `${story.id}:${running.seq - 1}`;
 }
@@ -46,7 +46,7 @@ export function dispatchKey({ story, running }: StoryState): string | null {
 interface FencingToken {
   /** The number of events the command was based on; `null` for project commands, where other writers are allowed. */
   known: number | null;
-  /** The event with which it began what runs now. */
+  /** The number of the event that started the command's running step. */
   begun: number | null;
 }
 
@@ -58,7 +58,7 @@ async function appendFenced(
 ): Promise<boolean> {
   if (story === null) return aboutProject(ledger, events, token);
   const { seq, running } = ledger.story(story);
-  // A person may have said something since it began: that does not take it out of our hands.
+  // A person may have written to the stream since the start: that does not end the command's right to write.
   if (token.begun !== null && running?.seq !== token.begun) return false;
   const known: number = token.begun === null ? token.known! : seq;
   if (!(await ledger.append(story, events, known))) return false;

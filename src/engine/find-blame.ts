@@ -13,11 +13,11 @@ export interface BlameFound {
   readonly blame: Blame;
   readonly ranked: RankedBlame;
   readonly proof: ProofAnswer | null;
-  /** The statements and lines below the named hunks, where the runs went that far. */
+  /** The statements and lines inside the named hunks, if the runs got that far. */
   readonly parts: readonly RankedHunk[];
 }
 
-/** Finds the change that caused a failure: reads, ranks, and, where a check can be run, proves it by running. */
+/** Finds the change that caused a failure: reads, ranks, and, if a check can be run, proves the cause by running it. */
 export async function findBlame(given: BlameCase, tools: BlameTools): Promise<BlameFound> {
   const { checkout } = tools;
   await checkout.set(given.tree, new Map());
@@ -32,7 +32,7 @@ export async function findBlame(given: BlameCase, tools: BlameTools): Promise<Bl
   };
   const textBefore = (path: string): string | null => before.get(path) ?? null;
   const material = readBlameMaterial({ ...given, diff, paths, textOf, textBefore });
-  // The checkout shows other states from now on; what was read of this one is kept.
+  // The checkout will have other states later, so all texts of this state are read now.
   for (const { file } of material.hunks) textOf(file);
   const ranked = rankBlame(material);
   const texts = { textOf, textBefore };

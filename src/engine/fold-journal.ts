@@ -17,7 +17,7 @@ import {
 } from "./snapshot.ts";
 import { outlineText } from "./outline-text.ts";
 
-/** What was folded, and the snapshot that it was folded from. */
+/** The folded state, and the snapshot that the fold started from. */
 export interface FoldedJournal extends FoldedRun {
   readonly kept: SnapshotContents | null;
 }
@@ -41,7 +41,10 @@ export function withLine({ state, seqs, odd }: FoldedRun, line: StoredEvent): Fo
 
 export const NOTHING_FOLDED = (): FoldedRun => ({ state: EMPTY_RUN, position: 0, seqs: new Map(), odd: new Set() });
 
-/** The same text for the same state, however it was come by: a map's form depends on the order of its insertions. */
+/**
+ * Returns the same text for equal states. A map's structure depends on the order of its insertions, so its entries are
+ * listed.
+ */
 export function stateText({ stories, dependents, timers, lanes, ...rest }: RunState): string {
   const listEntries = (map: SortedMap<unknown, unknown>): unknown => [...entries(map)];
   const queues = Object.entries(lanes).map(([lane, queue]) => [lane, listEntries(queue)]);
@@ -54,14 +57,14 @@ export function stateText({ stories, dependents, timers, lanes, ...rest }: RunSt
   });
 }
 
-/** What differs is the story's name, or the whole run. `gone`: an engine has made a newer snapshot meanwhile. */
+/** `where`: the story that differs, or the whole run. `gone`: an engine has made a newer snapshot meanwhile. */
 export type SnapshotCheck = { readonly is: "same" | "gone" } | { readonly is: "different"; readonly where: string };
 
 type SnapshotSource = Pick<JournalReader, "latestOutlines" | "snapshotParts">;
 
 /**
- * Does the snapshot say what the lines say? Its stories are read a few at a time: to have all of them as text at once
- * takes more memory than there is. `folded`: the lines up to the place of the snapshot.
+ * Compares the snapshot with the state folded from the lines up to its position (`folded`). Stories are read a few at a
+ * time, because the text of all of them at once may not fit into memory.
  */
 export async function checkSnapshot(
   journal: SnapshotSource,
@@ -98,7 +101,7 @@ export async function checkSnapshot(
   }
 }
 
-/** Stories that are read at once. */
+/** How many stories are read at once. */
 const PAGE = 200;
 
 function isSameRun(run: RunText, rest: Omit<FoldedRun["state"], "stories" | "lanes" | "timers">): boolean {

@@ -18,9 +18,9 @@ import { RUN_PART, SNAPSHOT_FORMAT, unpackedOutlines, type RunText } from "./sna
 type OutlineSource = Pick<JournalReader, "read" | "latestSnapshot" | "latestOutlines" | "snapshotParts">;
 
 /**
- * The status of all stories, without their whole states. Reads the outlines of the newest snapshot, and whole states
- * only of stories that later lines may change. With `only`, other stories are included only where these depend on them;
- * with `open`, ended stories are left out when there are more than `few`. Falls back to a full fold.
+ * Returns the status of all stories, without their whole states. Reads the outlines of the newest snapshot, and whole
+ * states only of stories that later lines may change. With `only`, other stories are included only if these depend on
+ * them; with `open`, ended stories are left out when there are more than `few`. Falls back to a full fold.
  */
 export async function foldOutlines(
   journal: OutlineSource,
@@ -31,15 +31,15 @@ export async function foldOutlines(
   return some ?? (await fromOutlines(journal, null, few)) ?? (await foldJournal(journal)).state;
 }
 
-/** Some stories as they are, and in outline what there is around them. */
+/** The whole states of some stories, and the outline of the run. */
 export interface StoryDetails {
   readonly run: RunOutline & Pick<RunState, "dependents">;
   readonly states: readonly StoryState[];
 }
 
 /**
- * Whole states of a few stories: of those that are named, as far as there are such, or of those that ask a person. The
- * rest is read in outline, and no more of it than `foldOutlines` needs.
+ * Returns the whole states of a few stories: those named that exist, or those that ask a person. Of other stories, only
+ * the outlines that `foldOutlines` needs are read.
  */
 export async function foldStoryDetails(
   journal: OutlineSource,
@@ -50,7 +50,7 @@ export async function foldStoryDetails(
     (await fromOutlines(journal, ids, FEW, ids)) ??
     (await fromOutlines(journal, null, FEW, ids)) ??
     (await foldJournal(journal)).state;
-  // Those that were named were read whole.
+  // The named stories were read as whole states.
   const states = ids.flatMap((id) => (lookup(run.stories, id, byText) as StoryState | undefined) ?? []);
   return { run, states };
 }
@@ -59,10 +59,10 @@ function asking(run: RunOutline): StoryId[] {
   return [...entries(run.stories)].flatMap(([id, state]) => (hasQuestion(state) ? [id] : []));
 }
 
-/** So many stories that have ended are shown with the others: people look for what they saw yesterday. */
+/** How many ended stories are listed with the others, because people look for what they saw yesterday. */
 const FEW = 1000;
 
-/** `null`: there is no snapshot to begin with, another has taken its place meanwhile, or it takes all stories. */
+/** Returns `null` if there is no snapshot, if a newer one replaced it meanwhile, or if all stories are needed. */
 async function fromOutlines(
   journal: OutlineSource,
   only: readonly StoryId[] | "open" | null,
@@ -88,12 +88,12 @@ async function fromOutlines(
     texts,
     parts.map(({ text }) => text),
   );
-  // Outlines of the other stories serve as states here: `evolve` reads only their ending and their dependencies.
+  // Outlines of other stories serve as states here: `evolve` reads only their ending and their dependencies.
   let state = started as unknown as RunState;
   for (const line of lines) state = evolve(state, line);
   if (only === null) return state;
   const asked = only === "open" ? run.open : only;
-  // A request for named stories may find none; a list has to read on.
+  // Named stories may not exist; the stories of a list must.
   const isThere = (id: StoryId): boolean => lookup(state.stories, id, byText) !== undefined;
   if (!isEnough(state, whole.length === 0 ? asked : asked.filter(isThere))) return null;
   return only === "open" ? { ...state, unlisted: withoutListed(run, texts) } : state;
@@ -103,7 +103,7 @@ function textsOf({ outlines }: Pick<Outlines, "outlines">): readonly string[] {
   return outlines.filter(({ name }) => name !== RUN_PART).map(({ text }) => text);
 }
 
-/** The outlines that were asked for, those of `more`, and those of all that any of them waits for. */
+/** Returns the requested outlines, those of `more`, and those of all stories that any of them waits for. */
 async function withOthers(
   journal: OutlineSource,
   run: RunText,
@@ -132,7 +132,7 @@ function waitsFor({ story, wait }: Pick<StoryOutline, "story" | "wait">): readon
   return wait?.type === "story" && wait.story !== null ? [...story.dependsOn, wait.story] : story.dependsOn;
 }
 
-/** Are these there, and all that they wait for, also by the newest lines? */
+/** Whether these stories are present, with all that they wait for according to the newest lines. */
 function isEnough({ stories }: RunOutline, asked: readonly StoryId[]): boolean {
   const seen = new Set<StoryId>();
   const rest = [...asked];
@@ -146,14 +146,14 @@ function isEnough({ stories }: RunOutline, asked: readonly StoryId[]): boolean {
   return true;
 }
 
-/** Of the stories that had ended, those of which nothing was read. */
+/** Counts the ended stories that were not read. */
 function withoutListed({ settled, policies }: RunText, texts: readonly string[]): Settled {
   const rest = { dismissed: 0, ...settled };
   for (const { ending } of outlinesFrom(texts, policies)) if (ending !== null) rest[endedAs(ending)]--;
   return rest;
 }
 
-/** The lines' own stories, and those that depend on them: they are put in another place when their way is clear. */
+/** Returns the stories of these lines, and the stories that depend on them, because these may be queued again. */
 function changedBy(lines: readonly StoredEvent[], run: RunText): string[] {
   const own = new Set(lines.flatMap(({ story }) => story ?? []));
   return [...new Set([...own, ...dependentsOf([...own], run)])];

@@ -5,7 +5,7 @@ import type { StoryState } from "../core/stories/story-state.ts";
 import type { GateRequest } from "../ports/gate.ts";
 import type { PreparedWorkspace } from "../ports/workspace.ts";
 
-/** What a gate is asked: what is to be judged, and everything about the story that it may go by. */
+/** Builds a gate's request: what to judge, and everything about the story that the gate may use. */
 export function gateRequest(
   state: StoryState,
   place: PreparedWorkspace,
@@ -47,12 +47,15 @@ export function gateRequest(
   };
 }
 
-/** Where the base was not run: what people know of it is believed. */
+/**
+ * Removes the base's failures if the base was not run: then the failures that people call known are accepted without
+ * it.
+ */
 export function withoutBase(request: GateRequest): GateRequest {
   return { ...request, atBase: { ...request.atBase, failing: null } };
 }
 
-/** Only fresh judgements: an opinion about other files does not count for these. */
+/** Only fresh judgements: a result for other files does not count for these. */
 function judgedBeside({ gates }: StoryState, gate: GateName): { readonly [G in GateName]?: Judgement } {
   const others = GATES.filter((name) => name !== gate && gates[name]?.fresh === true && gates[name].last !== null);
   return Object.fromEntries(others.map((name) => [name, gates[name]!.last!]));

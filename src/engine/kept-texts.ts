@@ -2,7 +2,7 @@ import { countText } from "../stdx/plain-text.ts";
 import type { EvidenceId } from "../core/events/ids.ts";
 import type { Evidence } from "../ports/evidence.ts";
 
-/** A text that is kept beside the journal, with what it is called and where it belongs. */
+/** A text that is stored beside the journal, with its label and the position of its line. */
 export interface StoredText {
   readonly id: EvidenceId;
   readonly label: string;
@@ -15,7 +15,7 @@ interface LineWithTexts {
   readonly kept: readonly { readonly label: string; readonly id: EvidenceId }[];
 }
 
-/** The kept texts that these lines name, each once, as far as they are still there; long ones are cut. */
+/** Reads the stored texts that these lines name, each once, if they still exist; long texts are cut. */
 export async function keptTexts(
   lines: readonly LineWithTexts[],
   evidence: Pick<Evidence, "read">,

@@ -14,16 +14,16 @@ export interface Ledger {
   story(id: StoryId): StoryState;
   /**
    * Appends events to a stream. `false`: another writer was first and nothing was written, so the caller must look at
-   * the state again. `known`: the number of events the writer has seen; default: all that have been folded.
+   * the state again. `known`: the number of events that the writer has seen; default: all folded events.
    */
   append(stream: StoryId | null, events: readonly Event[], known?: number): Promise<boolean>;
-  /** May the writer still write about this story? Always, except for commands (see `fencing.ts`). */
+  /** Whether the writer may still write about this story. Always true, except for commands (see `fencing.ts`). */
   mayWrite(stream: StoryId | null): boolean;
-  /** Folds what others have written. */
+  /** Folds what other writers have appended. */
   catchUp(): Promise<void>;
   /** Resolves at the next change of the state. */
   changed(): Promise<void>;
-  /** Call when work pauses: saves a snapshot, so that the next reader folds little. */
+  /** Saves a snapshot, so that the next reader folds little. Call it when work pauses. */
   rest(): Promise<void>;
 }
 
@@ -35,11 +35,11 @@ export async function openLedger(world: LedgerWorld): Promise<Ledger> {
 }
 
 /**
- * Goes on from what another reader of the same journal has folded, and reads only the lines after it. Snapshots are
- * left to that journal's engine, unless many lines are appended here.
+ * Continues from a state that another reader of the same journal has folded, and reads only the lines after it. That
+ * journal's engine makes the snapshots, unless many lines are appended here.
  */
 export async function continueLedger(world: LedgerWorld, known: FoldedJournal): Promise<Ledger> {
-  // Copies: the reader folds on, and counts lines in the same maps.
+  // Copies, because the reader continues to fold and to count lines in its own maps.
   const own = { ...known, seqs: new Map(known.seqs), odd: new Set(known.odd) };
   const ledger = ledgerFrom(world, own, known.position);
   await ledger.catchUp();
@@ -67,14 +67,14 @@ function ledgerFrom(world: LedgerWorld, opened: FoldedJournal, lastSaved: number
     fold(lines);
     await keepSnapshot(SNAPSHOT_EVERY);
   };
-  // Many who wrote at the same time wait for one reading, which has not begun and so will meet all their lines.
+  // Writers that appended at the same time share one read. It has not begun yet, so it will include all their lines.
   let planned: Promise<void> | null = null;
   const readSoon = (): Promise<void> =>
     (planned ??= inTurn(() => {
       planned = null;
       return readOn();
     }));
-  // What was just written is not read again, unless lines of other writers may be before or after it.
+  // Lines that were just written are not read again, unless lines of other writers may be before or after them.
   const foldOwn = async (stored: readonly StoredEvent[]): Promise<void> => {
     if (writing > 1 || stored[0]?.position !== now().position + 1) return readOn();
     fold(stored);
@@ -106,10 +106,13 @@ function ledgerFrom(world: LedgerWorld, opened: FoldedJournal, lastSaved: number
  * little.
  */
 export const SNAPSHOT_EVERY = 1000;
-/** At the end of a run fewer are enough, because people read the journal then. */
+/** At the end of a run fewer lines are enough for a snapshot, because people read the journal then. */
 const WORTH_SAVING = 100;
 
-/** A stream may hold lines that its story knows nothing of, because they came before it did. */
+/**
+ * Returns the number of lines that the stream should have. It may hold lines that its story does not count, because
+ * they came before the story was added.
+ */
 function expectedSeq({ state, seqs }: FoldedRun, stream: StoryId | null, known: number | undefined): number {
   const lines = seqs.get(stream) ?? 0;
   if (known === undefined) return lines;
@@ -117,7 +120,7 @@ function expectedSeq({ state, seqs }: FoldedRun, stream: StoryId | null, known: 
   return lines - (folded - known);
 }
 
-/** What was folded so far, and those who wait for more. */
+/** The folded state, and the readers that wait for the next change. */
 function folding(from: FoldedRun, watcher: Watcher) {
   let folded = from;
   const wake: (() => void)[] = [];
@@ -134,7 +137,7 @@ function folding(from: FoldedRun, watcher: Watcher) {
   };
 }
 
-/** One after the other: two folds at once would each see half. */
+/** Runs tasks one after the other: two folds at once would each see half of the lines. */
 function oneByOne(): (work: () => Promise<void>) => Promise<void> {
   let turn = Promise.resolve();
   return (work) => {
@@ -145,9 +148,8 @@ function oneByOne(): (work: () => Promise<void>) => Promise<void> {
 }
 
 /**
- * Writes what came of something that ran. A person may have said something to the same stream meanwhile, and that must
- * not cost the result: it is written behind their word. It is dropped only when it is not ours to give any more,
- * because another engine has taken over.
+ * Appends the result of a step. A person may have written to the same stream meanwhile, which must not lose the result:
+ * it is appended after that. It is dropped only if another engine has taken over the step.
  */
 async function appendUntil(
   ledger: Ledger,
@@ -161,7 +163,7 @@ async function appendUntil(
   }
 }
 
-/** For a story: while what ran for it is still what the journal says runs. */
+/** Appends the result of a story's step while the journal still says that this step is running. */
 export function appendIfRunning(
   ledger: Ledger,
   story: StoryId,
@@ -175,7 +177,7 @@ export function appendIfRunning(
   return appendUntil(ledger, story, isStillOurs, events);
 }
 
-/** For the project: while this try of remediation is the one that is under way. */
+/** Appends the result of a remediation while this try is the current one. */
 export function appendToRemediation(ledger: Ledger, attempt: number, events: readonly Event[]): Promise<boolean> {
   return appendUntil(ledger, null, () => ledger.state().remediation?.tries === attempt, events);
 }

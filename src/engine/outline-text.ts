@@ -4,8 +4,8 @@ import type { Policy } from "../core/events/policy.ts";
 import type { StoryState } from "../core/stories/story-state.ts";
 
 /**
- * An outline as it is kept: a row of values, because thousands are read at once and names would be most of the text.
- * Last comes what few stories have.
+ * An outline as it is stored: a row of values, because thousands are read at once and names would be most of the text.
+ * What few stories have comes last.
  */
 type Row = readonly [
   id: StoryOutline["story"]["id"],
@@ -16,7 +16,7 @@ type Row = readonly [
   phase: StoryOutline["phase"],
   attempts: number,
   counted: number,
-  /** As text, since most stories' gates stand alike: what was read once is not read again. */
+  /** As text: the gates of most stories are equal, and a text that was parsed once is not parsed again. */
   gates: string,
   spent: readonly [costUsd: number, tokens: number, timeMs: number, costUnknown: 0 | 1],
   special: Special | 0,
@@ -83,7 +83,7 @@ export function outlinesFrom(texts: readonly string[], policies: readonly Policy
     known.set(text, gates);
     return gates;
   };
-  // Parsed as one text: thousands of separate parses would cost more than the reading.
+  // Parsed as one text: thousands of separate parses would cost more than the reading itself.
   return (JSON.parse(`[${texts.join(",")}]`) as Row[]).map((row) => {
     const [
       id,

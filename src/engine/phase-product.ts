@@ -21,19 +21,19 @@ import {
 import type { EngineWorld } from "./world.ts";
 
 /*
- * The product of refine, research and plan is their section of the story's file, on the story's branch. The agent gives
- * it in its message and the engine writes it, so that an agent that only thinks needs no right to change anything;
- * one that wrote the section itself is taken at that. Every other byte of the file is put back as it was.
+ * The product of refine, research and plan is their section of the story's file, on the story's branch. The agent puts
+ * it into its message and the engine writes it, so that such an agent needs no write access. If the agent wrote the
+ * section itself, that text is taken. Every other byte of the file is restored.
  */
 
-/** Only where there are phases whose product is text is the story's file a part of the work. */
+/** Whether the story has text phases. Only then is the story's file part of the work. */
 export function hasTextPhases({ policy }: StoryState): boolean {
   return policy?.phases.some(({ phase }) => isTextPhase(phase)) ?? false;
 }
 
 /**
- * Are review notes written into the story's file? Always where phases write there, and in the preset that promises
- * them (S4.49); not where the stories are outside of the repository and only code is made.
+ * Whether review notes are written into the story's file: always with text phases, and in the preset that promises them
+ * (S4.49), unless the stories are outside the repository.
  */
 export function keepsNotes({ pages }: Pick<EngineWorld, "pages">, state: StoryState): boolean {
   return hasTextPhases(state) || (state.policy?.preset === "story" && pages.isOutside !== true);
@@ -44,16 +44,16 @@ export interface ProductEdit {
   readonly place: string;
   readonly path: string;
   readonly phase: TextPhase;
-  /** May a section of that name be the product without our mark? */
+  /** Whether a section of that name may be the product without Remand's mark. */
   readonly isComplete: boolean;
-  /** The file before the agent's turn; `isThere` says whether the place has it at all. */
+  /** The file before the agent's turn; `isThere`: whether the worktree has the file at all. */
   readonly text: string;
   readonly isThere: boolean;
-  /** The file as the last attempt that ended left it. */
+  /** The file at the end of the last attempt. */
   readonly kept: string;
 }
 
-/** `null` where the phase's product is code. */
+/** Opens the story's file for a text phase; `null` if the phase's product is code. */
 export async function openProductEdit(
   { pages, workspace }: EngineWorld,
   { story, tree }: StoryState,
@@ -69,8 +69,8 @@ export async function openProductEdit(
 }
 
 /**
- * Takes what the agent made of the section, from the file or from its message; with no `message` nothing is taken.
- * Says whether there is anything, now or from an earlier turn of the same attempt.
+ * Takes the section that the agent wrote, from the file or from its message; without a `message`, nothing is taken.
+ * Returns whether there is a section, now or from an earlier turn of the same attempt.
  */
 export async function takeProduct({ pages }: EngineWorld, edit: ProductEdit, message: string | null): Promise<boolean> {
   const { place, path, phase, isComplete, text, isThere } = edit;
@@ -83,18 +83,18 @@ export async function takeProduct({ pages }: EngineWorld, edit: ProductEdit, mes
   return product !== null || text !== edit.kept;
 }
 
-/** What an agent is told whose message, and whose file, holds no section. */
+/** Describes what is missing if neither the agent's message nor its file has the section. */
 export function missingProduct(phase: TextPhase): string {
   return `the section "## ${SECTION_OF_PHASE[phase]}" has to be in the message, whole, before the signal`;
 }
 
-/** The story's file when an attempt has ended. */
+/** The story's file after an attempt has ended. */
 export interface FinishedPage extends StoryPage {
   readonly place: string;
   readonly base: string;
 }
 
-/** `null` where the story's file is no part of the work: nothing is written into it, or it is gone. */
+/** Opens the story's file after an attempt; `null` if nothing is written into it, or it is gone. */
 export async function openFinishedPage(world: EngineWorld, state: StoryState): Promise<FinishedPage | null> {
   if (!keepsNotes(world, state)) return null;
   const { pages, workspace } = world;
@@ -103,7 +103,7 @@ export async function openFinishedPage(world: EngineWorld, state: StoryState): P
   return page === null ? null : { ...page, place: path, base };
 }
 
-/** S4.49: a rework that changed something is noted in the story's file, with its number and what the review had said. */
+/** Notes a rework that changed something in the story's file, with its number and the review's feedback (S4.49). */
 export async function noteRework(
   { pages, workspace, evidence }: EngineWorld,
   before: StoryState,
@@ -121,11 +121,11 @@ export async function noteRework(
     : (await workspace.changedPaths(story.id, tree, (await workspace.currentState(story.id)).tree)).some(
         (each) => each !== path,
       );
-  // Without a change the trees stay the same, and the stall rule sees that.
+  // Without a change nothing is noted: the trees stay the same, and the stall rule sees that.
   if (isChanged) await pages.write(place, path, appendRefinementNote(text, { iteration: reworks, phase, feedback }));
 }
 
-/** Did the attempt change what its phase is there to make, and what is that now? */
+/** Returns whether the attempt changed the product of its phase, and the product's hash. */
 export async function productOfAttempt(
   { workspace }: EngineWorld,
   before: StoryState,
@@ -149,7 +149,7 @@ export async function productOfAttempt(
   return { productChanged: now !== null && now !== was, product: identity(now ?? "") };
 }
 
-/** The sections that there are, from the first phase up to this one, as they are in the story's place now. */
+/** Returns the existing sections in the story's worktree, from the first phase up to this one. */
 export async function productsUpTo(
   { pages }: EngineWorld,
   { story, policy }: StoryState,
@@ -160,7 +160,7 @@ export async function productsUpTo(
   const text = page === null ? null : ((await pages.read(place, page.path)) ?? page.original);
   if (text === null) return [];
   const phases = policy?.phases.map(({ phase }) => phase) ?? [];
-  // What was done before Remand came is a product too, even if the phase is not one of this run's.
+  // A phase that was completed before the run has a product too, even if this run does not have the phase.
   const wanted = [...new Set([...story.completed, ...phases])].filter(isTextPhase);
   return (Object.keys(SECTION_OF_PHASE) as TextPhase[]).flatMap((phase): PhaseProduct[] => {
     if (!wanted.includes(phase) || PHASES.indexOf(phase) > PHASES.indexOf(last)) return [];
@@ -169,14 +169,17 @@ export async function productsUpTo(
   });
 }
 
-/** What reviewers said in earlier iterations, as the story's file has it; `null` where there is nothing yet. */
+/** Returns what reviewers said in earlier iterations, from the story's file; `null` if there is nothing yet. */
 export async function notesSoFar({ pages }: EngineWorld, { story }: StoryState, place: string): Promise<string | null> {
   const page = await pages.find(story.id, place);
   const text = page === null ? null : await pages.read(place, page.path);
   return text === null ? null : refinementNotes(text);
 }
 
-/** What an attempt may touch, with the story's file where the phase's product, or a note of ours, is in it. */
+/**
+ * Returns what an attempt may change, with the story's file added if the phase's product, or a note of Remand, is in
+ * it.
+ */
 export async function scopeWithPage(
   world: EngineWorld,
   state: StoryState,
@@ -218,7 +221,7 @@ function notKept(path: string): RemandError {
 
 const identity = (text: string): ReturnType<typeof fingerprint> => fingerprint(sha256(text).slice(0, 16));
 
-/** A diff without the part that is about one file. */
+/** Returns a diff without the part about one file. */
 function withoutFile(diff: string, path: string): string {
   return diff
     .split(/^(?=diff --git )/m)

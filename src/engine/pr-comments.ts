@@ -12,17 +12,17 @@ import type { Ledger } from "./ledger.ts";
 export interface ReadCommentsOptions {
   readonly ledger: Ledger;
   readonly forge: Forge;
-  /** The stories to ask about; `null`: all of them. */
+  /** The stories to ask the forge about; `null`: all. */
   readonly only: ReadonlySet<StoryId> | null;
-  /** The accounts of people, by the user's own settings. */
+  /** Accounts of people, from the user's own settings. */
   readonly people: readonly string[];
-  /** Where a forge cannot be asked, the work goes on without it. */
+  /** Called if a forge cannot be asked. The work continues without it. */
   onNotice(text: string): void;
 }
 
 /**
- * Reviewers on a forge are people too: what they ask for on an open pull request sends the story back, as if they had
- * said it here. Each comment is heard once, and the journal knows which were. Says whether anything was new.
+ * Sends stories back for comments on their open pull requests that ask for changes, as if those people had answered
+ * here. Each comment is used once; the journal records which were. Returns whether anything was new.
  */
 export async function readComments(
   { ledger, forge, only, people, onNotice }: ReadCommentsOptions,
@@ -47,7 +47,7 @@ export async function readComments(
   return isNew;
 }
 
-/** Work that waits on the forge to be merged, the newest first. */
+/** Returns stories whose pull request waits to be merged, the newest first. */
 function proposedStories(
   ledger: Ledger,
   only: ReadCommentsOptions["only"],
@@ -61,7 +61,7 @@ function proposedStories(
   return found.sort((a, b) => b.ending!.at - a.ending!.at).slice(0, MOST_ASKED);
 }
 
-/** Each costs a few requests; who has more of them open than this has other worries. */
+/** A limit, because each pull request costs a few requests. */
 const MOST_ASKED = 50;
 
 async function askedOn(forge: Forge, url: string, signal: AbortSignal): Promise<readonly ForgeComment[]> {
@@ -71,8 +71,8 @@ async function askedOn(forge: Forge, url: string, signal: AbortSignal): Promise<
 }
 
 /**
- * Identified: accounts that the user lists, that may write to the repository, and that are not the engine's own: agents
- * may know the login of that one. One comment of another account makes all of them a claim.
+ * Returns how the author is known. Identified: accounts that the user lists, that may write to the repository, and that
+ * are not the engine's own, whose login agents may know. One comment of another account makes all of them a claim.
  */
 async function authorOf(
   comments: readonly ForgeComment[],
@@ -105,7 +105,10 @@ async function sentBack(
   return ledger.append(story, withIdentity(author, [{ type: "person.answered", answer }]));
 }
 
-/** What they wrote is data, like any reviewer's: the brief shows it as a finding, and never as an instruction. */
+/**
+ * Converts a comment to a finding. Its text is untrusted, like any reviewer's: the brief never shows it as an
+ * instruction.
+ */
 function toHeardComment(comment: ForgeComment): HeardComment {
   const { id, path, line } = comment;
   const said = redactSecrets(comment.text).text.trim().slice(0, LONGEST_COMMENT);

@@ -1,7 +1,7 @@
 import type { Experiment, RunOutcome } from "../decide/blame/experiments.ts";
 import type { ExperimentCheckout, Trial } from "../ports/experiment-runner.ts";
 
-/** How many checkouts there may be beside the first, and how one is had. */
+/** How many checkouts there may be beside the first, and how to open one. */
 export interface ExtraCheckouts {
   readonly count: number;
   open(): Promise<ExperimentCheckout>;
@@ -10,19 +10,19 @@ export interface ExtraCheckouts {
 export interface ProofRunnerOptions {
   readonly checkout: ExperimentCheckout;
   readonly more?: ExtraCheckouts;
-  /** The state that experiments are about. */
+  /** The tree that experiments change. */
   readonly tree: string;
   filesWithout(hunks: readonly number[]): ReadonlyMap<string, string | null>;
-  /** Runs the failing tests in a folder, and says how they ended. */
+  /** Runs the failing tests in a folder, and returns their outcome. */
   run(path: string, control: { readonly signal: AbortSignal }, experiment: Experiment): Promise<RunOutcome>;
   onRun(experiment: Experiment): void;
   readonly signal: AbortSignal;
 }
 
 export interface ProofRunner {
-  /** How many experiments can be under way at once. */
+  /** How many experiments can run at once. */
   readonly hands: number;
-  /** How an experiment ended. Those that are likely to be next are begun beside it. */
+  /** Returns the outcome of an experiment. Experiments that are likely to be next may start beside it. */
   ended(experiment: Experiment, next: readonly Experiment[]): Promise<RunOutcome>;
   close(): Promise<void>;
 }
@@ -35,15 +35,15 @@ interface FinishedExperiment {
 interface RunningExperiment {
   readonly ended: Promise<FinishedExperiment>;
   readonly stop: AbortController;
-  /** Another run was under way at the same time: it may have been in this one's way. */
+  /** Whether another run took place at the same time, and may have disturbed this one. */
   isBeside: boolean;
 }
 
 /**
- * Makes the runs of a proof, several at once where there are checkouts for it. Runs started before they are asked for
+ * Makes the runs of a proof, several at once if there are checkouts for it. Runs that start before they are asked for
  * are guesses: one that is not needed is stopped and dropped. A run beside others that neither passed nor failed as
- * recorded is repeated alone, because parallel runs can disturb each other (a port, a shared file); so the result is
- * the same as if runs were made one after the other.
+ * recorded is repeated alone, because parallel runs can disturb each other (a port, a shared file). So the result is
+ * the same as if the runs were made one after the other.
  */
 export function proofRunner(options: ProofRunnerOptions): ProofRunner {
   const checkouts = checkoutPool(options);
@@ -95,7 +95,7 @@ export function proofRunner(options: ProofRunnerOptions): ProofRunner {
   };
 }
 
-/** The free checkouts; those beside the first are opened when the first run is asked for. */
+/** Holds the free checkouts; those beside the first are opened when the first run is asked for. */
 function checkoutPool({ checkout, more }: ProofRunnerOptions) {
   const free: ExperimentCheckout[] = [checkout];
   const opened: ExperimentCheckout[] = [];
@@ -115,7 +115,8 @@ function checkoutPool({ checkout, more }: ProofRunnerOptions) {
 }
 
 /**
- * One experiment on one checkout. Two sets of hunks may leave the same files: what is known of a tree is not run again.
+ * Runs one experiment on one checkout. Two sets of hunks may leave the same files, and the outcome of a known tree is
+ * not computed again.
  */
 function trying(options: ProofRunnerOptions) {
   const known = new Map<string, RunOutcome>();
@@ -136,13 +137,13 @@ function trying(options: ProofRunnerOptions) {
 
 const nameOf = ({ without, repeat }: Experiment): string => `${without.join(",")}#${repeat}`;
 
-/** A failure, and the change that it came with. */
+/** A failure, and the change to search for its cause. */
 export interface BlameCase {
-  /** What the failed check printed. */
+  /** The output of the failed check. */
   readonly output: string;
-  /** Where it ran: its paths are said from there. */
+  /** The folder of the failed run: the paths of its output are relative to it. */
   readonly root: string;
-  /** The last good state, and the one that failed. */
+  /** The trees of the last good state and of the failed one. */
   readonly base: string;
   readonly tree: string;
   readonly diff: string;
@@ -152,12 +153,12 @@ export interface BlameCase {
 export interface BlameTools {
   readonly checkout: ExperimentCheckout;
   textBefore(path: string): Promise<string | null>;
-  /** How it is proven; `null` where it is only read. */
+  /** How to prove the cause by running; `null`: only read. */
   readonly proof: ProofOptions | null;
   readonly signal: AbortSignal;
   now(): number;
   onRun?(what: string): void;
-  /** Further checkouts, where several runs may be made at once. */
+  /** Further checkouts, if several runs may be made at once. */
   readonly more?: ExtraCheckouts;
 }
 
@@ -165,6 +166,6 @@ export interface ProofOptions {
   readonly trial: Trial;
   readonly command: string;
   readonly limits: { readonly runs: number; readonly timeMs: number };
-  /** How long the failed check took; absent where it is not known. */
+  /** How long the failed check took; absent if unknown. */
   readonly checkMs?: number;
 }

@@ -8,22 +8,22 @@ import { EMPTY_RUN } from "../fold/new-state.ts";
 import type { StoredEvent } from "../ports/journal.ts";
 import { byText, lookup } from "../stdx/sorted-map.ts";
 
-/** A line of a story that a receipt is made for, and the story after it. */
+/** A line of a story that needs a receipt, and the story's state after it. */
 export interface ReceiptLine {
   readonly kind: ReceiptKind;
   readonly line: StoredEvent;
-  /** The story's lines up to and with this one. */
+  /** The story's lines up to and including this one. */
   readonly lines: readonly StoredEvent[];
   readonly state: StoryState;
 }
 
-/** Do these events ask for a receipt, or take one back? */
+/** Whether an event of this type can create a receipt, or revoke one. */
 export const concernsReceipts = ({ type }: Event): boolean =>
   type === "story.accepted" || type === "person.answered" || type === "answer.undone";
 
 /**
- * The acceptances and waivers in a story's lines that still hold; `undone`: those that a person took back. Folded from
- * the story's own lines, so that a receipt made later says what one made at once would have said.
+ * Returns the acceptances and waivers in a story's lines that still hold; `undone`: those that a person undid. Folded
+ * from the story's own lines, so that a receipt made later has the same content as one made at once.
  */
 export function receiptLines(
   story: StoryId,

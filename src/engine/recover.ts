@@ -11,14 +11,14 @@ import { attemptKey, reportAttempt, type EndedAttempt } from "./perform/report-a
 import type { EngineWorld } from "./world.ts";
 
 /**
- * The engine has ended. What had finished by then and was not yet in the journal is reported now; everything else that
- * was under way is interrupted: its result is not known, what was counted for it is given back, and the step is decided
- * again. The owner of the journal calls this once, before anything else. Returns how many were interrupted.
+ * Recovers after the end of an engine. Results that were not in the journal yet are reported now. Everything else that
+ * was running is interrupted: its result is unknown, its counts are reversed, and the step is decided again. The owner
+ * of the journal calls this once, before anything else. Returns how many steps were interrupted.
  */
 export async function recover(ledger: Ledger, world: EngineWorld, how: "stopped" | "died"): Promise<number> {
   let interrupted = 0;
   const { remediation } = ledger.state();
-  // The try was counted when it began; what it did, if anything, the health check will find out.
+  // The try was counted when it began. If it did anything, the health check will show it.
   if (
     remediation?.stage === "repairing" &&
     (await ledger.append(null, [
@@ -26,7 +26,7 @@ export async function recover(ledger: Ledger, world: EngineWorld, how: "stopped"
     ]))
   )
     interrupted++;
-  // A health check has no first line in the journal. One that ends the engine each time must not be repeated for ever.
+  // A health check has no start event. One that always ends the engine must not be repeated forever.
   if (
     remediation?.stage === "repaired" &&
     how === "died" &&
@@ -49,13 +49,13 @@ export async function recover(ledger: Ledger, world: EngineWorld, how: "stopped"
   return interrupted;
 }
 
-/** The dispatches that go on. All others are over, or will be decided again. */
+/** Returns the keys of dispatches that continue. All others have ended, or will be decided again. */
 function resumedKeys(ledger: Ledger): Set<string> {
   const states = [...entries(ledger.state().stories)].map(([, state]) => state);
   return new Set(states.flatMap((state) => (state.running?.resumed === true ? (dispatchKey(state) ?? []) : [])));
 }
 
-/** The same for one story, when the engine that worked on it has ended. Says whether something was interrupted. */
+/** Recovers one story, when the engine that worked on it has ended. Returns whether a step was interrupted. */
 export async function recoverStory(
   id: StoryId,
   ledger: Ledger,
@@ -74,14 +74,17 @@ export async function recoverStory(
   );
 }
 
-/** An agent that outlived the engine is waited for, and one that ended since is heard, instead of dispatched again. */
+/**
+ * Resumes an agent that outlived the engine, or takes the result of one that has ended since, instead of dispatching
+ * again.
+ */
 async function resumeStory(ledger: Ledger, world: EngineWorld, state: StoryState, engine: EngineEnd): Promise<boolean> {
   const { agentRuns } = world;
   const { running, story } = state;
   const key = dispatchKey(state);
   if (agentRuns === undefined || running === null || key === null || engine === "stopped") return false;
   if (!isResumable(running) || deathReason(workResumed(state, engine)) !== null) return false;
-  // The folder in which a reviewer looked at the work ended with the engine, so it cannot go on.
+  // The reviewer's folder was removed with the engine, so the reviewer cannot continue.
   if (running.type === "gate") await agentRuns.endUnfinished(key);
   const isToBeAsked = running.type === "attempt" && running.unclear > 0;
   if (!isToBeAsked && !(await agentRuns.has(key))) return false;
@@ -97,7 +100,8 @@ const ENDED: Readonly<Record<EngineEnd, string>> = {
 
 async function reportFinished(ledger: Ledger, world: EngineWorld, state: StoryState): Promise<boolean> {
   const { running, story } = state;
-  // A gate judges the same tree again for nothing worse than its own cost; an agent that worked must not work again.
+  // Only attempts have results in the outbox: a gate can run again on the same tree, but an agent must not repeat its
+  // work.
   if (running?.type !== "attempt") return false;
   const text = await world.outbox.get(attemptKey(story.id, running.attempt));
   if (text === null) return false;

@@ -7,12 +7,12 @@ import type { Journal, Snapshot, SnapshotPart } from "../ports/journal.ts";
 import { byText, changes, entries, fromSorted, type SortedMap } from "../stdx/sorted-map.ts";
 import { outlinesFrom, outlineText } from "./outline-text.ts";
 
-/** The state, the place in the journal up to which it was folded, and how many lines each stream has. */
+/** The state, the position in the journal up to which it was folded, and the number of lines of each stream. */
 export interface FoldedRun {
   readonly state: RunState;
   readonly position: number;
   readonly seqs: Map<StoryId | null, number>;
-  /** Streams with lines that changed no story, so that no story knows how many there are. */
+  /** Streams with lines that changed no story, so that no story counts them. */
   readonly odd: Set<StoryId>;
 }
 
@@ -22,15 +22,16 @@ export interface FoldedRun {
  */
 export const SNAPSHOT_FORMAT = "run/16";
 
-/** The part that is about the whole run; the others are named after their stories, and no story's name is empty. */
+/** The name of the part about the whole run; the others are named after their stories, and no story's name is empty. */
 export const RUN_PART = "";
 
-/** What the newest snapshot holds, so that the next one need only hold what is new. */
+/** The contents of the newest snapshot, so that the next one only stores what is new. */
 export interface SnapshotContents {
   readonly position: number;
   readonly stories: RunState["stories"];
   /**
-   * Stories share their policy, which written out for each would be most of the text. They name it by its place here.
+   * Policies that stories share: written out for each story, they would be most of the text. Stories refer to them by
+   * index.
    */
   readonly policies: readonly Policy[];
 }
@@ -39,7 +40,7 @@ export interface SnapshotSaver {
   (folded: FoldedRun): Promise<void>;
 }
 
-/** Saves what has changed since the snapshot before; all of it when that one is not there any more. */
+/** Saves what has changed since the last snapshot, or everything if that snapshot is gone. */
 export function createSnapshotSaver(
   journal: Pick<Journal, "saveSnapshot">,
   from: SnapshotContents | null,
@@ -57,16 +58,16 @@ export function createSnapshotSaver(
   };
 }
 
-/** A run as it is kept: without what its stories say. */
+/** A run as it is stored: without its stories. */
 export interface RunText {
   readonly state: Omit<RunState, "policy" | "stories" | "lanes" | "timers" | "dependents">;
   readonly policy: number | null;
   readonly dependents: readonly (readonly [StoryId, readonly StoryId[]])[];
   readonly policies: readonly Policy[];
-  /** Open stories, and the number of ended ones: readers of open stories need not read the others. */
+  /** Open stories, and the number of ended ones: readers of open stories do not need the others. */
   readonly open: readonly StoryId[];
   readonly settled: Settled;
-  /** Of the project's own stream, and of those whose lines are not all in their stories. */
+  /** Line counts of the project's stream, and of streams with lines that their stories do not count. */
   readonly seqs: readonly (readonly [StoryId | null, number])[];
 }
 
@@ -117,7 +118,7 @@ function openAndSettled(stories: RunState["stories"]): Pick<RunText, "open" | "s
   return { open, settled };
 }
 
-/** State is plain data all through, so that its text is its JSON. */
+/** Restores a snapshot. State is plain data throughout, so its text is JSON. */
 export function unpackSnapshot({ position, parts }: Snapshot): FoldedRun & { readonly kept: SnapshotContents } {
   const run = JSON.parse(parts.find(({ name }) => name === RUN_PART)!.text) as RunText;
   const seqs = new Map<StoryId | null, number>();
@@ -152,7 +153,7 @@ export function unpackedRun({
   return { ...state, policy: policy === null ? null : policies[policy]!, dependents: inOrder(dependents) };
 }
 
-/** Where the scheduler keeps each story is said by the story itself. */
+/** Rebuilds the lanes and timers: each story's state holds its queue position. */
 function placesOf(stories: readonly (readonly [StoryId, StoryState])[]): Pick<RunState, "lanes" | "timers"> {
   const queues: Record<Lane | "timers", (readonly [string, StoryId])[]> = {
     engine: [],
@@ -180,7 +181,7 @@ function inOrder<K extends string, V>(list: readonly (readonly [K, V])[]): Sorte
   return fromSorted(list.toSorted(([a], [b]) => byText(a, b)));
 }
 
-/** All of the run but its stories, which are given in outline; those of `whole` are given as they are. */
+/** Restores the run with outlines of its stories; the stories of `whole` are restored completely. */
 export function unpackedOutlines(
   run: RunText,
   outlines: readonly string[],

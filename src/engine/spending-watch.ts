@@ -11,11 +11,11 @@ import type { EngineWorld } from "./world.ts";
 export interface SpendingWatch {
   /** Aborted when a budget is used up. */
   readonly signal: AbortSignal;
-  /** The budget that was used up; `null` while none is. */
+  /** The budget that is used up; `null` if none is. */
   exceeded(): SpentBudget | null;
-  /** For one dispatch of an agent: what it may cost (`null`: no limit), and who is told what it has used so far. */
+  /** For one dispatch of an agent: what it may cost (`null`: no limit), and a callback for what it has used so far. */
   meter(): { readonly maxCostUsd: number | null; onUse(used: AgentUse): void };
-  /** What the dispatches of this step have used, as far as they said so. */
+  /** What the dispatches of this step have used, as far as they reported it. */
   used(): AgentUse;
   stop(): void;
 }
@@ -30,8 +30,8 @@ export const UNWATCHED: SpendingWatch = {
 };
 
 /**
- * Nothing is watched where no limit is set. A step that begins with nothing left of its story's budget was allowed to:
- * finished work is delivered although it was dear.
+ * Watches a step's spending; without a limit it does nothing. A step that starts when its story's budget is used up is
+ * not stopped for that budget: finished work is delivered even if it was expensive.
  */
 export function watchSpending(command: Command, ledger: Ledger, { clock }: EngineWorld): SpendingWatch {
   const reached = new AbortController();
@@ -83,7 +83,7 @@ export function watchSpending(command: Command, ledger: Ledger, { clock }: Engin
   };
 }
 
-/** Limits are raised, and other stories use up the run's time, while something runs. */
+/** How often limits are read again: they can be raised, and other stories use up the run's time meanwhile. */
 const LOOK_AGAIN_MS = 1000;
 
 function sum(meters: ReadonlySet<AgentUse>, what: keyof AgentUse): number | null {
@@ -92,7 +92,7 @@ function sum(meters: ReadonlySet<AgentUse>, what: keyof AgentUse): number | null
   return total;
 }
 
-/** What a step took that a budget has ended: the time since it began, and what its agents said they used. */
+/** Describes what a step used that a budget ended: the time since its start, and what its agents reported. */
 export function overrunOf(
   budget: SpentBudget,
   durationMs: number,
@@ -106,7 +106,10 @@ export function overrunOf(
   };
 }
 
-/** The larger of what an agent said at its end and while it worked: one that is ended says nothing at its end. */
+/**
+ * Returns the larger of what an agent reported at its end and while it worked: an agent that is stopped reports nothing
+ * at its end.
+ */
 export function mostUsed(end: AgentUse, during: AgentUse): AgentUse {
   const larger = (a: number | null, b: number | null): number | null =>
     a === null || b === null ? (a ?? b) : Math.max(a, b);

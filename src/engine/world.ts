@@ -14,11 +14,11 @@ import type { Workspace, Integration } from "../ports/workspace.ts";
 
 export interface BlameSearch {
   readonly experimentRunner: ExperimentRunner;
-  /** Proves by running; `null`: only by reading. */
+  /** Runs checks to prove a cause; `null`: blame only reads. */
   readonly trial: Trial | null;
-  /** `suites`: the most time in lengths of the failed check, because an agent waits for the brief. */
+  /** `suites`: the time limit in multiples of the failed check's duration, because an agent waits for the brief. */
   readonly limits: { readonly runs: number; readonly timeMs: number; readonly suites: number };
-  /** Names of environments that are not this machine: what failed there cannot be run again here. */
+  /** Names of environments other than this machine: what failed there cannot be run again here. */
   readonly environments: readonly string[];
 }
 
@@ -27,11 +27,11 @@ interface FixControl {
   onOutput(line: string): void;
 }
 
-/** Everything outside that the engine uses. `main` makes the real one, the simulator a made-up one. */
+/** Everything outside the engine that it uses. `main` builds the real world, the simulator a simulated one. */
 export interface EngineWorld {
-  /** The checkout the run is about. */
+  /** The checkout of the run. */
   readonly root: string;
-  /** The name of this worker, where there are several: conversations with agents stay on its machine. */
+  /** The name of this worker if there are several: conversations with agents stay on its machine. */
   readonly host?: string;
   readonly journal: EngineJournal;
   readonly clock: Clock;
@@ -40,31 +40,31 @@ export interface EngineWorld {
   readonly pages: StoryPages;
   readonly evidence: Evidence;
   readonly outbox: Outbox;
-  /** Signs what is accepted; absent where nothing is. */
+  /** Signs acceptances; absent if they are not signed. */
   readonly receipts?: Receipts;
-  /** The agents' programs that outlive this engine; absent: all of them end with it. */
+  /** Agents' programs that outlive this engine; absent: all of them end with it. */
   readonly agentRuns?: AgentRuns;
   readonly gates: ReadonlyMap<GateName, Gate>;
   /** How long a story waits for the checks of its base before the first attempt; absent: until they end. */
   readonly baseWaitMs?: number;
   readonly roleRegistry: RoleRegistry;
   readonly adjudicator: Adjudicator;
-  /** How branches come together; `null` where the work is done in a person's own checkout. */
+  /** Merges branches with their target; `null` if the work is done in a person's own checkout. */
   readonly integration: Integration | null;
   readonly forge: Forge | null;
-  /** For pull requests without a forge; absent: their texts are evidence, and nothing is pushed. */
+  /** For pull requests without a forge; absent: their texts are stored as evidence, and nothing is pushed. */
   readonly pullRequestDraft?: {
     hasRemote(): Promise<boolean>;
-    /** Keeps the text where a person can hand it to another program, and says where. */
+    /** Writes the text to a file that a person can pass to another program, and returns its path. */
     write(story: StoryId, text: string): Promise<string>;
   };
-  /** Finds the change that caused a failure; `null` where blame is off. */
+  /** Finds the change that caused a failure; `null` if blame is off. */
   readonly blameSearch: BlameSearch | null;
-  /** Puts formatting and lint right; `null` where no command does that. */
+  /** Fixes formatting and lint; `null` if no command does that. */
   readonly fixLint: ((path: string, control: FixControl) => Promise<void>) | null;
   readonly watcher: Watcher;
-  /** An unguessable word for the fences of one brief. */
+  /** Returns an unguessable word for the fences of one brief. */
   nonce(): string;
-  /** What keeps agents from the rest of the machine, for the record. */
+  /** The sandbox of agents, for the journal. */
   readonly isolation?: string;
 }

@@ -16,7 +16,7 @@ export interface ReplyContext {
   readonly nowMs: number;
 }
 
-/** The outcome of a dispatch: what the client reports, and after a success what the agent's signals say. */
+/** Returns the outcome of a dispatch: what the client reports, and after a success, what the agent's signals say. */
 export function outcomeOf(result: AgentResult, listening: ReplyContext): AgentReply | "interrupted" {
   switch (result.status) {
     // Only a stopping engine cancels, so the agent has not failed.
@@ -64,7 +64,7 @@ function readReply(result: AgentResult, { id, reports }: ReplyContext): AgentRep
   }
 }
 
-/** The event for each kind of client failure. None of them charges a rework. */
+/** Returns the outcome for each kind of client failure. None of them charges a rework. */
 function failure(error: AgentError | null, nowMs: number): AttemptOutcome {
   const detail = error?.message ?? "the agent failed and did not say why";
   switch (error?.kind) {
@@ -87,7 +87,7 @@ function failure(error: AgentError | null, nowMs: number): AttemptOutcome {
 const A_MINUTE_MS = 60_000;
 const SUMMARY_CHARS = 200;
 
-/** Fallback for a missing summary: the last line of the message that is not a signal. */
+/** Returns the last line of the message that is not a signal, in place of a missing summary. */
 function lastLine(text: string): string {
   const lines = plainText(text.slice(-TAIL_CHARS)).split("\n");
   const said = lines.map((line) => line.trim()).filter((line) => line !== "" && !SIGNAL_LINE.test(line));

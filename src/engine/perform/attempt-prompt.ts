@@ -11,7 +11,7 @@ import { withoutProducts } from "../../write/edits/story-sections.ts";
 import { hasTextPhases, keepsNotes, productsUpTo, scopeWithPage } from "../phase-product.ts";
 import type { EngineWorld } from "../world.ts";
 
-/** A rework gets its brief, new work its assignment. */
+/** Writes the prompt of an attempt: a brief for rework, an assignment for new work. */
 export async function promptFor(
   command: StartAttempt,
   world: EngineWorld,
@@ -43,7 +43,7 @@ export async function promptFor(
   );
 }
 
-/** A phase that runs again because an earlier one did: the prompt says what its previous attempts led to. */
+/** Describes earlier attempts of a phase that runs again because an earlier phase did. */
 function triedBefore(state: StoryState, phase: Phase): string[] {
   return state.attempts
     .filter((attempt) => attempt.phase === phase && attempt.outcome === "ready")
@@ -59,8 +59,8 @@ function triedBefore(state: StoryState, phase: Phase): string[] {
 }
 
 /**
- * A summary of the role's conversation on another machine, for the new conversation that starts on this one. Empty
- * where the conversation can be resumed here, or where there was none.
+ * Writes a summary of the role's conversation on another machine, for a new conversation on this one. Empty if the
+ * conversation can be resumed here, or if there was none.
  */
 export async function historyFor(
   world: Pick<EngineWorld, "host" | "evidence" | "nonce">,
@@ -78,7 +78,7 @@ export async function historyFor(
 /** Attempts in which an agent worked, whatever their outcome. */
 const ENDED: ReadonlySet<string> = new Set(["ready", "incomplete", "blocked", "unclear", "timed-out"]);
 
-/** The commands and criteria that the gates of the current phase will apply. */
+/** Returns the commands and criteria that the gates of the current phase will apply. */
 export function judgedByAll(world: Pick<EngineWorld, "gates">, state: StoryState): readonly string[] {
   const gates = state.policy?.phases.find((plan) => plan.phase === state.phase)?.gates ?? [];
   return gates.flatMap((gate) => world.gates.get(gate)?.criteria() ?? []);
@@ -86,7 +86,7 @@ export function judgedByAll(world: Pick<EngineWorld, "gates">, state: StoryState
 
 type Sessions = StoryState["sessions"];
 
-/** The conversations that can be resumed on this machine. */
+/** Returns the conversations that can be resumed on this machine. */
 export function sessionsHere(sessions: Sessions, host: string | undefined): Sessions {
   return Object.fromEntries(Object.entries(sessions).filter(([, session]) => session.host === host));
 }

@@ -22,7 +22,7 @@ import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 type StartCommand = StoryCommand & StartAttempt & { readonly key: string };
 type AskCommand = Extract<CommandContext["command"], { type: "ask-again" }>;
 
-/** The branch conflicts with its target: the agent needs both sides in its files. */
+/** Whether the rework is for a conflict of the branch with its target: the agent needs both sides in its files. */
 const isConflict = ({ reworkOf }: StartAttempt): boolean =>
   reworkOf !== null && reworkOf !== "person" && GATE_REGISTRY[reworkOf].judgesWithTarget;
 
@@ -54,7 +54,7 @@ export async function startAttempt(performing: CommandContext<StartCommand>): Pr
   if (isOurs) await dispatchTo(performing, before, player);
 }
 
-/** The agent outlived the engine that dispatched it: the same call finds it, or its result. */
+/** Continues an attempt whose agent outlived its engine: the same call finds the agent, or its result. */
 export async function resumeAttempt(performing: CommandContext<StartCommand>): Promise<void> {
   const { command, ledger, world } = performing;
   const state = ledger.story(command.story);
@@ -79,7 +79,7 @@ async function dispatchTo(
   await run(performing, before, player, `${history}${prompt}`);
 }
 
-/** The reply could not be read: the same agent is asked for it again. */
+/** Asks the same agent again, because its reply could not be read. */
 export async function askAgain(performing: CommandContext<AskCommand>): Promise<void> {
   const { command, ledger, world } = performing;
   const state = ledger.story(command.story);
@@ -123,7 +123,7 @@ async function run(
   const timeoutMs = before.policy?.limits.timeoutMs.developer ?? 0;
   const role = runningRole(ledger.story(command.story));
   const productEdit = await openProductEdit(world, before, runningPhase(ledger.story(command.story)), path);
-  // Stopped before the agent started: nothing was done, so the attempt starts again.
+  // Stopped before the agent started: nothing was done, so the attempt can start again.
   if (signal.aborted && ledger.story(command.story).stopping === null) return;
   const meter = spending.meter();
   const beside = startBesideWork(world, before, place, { key: command.key, signal });
@@ -132,17 +132,17 @@ async function run(
     {
       prompt,
       cwd: path,
-      // Such a phase produces text, and the engine writes it to the file.
+      // A text phase only produces text, which the engine writes to the file.
       access: productEdit === null ? "edit" : "read",
       session: sessionOf(ledger.story(command.story), player, role, world.host),
       outputSchema: null,
-      // From the journal, so that the same agent is asked again.
+      // From the journal, so that a repeated question goes to the same model.
       model: ledger.story(command.story).attempts.at(-1)?.model ?? player.model,
       timeoutMs,
       env: player.env,
       key: dispatchKey(ledger.story(command.story)) ?? command.key,
       turn: turnOf(ledger.story(command.story)),
-      // The product of such a phase is the message itself.
+      // The product of a text phase is the message itself.
       ...(productEdit === null ? { report: { story: before.story.id, kind: "work" } } : {}),
       ...(meter.maxCostUsd === null ? {} : { maxCostUsd: meter.maxCostUsd }),
     },
@@ -170,7 +170,7 @@ async function run(
   await finish(performing, before, said, result);
 }
 
-/** Asks the agent again, within the limit. */
+/** Records an unreadable reply. The agent is asked again, within the limit. */
 async function reportUnclear(
   { command, ledger, world }: CommandContext<StartCommand | AskCommand>,
   detail: string,
@@ -183,8 +183,8 @@ async function reportUnclear(
 }
 
 /**
- * A person stopped the story, or a budget is used up: the work so far is kept. A stopping engine reports all of its
- * stories itself.
+ * Keeps the work so far when a person stopped the story or a budget is used up. A stopping engine reports its stories
+ * itself.
  */
 async function endedByUs(
   performing: CommandContext<StartCommand | AskCommand>,
@@ -202,7 +202,7 @@ async function endedByUs(
   await finish(performing, before, { outcome: { type: "cut-short", budget }, text: "" }, used);
 }
 
-/** A phase that needs a product and got none: the agent is asked again. */
+/** Makes an outcome unclear if the phase needs a product and has none: the agent is asked again. */
 async function withProduct(
   world: EngineWorld,
   productEdit: ProductEdit | null,
@@ -210,14 +210,14 @@ async function withProduct(
   said: AgentReply | "interrupted",
 ): Promise<AgentReply | "interrupted"> {
   if (productEdit === null || said === "interrupted") return said;
-  // The leftovers of a failed agent are no product: the next agent starts from the state before it.
+  // What a failed agent left behind is not a product: the next agent starts from the state before it.
   const hasSpoken = said.outcome.type === "ready" || said.outcome.type === "unclear";
   const isGiven = await takeProduct(world, productEdit, hasSpoken ? text : null);
   if (isGiven || said.outcome.type !== "ready") return said;
   return { ...said, outcome: { type: "unclear", detail: missingProduct(productEdit.phase) } };
 }
 
-/** The agent has ended. Its result is stored first, so that a crash cannot lose it; then its work is kept and reported. */
+/** Ends an attempt. The result is stored first, so that a crash cannot lose it; then the work is kept and reported. */
 async function finish(
   performing: CommandContext<StartCommand | AskCommand>,
   before: StoryState,
@@ -231,10 +231,10 @@ async function finish(
     ...(await readResult(world, result)),
     ...costOf(result),
   };
-  // Both wait for the disk, so they wait together. The outbox starts first, so that it is never behind the journal.
+  // Both wait for the disk, so they run in parallel. The outbox starts first, so that it is never behind the journal.
   const put = world.outbox.put(attemptKey(command.story, command.attempt), JSON.stringify(ended));
   const [, reported] = await Promise.allSettled([put, reportAttempt(ledger, world, before, command.attempt, ended)]);
-  // A failed outbox loses nothing once the journal has the event.
+  // If the outbox fails, nothing is lost once the journal has the event.
   if (reported.status === "rejected") throw reported.reason;
 }
 
@@ -246,7 +246,7 @@ function costOf(result: AgentResult | null): Cost {
   };
 }
 
-/** The agent's whole message: reviewers read it, and it holds the reasons for going beyond the scope. */
+/** Reads the agent's whole message: reviewers need it, and it gives the reasons for changes outside the scope. */
 async function readResult(
   world: EngineWorld,
   result: PrintedResult | null,
@@ -262,7 +262,7 @@ async function readResult(
   };
 }
 
-/** Resume only with the same client on the same host. */
+/** Returns the conversation to resume: only with the same client on the same host. */
 function sessionOf(
   { sessions }: StoryState,
   { agent }: RoleAgent,
@@ -280,8 +280,8 @@ function sessionIn({ session }: AgentResult, host: string | undefined): { sessio
 const runningRole = ({ running }: StoryState): RoleName | null => (running?.type === "attempt" ? running.role : null);
 
 /**
- * Counts the questions that a role has answered, in this attempt and earlier ones. An interrupted question is asked
- * again.
+ * Counts the questions that a role has answered, in this attempt and earlier ones. An interrupted question does not
+ * count, because it is asked again.
  */
 function turnOf(state: StoryState): number {
   const role = runningRole(state);

@@ -21,8 +21,8 @@ interface BaseResults {
 }
 
 /**
- * Prepares the story's worktree and runs the gates on the base. Checks that take longer than the limit go on beside the
- * first attempt; no gate runs on the work before they have ended.
+ * Prepares the story's worktree and runs the gates on the base. Checks that take longer than the limit continue beside
+ * the first attempt; no gate runs on the work before they have ended.
  */
 export async function startStory(performing: ContextOf<"start-story">): Promise<void> {
   const { command, ledger, world, signal } = performing;
@@ -89,7 +89,7 @@ async function lookAgain(
   return lookAtBase(performing, { ...place, tree, commit }, gates, () => true);
 }
 
-/** Runs on the base that this process has under way, by story. */
+/** Unfinished runs on the base in this process, by story. */
 const openBases = new WeakMap<EngineWorld["journal"], Map<StoryId, Promise<BaseResults>>>();
 
 function openBasesOf({ journal }: EngineWorld): Map<StoryId, Promise<BaseResults>> {
@@ -98,14 +98,14 @@ function openBasesOf({ journal }: EngineWorld): Map<StoryId, Promise<BaseResults
   return known;
 }
 
-/** `null` where the run takes longer than the limit; the run goes on. */
+/** Waits for work up to a limit; `null` if it takes longer. The work continues. */
 export async function endedWithin<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | null> {
   const over = new AbortController();
   try {
     return await Promise.race([work, clock.sleep(ms, over.signal).then(() => null)]);
   } finally {
     over.abort();
-    // The next wait for this run gets the error.
+    // The next wait for this work gets the error.
     work.catch(() => undefined);
   }
 }
@@ -158,7 +158,7 @@ function mergeBaseResults(one: BaseResults, other: BaseResults): BaseResults {
   return { preExisting, flaky, ...(Object.keys(baseRuns).length === 0 ? {} : { baseRuns }) };
 }
 
-/** Why no attempt could be verified: found before an agent is paid for one. */
+/** Returns why no attempt could be verified, so that no agent is paid for one. */
 export function baseTrouble({ unusable = [], needsVariables = [] }: Baseline): RemandError | null {
   const [first] = unusable;
   if (needsVariables.length > 0)
@@ -175,7 +175,7 @@ export function baseTrouble({ unusable = [], needsVariables = [] }: Baseline): R
   );
 }
 
-/** A person fixed the base: the story, which has no work yet, starts from its current commit. */
+/** Merges the current base into the story, which has no work yet, after a person fixed the base. */
 async function bringUpToDate(state: StoryState, world: EngineWorld): Promise<void> {
   const { id, title } = state.story;
   if (world.integration === null || (await world.integration.mergeStatus(id, state.commit)).isCurrent) return;
@@ -184,7 +184,7 @@ async function bringUpToDate(state: StoryState, world: EngineWorld): Promise<voi
   await world.integration.update(id, await world.workspace.currentState(id), note);
 }
 
-/** Failures that people called known for another story: no test is asked about twice. */
+/** Returns failures that people called known for another story, so that no test is asked about twice. */
 function knownElsewhere(run: RunState, { known = [] }: StoryState): readonly KnownFailure[] {
   const mine = new Set(known.map(({ test }) => test));
   const others = new Map<string, KnownFailure>();

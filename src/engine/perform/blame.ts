@@ -36,9 +36,9 @@ export async function blameFailure({ command, ledger, world, signal }: ContextOf
   await appendIfRunning(ledger, story, isStep("blame"), [{ type: "blame.found", gate, blame, durationMs }]);
 }
 
-/** Tests that failed on the base too need no search: no change of this story broke them. */
+/** Returns a blame without a search if the tests failed on the base too: no change of this story broke them. */
 function redAtBase({ gates, preExisting }: StoryState, { gate, identities }: Judgement): Blame | null {
-  // Later failures are compared with the last tree that passed.
+  // If the gate has passed before, failures are compared with that tree instead.
   if (gates[gate]?.lastPass || identities === undefined) return null;
   const { failing, unlisted } = identities;
   const red = new Set(preExisting);
@@ -91,7 +91,10 @@ async function searchBlame(
   }
 }
 
-/** Only a check of this machine can be run again. The cause of a failure elsewhere is ranked, not proven. */
+/**
+ * Returns how to prove a cause by running. Only checks of this machine can run again; a failure elsewhere is only
+ * ranked.
+ */
 function provingOf(
   { runs, durationMs }: Judgement,
   { trial, limits, environments }: BlameSearch,
@@ -105,11 +108,12 @@ function provingOf(
   return timeMs <= 0 ? null : { trial, command: failed.command, limits: { runs: limits.runs, timeMs }, checkMs };
 }
 
-/** A proof may take this long however quickly the check failed. */
+/** The least time for a proof, even if the check failed quickly. */
 const LEAST_SEARCH_MS = 10_000;
 
 /**
- * A test that was red on the base and is not a known failure is a target of the story: the work is not done yet.
+ * Turns a failure that existed on the base and is not known into an unmet target of the story: the work is not done
+ * yet.
  */
 function asTarget({ gates, failing }: StoryState, blame: Blame): Blame {
   if (blame.verdict !== "pre-existing" || failing === null || gates[failing.gate]?.lastPass) return blame;
@@ -120,7 +124,7 @@ function asTarget({ gates, failing }: StoryState, blame: Blame): Blame {
   };
 }
 
-/** Adds the attempt to blame: the one that wrote the lines, else the newest one that changed the file. */
+/** Adds the attempt to each suspect: the one that wrote the lines, or else the newest one that changed the file. */
 async function addOrigins(state: StoryState, blame: Blame, world: EngineWorld): Promise<Blame> {
   if (blame.suspects.length === 0) return blame;
   const { id } = state.story;

@@ -3,7 +3,7 @@ import type { Ledger } from "../ledger.ts";
 import type { SpendingWatch } from "../spending-watch.ts";
 import type { EngineWorld } from "../world.ts";
 
-/** A running command with what it needs. */
+/** A running command with everything that it needs. */
 export interface CommandContext<C extends Command = Command> {
   readonly command: C;
   readonly ledger: Ledger;
@@ -13,5 +13,5 @@ export interface CommandContext<C extends Command = Command> {
   readonly spending: SpendingWatch;
 }
 
-/** The same, for one kind of command. */
+/** The context of one kind of command. */
 export type ContextOf<T extends Command["type"]> = CommandContext<Extract<Command, { readonly type: T }>>;

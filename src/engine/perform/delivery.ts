@@ -20,7 +20,7 @@ export async function deliver(performing: ContextOf<"deliver">): Promise<void> {
   const { integration } = world;
   if (integration === null) throw cannotDeliver(how);
   if (!(await ledger.append(story, [{ type: "step.started", step: "delivery" }]))) return;
-  // Accepted work that a person wants delivered: its worktree went when it was accepted.
+  // A person wants accepted work delivered: its worktree was removed when it was accepted.
   if (ledger.story(story).deliver !== undefined) await world.workspace.prepare(story);
   const event = await outcomeOf(performing, integration, ledger.story(story));
   if (event !== null) await appendIfRunning(ledger, story, isStep("delivery"), [event]);
@@ -48,10 +48,10 @@ async function outcomeOf(
     : { type: "work.delivered", how, where: `${where}, approved by ${approvedBy}`, by: approvedBy };
 }
 
-/** The commit that passed every gate, or was waived by a person. */
+/** Returns the commit that every gate passed, or that a person waived. */
 const verifiedIn = ({ commit, tree }: StoryState): KeptCommit => ({ commit, tree: tree! });
 
-/** A person reports a merge: git is asked whether it happened. */
+/** Checks with git whether a merge that a person reports has happened. */
 async function claimChecked(integration: Integration, state: StoryState, by: string): Promise<StoryEvent> {
   const { target, isHeld } = await integration.holds(state.story.id, verifiedIn(state));
   if (isHeld) {
@@ -67,7 +67,7 @@ export function refusal({ commit, author, subject }: UnverifiedCommit): StoryEve
   return { type: "delivery.refused", why: "branch-moved", detail: what, commit };
 }
 
-/** The target moved: it is merged into the branch. A conflict is a failure of the merge gate. */
+/** Merges the moved target into the branch. A conflict is a failure of the merge gate. */
 async function mergeMovedTarget(
   { command, ledger, world, signal }: ContextOf<"deliver">,
   integration: Integration,
@@ -90,7 +90,7 @@ async function mergeMovedTarget(
   return updateFromTarget(state, world, integration);
 }
 
-/** Without a forge: the branch, pushed where there is a remote, and the text for a pull request. */
+/** Delivers without a forge: the branch, pushed if there is a remote, and the text for a pull request. */
 async function proposeWork(
   state: StoryState,
   world: EngineWorld,
@@ -125,8 +125,8 @@ async function proposeWork(
 }
 
 /**
- * Before a merge check: merges the target's new commits into the branch where that has no conflict. The other gates then
- * run on the new files first. Returns whether the check has to wait for them.
+ * Merges the target's new commits into the branch before a merge check, if there is no conflict. The other gates then
+ * run on the new files first. Returns whether the check must wait for them.
  */
 export async function broughtUpToDate(
   { command, ledger, world }: CommandContext<StoryCommand & StartGate & { readonly key: string }>,
@@ -142,7 +142,8 @@ export async function broughtUpToDate(
 }
 
 /**
- * Writes conflict markers into the files for the agent that resolves them. Uses a developer's slot, not a check's.
+ * Writes conflict markers into the files for the agent that resolves them. The attempt calls it, so it uses a
+ * developer's slot, not a check's.
  */
 export async function bringConflictsIn(
   story: StoryCommand["story"],
@@ -155,7 +156,9 @@ export async function bringConflictsIn(
   return isCurrent || updateAs("dispatch", story, ledger, world, integration);
 }
 
-/** Returns whether the branch was updated. A branch with a commit that a person must decide about is left alone. */
+/**
+ * Updates the branch, and returns whether it did. A branch with a commit that a person must decide about is left alone.
+ */
 async function updateAs(
   step: "update" | "dispatch",
   story: StoryCommand["story"],
@@ -179,13 +182,13 @@ async function updateFromTarget(before: StoryState, world: EngineWorld, integrat
   return { type: "branch.updated", tree, commit, changed, conflicts };
 }
 
-/** A merge check is valid for one base. */
+/** Records a moved target, because a merge check is valid for one base only. */
 async function noteTarget(ledger: Ledger, integration: Integration): Promise<void> {
   const { commit } = await integration.target();
   if (ledger.state().base !== commit) await ledger.append(null, [{ type: "base.moved", commit }]);
 }
 
-/** A person fixed the work, or started it elsewhere: the gates run on that commit from now on. */
+/** Adopts work that a person fixed, or began elsewhere: the gates run on its commit from now on. */
 export async function adoptWork({ command, ledger, world }: ContextOf<"adopt-work">): Promise<void> {
   const { story, by, branch } = command;
   if (!(await ledger.append(story, [{ type: "step.started", step: "adopt" }]))) return;
@@ -200,7 +203,7 @@ export async function adoptWork({ command, ledger, world }: ContextOf<"adopt-wor
   ]);
 }
 
-/** Formatting is fixed by a command, once, before a failure is charged. */
+/** Fixes formatting by a command, once, before a failure is charged. */
 export async function fixLint({ command, ledger, world, signal }: ContextOf<"fix-lint">): Promise<void> {
   const { story } = command;
   if (!(await ledger.append(story, [{ type: "step.started", step: "lint-fix" }]))) return;

@@ -33,7 +33,7 @@ export async function startGate(performing: CommandContext<GateCommand>): Promis
   await judge(performing, gate, before);
 }
 
-/** A reviewer outlived its engine: the gate runs again, and finds the reviewer's reply. */
+/** Continues a gate whose reviewer outlived its engine: the gate runs again, and finds the reviewer's reply. */
 export async function resumeGate(performing: CommandContext<GateCommand>): Promise<void> {
   const { command, ledger, world } = performing;
   const state = ledger.story(command.story);
@@ -100,8 +100,9 @@ async function runGate(
 }
 
 /**
- * A check runs the work's own code, which can move the story's branch to an unverified commit. A move during a gate is
- * reverted and reported as a finding; a commit that was there before is a person's, and stays.
+ * Watches the story's branch during a gate, because a check runs the work's own code, which can move the branch to an
+ * unverified commit. Such a move is reverted and reported as a finding; a commit that was there before is a person's,
+ * and stays.
  */
 async function watchBranch(
   { integration, workspace }: Pick<EngineWorld, "integration" | "workspace">,
@@ -114,7 +115,7 @@ async function watchBranch(
       if (integration === null || before !== state.commit || state.tree === null) return judgement;
       const after = await integration.tip(id);
       if (after === before) return judgement;
-      // That commit changed the files too.
+      // The unexpected commit changed the files too.
       await workspace.forget(id);
       await integration.align(id, { commit: state.commit, tree: state.tree }, after);
       const finding = identifyFinding({
@@ -129,9 +130,7 @@ async function watchBranch(
   };
 }
 
-/**
- * A reviewer who did not raise the finding decides whether it stands. Without such a reviewer a person decides.
- */
+/** Asks a reviewer who did not raise the finding whether it is upheld. Without such a reviewer, a person decides. */
 export async function adjudicate({ command, ledger, world, signal, spending }: ContextOf<"adjudicate">): Promise<void> {
   const { story, finding: id, gate, role, key } = command;
   const state = ledger.story(story);
@@ -177,7 +176,7 @@ export async function adjudicate({ command, ledger, world, signal, spending }: C
   ]);
 }
 
-/** Who wrote the code, who disputes, and who raised the finding. */
+/** Returns the roles that wrote the code, dispute the finding, or raised it. */
 function withAPart({ attempts, gates, policy }: StoryState, { by, gate }: Dispute, { source }: Finding): RoleName[] {
   const reviewers = gates[gate]?.last?.stages?.map(({ reviewer }) => reviewer) ?? [];
   const raised = reviewers.length > 0 ? reviewers : [roleOfReviewer(policy!.roles, roleOfGate(gate))];
@@ -185,7 +184,7 @@ function withAPart({ attempts, gates, policy }: StoryState, { by, gate }: Disput
 }
 
 /**
- * Lets gates prepare while an agent works. It stops when the agent ends; the gate itself does what is missing then, and
+ * Lets gates prepare while an agent works. It stops when the agent ends; the gate itself then does what is missing, and
  * reports what failed here.
  */
 export function startBesideWork(

@@ -18,8 +18,8 @@ import { restoreTree, sendBack } from "./steps.ts";
 import type { CommandContext, ContextOf } from "./command-context.ts";
 
 /**
- * Performs one command. The start is appended before acting; if the append is refused, another process is at it and
- * nothing is done. An operating error becomes an event of its story.
+ * Performs one command. The start is appended before acting; if the append is refused, another process performs the
+ * command and nothing is done. An operating error becomes an event of its story.
  */
 export async function perform(
   command: Command,
@@ -38,16 +38,16 @@ export async function perform(
     spending.stop();
   }
   if (!signal.aborted) await reportCutShort(command, ledger, world, spending);
-  // The replies of its agents are in the journal, or the agents were stopped.
+  // The replies of the command's agents are in the journal, or the agents were stopped.
   await world.agentRuns?.drop(command.story);
 }
 
-/** Commands of the engine's lane for which an agent works. */
+/** Commands of the engine's lane that run an agent. */
 const RUNS: ReadonlySet<Command["type"]> = new Set(["ask-again", "resume-work", "start-remediation", "check-health"]);
 
 /**
- * The running steps have used up the run's time and are being stopped. Nothing new starts beside them; once they have
- * reported their time, a person is asked.
+ * Whether the running steps have used up the run's time and are being stopped. Nothing new starts then; once the steps
+ * have reported their time, a person is asked.
  */
 async function isRunOutOfTime(ledger: Ledger, { clock }: EngineWorld): Promise<boolean> {
   const left = runTimeLeft(ledger.state(), clock.now());
@@ -58,7 +58,7 @@ async function isRunOutOfTime(ledger: Ledger, { clock }: EngineWorld): Promise<b
 
 const REPORTED_MS = 50;
 
-/** A budget stopped the step before it reported anything. */
+/** Reports a step that a budget stopped before the step reported anything. */
 async function reportCutShort(
   { story }: Command,
   ledger: Ledger,
@@ -127,7 +127,7 @@ async function resumeWork(performing: ContextOf<"resume-work">): Promise<void> {
   return resumeAttempt({ ...performing, command: { ...work, story, key } });
 }
 
-/** A branch that is handed to people holds exactly the commit that passed the gates. */
+/** Accepts a story. A branch that is handed to people holds exactly the commit that passed the gates. */
 async function accept({ command, ledger, world }: ContextOf<"accept">): Promise<void> {
   const { story, drop } = command;
   const { policy, commit, tree, delivered } = ledger.story(story);
@@ -143,7 +143,7 @@ async function accept({ command, ledger, world }: ContextOf<"accept">): Promise<
   await leave(command, world);
 }
 
-/** The story is over: its worktree is removed, its branch stays. A failure to remove it changes nothing else. */
+/** Removes the worktree of an ended story; its branch stays. A failure to remove it changes nothing else. */
 async function leave(command: StoryCommand & Command, world: EngineWorld): Promise<void> {
   try {
     await world.workspace.dispose(command.story);
@@ -158,7 +158,7 @@ type RecordOnlyCommand = Extract<
   { type: "raise-escalation" | "accept" | "fail" | "grant-grace" | "warn-budget" | "flag-story" }
 >;
 
-/** The event of a command that has no effect but its record. */
+/** Returns the event of a command that only records something. */
 function eventFor(command: RecordOnlyCommand): Event {
   switch (command.type) {
     case "raise-escalation":
@@ -176,7 +176,7 @@ function eventFor(command: RecordOnlyCommand): Event {
   }
 }
 
-/** A failed step of the engine becomes an event, and is tried again within its limit. */
+/** Runs a step of the engine. A failure becomes an event, and is retried within its limit. */
 async function tryStep(
   { ledger, spending }: Omit<CommandContext, "command">,
   { story }: StoryCommand,
@@ -187,9 +187,9 @@ async function tryStep(
     await work();
   } catch (error) {
     if (!(error instanceof RemandError) || isJournalFailure(error)) throw error;
-    // The step was stopped by a budget: that is no failure of the step.
+    // A budget stopped the step: that is not a failure of the step.
     if (spending.exceeded() !== null) return;
-    // Only the step that failed may be ended: by the time this is written, another one may be running.
+    // Only the failed step may be ended: by the time this is written, another one may be running.
     const failed = ledger.story(story).running;
     await appendIfRunning(ledger, story, (running) => running === failed, [
       {
@@ -210,7 +210,7 @@ const LASTING: ReadonlySet<RemandError["code"]> = new Set([
   "branch-taken",
 ] as const);
 
-/** The journal itself cannot be written, so no event can report the error. */
+/** Whether the journal itself cannot be written, so that no event can report the error. */
 function isJournalFailure(error: RemandError): boolean {
   return error.code.startsWith("journal-");
 }

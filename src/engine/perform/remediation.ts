@@ -15,8 +15,8 @@ import type { EngineWorld } from "../world.ts";
 import type { ContextOf } from "./command-context.ts";
 
 /**
- * Dispatches an agent to repair the infrastructure. Without an agent for the role the try still counts, so that a person
- * is asked.
+ * Dispatches an agent to repair the infrastructure. Without an agent for the role, the try still counts, so that a
+ * person is asked.
  */
 export async function startRemediation(performing: ContextOf<"start-remediation">): Promise<void> {
   const { command, ledger } = performing;
@@ -42,7 +42,7 @@ export async function startRemediation(performing: ContextOf<"start-remediation"
   await appendToRemediation(ledger, attempt, [{ type: "remediation.finished", attempt, fixes, ...costOf(result) }]);
 }
 
-/** Asks another role whether the repair worked. Every reply but a plain HEALTHY is unhealthy. */
+/** Asks another role whether the repair worked. Every reply but a plain HEALTHY means unhealthy. */
 export async function checkHealth(performing: ContextOf<"check-health">): Promise<void> {
   const { ledger, signal, spending } = performing;
   const { remediation, policy } = ledger.state();
@@ -121,7 +121,7 @@ function costOf(
   };
 }
 
-/** The list under the heading; without one, the end of the message. */
+/** Returns the list under the heading; without one, the end of the message. */
 function listedOr(text: string, heading: RegExp): string[] {
   const items = listedItems(text, heading);
   return items.length > 0 ? items : [lastWords(text)];
@@ -131,7 +131,7 @@ function lastWords(text: string): string {
   return plainText(text).trim().slice(-300);
 }
 
-/** The reports of all stories about the broken infrastructure, for the agent that repairs it. */
+/** Collects the reports of all stories about the broken infrastructure, for the agent that repairs it. */
 function infrastructureReport({ stories }: RunState): readonly BriefEvidence[] {
   const troubles: BriefEvidence[] = [];
   for (const [id, { gates, attempts, ending }] of entries(stories)) {
@@ -151,7 +151,7 @@ function infrastructureReport({ stories }: RunState): readonly BriefEvidence[] {
 
 const MOST = 10;
 
-/** The checks of the work with the environment each ran in; before the first run, as configured. */
+/** Returns the checks of the work with the environment that each ran in; before the first run, as configured. */
 function commandsThatMustWork(
   world: Pick<EngineWorld, "gates">,
   { stories }: RunState,

@@ -35,7 +35,7 @@ export async function reportAttempt(
   };
   const kept = await world.workspace.keep(id, note);
   const { tree, commit, ...beyond } = await revertOutOfScope(world, before, kept, ended, {
-    // New work has no brief, even where earlier work had one.
+    // The scope of the running attempt: new work has none, even if earlier work had one.
     scope: running.scope,
     note: { ...note, subject: `${note.subject}: what was beyond its scope put back` },
     except: sheet?.path ?? null,
@@ -61,7 +61,7 @@ export type EndedAttempt = Omit<
   "type" | "attempt" | "tree" | "commit" | "changed" | "productChanged" | "product"
 >;
 
-/** The running attempt is the last one. */
+/** Returns the phase of the last attempt, which is the running one. */
 export const runningPhase = ({ attempts, phase }: StoryState): Phase => attempts.at(-1)?.phase ?? phase;
 
 export const isAttempt =
@@ -74,8 +74,8 @@ export function attemptKey(story: StoryId, attempt: number): string {
 }
 
 /**
- * The findings that the author disputes. Only a reviewer's findings that the brief asked to fix can be disputed: the
- * output of a command is no opinion. A number refers to the brief's list.
+ * Returns the findings that the author disputes. Only a reviewer's findings that the brief asked to fix can be
+ * disputed: the output of a command is not an opinion. A number refers to the brief's list.
  */
 export async function disputedFindings(
   world: Pick<EngineWorld, "evidence">,
@@ -102,9 +102,9 @@ export async function disputedFindings(
 type ScopeResult = Pick<AttemptFinished, "exceptions" | "putBack">;
 
 /**
- * If the config says so, reverts whole files outside of the scope that have no accepted reason, and the gates run on the
- * rest. The agent's version stays in the history. `note` gets the files before they are reverted: after a crash in
- * between they would look untouched.
+ * If the config says so, reverts whole files outside the scope that have no accepted reason; the gates then run on the
+ * rest. The agent's version stays in the history. `remember` gets the files before they are reverted, because after a
+ * crash in between they would look untouched.
  */
 export async function revertOutOfScope(
   { workspace }: EngineWorld,
@@ -125,7 +125,7 @@ export async function revertOutOfScope(
   const { scope } = how;
   if (scope === null || from === null || policy?.scope.outside !== "revert") return { ...kept, ...done };
   const reasons = scope.exceptions === "with-rationale" ? (ended.exceptions ?? []) : [];
-  // An agent that takes back what an earlier attempt was refused for must not be reverted here.
+  // An agent that reverts what an earlier attempt was rejected for must not be reverted here.
   const restored = scope.restore ?? [];
   const excused = new Set([...reasons.map(({ path }) => path.replace(/^\.\//, "")), ...restored, how.except]);
   const changed = await workspace.changedPaths(story.id, from, kept.tree);

@@ -16,7 +16,7 @@ import { judgedByAll } from "./attempt-prompt.ts";
 import type { CommandContext, ContextOf } from "./command-context.ts";
 import { GATE_REGISTRY } from "../../core/gates/registry.ts";
 
-/** Writes the brief, keeps it, and sends the work back with it. */
+/** Writes and stores the brief, and sends the work back with it. */
 export async function sendBack({
   command,
   ledger,
@@ -36,7 +36,7 @@ export async function sendBack({
   ]);
 }
 
-/** The entry about the rework in the story's file. */
+/** Writes the note about the rework for the story's file. */
 function noteOf({ summary, required, context, guidance }: Brief): string {
   return writeRefinementFeedback({ summary, findings: required, context: [...context, ...guidance] });
 }
@@ -78,17 +78,17 @@ async function materialFor(
   };
 }
 
-/** Name, result, and the score in parentheses. */
+/** Returns the score in parentheses after a gate's name and result. */
 const scoreText = (summary: string): string => /^\w+: \w+ \((.+)\)$/.exec(summary)?.[1] ?? summary;
 
-/** Where the agent finds the full text: a path from its folder, else a command. */
+/** Returns where the agent finds the full text: a path from its folder, or else a command. */
 async function shownAt({ evidence }: EngineWorld, id: EvidenceId, folder: string): Promise<string> {
   const file = (await evidence.show?.(id)) ?? null;
   if (file === null) return `remand evidence ${id}`;
   return file.startsWith(`${folder}/`) ? file.slice(folder.length + 1) : file;
 }
 
-/** An agent that revises a section is shown its current text and what it was built on. */
+/** Returns the current text of a section that an agent revises, and what that section was based on. */
 async function writtenSoFar(
   state: StoryState,
   { route }: SendBack,
@@ -119,7 +119,7 @@ function survivorsIn(judgement: Judgement | null): readonly Survivor[] {
   }));
 }
 
-/** Which step of an outside run failed, and in which run. */
+/** Returns which step of an outside run failed, and in which run. */
 function ciRunIn(judgement: Judgement | null): BriefMaterial["ci"] {
   const run =
     judgement !== null && reportsOf(judgement) === "ci"
@@ -128,7 +128,7 @@ function ciRunIn(judgement: Judgement | null): BriefMaterial["ci"] {
   return run === undefined ? null : { step: run.command, runId: run.check };
 }
 
-/** The journal's head, and its id where it has one, for the commit's trailers. */
+/** Returns the journal's head, and its id if it has one, for the commit's trailers. */
 export async function headNote(journal: Pick<Journal, "head" | "id">): Promise<string> {
   const { hash } = await journal.head();
   return journal.id === null ? hash : `${hash} ${journal.id}`;

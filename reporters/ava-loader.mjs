@@ -1,4 +1,7 @@
-/** Lets AVA be watched: a line is added to the module that holds the state of a run, and to the one that runs tests. */
+/**
+ * Adds a line to two modules of AVA, the one with the state of a run and the one that runs tests, so that they can be
+ * watched.
+ */
 const watcher = new URL("./ava.mjs", import.meta.url).href;
 const WATCHED = [
   { path: "/ava/lib/run-status.js", watch: "watchRuns", name: "RunStatus" },
@@ -11,7 +14,7 @@ export async function load(url, context, next) {
   if (found === undefined || loaded.source == null) return loaded;
   const { watch, name } = found;
   const source = Buffer.from(loaded.source).toString("utf8");
-  // The thread that loads modules may have this loader twice.
+  // The thread that loads modules may run this loader twice.
   if (source.includes(watcher)) return loaded;
   const line = `\nimport { ${watch} } from ${JSON.stringify(watcher)};\n${watch}(${name});\n`;
   return { ...loaded, source: `${source}${line}` };

@@ -1,4 +1,7 @@
-/** Reports AVA's tests by name. Its state of a run hears of every test; AVA lets nothing be added to it. */
+/**
+ * Reports AVA's tests by name. AVA accepts no further reporter, so this watches its state of a run, which sees every
+ * test.
+ */
 import counts from "./coverage.cjs";
 import report from "./report.cjs";
 
@@ -12,7 +15,7 @@ export function watchRuns(RunStatus) {
     note(files.get(this), event);
     return emitStateChange.call(this, event);
   };
-  // Asked for once, when every test file has ended.
+  // AVA calls this once, when every test file has ended.
   RunStatus.prototype.suggestExitCode = function (...args) {
     files.get(this)?.end();
     files.delete(this);
@@ -28,7 +31,10 @@ function note(file, { type, testFile, title, skip, todo }) {
   else if (type === "worker-failed") file.test("not-loaded", where);
 }
 
-/** In the thread or process of one test file. AVA begins all of its tests at once, so the first part of each is its own. */
+/**
+ * Runs in the thread or process of one test file. AVA starts all of its tests at once, so only the first part of each
+ * test runs alone.
+ */
 export function watchTests(Runner) {
   const { emit, runSingle, start } = Runner.prototype;
   counts.startCounting();

@@ -1,4 +1,4 @@
-/** Finds the file of a Rust test: Cargo names the crate's first file, and the test its module. */
+/** Finds the file of a Rust test: Cargo reports the crate's first file and the test's module. */
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
@@ -13,7 +13,7 @@ export async function cargoFiles(heads, run) {
     const doc = /^(\S+\.\w+) - /.exec(test);
     const head = doc === null ? programs[at] : heads.find((each) => each.isDoc);
     const crate = head?.crate ?? null;
-    // Rustdoc names files from the workspace's folder, or from the package's.
+    // Rustdoc names files relative to the workspace's folder or to the package's.
     if (doc !== null)
       return {
         crate,
@@ -40,7 +40,7 @@ function targetsIn(text) {
       targets: packages.flatMap((each) => each.targets.map(({ name, src_path: source }) => ({ name, source }))),
     };
   } catch {
-    // Without it tests are known by their crate's first file alone.
+    // Without the metadata, tests only have their crate's first file.
     return { root: process.cwd(), targets: [] };
   }
 }

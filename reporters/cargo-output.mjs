@@ -1,8 +1,8 @@
-/** Reads what Cargo and the test programs that it runs print. */
+/** Parses the output of Cargo and of the test programs that it runs. */
 
 const OUTCOMES = { ok: "passed", FAILED: "failed", ignored: "skipped" };
 
-/** One block for each test program: from `running 3 tests` to `test result: …`. */
+/** Reads one block per test program, from `running 3 tests` to `test result: …`. */
 export function readBlocks(text) {
   const blocks = [];
   let block = null;
@@ -29,7 +29,7 @@ function newBlock() {
     tests: new Map(),
     failed: new Set(),
     counts: { passed: 0, failed: 0, ignored: 0 },
-    /** As many tests are named as were counted, with the same outcomes. */
+    /** Whether as many tests are named as were counted, with the same outcomes. */
     isComplete: false,
     isQuiet: false,
     finish(counts) {
@@ -51,7 +51,7 @@ function agrees(tests, { passed, failed, ignored }) {
   return number("passed") === passed && number("failed") === failed && number("skipped") === ignored;
 }
 
-/** What `--list` prints, one list for each test program. */
+/** Reads the output of `--list`: one list per test program. */
 export function readLists(text) {
   const lists = [];
   let list = [];
@@ -65,7 +65,7 @@ export function readLists(text) {
   return lists;
 }
 
-/** The test programs, in their order: the file that each was built from, and its crate. */
+/** Reads the test programs in order: the file that each was built from, and its crate. */
 export function readHeads(text) {
   return text.split(/\r?\n/).flatMap((line) => {
     const program = /^\s+Running (?:unittests )?(\S+\.rs) \((?:.*[\\/])?(\S+?)-[0-9a-f]{16}(?:\.exe)?\)$/.exec(line);

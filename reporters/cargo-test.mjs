@@ -1,6 +1,6 @@
 /**
- * Runs `cargo test` as it was typed and reports each test by name. With `-q` the names are not printed: then the tests
- * are listed afterwards, and who is neither failed nor ignored has passed, if the numbers agree.
+ * Runs `cargo test` as it was typed and reports each test by name. With `-q` no names are printed: then the tests are
+ * listed afterwards, and a test that neither failed nor was ignored counts as passed, if the numbers agree.
  *
  * Usage: cargo-test.mjs <cargo> [+toolchain] test <arguments>
  */
@@ -49,7 +49,9 @@ function run() {
   });
 }
 
-/** Gives the blocks of a quiet run the names of their tests. Returns the heads, or `null` where the lists do not fit. */
+/**
+ * Adds the names of the tests to the blocks of a quiet run. Returns the heads, or `null` where the lists do not match.
+ */
 async function fillIn(blocks) {
   const loud = [
     ...ofCargo.filter((word) => !QUIET.has(word)),

@@ -1,6 +1,6 @@
 "use strict";
 
-/** Counts the lines that tests run, in processes and threads in which AVA, Jest and `node:test` run them. */
+/** Counts the lines that tests run, in the processes and threads where AVA, Jest and `node:test` run them. */
 const fs = require("node:fs");
 const Module = require("node:module");
 const { dirname, resolve } = require("node:path");
@@ -9,7 +9,7 @@ const { isMainThread } = require("node:worker_threads");
 const { closeTest, countLines, openTest, startCounting, writeCounts } = require("./coverage.cjs");
 
 const AVA = /(?:^|[\\/])ava$|[\\/]ava[\\/]entrypoints[\\/]cli\.mjs$/;
-/** Set by AVA's own process for its threads and processes, because a thread does not know what it was started for. */
+/** Set by AVA's own process for its threads and processes, because a thread does not know why it was started. */
 const IN_AVA = "REMAND_COUNT_AVA";
 const JEST_ENVIRONMENT = /[\\/]jest-environment-(?:node|jsdom)[\\/]build[\\/]index\.js$/;
 
@@ -21,7 +21,10 @@ function install() {
   else if (isMainThread) watchJest();
 }
 
-/** A process that never uses `node:test` must not load it: it would print a report without tests. */
+/**
+ * Whether a process uses `node:test`. A process that does not must not load it, because it would print a report without
+ * tests.
+ */
 function usesNodeTest(main) {
   const text = textOf(main);
   const beside = [...text.matchAll(/["'](\.{1,2}\/[^"'\n]+)["']/g)].map(([, path]) => resolve(dirname(main), path));
@@ -34,7 +37,7 @@ function textOf(path) {
   try {
     return fs.readFileSync(path, "utf8");
   } catch {
-    // Not a file, or not with this ending.
+    // The path is not a file, or the file has another extension.
     return "";
   }
 }
@@ -49,7 +52,7 @@ function watchNodeTest() {
     parents.add(context.fullName?.slice(0, context.fullName.lastIndexOf(" > ")));
     open.set(context, openTest());
   });
-  // A Node that does not say how a test ended counts nothing. A test around others ends as they do.
+  // On a Node version that does not report how a test ended, nothing is counted. A test with subtests ends as they do.
   afterEach((context) => {
     const outcome = parents.has(context.fullName) ? undefined : { true: "passed", false: "failed" }[context.passed];
     closeTest(open.get(context), outcome ?? "skipped");
@@ -58,7 +61,10 @@ function watchNodeTest() {
   process.once("exit", writeCounts);
 }
 
-/** Jest tells its environment of every test. One process may run several files, each with an environment of its own. */
+/**
+ * Watches Jest, which tells its environment of every test. One process may run several files, each with its own
+ * environment.
+ */
 function watchJest() {
   const load = Module._extensions[".js"];
   const open = new Map();

@@ -1,8 +1,8 @@
 "use strict";
 
 /**
- * Counts for each changed line the tests that ran it: those that failed and those that passed. Only where the engine
- * asks for it. Where tests run at the same time, what runs counts for all of them.
+ * Counts for each changed line the tests that ran it: those that failed and those that passed. Only if the engine asks
+ * for it. If tests run at the same time, a line that ran counts for all of them.
  */
 const fs = require("node:fs");
 const { dirname, join, resolve } = require("node:path");
@@ -13,7 +13,7 @@ const { placesOfLines } = require("./script-lines.cjs");
 let counting = null;
 let wish = null;
 
-/** Called before the tests of a file are loaded. What this process starts is not counted. */
+/** Called before the tests of a file are loaded. Processes that this process starts are not counted. */
 function startCounting() {
   wish ??= process.env.REMAND_COVERAGE ?? null;
   delete process.env.REMAND_COVERAGE;
@@ -23,14 +23,14 @@ function startCounting() {
     const { Session } = require("node:inspector");
     const session = new Session();
     session.connect();
-    // Only for the texts of scripts: what ran is not always what is in the file.
+    // Only for the texts of scripts: the code that ran is not always the file's text.
     session.post("Debugger.enable");
     session.post("Profiler.enable");
     session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
     const files = wantedFiles(JSON.parse(fs.readFileSync(path, "utf8")));
     counting = { session, folder: dirname(path), files, totals: [0, 0], open: new Set() };
   } catch {
-    // Without counts the engine ranks by what it reads.
+    // Without counts the engine ranks suspects by their text alone.
   }
 }
 
@@ -46,7 +46,7 @@ function wantedFiles({ roots, files }) {
   return wanted;
 }
 
-/** Counts what ran since the last call: for a test that passed or failed, or before the first test. */
+/** Counts the lines that ran since the last call: for a test that passed or failed, or before the first test. */
 function countLines(outcome) {
   if (counting === null || outcome === "skipped") return;
   const lines = takeLines();
@@ -60,7 +60,9 @@ function addTest(lines, outcome) {
   for (const each of lines) each.counts[kind]++;
 }
 
-/** A test begins, where others may run at the same time: until it ends, what runs may be of each open one. */
+/**
+ * Starts a test that may run at the same time as others: until it ends, a line that ran may belong to any open test.
+ */
 function openTest() {
   if (counting === null) return null;
   shareLines();
@@ -69,7 +71,7 @@ function openTest() {
   return test;
 }
 
-/** What ran since the last call is of this test alone. */
+/** The lines that ran since the last call belong to this test alone. */
 function ranAlone(test) {
   if (counting !== null && test) for (const each of takeLines()) test.lines.add(each);
 }
@@ -86,7 +88,7 @@ function shareLines() {
   for (const test of counting.open) for (const each of lines) test.lines.add(each);
 }
 
-/** The wanted lines that ran since the last call. */
+/** Returns the wanted lines that ran since the last call. */
 function takeLines() {
   const run = new Set();
   counting.session.post("Profiler.takePreciseCoverage", (error, taken) => {
@@ -103,7 +105,7 @@ function takeLines() {
   return run;
 }
 
-/** Where the code of each wanted line is in a script; `null` where that cannot be told. */
+/** The positions of the wanted lines' code in a script; `null` where they are unknown. */
 function placesIn({ scripts, lines }, path, scriptId) {
   if (!scripts.has(scriptId)) {
     let source = null;
@@ -116,7 +118,7 @@ function placesIn({ scripts, lines }, path, scriptId) {
   return scripts.get(scriptId);
 }
 
-/** The innermost of the ranges around a place says whether it ran. */
+/** Whether the code at a position ran: the innermost range around it decides. */
 function isRun(ranges, at) {
   let [size, count] = [Infinity, 0];
   for (const range of ranges) {
@@ -126,7 +128,7 @@ function isRun(ranges, at) {
   return count > 0;
 }
 
-/** What is loaded before the tests is there for all of them. */
+/** Writes the counts. Code that is loaded before the tests counts for all of them. */
 function writeCounts() {
   if (counting === null) return;
   const { session, folder, files, totals } = counting;

@@ -1,13 +1,13 @@
-/** Flags of `go test` without a value; every other flag takes one, from behind `=` or from the next word. */
+/** Flags of `go test` without a value; every other flag has one, after `=` or as the next word. */
 const WITHOUT_VALUE = new Set(
   "v short failfast cover race msan asan a n x i c json work trimpath modcacherw linkshared benchmem fullpath artifacts".split(
     " ",
   ),
 );
-/** With these nothing is run, or the output is no list of tests. */
+/** With these flags no test runs, or the output is not a list of tests. */
 const NOT_A_RUN = new Set(["c", "n", "x", "list", "bench", "exec", "h", "help", "fuzz", "o"]);
 
-/** What `go test <words>` is told to do. */
+/** Parses the arguments of `go test`. */
 export function readGoArguments(words) {
   const flags = new Map();
   const packages = [];

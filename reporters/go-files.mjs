@@ -1,4 +1,4 @@
-/** Finds the file of a Go test: Go names only the package. */
+/** Finds the file of a Go test: Go reports only the package. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
@@ -11,7 +11,7 @@ export function goFiles(cwd) {
   };
 }
 
-/** The modules of the workspace or the one around the folder: their paths, and their folders. */
+/** The modules of the workspace, or the module around the folder: their paths and folders. */
 function modulesAt(cwd) {
   const work = above(cwd, "go.work");
   const folders = work === null ? [] : usedIn(work);

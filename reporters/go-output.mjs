@@ -1,4 +1,4 @@
-/** Takes the events of one package, and gives the text that `go test` prints for it without `-json`. */
+/** Collects the events of one package, and returns the text that `go test` prints for it without `-json`. */
 export function createGoPackage({ packages, isVerbose }) {
   const all = [];
   const quiet = [];
@@ -25,11 +25,11 @@ export function createGoPackage({ packages, isVerbose }) {
     },
     text() {
       if (isVerbose) return all.join("");
-      // Of a package that is well only its last line is shown, unless it is the one in the working folder.
+      // Of a package that passes, only the last line is printed, unless it is the package in the working folder.
       return failed || packages.length === 0 ? quiet.join("") : last;
     },
     hasFailed: () => failed,
-    /** It failed, and no test of it did: it was not built, or ended before its tests. */
+    /** Whether the package failed without a failed test: it was not built, or ended before its tests. */
     isUnloaded: () => failed && failedTests === 0,
   };
 }
@@ -38,7 +38,7 @@ function testOf(tests, name) {
   const known = tests.get(name);
   if (known !== undefined) return known;
   const slash = name.lastIndexOf("/");
-  // A name may hold a slash of its own.
+  // A name may contain slashes of its own.
   const parent = slash === -1 ? null : (tests.get(name.slice(0, slash)) ?? null);
   const test = { name, parent, items: [], tail: [], head: null, outcome: null, isLog: false };
   tests.set(name, test);
@@ -46,7 +46,7 @@ function testOf(tests, name) {
   return test;
 }
 
-/** What a part logs stands in its parent's report where the part ran last. */
+/** Moves a subtest's log in its parent's report to where the subtest ran last. */
 function moveToEnd(_tests, test) {
   const items = test.parent?.items;
   if (items === undefined || items.at(-1) === test) return;
@@ -62,7 +62,7 @@ function addOutput(test, output, quiet) {
     test.outcome = result[1];
     return;
   }
-  // Behind its result stands what belongs to it: the difference of an example, a panic.
+  // Output after the result belongs to it: the diff of an example, a panic.
   if (test.head !== null) return void test.tail.push(output);
   test.isLog = /^ {4}\S+\.go:\d+: /.test(output) || (test.isLog && /^ {8}|^\n$/.test(output));
   if (test.isLog) test.items.push(output);

@@ -1,5 +1,5 @@
 /**
- * Runs `go test` with `-json`, prints what it would have printed without, and reports each test by name.
+ * Runs `go test` with `-json`, prints the output of a run without it, and reports each test by name.
  *
  * Usage: go-test.mjs <go> test <arguments>
  */
@@ -51,12 +51,12 @@ function eventIn(line) {
     const event = JSON.parse(line);
     return typeof event.Action === "string" ? event : null;
   } catch {
-    // A line that a test printed outside of Go's own output.
+    // The line was printed by a test, outside of Go's own output.
     return null;
   }
 }
 
-/** Older versions say in plain text that a package was not built. */
+/** Older versions report a failed build of a package as plain text. */
 function plainLine(line, packageOf) {
   const failed = /^FAIL\t(\S+) \[(?:build|setup) failed\]$/.exec(line);
   if (failed === null) print(`${line}\n`);
@@ -71,7 +71,7 @@ function tell(report, { Action, Package, Test }, fileOf) {
   report.test(OUTCOMES[Action], { package: Package, ...(file === null ? {} : { file }) }, Test);
 }
 
-/** Go prints packages in the order in which they are named, and those of one pattern by their path. */
+/** Prints packages in Go's order: as they are named, and those of one pattern by path. */
 function printAll(packages) {
   const rank = (name) => {
     const at = asked.packages.findIndex((pattern) => isOf(name, pattern));

@@ -1,6 +1,6 @@
 "use strict";
 
-/** Jest, Mocha and tape: their modules are changed as they are loaded, because no variable adds a reporter to them. */
+/** Changes modules of Jest, Mocha and tape while they are loaded, because no variable adds a reporter to them. */
 const Module = require("node:module");
 const { countLines, startCounting, writeCounts } = require("./coverage.cjs");
 const { openReport, takeFolder } = require("./report.cjs");
@@ -28,7 +28,7 @@ function quietly(change) {
   try {
     change();
   } catch {
-    // The runner works as it would without us, and nothing is reported.
+    // The runner works as usual, and nothing is reported.
   }
 }
 
@@ -50,7 +50,7 @@ function listenToMocha(runner, report) {
     report.test(outcome, where(test), nameOf(test));
   };
   quietly(() => countLines(null));
-  // A test that is tried again reports a failure only when its last try fails.
+  // A retried test reports a failure only when its last try fails.
   runner.on("pass", (test) => note("passed", test));
   runner.on("pending", (test) => note("skipped", test));
   runner.on("fail", (test) => note("failed", test));
@@ -67,7 +67,7 @@ function nameOf(test) {
   return path.filter((part) => part !== "").join(" > ");
 }
 
-/** `readConfigs` makes the configuration of every run, from the command line and from files. */
+/** Adds the reporter in `readConfigs`, which builds the configuration of every run from the command line and files. */
 function reportJest(module) {
   const config = module.exports;
   const readConfigs = async (...args) => {

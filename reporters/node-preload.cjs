@@ -1,8 +1,8 @@
 "use strict";
 
 /**
- * Loaded into every Node process of a check by NODE_OPTIONS. In a process that is a test runner it adds a reporter; in
- * all others it does nothing. It never prints, and a fault of its own must not fail the check.
+ * Loaded into every Node process of a check by NODE_OPTIONS. In a test runner's process it adds a reporter; in all
+ * others it does nothing. It never prints, and an error in it must not fail the check.
  */
 const { basename } = require("node:path");
 const { pathToFileURL } = require("node:url");
@@ -12,7 +12,7 @@ if (process.env.REMAND_COVERAGE) {
   try {
     require("./count-tests.cjs").install();
   } catch {
-    // Without counts the engine ranks by what it reads.
+    // Without counts the engine ranks suspects by their text alone.
   }
 }
 
@@ -24,6 +24,6 @@ if (process.env.REMAND_TEST_NAMES && isMainThread && !process.env.NODE_TEST_CONT
       require("node:module").register("./ava-loader.mjs", pathToFileURL(__filename));
     else require("./hook-modules.cjs").install();
   } catch {
-    // Without a report the engine falls back to what the check prints.
+    // Without a report the engine parses the check's output.
   }
 }

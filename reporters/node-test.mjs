@@ -1,4 +1,4 @@
-/** A reporter for `node --test`: prints what Node itself would print, and reports each test by name. */
+/** A reporter for `node --test`: prints the same as Node itself, and reports each test by name. */
 import { Readable } from "node:stream";
 import * as reporters from "node:test/reporters";
 import report from "./report.cjs";
@@ -13,7 +13,7 @@ export default async function* (source) {
   else yield* reporters.tap(seen);
 }
 
-/** For a terminal Node prints `spec`; otherwise it prints TAP before version 23, and `spec` from then on. */
+/** Whether Node would print `spec`: on a terminal always; otherwise from version 23 on, and TAP before. */
 const isSpec = () => process.stdout.isTTY || Number(process.versions.node.split(".")[0]) >= 23;
 
 async function* reported(source, file) {
@@ -39,6 +39,6 @@ function noteTest(type, data, titles, file) {
   file.test(outcome, where, [...titles.slice(0, nesting), name].join(" > "));
 }
 
-/** A file that ended badly outside of its tests is called by its path. */
+/** Whether this is a whole file, which has its path as its name if it failed outside of its tests. */
 const isWholeFile = (name, file, error) =>
   error?.exitCode !== undefined || (file !== undefined && (name === file || file.endsWith(`/${name}`)));

@@ -1,6 +1,6 @@
 /**
- * Starts Node with the reporters that its command names, and ours beside them. Node wants one destination for each
- * reporter as soon as there are two.
+ * Starts Node with the reporters of its command and Remand's own. With two or more reporters, Node requires a
+ * destination for each.
  *
  * Usage: node-with-reporters.mjs <node> <arguments of node>
  */
@@ -9,7 +9,7 @@ import { devNull } from "node:os";
 import { passOnEnd } from "./pass-on.mjs";
 
 const [program, ...given] = process.argv.slice(2);
-/** Options of Node that take their value from the next word. */
+/** Options of Node whose value is the next word. */
 const TWO_WORDS = /^(?:-r|-C|-e|-p|--require|--import|--conditions|--loader|--experimental-loader|--eval|--env-file)$/;
 
 const { options, rest } = beforeScript(given);
@@ -19,7 +19,7 @@ if (ours !== null) env.NODE_OPTIONS = env.NODE_OPTIONS.replace(ours[0], "");
 const args = ours === null ? given : [...withOurs(options, unquoted(ours[1])), ...rest];
 passOnEnd(spawn(program, args, { stdio: "inherit", env }));
 
-/** The options of Node itself, each as one entry `[option]` or `[option, value]`. */
+/** The options of Node itself, each as an entry `[option]` or `[option, value]`. */
 function beforeScript(words) {
   const options = [];
   let at = 0;
@@ -36,7 +36,7 @@ function withOurs(options, reporter) {
   const reporters = options.filter(isFor("--test-reporter")).map(valueOf);
   const destinations = options.filter(isFor("--test-reporter-destination")).map(valueOf);
   if (reporters.length === 1 && destinations.length === 0) destinations.push("stdout");
-  // Names none of Node's own, or Node would refuse it by itself.
+  // The command names no reporter, or Node will reject it anyway.
   if (reporters.length === 0 || reporters.length !== destinations.length) return options.flat();
   const others = options.filter((option) => !/^--test-reporter(?:-destination)?(?:=|$)/.test(option[0]));
   env.REMAND_TEST_NAMES_ONLY = "1";

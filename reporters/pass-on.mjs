@@ -1,4 +1,4 @@
-/** Ends this process as the child ended: with the same exit code, or by the same signal. */
+/** Ends this process like the child: with the same exit code, or by the same signal. */
 export function passOnEnd(child, before = () => Promise.resolve()) {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
   const forward = (signal) => child.kill(signal);
@@ -12,7 +12,7 @@ export function passOnEnd(child, before = () => Promise.resolve()) {
     if (signal !== null) process.kill(process.pid, signal);
     else process.exitCode = code;
   };
-  // What fails before the end is a fault of the report, and changes nothing of how the command ended.
+  // An error in the report must not change how the command ends.
   child.on(
     "close",
     (code, signal) =>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Python or pytest, linked by its name into a folder before all others of PATH. A command that sets PYTHONPATH itself, as
-# in `PYTHONPATH=src pytest`, would hide the reporters: they are put before its folders.
+# Starts Python or pytest. Linked under their names into the first folder of PATH, because a command that sets
+# PYTHONPATH itself, as in `PYTHONPATH=src pytest`, would hide the reporters: their folder is added before its folders.
 here=${0%/*}
 . "$REMAND_REPORTERS/find-program.sh"
 case ":$PYTHONPATH:" in

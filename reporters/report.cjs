@@ -1,8 +1,8 @@
 "use strict";
 
 /**
- * Writes one file of a report: a first line with the runner, a line for each test, and a last line that says that the
- * runner came to its end. A file without that last line is incomplete, and nothing is concluded from what it lacks.
+ * Writes one file of a report: a first line with the runner, a line for each test, and a last line when the runner has
+ * finished. A file without that last line is incomplete, so nothing is concluded from missing tests.
  */
 const { randomBytes } = require("node:crypto");
 const fs = require("node:fs");
@@ -11,8 +11,8 @@ const { join } = require("node:path");
 const KEY = Symbol.for("remand.test-names");
 
 /**
- * The folder for reports, once per process tree: whatever this process starts is a part of its tests, and a test that
- * runs another test runner must not report that one's tests as tests of the project.
+ * Takes the folder for reports, once per process tree: processes that this one starts are part of its tests, and a test
+ * that runs another test runner must not report that runner's tests as tests of the project.
  */
 function takeFolder() {
   const folder = process.env.REMAND_TEST_NAMES;
@@ -28,7 +28,7 @@ function openReport(folder, runner, cwd = process.cwd()) {
   const write = (line) => fs.writeSync(file, `${JSON.stringify(line)}\n`);
   write({ runner, cwd });
   return {
-    /** `outcome`: passed, failed, skipped, or not-loaded for a whole file whose tests could not be run. */
+    /** `outcome`: passed, failed, skipped, or not-loaded for a file whose tests could not be run. */
     test: (outcome, where, name) => write({ outcome, ...where, ...(name === undefined ? {} : { name }) }),
     end: () => write({ ended: true }),
   };

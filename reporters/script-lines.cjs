@@ -1,8 +1,8 @@
 "use strict";
 
 /**
- * Where the code of lines of a file is in the script that was made of it. The script may hold the file as it is, inside
- * of a wrapper, or something made of it, with a source map in its last lines; else nothing is known.
+ * Finds the code of a file's lines in the script that was made from it. The script may contain the file unchanged,
+ * inside a wrapper, or compiled with an inline source map; otherwise the positions are unknown.
  */
 function placesOfLines(source, text, lines) {
   const at = source.indexOf(text.trimEnd());
@@ -41,7 +41,7 @@ function inlineMap(source) {
   }
 }
 
-/** The first line of a script is not asked: a wrapper may have moved it, and imports are gathered there. */
+/** The first line of a script is skipped: a wrapper may have moved it, and imports are collected there. */
 function asMapped(source, { mappings }, wanted) {
   const starts = lineStarts(source);
   const places = new Map();
@@ -63,7 +63,7 @@ function asMapped(source, { mappings }, wanted) {
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** The numbers of one segment of a source map: five bits a digit, the lowest first, the sign in the lowest bit. */
+/** Decodes one segment of a source map: five bits per digit, lowest first, with the sign in the lowest bit. */
 function numbersIn(segment) {
   const numbers = [];
   let [value, shift] = [0, 0];

@@ -1,6 +1,6 @@
 "use strict";
 
-/** Reports tape's tests by name. What tape prints are assertions; the tests around them stand there as comments. */
+/** Reports tape's tests by name. Tape prints assertions; the tests around them appear only as comments. */
 const { countLines, writeCounts } = require("./coverage.cjs");
 const { openReport, takeFolder } = require("./report.cjs");
 
@@ -11,7 +11,7 @@ function watchTape(module) {
     if (!isWatched) {
       isWatched = true;
       const folder = takeFolder();
-      // tape ends the process in a listener of its own, and no later one is called.
+      // tape ends the process in a listener of its own, and no later listener is called.
       if (folder !== null)
         process.prependOnceListener("exit", () => {
           writeCounts();
@@ -25,7 +25,7 @@ function watchTape(module) {
   module.exports = new Proxy(module.exports, {
     construct(target, args, newTarget) {
       const test = Reflect.construct(target, args, newTarget);
-      // Listening leaves no trace in the stacks that tape prints; a function around its own would.
+      // Listeners do not appear in the stacks that tape prints; a wrapper function would.
       const seen = { test, name: test.name, file: callerFile(), failed: 0, hasEnded: false };
       test.once("prerun", () => begin(seen));
       return test;
@@ -39,7 +39,7 @@ function watch(seen, begin) {
     const inner = { test: child, name: `${name} > ${child.name}`, file, failed: 0, hasEnded: false };
     child.once("prerun", () => begin(inner));
   });
-  // A plan that was not kept fails after the end.
+  // A plan that was not fulfilled fails after the end.
   test.on("result", (result) => {
     if (typeof result === "object" && !result.ok && !result.skip && !result.todo) seen.failed++;
   });
@@ -57,7 +57,7 @@ function write(report, tests) {
   if (tests.every(({ test, hasEnded }) => hasEnded || test._skip)) report.end();
 }
 
-/** The nearest file on the stack that is not tape's. */
+/** The nearest file on the stack that is not part of tape. */
 function callerFile() {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 30;

@@ -1,14 +1,14 @@
 "use strict";
 
 /**
- * Adds our reporter to Vitest's command line. Reporters on the command line replace those of the configuration, so
- * where Vitest would choose by itself its choice is named too.
+ * Adds Remand's reporter to Vitest's command line. Reporters on the command line replace those of the configuration, so
+ * Vitest's own choice is added as well.
  */
 const { readdirSync, readFileSync } = require("node:fs");
 const { join, resolve } = require("node:path");
 const { takeFolder } = require("./report.cjs");
 
-/** Sub-commands that run no test. */
+/** Subcommands that run no test. */
 const OTHERS = new Set(["bench", "init", "list"]);
 
 function addReporter() {
@@ -22,7 +22,7 @@ function addReporter() {
   takeFolder();
 }
 
-/** Where the configuration names reporters, our own reporter makes them: it is given them by Vitest. */
+/** If the configuration names reporters, Remand's reporter creates them from Vitest's settings. */
 function chosenByVitest(options) {
   if (isAgent() || configTexts(options).some((text) => /\breporters\b/.test(text))) {
     globalThis[Symbol.for("remand.vitest-reporters")] = true;
@@ -31,7 +31,7 @@ function chosenByVitest(options) {
   return ["--reporter=default", ...(process.env.GITHUB_ACTIONS === "true" ? ["--reporter=github-actions"] : [])];
 }
 
-/** Vitest has another default for agents; which variables show one is its own affair. */
+/** Vitest has another default for agents, which it detects by variables of its own choice. */
 const isAgent = () =>
   Object.keys(process.env).some((name) =>
     /^(?:AI_AGENT$|CLAUDE|CODEX|CURSOR|GEMINI|OPENCODE|REPL_ID$|AUGMENT|GOOSE|KIRO|PI_)/.test(name),

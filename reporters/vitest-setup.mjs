@@ -1,4 +1,4 @@
-/** Loaded by Vitest before each test file, where lines are counted: the file's tests are counted as each of them ends. */
+/** Loaded by Vitest before each test file, if lines are counted: counts after each test of the file. */
 import { createRequire } from "node:module";
 
 try {
@@ -13,5 +13,5 @@ try {
   afterEach(({ task }) => closeTest(open.get(task), task.result?.state === "fail" ? "failed" : "passed"));
   afterAll(() => writeCounts());
 } catch {
-  // Without counts the engine ranks by what it reads.
+  // Without counts the engine ranks suspects by their text alone.
 }

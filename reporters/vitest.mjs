@@ -1,4 +1,4 @@
-/** A reporter for Vitest that prints nothing itself. Where it replaced the configuration's reporters it makes them. */
+/** A reporter for Vitest that prints nothing itself. If it replaced the configuration's reporters, it creates them. */
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
@@ -42,7 +42,7 @@ export default class {
   }
 }
 
-/** Adds a set-up file to every project of the run: it counts the lines that tests run, where they run. */
+/** Adds a setup file to every project of the run, which counts the lines that tests run in their own process. */
 function countIn(vitest) {
   const setup = fileURLToPath(new URL("./vitest-setup.mjs", import.meta.url));
   const entry = new URL("./dist/index.js", pathToFileURL(realpathSync(process.argv[1])));
@@ -61,7 +61,7 @@ function testsIn(tasks, above) {
   });
 }
 
-/** What Vitest would have used: the configuration's reporters, or its own default. */
+/** The reporters that Vitest would have used: those of the configuration, or its own default. */
 async function reportersOf(vitest) {
   const require = createRequire(process.argv[1]);
   const load = async (name) => (await import(pathToFileURL(require.resolve(name)).href)).ReportersMap;

@@ -13,7 +13,7 @@ _counting = None
 
 
 def start():
-    """Called before the tests are loaded. What this process starts is not counted."""
+    """Called before the tests are loaded. Processes that this process starts are not counted."""
     global _counting
     path = os.environ.pop("REMAND_COVERAGE", None)
     if path is None or _counting is not None or sys.gettrace() is not None:
@@ -25,7 +25,7 @@ def start():
 
 
 def count(outcome):
-    """Counts what ran since the last call: for a test that passed or failed, or before the first test."""
+    """Counts the lines that ran since the last call: for a test that passed or failed, or before the first test."""
     if _counting is not None and outcome != "skipped":
         _counting.count(outcome)
 
@@ -69,7 +69,7 @@ class _Counting:
             counts = self._lines.setdefault(file, {})
             for line in ran:
                 counts.setdefault(line, {"failed": 0, "passed": 0, None: 0})[outcome] += 1
-            # The set itself is kept: functions that still run add to it.
+            # The same set is reused, because functions that are still running add to it.
             ran.clear()
 
     def found(self):
@@ -83,7 +83,7 @@ class _Counting:
                 own = [counts[each] for each in statements.get(line, ()) if each in counts]
                 if line not in statements:
                     continue
-                # What is loaded before the tests is there for all of them.
+                # Code that is loaded before the tests counts for all of them.
                 loaded = any(each[None] for each in own)
                 most = self._totals if loaded else {
                     kind: max([each[kind] for each in own] or [0]) for kind in ("failed", "passed")
@@ -93,7 +93,7 @@ class _Counting:
 
 
 def _statements(path):
-    """For each line of code, the lines of its statement: one line of it stands for all."""
+    """For each line of code, the lines of its statement: one of them that ran stands for all."""
     try:
         with open(path, encoding="utf-8") as file:
             tree = ast.parse(file.read())

@@ -6,7 +6,7 @@ import sys
 
 
 def install():
-    """Only for that command: other programs that use doctest report by their own runner."""
+    """Installs only for that command: other programs that use doctest report through their own runner."""
     command = getattr(sys, "orig_argv", [])
     if ("-m", "doctest") not in zip(command, command[1:]):
         return
@@ -47,7 +47,7 @@ def _watch(runner):
             results = method(self, test, *args, **kwargs)
         finally:
             running.pop()
-        # An example may run examples itself: those are a part of it.
+        # An example may run examples itself, which are part of it.
         if test.examples and not running:
             outcome = "failed" if results.failed else "passed" if results.attempted else "skipped"
             report.test(outcome, os.path.abspath(test.filename) if test.filename else None, test.name)

@@ -10,7 +10,7 @@ from remand_report import Report, take_folder
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config):
-    # A worker of pytest-xdist hands its results to the process that started it.
+    # A worker of pytest-xdist sends its results to the process that started it.
     folder = take_folder()
     if folder is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Names(config, folder), "remand-names-report")
@@ -31,7 +31,7 @@ class Names:
         remand_coverage.count(None)
 
     def pytest_runtest_logreport(self, report):
-        # A part of a test (`subtests`) has no name of its own here; one that fails is a failure of its test.
+        # A subtest has no name of its own here; if it fails, its test fails.
         if report.outcome == "rerun" or (hasattr(report, "context") and report.outcome != "failed"):
             return
         failed = self._seen.get(report.nodeid) == "failed"

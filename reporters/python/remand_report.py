@@ -1,4 +1,4 @@
-"""Writes one file of a report: the runner, a line for each test, and a last line when the runner came to its end."""
+"""Writes one file of a report: the runner, a line for each test, and a last line when the runner has finished."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import uuid
 
 
 def take_folder():
-    """The folder for reports, for this process alone: what its tests start must not report."""
+    """The folder for reports, for this process alone: processes that its tests start must not report."""
     return os.environ.pop("REMAND_TEST_NAMES", None)
 
 
@@ -18,7 +18,7 @@ class Report:
         self._write({"runner": runner, "cwd": os.getcwd()})
 
     def _write(self, line):
-        # A copy of this process (`fork`) is not the runner.
+        # A forked copy of this process is not the runner.
         if os.getpid() != self._pid:
             return
         self._file.write(json.dumps(line) + "\n")

@@ -1,4 +1,4 @@
-"""Reports the tests of unittest by name, by watching the class that every result of it comes from."""
+"""Reports the tests of unittest by name, by watching the base class of all its results."""
 
 import functools
 import os
@@ -6,7 +6,7 @@ import sys
 
 
 def install():
-    """Waits until unittest is loaded: most Python processes never load it, and it must not cost them anything."""
+    """Waits until unittest is loaded: most Python processes never load it, and must not pay for it."""
     sys.meta_path.insert(0, _Finder())
 
 
@@ -73,7 +73,7 @@ def _start(result):
     _current = result
     _report = Report(folder, "unittest")
     _count(None)
-    # What the tests start must not report.
+    # Processes that the tests start must not report.
     os.environ["REMAND_TEST_NAMES"] = ""
 
 
@@ -119,7 +119,7 @@ def _file_of(test):
 
 
 def _module_file(name):
-    """The file of a module that could not be imported, looked for where it would be imported from."""
+    """The file of a module that could not be imported, looked up on the import path."""
     path = name.replace(".", os.sep)
     for folder in sys.path:
         for end in (".py", os.sep + "__init__.py"):

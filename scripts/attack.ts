@@ -1,9 +1,10 @@
 /**
  * Plays the attacks and the honest changes of `test/attacks` through the built program, with the real test runners:
- * `npm run attack -- --help` says how.
+ * `npm run attack -- --help` explains the options.
  *
- * Says at the end, by class, how many were accepted, and names each attack that was accepted, each honest change that
- * was refused, and each row that was skipped. `--tables` plays nothing and prints the tables of the guide. The exit code is 1 when a row ended other than it says.
+ * Prints at the end, by class, how many were accepted, and names each attack that was accepted, each honest change that
+ * was refused, and each row that was skipped. `--tables` plays nothing and prints the tables of the guide. The exit
+ * code is 1 if a row ended differently than it says.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -95,7 +96,10 @@ async function main(): Promise<number> {
   return played.every(asExpected) ? 0 : 1;
 }
 
-/** A row that is accepted without a part is what that part is there for, and no failure. */
+/**
+ * Plays the rows, then again without each experimental part. A row that is accepted without a part shows what the part
+ * is for, and is not a failure.
+ */
 async function playInTurn(chosen: readonly number[], jobs: number, file: string | undefined): Promise<number> {
   const runs: { without: string; played: readonly Played[] }[] = [];
   for (const without of ["", ...EXPERIMENTS] as const) {
@@ -107,7 +111,7 @@ async function playInTurn(chosen: readonly number[], jobs: number, file: string 
   return runs[0]!.played.every(asExpected) ? 0 : 1;
 }
 
-/** Several rows at a time, each worker taking the next. */
+/** Plays several rows at a time: each worker takes the next one. */
 async function playAll(
   indexes: readonly number[],
   jobs: number,

@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = `${root}dist`;
 const main = `${dist}/main.js`;
 
-/** What people, other packages, this program and its tests start or import by path. */
+/** Files that people, other packages, this program and its tests start or import by path. */
 const STARTED = [
   "main",
   "index",
@@ -26,8 +26,8 @@ const STARTED = [
 ];
 
 /**
- * Built beside `dist` and put over it file by file, so that a program that starts at that moment finds every file:
- * tests run the built program while the README's command builds it.
+ * Builds next to `dist` and then replaces it file by file, so that a program that starts at that moment finds every
+ * file: tests run the built program while the README's command builds it.
  *
  * @returns {Promise<number>} the first exit code that is not 0
  */
@@ -39,7 +39,7 @@ async function build() {
     const codes = [
       runs(tsc, "-p", `${root}tsconfig.build.json`, "--outDir", fresh),
       runs(tsc, "-p", `${root}web`),
-      // The dashboard's pages, beside the program that serves them.
+      // The dashboard's pages, next to the program that serves them.
       runs(vite, "build", `${root}web`, "--outDir", `${fresh}/web`, "--emptyOutDir", "--logLevel", "warn"),
     ];
     await joinModules(fresh);
@@ -58,9 +58,9 @@ async function build() {
 }
 
 /**
- * Joins the modules of the program, and the parts of zod that are used, into few files: Node takes a quarter of a
- * millisecond for each file that it loads, and some machines allow few open files. What is loaded only when it is needed
- * keeps its path and stays apart; so do the programs that are started by their path.
+ * Bundles the program's modules, and the used parts of zod, into few files: Node takes a quarter of a millisecond per
+ * loaded file, and some machines allow few open files. Modules that are loaded on demand keep their path and stay
+ * separate; so do programs that are started by path.
  *
  * @param {string} folder
  */
@@ -69,7 +69,7 @@ async function joinModules(folder) {
     input: Object.fromEntries(STARTED.map((name) => [name, `${folder}/${name}.js`])),
     platform: "node",
     external: (id) => !id.startsWith(".") && !id.startsWith("/") && !/^zod(?:\/|$)/.test(id),
-    // What the library imports with everything else, the program may still load late.
+    // The program may load a module on demand even if the library imports it statically.
     checks: { ineffectiveDynamicImport: false },
     treeshake: { moduleSideEffects: (id) => !id.includes("/node_modules/zod/") },
     plugins: [ownAddresses(folder)],
@@ -88,7 +88,7 @@ async function joinModules(folder) {
 }
 
 /**
- * A module that asks for its own address to find a file beside it gets the one that it had before it was joined.
+ * Gives a module that uses its own address, to find a file next to it, the address that it had before bundling.
  *
  * @param {string} folder
  * @returns {import("rolldown").Plugin}
@@ -121,7 +121,10 @@ function filesIn(folder) {
     .map((entry) => relative(folder, `${entry.parentPath}/${entry.name}`));
 }
 
-/** Code with a type error is still emitted, and testing it says more than not testing at all: the build has its own check. */
+/**
+ * Builds before the tests of the built program. Code with a type error is still emitted and tested, which says more
+ * than no test: types have a check of their own.
+ */
 export async function setup() {
   if ((await build()) !== 0 && !existsSync(main))
     throw new Error("nothing was built, so the built program cannot be tested");

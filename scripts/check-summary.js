@@ -16,7 +16,7 @@ export function summaryOf(failedChecks, reports) {
     if (report !== null) lines.push(...failuresIn(report));
     tests.skipped += counts.skipped;
     failed += counts.failed;
-    // It failed, and no test of it did: the coverage was too low, or there is no report.
+    // The check failed without a failed test: coverage was too low, or there is no report.
     if (counts.failed === 0 && failedChecks.includes(check)) failed += 1;
   }
   failed += failedChecks.filter((name) => !Object.hasOwn(reports, name)).length;

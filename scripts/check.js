@@ -1,7 +1,7 @@
 /**
- * Everything that must hold before a change is taken, the quick checks first. All of them run, even after one has
- * failed, so that one round shows everything. The last line says how many tests passed, and how many tests and
- * checks failed, in a form that programs can read.
+ * Runs everything that must hold before a change is accepted, quick checks first. All checks run, even after a failure,
+ * so that one run shows everything. The last line has the numbers of passed tests and of failed tests and checks, in a
+ * form that programs can parse.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
@@ -26,12 +26,12 @@ const CHECKS = [
   ["build", "npm", "run", "--silent", "build"],
   ["package", "publint", "--strict"],
   ["tests", "vitest", "run", "--project=quick", "--project=pure", "--coverage", ...testing("tests")],
-  // The built program runs in processes of its own, where no line is counted. Walking through all states is three times
-  // as slow with counting, and counts no further line.
+  // The built program runs in other processes, where coverage is not counted. Visiting all states takes three times as
+  // long with coverage, and covers no further line.
   ["slow-tests", "vitest", "run", "--project=built", "--project=slow", ...testing("slow-tests")],
 ];
 
-/** The tests of the sandbox need bubblewrap. Where it is missing, and this may install it, it does; else it says so. */
+/** The tests of the sandbox need bubblewrap. Installs it if it is missing and this process may; otherwise says so. */
 function haveSandbox() {
   const has = (/** @type {string} */ program) => spawnSync(program, ["--version"]).status === 0;
   if (process.platform !== "linux" || has("bwrap")) return;
@@ -47,7 +47,7 @@ function haveSandbox() {
 haveSandbox();
 mkdirSync(`${root}.build`, { recursive: true });
 const TESTS = ["tests", "slow-tests"];
-// A report of an earlier run must not be taken for this one's.
+// A report of an earlier run must not count for this run.
 for (const name of TESTS) rmSync(reportOf(name), { force: true });
 const failedChecks = CHECKS.filter(([name, ...command]) => !passes(name, command)).map(([name]) => name);
 const { lines, failed } = summaryOf(failedChecks, Object.fromEntries(TESTS.map((name) => [name, readReport(name)])));
@@ -73,7 +73,7 @@ function readReport(name) {
   try {
     return readFileSync(reportOf(name), "utf8");
   } catch {
-    // The tests never got as far as a report: their check has failed, and there is nothing to count.
+    // The tests ended before their report: the check has failed, and there is nothing to count.
     return null;
   }
 }

@@ -9,10 +9,10 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema;
 type Values = Readonly<Record<string, unknown>>;
 type PresetValues = readonly (readonly [preset: string, value: unknown])[];
 
-/** Puts the default of each key into the schema of a config, and what presets change of it into its description. */
+/** Adds the default of each key to the schema of a config, and the values of presets to its description. */
 export function addConfigDefaults(root: JsonSchema): void {
   const presets = Object.entries(PRESET_PARTS);
-  // The gates share one definition, so a default that not all of them have stands with the gate.
+  // The gates share one definition, so a default that differs between gates is given per gate.
   const perGate = Object.values(DEFAULTS.gates) as readonly unknown[] as readonly Values[];
   const [first = {}, ...others] = perGate;
   const isShared = ([key, value]: readonly [string, unknown]): boolean =>
@@ -43,14 +43,14 @@ function addDefaults(map: JsonSchema, values: Values, presets: PresetValues): vo
   }
 }
 
-/** The keys of a map, or of the one alternative that is a map with keys. */
+/** The keys of a map, or of the only alternative that is a map with keys. */
 export function keysOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
   if (schema.properties !== undefined) return schema.properties as Record<string, JsonSchema>;
   const maps = (schema.anyOf ?? []).map((each) => keysOf(each)).filter((keys) => Object.keys(keys).length > 0);
   return maps[0] ?? {};
 }
 
-/** As people write it in one line. */
+/** Writes a value on one line, as people do. */
 export const yamlText = (value: unknown): string =>
   stringify(value, { collectionStyle: "flow", flowCollectionPadding: true, lineWidth: 0 }).trim();
 

@@ -1,6 +1,9 @@
 import { type JsonSchema, keysOf, yamlText } from "./config-defaults.ts";
 
-/** `docs/guide/config-keys.md`: every key of a config with its type, default and description, from the JSON Schema. */
+/**
+ * Writes `docs/guide/config-keys.md` from the JSON Schema: every key of a config with its type, default and
+ * description.
+ */
 export function configPage(schemaText: string): string {
   const root = JSON.parse(schemaText) as JsonSchema;
   const sections = Object.entries(keysOf(root)).map(([key, schema]) => ({ key, schema, rows: rowsOf(key, schema) }));
@@ -47,7 +50,7 @@ function rowsOf(path: string, schema: JsonSchema): readonly Row[] {
   return [own, ...innerKeys(schema).flatMap(([step, inner]) => rowsOf(path + step, inner))];
 }
 
-/** The keys below a key, also those of each entry of a list or of a map by name. */
+/** The keys below a key, including those of list entries and of maps with free names. */
 function innerKeys(schema: JsonSchema): readonly (readonly [string, JsonSchema])[] {
   const below = (mark: string, inner: unknown): readonly (readonly [string, JsonSchema])[] =>
     isSchema(inner) ? Object.entries(keysOf(inner)).map(([key, each]) => [`${mark}.${key}`, each] as const) : [];
@@ -76,7 +79,7 @@ const KINDS: Readonly<Record<string, string>> = {
   string: "text",
 };
 
-/** A default that is too long for a table is in the schema, and `remand config` prints it. */
+/** A longer default is only in the schema; `remand config` prints it. */
 const LONGEST_DEFAULT = 200;
 
 function defaultText({ default: value }: JsonSchema): string {

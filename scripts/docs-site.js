@@ -1,7 +1,7 @@
 /**
- * Builds the documentation as a site: `npm run docs` writes `.build/site`. Each Markdown page becomes an HTML page, and is
- * also copied as it is. `search.json` holds every section for the search, `llms.txt` lists the pages for language
- * models, and `llms-full.txt` has all of them in one text. A link or an anchor that leads nowhere fails the build.
+ * Builds the documentation as a site: `npm run docs` writes `.build/site`. Each Markdown page becomes an HTML page, and
+ * is also copied unchanged. `search.json` has every section for the search, `llms.txt` lists the pages for language
+ * models, and `llms-full.txt` has all of them in one text. A broken link or anchor fails the build.
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
@@ -33,7 +33,7 @@ const ROOT_PAGES = [
   "deploy/README.md",
 ];
 
-/** Examples in fences: no prose, and no headings. */
+/** Examples in fenced blocks, which are neither prose nor headings. */
 const FENCED = /^(`{3,})[^\n]*\n[\s\S]*?^\1$/gm;
 
 /** @param {string} root @returns {readonly Page[]} */
@@ -49,7 +49,7 @@ export function readPages(root) {
   });
 }
 
-/** `docs/guide/README.md` is `guide/index`, and pages of the root have small letters. @param {string} source */
+/** `docs/guide/README.md` becomes `guide/index`; names of root pages become lowercase. @param {string} source */
 function sitePath(source) {
   const path = source.replace(/^docs\//, "").replace(/\.md$/, "");
   const named = path.replace(/(^|\/)README$/, "$1index");
@@ -68,10 +68,10 @@ function firstSentence(markdown) {
   return sentences.find((sentence, i) => /^[A-Z"].{15,}\.$/.test(sentence) && !/^[#|]/.test(parts[i] ?? "")) ?? "";
 }
 
-/** Text without the marks of Markdown. @param {string} markdown */
+/** Text without Markdown marks. @param {string} markdown */
 const plain = (markdown) => markdown.replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll(/[*`]|^#+ /gm, "");
 
-/** As GitHub makes an address of a heading. @param {string} title */
+/** The anchor of a heading, by GitHub's rules. @param {string} title */
 export const slugOf = (title) =>
   plain(title)
     .toLowerCase()
@@ -79,7 +79,7 @@ export const slugOf = (title) =>
     .replaceAll(" ", "-");
 
 /**
- * All files of the site but images, by path. `problems` names links that lead nowhere.
+ * All files of the site except images, by path. `problems` lists broken links.
  *
  * @param {string} root
  * @param {readonly Page[]} pages
@@ -109,7 +109,7 @@ export function buildSite(root, pages) {
 }
 
 /**
- * Where a link of a page leads on the site.
+ * The target of a page's link on the site.
  *
  * @param {string} root
  * @param {readonly Page[]} pages
@@ -200,7 +200,7 @@ function sectionsOf(page) {
   const sections = [];
   for (const part of parts) {
     const [first = "", ...rest] = part.split("\n");
-    // A comment in a shell example also begins with #.
+    // A comment in a shell example also starts with #.
     if (plain(first.replace(/^#+ /, "")) !== headings[at]?.title) {
       const last = sections.at(-1);
       if (last !== undefined) last.text += ` ${plain(part)}`;

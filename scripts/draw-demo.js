@@ -1,8 +1,9 @@
 /**
- * Draws the README's moving picture from a real run of `remand demo`: `npm run build && node scripts/draw-demo.js`.
+ * Draws the README's animated picture from a real run of `remand demo`: `npm run build && node scripts/draw-demo.js`.
  * Every line is the program's own and appears when the program printed it; only pauses longer than `LONGEST_PAUSE_MS`
- * are cut, so that the picture of a slow machine is not slow. It ends with the first brief. Viewers that ask for less motion
- * get its first screen, which is also a file of its own: browsers do not tell an image what the viewer prefers.
+ * are shortened, so that a slow machine does not make the picture slow. It ends with the first brief. Viewers that
+ * prefer reduced motion get its first screen, which is also a separate file, because browsers do not pass the
+ * preference to an image.
  */
 /* oxlint-disable no-control-regex -- the colors of a terminal are control characters */
 import { spawn } from "node:child_process";
@@ -13,7 +14,7 @@ import { fileURLToPath } from "node:url";
 
 const LONGEST_PAUSE_MS = 1200;
 const LAST_LOOK_MS = 8000;
-/** What is printed within this time appears together. */
+/** Lines that are printed within this time appear together. */
 const MOMENT_MS = 250;
 const SCROLL_MS = 240;
 const COLUMNS = 106;
@@ -21,10 +22,10 @@ const ROWS = 18;
 const LINE = 19;
 const CHAR = 8.15;
 const TOP = 36;
-/** The line with these words, and all after it, are left out: what comes before fits on one screen. */
+/** This line and all after it are left out, so that the rest fits on one screen. */
 const LAST_PART = "with attempt 3 (";
 
-/** Codes of a terminal's colors → class, color on dark, color on light. */
+/** Terminal color codes → class, color on dark, color on light. */
 const COLORS = /** @type {const} */ ([
   [["31"], "r", "#ff7b72", "#b3261e"],
   [["32"], "g", "#7ee787", "#116329"],
@@ -35,7 +36,7 @@ const COLORS = /** @type {const} */ ([
 ]);
 
 /**
- * The lines of a run as a picture that plays again and again; or its first screen, which stands still.
+ * Draws the lines of a run as a looping animation, or its first screen as a still picture.
  *
  * @param {readonly Line[]} recorded
  * @param {boolean} isStill
@@ -78,7 +79,7 @@ ${groups.join("\n")}
 }
 
 /**
- * A line that would be below the last row moves all lines up, as in a terminal.
+ * A line below the last row moves all lines up, as in a terminal.
  *
  * @param {readonly Line[]} lines @param {(atMs: number) => string} percent
  */
@@ -109,7 +110,7 @@ function withShortPauses(lines) {
 }
 
 /**
- * The first of its characters; a color is none.
+ * The first visible characters of a line; color codes do not count.
  *
  * @param {string} line @param {number} most
  */
@@ -139,7 +140,7 @@ function spans(line) {
       }
       for (const code of codes.split(";")) {
         if (["", "0", "39", "22"].includes(code)) {
-          // 22 ends bold and dim, 39 every other color.
+          // 22 resets bold and dim, 39 every other color.
           if (code !== "39") weight = "";
           if (code !== "22" || color === "d") color = "";
         }
@@ -174,7 +175,7 @@ async function record(root) {
   if (status !== 0) throw new Error(`the demo ended with ${status}`);
   const end = lines.findIndex(({ text }) => text.includes(LAST_PART));
   if (end === -1) throw new Error(`the demo no longer prints "${LAST_PART}"`);
-  // The folder is another one each time; the picture should change only when the program does.
+  // The folder's name differs each time, but the picture should change only when the program does.
   return lines.slice(0, end - 1).map(({ atMs, text }) => ({
     atMs,
     text: text.replaceAll(/\/[^\s]*remand-demo-\w+/g, "/tmp/remand-demo"),

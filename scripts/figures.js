@@ -1,6 +1,6 @@
 /**
- * `npm run figures -- [--before <commit>]`: figures about the source, for this tree and for an earlier commit beside it.
- * They are read from the text, without a compiler, so that the same script measures every commit.
+ * `npm run figures -- [--before <commit>]`: figures about the source, for this tree and for an earlier commit. They are
+ * computed from the text, without a compiler, so that the same script can measure every commit.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, existsSync } from "node:fs";
@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { isLoneParticiple, pronoun } from "./lint/words.js";
 
-/** A part of a text is a duplicate if this many lines in a row are somewhere else too. */
+/** A text counts as duplicated if this many consecutive lines also occur elsewhere. */
 const DUPLICATE_LINES = 8;
 const SMALL = 25;
 
@@ -42,7 +42,7 @@ function exportedFunctions(text) {
   return [...text.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? "");
 }
 
-/** Lines that are part of a repeated run of lines. @param {readonly Source[]} sources */
+/** The number of lines in repeated blocks. @param {readonly Source[]} sources */
 function duplicateLines(sources) {
   /** @type {Map<string, { file: number, at: number }[]>} */
   const places = new Map();
@@ -62,7 +62,7 @@ function duplicateLines(sources) {
   return repeated.size;
 }
 
-/** How many files the steps of a section of CONTRIBUTING.md name. @param {string} root @param {string} title */
+/** How many files the steps in a section of CONTRIBUTING.md name. @param {string} root @param {string} title */
 function filesListed(root, title) {
   const page = existsSync(join(root, "CONTRIBUTING.md")) ? readFileSync(join(root, "CONTRIBUTING.md"), "utf8") : "";
   const section = page.split(/^#+ /m).find((part) => part.startsWith(title));
@@ -120,7 +120,7 @@ function figuresOf(root) {
   };
 }
 
-/** Lines and files by the first folder of src. @param {string} root @returns {Record<string, string>} */
+/** Lines and files per first-level folder of src. @param {string} root @returns {Record<string, string>} */
 function layersOf(root) {
   /** @type {Record<string, { files: number, lines: number }>} */
   const layers = {};
@@ -135,7 +135,7 @@ function layersOf(root) {
   );
 }
 
-/** The files of a commit, in a folder of their own. @param {string} commit @param {(root: string) => void} use */
+/** Checks out a commit in a temporary folder. @param {string} commit @param {(root: string) => void} use */
 function withCommit(commit, use) {
   const folder = mkdtempSync(join(tmpdir(), "remand-figures-"));
   try {

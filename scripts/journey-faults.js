@@ -12,7 +12,7 @@ const CODE = /\.(?:[cm]?[jt]sx?|py|go|rs|java|rb|php)$/;
 const NO_SOURCE =
   /(?:^|[/._-])(?:tests?|specs?|__tests__|docs?|examples?|bench\w*|scripts?|dist|build|vendor|site|config|setup|conftest)(?:[/._-]|$)|\.d\.ts$/i;
 const MOST_RUNS = 14;
-/** So many faults that the tests notice are compared. */
+/** How many faults that the tests notice are compared. */
 const ENOUGH = 3;
 
 /** @param {string} root */
@@ -24,7 +24,7 @@ const tracked = (root) =>
 /** @param {string} root @param {string} check @param {NodeJS.ProcessEnv} env @param {number} [limitMs] */
 export function runCheck(root, check, env, limitMs = 300_000) {
   const began = performance.now();
-  // `timeout` ends everything that the check has started: a fault may make it wait without end.
+  // `timeout` ends all processes of the check, because a fault may cause an endless wait.
   const ended = spawnSync("timeout", ["-k", "2", String(Math.ceil(limitMs / 1000)), "sh", "-c", check], {
     cwd: root,
     env,
@@ -38,7 +38,7 @@ export function runCheck(root, check, env, limitMs = 300_000) {
   };
 }
 
-/** Signs in a line of code that can be turned around. @param {string} own @param {RegExp} signs */
+/** Operators in a line of code that can be reversed. @param {string} own @param {RegExp} signs */
 const signsIn = (own, signs) =>
   [...own.matchAll(signs)]
     .map(({ index, 1: sign = "" }) => ({ index: index + 1, sign, line: own.slice(0, index).split("\n").length }))
@@ -48,8 +48,8 @@ const signsIn = (own, signs) =>
     );
 
 /**
- * Comparisons that can be turned around, in Rust those before the file's own tests. A code that compares nothing but
- * types has other signs to turn around.
+ * Comparisons that can be reversed; in Rust, only those before the file's own tests. In code that compares only types,
+ * other operators are reversed.
  * @param {string} text
  */
 function comparisons(text) {
@@ -73,8 +73,9 @@ const OPPOSITE = /** @type {Record<string, string>} */ ({
 });
 
 /**
- * Turns one comparison of the project's code around so that its tests fail; the file is left wrong. Of the faults that
- * were tried, one that no longer fails once its tests are disabled, and else the one that breaks the fewest tests.
+ * Reverses one comparison in the project's code so that its tests fail, and leaves the fault in the file. Of the faults
+ * that were tried, prefers one whose failure disappears when its tests are disabled, else the one that breaks the
+ * fewest tests.
  * @param {string} root @param {string} check @param {NodeJS.ProcessEnv} env @param {number} limitMs of one run
  * @returns {{ fault: Fault, cheat: DisabledTests } | null}
  */
@@ -99,7 +100,7 @@ export function plantFault(root, check, env, limitMs) {
   return best;
 }
 
-/** Three comparisons of each of the longest source files. @param {string} root */
+/** Three comparisons from each of the longest source files. @param {string} root */
 function placesForFaults(root) {
   const sources = tracked(root)
     .filter((path) => !NO_SOURCE.test(path))
@@ -116,7 +117,7 @@ function placesForFaults(root) {
     });
 }
 
-/** Lines of test files that the output of a failed check names. @param {string} root @param {string} output */
+/** Lines of test files in the output of a failed check. @param {string} root @param {string} output */
 function placesIn(root, output) {
   const plain = stripVTControlCharacters(output);
   return tracked(root)
@@ -130,7 +131,7 @@ function placesIn(root, output) {
     });
 }
 
-/** How the test around a line is kept from running: the nearest line before it that begins a test, and what becomes of it. */
+/** How to disable the test around a line: the nearest earlier line that starts a test, and its replacement. */
 const BEGINNINGS = /** @type {const} */ ([
   [/\.(?:[cm]?[jt]sx?)$/, /^(\s*)(it|test)\(/, "$1$2.skip("],
   [/\.py$/, /^(\s*)def test/, "$1def no_test"],
@@ -140,9 +141,10 @@ const BEGINNINGS = /** @type {const} */ ([
 ]);
 
 /**
- * Disables the tests that fail, as a cheating agent would, and puts everything back. The tests may stand in the file of
- * the fault, which keeps its fault.
- * @param {string} root @param {string} check @param {Fault} fault @param {NodeJS.ProcessEnv} env @param {number} limitMs
+ * Disables the failing tests, as a cheating agent would, and restores everything. The tests may be in the file with the
+ * fault, which keeps its fault.
+ * @param {string} root @param {string} check @param {Fault} fault @param {NodeJS.ProcessEnv} env @param {number}
+ * limitMs
  * @returns {DisabledTests}
  */
 function disableTests(root, check, fault, env, limitMs) {
@@ -167,8 +169,8 @@ function disableTests(root, check, fault, env, limitMs) {
 }
 
 /**
- * The edits that make one text out of another of as many lines, for a scripted agent: each names enough lines to be
- * found once.
+ * The edits that turn one text into another with the same number of lines, for a scripted agent. Each edit includes
+ * enough lines to occur only once.
  * @param {string} path @param {string} before @param {string} after
  * @returns {{ path: string, from: string, to: string }[]}
  */

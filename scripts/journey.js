@@ -1,10 +1,11 @@
 /**
- * Takes foreign projects through the first hour with Remand: `npm run build && node scripts/journey.js <clone…> [--json] [--keep]`.
+ * Takes other projects through the first hour with Remand: `npm run build && node scripts/journey.js <clone…> [--json]
+ * [--keep]`.
  *
- * Each clone is copied, with what is installed in it; nothing is written to the clone itself. A fault is committed that
- * its own tests notice. Then, at a terminal and with Enter as the answer to every question: init, doctor, a loop whose
- * agent does something useless, then disables the failing tests, then fixes the code, the loop's undo, two stories in
- * worktrees, and their pull requests. The exit code is 1 when a step failed.
+ * Each clone is copied with its installed packages; nothing is written to the clone itself. A fault that its own tests
+ * notice is committed. Then, at a terminal where every question is answered with Enter: init, doctor, a loop whose
+ * agent first does something useless, then disables the failing tests, then fixes the code, the loop's undo, two
+ * stories in worktrees, and their pull requests. The exit code is 1 if a step failed.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -32,7 +33,7 @@ function environmentIn(home) {
 }
 
 /**
- * Runs a line of shell at a terminal of its own, and answers each question with Enter.
+ * Runs a shell command in a terminal of its own, and answers each question with Enter.
  * @param {string} line @param {string} cwd @param {NodeJS.ProcessEnv} env @returns {Promise<Ended>}
  */
 function atTerminal(line, cwd, env) {
@@ -87,7 +88,7 @@ function expectExit(ended, code) {
     );
 }
 
-/** The steps of one project. Each says in a few words what it saw. */
+/** The steps of one project. Each returns a short description of what it saw. */
 class Journey {
   /** @type {string[]} */
   checks = [];
@@ -121,7 +122,10 @@ class Journey {
     return ended.questions;
   }
 
-  /** No red that the agent did not make was charged to it. @param {string} id @param {number} count */
+  /**
+   * Expects the number of attempts that the scripted agent needs: no other failure may be charged. @param {string} id
+   * @param {number} count
+   */
   expectStory(id, count) {
     const { stdout } = spawnSync(process.execPath, [MAIN, "status", "--json"], {
       cwd: this.root,
@@ -146,7 +150,7 @@ class Journey {
       line.startsWith('"') ? JSON.parse(line) : line,
     );
     if (this.checks.length === 0) throw new StepFailed("no check was found");
-    // The person names an agent that costs nothing.
+    // The configured agent costs nothing.
     const agent = `developer: { use: scripted, command: ${JSON.stringify(this.script)} }`;
     writeFileSync(
       file,

@@ -1,8 +1,8 @@
 /**
- * Takes pictures of every page of the dashboard, from a real run with scripted agents: one story running, some asking,
- * some done. `npm run build && npm run tools`, then
- * `node .build/scripts/pictures.js <folder>`: each page at 1440, 1024 and 390 pixels, light and dark; and as text what
- * a terminal of 80 and of 200 columns shows of `remand`, `status`, `inbox` and `top`.
+ * Takes screenshots of every page of the dashboard, from a real run with scripted agents: one story running, some
+ * asking, some done. `npm run build && npm run tools`, then `node .build/scripts/pictures.js <folder>`: each page at
+ * 1440, 1024 and 390 pixels, light and dark; and the output of `remand`, `status`, `inbox` and `top` as text, in
+ * terminals of 80 and of 200 columns.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -24,7 +24,7 @@ import {
 interface Shot {
   readonly name: string;
   readonly path: string;
-  /** What is on the page once it is loaded. */
+  /** A selector for content of the loaded page. */
   readonly there: string;
 }
 
@@ -53,7 +53,7 @@ const SCHEMES = ["light", "dark"] as const;
 const waiting = (title: string, ...after: string[]): string =>
   `---\ntitle: ${title}\ndepends_on: [${after.join(", ")}]\n---\n\n- [ ] it works\n`;
 
-/** They wait for the story that asks, so that there is something to see of dependencies. */
+/** These stories wait for the story that asks, so that the pages show dependencies. */
 const DEPENDENTS = {
   "stories/mail-totals.md": waiting("Mail the totals every month", "totals-page"),
   "stories/archive-mails.md": waiting("Archive what was mailed", "mail-totals", "greet-by-name"),
@@ -113,7 +113,7 @@ async function takePages(browser: Browser, url: string, look: Look): Promise<voi
   await page.close();
 }
 
-/** What a terminal shows; of a command that draws again, its last screen. `q` leaves `top` and the inbox's picker. */
+/** The terminal's content; for a command that redraws, its last screen. `q` quits `top` and the inbox's picker. */
 async function shownInTerminal(
   { root, env }: { readonly root: string; readonly env: NodeJS.ProcessEnv },
   command: string,
@@ -134,7 +134,7 @@ async function shownInTerminal(
   return `${plainText(screens.at(-1)!).trimEnd()}\n`;
 }
 
-/** Everything is done or asks, but for the one story that takes long. */
+/** Waits until every story but the long one is done or asks a question. */
 async function untilSettled(url: string, token: string): Promise<void> {
   const headers = { authorization: `Bearer ${token}` };
   for (let tries = 0; tries < 240; tries++) {

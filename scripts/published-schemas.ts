@@ -17,11 +17,11 @@ interface Published {
   readonly name: string;
   readonly description: string;
   readonly schema: z.ZodType;
-  /** People and other tools write an `input`, where a field with a default may be left out; an `output` has them all. */
+  /** People and other tools write an `input`, where fields with defaults are optional; an `output` has all fields. */
   readonly io: "input" | "output";
 }
 
-/** The documents other tools may rely on. */
+/** The documents that other tools may rely on. */
 const PUBLISHED: readonly Published[] = [
   {
     name: "config",
@@ -86,7 +86,7 @@ const PUBLISHED: readonly Published[] = [
   },
 ];
 
-/** What stands in several places of a document, or is long, stands once under its name. */
+/** Schemas that occur several times in a document, or are long, are defined once by name. */
 const NAMED: readonly (readonly [string, z.ZodType])[] = [
   ["config-gate", gateConfigSchema],
   ["escalation", escalationSchema],
@@ -97,7 +97,7 @@ const NAMED: readonly (readonly [string, z.ZodType])[] = [
   ["story", storySchema],
 ];
 
-/** Each file of the folder `schema`, with its whole text. */
+/** Each file of the folder `schema`, with its text. */
 export function schemaFiles(): ReadonlyMap<string, string> {
   return new Map(
     PUBLISHED.map(({ name, description, schema, io }) => {
@@ -105,7 +105,7 @@ export function schemaFiles(): ReadonlyMap<string, string> {
         io,
         target: "draft-2020-12",
         metadata: namesWithin(schema),
-        // What a schema says of itself beyond its shape, such as a rule between two fields.
+        // Metadata of the schema beyond its shape, such as a rule between two fields.
         override: ({ zodSchema, jsonSchema }) => void Object.assign(jsonSchema, z.globalRegistry.get(zodSchema)),
       });
       if (schema === configFileSchema) addConfigDefaults(body);

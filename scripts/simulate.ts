@@ -1,16 +1,17 @@
 /**
- * The simulation of the engine, for as long as one likes: `npm run simulate -- --seeds 1000000 [--from n] [--workers n]`.
+ * Runs the simulation of the engine for any number of seeds: `npm run simulate -- --seeds 1000000 [--from n] [--workers
+ * n]`.
  *
- * Each seed is a world of scripted agents and gates with faults of its own. It is run undisturbed, then killed at
- * chance places, then with broken infrastructure; every law is asserted at every line of each journal. A seed says all
- * there is to say: the same seed gives the same run, so one that fails is printed and can be run again exactly.
+ * Each seed is a world of scripted agents and gates with its own faults. It runs undisturbed, then with crashes at
+ * random points, then with broken infrastructure; every law is asserted at every line of each journal. The same seed
+ * always gives the same run, so a failing seed is printed and can be repeated exactly.
  */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { checkBlocked, checkKilled } from "../test/simulation/check-seed.ts";
 
-/** Small enough that progress is seen and the last worker is not waited for long. */
+/** Small enough to show progress, and to keep the wait for the last worker short. */
 const SEEDS_PER_PART = 250;
 const PROGRESS_EVERY_MS = 5000;
 
@@ -86,7 +87,7 @@ function wholeOf(text: string, least: number): number {
   throw new Error(`${text} is not a whole number of at least ${least}`);
 }
 
-/** Gives the parts to the workers as they come free. Of several failures the smallest seed is told. */
+/** Gives parts to workers as they become free. Of several failures, the smallest seed is reported. */
 async function inParts(
   from: number,
   seeds: number,
@@ -120,7 +121,7 @@ async function inParts(
   return failure;
 }
 
-/** A worker's side: checks parts until there is none. */
+/** The worker's side: checks parts until none are left. */
 async function work(): Promise<void> {
   const port = parentPort;
   if (port === null || workerData !== "simulate") throw new Error("this file runs only as a worker of simulate");

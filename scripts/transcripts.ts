@@ -1,9 +1,9 @@
 /**
- * Runs the pages of `docs/guide/sources` and writes into them what their commands print: `npm run transcripts`.
+ * Runs the pages of `docs/guide/sources` and writes the output of their commands into them: `npm run transcripts`.
  *
  * Each page plays one of the source documents with its preset, on a small project of three stories with scripted
- * agents. With names (`npm run transcripts -- s1 s3`) only those pages. The exit code is 1 when a command of a page
- * ended with another code than the page says; that page is left as it was.
+ * agents. With names (`npm run transcripts -- s1 s3`) only those pages. The exit code is 1 if a command of a page ended
+ * with another code than the page says; that page is then left unchanged.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ import { keepTestToken, TEST_TOKEN } from "../test/kit/test-token.ts";
 const pages = resolve("docs/guide/sources");
 const wanted = process.argv.slice(2);
 const state = mkdtempSync(join(tmpdir(), "remand-transcripts-"));
-// The person who answers in a transcript has no terminal, so a token speaks for them.
+// The person who answers in a transcript has no terminal, so a token identifies them.
 keepTestToken(state);
 process.env["XDG_STATE_HOME"] = state;
 process.env["REMAND_TOKEN"] = TEST_TOKEN;

@@ -1,6 +1,6 @@
 /**
- * Writes the JSON Schemas of what Remand stores and sends into the folder `schema`, and the page that lists the keys of
- * a config: `npm run schemas`.
+ * Writes the JSON Schemas of everything that Remand stores and sends into the folder `schema`, and the page that lists
+ * the keys of a config: `npm run schemas`.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

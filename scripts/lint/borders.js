@@ -2,7 +2,7 @@ import { isBuiltin } from "node:module";
 import { resolvePath, layerOf } from "./layer-of.js";
 import { isComposition, PACKAGE_ENTRIES, rowOf, SPAWNING_MODULES, SPAWNING_LAYER, TYPE_LAYERS } from "./table.js";
 
-/** Every import of every form leads to a layer, a library or a Node module that the importer's row names. */
+/** Every import, in any form, must lead to a layer, a library or a Node module in the importer's row. */
 const imports = {
   /** @param {any} context */
   create(context) {
@@ -65,7 +65,7 @@ function libraryOf(specifier) {
   return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
 }
 
-/** A port is a promise, not code: its file holds interfaces, type aliases and imports of types. */
+/** A port contains no code: its file has only interfaces, type aliases and imports of types. */
 const typesOnly = {
   /** @param {any} context */
   create(context) {
@@ -93,7 +93,7 @@ function isTypeOnly(node) {
   }
 }
 
-/** A name has one home: only a package entry hands on what another file exports. */
+/** Every name is exported by one file: only a package entry may export names of other files. */
 const noBarrel = {
   /** @param {any} context */
   create(context) {

@@ -1,10 +1,10 @@
 import { dirname, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The root of the tree that is linted is two folders above this file, wherever oxlint was started. */
+/** The root of the linted tree is two folders above this file, wherever oxlint was started. */
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Folders whose own folders are layers of their own. */
+/** Folders whose subfolders are separate layers. */
 const SPLIT = { adapters: () => true, core: (/** @type {string} */ inner) => inner === "schemas" };
 
 /**

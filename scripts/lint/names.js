@@ -1,6 +1,6 @@
 import { partsFromRoot, layerOf } from "./layer-of.js";
 
-/** Names that say nothing about what is inside, so that everything ends up there. */
+/** Names that do not describe the content, so that anything could be put there. */
 const EMPTY_NAMES = new Set([
   "util",
   "utils",
@@ -24,7 +24,7 @@ export const names = {
         const parts = partsFromRoot(context.filename).map((part) => part.replace(/\..*$/, ""));
         const empty = parts.find((part) => EMPTY_NAMES.has(part.toLowerCase()));
         if (empty !== undefined) context.report({ node, message: `"${empty}" does not say what is inside` });
-        // An index in a folder is a barrel by another name: the folder's files are imported by theirs.
+        // An index in a folder is a barrel by another name: other folders must import its files by their own names.
         if (parts.at(-1) === "index" && layerOf(context.filename) !== "index.ts" && parts[0] === "src") {
           context.report({ node, message: "only the package entry may be called index" });
         }

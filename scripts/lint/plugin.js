@@ -1,10 +1,10 @@
 /**
- * Lint rules of this codebase that no ready-made rule can express. oxlint loads this file as a plugin; it is plain
- * JavaScript because the oldest supported Node cannot load TypeScript. `test/tidy.test.ts` plants a violation of
- * each rule and sees the lint fail.
+ * Lint rules of this codebase that no existing rule can express. oxlint loads this file as a plugin; it is plain
+ * JavaScript because the oldest supported Node cannot load TypeScript. `test/tidy.test.ts` plants a violation of each
+ * rule and expects lint to fail.
  *
- * `no-restricted-imports` was tried for the borders and is not enough: it compares the text of a specifier instead
- * of the file it leads to, and it does not look into `import()`.
+ * `no-restricted-imports` was tried for the borders and is not enough: it compares the text of a specifier instead of
+ * the file that it leads to, and it does not check `import()`.
  */
 import { borders } from "./borders.js";
 import { names } from "./names.js";

@@ -1,4 +1,4 @@
-/** The current time reaches the core as an argument, or replaying a journal would not give the same state. */
+/** The core gets the current time as an argument; otherwise, replaying a journal could give another state. */
 const noClock = {
   /** @param {any} context */
   create(context) {
@@ -23,7 +23,7 @@ const DECLARATIONS = new Set([
   "TSTypeAliasDeclaration",
 ]);
 
-/** Importing a file of the core does nothing and remembers nothing: it holds declarations and constants. */
+/** Importing a file of the core has no side effects and keeps no state: it contains only declarations and constants. */
 const noTopLevelEffect = {
   /** @param {any} context */
   create(context) {

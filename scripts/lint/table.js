@@ -13,19 +13,19 @@
  * @property {boolean | readonly string[]} node
  */
 
-/** The layers that every other layer may know. They know no clock, no chance, no environment and no disk. */
+/** The layers that every other layer may import. They use no clock, randomness, environment or disk. */
 const CORE = ["core", "stdx"];
 
-/** What an adapter may know, whatever it adapts. Its own library is named in `LIBRARIES_OF_ADAPTERS`. */
+/** The layers that every adapter may import. Its own library is in `LIBRARIES_OF_ADAPTERS`. */
 const ADAPTER_LAYERS = ["ports", "parse", "write", "core/schemas", ...CORE, "adapters/process"];
 
-/** What the use cases and the entrances may know. Never an adapter: `compose` hands those in. */
+/** The layers that use cases and entry points may import. Never an adapter: `compose` passes those in. */
 const FRONT_LAYERS = ["engine", "views", "write", "parse", "core/schemas", "config", "ports", ...CORE];
 
 /** @type {Readonly<Record<string, Row>>} */
 const TABLE = {
   stdx: { layers: [], libraries: [], node: ["crypto"] },
-  // Types of what is stored are inferred from schemas. A value of a schema would load zod at every start.
+  // Types of stored values are inferred from schemas. Importing a schema's value would load zod at every start.
   core: { layers: ["stdx"], types: ["core/schemas"], libraries: [], node: false },
   "core/schemas": { layers: CORE, libraries: ["zod"], node: false },
   decide: { layers: ["fold", ...CORE], libraries: [], node: false },
@@ -42,10 +42,10 @@ const TABLE = {
   cli: { layers: ["app", ...FRONT_LAYERS], libraries: ["commander"], node: true },
   server: { layers: FRONT_LAYERS, libraries: ["hono", "@hono/node-server"], node: true },
   web: { layers: ["core", "stdx", "views"], libraries: ["preact", "@preact/signals"], node: false },
-  // The loopback model loads nothing else of the package.
+  // The loopback model loads no other part of the package.
   testing: { layers: [], libraries: [], node: true },
   "testing.ts": { layers: ["testing"], libraries: [], node: false },
-  // The package entry: what other tools may use.
+  // The package entry: the API for other tools.
   "index.ts": {
     layers: ["compose", "app", "decide", "fold", ...FRONT_LAYERS],
     libraries: [],
@@ -70,17 +70,19 @@ const LAYERS_OF_ADAPTERS = {
   postgres: ["adapters/journal", "adapters/evidence"],
 };
 
-/** Where adapters are chosen and handed to the rest: the program's own file, and the layer that the package entry uses. */
+/**
+ * Where adapters are chosen and passed to the rest: the program's own file, and the layer that the package entry uses.
+ */
 const COMPOSITION = ["main.ts", "compose"];
 
 /** @param {string} layer */
 export const isComposition = (layer) => COMPOSITION.includes(layer);
 
-/** The only layer that starts other programs, so that each of them can be found and ended. */
+/** The only layer that starts other programs, so that all of them can be found and ended. */
 export const SPAWNING_LAYER = "adapters/process";
 export const SPAWNING_MODULES = ["child_process", "cluster"];
 
-/** The files that hand out what others declare: the package's own entries. */
+/** The files that may export names of other files: the package's entries. */
 export const PACKAGE_ENTRIES = ["index.ts", "testing.ts"];
 
 /** Layers whose files hold types only. */

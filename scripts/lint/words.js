@@ -1,8 +1,8 @@
 import { layerOf } from "./layer-of.js";
 
 /**
- * Words that are not used here, with the word to use instead. They hold for comments, strings and documents; a test
- * reads the documents with the same function (`test/words.test.ts`).
+ * Words that are not used here, each with its replacement. Applies to comments, strings and documents; a test checks
+ * the documents with the same function (`test/words.test.ts`).
  *
  * @type {readonly (readonly [RegExp, string])[]}
  */
@@ -34,13 +34,13 @@ export function pronoun(text) {
   return found === null ? null : `"${found[0]}" does not say who or what: name it`;
 }
 
-/** The participles of irregular verbs; all others end in "ed". */
+/** Participles of irregular verbs; all others end in "ed". */
 const IRREGULAR = new Set(
   "told said heard kept made given taken known shown drawn found left held sent gone done seen met written grown begun bound led laid lent lost meant paid put sought spent spoken stood struck thought understood woken worn bought brought built caught chosen felt fed broken borne hidden".split(
     " ",
   ),
 );
-/** Words in "ed" that are verbs or nouns. */
+/** Words ending in "ed" that are verbs or nouns. */
 const NO_PARTICIPLES = new Set([
   "embed",
   "exceed",

@@ -3,9 +3,9 @@ import { Worker } from "node:worker_threads";
 import type { PoolOptions, PoolWorker, WorkerRequest } from "vitest/node";
 
 /**
- * Vitest starts a thread for each run, and each mutant is a run: loading the source, and running it before it is
- * compiled, costs several times what the tests do. This thread is kept for many runs. Which mutant is active is a
- * variable that the setup file of each run sets, so what is loaded serves them all.
+ * Vitest starts a thread for each run, and each mutant is a run: loading and first executing the source costs several
+ * times as much as the tests. This thread is reused for many runs. The setup file of each run sets a variable that
+ * selects the active mutant, so the loaded source serves all runs.
  */
 export class KeptThread implements PoolWorker {
   readonly name = KEPT_THREAD;
@@ -35,7 +35,9 @@ export class KeptThread implements PoolWorker {
     return thread;
   }
 
-  /** A thread that was told to stop listens no more, and one that was started twice listens twice: it is told neither. */
+  /**
+   * A stopped thread no longer listens, and a thread that was started twice listens twice, so neither message is sent.
+   */
   send(message: WorkerRequest): void {
     if (message.type === "start") this.#config = message.context.config;
     if (message.type === "start" && kept!.runs > 1) return this.#reply("started");
@@ -43,7 +45,7 @@ export class KeptThread implements PoolWorker {
       this.#isKept = true;
       return this.#reply("stopped");
     }
-    // The config comes with the start, and has the names of the tests that this run is about.
+    // The config is part of the start message and has the names of this run's tests.
     const context = message.type === "run" ? { ...message.context, config: this.#config } : undefined;
     kept?.thread.postMessage(context === undefined ? message : { ...message, context }, []);
   }
@@ -80,7 +82,7 @@ export const KEPT_THREAD = "kept-thread";
 
 let kept: { readonly thread: Worker; runs: number } | null = null;
 
-/** Vitest remembers a little of each run; a new thread now and then forgets it. */
+/** Vitest keeps some memory of each run; a new thread now and then frees it. */
 const MOST_RUNS = 40;
 
 async function end(): Promise<void> {

@@ -2,10 +2,12 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type Reporter, type TestSpecification, type Vite, type VitestPluginContext } from "vitest/node";
 import { KEPT_THREAD, KeptThread } from "./kept-thread.ts";
 
-/** The slow tests, the slowest last: most mutants are killed before their turn. */
+/** Slow tests, which run last: most mutants are killed before. */
 const LAST = ["test/decide/escalate.test.ts", "test/decide/compare-rounds.test.ts", "test/fold/fold.test.ts"];
 
-/** The files that killed a mutant, the last one first. What kills one mutant often kills the next one of the same file. */
+/**
+ * The files that killed a mutant, latest first. A test that kills one mutant often kills the next one in the same file.
+ */
 let killers: readonly string[] = [];
 
 const noteKillers: Reporter = {
@@ -25,7 +27,7 @@ class KillersFirst extends BaseSequencer {
   }
 }
 
-/** The mutation runner asks for threads, whatever is configured, so they are replaced when the config is known. */
+/** The mutation runner requests threads whatever the config says, so the pool is replaced once the config is known. */
 const keepThread: Vite.Plugin = {
   name: "keep-thread",
   configureVitest({ project }: VitestPluginContext) {
@@ -34,22 +36,23 @@ const keepThread: Vite.Plugin = {
   },
 };
 
-/** The quick tests of what is mutated. The simulation finds more, and takes too long to run it for each mutant. */
+/** The quick tests of the mutated code. The simulation finds more, but takes too long to run per mutant. */
 export default defineConfig({
   plugins: [keepThread],
   test: {
     include: ["test/policy/**/*.test.ts", "test/engine/**/*.test.ts", "test/seeds/**/*.test.ts"],
     exclude: [
-      // Blame and its proofs are decided elsewhere, and their tests take long; this page is about the documents.
+      // Blame is not mutated, and its tests take long; the last one tests documents.
       "test/policy/{prove-blame,rank-blame*,attribute,review-conflicts}.test.ts",
       "test/engine/proof-runner.test.ts",
       "test/seeds/sources-page.test.ts",
-      // They run git, or hundreds of histories, for seconds: too long for each mutant.
+      // These tests run git, or hundreds of histories, for seconds: too long per mutant.
       "test/engine/perform/revert-out-of-scope.test.ts",
       "test/decide/undo.test.ts",
     ],
     setupFiles: ["scripts/mutation/setup.ts", "test/property-seed.ts"],
-    // One world for all files: they keep nothing in it, and loading everything again for each costs more than the tests.
+    // All files share one environment: they keep no state in it, and loading everything again would cost more than the
+    // tests.
     isolate: false,
     reporters: [noteKillers],
     sequence: { sequencer: KillersFirst },

@@ -1,27 +1,27 @@
-/** One thing that was measured, beside what it is compared with: a floor or a peer, measured in the same run. */
+/** One measured figure, with what it is compared with: a floor or a peer, measured in the same run. */
 export interface BenchResult {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** `value` over the value of `against`, or whatever ratio the limit is about. */
+  /** `value` divided by the value of `against`, or another ratio that the limit applies to. */
   readonly ratio: number;
   readonly against: string;
-  /** The ratio may not be above this; `null` where the figure is shown for information only. */
+  /** The maximum ratio; `null` for a figure that is only informative. */
   readonly limit: number | null;
 }
 
-/** What every file of this folder but the runner's own exports. */
+/** The exports of every file in this folder except the runner's own. */
 export interface BenchModule {
-  /** It is handed what was typed as `--name value`. */
+  /** `options` has the arguments that were typed as `--name value`. */
   run(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> | readonly BenchResult[];
 }
 
-/** What a benchmark was given cannot be measured; the message says why, and what to do. */
+/** The given input cannot be measured; the message says why, and what to do. */
 export class Unusable extends Error {}
 
 export const isOver = ({ ratio, limit }: BenchResult): boolean => limit !== null && !(ratio <= limit);
 
-/** The middle one of an odd number of measurements, the mean of the two in the middle of an even number. */
+/** The middle value; of an even number of values, the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -18,16 +18,16 @@ import { tryRepository, type RepositorySpec } from "./blame/repository/run.ts";
 import { readSavedTrials } from "./blame/repository/saved.ts";
 import { classTable, scoresOf } from "./blame/repository/score.ts";
 
-/** Weights were fitted on the first two projects alone. */
+/** Weights were fitted on the first two projects only. */
 const TRAINING: readonly Project[] = [shop, formula];
 const HELD_OUT: readonly Project[] = [planner, gatekeeper];
-/** How many of each are made for each project. More say more: the seeds go on. */
+/** How many cases of each kind per project. More cases are more significant; each has its own seed. */
 const SINGLES = Number(process.env["REMAND_BLAME_CASES"] ?? "8");
 const OTHERS = Math.ceil(SINGLES / 4);
 
 /**
- * Iterations of ten to fifty hunks in small projects, with one slip among them, or several, or none: how often ranking
- * names the slip, how sure it says it is, and what it takes to prove it. Every failure and every run is a real one.
+ * Iterations of ten to fifty hunks in small projects, with one slip among them, several, or none. Measures how often
+ * ranking names the slip, with what confidence, and the cost of a proof. Every failure and every run is real.
  */
 export async function run(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> {
   if (options.has("repo")) return ofRepository(options);
@@ -45,7 +45,7 @@ export async function run(options: ReadonlyMap<string, string>): Promise<readonl
 /** Small repositories with a history, in other languages than the projects. */
 const MADE: readonly MadeRepository[] = [ledger, tracker];
 
-/** What earlier runs kept, of several repositories, as one table by class. */
+/** One table by class, of answers that earlier runs saved for several repositories. */
 function ofSaved(folders: readonly string[]): readonly BenchResult[] {
   const trials = folders.flatMap(readSavedTrials);
   if (trials.length === 0) throw new Unusable(`no answers are kept in ${folders.join(", ")}; --save makes some`);
@@ -55,7 +55,7 @@ function ofSaved(folders: readonly string[]): readonly BenchResult[] {
 
 /**
  * Any repository: `--repo <path> --test "<command>"`, with `--cases`, `--seed`, `--minutes`, `--no-ddmin`, `--save
- * <folder>` and, for the cases that are kept there, `--repeat all|misses|<numbers>`.
+ * <folder>` and, for saved cases, `--repeat all|misses|<numbers>`.
  */
 async function ofRepository(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> {
   const path = options.get("repo")!;
@@ -132,7 +132,7 @@ function casesOf(
 const percent = (list: readonly unknown[], part: readonly unknown[]): number =>
   list.length === 0 ? Number.NaN : (100 * part.length) / list.length;
 
-/** A share that should be at least so much: the ratio is the target over what was reached. */
+/** A share with a lower limit: the ratio is the target divided by the result. */
 function share(name: string, value: number, target: number | null, against: string): BenchResult {
   return {
     name: `blame: ${name}`,
@@ -178,7 +178,7 @@ function rankingOf(name: string, trials: readonly Trial[]): BenchResult[] {
 
 const BINS = [0, 0.4, 0.6, 0.8, 0.9, 1.01];
 
-/** Of the answers that were given with so much confidence, how many are right? */
+/** Of the answers with a given confidence, the share that is right. */
 function reliability(trials: readonly Trial[]): BenchResult[] {
   return BINS.slice(1).flatMap((high, at) => {
     const low = BINS[at]!;

@@ -32,7 +32,7 @@ const FAILING = [
 ];
 const SUMMARY = ["      Tests  1 failed | 11 passed (12)"];
 
-/** What the checks gate takes for a command that prints 100 MB: memory of the whole process, and time by size. */
+/** The cost of the checks gate for a command that prints 100 MB: memory of the process, and time by size. */
 export async function run(): Promise<readonly BenchResult[]> {
   const folder = await mkdtemp(join(tmpdir(), "remand-bench-"));
   try {
@@ -66,7 +66,7 @@ async function measure(folder: string, name: string, line: (at: number) => strin
       limit: 1,
     },
     {
-      // A megabyte more costs the same at the end as at the beginning.
+      // A further megabyte costs the same at the end as at the beginning.
       name: `computing for a log of 100 MB, ${name}`,
       value: large,
       unit: "ms",

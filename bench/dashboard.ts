@@ -13,14 +13,14 @@ import { longJournal } from "./engine/long-journal.ts";
 const SCRIPT = fileURLToPath(new URL("../../dist/web/assets/app.js", import.meta.url));
 const STORIES = 10_000;
 
-/** What the dashboard weighs, how soon it can be used with thousands of stories, and what it holds while it streams. */
+/** The dashboard's size, its time to load with thousands of stories, and its memory while streaming. */
 export async function run(): Promise<readonly BenchResult[]> {
   mkdirSync(".build", { recursive: true });
   const folder = mkdtempSync(join(process.cwd(), ".build", "bench-dashboard-"));
   const { root, file } = await longJournal(folder, STORIES);
   await addLongStory(file);
   try {
-    // Each on a server of its own: what one leaves in memory is not the other's.
+    // Each on its own server, so that one does not affect the memory of the other.
     const pages = await onServer(root, (server) => measurePages(server, file, root));
     const streams = await onServer(root, (server) => measureStreams(server, file));
     return [firstLoad(), ...pages, ...streams];

@@ -5,9 +5,9 @@ import { measureCrowds } from "./engine/crowds.ts";
 import { measureLongRun } from "./engine/long-run.ts";
 import { measureSteps } from "./engine/steps.ts";
 
-/** What the engine itself costs: agents and gates that need no time, and a real journal on a real disk. */
+/** The engine's own cost: agents and gates take no time, and the journal is on a real disk. */
 export async function run(): Promise<readonly BenchResult[]> {
-  // Beside the project and not in the temporary folder, which may be memory: then nothing would cost anything.
+  // Next to the project instead of in the temporary folder, which may be in memory, where writes cost nothing.
   mkdirSync(".build", { recursive: true });
   const folder = mkdtempSync(join(process.cwd(), ".build", "bench-engine-"));
   try {

@@ -9,7 +9,7 @@ import { measureReal } from "./fleet/real-workers.ts";
 import { measureGrowth, measureSteps } from "./fleet/steps.ts";
 import { measureWaiting } from "./fleet/waiting.ts";
 
-/** What a fleet costs, on a real PostgreSQL whose commits wait for the disk. `--only` names some of its parts. */
+/** The cost of a fleet, on a real PostgreSQL whose commits wait for the disk. `--only` selects parts. */
 export async function run(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> {
   const only = options.get("only")?.split(",");
   const results: BenchResult[] = [];
@@ -39,7 +39,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   long: measureLongJournal,
 };
 
-/** Where the disk is a disk: the temporary folder may be memory. The server's own user must be able to get there. */
+/** A folder on a real disk: the temporary folder may be in memory. The server's own user must have access. */
 function newFolder(): string {
   const place = join(process.cwd(), ".build");
   mkdirSync(place, { recursive: true });

@@ -11,8 +11,8 @@ import { EMPTY_RUN } from "../src/fold/new-state.ts";
 import type { BenchResult } from "./bench-result.ts";
 
 /**
- * The fold and the next decision. The figures that matter are growth: what a decision costs with 10,000 settled
- * stories beside what it costs with 100, and with 10,000 open ones beside 100.
+ * The fold and the next decision. The important figures are growth: the cost of a decision with 10,000 settled stories
+ * compared with 100, and with 10,000 open stories compared with 100.
  */
 export async function run(): Promise<BenchResult[]> {
   const policy = presetPolicy("critic-audit");
@@ -142,12 +142,12 @@ function judged(command: Extract<Command, { type: "start-gate" }>): Event[] {
   ];
 }
 
-/** One story goes its whole way beside n others: the cost of a step, decision and fold together. */
+/** Runs one story from start to end next to n others: the cost of a step, with decision and fold. */
 function growth(prepare: (stories: number) => RunState): { few: number; many: number } {
   const few = prepare(100);
   const many = prepare(10_000);
   const cost = { few: Infinity, many: Infinity };
-  // Interleaved, so that whatever else the machine does falls on both.
+  // Interleaved, so that other load on the machine affects both.
   for (let round = 0; round < 15; round++) {
     cost.few = Math.min(cost.few, stepMs(few, round));
     cost.many = Math.min(cost.many, stepMs(many, round));

@@ -13,10 +13,10 @@ import { byText, lookup } from "../src/stdx/sorted-map.ts";
 import type { BenchResult } from "./bench-result.ts";
 
 /**
- * What it saves to judge again only what a rework can have touched. Made-up runs of each preset: who fails, how often,
- * and which paths a rework changes follow from a seed; how long a gate takes is written below. The same run is gone
- * through twice by the real rules: as they are, and with every gate and every stage judged again after each rework. What
- * is counted are the seconds of gates after reworks: the first round, and the agents, cost the same both times.
+ * How much time is saved by judging again only what a rework can have affected. Simulated runs of each preset: failures
+ * and changed paths follow from a seed; the duration of each gate is given below. The same run is simulated twice with
+ * the real rules: once as they are, once with every gate and stage judged again after each rework. Counts the seconds
+ * of gates after reworks: the first round, and the agents, cost the same both times.
  */
 export function run(): BenchResult[] {
   return (["critic-audit", "factory", "story"] as const).flatMap((preset) => {
@@ -38,7 +38,10 @@ const STORIES = 400;
 const SEED = 20_260_109;
 const FAR = Number.MAX_SAFE_INTEGER;
 
-/** What a gate of a middling project takes: a suite of four minutes, reviewers of three, mutants of twenty, a CI of ten. */
+/**
+ * The duration of gates in a medium-sized project: a suite of four minutes, reviewers of three, mutants of twenty, a CI
+ * of ten.
+ */
 const SECONDS: { readonly [G in GateName]: number } = {
   integrity: 2,
   checks: 240,
@@ -51,7 +54,7 @@ const SECONDS: { readonly [G in GateName]: number } = {
   merge: 5,
 };
 
-/** How often a gate finds something the first time it looks at a story, and again. */
+/** How often a gate finds something on its first look at a story, and again. */
 const FAILS: { readonly [G in GateName]: number } = {
   integrity: 0.04,
   checks: 0.3,
@@ -64,7 +67,10 @@ const FAILS: { readonly [G in GateName]: number } = {
   merge: 0.02,
 };
 
-/** What a rework touches, by the gate that sent it back. Reviewers ask for words and names too; mutants for tests. */
+/**
+ * The files that a rework changes, by the gate that sent it back. Reviewers also ask for changes of text and names;
+ * mutants for tests.
+ */
 const TOUCHES: { readonly [G in GateName]?: readonly (readonly [number, readonly string[]])[] } = {
   review: [
     [0.25, ["README.md"]],
@@ -78,7 +84,7 @@ const TOUCHES: { readonly [G in GateName]?: readonly (readonly [number, readonly
   mutation: [[1, ["test/a.test.ts"]]],
 };
 
-/** Without what is not built by these rules alone: blame, and the delivery at the end. */
+/** Without blame and delivery, which these rules do not cover. */
 function presetFor(preset: PresetName): Policy {
   const policy = presetPolicy(preset);
   const gates = Object.fromEntries(
@@ -98,7 +104,7 @@ interface StoryAround {
   readonly id: string;
   readonly phase: Phase;
   readonly policy: Policy;
-  /** How often each gate has failed each phase; 2 where it will not any more. */
+  /** How often each gate has failed each phase; 2 if it will not fail again. */
   readonly seen: Map<string, number>;
 }
 
@@ -133,7 +139,7 @@ function total(preset: PresetName, policy: Policy, wholeGates: boolean): { all: 
   return sums;
 }
 
-/** A gate with stages costs by the stages that are heard. */
+/** The duration of a gate with stages depends on the stages that run. */
 function secondsOf({ gate, stages }: StartGate, policy: Policy, wholeGates: boolean): number {
   const all = policy.gates[gate].stages.length;
   return all === 0 || wholeGates ? SECONDS[gate] : (SECONDS[gate] * stages.length) / all;
@@ -151,7 +157,10 @@ function begun(policy: Policy, id: string): RunState {
   return evolve(set, line(id, { type: "story.added", story: bareStory(storyId(id), id) }));
 }
 
-/** The same dice for both ways through: a gate's n-th failure of a story is rolled by its name and the attempt's number. */
+/**
+ * The same random numbers for both simulations: a gate's n-th failure of a story depends on its name and the attempt's
+ * number.
+ */
 function performed(command: Command, around: StoryAround): Event[] {
   const { id } = around;
   switch (command.type) {
@@ -199,8 +208,8 @@ function touched(id: string, attempt: number, reworkOf: GateName | "person" | nu
 }
 
 /**
- * Whether a gate fails depends on the work alone: on the newest attempt that touched what the gate looks at. A gate that
- * looks twice at what is the same says the same, so that judging it again for nothing changes nothing but the bill.
+ * Whether a gate fails depends only on the work: on the newest attempt that changed files that the gate covers. On the
+ * same files a gate gives the same result, so an unnecessary judgement only changes the cost.
  */
 function judgementOf(
   { gate, tree }: StartGate,
@@ -227,7 +236,7 @@ function judgementOf(
   };
 }
 
-/** The stages that were heard: all passed but the last one. */
+/** The stages that ran: all passed but the last one. */
 function stagesUpTo(stages: readonly string[], roll: number): StageResult[] {
   const failedAt = Math.floor(roll * stages.length);
   return stages.slice(0, failedAt + 1).map((stage, at) => ({
@@ -237,7 +246,7 @@ function stagesUpTo(stages: readonly string[], roll: number): StageResult[] {
   }));
 }
 
-/** A number between 0 and 1 that follows from the words alone. */
+/** A number between 0 and 1 that depends only on the words. */
 function chance(...words: readonly (string | number)[]): number {
   let hash = SEED;
   for (const char of words.join("/")) hash = Math.imul(hash ^ char.codePointAt(0)!, 0x01000193) >>> 0;

@@ -6,11 +6,11 @@ import { median, type BenchResult } from "./bench-result.ts";
 import { appendLines, countLines, event } from "./journal/lines.ts";
 
 /**
- * What a journalled event costs, beside the least it can cost: the same bytes appended to a file and forced to the
- * same disk. Then what gathering saves, and what reading everything back takes.
+ * The cost of a journaled event, compared with the minimum: the same bytes appended to a file and forced to the same
+ * disk. Then the benefit of grouping, and the time to read everything back.
  */
 export async function run(): Promise<readonly BenchResult[]> {
-  // Beside the project and not in the temporary folder, which may be memory: then nothing would cost anything.
+  // Next to the project instead of in the temporary folder, which may be in memory, where writes cost nothing.
   const folder = mkdtempSync(join(process.cwd(), ".build", "bench-journal-"));
   try {
     const single = await singleAppends(folder);
@@ -23,10 +23,13 @@ export async function run(): Promise<readonly BenchResult[]> {
 }
 
 const TURNS = 600;
-/** Until the code is compiled: a run of the engine is long, and its first steps are not what it costs. */
+/** Until the code is compiled: a run of the engine is long, and its first steps are not typical. */
 const WARM_UP = 5000;
 
-/** One event at a time, each waited for, in turns with the floor, so that a slow moment of the disk falls on both. */
+/**
+ * Single appends that wait for their commit, alternating with the floor, so that a slow moment of the disk affects
+ * both.
+ */
 async function singleAppends(folder: string): Promise<{ floorMs: number; results: readonly BenchResult[] }> {
   const journal = await createSqliteJournal(join(folder, "single.db"));
   const raw = openSync(join(folder, "raw.jsonl"), "a");
@@ -55,7 +58,7 @@ async function singleAppends(folder: string): Promise<{ floorMs: number; results
 const STORIES = 1000;
 const STEPS = 10;
 
-/** A thousand stories at once, ten steps each: every step waits for its own commit, as the engine does. */
+/** A thousand stories at once, ten steps each: every step waits for its own commit, as in the engine. */
 async function grouped(folder: string, floorMs: number): Promise<readonly BenchResult[]> {
   const journal = await createSqliteJournal(join(folder, "grouped.db"));
   const begin = performance.now();

@@ -9,14 +9,14 @@ import { openEngine } from "./engine/driven.ts";
 import { instantStory } from "./engine/instant-world.ts";
 import { names } from "./engine/steps.ts";
 
-/** The sources' folder: this file itself runs from `.build/bench`. */
+/** The peer's folder in the sources: this file itself runs from `.build/bench`. */
 const PEER = fileURLToPath(new URL("../../bench/peer/", import.meta.url));
 const STORIES = 200;
 const ROUNDS = 10;
 
 /**
- * Fail, rework, pass: the same workflow on LangGraph.js with its SQLite checkpointer, side by side. What agents leave
- * is kept on the disk on both sides before anything is done with it.
+ * Fail, rework, pass: the same workflow on LangGraph.js with its SQLite checkpointer, side by side. On both sides, an
+ * agent's result is on the disk before it is used.
  */
 export async function run(): Promise<readonly BenchResult[]> {
   const peer = await loadPeer();
@@ -39,7 +39,7 @@ interface Peer {
   createWorkflow(file: string, durability: "full" | "as-it-comes"): Workflow;
 }
 
-/** Installs it the first time. Where that cannot be done nothing is compared, and a line says so. */
+/** Loads the peer, and installs it the first time. If that is impossible, nothing is compared, and a line says so. */
 async function loadPeer(): Promise<Peer | null> {
   if (!existsSync(join(PEER, "node_modules", ".package-lock.json"))) {
     const { status, stderr } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], { cwd: PEER, encoding: "utf8" });
@@ -84,7 +84,7 @@ async function compared(folder: string, peer: Peer, atOnce: number): Promise<rea
     name: `fail, rework, pass: stories ${how}`,
     value: of("ours"),
     unit: "/s",
-    // Of the times, so that less is better here as everywhere.
+    // A ratio of times, so that less is better, as in all results.
     ratio: of(side) / of("ours"),
     against: `${name} (${of(side).toFixed(0)}/s)`,
     limit,

@@ -1,7 +1,7 @@
 /**
- * Runs the benchmarks (`npm run bench`), or those named (`npm run bench -- start-up`), and prints each figure beside
- * what it is compared with. `--strict` ends with 1 where a limit is passed; `--json` prints the figures for programs.
- * What else is written as `--name value` is handed to the benchmark.
+ * Runs the benchmarks (`npm run bench`), or the named ones (`npm run bench -- start-up`), and prints each figure with
+ * its comparison. `--strict` exits with 1 if a limit is exceeded; `--json` prints the figures for programs. Other
+ * arguments `--name value` are passed to the benchmark.
  */
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -29,7 +29,7 @@ async function main(argv: readonly string[]): Promise<number> {
 
 const ALONE = ["json", "strict", "no-ddmin"];
 
-/** Names of benchmarks, and what stands behind `--name`: the next word, unless the flag says all by itself. */
+/** Splits names of benchmarks from options `--name value`, where a flag may have no value. */
 function readWords(argv: readonly string[]): { words: string[]; options: Map<string, string> } {
   const words: string[] = [];
   const options = new Map<string, string>();
@@ -41,7 +41,7 @@ function readWords(argv: readonly string[]): { words: string[]; options: Map<str
   return { words, options };
 }
 
-/** The sources are listed, not what was compiled: a benchmark that was removed must not run from an old build. */
+/** Lists the sources and not the compiled files: a removed benchmark must not run from an old build. */
 function benchNames(): readonly string[] {
   return readdirSync(fileURLToPath(new URL("../../bench/", import.meta.url)))
     .filter((file) => file.endsWith(".ts"))

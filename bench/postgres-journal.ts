@@ -10,8 +10,8 @@ import { glances } from "./postgres/glances.ts";
 import { appendLines, countLines, event } from "./journal/lines.ts";
 
 /**
- * What a journalled event costs in a fleet's database, beside the least it can cost: one commit of the same bytes to
- * the same server, which forces its log to the disk. Then what gathering saves, and what looking takes.
+ * The cost of a journaled event in a fleet's database, compared with the minimum: one commit of the same bytes on the
+ * same server, which forces its log to the disk. Then the benefit of grouping, and the cost of reading.
  */
 export async function run(): Promise<readonly BenchResult[]> {
   const server = await startPostgres({ fsync: true, below: join(process.cwd(), ".build") });
@@ -31,7 +31,10 @@ export async function run(): Promise<readonly BenchResult[]> {
 const TURNS = 400;
 const WARM_UP = 300;
 
-/** One event at a time, each waited for, in turns with the floor, so that a slow moment of the disk falls on both. */
+/**
+ * Single appends that wait for their commit, alternating with the floor, so that a slow moment of the disk affects
+ * both.
+ */
 async function singleAppends(server: PostgresServer): Promise<readonly BenchResult[]> {
   const url = `${server.url}?schema=single`;
   const journal = await createPostgresJournal(url);
@@ -69,7 +72,7 @@ async function singleAppends(server: PostgresServer): Promise<readonly BenchResu
 const WRITERS = 4;
 const EACH = 250;
 
-/** Four journals, as four workers have them: they take turns at the one end of the chain. */
+/** Four journals, as with four workers, which take turns at the end of the chain. */
 async function manyWriters(server: PostgresServer): Promise<readonly BenchResult[]> {
   const url = `${server.url}?schema=writers`;
   const journals = await Promise.all(Array.from({ length: WRITERS }, () => createPostgresJournal(url)));
@@ -97,7 +100,7 @@ async function manyWriters(server: PostgresServer): Promise<readonly BenchResult
 const STORIES = 1000;
 const STEPS = 10;
 
-/** A thousand stories at once, ten steps each: every step waits for its own commit, as the engine does. */
+/** A thousand stories at once, ten steps each: every step waits for its own commit, as in the engine. */
 async function grouped(server: PostgresServer): Promise<readonly BenchResult[]> {
   const journal = await createPostgresJournal(`${server.url}?schema=grouped`);
   const singleMs = await timed(async () => {
@@ -167,7 +170,7 @@ async function readBack(server: PostgresServer): Promise<readonly BenchResult[]>
   ];
 }
 
-/** The least it takes: the same rows in the same pages, and their JSON. */
+/** The minimum: reads the same rows in the same pages, and parses their JSON. */
 async function readBare(client: pg.Client): Promise<void> {
   const text =
     "SELECT position, stream, seq, at, v, event, hash FROM long.line WHERE position > $1 ORDER BY position LIMIT 2000";

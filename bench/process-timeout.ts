@@ -5,10 +5,12 @@ import { median, type BenchResult } from "./bench-result.ts";
 const TIMEOUT_MS = 1000;
 const ROUNDS = 5;
 
-/** A grandchild in a session of its own, whose parent is gone, that ignores every signal it may, and holds the output open. */
+/**
+ * A grandchild in its own session whose parent has exited, that ignores every signal it can, and keeps the output open.
+ */
 const STUBBORN = `setsid sh -c '(trap "" INT TERM HUP; while :; do sleep 1; done) &'; echo begun; sleep 60`;
 
-/** How long a timeout takes when a program does everything to prolong it, and what it costs to run a program at all. */
+/** The duration of a timeout when a program does everything to delay it, and the cost of running any program. */
 export async function run(): Promise<readonly BenchResult[]> {
   const stubborn: number[] = [];
   const plain: number[] = [];

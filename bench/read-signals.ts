@@ -8,7 +8,7 @@ const SIZE = 50 * 1024 * 1024;
 const ROUNDS = 5;
 const LIMIT = 5;
 
-/** A log of tens of megabytes comes before the signal, as it does when an agent prints everything it sees. */
+/** A log of tens of megabytes precedes the signal, as if an agent prints everything it reads. */
 const END = "\nREVIEW_PASSED: x\n\nSummary: fine\n";
 const KINDS: readonly (readonly [name: string, piece: string, end: string])[] = [
   ["the letter a", "a", ""],
@@ -24,12 +24,12 @@ const KINDS: readonly (readonly [name: string, piece: string, end: string])[] = 
   ["a coloured log, then a signal", "\u001B[31mThe quick\u001B[0m brown fox jumps over the lazy dog.\n", END],
   ["line ends, then a signal", "\n", END],
   ["bullets, then a signal", "- one more thing\n", END],
-  // Nothing but lines that have to be looked at one by one, millions of them: a flood, and no answer.
+  // Only lines that must be checked one by one, millions of them, and no signal.
   ["fences and code, then a signal", "```js\ncode here\n```\n", END],
   ["signals of two stories", "REVIEW_PASSED: x\nREVIEW_PASSED: y\n", ""],
 ];
 
-/** What reading signals out of 50 MB costs, against reading those 50 MB from a file. */
+/** The cost of finding signals in 50 MB, compared with reading 50 MB from a file. */
 export async function run(): Promise<readonly BenchResult[]> {
   const folder = await mkdtemp(join(tmpdir(), "remand-bench-"));
   try {
@@ -47,7 +47,7 @@ async function measure(file: string, name: string, piece: string, end: string): 
   await writeFile(file, piece.repeat(Math.ceil(SIZE / piece.length)) + end);
   const floor: number[] = [];
   const reading: number[] = [];
-  // Both in each round, so that a machine that slows down does so for both. The first round warms up.
+  // Both in each round, so that a slowdown of the machine affects both. The first round is a warm-up.
   for (let round = 0; round <= ROUNDS; round++) {
     const start = performance.now();
     const text = await readFile(file, "utf8");

@@ -10,7 +10,10 @@ import { median, Unusable, type BenchResult } from "./bench-result.ts";
 const ROUNDS = 41;
 const LIMIT_MS = 15;
 
-/** What a sandbox adds to the start and the end of a program: with copies of HOME and of the git history, as for a check. */
+/**
+ * The overhead of a sandbox at the start and end of a program: with copies of HOME and of the git history, as for a
+ * check.
+ */
 export async function run(): Promise<readonly BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), "remand-bench-sandbox-"));
   const at = (name: string): string => join(folder, name);

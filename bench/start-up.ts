@@ -9,12 +9,12 @@ import { median, type BenchResult } from "./bench-result.ts";
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const ROUNDS = 25;
 
-/** What asking for the version costs, against a Node that does nothing. */
+/** The cost of `--version`, compared with a Node that does nothing. */
 export function run(): readonly BenchResult[] {
   const floor: number[] = [];
   const version: number[] = [];
   const help: number[] = [];
-  // The three take turns, so that a machine that slows down or speeds up does so for all of them. The first round warms up.
+  // The three alternate, so that changes in the machine's speed affect all. The first round is a warm-up.
   for (let round = 0; round <= ROUNDS; round++) {
     const measured = [timeOf(["-e", "0"]), timeOf([MAIN, "--version"]), timeOf([MAIN, "--help"])] as const;
     if (round === 0) continue;
@@ -35,7 +35,7 @@ export function run(): readonly BenchResult[] {
 }
 
 const DOCTOR_ROUNDS = 5;
-/** The longest that a person should wait for it. */
+/** The longest that a person should wait. */
 const LONGEST_DOCTOR_MS = 2000;
 
 /** `remand doctor` in a small project with a check and an agent; its limit is 2 s on a machine with this floor. */

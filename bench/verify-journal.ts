@@ -17,7 +17,9 @@ const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const FEW = 10_000;
 const MANY = 100_000;
 
-/** Peak memory of `remand verify`, the built program, beside journals of two lengths. `--stories` sets the longer one. */
+/**
+ * Peak memory of `remand verify` in the built program, for journals of two lengths. `--stories` sets the longer one.
+ */
 export async function run(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> {
   const folder = mkdtempSync(join(process.cwd(), ".build", "bench-verify-"));
   try {
@@ -95,7 +97,7 @@ const TELL_PEAK = `data:text/javascript,${encodeURIComponent(
 
 const BATCH = 1000;
 
-/** One story is really driven; the others are given its events under their own names. */
+/** Fills a journal: one story is really driven; the others get its events under their own names. */
 async function filled(journal: Journal, stories: number): Promise<number> {
   const model = await modelStory();
   const save = createSnapshotSaver(journal, null);

@@ -4,8 +4,8 @@ import { checkoutFigures } from "./verify/checkouts.ts";
 import { warmCheckFigures } from "./verify/warm-checks.ts";
 
 /**
- * What it costs to verify work in a clean checkout and with the base's tests. `--only checkouts,warm,attempts` selects
- * parts, `--row <words>` the attempts whose name holds these words.
+ * The cost of verifying work in a clean checkout and with the base's tests. `--only checkouts,warm,attempts` selects
+ * parts, `--row <words>` the attempts whose name contains these words.
  */
 export async function run(options: ReadonlyMap<string, string>): Promise<readonly BenchResult[]> {
   const only = options.get("only")?.split(",") ?? ["checkouts", "warm", "attempts"];

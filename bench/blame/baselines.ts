@@ -1,10 +1,10 @@
 import type { BlameMaterial, ChangedHunk } from "../../src/core/blame/change.ts";
 import { wordsIn } from "../../src/decide/blame/words.ts";
 
-/** Scores of all hunks, by a way of ranking them; higher is likelier. */
+/** Scores of all hunks by some ranking; higher is likelier. */
 export type Baseline = (material: BlameMaterial) => readonly number[];
 
-/** S3 as it is written: failing files that changed, then their hunks, by the line where one is named, or by an import. */
+/** S3 as written: changed files that fail, then their hunks, by the line if one is named, or by an import. */
 export const asWritten: Baseline = ({ failure, hunks, files }) => {
   const frames = failure.failures.flatMap((each) => [
     ...each.frames,
@@ -18,7 +18,7 @@ export const asWritten: Baseline = ({ failure, hunks, files }) => {
   });
 };
 
-/** A quick mix: frames, import distance, and words by their rarity. */
+/** A simple mix: frames, import distance, and words weighted by rarity. */
 export const quickMix: Baseline = (material) => {
   const { failure, hunks, files } = material;
   const tests = [...new Set(failure.failures.flatMap((each) => each.file ?? []))];
@@ -56,7 +56,7 @@ function distancesFrom(start: readonly string[], files: BlameMaterial["files"]):
   return distances;
 }
 
-/** The place of the best true hunk, where hunks of one score share their places evenly. */
+/** The rank of the best true hunk, where hunks with equal scores share their ranks evenly. */
 export function rankOf(scores: readonly number[], truth: readonly number[]): number {
   const best = Math.max(...truth.map((id) => scores[id]!));
   const better = scores.filter((score) => score > best).length;

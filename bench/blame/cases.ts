@@ -7,7 +7,7 @@ import type { Project } from "./projects.ts";
 import { chanceOf, type Chance } from "./random.ts";
 import { slipsIn, withSlip, type Slip } from "./slips.ts";
 
-/** One iteration that turned the tests red, and what did it. */
+/** An iteration that turned the tests red, and its cause. */
 export interface Case {
   readonly name: string;
   readonly category: "single" | "multi" | "joint" | "unmet" | "pre-existing" | "environment" | "flaky";
@@ -17,15 +17,15 @@ export interface Case {
   readonly diff: readonly FileDiff[];
   readonly hunks: readonly ChangedHunk[];
   readonly output: string;
-  /** The form in which the runner told it, and is to tell it again. */
+  /** The reporter of the run, which is also used for its repetitions. */
   readonly reporter: string;
-  /** Ids of the hunks that hold the slips; none where no change did it. */
+  /** Ids of the hunks with the slips; empty if no change is the cause. */
   readonly truth: readonly number[];
 }
 
 const TRIES = 12;
 
-/** Makes an iteration of innocent edits that passes, and puts slips in until the tests turn red. */
+/** Makes a passing iteration of innocent edits, and adds slips until the tests fail. */
 export function makeCase(project: Project, seed: number, category: Case["category"], place: TestFolder): Case | null {
   const chance = chanceOf(seed);
   const base: Files = new Map(Object.entries(project.files));
@@ -84,7 +84,7 @@ function chooseSlips(files: Files, chance: Chance, count: number): Slip[] | null
   return new Set(slips.map((slip) => `${slip.file}:${Math.floor(slip.at / 4)}`)).size === count ? slips : null;
 }
 
-/** A setting that breaks nothing by itself, and code that fails under it: only both together break a test. */
+/** A setting that breaks nothing by itself, and code that fails with it: only both together break a test. */
 function jointSlips(files: Files, chance: Chance): Slip[] | null {
   const readers = [...files].flatMap(([path, text]) => {
     const found = /const (\w+) = JSON\.parse\(readFileSync\(new URL\("\.\.\/([\w/]+\.json)"/.exec(text);
@@ -104,7 +104,7 @@ function jointSlips(files: Files, chance: Chance): Slip[] | null {
 
 function withSlips(files: Files, slips: readonly Slip[]): Files {
   const changed: Files = new Map(files);
-  // From the end to the beginning, so that places stay what they are.
+  // From the end to the beginning, so that positions stay valid.
   for (const slip of [...slips].sort((a, b) => b.at - a.at))
     changed.set(slip.file, withSlip(changed.get(slip.file)!, slip));
   return changed;
@@ -139,7 +139,7 @@ function nobodys(
     const word = /import \{[^}]*\b(test|it)\b/.exec(text)?.[1] ?? "test";
     return `${category === "environment" ? 'import net from "node:net";\n' : ""}${text}\n${RED[category]!.join("\n").replace(/^test/, word)}\n`;
   };
-  // What is unmet came with the iteration; everything else was there before.
+  // An unmet test comes with the iteration; all others existed before.
   const before: Files = category === "unmet" ? base : new Map(base).set(path, red(base.get(path)!));
   const iteration: Files = new Map(clean).set(path, red(clean.get(path)!));
   for (let tries = 0; tries < TRIES; tries++) {
@@ -162,7 +162,7 @@ function nobodys(
   return null;
 }
 
-/** Several culprits each do it alone; joint ones only together. */
+/** Several culprits each break the tests alone; joint ones only together. */
 function isOfCategory(category: Case["category"], clean: Files, slips: readonly Slip[], place: TestFolder): boolean {
   const alone = slips.map((slip) => place.run(withSlips(clean, [slip]), null).passed);
   return category === "multi" ? alone.every((passed) => !passed) : alone.every((passed) => passed);

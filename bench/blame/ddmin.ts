@@ -3,10 +3,10 @@ export interface Minimised {
   readonly runs: number;
 }
 
-/** A tree of which it is not known yet whether its tests fail. */
+/** Yields trees, and receives whether their tests fail. */
 type Asking = Generator<readonly number[], readonly number[], boolean>;
 
-/** Plain delta debugging over the hunks that are applied, as it is usually described: no ranking, no signatures. */
+/** Plain delta debugging over the applied hunks, as usually described: without ranking or signatures. */
 function* minimising(all: readonly number[]): Asking {
   let current = [...all];
   let parts = 2;
@@ -47,7 +47,7 @@ export function ddmin(all: readonly number[], fails: (applied: readonly number[]
   return { found: step.value, runs: known.size };
 }
 
-/** The same where a run takes its time. With no runs left it has found nothing. */
+/** The same for asynchronous runs. Finds nothing if no runs are left. */
 export async function ddminWith(
   all: readonly number[],
   mostRuns: number,

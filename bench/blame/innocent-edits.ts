@@ -2,13 +2,13 @@ import type { Chance } from "./random.ts";
 
 export type Files = Map<string, string>;
 
-/** An edit that breaks nothing; `false` where it found nothing to edit. It is tried, and kept if every test still passes. */
+/** An edit that should break nothing; `false` if there is nothing to edit. It is kept if every test still passes. */
 export type InnocentEdit = (files: Files, chance: Chance, serial: number) => boolean;
 
 const isSource = (path: string): boolean => /^(?:src|lib)\/.*\.js$/.test(path);
 const isTest = (path: string): boolean => path.endsWith(".test.js");
 
-/** What an iteration does beside its slip: a feature with its tests, clean-up, documents, settings. */
+/** The edits of an iteration besides its slip: a feature with its tests, clean-up, documents, settings. */
 export const EDITS: readonly InnocentEdit[] = [
   comment,
   comment,
@@ -35,7 +35,7 @@ function pickSource(files: Files, chance: Chance): [string, string[]] {
   return [path, files.get(path)!.split("\n")];
 }
 
-/** Changes one line that fits the pattern, if there is one. */
+/** Changes one line that matches the pattern, if there is one. */
 function onLine(
   files: Files,
   chance: Chance,
@@ -146,7 +146,7 @@ function newTest(files: Files, chance: Chance, serial: number): boolean {
   return true;
 }
 
-/** A name with one meaning in its file becomes another one throughout. */
+/** Renames a name that has a single meaning in its file. */
 function renamedLocal(files: Files, chance: Chance, serial: number): boolean {
   const [path, lines] = pickSource(files, chance);
   const names = [...new Set(lines.flatMap((line) => /^\s+(?:const|let) ([a-z]\w{2,})\b/.exec(line)?.[1] ?? []))];
@@ -204,7 +204,7 @@ function bracedGuard(files: Files, chance: Chance): boolean {
   );
 }
 
-/** Small edits that look like slips and are none. */
+/** Edits without effect that look like slips. */
 function equivalent(files: Files, chance: Chance): boolean {
   const forms: readonly (readonly [RegExp, string])[] = [
     [/(\w+)\+\+(?=[;)])/, "$1 += 1"],

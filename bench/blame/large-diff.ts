@@ -10,7 +10,7 @@ const HUNKS = 5;
 const LINES = 5;
 const ROUNDS = 5;
 
-/** What reading and ranking cost on a diff of 10,000 lines in a project of 5,000 files. */
+/** The cost of parsing and ranking a diff of 10,000 lines in a project of 5,000 files. */
 export function largeDiff(): BenchResult {
   const now = new Map<string, string>();
   const before = new Map<string, string>();
@@ -57,7 +57,7 @@ const pathOf = (at: number): string => `src/part${at % 50}/module${at}.ts`;
 const lineOf = (at: number, part: number, line: number, isChanged: boolean): string =>
   `  value = value * ${part + 2} + step${line}(${isChanged ? line + 1 : line}) - work${(at + 1) % FILES}(value);`;
 
-/** Three imports, and functions of seven lines; the first ones are those that change. */
+/** Three imports, and functions of seven lines; the first functions are those that change. */
 function textOf(at: number, isChanged: boolean): string {
   const imports = [1, 7, 31].map(
     (step) => `import { work${(at + step) % FILES} } from "..${pathOf((at + step) % FILES).slice(3)}";`,

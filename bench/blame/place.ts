@@ -9,7 +9,7 @@ export interface TestRun {
   readonly output: string;
 }
 
-/** A folder in which a project's tests are run, as often as one likes, on any of its states. */
+/** A folder in which a project's tests run on any of its states. */
 export interface TestFolder {
   readonly root: string;
   run(files: ReadonlyMap<string, string | null>, tests: readonly string[] | null, reporter?: string): TestRun;

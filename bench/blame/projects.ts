@@ -1,4 +1,4 @@
-/** A small project, whole: every file by its path. Its tests are run by Node alone. */
+/** A small, complete project: every file by its path. Node alone runs its tests. */
 export interface Project {
   readonly name: string;
   readonly files: Readonly<Record<string, string>>;

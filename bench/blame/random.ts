@@ -1,4 +1,4 @@
-/** Chance that can be had again: the same seed gives the same corpus on every machine. */
+/** Reproducible randomness: the same seed gives the same corpus on every machine. */
 export interface Chance {
   /** From 0 up to 1. */
   share(): number;

@@ -1,17 +1,17 @@
 import type { Chance } from "./random.ts";
 
-/** One breaking edit: which line of which file becomes what; `null` takes the line away. */
+/** One breaking edit: replaces a line of a file; `null` deletes the line. */
 export interface Slip {
   readonly kind: string;
   readonly file: string;
-  /** From 0. */
+  /** The line, counted from 0. */
   readonly at: number;
   readonly lines: readonly string[];
 }
 
 type Maker = readonly [kind: string, make: (line: string, chance: Chance) => readonly string[] | null];
 
-/** The mistakes that a developer can make in a line. */
+/** Mistakes that a developer can make in a line. */
 const MAKERS: readonly Maker[] = [
   [
     "comparison",
@@ -101,7 +101,7 @@ const MAKERS: readonly Maker[] = [
   ],
 ];
 
-/** Every slip that can be made in a file, by kind. */
+/** All possible slips in a file, by kind. */
 export function slipsIn(file: string, text: string, chance: Chance): Slip[] {
   const lines = text.split("\n");
   if (file.endsWith(".json")) {

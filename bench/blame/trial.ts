@@ -22,7 +22,7 @@ export interface Trial {
 
 const LIMITS = { runs: 40, timeMs: 120_000 };
 
-/** One case through everything: ranking, proof by real runs, and plain delta debugging beside it. */
+/** Tries one case: ranking, proof by real runs, and plain delta debugging for comparison. */
 export function runTrial(each: Case, place: TestFolder, withRuns: boolean): Trial {
   const material = readBlameMaterial({
     output: each.output,
@@ -82,7 +82,7 @@ function proven(
   }
 }
 
-/** The peer sees only whether the failing tests fail, whatever they say. */
+/** The peer sees only whether the failing tests fail, not how. */
 function plainly(
   material: BlameMaterial,
   run: (without: ReadonlySet<number>) => TestRun,

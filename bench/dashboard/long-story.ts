@@ -2,12 +2,12 @@ import { createSqliteJournal } from "../../src/adapters/journal/sqlite-journal.t
 import type { Event } from "../../src/core/events/event.ts";
 import { storyId } from "../../src/core/events/ids.ts";
 
-/** The story whose page is opened: it was sent back again and again. */
+/** The story whose page is opened; it was sent back many times. */
 export const LONG_STORY = "sent-back-often";
 const EVENTS = 1000;
 const MODEL = "story-0";
 
-/** A story of a thousand events: what happened to another one until it went back, over and over, attempt by attempt. */
+/** Adds a story of a thousand events: those of another story up to its rework, repeated attempt by attempt. */
 export async function addLongStory(file: string): Promise<void> {
   const journal = await createSqliteJournal(file);
   try {

@@ -13,7 +13,10 @@ const ROUNDS = 5;
 const PER_SECOND = 50;
 const SECONDS = 10;
 
-/** In a real browser: how soon pages of ten thousand stories are there, how they scroll and filter, and what a flood of output does. */
+/**
+ * Measures in a real browser how fast pages of ten thousand stories load, scroll and filter, and how they handle a
+ * flood of output.
+ */
 export async function measurePages(server: BenchServer, file: string, root: string): Promise<readonly BenchResult[]> {
   const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-zygote", "--js-flags=--expose-gc"];
   const browser = await playwright.launch({ executablePath: await chromium.executablePath(), args, headless: true });
@@ -74,7 +77,7 @@ export async function measurePages(server: BenchServer, file: string, root: stri
   }
 }
 
-/** What the machine leaves for a page that does nothing: frames, and a scroll in which nothing is drawn. */
+/** The floor of the machine, measured on an empty page: frames, and a scroll that draws nothing. */
 async function emptyPage(page: Page): Promise<{ fps: number; scrollMs: number }> {
   await page.setContent(`<div class="virtual" style="height: 600px; overflow: auto"><div style="height: 460000px">`);
   const scrollMs = await scrolling(page);
@@ -82,7 +85,7 @@ async function emptyPage(page: Page): Promise<{ fps: number; scrollMs: number }>
   return { fps, scrollMs };
 }
 
-/** The work of the page in each frame of a long scroll: from the event to the next frame's end. */
+/** The page's work per frame during a long scroll: from the event to the end of the next frame. */
 async function scrolling(page: Page): Promise<number> {
   const times = await page.evaluate<number[]>(`new Promise((done) => {
     const box = document.querySelector(".virtual");
@@ -123,7 +126,7 @@ async function filtering(page: Page): Promise<number> {
 
 const AGENTS = 20;
 
-/** Twenty panes side by side, each with fifty new lines a second. */
+/** Twenty panes side by side, each with fifty new lines per second. */
 async function printing(page: Page, origin: string, root: string): Promise<{ fps: number; grownMb: number }> {
   const stories = Array.from({ length: AGENTS }, (_, index) => storyId(`story-${index}`));
   const ring = createOutputRing({ folder: stateFolder(root).output, now: Date.now });
@@ -164,7 +167,7 @@ async function updating(page: Page, file: string): Promise<{ fps: number; grownM
   }
 }
 
-/** Frames and memory of the page while something happens ten times a second. */
+/** Frames and memory of the page while something happens ten times per second. */
 async function watching(
   page: Page,
   happen: () => Promise<unknown>,

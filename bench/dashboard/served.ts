@@ -9,13 +9,13 @@ export interface BenchServer {
   readonly url: string;
   readonly origin: string;
   readonly token: string;
-  /** What the process holds in memory now. */
+  /** The current memory of the process. */
   memoryMb(): number;
   ask(path: string): Promise<Response>;
   close(): Promise<void>;
 }
 
-/** `remand serve` as a process of its own, so that its memory is its own. */
+/** `remand serve` in a separate process, to measure its memory alone. */
 export async function serveFrom(root: string): Promise<BenchServer> {
   const child = spawn(process.execPath, [MAIN, "serve", "--port", "0", "--json", "--by", "bench", "-C", root], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -4,11 +4,11 @@ import type { BenchServer } from "./served.ts";
 import { writeTo } from "./writing.ts";
 
 const READERS = 19;
-/** What Node takes before its memory is as large as it wants to have it. */
+/** Lines until Node's memory reaches its usual size. */
 const WARM_UP = 20_000;
 const LINES = 100_000;
 
-/** A hundred thousand lines to twenty readers, of whom one has stopped reading: what the server holds must not grow. */
+/** A hundred thousand lines to twenty readers, one of which has stopped reading: the server's memory must not grow. */
 export async function measureStreams(server: BenchServer, file: string): Promise<readonly BenchResult[]> {
   const writing = await writeTo(file);
   const { position } = (await (await server.ask("/hello")).json()) as { position: number };
@@ -61,14 +61,14 @@ function reader({ origin, token }: BenchServer, after: number, signal: AbortSign
     for await (const part of body!) {
       const text = rest + decoder.decode(part, { stream: true });
       state.last = Math.max(state.last, ...[...text.matchAll(/id: (\d+)\n/g)].map(([, id]) => Number(id)));
-      // A line's id may be cut in two by the end of a part.
+      // A line's id may be split at the end of a chunk.
       rest = text.slice(-40);
       if (state.last >= state.wanted) state.done();
     }
   };
   const failed = read();
   return {
-    /** Has it got so many lines? */
+    /** Resolves when the reader has this many lines. */
     has: (count: number): Promise<void> =>
       Promise.race([
         failed,

@@ -2,9 +2,9 @@ import { createSqliteJournal } from "../../src/adapters/journal/sqlite-journal.t
 import type { Event } from "../../src/core/events/event.ts";
 import { storyId, type StoryId } from "../../src/core/events/ids.ts";
 
-/** A second writer of the journal, while the dashboard serves it. */
+/** A second writer of the journal while the dashboard serves it. */
 export interface Writing {
-  /** Writes one line for each of so many stories, from the first on, round and round. */
+  /** Writes one line for each story, from the first on, and starts over until `count` lines are written. */
   lines(count: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -5,8 +5,9 @@ import { openEngine } from "./driven.ts";
 import { names } from "./steps.ts";
 
 /**
- * Many stories at once. First what gathering saves: a thousand stories that each wait for their own commit. Then what
- * a step costs in a run of ten thousand stories beside a run of a hundred, with as many under way in both.
+ * Many concurrent stories. First, the benefit of grouping: a thousand stories that each wait for their own commit. Then
+ * the cost of a step in a run of ten thousand stories compared with a run of a hundred, with the same number in
+ * progress.
  */
 export async function measureCrowds(folder: string, commitMs: number): Promise<readonly BenchResult[]> {
   const gathered = await ran(folder, "gathered", 1000, 1000);
@@ -14,7 +15,7 @@ export async function measureCrowds(folder: string, commitMs: number): Promise<r
   const lookAtFew = async (of: string): Promise<void> => {
     for (let round = 0; round < 5; round++) few.push(await ran(folder, `${of}-${round}`, 100, UNDER_WAY));
   };
-  // Before and after the long one, so that a machine that slows down does so for both.
+  // Before and after the long run, so that a slowdown of the machine affects both.
   await lookAtFew("before");
   const many = await ran(folder, "many", 10_000, UNDER_WAY);
   await lookAtFew("after");
@@ -49,7 +50,7 @@ export async function measureCrowds(folder: string, commitMs: number): Promise<r
   ];
 }
 
-/** Enough that the disk is no longer what is measured, and few beside a hundred stories. */
+/** Enough that the disk is no longer the bottleneck, and few compared with a hundred stories. */
 const UNDER_WAY = 20;
 
 interface Ran {

@@ -7,10 +7,10 @@ import { instantPolicy, instantStory, instantWorld, type InstantOptions } from "
 
 export type DriveOptions = Omit<InstantOptions, "journal">;
 
-/** An engine over a journal, with the policy of these benchmarks. */
+/** An engine with a journal and the policy of these benchmarks. */
 export interface Engine {
   readonly ledger: Ledger;
-  /** Puts these stories into the journal and works until each of them is accepted. */
+  /** Adds these stories to the journal and works until all are accepted. */
   accept(names: readonly string[]): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export async function openEngine(journal: Journal, driving: DriveOptions): Promi
       const add = (name: string) => ledger.append(storyId(name), [{ type: "story.added", story: instantStory(name) }]);
       if (driving.atOnce > 1) await Promise.all(names.map(add));
       else for (const name of names) await add(name);
-      // A world of its own for each drive: a queue is started once.
+      // Each drive gets its own world, because a queue starts only once.
       await drive(ledger, instantWorld({ journal, ...driving }), new AbortController().signal);
       for (const name of names) {
         const how = lookup(ledger.state().stories, storyId(name), byText)?.ending?.how;

@@ -1,13 +1,13 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { openSqlite } from "../../src/adapters/journal/sqlite.ts";
 
-/** The least that keeping a text for good can cost. Each `write` comes back when its text would survive a power cut. */
+/** The minimum cost of storing a text durably. Each `write` returns when its text would survive a power cut. */
 export interface Floor {
   write(text: string): void;
   close(): void;
 }
 
-/** A line appended to a file and forced to the disk. Nothing that keeps anything can do with less. */
+/** Appends a line to a file and forces it to the disk, the minimum of any durable storage. */
 export function plainFloor(file: string): Floor {
   const handle = openSync(file, "a");
   return {
@@ -19,7 +19,7 @@ export function plainFloor(file: string): Floor {
   };
 }
 
-/** One row in one transaction of its own, with the settings of the journal and nothing else of it. */
+/** Commits one row in its own transaction, with the journal's settings but nothing else of it. */
 export async function sqliteFloor(file: string): Promise<Floor> {
   const db = await openSqlite(file, "write");
   db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE line (text TEXT NOT NULL)");
@@ -34,7 +34,7 @@ export async function sqliteFloor(file: string): Promise<Floor> {
   };
 }
 
-/** Milliseconds per text, written back to back: quicker than writes with other work between them. */
+/** Milliseconds per text, written back to back, which is faster than writes with other work in between. */
 export function msInARow(floor: Floor, texts: readonly string[]): number {
   const begin = performance.now();
   for (const text of texts) floor.write(text);

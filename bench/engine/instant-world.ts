@@ -15,19 +15,19 @@ import type { Workspace } from "../../src/ports/workspace.ts";
 
 export interface InstantOptions {
   readonly journal: EngineJournal;
-  /** How many stories, agents and gates may be under way at once. */
+  /** How many stories, agents and gates may run at once. */
   readonly atOnce: number;
   /** How many times the checks fail before they pass. */
   readonly failures: number;
-  /** Those that judge; integrity and checks where nothing is said. */
+  /** The gates; by default integrity and checks. */
   readonly gates?: readonly GateName[];
-  /** In memory where none is given. */
+  /** In memory by default. */
   readonly outbox?: Outbox;
 }
 
 /**
- * A world in which agents, gates, code and evidence are in memory and take no time, and only the journal is real. What
- * is measured is the cost of the engine itself.
+ * A world in which agents, gates, code and evidence are in memory and take no time; only the journal is real. Measures
+ * the cost of the engine itself.
  */
 export function instantWorld({ journal, atOnce, failures, outbox }: InstantOptions): EngineWorld {
   const clock = createSystemClock();
@@ -63,7 +63,7 @@ export function instantWorld({ journal, atOnce, failures, outbox }: InstantOptio
   };
 }
 
-/** No limit but the one on what runs at once. */
+/** A policy without limits, except on concurrency. */
 export function instantPolicy(atOnce: number, gates: readonly GateName[] = ["integrity", "checks"]): Policy {
   const base = presetPolicy("critic-audit");
   const lane = { developers: atOnce, critics: atOnce, auditors: atOnce, checks: atOnce };
@@ -108,7 +108,7 @@ function roleRegistryOf(attempts: Map<string, number>): RoleRegistry {
       durationMs: 61_000,
     };
   };
-  // A place's path is its story's id, so that the agent knows whom it works for.
+  // A workspace's path is its story's id, so that the agent knows its story.
   const agent = { name: "instant", run: ({ cwd }: { readonly cwd: string }) => run(cwd) };
   return { agentFor: async () => ({ agent, model: null, prompt: "You write code.", reports: "signal", env: {} }) };
 }
@@ -166,7 +166,7 @@ function gate(name: GateName, failures: number, attempts: ReadonlyMap<string, nu
   return [name, { name, criteria: () => ["npm test"], run: judge }];
 }
 
-/** Looks like a hash, and takes no time. */
+/** A fake hash that takes no time to compute. */
 function hex(count: number, length: number): string {
   return count.toString(16).padStart(length, "a");
 }

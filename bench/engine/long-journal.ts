@@ -12,7 +12,7 @@ import { openEngine } from "./driven.ts";
 import { instantWorld } from "./instant-world.ts";
 import { names } from "./steps.ts";
 
-/** A checkout's state folder with a long journal, and the same without its snapshots. */
+/** A checkout's state folder with a long journal, and a copy without its snapshots. */
 export interface LongJournal {
   readonly root: string;
   readonly file: string;
@@ -21,8 +21,8 @@ export interface LongJournal {
 }
 
 /**
- * Ten thousand stories in the midst of their work: begun, judged, sent back, and next in line for the rework. One
- * story is really driven; the others are given its events under their own names.
+ * Ten thousand stories in progress: started, judged, sent back, and queued for rework. One story is really driven; the
+ * others get its events under their own names.
  */
 export async function longJournal(folder: string, stories: number): Promise<LongJournal> {
   const root = join(folder, "checkout");
@@ -33,7 +33,7 @@ export async function longJournal(folder: string, stories: number): Promise<Long
   await engine.accept([MODEL]);
   const half = await firstHalf(journal);
   const text = JSON.stringify(half);
-  // As the engine does: as many lines come after the last snapshot as there ever are.
+  // As many lines after the last snapshot as an engine ever leaves.
   const after = Math.floor((SNAPSHOT_EVERY - 1) / half.length);
   for (let from = 0; from < stories; from += BATCH) {
     const batch = names("story", Math.min(from + BATCH, stories)).slice(from);
@@ -61,14 +61,14 @@ export async function longJournal(folder: string, stories: number): Promise<Long
 const MODEL = "the-model";
 const BATCH = 1000;
 
-/** Up to where the work goes back: ten events of a story that is still open. */
+/** The events up to the rework: ten events of a story that is still open. */
 async function firstHalf(journal: Parameters<typeof foldJournal>[0]): Promise<readonly Event[]> {
   const events: Event[] = [];
   for await (const { story, event } of journal.read(0)) if (story === MODEL) events.push(event);
   return events.slice(0, events.findIndex(({ type }) => type === "work.sent-back") + 1);
 }
 
-/** What a child process is asked to do: to open a journal as an engine does, and to say what that took. */
+/** Opens a journal as an engine does, in a child process, and reports the cost. */
 export async function openAndTell(file: string): Promise<{ ms: number; rss: number; stories: number }> {
   const begin = performance.now();
   const journal = await createSqliteJournal(file);

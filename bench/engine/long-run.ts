@@ -23,7 +23,7 @@ export async function measureLongRun(folder: string): Promise<readonly BenchResu
       statusMs(journal),
       programMs(["-e", "0"], journal.root).ms,
     ] as const;
-    // The first round brings the files into the machine's memory.
+    // The first round warms the file cache.
     if (round === 0) continue;
     opened.push(measured[0]);
     withoutSnapshot.push(measured[1]);
@@ -60,7 +60,7 @@ function statusMs({ root }: LongJournal): number {
   return ms;
 }
 
-/** `status` ends with a code that says how the stories stand; whatever it is, nothing may stand in the error output. */
+/** Runs `status`. Its exit code describes the stories and may have any value, but the error output must be empty. */
 function programMs(args: readonly string[], cwd: string): { ms: number; stdout: string } {
   const begin = performance.now();
   const { stdout, stderr, error } = spawnSync(process.execPath, args, { cwd, encoding: "utf8", maxBuffer: 1e9 });

@@ -5,22 +5,22 @@ import { median, type BenchResult } from "../bench-result.ts";
 import { openEngine, type Engine } from "./driven.ts";
 import { msInARow, plainFloor, sqliteFloor, type Floor } from "./floors.ts";
 
-/** Short and many: a disk that others use too changes its mind several times a second. */
+/** Many short rounds, because the speed of a shared disk changes several times per second. */
 const ROUNDS = 60;
 const STORIES = 3;
-/** Stories before the first measurement: what is compiled later would be counted as the engine's. */
+/** Stories before the first measurement, so that compilation does not count as the engine's cost. */
 const WARM_UP = 600;
 
 export interface Steps {
   readonly results: readonly BenchResult[];
-  /** One SQLite commit, for those who ask what gathering saves. */
+  /** The time of one SQLite commit, for other measurements of grouping. */
   readonly commitMs: number;
 }
 
 /**
- * One story after the other, each sent back once: what a journaled event costs from one decision to the next, compared
- * with writing the same bytes alone. The two alternate with every event, so that a slow moment of the disk affects both,
- * and both start after a wait for the disk and other work. The same write is quicker back to back; that figure is
+ * One story after the other, each sent back once: the cost of a journaled event from one decision to the next, compared
+ * with writing the same bytes alone. The two alternate with every event, so that a slow moment of the disk affects
+ * both, and both start after a wait for the disk and other work. The same write is faster back to back; that figure is
  * reported, too.
  */
 export async function measureSteps(folder: string): Promise<Steps> {
@@ -67,14 +67,14 @@ interface Round {
   readonly texts: readonly string[];
 }
 
-/** Writes what the engine has just written once more, by itself, and times that. */
+/** Writes the engine's last bytes again by themselves, and times that. */
 interface Beside {
   floor: Floor | null;
   ms: number;
   texts: string[];
 }
 
-/** With the outbox in use, as it is in the product: what an agent ended with is on the disk before it is reported. */
+/** The outbox is in use as in the product: an agent's outcome is on the disk before it is reported. */
 async function opened(folder: string): Promise<{ journal: Journal; engine: Engine; beside: Beside }> {
   const own = await createSqliteJournal(join(folder, "steps.db"));
   const { outbox } = own;
@@ -89,7 +89,7 @@ async function opened(folder: string): Promise<{ journal: Journal; engine: Engin
       return appended;
     },
   };
-  // The warm-up works on many at once, for it is the code that is to get warm and not the disk.
+  // The warm-up runs many stories at once, because it is meant for the code and not for the disk.
   const warming = await openEngine(journal, { atOnce: 50, failures: 1, outbox });
   await warming.accept(names("warm-up", WARM_UP));
   return { journal, engine: await openEngine(journal, { atOnce: 1, failures: 1, outbox }), beside };

@@ -8,17 +8,17 @@ export interface BarePlan {
   readonly url: string;
   readonly processes: number;
   readonly stories: number;
-  /** At once, in each process. */
+  /** How many run at once in each process. */
   readonly atOnce: number;
-  /** What each step of a story gives back: the events that Remand would have written. */
+  /** The results of a story's steps: the events that Remand would have written. */
   readonly steps: readonly Event[];
 }
 
-/** DBOS by itself: a workflow for each story, a step for each event, on a queue that all processes serve. */
+/** DBOS alone: a workflow per story, a step per event, on a queue that all processes serve. */
 export async function bareSteps(plan: BarePlan): Promise<Rate> {
   const children: Child[] = [];
   try {
-    // One after the other: two who make the library's tables at once stand in each other's way.
+    // One after the other: two processes that create the library's tables at once block each other.
     for (let i = 0; i < plan.processes; i++) {
       children.push(
         startChild(new URL("./bare-dbos.js", import.meta.url), "bareWorker", [
@@ -30,7 +30,7 @@ export async function bareSteps(plan: BarePlan): Promise<Rate> {
       );
       await children.at(-1)!.next();
     }
-    // The first of them hands out; its own start is not what is measured.
+    // The first process enqueues; its start is not measured.
     children[0]!.say({ enqueue: Math.min(50, plan.stories), prefix: "warm-up" });
     await children[0]!.next();
     const workersMs = async (): Promise<number> => children.reduce((sum, { pid }) => sum + processorMs(pid), 0);
@@ -44,7 +44,7 @@ export async function bareSteps(plan: BarePlan): Promise<Rate> {
   }
 }
 
-/** In a process of its own. */
+/** Runs in a separate process. */
 export async function bareWorker(
   parent: Parent,
   url: string,

@@ -2,17 +2,17 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { once } from "node:events";
 
-/** A process of its own that runs one exported function of a module of this folder, and talks to us in lines of JSON. */
+/** A separate process that runs one exported function of a module in this folder, and exchanges lines of JSON. */
 export interface Child {
   readonly pid: number;
-  /** The next thing it says. */
+  /** The child's next message. */
   next(): Promise<unknown>;
   say(word: unknown): void;
-  /** Ends it, and waits until it is gone. */
+  /** Ends the process, and waits until it has exited. */
   end(): Promise<void>;
 }
 
-/** The other end: what the parent says, in order. */
+/** The child's side: messages of the parent, in order. */
 export interface Parent {
   tell(word: unknown): void;
   next(): Promise<unknown>;
@@ -31,7 +31,7 @@ export function startChild(module: URL, name: string, args: readonly unknown[]):
   const endedEarly = exited.then(([code]): never => {
     throw new Error(`a process of this benchmark ended with ${String(code)} before it had said everything`);
   });
-  // A pending `next()` rejects with this error. Without one, it must not count as an unhandled rejection.
+  // A pending `next()` rejects with this error. If there is none, the error must not count as an unhandled rejection.
   endedEarly.catch(() => undefined);
   return {
     pid: child.pid!,
@@ -55,14 +55,14 @@ export async function runChild(
   process.exit(0);
 }
 
-/** Lines as values, one for each time that is asked; `null` when there will be none any more. */
+/** Returns a function that reads the next message; `null` at the end. */
 function wordsOf(stream: NodeJS.ReadableStream): () => Promise<unknown> {
   const lines = createInterface({ input: stream })[Symbol.asyncIterator]();
   return async () => {
     for (;;) {
       const { value, done } = await lines.next();
       if (done === true) return null;
-      // Libraries print what they like; our own lines are JSON.
+      // Libraries print other lines; messages are JSON.
       if (/^[{["]/.test(value)) return JSON.parse(value) as unknown;
     }
   };

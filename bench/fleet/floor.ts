@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** The least that keeping something for good costs with this server: one row, one commit, one connection. */
+/** The minimum cost of durable storage with this server: one row, one commit, one connection. */
 export interface Floor {
   commit(text: string): Promise<void>;
   close(): Promise<void>;
@@ -18,9 +18,9 @@ export async function openFloor(url: string): Promise<Floor> {
   };
 }
 
-/** Commits per second when so many connections commit at the same time. */
+/** Commits per second with this many connections at the same time. */
 export async function commitsPerSecond(url: string, connections: number, commits: number): Promise<number> {
-  // One after the other: two who make the same table at once are refused.
+  // One after the other: two connections that create the same table at once get an error.
   const floors: Floor[] = [];
   for (let i = 0; i < connections; i++) floors.push(await openFloor(url));
   const text = "x".repeat(BYTES);
@@ -36,5 +36,5 @@ export async function commitsPerSecond(url: string, connections: number, commits
   return commits / seconds;
 }
 
-/** As large as most events are. */
+/** The size of most events. */
 const BYTES = 500;

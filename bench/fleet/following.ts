@@ -12,7 +12,7 @@ const STORIES = 150;
 /** Lines are appended one by one, as by many workers, so that every follower is notified of each. */
 const PAUSE_MS = 5;
 
-/** Every worker folds every line. What that costs the server and the worker, for each line and each worker. */
+/** Every worker folds every line. Measures the cost for server and worker, per line and worker. */
 export async function measureFollowing(newDatabase: () => Promise<string>): Promise<readonly BenchResult[]> {
   const none = await written(await newDatabase(), 0);
   const many = await written(await newDatabase(), FOLLOWERS);
@@ -75,7 +75,7 @@ async function written(url: string, followers: number) {
   }
 }
 
-/** In a process of its own: folds as a worker does, whatever others write. */
+/** Runs in a separate process: folds what others write, as a worker does. */
 export async function follow(parent: Parent, url: string): Promise<void> {
   const journal = await createPostgresJournal(url);
   const ledger = await openLedger(instantWorld({ journal, atOnce: 1, failures: 0 }));

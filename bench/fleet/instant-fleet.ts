@@ -18,17 +18,17 @@ export interface FleetPlan {
   readonly url: string;
   readonly processes: number;
   readonly stories: number;
-  /** At once, in each worker. */
+  /** How many run at once in each worker. */
   readonly atOnce: number;
-  /** How long an agent takes. */
+  /** The duration of an agent's work. */
   readonly agentMs: number;
-  /** How often each lane is asked for a job. */
+  /** The poll interval of each lane. */
   readonly pollMs: number;
 }
 
 /**
- * Real workers, but for agents, gates and git, which need no time: presence, queue, dispatch, jobs and journal are the
- * product's own. Steps are lines of the journal.
+ * Real workers with instant agents, gates and git: presence, queue, dispatch, jobs and journal are the product's own.
+ * Steps are lines of the journal.
  */
 export async function fleetSteps(plan: FleetPlan): Promise<Rate> {
   const children = await startFleet(plan);
@@ -62,13 +62,13 @@ export async function startFleet({
   return children;
 }
 
-/** The number of lines when all of them are. */
+/** Waits until all stories are accepted; returns the number of lines. */
 async function accepted(child: Child, prefix: string, stories: number): Promise<number> {
   child.say({ accept: stories, prefix });
   return ((await child.next()) as { position: number }).position;
 }
 
-/** In a process of its own. */
+/** Runs in a separate process. */
 export async function instantWorker(parent: Parent, worker: WorkerPlan): Promise<void> {
   const { working, ledger, close } = await openWorker(worker);
   parent.tell({ ready: worker.name });
@@ -103,7 +103,7 @@ interface WorkerPlan {
   readonly url: string;
   readonly name: string;
   readonly atOnce: number;
-  /** Over all workers. */
+  /** The limit over all workers. */
   readonly everywhere: number;
   readonly agentMs: number;
   readonly pollMs: number;
@@ -152,7 +152,7 @@ async function openWorker({ url, name, atOnce, everywhere, agentMs, pollMs }: Wo
   return { working, ledger, close };
 }
 
-/** Trees follow from the story alone, so that every worker knows what another has made of it. */
+/** Trees depend only on the story, so that every worker knows the result of another. */
 function fleetWorld(
   options: Pick<EngineWorld, "journal" | "outbox"> & { readonly atOnce: number; readonly agentMs: number },
   at: { readonly ledger: Ledger | null },

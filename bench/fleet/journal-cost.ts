@@ -13,7 +13,7 @@ import { openFloor } from "./floor.ts";
 const TURNS = 300;
 const WARM_UP = 300;
 
-/** What the journal in PostgreSQL costs by itself, beside one commit of the same server. */
+/** The cost of the PostgreSQL journal alone, compared with one commit on the same server. */
 export async function measureJournal(url: string): Promise<readonly BenchResult[]> {
   const journal = await createPostgresJournal(url);
   try {
@@ -32,7 +32,10 @@ export async function measureJournal(url: string): Promise<readonly BenchResult[
   }
 }
 
-/** One event, waited for, in turns with the floor: a slow moment of the disk falls on both. */
+/**
+ * Single appends that wait for their commit, alternating with the floor, so that a slow moment of the disk affects
+ * both.
+ */
 async function singleAppends(url: string, journal: PostgresJournal): Promise<readonly BenchResult[]> {
   const floor = await openFloor(url);
   const ours: number[] = [];
@@ -74,7 +77,7 @@ async function gathered(journal: PostgresJournal, model: readonly Event[], singl
   };
 }
 
-/** Bytes on the server's disk for an event, with its indexes. */
+/** Disk space per event on the server, with indexes. */
 async function sizes(url: string, journal: PostgresJournal, model: readonly Event[]): Promise<readonly BenchResult[]> {
   const { position } = await journal.head();
   const bytes = await relationBytes(url, ["line"]);
@@ -93,7 +96,7 @@ async function sizes(url: string, journal: PostgresJournal, model: readonly Even
   ];
 }
 
-/** The sum over those of the schema's tables that hold lines. */
+/** The total size of the tables that hold lines. */
 async function relationBytes(url: string, names: readonly string[]): Promise<number> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -111,7 +114,7 @@ async function relationBytes(url: string, names: readonly string[]): Promise<num
 
 const LISTENERS = 50;
 
-/** How long it takes until the last of many who listen has heard of a line. */
+/** The time until the last of many listeners is notified of a line. */
 async function fanOut(url: string, journal: PostgresJournal): Promise<BenchResult> {
   const few = await heardMs(url, journal, 1, "fan-1");
   const many = await heardMs(url, journal, LISTENERS, "fan-many");
@@ -158,7 +161,7 @@ async function heardMs(url: string, journal: PostgresJournal, listeners: number,
   return median(times.slice(5));
 }
 
-/** What keeping a snapshot costs after a thousand lines, and all of it. */
+/** The cost of saving a snapshot after a thousand lines, and of a full one. */
 async function snapshots(url: string, journal: PostgresJournal): Promise<readonly BenchResult[]> {
   const model = await modelStory();
   const first = await foldJournal(journal);
@@ -194,7 +197,7 @@ async function snapshots(url: string, journal: PostgresJournal): Promise<readonl
   ];
 }
 
-/** What a failed check prints, as it is kept. */
+/** The stored size of a failed check's output. */
 async function evidenceSize(url: string): Promise<readonly BenchResult[]> {
   const pool = await openPool(url);
   try {

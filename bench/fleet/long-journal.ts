@@ -17,7 +17,10 @@ const MAIN = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
 const FEW = 1000;
 const MANY = 100_000;
 
-/** A hundred thousand stories, most of them over, beside a thousand: what the next decision and a look at it cost. */
+/**
+ * A hundred thousand stories, most of them ended, compared with a thousand: the cost of the next decision and of a
+ * status.
+ */
 export async function measureLongJournal(newDatabase: () => Promise<string>): Promise<readonly BenchResult[]> {
   const few = await measured(await newDatabase(), FEW);
   const many = await measured(await newDatabase(), MANY);

@@ -4,7 +4,7 @@ import { openEngine } from "../engine/driven.ts";
 
 const MODEL = "the-model";
 
-/** The events of one story as the engine writes them, from its arrival to its end; sent back as often as is said. */
+/** The events of one story as the engine writes them, from start to end, with this many reworks. */
 export async function modelStory(failures = 0): Promise<readonly Event[]> {
   const journal = createMemoryJournal();
   const engine = await openEngine(journal, { atOnce: 20, failures });
@@ -14,7 +14,7 @@ export async function modelStory(failures = 0): Promise<readonly Event[]> {
   return events;
 }
 
-/** The same of another story. */
+/** The same events for another story. */
 export function retold(events: readonly Event[], name: string): Event[] {
   return JSON.parse(JSON.stringify(events).replaceAll(MODEL, name)) as Event[];
 }

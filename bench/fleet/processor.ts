@@ -1,13 +1,16 @@
 import { readdirSync, readFileSync } from "node:fs";
 import pg from "pg";
 
-/** Processor time, of which a machine that others use too takes nothing away. Only on Linux. */
+/** Processor time, which other users of the machine do not affect. Linux only. */
 export function processorMs(pid: number): number {
   const { ownTicks } = statOf(pid);
   return ownTicks * MS_PER_TICK;
 }
 
-/** That of a PostgreSQL server: its first process, those that it has started, and those of them that are gone. */
+/**
+ * Processor time of a PostgreSQL server: its main process, the processes that it has started, and those of them that
+ * have ended.
+ */
 export async function serverProcessorMs(url: string): Promise<number> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -21,7 +24,7 @@ export async function serverProcessorMs(url: string): Promise<number> {
   }
 }
 
-/** As every Linux of today counts them. */
+/** The unit of current Linux systems. */
 const MS_PER_TICK = 10;
 
 function childrenOf(parent: number): number {
@@ -32,7 +35,7 @@ function childrenOf(parent: number): number {
       const stat = statOf(Number(name));
       if (stat.parent === parent) ticks += stat.ownTicks;
     } catch {
-      // It is gone, and counts with those that are.
+      // The process has ended, and is included in the ended ones.
     }
   }
   return ticks;
@@ -40,7 +43,7 @@ function childrenOf(parent: number): number {
 
 function statOf(pid: number): { readonly parent: number; readonly ownTicks: number; readonly goneTicks: number } {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The second field is a name in brackets, which may have anything in it.
+  // The second field is a name in parentheses, which may contain anything.
   const fields = text
     .slice(text.lastIndexOf(")") + 2)
     .split(" ")

@@ -1,4 +1,4 @@
-/** How fast it went, and what a step took of a processor. */
+/** Throughput, and processor time per step. */
 export interface Rate {
   readonly perSecond: number;
   readonly workerMs: number;

@@ -13,8 +13,8 @@ const STORIES = 12;
 const WORKERS = [1, 2, 4] as const;
 
 /**
- * The program itself, with clones, worktrees, pushes and checks, and agents that follow a script: how fast a dozen
- * stories end. Git and processes are what takes the time here, and all workers share one machine's.
+ * The real program with clones, worktrees, pushes, checks and scripted agents: how fast a dozen stories end. Git and
+ * processes dominate the time, and all workers share one machine.
  */
 export async function measureReal(newDatabase: () => Promise<string>): Promise<readonly BenchResult[]> {
   const results: BenchResult[] = [];
@@ -60,7 +60,7 @@ async function workUntilSettled(
   if (code !== 4) throw new Error(`${name} ended with ${code}:\n${said}`);
 }
 
-/** By the journal's own times: from the first story's start to the last line. */
+/** By the journal's times: from the first story's start to the last line. */
 async function stepsPerSecond(db: string): Promise<number> {
   const journal = await createPostgresJournal(db);
   try {

@@ -14,8 +14,8 @@ const POLL_MS = 50;
 type NewDatabase = () => Promise<string>;
 
 /**
- * Steps of a fleet whose agents and gates need no time: what the engine, the journal and the queue cost. Beside it DBOS
- * by itself, with a step for each of the same events, and bare commits on the same server. In turns for each number of
+ * Steps of a fleet with instant agents and gates: the cost of engine, journal and queue. For comparison, DBOS alone
+ * with a step for each of the same events, and bare commits on the same server, alternating for each number of
  * processes.
  */
 export async function measureSteps(newDatabase: NewDatabase): Promise<readonly BenchResult[]> {
@@ -64,7 +64,7 @@ function compared(processes: number, fleet: Rate, bare: Rate, commits: number): 
 const AGENT_MS = 2000;
 const SLOTS = 4;
 
-/** Growth where it is agents that take the time, as it is in life: each worker has so many hands. */
+/** Growth when agents dominate the time, as in practice: each worker runs a fixed number at once. */
 export async function measureGrowth(newDatabase: NewDatabase): Promise<readonly BenchResult[]> {
   const results: BenchResult[] = [];
   let alone = Number.NaN;

@@ -17,7 +17,7 @@ const WATCHED_MS = 20_000;
 /** A worker's default poll interval. */
 const POLL_MS = 500;
 
-/** What ten thousand stories cost that wait for a person: hands of the queue, and processor time of a worker. */
+/** The cost of ten thousand stories that wait for a person: jobs in the queue, and processor time of a worker. */
 export async function measureWaiting(newDatabase: () => Promise<string>): Promise<readonly BenchResult[]> {
   const none = await idle(await newDatabase(), 0);
   const many = await idle(await newDatabase(), STORIES);
@@ -55,7 +55,7 @@ async function idle(url: string, stories: number) {
   await putWaiting(url, stories);
   const [worker] = await startFleet({ url, processes: 1, atOnce: 20, agentMs: 0, pollMs: POLL_MS });
   try {
-    // Until the worker has its place, and has seen that there is nothing to do.
+    // Until the worker has its presence, and has found nothing to do.
     await pause(10_000);
     const before = { worker: processorMs(worker!.pid), server: await serverProcessorMs(url) };
     const begin = performance.now();
@@ -103,7 +103,7 @@ async function putWaiting(url: string, stories: number): Promise<void> {
   await journal.close();
 }
 
-/** The events of a story whose agent needs information from a person, up to the question that the engine asks. */
+/** The events of a story whose agent needs information from a person, up to the engine's question. */
 async function askingStory(): Promise<readonly Event[]> {
   const policy = instantPolicy(20);
   const model = await modelStory();

@@ -2,7 +2,7 @@ import type { Event } from "../../src/core/events/event.ts";
 import { storyId, treeId } from "../../src/core/events/ids.ts";
 import type { Journal } from "../../src/ports/journal.ts";
 
-/** Reads a journal to its end, which must come after so many lines. */
+/** Reads a journal to its end, which must come after this many lines. */
 export async function countLines(journal: Journal, lines: number): Promise<void> {
   let count = 0;
   for await (const _ of journal.read(0)) count++;
@@ -15,7 +15,7 @@ export async function appendLines(journal: Journal, story: string, seq: number):
   if (!result.ok) throw new Error("a conflict although no other process writes");
 }
 
-/** As large as most are. */
+/** An event of typical size. */
 export function event(i: number): Event {
   return {
     type: "attempt.finished",

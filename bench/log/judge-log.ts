@@ -14,7 +14,7 @@ const gate = createChecksGate({
   clock: { now: () => performance.now(), sleep: () => Promise.resolve() },
   env: { PATH: process.env["PATH"] ?? "" },
 });
-// Of everything that a gate is told, this one needs no more.
+// The only part of a gate's request that is needed here.
 const request = {
   path: folder,
   tree: treeId("t"),
@@ -31,7 +31,7 @@ const judgement = await gate.run(request as unknown as GateRequest, {
 const { user, system } = process.cpuUsage(before);
 console.log(
   JSON.stringify({
-    // Computing alone: what else the machine does must not count.
+    // Processor time only, so that other load on the machine does not count.
     ms: (user + system) / 1000,
     mostMegabytes: process.resourceUsage().maxRSS / 1024,
     findings: judgement.findings.length,

@@ -4,11 +4,11 @@ import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import Database from "better-sqlite3";
 
 /**
- * The same work as a graph: implement, check, and when the check fails a brief and back to implement. Agents and checks
- * take no time here either, and say as much as those of the other side.
+ * The same workflow as a graph: implement, check, and if the check fails a brief and implement again. Agents and checks
+ * take no time and return as much text as on the other side.
  *
- * `full`: every step is on the disk before the next one begins, as it is with Remand. `as-it-comes`: the library's own
- * settings, with which a power cut may take the last steps.
+ * `full`: every step is on the disk before the next one starts, as in Remand. `as-it-comes`: the library's own
+ * settings, with which a power cut may lose the last steps.
  */
 export function createWorkflow(file, durability) {
   const db = new Database(file);

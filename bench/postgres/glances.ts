@@ -14,10 +14,10 @@ import { median, type BenchResult } from "../bench-result.ts";
 const MAIN = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
 const [FEW, MANY] = [1000, 100_000];
 const ROUNDS = 5;
-/** Stories that are still open in either journal. */
+/** Stories that are open in both journals. */
 const OPEN = 100;
 
-/** What `remand status --db` takes where a hundred stories are open, after a thousand stories and after many more. */
+/** The time of `remand status --db` with a hundred open stories, after a thousand stories and after many more. */
 export async function glances(server: PostgresServer): Promise<readonly BenchResult[]> {
   const few = await filled(`${server.url}?schema=few`, FEW);
   const many = await filled(`${server.url}?schema=many`, MANY);
@@ -28,7 +28,7 @@ export async function glances(server: PostgresServer): Promise<readonly BenchRes
       statusMs([], many, `story-${MANY - 1}`),
       statusMs(["story-7"], many, "story-7"),
     ] as const;
-    // The first round brings the pages into the server's memory.
+    // The first round warms the server's cache.
     if (round === 0) continue;
     times.few.push(measured[0]);
     times.many.push(measured[1]);

@@ -21,10 +21,10 @@ import { NO_SANDBOXES } from "../../src/adapters/sandbox/open-sandboxes.ts";
 const FILES = 8;
 const each = <T>(make: (at: number) => T, length = FILES): readonly T[] => Array.from({ length }, (_, at) => make(at));
 
-/** A suite of some seconds: one that takes no time would measure how programs are started. */
+/** A suite that takes seconds: with an instant suite, only the start of programs would be measured. */
 interface Suite {
   readonly check: string;
-  /** A program without which it cannot run. */
+  /** A program that the suite requires. */
   readonly program: string;
   readonly files: Files;
   readonly product: Files;
@@ -83,7 +83,7 @@ const GO: Suite = {
   added: { "more_test.go": goTest("More", 0) },
 };
 
-/** One file of a suite that takes longer than faults are given at least is a small part of it. */
+/** With this many files, one file is a small part of a suite that takes longer than the minimum time for faults. */
 const LONG_FILES = 48;
 const LONG: Suite = {
   ...UNITTEST,
@@ -94,7 +94,7 @@ const LONG: Suite = {
   },
 };
 
-/** A makefile runs what it likes: no file of it can be run alone. */
+/** A makefile may run anything, so none of its test files can run alone. */
 const MAKE: Suite = {
   ...UNITTEST,
   check: "make check",
@@ -104,7 +104,7 @@ const MAKE: Suite = {
 
 const SUITES: Readonly<Record<string, Suite>> = { "node --test": NODE, unittest: UNITTEST, "go test": GO, make: MAKE };
 
-/** How long it takes to verify an attempt that is accepted, beside the bare suite; of those with `words` in their name. */
+/** The time to verify an accepted attempt, compared with the bare suite; only attempts with `words` in their name. */
 export async function attemptFigures(words: string): Promise<readonly BenchResult[]> {
   const figures: BenchResult[] = [];
   const measure = async (
@@ -122,7 +122,7 @@ export async function attemptFigures(words: string): Promise<readonly BenchResul
     await measure(`no test edited, ${runner}`, suite, suite.product, 1.3);
     await measure(`a test added, ${runner}`, suite, { ...suite.product, ...suite.added }, 2.2);
     if (suite.wrong === undefined) continue;
-    // The time that faults are given at least is more than what this suite has left: there is no limit to keep.
+    // The minimum time for faults exceeds what this suite has left, so there is no limit.
     await measure(`a target fixed, ${runner}, a short suite`, target(suite), suite.product, null);
   }
   await measure("a target fixed, unittest, 40 s", target(LONG), LONG.product, 1.3);
@@ -195,7 +195,7 @@ async function timed(
     atBase: { ...request.atBase, failing: seen.failing, targets: seen.failing },
     ...(seen.run === undefined ? {} : { baseRun: seen.run }),
   });
-  // The engine does that while the agent works.
+  // The engine does this while the agent works.
   await gates.get("checks")!.prepare!(withBase(requestFor("checks", prepared.tree, prepared.base)), control);
   writeFiles(prepared.path, change);
   const begin = performance.now();

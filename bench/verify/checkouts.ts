@@ -33,17 +33,17 @@ export async function checkoutFigures(): Promise<readonly BenchResult[]> {
   }
 }
 
-/** In turn, so that whatever else the machine does slows all of them. */
+/** Alternates between them, so that other load on the machine affects all. */
 async function medians(openers: readonly (() => Promise<number>)[], times: number): Promise<readonly number[]> {
   const taken = openers.map((): number[] => []);
-  // The first one of each makes the pristine checkout of the base.
+  // The first one of each creates the pristine checkout of the base.
   for (const open of openers) await open();
   for (let time = 0; time < times; time++) for (const [at, open] of openers.entries()) taken[at]!.push(await open());
   return taken.map(median);
 }
 
 interface BenchRepository {
-  /** Opens a checkout and closes it; says how many milliseconds the opening took. */
+  /** Opens and closes a checkout; returns how many milliseconds opening took. */
   opener(how: How): Promise<() => Promise<number>>;
   clear(): void;
 }
@@ -55,7 +55,7 @@ function makeRepository(count: number): BenchRepository {
     clear: project.clear,
     async opener(how) {
       const options = { ...project, setup: null, share: null };
-      // As the engine does: what is installed in the user's checkout is kept once, at the start of the work.
+      // As in the engine: packages of the user's checkout are stored once, at the start of the work.
       const start = createWorkStarter(project.root, options);
       await start.open(false);
       const experimentRunner = createExperimentRunner({

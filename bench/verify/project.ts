@@ -6,7 +6,7 @@ import type { Environment } from "../../src/adapters/process/environment.ts";
 
 export type Files = Readonly<Record<string, string>>;
 
-/** A repository with one commit, in a folder of its own, with a state folder of its own. */
+/** A repository with one commit, in its own folder, with its own state folder. */
 export interface Project {
   readonly root: string;
   readonly env: Environment;

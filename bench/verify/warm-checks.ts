@@ -6,7 +6,7 @@ import { makeProject, type Files, type Project } from "./project.ts";
 
 interface Stack {
   readonly name: string;
-  /** Without it the stack is left out, and that is said. */
+  /** A program that the stack requires. Without it the stack is skipped, with a notice. */
   readonly needs: string;
   readonly check: string;
   readonly files: Files;
@@ -102,7 +102,7 @@ const STACKS: readonly Stack[] = [
 
 const TIMES = 3;
 
-/** A check that has run before, after one file changed: in a clean checkout, and in place. */
+/** A check that ran before, after one file changed: in a clean checkout, and in place. */
 export async function warmCheckFigures(): Promise<readonly BenchResult[]> {
   const results: BenchResult[] = [];
   for (const stack of STACKS) {
@@ -143,7 +143,7 @@ async function warmCheck(stack: Stack, project: Project): Promise<BenchResult> {
       await bench.close();
     }
   };
-  // Both have built the base before; the second run of it is the one that shows what was kept.
+  // Both have built the base before; its second run shows what was reused.
   await timed(project.root);
   await clean("HEAD");
   const [inPlace, inClean]: [number[], number[]] = [[], []];

@@ -4,23 +4,23 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** One commit: files that are new, and texts that take the place of others. */
+/** One commit: new files, and replaced texts. */
 export interface MadeCommit {
   readonly subject: string;
   readonly files?: Readonly<Record<string, string>>;
   readonly edits?: readonly (readonly [file: string, from: string, to: string])[];
 }
 
-/** A small project with a history, made for this. */
+/** A small project with a history, written for this benchmark. */
 export interface MadeRepository {
   readonly name: string;
   readonly command: string;
-  /** It needs the packages that are installed here. */
+  /** Whether it needs the packages that are installed here. */
   readonly borrows: boolean;
   readonly commits: readonly MadeCommit[];
 }
 
-/** Lays a project out as a git repository; what comes back takes it away again. */
+/** Writes a project as a git repository; `leave` deletes it. */
 export function layOut({ name, borrows, commits }: MadeRepository): { readonly path: string; leave(): void } {
   const place = mkdtempSync(join(tmpdir(), "remand-made-"));
   const path = join(place, name);

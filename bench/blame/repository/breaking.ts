@@ -1,11 +1,11 @@
 import type { Chance } from "../random.ts";
 import { bodiesIn, indentOf, type Page } from "./language.ts";
 
-/** One breaking edit: so many lines of a file from there on become others. */
+/** One breaking edit: replaces `count` lines of a file. */
 export interface Break {
   readonly kind: string;
   readonly file: string;
-  /** From 0. */
+  /** The first line, counted from 0. */
   readonly at: number;
   readonly count: number;
   readonly lines: readonly string[];
@@ -24,7 +24,7 @@ const RELATIONS: Readonly<Record<string, string>> = {
   "!==": "===",
 };
 
-/** On code alone: what stands in texts and comments is not touched by these. */
+/** Swaps in code only: text in strings and comments is not changed. */
 const SWAPS: Readonly<Record<string, readonly Swap[]>> = {
   comparison: [
     [/(?<=\w\)?\]? )(===|!==|==|!=|<=|>=|<|>)(?= [\w("'-])/, (sign) => RELATIONS[sign] ?? sign],
@@ -112,7 +112,7 @@ const NO_CODE =
   /^\s*(?:import\b|from\b.*\bimport\b|export \*|export \{|@|\/\/|#|\*|\/\*|(?:export )?(?:type|interface|declare)\b|$)/;
 const DEFAULTED = /(?:\bdef |\bfunction\b|=> \{?$|^\s+(?:async |static )*\w+\(.*\{\s*$)/;
 
-/** Every breaking edit that can be made in a file. */
+/** All possible breaking edits of a file. */
 export function breaksIn(page: Page, chance: Chance): Break[] {
   const { path, language, lines, code } = page;
   if (language === "data") return dataBreaks(page);
@@ -152,7 +152,7 @@ export function breaksIn(page: Page, chance: Chance): Break[] {
   return found;
 }
 
-/** A place that the code alone shows is changed in the line as it is. */
+/** Replaces the match in the full line at the position where it is in the code alone. */
 function swapped(line: string, code: string, [from, to]: Swap): string {
   const match = from.exec(code)!;
   const parts = match.slice(1).map((part) => part ?? "");
@@ -189,7 +189,7 @@ function negatedIf(line: string, code: string): string | null {
 
 const LEAVES = /^\s*(?:return|throw|raise|continue|break)\b/;
 
-/** How many lines a guard takes that begins there: a condition with nothing in it but leaving. */
+/** How many lines a guard takes that starts here: a condition whose body only leaves the function. */
 function guardAt({ language, lines, code }: Page, at: number): number {
   const [line, next, after] = [code[at]!, code[at + 1] ?? "", code[at + 2] ?? ""];
   const deeper = indentOf(lines[at + 1] ?? "").length > indentOf(lines[at]!).length;
@@ -221,7 +221,7 @@ function dataBreaks({ path, lines }: Page): Break[] {
 
 export function breakFile(text: string, breaks: readonly Break[]): string {
   const lines = text.split("\n");
-  // From the end to the beginning, so that places stay what they are.
+  // From the end to the beginning, so that positions stay valid.
   for (const each of [...breaks].sort((a, b) => b.at - a.at)) lines.splice(each.at, each.count, ...each.lines);
   return lines.join("\n");
 }

@@ -22,28 +22,28 @@ export const CATEGORIES = [
 export type Category = (typeof CATEGORIES)[number];
 
 /**
- * Where the slip of a case is: in lines that the iteration changed anyway, in a change of its own in a file that it
- * changed, or in a file that it did not change otherwise.
+ * Where the slip of a case is: in lines that the iteration changed anyway, in a change of its own in a changed file, or
+ * in a file that the iteration did not change otherwise.
  */
 export const SLIP_PLACES = ["inside", "own", "untouched"] as const;
 export type SlipPlace = (typeof SLIP_PLACES)[number];
 
-/** One iteration on which the check fails, and what did it. */
+/** An iteration on which the check fails, and its cause. */
 export interface RepositoryCase {
   readonly place?: SlipPlace;
   readonly category: Category;
   readonly origin: Iteration["origin"];
   readonly label: string;
-  /** What was done to it. */
+  /** The kinds of slips that were added. */
   readonly kinds: readonly string[];
   readonly base: string;
   readonly tree: string;
   readonly diff: string;
   readonly hunks: readonly ChangedHunk[];
   readonly run: SuiteRun;
-  /** Ids of the hunks that did it; none where no change did. */
+  /** Ids of the hunks with the slips; empty if no change is the cause. */
   readonly truth: readonly number[];
-  /** The folder that it ran in, by which its output names files. */
+  /** The folder in which it ran; the output names files by it. */
   readonly root: string;
   readonly trouble?: Trouble;
 }
@@ -53,10 +53,7 @@ export async function hunksBetween(workshop: Workshop, base: string, tree: strin
   return readHunks(readGitDiff(await workshop.diff(base, tree)));
 }
 
-/**
- * Which hunks of the whole change hold what was put in last; one for each part of it, or `null` where they cannot be
- * told apart.
- */
+/** The hunks of the full change that contain the slips, one for each part; `null` if they cannot be told apart. */
 export async function truthOf(
   workshop: Workshop,
   base: string,
@@ -71,7 +68,7 @@ export async function truthOf(
   return new Set(ids).size === ids.length ? { truth: ids, hunks } : null;
 }
 
-/** Where the one culprit of a case is, beside what the iteration changed without it. */
+/** Where the only culprit of a case is, relative to the iteration's other changes. */
 export async function placeOfSlip(
   workshop: Workshop,
   { base, clean }: { readonly base: string; readonly clean: string },
@@ -80,7 +77,7 @@ export async function placeOfSlip(
   const culprit = hunks.find(({ id }) => id === truth[0])!;
   const others = (await hunksBetween(workshop, base, clean)).filter(({ file }) => file === culprit.file);
   if (others.length === 0) return "untouched";
-  // The old version is the same with and without the slip, so its lines tell which changes grew together.
+  // The old version is the same with and without the slip, so its lines show which changes merged.
   const isInside = others.some(
     (other) =>
       other.oldStart <= Math.max(culprit.oldEnd, culprit.oldStart) &&
@@ -89,7 +86,7 @@ export async function placeOfSlip(
   return isInside ? "inside" : "own";
 }
 
-/** Both are ranges of lines of the same new version. */
+/** Whether two hunks overlap in the same new version. */
 function meets(hunk: ChangedHunk, slip: ChangedHunk): boolean {
   if (slip.added.length > 0)
     return (
@@ -101,7 +98,7 @@ function meets(hunk: ChangedHunk, slip: ChangedHunk): boolean {
   return hunk.start <= slip.start && hunk.start + hunk.added.length >= slip.start;
 }
 
-/** The base with nothing but these hunks on it. */
+/** The base with only these hunks applied. */
 export async function onBase(
   workshop: Workshop,
   { base, tree, hunks }: Pick<RepositoryCase, "base" | "tree" | "hunks">,
@@ -117,7 +114,7 @@ export async function onBase(
   return workshop.treeWith(tree, texts);
 }
 
-/** Do two runs fail in at least one test of the same name, or in the very same way? */
+/** Whether two runs fail in a test of the same name, or in exactly the same way. */
 export function failsAlike(
   workshop: Workshop,
   a: SuiteRun,
@@ -132,7 +129,7 @@ export function failsAlike(
   return known.size === 0 || [...said(b)].some((each) => known.has(each));
 }
 
-/** Code that cannot even be read is no slip: it would not have been handed in. */
+/** Whether the code does not even parse: then it is no slip, because it would not have been handed in. */
 export const isGarbled = ({ output }: SuiteRun): boolean =>
   /SyntaxError|IndentationError|TabError|Transform failed|PARSE_ERROR|Parse failure|Unexpected token|error TS1\d{3}\b/.test(
     output,

@@ -2,10 +2,10 @@ import { looksLikeTest } from "../../../src/core/blame/change.ts";
 import type { Chance } from "../random.ts";
 import { bodiesIn, headEnd, indentOf, pageOf, type Language, type Page } from "./language.ts";
 
-/** An edit that breaks nothing, of one file; `null` where it finds nothing to do there. */
+/** An edit of one file that should break nothing; `null` if there is nothing to edit. */
 type Innocent = (page: Page, chance: Chance, serial: number) => readonly string[] | null;
 
-/** Puts lines in place of one. */
+/** Replaces one line. */
 function at(page: Page, line: number, made: readonly string[]): readonly string[] {
   return [...page.lines.slice(0, line), ...made, ...page.lines.slice(line + 1)];
 }
@@ -19,7 +19,7 @@ function onLine(
   const fitting = page.code.flatMap((line, place) => (pattern.test(line) && line.length < 160 ? [place] : []));
   if (fitting.length === 0) return null;
   const place = chance.pick(fitting);
-  // Where the code alone and the line differ there is a text in it, which is left as it is.
+  // If the line differs from its code alone, it contains a string, and is left unchanged.
   if (page.code[place] !== page.lines[place]) return null;
   const made = change(page.lines[place]!, pattern.exec(page.lines[place]!)!);
   return made === null || made.join("\n") === page.lines[place] ? null : at(page, place, made);
@@ -115,7 +115,7 @@ function parenthesised(page: Page, chance: Chance): readonly string[] | null {
   );
 }
 
-/** Small edits that look like slips, and are none. */
+/** Edits without effect that look like slips. */
 const SAME: Readonly<Record<"py" | "js", readonly (readonly [RegExp, string])[]>> = {
   js: [
     [/(?<![.\w])(\w+)\+\+(?=[;)])/, "$1 += 1"],
@@ -146,7 +146,7 @@ function equivalent(page: Page, chance: Chance): readonly string[] | null {
   return null;
 }
 
-/** A name with one meaning in its file becomes another one throughout. */
+/** Renames a name that has a single meaning in its file. */
 function renamedLocal(page: Page, chance: Chance, serial: number): readonly string[] | null {
   const pattern = page.language === "py" ? /^\s{4,}([a-z][a-z_]{3,}) = / : /^\s+(?:const|let) ([a-z]\w{2,}) =/;
   const text = page.lines.join("\n");
@@ -192,7 +192,8 @@ function newTest(page: Page, _chance: Chance, serial: number): readonly string[]
 }
 
 /**
- * So many innocent edits, each on what the ones before it left. Which of them really break nothing only a run can tell.
+ * Applies this many innocent edits, each to the result of those before. Only a run can show which of them really break
+ * nothing.
  */
 export function compose(
   texts: ReadonlyMap<string, string>,

@@ -6,7 +6,7 @@ import { compose } from "./composed.ts";
 import { isSource, languageOf } from "./language.ts";
 import type { Workshop } from "./workshop.ts";
 
-/** A piece of work that passes, as an agent might hand it in; slips are put into it afterwards. */
+/** A change that passes, as an agent might deliver it; slips are added to it later. */
 export interface Iteration {
   readonly origin: "history" | "composed";
   readonly label: string;
@@ -14,15 +14,15 @@ export interface Iteration {
   readonly tree: string;
 }
 
-/** As large as what agents hand in: the median of those that were looked at is 74 changed places. */
+/** The size of agents' changes: the median of those that were examined is 74 changed places. */
 const HUNKS = { least: 20, usual: 90, most: 175 };
 const LONGEST_STRETCH = 120;
 const MOST_COMMITS = 400;
-/** What such a change asks for is not installed here. */
+/** Changes of these files need packages that are not installed here. */
 const INSTALLS =
   /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|poetry\.lock|uv\.lock|Cargo\.lock|requirements[^/]*\.txt)$/;
 
-/** Stretches of the history that are as large as an agent's iteration, in no order; whether they pass is not known. */
+/** Ranges of the history with the size of an agent's iteration, in random order; whether they pass is unknown. */
 export async function* stretches(workshop: Workshop, chance: Chance): AsyncGenerator<Iteration> {
   const commits = workshop.git("rev-list", "--first-parent", `--max-count=${MOST_COMMITS}`, "HEAD").trim().split("\n");
   const used = new Set<number>();
@@ -61,14 +61,14 @@ async function stretchTo(
   return smaller;
 }
 
-/** Do both ends pass? What is red by itself says nothing about a slip. */
+/** Whether both ends pass: an iteration that is red anyway shows nothing about a slip. */
 export async function isGreen(workshop: Workshop, { base, tree }: Iteration): Promise<boolean> {
   return (await workshop.suite(tree)).passed && (await workshop.suite(base)).passed;
 }
 
 const TRIES = 4;
 
-/** Innocent edits on what is there now, as many as pass. */
+/** Innocent edits of the current files, as many as pass. */
 export async function composedIteration(workshop: Workshop, chance: Chance, serial: number): Promise<Iteration | null> {
   const base = treeOf(workshop, "HEAD");
   const all = workshop
@@ -100,7 +100,7 @@ export async function composedIteration(workshop: Workshop, chance: Chance, seri
   return (await workshop.suite(tree)).passed ? { origin: "composed", label: `composed ${serial}`, base, tree } : null;
 }
 
-/** How many of the edits, from the first on, pass: found by halving. */
+/** How many of the edits pass, counted from the first; found by bisection. */
 async function passingPart(
   workshop: Workshop,
   base: string,

@@ -43,7 +43,7 @@ export function isData(path: string): boolean {
   return languageOf(path) === "data" && !ASIDE.test(path) && !looksLikeTest(path);
 }
 
-/** The lines of a file, and the same with texts and comments made blank. */
+/** The lines of a file, and the same lines with strings and comments blanked. */
 export interface Page {
   readonly path: string;
   readonly language: Language;
@@ -62,7 +62,7 @@ export function pageOf(path: string, text: string): Page {
 
 export const indentOf = (line: string): string => /^\s*/.exec(line)![0];
 
-/** Lines after which the body of a function begins, and the indent of that body. */
+/** Lines after which a function's body starts, and the indent of the body. */
 export function bodiesIn({ language, lines, code }: Page): { readonly after: number; readonly indent: string }[] {
   return code.flatMap((line, at) => {
     const next = lines[at + 1];
@@ -83,7 +83,7 @@ export function bodiesIn({ language, lines, code }: Page): { readonly after: num
   });
 }
 
-/** The line after which something of the whole file may be put: behind the imports. */
+/** The line after which top-level code can be inserted: after the imports. */
 export function headEnd({ language, code }: Page): number {
   let end = -1;
   let depth = 0;

@@ -18,15 +18,15 @@ import type { Iteration } from "./iterations.ts";
 import { bodiesIn, headEnd, isData, isSource, languageOf, pageOf, type Page } from "./language.ts";
 import type { Workshop } from "./workshop.ts";
 
-/** An iteration with what can be broken in it. */
+/** An iteration and the parts of it that can be broken. */
 export interface Ground {
   readonly workshop: Workshop;
   readonly iteration: Iteration;
   readonly chance: Chance;
-  /** Files that the tests come to, those first that the iteration changed. */
+  /** Files that the tests reach; those that the iteration changed come first. */
   readonly files: readonly string[];
   readonly changed: readonly string[];
-  /** The lines that the iteration added, by file, from 0. */
+  /** The lines that the iteration added, by file, counted from 0. */
   readonly added: ReadonlyMap<string, ReadonlySet<number>>;
 }
 
@@ -63,7 +63,7 @@ function addedLines(hunks: readonly ChangedHunk[]): Map<string, Set<number>> {
   return lines;
 }
 
-/** The files of tests that the command runs, by what it prints or by what stands in it; or else all there are. */
+/** The test files that the command runs, by its output or its text; otherwise all test files. */
 async function testsOf(workshop: Workshop, tree: string, paths: readonly string[]): Promise<readonly string[]> {
   const tests = paths.filter((path) => looksLikeTest(path) && languageOf(path) !== null);
   const { output } = await workshop.suite(tree);
@@ -80,7 +80,7 @@ function pageAt({ workshop, iteration }: Ground, path: string): Page | null {
   return text === null || text.length > 300_000 ? null : pageOf(path, text);
 }
 
-/** A slip of a place and then of a kind that are drawn first, so that those with many lines are not most of them. */
+/** Draws the place and the kind of a slip before its line, so that kinds with many lines do not dominate. */
 function draw(ground: Ground): Break | null {
   const { chance, files, changed, added } = ground;
   const place = chance.pick(SLIP_PLACES);
@@ -124,11 +124,11 @@ export async function caseWith(
 export interface Slip {
   readonly each: RepositoryCase;
   readonly slip: Break;
-  /** The base with the slip alone on it, where that fails as the iteration does. */
+  /** The base with only the slip, if that fails in the same way as the iteration. */
   readonly alone: string | null;
 }
 
-/** `known`: lines that have a slip already are not taken again. */
+/** `known`: lines that already have a slip are not used again. */
 export async function single(ground: Ground, known: readonly Slip[] = []): Promise<Slip | null> {
   const { workshop, iteration } = ground;
   const slip = draw(ground);
@@ -141,7 +141,7 @@ export async function single(ground: Ground, known: readonly Slip[] = []): Promi
   return { each: isRegression ? made : { ...made, category: "new code" }, slip, alone: isRegression ? alone : null };
 }
 
-/** Two slips of which each turns the check red by itself. */
+/** Two slips that each turn the check red alone. */
 export async function several(ground: Ground, slips: readonly Slip[]): Promise<RepositoryCase | null> {
   const [a, b] = ground.chance.shuffled(slips.filter(({ alone }) => alone !== null));
   if (a === undefined || b === undefined) return null;
@@ -159,7 +159,7 @@ export async function several(ground: Ground, slips: readonly Slip[]): Promise<R
   return made === null || made.truth.length !== 2 ? null : made;
 }
 
-/** The body of a function, and where it begins. */
+/** The body of a function, and where it starts. */
 export interface Body {
   readonly page: Page;
   readonly after: number;
@@ -178,10 +178,10 @@ export function bodyIn(ground: Ground): Body | null {
   return null;
 }
 
-/** A file with lines behind its imports, and others at the beginning of a function's body. */
+/** Adds lines after the imports, and others at the start of a function's body. */
 export function withLines(page: Page, head: readonly string[], after: number, body: readonly string[]): string | null {
   const end = headEnd(page);
-  // Nearer than that, both would be one change.
+  // Closer lines would form a single change.
   if (head.length > 0 && after - end < 2) return null;
   const lines = [
     ...page.lines.slice(0, end + 1),

@@ -10,7 +10,7 @@ import type { Trouble, Workshop } from "./workshop.ts";
 const leave = (language: Language): string =>
   language === "py" ? "return None" : language === "ts" ? "return undefined as never;" : "return undefined;";
 
-/** A setting that breaks nothing by itself, and code that fails under it: only both together break a test. */
+/** A setting that breaks nothing by itself, and code that fails with it: only both together break a test. */
 export async function joint(ground: Ground, { page, after, indent }: Body): Promise<RepositoryCase | null> {
   const { workshop, iteration } = ground;
   const isPython = page.language === "py";
@@ -27,7 +27,7 @@ export async function joint(ground: Ground, { page, after, indent }: Body): Prom
   const clean = await workshop.treeWith(iteration.tree, new Map([[page.path, calm]]));
   const put = await truthOf(workshop, iteration.base, iteration.tree, clean);
   if (put === null) return null;
-  // The setting was there before: it comes with the base.
+  // The setting is part of the base.
   const base = await onBase(workshop, { base: iteration.base, tree: clean, hunks: put.hunks }, put.truth);
   const made = await caseWith(ground, "joint", ["setting", "under the setting"], new Map([[page.path, wild]]), {
     base,
@@ -36,7 +36,7 @@ export async function joint(ground: Ground, { page, after, indent }: Body): Prom
   return made === null || made.truth.length !== 2 ? null : asRegression(ground, made);
 }
 
-/** What is new with its tests fails without its base, and so cannot be told from what is not built yet. */
+/** New code with its tests also fails without its base, so it cannot be told from code that is not written yet. */
 async function asRegression({ workshop }: Ground, made: RepositoryCase): Promise<RepositoryCase | null> {
   const alone = await workshop.suite(await onBase(workshop, made, made.truth));
   return failsAlike(workshop, made.run, alone) ? made : null;
@@ -57,7 +57,7 @@ const TROUBLES: Readonly<Record<"py" | "js", readonly string[]>> = {
   ],
 };
 
-/** The iteration itself introduced an error that looks like an infrastructure failure. */
+/** An error of the iteration itself that looks like an infrastructure failure. */
 async function lookalike(ground: Ground, { page, after, indent }: Body): Promise<RepositoryCase | null> {
   const trouble = ground.chance.pick(TROUBLES[page.language === "py" ? "py" : "js"]);
   const text = withLines(page, [], after, [
@@ -72,7 +72,7 @@ async function lookalike(ground: Ground, { page, after, indent }: Body): Promise
 
 const MOST_TRIES = 8;
 
-/** A function that tests come to and that was there before, seen by what happens when it is put out of order. */
+/** An existing function that tests reach, found by breaking it and running them. */
 export async function reachedBody(
   ground: Ground,
 ): Promise<{ readonly body: Body; readonly seen: RepositoryCase } | null> {
@@ -84,7 +84,7 @@ export async function reachedBody(
   return null;
 }
 
-/** The same on the base: then it was there before, whatever it is. */
+/** The same failure on the base: then it existed before, whatever it is. */
 export async function wasBefore(
   ground: Ground,
   each: RepositoryCase,
@@ -92,7 +92,7 @@ export async function wasBefore(
 ): Promise<RepositoryCase | null> {
   const { workshop } = ground;
   const base = await onBase(workshop, each, each.truth);
-  // Half of a change fails on the base as well, but in another way: that is no failure that was there before.
+  // Half of a change also fails on the base, but in another way, which is not an earlier failure.
   if (!failsAlike(workshop, each.run, await workshop.suite(base), signatureOf)) return null;
   const hunks = await hunksBetween(workshop, base, each.tree);
   if (hunks.length === 0) return null;
@@ -106,7 +106,7 @@ export function preExisting(ground: Ground, slips: readonly Slip[]): Promise<Rep
 
 const MOST_RUNS = 8;
 
-/** What passes and fails by chance, before the iteration and after it. */
+/** A test that passes and fails by chance, before the iteration and after it. */
 export async function flaky(ground: Ground, { page, after, indent }: Body): Promise<RepositoryCase | null> {
   const { workshop, iteration } = ground;
   const isPython = page.language === "py";
@@ -136,7 +136,7 @@ export async function flaky(ground: Ground, { page, after, indent }: Body): Prom
   return { category: "flaky", origin, label, kinds: ["by chance"], base, tree, diff, hunks, run: red, truth: [], root };
 }
 
-/** The iteration passes, but not here: a program is gone, a package, or a port is taken. */
+/** The iteration passes, but not here: a program or a package is missing, or a port is taken. */
 export async function breakEnvironment({ workshop, iteration, chance }: Ground): Promise<RepositoryCase | null> {
   const { base, tree, origin, label } = iteration;
   const [kind, trouble] = chance.pick(troublesFor(workshop, tree, chance));
@@ -182,7 +182,7 @@ function troublesFor(
   ];
 }
 
-/** Tests of something that is not there yet: those of the iteration itself without its code, or one that is put in. */
+/** Tests of missing code: the iteration's own tests without its code, or an added test. */
 export async function unmet(ground: Ground): Promise<RepositoryCase | null> {
   const { workshop, iteration, chance } = ground;
   const { base, tree: clean, origin, label } = iteration;

@@ -12,18 +12,18 @@ import { openWorkshop, type Workshop } from "./workshop.ts";
 export interface RepositorySpec {
   readonly path: string;
   readonly command: string;
-  /** How many cases with one culprit; of the other kinds a quarter as many each. */
+  /** The number of cases with one culprit; a quarter as many of each other kind. */
   readonly cases: number;
   readonly seed: number;
   readonly minutes: number;
   readonly withPlain: boolean;
-  /** The folder that keeps the clone, each case and each answer; a run that finds cases there goes on from them. */
+  /** The folder that keeps the clone, the cases and the answers; a run that finds cases there continues them. */
   readonly save: string | null;
-  /** Try the saved cases again instead of making new ones: `all`, `misses`, or their numbers. */
+  /** Repeats saved cases instead of making new ones: `all`, `misses`, or their numbers. */
   readonly repeat: string | null;
 }
 
-/** Makes cases of a repository's own history and from innocent edits, and tries each of them at once. */
+/** Makes cases from a repository's history and from innocent edits, and tries each of them at once. */
 export async function tryRepository(wish: RepositorySpec): Promise<readonly SavedTrial[]> {
   const until = performance.now() + wish.minutes * 60_000;
   const workshop = await openWorkshop(wish.path, wish.command, wish.save);
@@ -37,7 +37,7 @@ export async function tryRepository(wish: RepositorySpec): Promise<readonly Save
   }
 }
 
-/** The saved cases with the program as it is now: all of them, or those that were not answered right. */
+/** Repeats saved cases with the current program: all, or those that were not answered right. */
 async function tryAgain(workshop: Workshop, wish: RepositorySpec, saved: SavedCases, until: number): Promise<void> {
   const before = new Map(saved.trials.map((trial) => [trial.at, trial]));
   for (const [at, each] of (await saved.cases(workshop)).entries()) {
@@ -61,7 +61,7 @@ async function tryNewCases(workshop: Workshop, wish: RepositorySpec, saved: Save
     const at = saved.addCase(each);
     tell(saved.addTrial(at, await triedIn(workshop, each, wish)));
   };
-  // A later run goes on where the cases of the earlier ones end.
+  // A later run continues after the cases of earlier ones.
   const seed = wish.seed + 1000 * saved.trials.length;
   for await (const iteration of iterationsOf(workshop, chanceOf(seed), until)) {
     console.error(`${iteration.label} passes (${Math.round((until - performance.now()) / 1000)} s left)`);
@@ -92,7 +92,7 @@ async function mustPass(workshop: Workshop): Promise<void> {
   );
 }
 
-/** Real ones and composed ones in turn, as long as there are any and there is time. */
+/** Real and composed iterations in turn, as long as there are any and time is left. */
 async function* iterationsOf(workshop: Workshop, chance: Chance, until: number): AsyncGenerator<Iteration> {
   const real = stretches(workshop, chance);
   let isDry = false;

@@ -4,10 +4,10 @@ import { hunksBetween, type RepositoryCase } from "./cases.ts";
 import type { RepositoryTrial } from "./trial.ts";
 import type { Workshop } from "./workshop.ts";
 
-/** A case without what its trees give again. */
+/** A case without the parts that its trees determine. */
 type SavedCase = Omit<RepositoryCase, "diff" | "hunks">;
 
-/** A trial with its case by its place in the list of cases, and the size of its change. */
+/** A trial with the index of its case, and the size of its change. */
 export type SavedTrial = Omit<RepositoryTrial, "case" | "brief"> & {
   readonly at: number;
   readonly brief: Omit<NonNullable<RepositoryTrial["brief"]>, "text"> | null;
@@ -18,11 +18,11 @@ export type SavedTrial = Omit<RepositoryTrial, "case" | "brief"> & {
   };
 };
 
-/** The cases of a repository and how they were answered, in a folder: a later run goes on, or tries them again. */
+/** The cases of a repository and their answers, in a folder: a later run continues or repeats them. */
 export interface SavedCases {
   readonly trials: readonly SavedTrial[];
   cases(workshop: Workshop): Promise<readonly RepositoryCase[]>;
-  /** Returns its place. */
+  /** Returns the index of the case. */
   addCase(each: RepositoryCase): number;
   addTrial(at: number, trial: RepositoryTrial): SavedTrial;
 }

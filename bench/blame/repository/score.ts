@@ -5,7 +5,7 @@ import { sameSet } from "./trial.ts";
 
 type Trials = readonly SavedTrial[];
 
-/** Which answers are right for each category. A slip in code that is new with its tests is a change or a slip. */
+/** The right answers for each category. A slip in new code with tests may be named as a change or as a slip. */
 const RIGHT: Readonly<Record<Category, readonly string[]>> = {
   single: ["hunk"],
   "new code": ["hunk", "slip"],
@@ -20,13 +20,13 @@ const RIGHT: Readonly<Record<Category, readonly string[]>> = {
 
 const isExact = ({ named, case: { truth } }: SavedTrial): boolean => sameSet(named, truth);
 const isRightKind = ({ kind, case: { category } }: SavedTrial): boolean => RIGHT[category].includes(kind);
-/** Is the kind right, and where changes did it, is it them and no others? */
+/** Whether the kind is right and, if changes are the cause, exactly those changes are named. */
 export const isRight = (trial: SavedTrial): boolean =>
   isRightKind(trial) && (trial.case.truth.length === 0 || isExact(trial));
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 const percent = (list: readonly unknown[], part: number): number => (100 * part) / list.length;
 
-/** Everything that was seen, by category: what was reached, beside the peers in the same run. */
+/** The results by category, compared with the peers in the same run. */
 export function scoresOf(name: string, trials: Trials): BenchResult[] {
   const of = (...categories: Category[]): Trials => trials.filter((trial) => categories.includes(trial.case.category));
   const blamed = of("single", "lookalike", "multi", "joint", "new code");
@@ -60,7 +60,7 @@ type Put = (
   beside: { readonly target?: number; readonly limit?: number; readonly against: string },
 ) => BenchResult;
 
-/** A share that should be at least so much has the target over what was reached as its ratio. */
+/** Rows of results. A share with a lower limit has the target divided by the result as its ratio. */
 function rowsOf(name: string): Put {
   return (what, value, unit, { target, limit, against }) => ({
     name: `blame, ${name}: ${what}`,
@@ -158,7 +158,7 @@ function exactRows(put: Put, category: Category, trials: Trials): BenchResult[] 
 }
 
 function falselyProven(trials: Trials): number {
-  // A wrong culprit; where no change did it, a wrong kind.
+  // A wrong culprit; or a wrong kind, if no change is the cause.
   const isFalse = (trial: SavedTrial): boolean =>
     trial.case.truth.length === 0 ? !isRightKind(trial) : !isExact(trial);
   return trials.filter((trial) => trial.proven && isFalse(trial)).length;
@@ -226,7 +226,7 @@ function classesOf(trials: Trials): (readonly [ClassName, Trials])[] {
   ];
 }
 
-/** One line for each class: what was reached, what it took, and whether *proven* and *shown* can be relied on. */
+/** One row per class: the results, their cost, and whether *proven* and *shown* are reliable. */
 export function classTable(trials: Trials): string[] {
   const share = (list: Trials, isIt: (trial: SavedTrial) => boolean): string =>
     list.length === 0 ? "-" : `${list.filter(isIt).length}/${list.length}`;

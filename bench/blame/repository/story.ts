@@ -55,9 +55,9 @@ export function requestFor(path: string, tree: TreeId, timeoutMs: number): GateR
   };
 }
 
-/** What the loop does with a failure once its cause was looked for. */
+/** What the loop does with a failure after the search for its cause. */
 export interface SentBack {
-  /** `null`: nothing goes back to an agent, a person is asked. */
+  /** `null`: a person is asked instead of an agent. */
   readonly brief: string | null;
   readonly scope: Scope | null;
 }
@@ -70,7 +70,7 @@ interface Failed {
   readonly evidence: Evidence;
 }
 
-/** The brief that the rules of the loop send back, with the scope that they set: as `remand loop` would. */
+/** The brief and the scope that the rules of the loop send back, as in `remand loop`. */
 export async function sentBack(given: Failed): Promise<SentBack> {
   const { judgement, blame, changed } = given;
   let run: RunState = EMPTY_RUN;

@@ -15,26 +15,26 @@ import type { RepositoryCase } from "./cases.ts";
 import { sentBack } from "./story.ts";
 import type { Workshop } from "./workshop.ts";
 
-/** One case through everything that the product does with a failure, and through the peers. */
+/** One case, handled by everything that the product does with a failure, and by the peers. */
 export interface RepositoryTrial {
   readonly case: RepositoryCase;
-  /** The place of the best true hunk: by the product, by S3 as written, by the quick mix. */
+  /** The rank of the best true hunk: by the product, by S3 as written, by the simple mix. */
   readonly ranks: { readonly own: number; readonly asWritten: number; readonly quickMix: number } | null;
-  /** The place of the best true hunk once the first run showed which lines its tests ran. */
+  /** The rank of the best true hunk after the first run showed which lines its tests ran. */
   readonly rankAfter: number | null;
   readonly confidence: number;
   readonly kind: ReturnType<typeof kindOf>;
   readonly proven: boolean;
   readonly shown: boolean;
-  /** How sure the answer is after the runs. */
+  /** The confidence after the runs. */
   readonly sure: number;
-  /** Ids of the hunks that it names. */
+  /** Ids of the hunks that the answer names. */
   readonly named: readonly number[];
   readonly explanation: string;
   readonly runs: number;
   readonly searchRuns: number;
   readonly seconds: number;
-  /** Every run, so that a saved miss can be understood without running it again. */
+  /** Every run, so that a saved miss can be examined without running it again. */
   readonly experiments: readonly Pick<PastExperiment, "without" | "purpose" | "outcome">[];
   readonly asWrittenExact: boolean;
   readonly plain: { readonly found: readonly number[]; readonly runs: number } | null;
@@ -45,13 +45,13 @@ export interface RepositoryTrial {
 export interface Briefed {
   readonly text: string;
   readonly tokens: number;
-  /** How many files may be changed; all that the iteration touched, where the scope is open. */
+  /** How many files may be changed; if the scope is open, all files of the iteration. */
   readonly scopeFiles: number;
   readonly isOpen: boolean;
   readonly isTruthInside: boolean;
 }
 
-/** The usual guess: four characters are a token. */
+/** The usual estimate: four characters per token. */
 const CHARS_PER_TOKEN = 4;
 const LIMITS = { runs: 30, timeMs: 10 * 60_000 };
 const MOST_PLAIN_RUNS = 60;
@@ -148,7 +148,7 @@ function scoresIn(ranked: RankedBlame, material: BlameMaterial): number[] {
   return material.hunks.map((hunk) => byId.get(hunk.id)!);
 }
 
-/** What a reader of the answer takes it to mean: of one culprit the first, of several all. */
+/** The hunks that a reader takes as the answer: for one culprit the first, for several all. */
 function namedBy(blame: Blame, kind: string, proven: readonly number[], { hunks }: BlameMaterial): readonly number[] {
   if (proven.length > 0) return proven;
   const ids = blame.suspects.flatMap(
@@ -173,7 +173,7 @@ async function briefed(workshop: Workshop, each: RepositoryCase, blame: Blame): 
   };
 }
 
-/** The peer sees only whether the failing tests fail, whatever they say. */
+/** The peer sees only whether the failing tests fail, not how. */
 async function plainly(workshop: Workshop, each: RepositoryCase, material: BlameMaterial) {
   const { bench, trial } = workshop;
   const all = material.hunks.map((hunk) => hunk.id);

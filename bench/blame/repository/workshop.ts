@@ -31,18 +31,18 @@ import { NO_SANDBOX } from "../../../src/adapters/process/launch.ts";
 
 export type Texts = ReadonlyMap<string, string | null>;
 
-/** How the whole check ended on a state of the files. */
+/** The result of the full check on a tree. */
 export interface SuiteRun {
   readonly passed: boolean;
-  /** It ran to its end, and said of the work that it is not good enough. */
+  /** Whether it ran to its end and rejected the work. */
   readonly failed: boolean;
   readonly output: string;
   readonly judgement: Judgement;
-  /** The kept log that the judgement names. */
+  /** The stored log that the judgement names. */
   readonly log: string | null;
 }
 
-/** A clone of a given repository, with a checkout in which any state of its files can be tried. The original is only read. */
+/** A clone of a given repository, with a checkout in which any tree can be tried. The original is only read. */
 export interface Workshop {
   readonly name: string;
   readonly command: string;
@@ -52,9 +52,9 @@ export interface Workshop {
   readonly work: Workspace;
   readonly evidence: Evidence;
   git(...args: string[]): string;
-  /** The same tree is run once, unless it is to be run afresh. */
+  /** A tree runs only once, unless `afresh` is set. */
   suite(tree: string, options?: { readonly afresh?: boolean; readonly trouble?: Trouble }): Promise<SuiteRun>;
-  /** Does something while the environment is broken. */
+  /** Runs an action while the environment is broken. */
   under<T>(trouble: Trouble | undefined, action: () => Promise<T>): Promise<T>;
   treeWith(tree: string, texts: Texts): Promise<TreeId>;
   text(tree: string, path: string): string | null;
@@ -63,10 +63,10 @@ export interface Workshop {
   close(): Promise<void>;
 }
 
-/** An environment that is broken while a case is tried: another command, a package that is gone, a port that is taken. */
+/** How the environment is broken while a case is tried: another command, a missing package, a port that is taken. */
 export interface Trouble {
   readonly command?: string;
-  /** A folder below the checkout. */
+  /** A folder below the checkout that is hidden. */
   readonly hidden?: string;
   readonly port?: number;
 }
@@ -74,7 +74,7 @@ export interface Trouble {
 const SUITE_TIMEOUT_MS = 15 * 60_000;
 const SIGNAL = new AbortController().signal;
 
-/** `kept`: a folder for the clone that outlives this run, so that its cases can be tried again. */
+/** `kept`: a folder for a clone that outlives this run, so that its cases can be repeated. */
 export async function openWorkshop(path: string, command: string, kept: string | null = null): Promise<Workshop> {
   const top = topOf(path);
   if (kept !== null) mkdirSync(kept, { recursive: true });
@@ -83,7 +83,7 @@ export async function openWorkshop(path: string, command: string, kept: string |
   if (!existsSync(clone)) run(place, ["clone", "--quiet", "--local", top, clone]);
   const root = join(clone, relative(top, realpathSync(path)));
   const state = join(place, "state");
-  // Nothing is installed: what the original has is lent to it.
+  // Nothing is installed: the clone gets links to the original's packages.
   const bench = await createExperimentRunner({ root, userState: state, setup: "true", share: null }).open({
     signal: SIGNAL,
   });
@@ -127,7 +127,7 @@ export async function openWorkshop(path: string, command: string, kept: string |
   };
 }
 
-/** Runs the whole check on a tree, as the gate does. */
+/** Runs the full check on a tree, as the gate does. */
 function suiteRunner({
   bench,
   evidence,
@@ -195,15 +195,15 @@ function textAt(clone: string, tree: string, file: string): string | null {
   return status !== 0 || stdout.includes("\0") || stdout.includes("\uFFFD") ? null : stdout;
 }
 
-/** What a test run sees, without what npm put around this one. */
+/** The environment of test runs, without the variables that npm set for this one. */
 function surroundings(path: string): Record<string, string> {
   const shown = Object.entries(process.env).filter(
     ([name]) => !/^(?:npm_|INIT_CWD$|NODE_ENV$|VITEST|JEST|FORCE_COLOR$|NODE_TEST_CONTEXT$|GIT_)/.test(name),
   );
   const known = Object.fromEntries(shown.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-  // States of the files follow each other within a second, by which Python tells whether compiled code is fresh.
+  // Trees change within a second, but Python compares whole seconds to decide whether compiled code is fresh.
   const isPython = ["pyproject.toml", "setup.py", "setup.cfg"].some((file) => existsSync(join(path, file)));
-  // A Python project that is installed as a link would lead to the original's files, in which no slip ever is.
+  // A Python project that is installed as a link would lead to the original's files, which have no slip.
   const sources = isPython ? [join(path, "src"), path].filter((folder) => existsSync(folder)) : [];
   const all = [...sources, ...(known["PYTHONPATH"] ? [known["PYTHONPATH"]] : [])].join(delimiter);
   return { ...known, PYTHONDONTWRITEBYTECODE: "1", ...(all === "" ? {} : { PYTHONPATH: all }) };
@@ -211,7 +211,7 @@ function surroundings(path: string): Record<string, string> {
 
 const DEPENDENCIES = /^(?:node_modules|\.venv|venv|vendor|bower_components|\.pnp\.[a-z]+|\.yarn)$/;
 
-/** Installed packages of the original, wherever in it they are: each folder is real, and what is in it is a link. */
+/** Links the original's installed packages, wherever they are: folders are real, their entries are links. */
 function lend(top: string, to: string): void {
   const ignored = run(top, ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"]).split(
     "\0",
@@ -232,7 +232,7 @@ function linkInto(from: string, to: string): void {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     if (/^\.(?:cache|vite|vitest|tmp)/.test(entry.name)) continue;
     if (entry.name.startsWith("@") && entry.isDirectory()) linkInto(source, target);
-    // A package of the repository itself leads to the place's own files, as it does in the original.
+    // A package of the repository itself links to the clone's own files, as in the original.
     else if (entry.isSymbolicLink() && !readlinkSync(source).startsWith("/")) symlinkSync(localLink(source), target);
     else symlinkSync(source, target);
   }

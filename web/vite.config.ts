@@ -7,7 +7,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // Names without a hash: two builds that come together never leave a page without its script.
+    // Names without a hash: two builds at the same time never leave a page without its script.
     rolldownOptions: {
       output: { entryFileNames: "assets/app.js", assetFileNames: "assets/app[extname]", codeSplitting: false },
     },

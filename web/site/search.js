@@ -1,4 +1,4 @@
-/** The search and the menu of the documentation's site. It runs in the browser as it is. */
+/** The search and the menu of the documentation's site. Runs in the browser without a build. */
 
 /** @typedef {{ readonly page: string, readonly title: string, readonly url: string, readonly text: string }} Section */
 

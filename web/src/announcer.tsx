@@ -4,10 +4,10 @@ import { onLines } from "./stream.ts";
 
 /** The events that are announced to users of a screen reader. */
 const ANNOUNCED: ReadonlySet<string> = new Set(["escalation.raised", "story.accepted", "story.failed"]);
-/** News are gathered for so long, and read out together. */
+/** News are collected for this long, and announced together. */
 const GATHER_MS = 4000;
 
-/** Says what happened to those who do not see it, without talking all the time. */
+/** Announces events to users of a screen reader, without interrupting all the time. */
 export function Announcer() {
   const [news, setNews] = useState("");
   useEffect(() => {

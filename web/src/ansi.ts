@@ -1,9 +1,9 @@
 import { plainText } from "../../src/stdx/plain-text.ts";
 
-/** A piece of a printed line that looks the same throughout. */
+/** A piece of a printed line with one style. */
 export interface AnsiPart {
   readonly text: string;
-  /** Names of classes; empty for plain text. */
+  /** Names of CSS classes; empty for plain text. */
   readonly style: string;
 }
 
@@ -12,7 +12,7 @@ export interface AnsiPart {
 const STYLE = /\u001b\[([0-9;:]*)m/g;
 const COLORS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"] as const;
 
-/** A line as a terminal would show it at its end, as text and classes: nothing of it can become markup. */
+/** A line as a terminal shows it in the end, as text and classes: none of it can become markup. */
 export function ansiParts(line: string): readonly AnsiPart[] {
   const seen = lastDrawn(line);
   const parts: AnsiPart[] = [];
@@ -31,7 +31,7 @@ export function ansiParts(line: string): readonly AnsiPart[] {
   return parts;
 }
 
-/** A progress bar draws over itself: what counts is what stands there at the end. */
+/** A progress bar redraws its line: only the last version counts. */
 const lastDrawn = (line: string): string => line.replace(/\r+$/, "").split("\r").at(-1) ?? "";
 
 interface AnsiStyle {
@@ -53,7 +53,7 @@ function styleAfter(before: AnsiStyle, codes: string): AnsiStyle {
   for (let at = 0; at < numbers.length; at++) {
     const code = numbers[at]!;
     if (code === 38 || code === 48) {
-      // One of 256 colors, or one of millions; only the first sixteen have a name here.
+      // One of 256 colors, or one of millions; only the first sixteen have a class here.
       const isIndexed = numbers[at + 1] === 5;
       if (code === 38 && isIndexed) style = { ...style, color: colorOf(numbers[at + 2] ?? 99) };
       at += isIndexed ? 2 : 4;
@@ -77,5 +77,5 @@ function withCode(style: AnsiStyle, code: number): AnsiStyle {
   return style;
 }
 
-/** What is searched, and said in one line. */
+/** The text of a line for searches and summaries. */
 export const shownText = (line: string): string => plainText(lastDrawn(line));

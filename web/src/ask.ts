@@ -1,7 +1,7 @@
 import type { ErrorDocument } from "../../src/views/board/dashboard.ts";
 import { token } from "./token.ts";
 
-/** Why the server did not do what was asked. */
+/** The reason why the server refused a request. */
 export class Refusal extends Error {
   readonly status: number;
   readonly hint: string;
@@ -14,7 +14,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What went wrong and what to do about it, in one sentence after the other. */
+/** The error and the fix as sentences. */
 export const refusalText = ({ message, hint }: Refusal): string =>
   [`${message}.`, hint].filter((part) => part !== "").join(" ");
 

@@ -18,7 +18,7 @@ const STATES: { readonly [S in EngineDocument["state"]]: readonly [sign: string,
   fleet: ["●", "Fleet", "calm"],
 };
 
-/** On every page: is it being worked on, by how many, for how much; and the way to pause, resume or start it. */
+/** Shown on every page: the state of the engine, running agents and cost, with buttons to pause, resume or start it. */
 export function EngineBar() {
   const data = hello.value;
   const engine = data?.engine;
@@ -59,7 +59,7 @@ function factsOf({
   ];
 }
 
-/** Whole minutes: a number that changes each second draws the eye away from what matters. */
+/** Whole minutes, because a number that changes each second distracts. */
 const minutesText = (ms: number): string => durationText(Math.max(60_000, Math.floor(ms / 60_000) * 60_000));
 
 async function act(path: string, text: (done: StoriesPausedDocument) => string): Promise<void> {
@@ -116,7 +116,7 @@ function StartButton({ isOff, run }: { readonly isOff: boolean; run(work: Promis
   );
 }
 
-/** Nothing on the page says otherwise that the work has stopped. */
+/** Shows that the work has stopped, which no other part of the page does. */
 export function EngineBanner() {
   const state = hello.value?.engine.state;
   if (connection.value === "lost")

@@ -5,16 +5,18 @@ import { readEvents } from "./sse.ts";
 
 export interface FollowOptions {
   readonly stories: readonly string[];
-  /** Only what was printed shortly before now, and what comes. */
+  /** Starts shortly before the current end of the output, and continues with new lines. */
   readonly isTail: boolean;
-  /** Where the reader is in each story's output; kept by who follows other stories later. */
+  /** The reader's position in each story's output; passed by callers that follow other stories later. */
   readonly places?: Map<string, OutputPlace>;
   onLines(story: string, lines: readonly OutputLine[]): void;
 }
 
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Follows what is printed for some stories until it is told to stop; after a lost connection it goes on where it was. */
+/**
+ * Streams the output of some stories until it is stopped; after a lost connection it continues at the same position.
+ */
 export function followOutput({ stories, isTail, places = new Map(), onLines }: FollowOptions): () => void {
   const over = new AbortController();
   const address = (): string => {
@@ -32,7 +34,7 @@ export function followOutput({ stories, isTail, places = new Map(), onLines }: F
           for (const { name, data } of events) if (name === "output") take(JSON.parse(data) as OutputDocument);
         });
       } catch {
-        // The frame around the page says that the server is away; this comes back with it.
+        // The frame around the page shows that the server is unreachable; this retries until it is back.
       }
       await new Promise((done) => setTimeout(done, pauseMs));
     }

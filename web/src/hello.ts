@@ -2,18 +2,18 @@ import { signal } from "@preact/signals";
 import type { HelloDocument } from "../../src/views/board/dashboard.ts";
 import { refreshPage } from "./refresh.ts";
 
-/** Who serves, what may be done here, and how the engine is: asked for by the frame around every page. */
+/** The project, what may be done here, and the state of the engine; loaded by the frame around every page. */
 export const hello = signal<HelloDocument | null>(null);
 
-/** Nothing can be changed here, or it is not known yet whether it can. */
+/** Whether nothing can be changed here. True until the server has answered. */
 export const isReadOnly = (): boolean => hello.value?.readOnly !== false;
 
 let newest: HelloDocument | null = null;
 let isWaiting = false;
 
 /**
- * The frame and the page come from different requests. An engine that came or went is shown when the page knows it too:
- * under "Engine gone" nothing looks worked on.
+ * The frame and the page load from different requests. A change of the engine is shown only when the page has it too,
+ * so that no work looks active below "Engine gone".
  */
 export async function showHello(data: HelloDocument | null): Promise<void> {
   newest = data;

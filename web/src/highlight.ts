@@ -9,10 +9,10 @@ export interface Token {
 }
 
 interface Language {
-  /** What a comment up to the end of its line begins with. */
+  /** The start of a comment that ends with its line. */
   readonly line: RegExp | null;
   readonly block: readonly [open: string, close: string] | null;
-  /** Quotes whose text may go on in the next line; longer ones first. */
+  /** Quotes whose text may continue on the next line; longer ones first. */
   readonly long: readonly string[];
   readonly quotes: string;
   readonly keywords: ReadonlySet<string>;
@@ -38,7 +38,7 @@ const LIKE_C: Language = { line: /\/\//y, block: ["/*", "*/"], long: ["`"], quot
 const LANGUAGES: readonly (readonly [names: string, language: Language])[] = [
   ["js mjs cjs jsx ts mts cts tsx go", LIKE_C],
   ["java c h cc cpp hpp cs kt swift php scala dart groovy proto", { ...LIKE_C, long: [] }],
-  // A lone quote is a lifetime.
+  // In Rust, a lone quote marks a lifetime.
   ["rs", { ...LIKE_C, long: [], quotes: '"' }],
   ["css scss less", { ...LIKE_C, line: null, long: [], keywords: NONE }],
   ["json jsonc json5", { ...LIKE_C, long: [], quotes: '"', keywords: words("true false null") }],
@@ -55,13 +55,13 @@ const BY_ENDING = new Map(
   LANGUAGES.flatMap(([names, language]) => names.split(" ").map((name) => [name, language] as const)),
 );
 
-/** By the ending of a path; `null` for a text whose language is not known. */
+/** The language by the extension of a path; `null` if it is unknown. */
 function languageOf(path: string): Language | null {
   const name = path.split("/").at(-1)?.toLowerCase() ?? "";
   return BY_ENDING.get(name.split(".").at(-1) ?? "") ?? null;
 }
 
-/** Goes through lines in their order: what was open at the end of one is open at the beginning of the next. */
+/** Highlights lines in order: a comment or string that is open at the end of one line continues on the next. */
 export type Highlighter = (line: string) => readonly Token[];
 
 /** Longer lines are data. */
@@ -70,7 +70,7 @@ const LONGEST = 2000;
 export function createHighlighter(path: string): Highlighter {
   const language = languageOf(path);
   if (language === null) return (text) => [{ text, kind: "plain" }];
-  /** What closes what is open; `null`: nothing is. */
+  /** The end of the open comment or string; `null`: none is open. */
   let open: { readonly close: string; readonly kind: TokenKind } | null = null;
   return (line) => {
     if (line.length > LONGEST) return [{ text: line, kind: "plain" }];
@@ -100,7 +100,7 @@ export function createHighlighter(path: string): Highlighter {
   };
 }
 
-/** Behind the next `close` that no backslash takes away. */
+/** The position after the next `close` that is not escaped. */
 function endOf(line: string, from: number, close: string): number | null {
   for (let at = from; at < line.length; at++) {
     if (line[at] === "\\") at++;
@@ -112,7 +112,7 @@ function endOf(line: string, from: number, close: string): number | null {
 interface FoundToken {
   readonly end: number;
   readonly kind: TokenKind;
-  /** It goes on until this comes. */
+  /** The token continues until this text. */
   readonly close?: string;
 }
 
@@ -138,7 +138,7 @@ function isAt(pattern: RegExp, line: string, at: number): string | null {
   return pattern.exec(line)?.[0] ?? null;
 }
 
-/** A diff has two texts: what was removed goes on in the old one, what was added in the new one. */
+/** Highlights both texts of a diff: removed lines continue the old one, added lines the new one. */
 export function highlightDiff(path: string, lines: readonly ShownLine[]): ReadonlyMap<ShownLine, readonly Token[]> {
   const [before, after] = [createHighlighter(path), createHighlighter(path)];
   return new Map(
@@ -153,7 +153,7 @@ export interface CodePart extends Token {
   readonly isChanged: boolean;
 }
 
-/** The tokens of a line, cut where the words that changed begin and end. */
+/** The tokens of a line, split where changed words start and end. */
 export function mergeParts(tokens: readonly Token[], parts: readonly WordPart[] | undefined): readonly CodePart[] {
   if (parts === undefined) return tokens.map((token) => ({ ...token, isChanged: false }));
   const merged: CodePart[] = [];

@@ -1,11 +1,11 @@
 import { signal } from "@preact/signals";
 import { go } from "./router.tsx";
 
-/** Which of the two dialogs is open. */
+/** The open dialog, if any. */
 export const dialog = signal<"palette" | "help" | null>(null);
 
 const PLACE = "remand-keys";
-/** Single keys can be switched off: speech input and some keyboards press them by mistake. */
+/** Single keys can be switched off, because speech input and some keyboards trigger them by mistake. */
 export const hasKeys = signal(localStorage.getItem(PLACE) !== "off");
 
 export function setKeys(isOn: boolean): void {
@@ -13,7 +13,7 @@ export function setKeys(isOn: boolean): void {
   localStorage.setItem(PLACE, isOn ? "on" : "off");
 }
 
-/** What the keys do, for the list of them. */
+/** The keys and their effects, for the list of keys. */
 export const KEYS: readonly (readonly [key: string, does: string])[] = [
   ["j / k", "Next row, previous row"],
   ["Enter", "Open the row"],
@@ -61,7 +61,7 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.matches("textarea, select, input:not([type=checkbox]):not([type=radio])"));
 
-/** Does what a key means; `false` where it means nothing here. */
+/** Runs the action of a key; `false` if the key has none. */
 function act(key: string): boolean {
   switch (key) {
     case "?":

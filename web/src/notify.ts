@@ -7,19 +7,19 @@ import { onLines } from "./stream.ts";
 const PLACE = "remand-notify";
 const isThere = "Notification" in globalThis;
 
-/** Does the person want to be told when a question comes? `null`: this browser cannot. */
+/** Whether the person wants a notification when a question comes up; `null`: this browser has no notifications. */
 export const notifies = signal<boolean | null>(
   isThere ? localStorage.getItem(PLACE) === "on" && Notification.permission === "granted" : null,
 );
 
-/** Asks the browser first: a person said so with a click. */
+/** Asks the browser for permission first; called after a click of the person. */
 export async function setNotifies(isOn: boolean): Promise<void> {
   const isAllowed = isOn && (await Notification.requestPermission()) === "granted";
   notifies.value = isAllowed;
   localStorage.setItem(PLACE, isAllowed ? "on" : "off");
 }
 
-/** Only where the page is out of sight: what is seen needs no notification. */
+/** Notifies only while the page is hidden: a visible page needs no notification. */
 export function startNotifications(): void {
   onLines((lines) => {
     if (notifies.value !== true || document.visibilityState === "visible") return;
@@ -27,11 +27,11 @@ export function startNotifications(): void {
   });
 }
 
-/** The question in its own words, as the home page has it; a click opens it. */
+/** Shows the question's text from the home page; a click opens it. */
 async function notify({ story, words }: StreamedLine): Promise<void> {
   const row = await ask<NowDocument>("/now").then(
     ({ needsYou }) => needsYou.find((each) => each.story === story),
-    // A server that does not answer now is no reason to keep quiet.
+    // Notifies even if the server does not answer now.
     () => undefined,
   );
   const title = `${row?.title ?? story ?? "The run"} needs you`;

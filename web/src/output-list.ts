@@ -2,22 +2,22 @@ import type { OutputLine } from "../../src/core/events/output-line.ts";
 import { ansiParts, shownText } from "./ansi.ts";
 import { clockTime } from "./time.ts";
 
-/** What is shown of the lines that have come. */
+/** Selects the lines that are shown. */
 export interface OutputFilter {
-  /** Of one step alone, such as `attempt 2`; empty: of all of them. */
+  /** A single step such as `attempt 2`; empty: all steps. */
   readonly step: string;
   readonly query: string;
 }
 
 /**
- * Writes lines into an element, and takes out the oldest: the work for new lines is the same however many are there
- * already. Text is only ever set as text.
+ * Appends lines to an element and removes the oldest: new lines cost the same however many are there. Text is only ever
+ * set as text.
  */
 export interface OutputList {
   add(lines: readonly OutputLine[]): void;
-  /** Shows all lines again, by another filter. Returns how many match. */
+  /** Shows all lines again with another filter. Returns how many match. */
   show(filter: OutputFilter): number;
-  /** How many lines are known, and how many of them match. */
+  /** The number of stored lines, and of those that match. */
   counts(): { readonly all: number; readonly matching: number };
 }
 
@@ -29,8 +29,8 @@ interface FrameWork {
 const waiting = new Set<FrameWork>();
 
 /**
- * Runs work in the next frame: what is written by all lists first, then where they scroll to. So twenty lists cost one
- * layout, and a flood of lines costs one write a frame.
+ * Runs work in the next frame: first all lists write, then all lists scroll. Twenty lists cost one layout, and a flood
+ * of lines costs one write per frame.
  */
 export function inNextFrame(work: FrameWork): void {
   waiting.add(work);
@@ -43,7 +43,7 @@ export function inNextFrame(work: FrameWork): void {
   });
 }
 
-/** Tool calls in a row are one line that opens. */
+/** Consecutive tool calls are shown as one line that expands. */
 const TOOL = /^(?:→ |tool: )/;
 
 export function createOutputList(element: HTMLElement, mostKept: number, mostShown: number): OutputList {
@@ -117,7 +117,7 @@ function lineElement(text: string, query: string): HTMLElement {
     }
     appendMarked(parent, part.text, query);
   }
-  // An empty line has a height, too.
+  // An empty line must have a height, too.
   if (line.childNodes.length === 0) line.textContent = "\u00a0";
   return line;
 }
@@ -140,7 +140,7 @@ interface ToolGroup {
   add(text: string): void;
 }
 
-/** Shows the newest call, and how many there were; opens to all of them. */
+/** Shows the newest call and the number of calls; expands to all of them. */
 function createToolGroup(): ToolGroup {
   const element = document.createElement("details");
   element.className = "output-tools";

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 
-/** The address that is shown. Every page has one, so that a user can share a link to it. */
+/** The current address. Every page has one, so that a user can share a link to it. */
 export const place = signal({ path: location.pathname, search: location.search });
 
 export function go(to: string): void {
@@ -9,7 +9,7 @@ export function go(to: string): void {
   onNavigate();
 }
 
-/** Changes what stands behind the `?`, without a step in the history. Another question has a first page of its own. */
+/** Changes a search parameter without a history entry, and returns to the first page of a list. */
 export function setSearchParam(name: string, value: string): void {
   const search = new URLSearchParams(location.search);
   search.delete("offset");
@@ -33,7 +33,7 @@ export function startRouter(): void {
 
 export interface LinkProps {
   readonly to: string;
-  /** What `j` and `k` go to in a row. */
+  /** Whether `j` and `k` move to this link of a row. */
   readonly isMain?: boolean;
   readonly class?: string;
   readonly current?: boolean;

@@ -34,7 +34,7 @@ const PAGES = [
   ["/settings", "Settings"],
 ] as const;
 
-/** What stands around every page: where one is, where one can go, and how the engine is. */
+/** The frame of every page: the current page, the menu, and the engine's state. */
 export function Shell() {
   const { data, problem } = useDocument<HelloDocument>("/hello", () => true, false);
   useEffect(() => void showHello(data), [data]);

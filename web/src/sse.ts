@@ -5,7 +5,7 @@ export interface SentEvent {
   readonly data: string;
 }
 
-/** Reads a stream to its end, and hands on the events of each part that comes. */
+/** Reads a stream to its end, and passes on the events of each chunk. */
 export async function readEvents(
   body: ReadableStream<Uint8Array>,
   onEvents: (events: readonly SentEvent[]) => void,

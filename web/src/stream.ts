@@ -3,14 +3,14 @@ import type { StreamedLine } from "../../src/views/board/dashboard.ts";
 import { openStream, Refusal } from "./ask.ts";
 import { readEvents, type SentEvent } from "./sse.ts";
 
-/** Is the page told of what happens? `lost`: it is trying to be told again. */
+/** The state of the event stream. `lost`: it is reconnecting. */
 export const connection = signal<"connecting" | "live" | "lost" | "refused">("connecting");
 
-/** `null`: what was loaded before may be older than what follows. */
+/** `null`: data that was loaded before may be out of date. */
 type Listener = (lines: readonly StreamedLine[] | null) => void;
 const listeners = new Set<Listener>();
 
-/** Calls back with lines as they come, some at a time. Returns how to stop it. */
+/** Calls back with new lines, in batches. Returns a function that stops it. */
 export function onLines(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -18,7 +18,7 @@ export function onLines(listener: Listener): () => void {
 
 let last: number | null = null;
 
-/** Follows the journal for as long as the page is open, and goes on after the last line it has seen. */
+/** Follows the journal while the page is open, and continues after the last line it has seen. */
 export async function follow(): Promise<never> {
   for (let pauseMs = 500; ; pauseMs = Math.min(10_000, pauseMs * 2)) {
     try {
@@ -38,7 +38,7 @@ async function read(body: ReadableStream<Uint8Array>, isAlive: () => void): Prom
   await readEvents(body, (events) => {
     isAlive();
     const lines = events.flatMap(lineIn);
-    // A new connection, or an engine that came or went: what was loaded before may not hold any more.
+    // After a new connection, or a change of the engine, loaded data may be out of date.
     const isStart = events.some(({ name }) => name === "start" || name === "engine");
     for (const listener of listeners) listener(isStart ? null : lines);
   });
@@ -46,7 +46,7 @@ async function read(body: ReadableStream<Uint8Array>, isAlive: () => void): Prom
 
 function lineIn({ name, id, data }: SentEvent): readonly StreamedLine[] {
   if (id !== undefined) last = Number(id);
-  // Another journal is there now: nothing of what is shown holds.
+  // The journal was replaced: nothing on the page is valid any more.
   if (name === "reset") location.reload();
   return name === "line" && data !== "" ? [JSON.parse(data) as StreamedLine] : [];
 }

@@ -1,10 +1,10 @@
-/** A moment where the person is, with the zone: `2026-02-22 15:30:05 GMT+1`. */
+/** A time in the person's time zone: `2026-02-22 15:30:05 GMT+1`. */
 export function localTime(atMs: number): string {
   const at = new Date(atMs);
   return `${localDate(at)} ${clockTime(atMs)} ${zoneOf(at)}`;
 }
 
-/** The time of day alone, where the day is clear. */
+/** The time of day only, where the date is clear. */
 export function clockTime(atMs: number): string {
   const at = new Date(atMs);
   return [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(":");

@@ -1,9 +1,9 @@
-/** Where the token is between two visits. A server that is started again still takes it. */
+/** Where the token is stored between visits. A restarted server still accepts it. */
 const PLACE = "remand-token";
 
 /**
- * The token comes behind the `#` of the address that the terminal printed, which no browser sends anywhere. It is taken
- * out of the address at once, so that it stands in no history and on no screenshot.
+ * Takes the token from the part after `#` of the address that the terminal printed, which browsers never send. It is
+ * removed from the address at once, so that it is in no history and on no screenshot.
  */
 export function takeToken(): boolean {
   const found = /^#token=([\w-]{20,100})$/.exec(location.hash)?.[1];
@@ -13,7 +13,7 @@ export function takeToken(): boolean {
   return true;
 }
 
-/** A new address that is opened in a tab which shows this page already only changes what is behind the `#`. */
+/** Opening a new address in a tab that already shows this page only changes the part after `#`. */
 export function watchToken(): void {
   addEventListener("hashchange", () => {
     if (takeToken()) location.reload();

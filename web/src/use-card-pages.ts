@@ -8,15 +8,15 @@ import { asRefusal } from "./use-document.ts";
 import type { Refusal } from "./ask.ts";
 
 const PAGE = 100;
-/** What is in view is asked for again at most so often, however much happens. */
+/** The shortest pause between two reloads of the visible rows, however much happens. */
 const PAUSE_MS = 500;
 
 export interface CardPages {
-  /** How many match; `null` until that is known. */
+  /** The number of matching stories; `null` until it is known. */
   readonly matching: number | null;
   readonly problem: Refusal | null;
   at(index: number): BoardCard | undefined;
-  /** Loads what is missing of these rows. */
+  /** Loads the missing cards of these rows. */
   want(first: number, last: number): void;
 }
 
@@ -26,7 +26,10 @@ interface Loaded {
   readonly pages: ReadonlyMap<number, readonly BoardCard[]>;
 }
 
-/** The stories that match, page by page as they come into view. Another question keeps the old rows until it is answered. */
+/**
+ * The matching stories, loaded page by page as they become visible. After a change of the query, the old rows stay
+ * until the new ones have loaded.
+ */
 export function useCardPages(asked: string): CardPages {
   const [loaded, setLoaded] = useState<Loaded | null>(null);
   const [problem, setProblem] = useState<Refusal | null>(null);
@@ -52,11 +55,11 @@ export function useCardPages(asked: string): CardPages {
       setProblem(asRefusal(error));
     }
   };
-  /** Loads what is in view again, and forgets the rest, which is loaded when it comes into view. */
+  /** Reloads the visible rows, and drops the others, which are loaded when they become visible. */
   const refresh = async (): Promise<void> => {
     const [first, last] = current.current.view;
     const pages = Array.from({ length: last - first + 1 }, (_, index) => first + index);
-    // What was asked for before this call may be older.
+    // Requests from before this call may return older data.
     await Promise.all(current.current.busy.values());
     setLoaded((before) => (before === null ? null : { ...before, pages: pagesOf(before, pages) }));
     await Promise.all(pages.map((page) => load(page, false)));
@@ -75,7 +78,7 @@ export function useCardPages(asked: string): CardPages {
   };
 }
 
-/** Loads at first, and again when something happened. */
+/** Loads at first, and again when something has happened. */
 function useFresh(asked: string, begin: () => Promise<void>, refresh: () => Promise<void>): void {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | null = null;

@@ -11,10 +11,10 @@ export interface Loaded<T> {
 }
 
 const EVERY_LINE = (): boolean => true;
-/** A page is asked for again at most so often, however much happens. */
+/** The shortest pause between two requests for a document, however much happens. */
 const PAUSE_MS = 400;
 
-/** What the server says at an address, asked again when a line came that matters, or the engine came or went. */
+/** Loads a document from the server, and reloads it after a line that matters, or a change of the engine. */
 export function useDocument<T>(
   path: string,
   matters: (line: StreamedLine) => boolean = EVERY_LINE,
@@ -65,7 +65,7 @@ export function useDocument<T>(
     };
   }, [path]);
   const reload = useCallback(() => load.current(), []);
-  // What belongs to another address is not shown under this one.
+  // Data of another address is not shown for this one.
   return { data: data?.path === path ? data.value : null, problem, reload };
 }
 

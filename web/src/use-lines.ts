@@ -4,7 +4,7 @@ import type { StoryLine } from "../../src/views/story/story-lines.ts";
 import { ask } from "./ask.ts";
 import { onLines } from "./stream.ts";
 
-/** A story's lines: the last ones first, then those before them, then those that come while it is worked on. */
+/** A story's lines: the last ones first, then earlier ones, then new ones as they are appended. */
 export function useLines(id: string): readonly StoryLine[] {
   const [known, setKnown] = useState<KnownLines>({ of: id, lines: [] });
   useEffect(() => {
@@ -39,7 +39,7 @@ export function useLines(id: string): readonly StoryLine[] {
           state.after = state.after === null ? await begin() : await grow(state.after, Infinity);
         } while (state.again && !over.signal.aborted);
       } catch {
-        // The story's own document says what is wrong with the server; the next line tries again.
+        // The story's own document shows the error of the server; the next line triggers a retry.
       } finally {
         state.busy = false;
       }
@@ -51,7 +51,7 @@ export function useLines(id: string): readonly StoryLine[] {
       stop();
     };
   }, [id]);
-  // What belongs to another story is not shown under this one.
+  // Lines of another story are not shown for this one.
   return known.of === id ? known.lines : NONE;
 }
 
@@ -62,7 +62,7 @@ interface KnownLines {
 
 const NONE: readonly StoryLine[] = [];
 
-/** By their places, each once. */
+/** Merges lines by position, without duplicates. */
 function mergeLines(known: readonly StoryLine[], more: readonly StoryLine[]): readonly StoryLine[] {
   const places = new Set(known.map(({ position }) => position));
   const added = more.filter(({ position }) => !places.has(position));

@@ -8,7 +8,10 @@ export function useTitle(title: string): void {
   useEffect(() => void (pageTitle.value = title), [title]);
 }
 
-/** The number of questions stands in the title and on the icon: a tab in the background says that it needs you. */
+/**
+ * Shows the number of questions in the title and on the icon, so that a tab in the background shows that it needs the
+ * person.
+ */
 export function showCount(title: string, questions: number): void {
   document.title = `${questions > 0 ? `(${questions}) ` : ""}${title === "" ? "" : `${title} · `}Remand`;
   const icon = questions === 0 ? "/icon.svg" : `/icon-${questions > 9 ? "many" : questions}.svg`;

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { DiffFile } from "../../src/views/story/diff-document.ts";
 
-/** Which files a person has looked at. A file that has changed since is not one of them. */
+/** The files that a person has marked as viewed. A file that has changed since is not viewed. */
 export interface ViewedFiles {
   has(file: DiffFile): boolean;
   set(file: DiffFile, isViewed: boolean): void;
@@ -28,12 +28,12 @@ function readMarks(place: string): readonly string[] {
     const kept: unknown = JSON.parse(localStorage.getItem(place) ?? "[]");
     return Array.isArray(kept) ? kept.filter((each) => typeof each === "string") : [];
   } catch {
-    // Written by another version: the marks begin again.
+    // Saved by another version: all marks are dropped.
     return [];
   }
 }
 
-/** The path and what its lines say, in short. */
+/** A hash of the path and its lines. */
 function markOf({ path, hunks }: DiffFile): string {
   let hash = 5381;
   for (const { lines } of hunks)

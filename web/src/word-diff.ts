@@ -1,18 +1,18 @@
 import type { ShownLine } from "../../src/views/story/diff-document.ts";
 
-/** A piece of a line, and whether it differs from the line that it replaces, or is replaced by. */
+/** A piece of a line, and whether it differs between the two versions of the line. */
 export interface WordPart {
   readonly text: string;
   readonly isChanged: boolean;
 }
 
-/** Two lines side by side; `null` where one side has none. */
+/** Two lines side by side; `null` where one side is empty. */
 export interface LinePair {
   readonly old: ShownLine | null;
   readonly new: ShownLine | null;
 }
 
-/** Lines that replace one another stand beside one another: the first removed beside the first added, and so on. */
+/** Pairs lines that replace each other: the first removed line with the first added one, and so on. */
 export function pairLines(lines: readonly ShownLine[]): readonly LinePair[] {
   const pairs: LinePair[] = [];
   let removed: ShownLine[] = [];
@@ -37,10 +37,10 @@ export function pairLines(lines: readonly ShownLine[]): readonly LinePair[] {
 }
 
 const WORD = /[\p{L}\p{N}_$]+|\s+|[^\p{L}\p{N}_$\s]/gu;
-/** Longer lines are data: what differs in them is not found by looking. */
+/** Longer lines are data, in which people do not look for differences. */
 const LONGEST = 2000;
 
-/** What differs between two lines: all words but those that both begin and end with. */
+/** The difference between two lines: all words except those that both start and end with. */
 export function wordDiff(before: string, after: string): readonly [WordPart[], WordPart[]] {
   if (before.length > LONGEST || after.length > LONGEST) return [whole(before), whole(after)];
   const [a, b] = [before.match(WORD) ?? [], after.match(WORD) ?? []];
@@ -48,7 +48,7 @@ export function wordDiff(before: string, after: string): readonly [WordPart[], W
   while (start < Math.min(a.length, b.length) && a[start] === b[start]) start++;
   let end = 0;
   while (end < Math.min(a.length, b.length) - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
-  // Two lines that have little in common are two lines, and not one that changed.
+  // Two lines with little in common are different lines, not one changed line.
   const isOther = (start + end) * 3 < Math.max(a.length, b.length);
   return isOther ? [whole(before), whole(after)] : [parts(a, start, end), parts(b, start, end)];
 }
@@ -62,7 +62,7 @@ const parts = (words: readonly string[], start: number, end: number): WordPart[]
     { text: words.slice(words.length - end).join(""), isChanged: false },
   ].filter(({ text }) => text !== "");
 
-/** The parts of every line that replaces another or is replaced, by the line. */
+/** The parts of all lines that replace another line or are replaced. */
 export function changedWords(lines: readonly ShownLine[]): ReadonlyMap<ShownLine, readonly WordPart[]> {
   const found = new Map<ShownLine, readonly WordPart[]>();
   for (const { old, new: fresh } of pairLines(lines)) {

@@ -13,7 +13,7 @@ import { asRefusal, useDocument } from "../use-document.ts";
 import { useViewed } from "../viewed.ts";
 import { useTitle } from "../use-title.ts";
 
-/** What the story has changed, who wrote each line, and why a part of it is blamed. */
+/** The changes of a story, with the author, findings and blame of each line. */
 export function Diff({ id }: { readonly id: string }) {
   useTitle(`Diff of ${id}`);
   const [attempt, since] = [searchParam("attempt"), searchParam("since")];
@@ -81,7 +81,7 @@ const RELEVANT = new Set([
   "work.adopted",
 ]);
 
-/** Which attempt: by name, by sliding over all of them, and compared with what. */
+/** Selects the attempt, by name or with a slider, and what it is compared with. */
 function Range({ diff: { attempts } }: { readonly diff: DiffDocument }) {
   const chosen = searchParam("attempt");
   const at = chosen === "" ? attempts.length : Math.max(0, attempts.indexOf(Number(chosen)));
@@ -171,7 +171,7 @@ function FileDiff({ file, comments, onComment, isViewed, onViewed }: FileProps) 
   );
 }
 
-/** Comments on lines are gathered, and go back as one brief. */
+/** Comments on lines are collected and sent back as one brief. */
 function SendBack({ id, comments, onSent }: Pick<FileProps, "comments"> & { readonly id: string; onSent(): void }) {
   const [problem, setProblem] = useState("");
   const written = Object.entries(comments).filter(([, text]) => text.trim() !== "");

@@ -21,7 +21,7 @@ What should be different, and why.
 - [ ] what can be checked
 `;
 
-/** A story that is new: its id is the name of its file. */
+/** The page for a new story, whose id is the name of its file. */
 export function NewStory() {
   useTitle("New story");
   const [id, setId] = useState("");
@@ -50,7 +50,7 @@ export function NewStory() {
 export function EditStory({ id }: { readonly id: string }) {
   useTitle(`Edit ${id}`);
   const [loaded, setLoaded] = useState<StoryFileDocument | Refusal | null>(null);
-  // Once: what a person types is never replaced by what happens meanwhile.
+  // Loaded once, so that later events never replace what a person types.
   useEffect(() => {
     ask<StoryFileDocument>(`/stories/${id}/source`).then(setLoaded, (error: unknown) => setLoaded(asRefusal(error)));
   }, [id]);
@@ -77,10 +77,10 @@ interface FormProps {
   readonly children?: ComponentChildren;
 }
 
-/** Typing has paused for so long. */
+/** The pause in typing before the text is validated. */
 const REST_MS = 400;
 
-/** Checked by the same parser that reads the files, while one types. */
+/** Validates the text while the person types, with the parser that reads story files. */
 function StoryForm({ id, before, text: first, children }: FormProps) {
   const [text, setText] = useState(first);
   const [found, setFound] = useState<StoryEditedDocument["problems"]>([]);

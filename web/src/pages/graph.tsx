@@ -10,7 +10,7 @@ import { Link, setSearchParam, searchParam } from "../router.tsx";
 import { useDocument } from "../use-document.ts";
 import { useTitle } from "../use-title.ts";
 
-/** Which story waits for which, from left to right, and the chain that decides when all of them are done. */
+/** Dependencies between stories, from left to right, with the critical path. */
 export function Graph() {
   useTitle("Graph");
   const query = searchParam("q");
@@ -29,7 +29,7 @@ export function Graph() {
   );
 }
 
-/** In words, for those who do not see lines. */
+/** The critical path as text, for users who cannot see the lines. */
 function CriticalPath({ graph: { critical, criticalMs, nodes } }: { readonly graph: GraphDocument }) {
   if (critical.length === 0) return <p class="muted">No open story waits for another.</p>;
   const titles = new Map(nodes.map(({ id, title }) => [id, title]));
@@ -52,7 +52,7 @@ function CriticalPath({ graph: { critical, criticalMs, nodes } }: { readonly gra
 }
 
 const MOST_NAMED = 8;
-/** In pixels: a box, and the room between two of them. */
+/** In pixels: a box, and the space between two boxes. */
 const BOX = { width: 208, height: 62 };
 const GAP = { x: 64, y: 16 };
 
@@ -63,7 +63,7 @@ function Drawing({ graph, isFiltered }: { readonly graph: GraphDocument; readonl
   const { nodes, alone, leftOut } = graph;
   const box = useRef<HTMLDivElement>(null);
   const first = nodes.find(({ isCritical }) => isCritical);
-  // What is open is what one came for: long chains of what is done are to the left of it.
+  // Scrolls to the open stories: long chains of finished ones are to the left.
   useEffect(() => {
     if (first !== undefined) box.current?.scrollTo({ left: Math.max(0, leftOf(first) - GAP.x) });
   }, [first?.id]);
@@ -118,7 +118,7 @@ function Edges({
         return { from, to: node, isCritical: from.isCritical && node.isCritical };
       }),
     )
-    // The critical path is drawn over the others.
+    // The critical path is drawn last, over the other lines.
     .sort((a, b) => Number(a.isCritical) - Number(b.isCritical));
   return (
     <svg width={width} height={height} aria-hidden="true">

@@ -8,7 +8,7 @@ import { Badge } from "../parts/marks.tsx";
 import { useDocument } from "../use-document.ts";
 import { useTitle } from "../use-title.ts";
 
-/** What the work stands on: problems first, then what this project has set, then everything else. */
+/** Settings and checks of the environment: problems first, then the project's settings, then everything else. */
 export function Health() {
   useTitle("Settings");
   const loaded = useDocument<HealthDocument>("/health", () => false, false);
@@ -72,7 +72,7 @@ function Checks({ probes, title }: { readonly probes: HealthDocument["probes"]; 
   );
 }
 
-/** Long, and rarely needed: closed until it is asked for. */
+/** Long and rarely needed, so it is closed at first. */
 function AllSettings({ rows }: { readonly rows: readonly SettingRow[] }) {
   const [query, setQuery] = useState("");
   const shown = rows.filter(({ path, value, origin }) => `${path} ${value} ${origin}`.includes(query));

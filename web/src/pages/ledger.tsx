@@ -12,7 +12,7 @@ import { useTitle } from "../use-title.ts";
 
 const PAID = new Set(["attempt.finished", "gate.judged", "blame.found", "work.sent-back", "attempt.unclear"]);
 
-/** What was spent, on what, how much of it came to nothing, and what is likely to come. */
+/** Costs, their causes, how much was spent on rejected work, and a forecast. */
 export function Ledger() {
   useTitle("Cost");
   const loaded = useDocument<LedgerDocument>("/ledger", ({ type }) => PAID.has(type));
@@ -114,7 +114,7 @@ function nextText({ stories, unknown, nextUsd }: LedgerDocument["forecast"]): st
   return unknown === stories ? "unknown" : `about ${moneyText(nextUsd)}`;
 }
 
-/** What the terminal calls an agent is the role that it plays. */
+/** The terminal's grouping by agent is a grouping by role. */
 const VIEW_NAMES: Readonly<Record<CostView, string>> = {
   story: "story",
   agent: "role",

@@ -8,11 +8,11 @@ import { Link, searchParam } from "../router.tsx";
 import { useDocument } from "../use-document.ts";
 import { useTitle } from "../use-title.ts";
 
-/** What every agent and check prints now, side by side. */
+/** The live output of all running agents and checks, side by side. */
 export function LivePage() {
   useTitle("Live");
   const loaded = useDocument<NowDocument>("/now");
-  // `/live?of=login,search`: these stories, whether they are worked on or not.
+  // `/live?of=login,search`: these stories, even if they are not running.
   const of = searchParam("of").split(",").filter(Boolean);
   return (
     <>
@@ -34,14 +34,14 @@ const named = (id: string): Shown => ({ id, title: id, what: "" });
 
 type Listener = (lines: readonly OutputLine[]) => void;
 
-/** A pane shows about ten at once; the page of the story has all of them. */
+/** A pane shows about ten lines at once; the story's page has all of them. */
 const MOST_LINES = 120;
 
 function Panes({ shown }: { readonly shown: readonly Shown[] }) {
   const listeners = useRef(new Map<string, Listener>());
   const places = useRef(new Map<string, OutputPlace>());
   const stories = shown.map(({ id }) => id);
-  // One stream for all panes: a browser allows six connections to a server.
+  // One stream for all panes, because a browser allows only six connections to a server.
   useEffect(() => {
     if (stories.length === 0) return undefined;
     return followOutput({

@@ -11,11 +11,11 @@ import { Link } from "../router.tsx";
 import { useDocument } from "../use-document.ts";
 import { useTitle } from "../use-title.ts";
 
-/** What needs me, what is happening, what comes next, and what has become of the rest: one screen, no click. */
+/** What needs the person, what is running, what is next, and what has ended, on one screen. */
 export function Now() {
   useTitle("Now");
   const loaded = useDocument<NowDocument>("/now");
-  // What is printed is in no line of the journal.
+  // Output is not in the journal, so it is loaded again from time to time.
   const isWorking = (loaded.data?.working.length ?? 0) > 0;
   const { reload } = loaded;
   useEffect(() => {
@@ -110,7 +110,7 @@ function WorkingItem({ row, last }: { readonly row: WorkingRow; readonly last: s
   );
 }
 
-/** One bar for each gate, in their order, with the words for those who do not see them. */
+/** One bar per gate, in order, with text for screen readers. */
 function Bars({ gates }: { readonly gates: WorkingRow["gates"] }) {
   return (
     <ul class="gate-bars" aria-label="Gates">
@@ -178,7 +178,7 @@ function TodayBox({ today, data }: { readonly today: Today; readonly data: NowDo
 
 const PLACE = "remand-looked";
 
-/** When this page was last left; kept for the length of the visit. */
+/** When this page was last left; constant during the visit. */
 function useLastVisit(): number {
   const [last] = useState(() => Number(localStorage.getItem(PLACE)) || 0);
   useEffect(() => {

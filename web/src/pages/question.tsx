@@ -10,7 +10,7 @@ import { go, Link } from "../router.tsx";
 import { useDocument } from "../use-document.ts";
 import { useTitle } from "../use-title.ts";
 
-/** One question: the code it is about, what was tried, and the answers, the advised one first. */
+/** One question: the related code, the attempts, and the answers, with the recommended one first. */
 export function Question({ id }: { readonly id: string }) {
   const loaded = useDocument<QuestionDocument>(`/questions/${id}`, ({ story }) => story === null || id.includes(story));
   useTitle(loaded.data?.title ?? "Question");

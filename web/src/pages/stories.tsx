@@ -12,7 +12,7 @@ import { useTitle } from "../use-title.ts";
 import { SavedViews } from "../parts/saved-views.tsx";
 import { StoryList } from "./story-list.tsx";
 
-/** Where every story is, as a board of four columns by who must act, or as a table. */
+/** All stories, as a board of four columns by who must act, or as a table. */
 export function Stories() {
   useTitle("Stories");
   const query = searchParam("q");
@@ -54,7 +54,7 @@ export function Stories() {
   );
 }
 
-/** One click shows the stories of one column; the number says how many match. */
+/** Filters by column with one click; the number shows how many stories match. */
 function Chips({ board }: { readonly board: BoardDocument }) {
   const chosen = searchParam("column");
   const group = BOARD_GROUPS.find((each) => each === chosen && each !== "needs-you");
@@ -160,7 +160,7 @@ const NONE: Readonly<Record<BoardColumn["name"], string>> = {
   done: "Nothing has ended yet.",
 };
 
-/** What the column of the board does not say by itself. */
+/** States that the column of the board does not show. */
 const FINER = new Set(["in-gates", "sent-back", "ready", "backlog", "stopped"]);
 
 function Card({ card }: { readonly card: BoardCard }) {

@@ -17,7 +17,7 @@ import { BlameItem, GateRuns } from "./story-parts.tsx";
 /** How many tabs are shown until the user asks for more. */
 const SHOWN = 8;
 
-/** A tab for each attempt: why it was made, what it said and changed, which gate stopped it, and what is to blame. */
+/** A tab per attempt: its reason, its message and changes, the gate that rejected it, and the blame. */
 export function Attempts({ story }: { readonly story: StoryPageDocument }) {
   const { attempts, nextBrief } = story;
   const [most, setMost] = useState(SHOWN);
@@ -99,7 +99,7 @@ function Attempt({ attempt, story }: { readonly attempt: AttemptCard; readonly s
   );
 }
 
-/** What the gates said of its work; what failed first, and in it the failing test first. */
+/** The gates' results for an attempt; failed gates first, and failing tests first within them. */
 function Judged({ id, attempt }: { readonly id: string; readonly attempt: number }) {
   const loaded = useDocument<AttemptDocument>(
     `/stories/${id}/attempts/${attempt}`,
@@ -182,7 +182,7 @@ interface ChangedProps {
   readonly files: readonly string[];
 }
 
-/** Its own change, read when it is opened. */
+/** The attempt's own diff, loaded when it is opened. */
 function Changed({ id, attempt, files }: ChangedProps) {
   const [isOpen, setOpen] = useState(false);
   return (

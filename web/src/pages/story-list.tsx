@@ -6,12 +6,12 @@ import { Problem } from "../parts/problem.tsx";
 import { Link, searchParam } from "../router.tsx";
 import { type CardPages, useCardPages } from "../use-card-pages.ts";
 
-/** The height of a row in pixels: the same for all, so that the place of each is known without drawing it. */
+/** The height of a row in pixels: the same for all, so that each row's position is known without drawing it. */
 const ROW = 46;
 const BESIDE = 6;
 const STEP = 5;
 
-/** Every story on a line. Only the rows in view are drawn: ten thousand cost as much as a hundred. */
+/** All stories, one per line. Only visible rows are drawn, so ten thousand cost as much as a hundred. */
 export function StoryList({ query }: { readonly query: string }) {
   const pages = useCardPages(new URLSearchParams({ q: query, column: searchParam("column") }).toString());
   const [selected, setSelected] = useState<readonly string[]>([]);
@@ -46,7 +46,7 @@ function Rows({ pages, matching, selected, onSelect }: RowsProps) {
   const look = (): void => {
     const element = box.current;
     if (element === null) return;
-    // In steps, so that most scrolls draw nothing: rows beside the view are there already.
+    // In steps, so that most scrolls draw nothing: nearby rows are already drawn.
     const first = Math.floor(element.scrollTop / ROW / STEP) * STEP - BESIDE;
     const last = Math.ceil((element.scrollTop + element.clientHeight) / ROW / STEP) * STEP + BESIDE;
     setView((before) => (before.first === first && before.last === last ? before : { first, last }));
@@ -106,7 +106,7 @@ interface CellsProps {
   onSelect(id: string, isOn: boolean): void;
 }
 
-/** Drawn again only when the story, or its mark, is another one. */
+/** Drawn again only when the story or its selection changes. */
 function Cells({ card, isSelected, onSelect }: CellsProps) {
   return useMemo(
     () => <CellTexts card={card} isSelected={isSelected} onSelect={onSelect} />,

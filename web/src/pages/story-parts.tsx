@@ -42,7 +42,7 @@ function Gate({ gate: { gate, result, summary, counted, runs, evidence } }: { re
   );
 }
 
-/** The commands of a gate with their results, and what was kept of them. */
+/** The commands of a gate with their results and evidence. */
 export function GateRuns({ runs, evidence }: Pick<GateCard, "runs" | "evidence">) {
   return (
     <>
@@ -92,7 +92,7 @@ export function Findings({ story: { findings, story } }: Props) {
   );
 }
 
-/** What was found to be the cause, and how sure that is. */
+/** The cause that blame found, and its confidence. */
 export function BlameItem({ gate, blame }: Pick<StoryPageDocument["blames"][number], "gate" | "blame">) {
   return (
     <li>

@@ -29,10 +29,10 @@ import { useTitle } from "../use-title.ts";
 import { Attempts } from "./story-attempts.tsx";
 import { Criteria, Findings, Gates, ReJudged } from "./story-parts.tsx";
 
-/** One story: what was asked for, what was tried, what was found, and what comes next. */
+/** One story: its task, its attempts, its findings, and what comes next. */
 export function Story({ id }: { readonly id: string }) {
   const loaded = useDocument<StoryPageDocument>(`/stories/${id}`, (line) => line.story === id || line.story === null);
-  // Asked for beside the story, not after it.
+  // Loaded in parallel with the story.
   const lines = useLines(id);
   useTitle(loaded.data?.story.title ?? id);
   const isLoaded = loaded.data !== null;
@@ -120,7 +120,7 @@ function Head({ story: document }: { readonly story: StoryPageDocument }) {
   );
 }
 
-/** What comes next, and whose turn it is. */
+/** The next step, and who must take it. */
 function Next({ story, onAnswered }: { readonly story: StoryPageDocument; onAnswered(): void }) {
   const { card, escalation } = story;
   const { dependsOn } = story.story;
@@ -153,7 +153,7 @@ function Next({ story, onAnswered }: { readonly story: StoryPageDocument; onAnsw
   );
 }
 
-/** What a person can do about it: pause or resume it, have it delivered, and say what no question asks for. */
+/** The person's actions: pause or resume, deliver accepted work, and answers that no question asks for. */
 function Actions({ story, onChanged }: { readonly story: StoryPageDocument; onChanged(): void }) {
   const [verb, setVerb] = useState<AnswerVerb | null>(null);
   const isOpen = story.card.endedAt === null && story.escalation === null && story.phases.length > 0;

@@ -9,7 +9,7 @@ import { setSearchParam, searchParam } from "../router.tsx";
 import { asRefusal, useDocument } from "../use-document.ts";
 import { useTitle } from "../use-title.ts";
 
-/** Every event, newest first, with its hash; and whether all of them are what was written. */
+/** Every event with its hash, newest first; and whether all of them are unchanged. */
 export function Trail() {
   useTitle("Events");
   const [query, before] = [searchParam("q"), searchParam("before")];
@@ -63,7 +63,7 @@ export function Trail() {
   );
 }
 
-/** By how the types of events begin. */
+/** Kinds of events, by the start of their type. */
 const KINDS = [
   ["", "All"],
   ["story", "Stories"],
@@ -99,7 +99,7 @@ function verifiedText({ ok, position, problem, replaced }: VerifyDocument): stri
   return `⚠ ${lines}, none changed. This journal replaced another with ${countText(replaced.lost.position, "line")}, by ${replaced.by}: ${replaced.lost.why}`;
 }
 
-/** Goes through the whole chain of hashes, on the server. */
+/** Verifies the full chain of hashes, on the server. */
 function Verify() {
   const [status, setStatus] = useState("");
   const verify = async (): Promise<void> => {

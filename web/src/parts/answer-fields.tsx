@@ -3,7 +3,7 @@ import type { Finding } from "../../../src/core/gates/finding.ts";
 import { findingText } from "../../../src/views/story/finding-text.ts";
 
 interface FieldProps {
-  /** What goes into the answer beside the words. */
+  /** Reports the fields of the answer besides its message. */
   onMore(more: object): void;
 }
 
@@ -68,7 +68,7 @@ interface BudgetProps extends FieldProps {
   readonly raise: { readonly budget: string; readonly limit: number } | undefined;
 }
 
-/** A budget in the unit that people think in: dollars, tokens, hours, attempts. */
+/** A budget in a familiar unit: dollars, tokens, hours, attempts. */
 export function BudgetField({ budget, raise, onMore }: BudgetProps) {
   const [name, setName] = useState(budget ?? "cost");
   const [amount, setAmount] = useState(

@@ -15,25 +15,25 @@ import { sendAnswer } from "./receipts.tsx";
 import { Words } from "./words.tsx";
 
 export interface AnswerFormProps {
-  /** The escalation, or the story. */
+  /** The id of the escalation or the story. */
   readonly about: string;
   readonly options: readonly EscalationOption[];
   readonly findings: readonly Finding[];
-  /** The ids of the findings that an independent reviewer can still be asked about. */
+  /** The ids of the findings that can still be disputed. */
   readonly disputable: readonly string[];
   readonly phases: readonly string[];
-  /** The budget that is asked about, where one is. */
+  /** The budget of the question, if it is about one. */
   readonly budget?: string;
-  /** What the budget would likely be raised to. */
+  /** The suggested new limit of the budget. */
   readonly raise?: LikelyAnswer["raise"] | undefined;
-  /** Why there is a question, where there is one: its first answer is the advised one. */
+  /** The reason of the question, if there is one: its first answer is the recommended one. */
   readonly reason?: EscalationReason;
-  /** The answer that is picked already. */
+  /** The preselected answer. */
   readonly picked?: AnswerVerb;
   onAnswered(): void;
 }
 
-/** The answers that make sense, each with what it will do and what it costs, before anything is sent. */
+/** The possible answers with their effects and costs, before one is sent. */
 export function AnswerForm(props: AnswerFormProps) {
   const { about, options, findings, disputable, phases, reason = null, onAnswered } = props;
   const name = useId();
@@ -103,7 +103,7 @@ interface ChoicesProps {
   onPick(verb: AnswerVerb): void;
 }
 
-/** With the keyboard: the number in front of an answer picks it while one of them has the focus. */
+/** Keyboard: the number in front of an answer selects it while an answer has the focus. */
 function Choices({ name, options, verb, reason, onPick }: ChoicesProps) {
   const pickByKey = (event: KeyboardEvent): void => {
     const option = options[Number(event.key) - 1];

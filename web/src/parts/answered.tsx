@@ -6,7 +6,7 @@ import { Link } from "../router.tsx";
 import { asRefusal } from "../use-document.ts";
 import { Ago } from "./marks.tsx";
 
-/** What was said and not yet acted upon: until then it can be taken back. */
+/** Recent answers on which no work has started: these can still be undone. */
 export function Answered({ answered, onUndone }: { readonly answered: readonly OpenAnswer[]; onUndone(): void }) {
   const [status, setStatus] = useState("");
   const undo = async (story: string): Promise<void> => {

@@ -4,7 +4,7 @@ import { moneyText } from "../../../src/views/text/words.ts";
 export interface BarRow {
   readonly name: string;
   readonly value: number;
-  /** The part of it that came to nothing, drawn otherwise. */
+  /** The part that was spent on rejected work, drawn differently. */
   readonly part: number;
   readonly cells: readonly string[];
 }
@@ -18,10 +18,10 @@ export interface BarChartProps {
 const HEIGHT = 22;
 const WIDTH = 640;
 const NAMES = 200;
-/** More bars than these say less. */
+/** More bars than this are hard to read. */
 const MOST = 15;
 
-/** Bars, and below them the same figures as a table for readers and screen readers. */
+/** Bars, and below them the same figures as a table for exact values and screen readers. */
 export function BarChart({ label, heads, rows }: BarChartProps) {
   const id = useId();
   const drawn = rows.slice(0, MOST).filter(({ value }) => value > 0);

@@ -8,14 +8,14 @@ import { asRefusal } from "../use-document.ts";
 import { AnswerProblem, MessageForm } from "./needs-you.tsx";
 import { addReceipt, sendAnswer } from "./receipts.tsx";
 
-/** What can be said of several stories, and what it does. */
+/** Answers for several stories at once, with their effects. */
 const VERBS = {
   "send-back": "Your instructions go into the next brief of each",
   abandon: "Each story ends as failed; its branch stays",
 } as const satisfies { readonly [V in AnswerVerb]?: string };
 type BulkVerb = keyof typeof VERBS;
 
-/** What can be done with several stories at once. */
+/** Actions for the selected stories. */
 export function BulkActions({ stories, onDone }: { readonly stories: readonly string[]; onDone(): void }) {
   const [verb, setVerb] = useState<BulkVerb | null>(null);
   const [problem, setProblem] = useState("");

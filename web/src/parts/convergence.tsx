@@ -1,12 +1,14 @@
 import type { Round } from "../../../src/views/story/story-document.ts";
 import { countText } from "../../../src/stdx/plain-text.ts";
 
-/** The newest of them say whether it converges. */
+/** The newest attempts show whether the work converges. */
 const MOST = 12;
 const WIDTH = 160;
 const HEIGHT = 28;
 
-/** Does the work come closer to a pass? What blocked after each attempt, as a line and in numbers. */
+/**
+ * The number of blocking findings after each attempt, as a line and as numbers: whether the work gets closer to a pass.
+ */
 export function Convergence({ rounds }: { readonly rounds: readonly Round[] }) {
   const shown = rounds.slice(-MOST);
   if (shown.length < 2) return null;

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 
-/** Something to paste elsewhere. */
+/** Copies a text to the clipboard. */
 export function Copy({ text, label }: { readonly text: string; readonly label?: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {

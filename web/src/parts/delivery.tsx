@@ -1,7 +1,7 @@
 import type { StoryPageDocument } from "../../../src/views/board/dashboard.ts";
 import { Copy } from "./copy.tsx";
 
-/** Where accepted work is; or, where Remand does not deliver it (a loop's), the line that merges it. */
+/** Where accepted work is; if Remand does not deliver it (as in a loop), the command that merges it. */
 export function Delivery({ story }: { readonly story: StoryPageDocument }) {
   const { delivered, branch, commit, card, canDeliver } = story;
   if (delivered !== null) return <Delivered where={delivered} />;

@@ -5,10 +5,10 @@ import { ask } from "../ask.ts";
 import { dialog, hasKeys, KEYS, setKeys } from "../keys.ts";
 import { go } from "../router.tsx";
 
-/** A native dialog: the browser keeps the focus in it, and gives it back. */
+/** A native dialog: the browser keeps the focus inside, and restores it afterwards. */
 function Dialog({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   const element = useRef<HTMLDialogElement>(null);
-  // Before the next key: what is typed at once belongs into the dialog.
+  // Before the next key, so that fast typing goes into the dialog.
   useLayoutEffect(() => {
     const { current } = element;
     current?.showModal();
@@ -86,7 +86,7 @@ function useEntries(query: string): readonly Entry[] {
         setStories(
           cards.map(({ id, title, status }) => ({ name: title, detail: `${id} · ${status}`, to: `/story/${id}` })),
         ),
-      // The page itself says what is wrong with the server.
+      // The page itself shows the error of the server.
       () => undefined,
     );
     return () => over.abort();
@@ -95,14 +95,14 @@ function useEntries(query: string): readonly Entry[] {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     const isCalled = ({ name, detail }: Entry): boolean =>
       words.every((word) => `${name} ${detail}`.toLowerCase().includes(word));
-    // What is called so comes before what only mentions it.
+    // Entries with a matching name come before those that only mention it.
     const named = stories.filter(isCalled);
     const others = stories.filter((entry) => !isCalled(entry));
     return [...PLACES.filter(isCalled), ...named, ...others].slice(0, MOST_ENTRIES);
   }, [query, stories]);
 }
 
-/** Every page and every story, by a few letters. */
+/** Finds a page or a story by a few letters. */
 function Palette() {
   const [query, setQuery] = useState("");
   const [picked, setPicked] = useState(0);

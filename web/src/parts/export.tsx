@@ -3,13 +3,13 @@ import { askText } from "../ask.ts";
 import { asRefusal } from "../use-document.ts";
 
 interface ExportProps {
-  /** Where the page comes from, and what its file is called. */
+  /** The address of the export. */
   readonly path: string;
   readonly file: string;
   readonly label: string;
 }
 
-/** Saves a story, or the whole run, as one file for a reader without Remand. */
+/** Saves a story, or the whole run, as one file that can be read without Remand. */
 export function Export({ path, file, label }: ExportProps) {
   const [problem, setProblem] = useState("");
   const save = async (): Promise<void> => {

@@ -7,7 +7,7 @@ interface Props {
   readonly viewed: ViewedFiles;
 }
 
-/** The changed files by folder, with what changed in each and whether it was looked at. */
+/** The changed files by folder, with their changes and whether they were viewed. */
 export function FileTree({ files, viewed }: Props) {
   const folders = useMemo(() => byFolder(files), [files]);
   if (files.length < 2) return null;

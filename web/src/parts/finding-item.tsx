@@ -12,7 +12,7 @@ const STANDING: Readonly<Record<string, string>> = {
   disputed: "disputed",
 };
 
-/** One thing that is, or was, wrong: how it stands, where, and what to do about it. */
+/** A finding: its standing, its location, and the fix. */
 export function FindingItem({ finding, story }: { readonly finding: FindingCard; readonly story?: string }) {
   const { standing, severity, gate, source, file, line, message, detail, suggestedFix, isBlocking } = finding;
   const where = file === undefined ? null : `${file}${line === undefined ? "" : `:${line}`}`;

@@ -11,7 +11,7 @@ interface GanttBar {
   readonly result: string;
 }
 
-/** What has started and not ended: it grows until now. */
+/** Bars for steps that have started and not ended, up to the current time. */
 function runningBars(lines: readonly StoryLine[]): readonly GanttBar[] {
   const last = lines.findLast(({ bar, start }) => bar !== null || start !== null);
   if (last?.start == null) return [];
@@ -25,10 +25,10 @@ const WORDS: Readonly<Record<string, string>> = {
   plain: "ended",
   running: "running",
 };
-/** More bars than these say less. */
+/** More bars than this are hard to read. */
 const MOST = 14;
 
-/** Who was busy when, in the color of the result. The same in words is in the summary of events. */
+/** Who was busy when, colored by result. The summary of events has the same as text. */
 export function Gantt({ lines, isRunning }: { readonly lines: readonly StoryLine[]; readonly isRunning: boolean }) {
   const ended = lines.flatMap(({ at, bar, position }) => (bar === null ? [] : [{ ...bar, to: at, position }]));
   const all: readonly GanttBar[] = [...ended, ...(isRunning ? runningBars(lines) : [])];

@@ -4,7 +4,7 @@ import { say } from "../ask.ts";
 import { hello } from "../hello.ts";
 import { asRefusal } from "../use-document.ts";
 
-/** Pauses a story and resumes it: what `remand stop` and `remand resume` do at the terminal. */
+/** Pauses and resumes a story, like `remand stop` and `remand resume`. */
 export function Hold({ story, onChanged }: { readonly story: StoryPageDocument; onChanged(): void }) {
   const { card, isHeld, isRunning } = story;
   const [status, setStatus] = useState("");

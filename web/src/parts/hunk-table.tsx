@@ -11,11 +11,11 @@ export interface HunkProps {
   readonly path: string;
   readonly comments: Readonly<Record<string, string>>;
   onComment(where: string, text: string): void;
-  /** Old and new beside one another. */
+  /** Whether old and new lines are shown side by side. */
   readonly isSplit: boolean;
 }
 
-/** Some lines that changed, with who wrote them, what was found on them and why they are blamed. */
+/** Changed lines, with their author, findings and blame. */
 export function HunkTable({ hunk, path, comments, onComment, isSplit }: HunkProps) {
   const words = useMemo(() => codeParts(path, hunk.lines), [hunk]);
   const pairs = isSplit ? pairLines(hunk.lines) : hunk.lines.map((line) => ({ old: null, new: line }));
@@ -53,25 +53,25 @@ export function HunkTable({ hunk, path, comments, onComment, isSplit }: HunkProp
   );
 }
 
-/** Every line in the colors of its language, cut where its words differ from the line that it replaces. */
+/** Every line with syntax colors, split where its words differ from the line that it replaces. */
 function codeParts(path: string, lines: readonly ShownLine[]): ReadonlyMap<ShownLine, readonly CodePart[]> {
   const changed = changedWords(lines);
   const tokens = highlightDiff(path, lines);
   return new Map(lines.map((line) => [line, mergeParts(tokens.get(line) ?? [], changed.get(line))]));
 }
 
-/** The line that the address of the page names: `…/diff#src/export.js:3`. */
+/** The line in the address of the page: `…/diff#src/export.js:3`. */
 export const lineInAddress = (): string => {
   try {
     return decodeURIComponent(location.hash.slice(1));
   } catch {
-    // Typed by hand, or cut off.
+    // The address was typed by hand, or cut off.
     return "";
   }
 };
 
 interface LineProps {
-  /** The old side; `undefined` where there is one column for both. */
+  /** The old side; `undefined` if both sides share one column. */
   readonly old: ShownLine | null | undefined;
   readonly line: ShownLine | null;
   readonly words: ReadonlyMap<ShownLine, readonly CodePart[]>;
@@ -82,7 +82,7 @@ interface LineProps {
 
 const KINDS = { added: ["+", "added"], removed: ["−", "removed"], same: [" ", "same"] } as const;
 
-/** The text of a line; the words that differ stand out. */
+/** The text of a line, with changed words highlighted. */
 function Code({ line, words }: Pick<LineProps, "words"> & { readonly line: ShownLine }) {
   return <CodeParts parts={words.get(line) ?? []} />;
 }

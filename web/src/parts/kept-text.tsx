@@ -7,11 +7,11 @@ import { MarkdownView } from "./markdown-view.tsx";
 export interface KeptTextProps {
   readonly id: string;
   readonly label: string;
-  /** Briefs and messages are markdown, logs are not. */
+  /** Briefs and messages are Markdown, logs are not. */
   readonly isProse?: boolean;
 }
 
-/** A text that is stored beside the journal. It is loaded when the user opens it. */
+/** A text that is stored outside of the journal. Loaded when the user opens it. */
 export function KeptText({ id, label, isProse }: KeptTextProps) {
   const [kept, setKept] = useState<EvidenceDocument | null>(null);
   const [problem, setProblem] = useState<Refusal | null>(null);

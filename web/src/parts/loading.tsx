@@ -7,7 +7,7 @@ export interface LoadingProps<T> {
   readonly children: (data: T) => ComponentChildren;
 }
 
-/** Shows what was loaded; until then that it is; and what is wrong where it never came. */
+/** Shows the loaded content, that it is loading, or the error. */
 export function Loading<T>({ loaded, children }: LoadingProps<T>) {
   if (loaded.data !== null) return <>{children(loaded.data)}</>;
   if (loaded.problem !== null) return <Problem problem={loaded.problem} />;

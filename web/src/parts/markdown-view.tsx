@@ -14,7 +14,7 @@ export function MarkdownView({ text }: { readonly text: string }) {
 function BlockView({ block }: { readonly block: MarkdownBlock }) {
   switch (block.type) {
     case "heading":
-      // The page has its own first levels; what a text calls its title is below them.
+      // The page uses the first heading levels itself, so a text's headings start below them.
       return block.level <= 2 ? (
         <h3>
           <Parts parts={block.inline} />

@@ -30,7 +30,7 @@ const SIGNS: Readonly<Record<string, readonly [sign: string, tone: string]>> = {
   interrupted: ["?", "warn"],
 };
 
-/** A sign and a word, never a colour alone. */
+/** A symbol and a word, never color alone. */
 export function Badge({ word, label }: { readonly word: string; readonly label?: string }) {
   const [sign, tone] = SIGNS[word] ?? ["·", "plain"];
   return (
@@ -70,7 +70,7 @@ export interface MoneyProps {
   readonly limit: number | null;
 }
 
-/** What was spent, of what may be. */
+/** The cost, and its limit. */
 export function Money({ usd, unknown, limit }: MoneyProps) {
   if (usd === 0 && limit === null) return unknown ? <span class="muted">cost unknown</span> : null;
   const text = `${unknown ? "at least " : ""}${moneyText(usd)}${limit === null ? "" : ` of ${moneyText(limit)}`}`;
@@ -83,7 +83,7 @@ export function Money({ usd, unknown, limit }: MoneyProps) {
   );
 }
 
-/** The browser's own meter takes several times as long to make, and lists have many. */
+/** The browser's own meter element is several times slower to create, and lists have many. */
 function Meter({ part }: { readonly part: number }) {
   return (
     <span
@@ -101,7 +101,7 @@ function Meter({ part }: { readonly part: number }) {
 
 const NEARLY_ALL = 0.8;
 
-/** How long ago, with the moment itself for who wants it. */
+/** How long ago, with the exact time as a tooltip. */
 export function Ago({ at }: { readonly at: number }) {
   return (
     <time dateTime={new Date(at).toISOString()} title={localTime(at)}>

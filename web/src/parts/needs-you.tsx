@@ -10,12 +10,14 @@ import { Words } from "./words.tsx";
 
 interface Props {
   readonly rows: readonly NeedsYouRow[];
-  /** How many questions are not among the rows. */
+  /** The number of questions that are not among the rows. */
   readonly more: number;
   onAnswered(): void;
 }
 
-/** The questions, each with its likely answers. Those that have one cause, and those selected, are answered together. */
+/**
+ * The questions, each with its likely answers. Questions with the same cause, and selected ones, are answered together.
+ */
 export function NeedsYou({ rows, more, onAnswered }: Props) {
   const [selected, setSelected] = useState<readonly string[]>([]);
   const chosen = rows.filter(({ id }) => selected.includes(id));
@@ -55,7 +57,7 @@ export function NeedsYou({ rows, more, onAnswered }: Props) {
   );
 }
 
-/** Rows with the same cause stand together, where the first of them stood. */
+/** Groups rows with the same cause, at the position of the first of them. */
 function byCause(rows: readonly NeedsYouRow[]): readonly (readonly NeedsYouRow[])[] {
   const groups = new Map<string, NeedsYouRow[]>();
   for (const row of rows) groups.set(row.cause, [...(groups.get(row.cause) ?? []), row]);
@@ -101,7 +103,7 @@ interface GroupProps {
   onAnswered(): void;
 }
 
-/** One cause, asked about several stories: one answer settles them. */
+/** Several stories with the same cause, settled by one answer. */
 function CauseRow({ group, selected, onSelect, onAnswered }: GroupProps) {
   const [{ question, why }] = group as readonly [NeedsYouRow];
   return (
@@ -138,7 +140,7 @@ function CauseRow({ group, selected, onSelect, onAnswered }: GroupProps) {
   );
 }
 
-/** What all of them can be answered with. What it costs is each one's own. */
+/** The answers that all rows have in common. The cost differs per row. */
 function commonAnswers(rows: readonly NeedsYouRow[]): readonly LikelyAnswer[] {
   const [first, ...others] = rows;
   return (first?.answers ?? [])
@@ -165,7 +167,10 @@ interface AnswersProps {
   onAnswered(): void;
 }
 
-/** The likely answers as buttons, with their price; the others behind "More". One that needs words opens a field. */
+/**
+ * The likely answers as buttons with their price; the others below "More". An answer that needs a message opens a
+ * field.
+ */
 export function Answers({ abouts, answers, onAnswered }: AnswersProps) {
   const [asking, setAsking] = useState<LikelyAnswer | null>(null);
   const [problem, setProblem] = useState("");
@@ -184,7 +189,7 @@ export function Answers({ abouts, answers, onAnswered }: AnswersProps) {
     if (answer.needsMessage) setAsking(answer);
     else void send(answer, "");
   };
-  // A finding must be picked, or a limit typed: the page of the question has the fields.
+  // These answers need a finding or a limit; the fields are on the question's page.
   const direct = answers.filter(
     ({ verb, raise }) => verb !== "dispute" && (verb !== "raise-budget" || raise !== undefined),
   );

@@ -9,15 +9,15 @@ const MOST_SHOWN = 2000;
 
 interface PaneProps {
   readonly label: string;
-  /** Of one step alone, such as `attempt 2`; empty: of all of them. */
+  /** A single step such as `attempt 2`; empty: all steps. */
   readonly step?: string;
-  /** Hands lines to the list until it is stopped. */
+  /** Passes lines to the list until it is stopped. */
   follow(onLines: (lines: readonly OutputLine[]) => void): () => void;
   readonly most?: number;
   readonly hasTools?: boolean;
 }
 
-/** What was printed, and what is printed while one looks. Scrolling up stops following; the button goes on. */
+/** Earlier output and live output. Scrolling up stops following; the button continues it. */
 export function OutputPane({ label, step = "", follow, most = MOST_SHOWN, hasTools = true }: PaneProps) {
   const box = useRef<HTMLDivElement>(null);
   const list = useRef<OutputList | null>(null);
@@ -36,7 +36,7 @@ export function OutputPane({ label, step = "", follow, most = MOST_SHOWN, hasToo
     const own = createOutputList(element, hasTools ? MOST_KEPT : most, most);
     list.current = own;
     own.show({ step, query: "" });
-    // Counts are shown beside a search; else it matters only that there are lines.
+    // Counts are shown only with a search; otherwise it matters only whether there are lines.
     const count = (): void => setCounts((before) => (hasTools || before.matching === 0 ? own.counts() : before));
     const writer = lineWriter(own, hasTools ? MOST_KEPT : most, {
       count,
@@ -46,7 +46,7 @@ export function OutputPane({ label, step = "", follow, most = MOST_SHOWN, hasToo
     return () => {
       for (const stop of stops) stop();
     };
-    // What follows is the same for as long as the pane is there.
+    // `follow` does not change while the pane exists.
   }, []);
   useEffect(() => {
     list.current?.show({ step, query });
@@ -78,7 +78,7 @@ export function OutputPane({ label, step = "", follow, most = MOST_SHOWN, hasToo
   );
 }
 
-/** What is out of sight is written when it comes into view: of twenty panes a screen shows six. */
+/** Lines for a hidden pane are written when it becomes visible: of twenty panes, a screen shows six. */
 function watchView(element: HTMLElement, onChange: (isInView: boolean) => void): () => void {
   const observer = new IntersectionObserver(([entry]) => onChange(entry?.isIntersecting ?? true), {
     rootMargin: "200px",
@@ -92,7 +92,7 @@ interface LineWriter {
   setInView(isInView: boolean): void;
 }
 
-/** Collects lines until the next frame in which the pane is in view. What is too much for the list is dropped. */
+/** Collects lines until the next frame in which the pane is visible. Lines beyond the list's limit are dropped. */
 function lineWriter(
   list: OutputList,
   mostKept: number,
@@ -125,7 +125,7 @@ interface FollowBoxProps {
   onChange(isFollowing: boolean): void;
 }
 
-/** A page may show several panes: each box says which one it is for. */
+/** A page may show several panes, so each box names its own. */
 function FollowBox({ label, isFollowing, onChange }: FollowBoxProps) {
   return (
     <label class="check">
@@ -146,7 +146,7 @@ function toEnd(element: HTMLElement | null): void {
   if (element !== null) element.scrollTop = element.scrollHeight;
 }
 
-/** Everything that is still there of what was printed for a story. */
+/** All stored output of a story. */
 export function StoryOutput({ story, step }: { readonly story: string; readonly step?: string }) {
   return (
     <OutputPane

@@ -1,6 +1,6 @@
 import type { Refusal } from "../ask.ts";
 
-/** What went wrong, and what can be done about it. */
+/** An error, and what the person can do. */
 export function Problem({ problem }: { readonly problem: Refusal }) {
   return (
     <div class="problem" role="alert">

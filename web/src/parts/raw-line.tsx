@@ -4,7 +4,7 @@ import type { StoryLine } from "../../../src/views/story/story-lines.ts";
 import { ask } from "../ask.ts";
 import { asRefusal } from "../use-document.ts";
 
-/** A line of the journal as it was written: its place, its type, its hash, and all of it for who opens it. */
+/** A journal line as it was written: its position, type and hash, and the full text when it is opened. */
 export function RawLine({ line }: { readonly line: StoryLine }) {
   const [whole, setWhole] = useState("");
   const loadText = (event: { readonly currentTarget: HTMLDetailsElement }): void => {

@@ -11,7 +11,7 @@ import { asRefusal } from "../use-document.ts";
 interface Receipt {
   readonly key: number;
   readonly text: string;
-  /** The stories whose answer can be taken back, while no work on it has started. */
+  /** The stories whose answer can still be undone, because no work on it has started. */
   readonly stories: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface AnswerBody {
   readonly [more: string]: unknown;
 }
 
-/** Sends one answer to one or more questions, and leaves a receipt. */
+/** Sends one answer to one or more questions, and shows a confirmation. */
 export async function sendAnswer(abouts: readonly string[], body: AnswerBody): Promise<void> {
   const [about, ...also] = abouts;
   const more = also.length === 0 ? {} : { also };
@@ -34,7 +34,7 @@ export async function sendAnswer(abouts: readonly string[], body: AnswerBody): P
   addReceipt(`${ANSWER_LABELS[body.verb]}: ${what}, as ${answered.by}.${nextText()}`, stories);
 }
 
-/** Who continues with what was said. */
+/** A hint to start an engine, if none is running. */
 const nextText = (): string =>
   hello.value?.engine.state === "running" ? "" : " No engine is running: start one to continue.";
 
@@ -61,7 +61,7 @@ async function undo(receipt: Receipt): Promise<void> {
   replace(receipt.key, { ...receipt, text: texts.join(" "), stories: [] });
 }
 
-/** Stays on every page: an answer can be taken back wherever the person has gone since. */
+/** Shown on every page, so that an answer can be undone after moving to another page. */
 export function Receipts() {
   return (
     <div class="receipts" role="status" aria-label="Recent answers">

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { go, Link, place } from "../router.tsx";
 
-/** A filter that a person gave a name. */
+/** A named filter. */
 interface SavedView {
   readonly name: string;
   readonly search: string;
@@ -15,12 +15,12 @@ function readViews(): readonly SavedView[] {
     const kept: unknown = JSON.parse(localStorage.getItem(PLACE) ?? "[]");
     return Array.isArray(kept) ? (kept as SavedView[]).filter(({ name, search }) => Boolean(name && search)) : [];
   } catch {
-    // Written by another version: there are none.
+    // Saved by another version: there are no views.
     return [];
   }
 }
 
-/** What is filtered now, kept in this browser under a name. */
+/** Saves the current filter in this browser under a name. */
 export function SavedViews() {
   const [views, setViews] = useState(readViews);
   const [name, setName] = useState<string | null>(null);

@@ -14,7 +14,7 @@ export interface TabsProps {
   readonly children: ComponentChildren;
 }
 
-/** Tabs, with the keys that people know: left and right move, Home and End go to the ends. */
+/** Tabs with the usual keys: left and right move, Home and End go to the ends. */
 export function Tabs({ label, items, selected, onSelect, children }: TabsProps) {
   const list = useRef<HTMLDivElement>(null);
   const select = (index: number): void => {

@@ -7,10 +7,10 @@ import { KeptText } from "./kept-text.tsx";
 import { RawLine } from "./raw-line.tsx";
 
 const DEPTHS = ["summary", "raw events"] as const;
-/** How many are shown until the user asks for more. */
+/** How many entries are shown until the user asks for more. */
 const SHOWN = 100;
 
-/** What happened, newest last, in words or as raw events. */
+/** The events, newest last, as text or as raw events. */
 export function Timeline({ lines }: { readonly lines: readonly StoryLine[] }) {
   const [depth, setDepth] = useState<(typeof DEPTHS)[number]>("summary");
   const [most, setMost] = useState(SHOWN);

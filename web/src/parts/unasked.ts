@@ -7,7 +7,7 @@ const SEND_BACK: EscalationOption = {
   cost: "one attempt",
 };
 
-/** What a person may do with accepted work: have it delivered, or have more done. */
+/** The actions for accepted work: deliver it, or ask for more. */
 export function optionsWhenAccepted({ canDeliver, canReopen, commit }: StoryPageDocument): readonly EscalationOption[] {
   const verified = `the commit that passed the gates (${commit.slice(0, 8)})`;
   const merge: EscalationOption = {
@@ -23,7 +23,7 @@ export function optionsWhenAccepted({ canDeliver, canReopen, commit }: StoryPage
   return [...(canDeliver ? [merge, propose] : []), ...(canReopen ? [SEND_BACK] : [])];
 }
 
-/** What a person may say about a story that asks nothing, and what each word does. */
+/** The answers that a person may give about a story without a question, with their effects. */
 export function unaskedOptions({ findings, disputable, card }: StoryPageDocument): readonly EscalationOption[] {
   const hasFindings = findings.some(({ standing }) => standing !== "resolved");
   const waive: EscalationOption = {

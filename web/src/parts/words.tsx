@@ -1,4 +1,4 @@
-/** A sentence of Remand or of an agent: what stands between backticks is code, everything else is plain text. */
+/** A sentence of Remand or of an agent: text between backticks is code, everything else is plain text. */
 export function Words({ text }: { readonly text: string }) {
   const parts = text.split(/`([^`\n]+)`/);
   if (parts.length === 1) return <>{text}</>;

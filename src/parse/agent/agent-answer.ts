@@ -14,16 +14,13 @@ import { nextLine } from "./notable-lines.ts";
 import { scanSignals } from "./signal-scan.ts";
 import { takeFence, watchFences } from "./fences.ts";
 
-/** What an agent left: a value (structured output, or what it reported by a tool), and its last message. */
+/** The answer of an agent: a value (structured output, or a report by a tool), and its last message. */
 export interface GivenAnswer {
   readonly output: unknown;
   readonly text: string;
 }
 
-/**
- * What an agent's answer says. A value counts before the text; a text that plainly says something else beside it makes
- * both worth nothing.
- */
+/** Reads an agent's answer. The value counts before the text; if the text clearly contradicts it, neither counts. */
 export function readAgentAnswer(
   { output, text }: GivenAnswer,
   expected: { readonly id: string; readonly role: SignalRole; readonly nonce?: string },
@@ -33,7 +30,7 @@ export function readAgentAnswer(
   const value = readVerdictValue(output);
   if (value === null || !isItsToSay(value.result, expected.role))
     return text.trim() === "" ? unknownReading("It said nothing.") : withNonce(said, text, expected);
-  // As text it goes through every rule that a verdict in a message goes through: the id, the role, contradictions.
+  // As text, the value passes the same checks as a verdict in a message: the id, the role, contradictions.
   const given = readAgentText(JSON.stringify(output), { id, role });
   if (given.result !== "unknown" && said.result !== "unknown" && said.result !== given.result) {
     return unknownReading(`Its structured answer says "${given.result}", and its message says "${said.result}".`);
@@ -41,7 +38,7 @@ export function readAgentAnswer(
   return given;
 }
 
-/** A verdict that is a message alone must carry the prompt's nonce, where there is one. */
+/** Requires the prompt's nonce, if there is one, of a verdict that only the message gives. */
 function withNonce(
   said: Reading,
   text: string,
@@ -52,14 +49,16 @@ function withNonce(
   return missing === null ? said : unknownReading(...said.problems, missing);
 }
 
-/** A developer's program may leave data of its own that looks like a verdict, and is none. */
+/**
+ * Whether a role may give this result. A developer's program may leave data that looks like a verdict but is not one.
+ */
 function isItsToSay(result: ReadingResult, role: SignalRole): boolean {
   return role !== "developer" || result === "ready" || result === "incomplete" || result === "blocked";
 }
 
 /**
- * The lines `Scope exception: <file>: <reason>` of an agent's message. They only say what the agent claims: whether
- * an exception is granted is for the rules, and what was changed is asked of git.
+ * Reads the lines `Scope exception: <file>: <reason>` of an agent's message. They are only claims: the rules decide
+ * whether an exception counts, and git shows what changed.
  */
 export function readScopeExceptions(text: string): ScopeException[] {
   const exceptions = new Map<string, ScopeException>();
@@ -77,9 +76,9 @@ const LONGEST_REASON = 1000;
 const MOST = 100;
 
 /**
- * What an agent's message says under this heading: everything behind the first such heading outside code, whatever
- * its level and whatever headings follow, up to the signal that ends the message. Agents number and nest their headings
- * as they like; the signal is the one line whose form is fixed. `null` where there is no such heading, or nothing under it.
+ * Reads the section under a heading of an agent's message: everything after the first such heading outside code,
+ * whatever its level and whatever headings follow, up to the signal that ends the message. Agents number and nest
+ * headings in many ways, but the signal's form is fixed. `null` if there is no such heading, or nothing under it.
  */
 export function readPhaseProduct(message: string, heading: string): string | null {
   const text = plainText(message);
@@ -99,9 +98,12 @@ export function readPhaseProduct(message: string, heading: string): string | nul
 
 const SIGNAL_LINE = new RegExp(`^(?:${SIGNALS.join("|")})(?![\\w])`);
 
-/** `Research`, `Research: the payment service`, `1. Research` and `**Research**` are all the section that was asked for. */
+/**
+ * Whether a title names the heading: `Research`, `Research: the payment service`, `1. Research` and `**Research**` all
+ * do.
+ */
 function isNamed(title: string, heading: string): boolean {
-  // A heading is short; what is longer is cut, so that no run of marks can cost more than its own length.
+  // Longer titles are cut, so that the patterns take time linear in their length.
   const bare = title
     .slice(0, 200)
     .replace(/^[\d.)\s*_`]+/, "")
@@ -111,7 +113,7 @@ function isNamed(title: string, heading: string): boolean {
   return bare === name || (bare.startsWith(name) && /^[*_`]*\s*[:\u2013\u2014-]/.test(bare.slice(name.length)));
 }
 
-/** Longer than a person reads, and small enough to keep in a repository. */
+/** Longer than a person reads, and small enough for a repository. */
 const MOST_CHARS = 200_000;
 
 function capLength(product: string): string {
@@ -119,7 +121,7 @@ function capLength(product: string): string {
   return `${product.slice(0, MOST_CHARS)}\n\n… ${countText(product.length - MOST_CHARS, "character")} left out …`;
 }
 
-/** A message without the lines that hold the prompt's nonce alone: they are no part of what it says. */
+/** Removes the lines that hold only the prompt's nonce. */
 function withoutNonceLines(text: string, nonce: string): string {
   if (!text.includes(nonce)) return text;
   return text
@@ -129,9 +131,9 @@ function withoutNonceLines(text: string, nonce: string): string {
 }
 
 /**
- * Why a message that was read as a verdict is none; `null` where it is one. A signal, or a verdict as data, counts only
- * with the prompt's nonce on the line after it: what a reviewer repeats from the work cannot know that. Words that
- * plainly reject the work open no gate, and need none.
+ * Says why a message that was read as a verdict does not count; `null` if it does. A signal, or a verdict as data,
+ * counts only with the prompt's nonce on the line after it, because text that a reviewer repeats from the work cannot
+ * know the nonce. A rejection in plain words needs no nonce, because it cannot pass a gate.
  */
 function missingNonce(text: string, reading: Reading, expected: { id: string; nonce: string }): string | null {
   const { nonce } = expected;
@@ -146,14 +148,14 @@ function missingNonce(text: string, reading: Reading, expected: { id: string; no
   return "The line after the verdict is not the nonce of the prompt.";
 }
 
-/** A message whose last line is the nonce of the prompt, without that line; `null` where it is not. */
+/** Removes the nonce from the last line of a message; `null` if the last line is not the nonce. */
 export function withoutNonce(text: string, nonce: string): string | null {
   const last = text.trimEnd();
   const end = last.lastIndexOf("\n") + 1;
   return isNonce(last.slice(end), nonce) ? last.slice(0, end) : null;
 }
 
-/** Models like to put such things in backticks. */
+/** Models often put the nonce in backticks. */
 const isNonce = (line: string, nonce: string): boolean =>
   line.length < nonce.length + 40 &&
   plainText(line)
@@ -162,14 +164,13 @@ const isNonce = (line: string, nonce: string): boolean =>
 
 export interface FindingAnswer {
   readonly isAddressed: boolean;
-  /** What shows it, or what is still wrong. */
+  /** The evidence, or what is still wrong. */
   readonly reason: string;
 }
 
 /**
- * What a second review says of the findings of the first: lines `<id>: ADDRESSED - …` and `<id>: NOT ADDRESSED - …`.
- * Only ids that were asked about count, and nothing in quotes or code does. Where one id has both answers, it is not
- * addressed.
+ * Reads the answers of a re-review: lines `<id>: ADDRESSED - …` and `<id>: NOT ADDRESSED - …`. Only ids that were asked
+ * about count, and lines in quotes or code do not. An id with both answers is not addressed.
  */
 export function readFindingAnswers(text: string, ids: readonly string[]): ReadonlyMap<string, FindingAnswer> {
   const asked = new Set(ids);
@@ -193,16 +194,16 @@ const LONGEST_ANSWER_REASON = 2000;
 const ANSWER =
   /^ {0,3}(?:[-*•+] |\d{1,3}[.)] )?[`*[]{0,3}([0-9a-f]{16})[`*\]]{0,3}(?:\s*[:–—-]|\s)\s{0,3}\*{0,2}(NOT (?:YET )?)?(ADDRESSED|FIXED|RESOLVED|UNADDRESSED|UNRESOLVED|STILL PRESENT|OPEN)\b/i;
 
-/** An author says that a finding is wrong. */
+/** A finding that the author says is wrong. */
 export interface ReadDispute {
-  /** The finding's id, or its number in the list that the author was given. */
+  /** The finding's id, or its number in the author's list. */
   readonly about: string;
   readonly rationale: string;
 }
 
 /**
- * The lines `Dispute: <finding>: <reason>` of an agent's message. They only say what the agent holds: whether the
- * finding stands is for a reviewer to decide. A dispute without a reason is none.
+ * Reads the lines `Dispute: <finding>: <reason>` of an agent's message. They are only claims: a reviewer decides
+ * whether the finding is upheld. A dispute without a reason does not count.
  */
 export function readDisputes(text: string): ReadDispute[] {
   const disputes = new Map<string, ReadDispute>();

@@ -8,7 +8,7 @@ const KNOWN_KEYS = ["name", "description", "model", "tools", "color"];
 /** What a role's name may look like: it becomes a file name and a key in the config. */
 const ROLE_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-/** Reads a role file. One without a single error makes an agent; keys that other tools know are left alone. */
+/** Reads a role file. Returns an agent only if the file has no errors; keys of other tools are ignored. */
 export function readAgentFile(path: string, text: string): { agent: AgentFile | null; problems: Problem[] } {
   const file = readMarkdownFile(path, text);
   const problems = [...file.problems];
@@ -36,7 +36,7 @@ export function readAgentFile(path: string, text: string): { agent: AgentFile | 
   const agent: AgentFile = {
     role: roleName(name),
     description,
-    // "inherit" is what the file says when it wants whatever model is running.
+    // `inherit` means the model that the client uses by default.
     ...(model === undefined || model === "" || model === "inherit" ? {} : { model }),
     ...(tools === undefined ? {} : { tools }),
     prompt,
@@ -45,7 +45,10 @@ export function readAgentFile(path: string, text: string): { agent: AgentFile | 
   return { agent, problems };
 }
 
-/** `Read, Bash(git log:*), Edit` and a list of them are the same. A comma inside brackets belongs to the tool. */
+/**
+ * Reads names of tools from one text, `Read, Bash(git log:*), Edit`, or from a list. A comma inside brackets belongs to
+ * the tool.
+ */
 function toolNames(texts: readonly string[] | undefined): string[] | undefined {
   if (texts === undefined) return undefined;
   const names: string[] = [];

@@ -11,13 +11,15 @@ import {
 import { nearMiss } from "../../stdx/plain-text.ts";
 import { readYaml, type YamlPath, type YamlText } from "../data/yaml-text.ts";
 
-/** What a scripted agent does, part by part. */
+/** The script of a scripted agent. */
 export interface AgentScript {
-  /** The first that fits is played. */
+  /** The first part that matches is used. */
   readonly parts: readonly ScriptPart[];
 }
 
-/** Reads a script out of YAML or JSON. One with a single error is not played; every problem is named at its place. */
+/**
+ * Reads a script from YAML or JSON. A script with any error is not used; every problem is reported with its location.
+ */
 export function readAgentScript(
   file: string,
   text: string,
@@ -44,7 +46,7 @@ export function readAgentScript(
   return { script: { parts: parts ?? [{ attempts: attempts!, ...(loop === undefined ? {} : { loop }) }] }, problems };
 }
 
-/** Milliseconds of a length of time that the schema has let through. */
+/** Converts a duration that passed the schema to milliseconds. */
 export function scriptedMs(duration: string | undefined): number {
   const [, amount, unit] = /^([\d.]+)(ms|s|m|h)$/.exec(duration ?? "0ms") ?? [];
   return Math.round(Number(amount ?? 0) * (UNITS_MS[unit ?? "ms"] ?? 1));
@@ -52,7 +54,7 @@ export function scriptedMs(duration: string | undefined): number {
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** An attempt ends in one way. */
+/** Reports attempts with more than one ending. */
 function checkEndings(
   attempts: readonly ScriptedAttempt[],
   at: YamlPath,
@@ -99,7 +101,7 @@ function issueProblem({ path, unknownKey, expected }: ScriptIssue, yaml: YamlTex
   };
 }
 
-/** Reads the script of `remand rehearse`. One with a single error is not played. */
+/** Reads the script of `remand rehearse`. A script with any error is not used. */
 export function readRehearsal(
   file: string,
   text: string,

@@ -15,15 +15,15 @@ import { type FoundVerdict, type FoundVerdicts, findVerdicts } from "./verdict-b
 import { takeFence, watchFences } from "./fences.ts";
 
 export interface Expected {
-  /** The story the answer should be about; without it any story's will do. */
+  /** The story that the answer should be about; absent: any story. */
   readonly id?: string | undefined;
-  /** Whose answer it is; without it every signal may be given. */
+  /** The role that gives the answer; absent: every signal is accepted. */
   readonly role?: SignalRole | undefined;
 }
 
 /**
- * What an agent's last message says: a signal, a verdict as data, a plain rejection in words, or nothing. Whatever
- * could be understood in two ways is unknown; a pass has to be said clearly, once, and without contradiction.
+ * Reads an agent's last message: a signal, a verdict as data, a rejection in plain words, or nothing. An ambiguous
+ * message is unknown; a pass must be stated clearly, once, and without contradiction.
  */
 export function readAgentText(text: string, expected: Expected = {}): Reading {
   const scan = scanSignals(text, expected.id);
@@ -67,7 +67,7 @@ function fromSignal(
   };
 }
 
-/** A signal's sections follow it; where nothing does, they stand before it. */
+/** Reads the sections after a signal or, if there are none, before it. */
 function partsAround(text: string, line: SignalLine): { parts: ReadingParts; problems: readonly string[] } {
   const after = text.slice(line.end, line.end + LONGEST_SECTIONS);
   const cut = (left: number): readonly string[] =>
@@ -162,7 +162,7 @@ function fromWords(text: string, { role }: Expected): Reading {
 
 const LONGEST_PROSE = 64 * 1024;
 
-/** A pass beside something that is plainly not one was not meant, or not thought through. What was read stays visible. */
+/** Makes a pass unknown if something else in the reading clearly contradicts it. What was read stays visible. */
 function withoutContradiction(reading: Reading): Reading {
   if (reading.result !== "pass") return reading;
   const severe = reading.findings.find(({ severity }) => severity === "blocker" || severity === "critical");
@@ -181,15 +181,15 @@ function withoutContradiction(reading: Reading): Reading {
 }
 
 /**
- * The oldest form (S4.41): a review that is neither a signal nor data. It can only reject, and only where it does so plainly:
- * words of rejection that nothing takes back, and no word of approval beside them.
+ * Whether a review without a signal and without data (S4.41) clearly rejects the work: words of rejection that nothing
+ * negates, and no words of approval. Such a review cannot approve.
  */
 export function plainlyRejects(text: string): boolean {
   const prose = ownProse(text).toLowerCase();
-  // "Not approved" is no approval: what rejects is taken out before anything that approves is looked for.
+  // "Not approved" is not approval, so words of rejection are removed before the search for approval.
   if (APPROVAL.test(prose.replace(REJECTION, ""))) return false;
   for (const match of prose.matchAll(REJECTION)) {
-    // What stands before it in the same sentence may take it back.
+    // The text before it in the same sentence may negate it.
     const before = prose
       .slice(Math.max(0, match.index - 60), match.index)
       .split(/[.!?;\n]/)
@@ -217,7 +217,7 @@ const APPROVAL = /\b(?:lgtm|looks good|approve[ds]?|passes (?:the )?review|ready
 const TAKEN_BACK =
   /\b(?:no|not|never|without|nothing|zero|none|isn't|wasn't|aren't|weren't|doesn't|didn't|if|unless|would|could|might|may|previously|earlier)\b[^,]*$/;
 
-/** What the agent says itself: no code, no quotation. */
+/** Returns the agent's own prose, without code and quotations. */
 function ownProse(text: string): string {
   const fences = watchFences();
   const lines = text.split("\n").filter((line) => {

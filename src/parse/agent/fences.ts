@@ -1,21 +1,21 @@
 /**
- * Is a line inside a code fence? Without the whole of markdown's grammar that has more than one answer: an indented
- * fence may belong to a list item (and end with it), stand by itself, or be indented code and no fence at all. All
- * three are followed side by side, and a line is outside only where every one of them says so: an author who wants to hide
- * a signal in a fence may not profit from our not knowing which.
+ * Tracks whether a line is inside a code fence. Without a full Markdown grammar that is ambiguous: an indented fence
+ * may belong to a list item (and end with it), stand alone, or be indented code and not a fence. All three readings are
+ * followed, and a line is outside only if all of them agree, so that an author cannot use the ambiguity to hide a
+ * signal in a fence.
  */
 export interface FenceWatch {
   outside: boolean;
-  /** Some fence would end with its list item: then every line that is not indented matters, not only fences. */
+  /** Some open fence would end with its list item: then every line without an indent matters, not only fences. */
   endsWithItem: boolean;
-  /** Nothing after a fence too long to read counts as outside. */
+  /** Nothing after a fence that is too long to read counts as outside. */
   shut: boolean;
-  /** What is open by each of the readings. */
+  /** The open fence in each of the readings. */
   readonly open: (FenceMark | null)[];
 }
 
 interface Rules {
-  /** Fences that are indented deeper are no fences. */
+  /** A deeper indented fence is not a fence. */
   readonly deepest: number;
   readonly endsWithItem: boolean;
 }
@@ -38,7 +38,7 @@ export function watchFences(): FenceWatch {
   return { outside: true, endsWithItem: false, shut: false, open: READINGS.map(() => null) };
 }
 
-/** Takes the next line, in plain text, and says whether it opened or closed a fence. */
+/** Processes the next line, in plain text, and returns whether it opened or closed a fence. */
 export function takeFence(watch: FenceWatch, line: string, mark: FenceMark | null = fenceMarkOf(line)): boolean {
   if (mark === null && !watch.endsWithItem) return false;
   const isOutdented = line !== "" && !SPACES.includes(line[0]!);
@@ -66,7 +66,7 @@ function after(open: FenceMark | null, rules: Rules, mark: FenceMark | null): Fe
 
 const endsHere = (rules: Rules, mark: FenceMark): boolean => rules.endsWithItem && (mark.inItem || mark.indent > 0);
 
-/** What stands behind the backticks that open a fence may hold none: with one it is code inside a line. */
+/** Text after the opening backticks must contain no backtick; otherwise it is inline code. */
 const opens = (mark: FenceMark): boolean => mark.char === "~" || !mark.rest.includes("`");
 
 const closes = (open: FenceMark, mark: FenceMark): boolean =>
@@ -76,7 +76,7 @@ const closes = (open: FenceMark, mark: FenceMark): boolean =>
   mark.indent <= open.indent + 3 &&
   mark.rest.trim() === "";
 
-/** The fence that a line is, if it is one. The result for a repeated line can be cached. */
+/** Returns the fence of a line, if it is one. The result for a repeated line can be cached. */
 export function fenceMarkOf(line: string): FenceMark | null {
   const match = FENCE_AHEAD.test(line) ? FENCE.exec(line) : null;
   if (match === null) return null;
@@ -95,19 +95,20 @@ const SPACES = " \t\n";
 const FENCE_AHEAD = /^[ \t]*(?:[-*+\d`~])/;
 const FENCE = /^([ \t]*)((?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})([^\n]*)$/;
 
-/** A stretch of text that may be a JSON object. */
+/** A part of the text that may be a JSON object. */
 export interface JsonBlock {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  /** It is never closed: the text ends, or its fence does. */
+  /** The object is never closed: the text or its fence ends first. */
   readonly open: boolean;
 }
 
 /**
- * Finds the outermost `{…}` of a text that are wanted, the last ones of them, wherever they stand: the whole of it, in a fence, between sentences. One pass,
- * with a stack of the braces that are open. A brace inside a string does not count; a string ends with its line at the
- * latest, because outside of JSON a single quotation mark means nothing. Lines quoted with `>` are not the author's.
+ * Finds the last few outermost `{…}` of a text that are wanted, anywhere: the whole text, in a fence, between
+ * sentences. One pass, with a stack of the open braces. A brace inside a string does not count; a string ends with its
+ * line at the latest, because outside JSON a single quotation mark means nothing. Lines quoted with `>` are not the
+ * author's.
  */
 export function findJsonBlocks(text: string, isWanted: (block: string) => boolean, most: number): readonly JsonBlock[] {
   const opened: number[] = [];
@@ -144,7 +145,9 @@ export function findJsonBlocks(text: string, isWanted: (block: string) => boolea
   return blocks.sort((a, b) => a.start - b.start);
 }
 
-/** A fence's end, or the message's, is where an object ends that was never closed. Only the outermost few are worth it. */
+/**
+ * Returns objects that were never closed: they end with their fence or the message. Only the outermost few are read.
+ */
 function openBlocks(text: string, opened: readonly number[]): JsonBlock[] {
   return opened
     .slice(0, MOST_LOOKED_AT)
@@ -168,7 +171,7 @@ const BACKSLASH = 0x5c;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
-/** Up to three spaces may stand before the mark of a quotation. */
+/** Whether a line is a quotation: up to three spaces may precede its mark. */
 function isQuoted(text: string, line: number): boolean {
   let at = line;
   while (at < line + 3 && text[at] === " ") at++;

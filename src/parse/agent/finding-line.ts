@@ -4,8 +4,8 @@ import { isRecord } from "../../stdx/assert.ts";
 import { plainText } from "../../stdx/plain-text.ts";
 
 /**
- * One issue in a line of text: `file:line: what is wrong`, with what people put around it: tags for the severity, a
- * column, a range, backticks, no line, no file at all. Details are the lines below it that belong to it.
+ * Reads one issue from a line of text: `file:line: what is wrong`, with tags for the severity, a column, a range,
+ * backticks, or without a line or a file. `details` are the lines below it that belong to it.
  */
 export function findingFromLine(
   text: string,
@@ -22,7 +22,7 @@ export function findingFromLine(
   return { ...finding, message: rest.trim() || text.slice(0, LONGEST).trim() };
 }
 
-/** A message longer than this is cut: it is a log, not a finding. */
+/** A longer message is cut: it is a log, not a finding. */
 const LONGEST = 4000;
 
 type Draft = { -readonly [K in keyof Omit<ReadFinding, "message">]: ReadFinding[K] } & { rest: string };
@@ -37,7 +37,9 @@ const EMPTY = {
   status: null,
 };
 
-/** `[CRITICAL]`, `(major)`, `**Minor**:`, `BLOCKER:` before the text; also `[security]` and `[ADDRESSED]`. */
+/**
+ * Reads tags before the text: `[CRITICAL]`, `(major)`, `**Minor**:`, `BLOCKER:`, also `[security]` and `[ADDRESSED]`.
+ */
 function takeTags(draft: Draft): void {
   for (let tags = 0; tags < 3; tags++) {
     const match = TAG.exec(draft.rest);
@@ -73,20 +75,23 @@ function takePlace(draft: Draft): void {
   draft.rest = source.slice(bare[0].length);
 }
 
-/** `file:12`, `file:12:7`, `file:12-14`, `file#L12`; a drive letter may stand before it. No colon can be anywhere else, so there is nothing to try twice. */
+/**
+ * `file:12`, `file:12:7`, `file:12-14`, `file#L12`, also after a drive letter. No other colon is possible, so the
+ * pattern does not backtrack.
+ */
 const WITH_LINE =
   /^(?:\*\*)?((?:[A-Za-z]:(?=[\\/]))?[^:#\n]{1,300})(?::|#)L?(\d{1,9})(?:[-–]L?\d{1,9}|:\d{1,9}(?:-\d{1,9})?)?(?:\*\*)?(?:\s*[:–—-](?=\s|$)|:|(?=\s)|$)\s{0,9}/;
 const SPELLED_LINE =
   /^(?:\*\*)?((?:[A-Za-z]:(?=[\\/]))?[^:,(\n]{1,300}?)(?:,| ?\(| ) ?lines? (\d{1,9})(?:[-–]\d{1,9})?\)?(?:\*\*)?\s{0,9}[:–—-]?\s{0,9}/i;
 const WITHOUT_LINE = /^(?:\*\*)?((?:[A-Za-z]:(?=[\\/]))?[^:\s]{1,300})(?:\*\*)?(?:: ?| [–—-] |$)/;
 
-/** Does it look like a file, or is it the beginning of a sentence? */
+/** Whether a text looks like a file and not like the beginning of a sentence. */
 function isPath(text: string): boolean {
   if (/\s/.test(text)) return /[\w)\]-]\.[A-Za-z]\w{0,9}$/.test(text) && !/[.!?] /.test(text);
   return /[\\/]/.test(text) || /[\w)\]-]\.[A-Za-z]\w{0,9}$/.test(text) || /^(?:\.\w|[A-Z]\w*file$)/.test(text);
 }
 
-/** A status or a fix at the end of the line. */
+/** Reads a status or a fix at the end of the line. */
 function takeEnd(draft: Draft): void {
   const status = END_STATUS.exec(draft.rest);
   if (status !== null) {
@@ -141,16 +146,16 @@ function takeDetail(draft: Draft, line: string): void {
 const DETAIL =
   /^\s{0,99}(?:[-*•+] )?(?:\*\*)?(severity|category|file|lines?|criterion|status|suggested ?fix|fix|suggestion|recommendation)(?:\*\*)? ?: ?/i;
 
-/** Reads values from an untrusted source: own keys only, nothing is assumed, nothing throws. */
+/** The fields of an object from an untrusted source. Readers use own keys only, assume nothing and never throw. */
 export type RawFields = Readonly<Record<string, unknown>>;
 
-/** The first of these keys that is there with a value. */
+/** Returns the value of the first of these keys that has one. */
 export function pick(fields: RawFields, ...keys: readonly string[]): unknown {
   for (const key of keys) if (Object.hasOwn(fields, key) && fields[key] != null) return fields[key];
   return undefined;
 }
 
-/** Text that says something, as a person sees it; numbers and truth values count as text. */
+/** Returns text with visible characters, as a person sees it; numbers and booleans count as text. */
 export function textOf(value: unknown): string | null {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (typeof value !== "string") return null;
@@ -158,7 +163,7 @@ export function textOf(value: unknown): string | null {
   return text === "" ? null : text;
 }
 
-/** One text or several; of an object in the list, its first text. */
+/** Returns one text or several; of an object in a list, its first text. */
 export function textsOf(value: unknown): readonly string[] {
   const items = Array.isArray(value) ? value : [value];
   return items.flatMap(
@@ -171,19 +176,19 @@ export function listOf(value: unknown): readonly unknown[] {
   return value === undefined || value === null ? [] : [value];
 }
 
-/** A line number: 12, "12", "L12", or the first of "12-14". */
+/** Returns a line number from 12, "12", "L12", or the first of "12-14". */
 export function lineOf(value: unknown): number | null {
   const digits = /^\s*L?(\d{1,9})\b/i.exec(textOf(value) ?? "")?.[1];
   const line = Number(digits ?? 0);
   return line > 0 ? line : null;
 }
 
-/** Leaves out keys such as `__proto__`, so that copying the record is safe. */
+/** Builds a record without keys such as `__proto__`, so that copying it is safe. */
 export function recordOf(entries: Iterable<readonly [string, string]>): Readonly<Record<string, string>> {
   return Object.fromEntries([...entries].filter(([key]) => !["__proto__", "constructor", "prototype"].includes(key)));
 }
 
-/** What stands beside a verdict: findings, fixes, evidence. */
+/** The parts of a reading beside its verdict: findings, fixes, evidence. */
 export type ReadingParts = Omit<Reading, "kind" | "signal" | "id" | "idMatches" | "result" | "problems">;
 
 export function noParts(): ReadingParts {
@@ -191,7 +196,7 @@ export function noParts(): ReadingParts {
   return parts;
 }
 
-/** Where the first says nothing about something, the second is asked. */
+/** Fills empty parts of the first with parts of the second. */
 export function mergeParts(first: ReadingParts, second: ReadingParts): ReadingParts {
   const merged = { ...first } as Record<string, unknown>;
   for (const [key, value] of Object.entries(second)) if (isEmpty(merged[key])) merged[key] = value;

@@ -1,14 +1,13 @@
 import { SIGNALS } from "../../core/stories/reading.ts";
 
 /**
- * Finds the lines that may be a signal or a fence, without copying or cleaning any other: in a long log nearly all of
- * it is passed over at the speed of a search. Where characters that are not seen could hide a signal's name from such
- * a search, lines are looked at one by one, by how they begin.
+ * Finds the lines that may be a signal or a fence without copying any other line: a string search skips most of a long
+ * log. If invisible characters could hide a signal's name from that search, each line's beginning is checked instead.
  */
 export interface NotableLines {
-  /** There is no signal in the text, in a fence or out of one. */
+  /** Whether the text contains no signal, inside or outside fences. */
   readonly none: boolean;
-  /** The start of the first notable line from here on, or the text's end. `from` is the start of a line. */
+  /** Returns the start of the first notable line from here on, or the text's end. `from` is the start of a line. */
   next(from: number): number;
 }
 
@@ -19,15 +18,15 @@ export function findNotableLines(text: string): NotableLines {
   return { none: names.length === 0, next: (from) => nextBySearching(text, from, needles) };
 }
 
-/** REVIEW_, AUDIT_ and so on: fewer searches than there are names. */
+/** REVIEW_, AUDIT_ and so on: fewer searches than one for each name. */
 const BEGINNINGS: readonly string[] = [...new Set(SIGNALS.map((name) => name.slice(0, name.indexOf("_") + 1)))];
 
-/** The next line that is not indented, or that is notable anyhow. */
+/** Returns the next line that is notable or has no indent. */
 export function nextOutdentedLine(text: string, from: number): number {
   return nextByLooking(text, from, true);
 }
 
-/** The start of the line behind the one that holds `from`. A few characters are looked at first: most lines are short. */
+/** Returns the start of the next line. The first few characters are checked in a loop, because most lines are short. */
 export function nextLine(text: string, from: number): number {
   let at = from;
   for (; at < from + 12; at++) {
@@ -39,12 +38,12 @@ export function nextLine(text: string, from: number): number {
   return end < 0 ? text.length : end + 1;
 }
 
-/** A line that is longer than this is not looked at beyond it. */
+/** Of a longer line, only this many characters are read. */
 export const LONGEST_LINE = 4096;
 
 interface Needle {
   readonly needle: string;
-  /** Its next place in the text; the text's end where there is none left. */
+  /** The position of its next occurrence; the text's end if there is none. */
   at: number;
 }
 
@@ -96,7 +95,7 @@ function isNotable(text: string, start: number): boolean {
   }
 }
 
-/** Colours are the commonest of what is not seen (a log is full of them), and are passed over without a copy. */
+/** Skips color codes without a copy. They are the most common invisible characters: a log is full of them. */
 function behindColours(text: string, start: number): number {
   let at = start;
   while (text.charCodeAt(at) === ESCAPE && text.charCodeAt(at + 1) === BRACKET && at - start < 99) {
@@ -108,7 +107,7 @@ function behindColours(text: string, start: number): number {
   return at;
 }
 
-/** White space, a bullet, white space, then a fence. */
+/** Whether a line starts with white space, a bullet, white space, then a fence. */
 function leadsToFence(text: string, start: number): boolean {
   let at = start;
   const end = start + LONGEST_LINE;
@@ -133,11 +132,11 @@ const BULLET = 3;
 const SPACE = 4;
 const UNSEEN = 5;
 
-/** READY, REVIEW, TASK, INFRA, AUDIT. */
+/** Of READY, REVIEW, TASK, INFRA, AUDIT. */
 const FIRST_LETTERS = "RTIA";
 const SECOND_LETTERS: readonly number[] = [..."EANU"].map((letter) => letter.charCodeAt(0));
 
-/** What `plainText` would take out, except the carriage return of a line's end. */
+/** Characters that `plainText` removes, except the carriage return before a line feed. */
 const UNSEEN_CHAR =
   // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
   /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]/;
@@ -153,7 +152,7 @@ const KINDS: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
 
 function kindOf(code: number): number {
   if (code < 128) return KINDS[code]!;
-  // These ranges hold every character that is not seen, and a few that are: those are only looked at for nothing.
+  // These ranges hold every invisible character and a few visible ones, which only cost a check.
   const mayBeUnseen = code < 0xa0 || (code >= 0x2000 && code < 0x2070) || code >= 0xfe00;
   return mayBeUnseen ? UNSEEN : PLAIN;
 }

@@ -5,7 +5,7 @@ import { isRecord } from "../../stdx/assert.ts";
 import { type DataResult, readJson, readShortYaml } from "../data/data-text.ts";
 import { findJsonBlocks } from "./fences.ts";
 
-/** What the oracle (S3.1) says of one iteration. */
+/** The oracle's verdict (S3.1) on one iteration. */
 export interface OracleVerdict {
   /** `partial`: some of the conditions hold. Only `pass` ends the loop. */
   readonly verdict: "pass" | "fail" | "partial";
@@ -45,14 +45,14 @@ export function readOracleVerdict(text: string): EvidenceReading<OracleVerdict> 
   });
 }
 
-/** What was read, or every reason why not. */
+/** The value that was read, or all reasons why it could not be read. */
 type EvidenceReading<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * Reads a document that one of the sources' tools wrote: JSON by itself, JSON among words, or YAML; under a key with
- * the document's own name, if it has one (`CI_RESULT: …`). What it means is then up to the one reader it is given to.
+ * Reads a document that one of the sources' tools wrote: JSON alone, JSON in prose, or YAML; possibly under a key with
+ * the document's own name (`CI_RESULT: …`). `meaning` then interprets it.
  */
 function readEvidence<D, T>(
   text: string,
@@ -71,7 +71,7 @@ function readEvidence<D, T>(
   return meaning(parsed.data);
 }
 
-/** As much of a schema as is needed here. */
+/** The part of a schema's interface that is needed here. */
 interface Schema<D> {
   safeParse(
     value: unknown,
@@ -90,7 +90,7 @@ const MOST_PROBLEMS = 20;
 function dataOf(text: string, name: string): DataResult {
   const whole = text.trim();
   if (whole.startsWith("{")) return readJson(whole);
-  // A name alone on the first line, with the fields below it not indented, is a heading and not a key.
+  // A name alone on the first line, with unindented fields below it, is a heading and not a key.
   const isHeading = whole.startsWith(`${name}:\n`) && !/^\S+\n\s/.test(whole);
   const yaml = readShortYaml(isHeading ? whole.slice(name.length + 2) : whole);
   if (yaml.ok && isRecord(yaml.value)) return yaml;

@@ -5,28 +5,28 @@ import { severityFromWord, type Severity } from "../../core/gates/finding.ts";
 
 export type SectionName = (typeof NAMES)[number][0];
 
-/** What stands under a heading. */
+/** The contents of a section. */
 export interface MessageSection {
-  /** Text on the heading's own line, and lines below it that are no list. */
+  /** Text on the heading's own line, and lines below it that are not list items. */
   readonly lines: string[];
   readonly items: SectionItem[];
-  /** Cells of a table, row by row, without the rule under its head. */
+  /** Cells of a table, row by row, without the rule below its header. */
   readonly rows: (readonly string[])[];
 }
 
 export interface SectionItem {
   readonly text: string;
-  /** Lines below it that belong to it. */
+  /** Lines below the item that belong to it. */
   readonly details: string[];
-  /** Of the sub-heading it stands under, if that names one. */
+  /** The severity that the sub-heading above the item names, if any. */
   readonly severity: Severity | null;
 }
 
 export type Sections = ReadonlyMap<SectionName, MessageSection>;
 
 /**
- * Splits the text around a signal into the sections that S2.15 and S2.16 name. It is generous about their dress: any bullet,
- * bold or hashed headings, blank lines, words on the heading's line. A line of prose after a list ends the section.
+ * Splits the text around a signal into the sections of S2.15 and S2.16. It accepts any bullet, bold headings or
+ * headings with `#`, blank lines, and text on the heading's line. A line of prose after a list ends the section.
  */
 export function readSections(text: string, signal: Signal | null): Sections {
   const sections = new Map<SectionName, MessageSection>();
@@ -100,7 +100,7 @@ function takeContent(here: SectionCursor, section: MessageSection, line: string)
   else section.lines.push(line.trim());
 }
 
-/** Code under a heading is what a command printed, or shows what an item means. */
+/** Handles a line of code. It is output of a command, or illustrates an item. */
 function takeCode(here: SectionCursor, line: string): void {
   if (here.section?.items.length === 0) here.section.lines.push(line.trimEnd());
 }
@@ -137,7 +137,7 @@ function headingOf(line: string, signal: Signal | null, inList: boolean): { name
 const BULLET = /^(\s{0,40})(?:[-*•+‣–]|\d{1,4}[.)])\s+(?:\[[ xX]\] )?/;
 const OTHER_HEADING = /^ {0,3}(?:#{1,6} (.{1,100})|\*\*([^*]{1,100})\*\*:?|([A-Z][\w /&-]{1,50}):)\s*$/;
 
-/** The heading's section, the only signal it belongs to (`null`: any), and what people write. */
+/** The heading's section, the only signal it belongs to (`null`: any), and the words that people use for it. */
 const NAMES = [
   ["filesReviewed", null, ["files reviewed", "reviewed files"]],
   ["filesModified", null, ["files modified", "files changed", "modified files", "changed files"]],
@@ -179,11 +179,11 @@ const FIELDS: readonly SectionName[] = [
   "environments",
 ];
 
-/** One thing on one line: some write these with a bullet before them. */
+/** Whether a section is one value on one line. Some agents put a bullet before it. */
 const isField = (name: SectionName): boolean => FIELDS.includes(name);
 
 /**
- * The items of the list under a heading such as `Failures:`, in what an agent wrote; empty where there is no such list
+ * Returns the items of the list under a heading such as `Failures:` in an agent's text; empty if there is no such list,
  * or it says that there is nothing. The last list of that name counts.
  */
 export function listedItems(text: string, heading: RegExp): string[] {

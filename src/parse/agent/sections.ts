@@ -3,7 +3,7 @@ import { type ReadingParts, findingFromLine, recordOf } from "./finding-line.ts"
 import { type SectionItem, type SectionName, type Sections, readSections } from "./section-headings.ts";
 import { incompleteCategory, priorityOf, verificationStatus } from "./verdict-value.ts";
 
-/** Everything that a signal may say beside itself (S2.15, S2.16, S2.31 to S2.33). */
+/** Reads everything that can accompany a signal (S2.15, S2.16, S2.31 to S2.33). */
 export function readSignalParts(text: string, signal: Signal | null): SignalParts {
   const sections = readSections(text, signal);
   const said = textOf(sections, "allEnvironments");
@@ -32,7 +32,7 @@ function partsOf(sections: Sections, signal: Signal | null): ReadingParts {
     commands: [...itemsOf(sections, "commands").map(commandFromLine), ...matrix, ...infrastructure],
     environments:
       listed.length > 0 ? listed : unique([...matrix, ...infrastructure].map(({ environment }) => environment)),
-    // Broken infrastructure is listed in one place, whichever signal reported it.
+    // Broken infrastructure is listed here for every signal that reports it.
     preExisting: [...itemsOf(sections, "preExisting"), ...(issue === null ? [] : [issue])],
     filesReviewed: filesOrWords(sections, "filesReviewed"),
     filesModified: filesOrWords(sections, "filesModified"),
@@ -45,7 +45,7 @@ function partsOf(sections: Sections, signal: Signal | null): ReadingParts {
 
 const NOTHING = /^[\s*_`(]*(?:none|n\/a|nothing|no issues?(?: found)?|-)[\s*_`).]*$/i;
 
-/** The list under a heading; where there is none, its lines. */
+/** Returns the list under a heading; without a list, its lines. */
 function entriesOf(sections: Sections, name: SectionName): readonly SectionItem[] {
   const section = sections.get(name);
   if (section === undefined) return [];
@@ -65,7 +65,7 @@ function textOf(sections: Sections, name: SectionName): string | null {
   return text === "" ? null : text;
 }
 
-/** Paths and names come one to a line, or on the heading's line with commas between them. */
+/** Reads paths and names: one on each line, or separated by commas on the heading's line. */
 function filesOrWords(sections: Sections, name: SectionName): readonly string[] {
   const section = sections.get(name);
   const entries = entriesOf(sections, name).map(({ text }) => text);
@@ -73,7 +73,7 @@ function filesOrWords(sections: Sections, name: SectionName): readonly string[] 
   return words.flatMap((word) => bareName(word) || []);
 }
 
-/** A name without its backticks and without the remark behind it. */
+/** Removes backticks and the remark after a name. */
 function bareName(text: string): string {
   const quoted = /^(?:\*\*)?`([^`]+)`/.exec(text)?.[1];
   if (quoted !== undefined) return quoted.trim();
@@ -112,7 +112,9 @@ function criteriaOf(
 const CRITERION =
   /: ?\*{0,2}(NOT VERIFIED|NOT MET|VERIFIED|PASSED|PASS|MET|CONFIRMED|FAILED|FAIL|UNMET)\b\*{0,2}(?: ?[–—:-])?/i;
 
-/** Without white space and marks of emphasis around it. Written as a loop: a pattern for the end would try every place. */
+/**
+ * Removes white space and emphasis marks around a text. A loop, because a pattern for the end would try every position.
+ */
 function plainLabel(text: string): string {
   let start = 0;
   let end = text.length;
@@ -132,7 +134,7 @@ function qualityOf(sections: Sections): Readonly<Record<string, string>> {
   );
 }
 
-/** `npm test (node20): PASS`. The command may hold colons itself, so the last one counts. */
+/** Reads `npm test (node20): PASS`. The command may contain colons, so the last one counts. */
 function commandFromLine(line: string): ReadCommand {
   const colon = Math.max(line.lastIndexOf(": "), line.lastIndexOf(" → "), line.lastIndexOf(" => "));
   const said = colon < 0 ? line : line.slice(0, colon);
@@ -141,7 +143,7 @@ function commandFromLine(line: string): ReadCommand {
   return { command: plainLabel(match?.[1] ?? said), environment: plainLabel(match?.[2] ?? "") || null, result };
 }
 
-/** The environment verification matrix: one row for each check in each environment. */
+/** Reads the environment verification matrix: one row for each check in each environment. */
 function matrixOf(sections: Sections): readonly ReadCommand[] {
   const rows = sections.get("matrix")?.rows ?? sections.get("commands")?.rows ?? [];
   const head = (rows[0] ?? []).map((cell) => cell.toLowerCase());
@@ -156,7 +158,7 @@ function matrixOf(sections: Sections): readonly ReadCommand[] {
   }));
 }
 
-/** INFRA_BLOCKED: the command that could not run, where, and what it printed. */
+/** Reads the command of INFRA_BLOCKED that could not run, its environment, and its output. */
 function commandOf(sections: Sections): readonly ReadCommand[] {
   const command = textOf(sections, "command");
   const environment = textOf(sections, "environment");
@@ -164,7 +166,7 @@ function commandOf(sections: Sections): readonly ReadCommand[] {
   return [{ command: plainLabel(command), environment, result: textOf(sections, "output") ?? "" }];
 }
 
-/** The category has a line of its own, or stands before the blocker, or in brackets anywhere in it. */
+/** Reads the category: on its own line, before the blocker, or in brackets anywhere in the blocker. */
 function incompleteOf(sections: Sections): ReadIncomplete {
   const blocker = textOf(sections, "blocker") ?? "";
   const before = LEADING_CATEGORY.exec(blocker);

@@ -7,30 +7,33 @@ import { type FenceMark, fenceMarkOf, takeFence, watchFences } from "./fences.ts
 /** A line that begins with a signal's name, outside fences. */
 export interface SignalLine {
   readonly signal: Signal;
-  /** `null` where the line is not of the form "name, colon, space, id". */
+  /** `null` if the line does not have the form "name, colon, space, id". */
   readonly id: string | null;
   /** The line as it was written, shortened. */
   readonly shown: string;
-  /** Where the line ends; it may have been said several times, and then it is the last one. */
+  /** Where the line ends. If it occurs several times, the end of the last one. */
   readonly end: number;
-  /** Where the text before it begins, behind the signal before it, and where that text ends. */
+  /** Where the text before the line begins (after the previous signal) and ends. */
   readonly since: number;
   readonly start: number;
 }
 
-/** Of each signal one line is kept per column: a text of a million signals costs no more memory than one of eight. */
+/**
+ * The signals of a text. At most one line is kept per signal and map, so a text of a million signals needs no more
+ * memory than one of eight.
+ */
 export interface SignalScan {
-  /** For the story that was asked about (or, if none was, the first one named): the last of each. */
+  /** For the expected story (or, if none is, the first story named): the last line of each signal. */
   readonly own: ReadonlyMap<Signal, SignalLine>;
-  /** For any other story: the first of each. */
+  /** For other stories: the first line of each signal. */
   readonly foreign: ReadonlyMap<Signal, SignalLine>;
-  /** Of no readable form: the first of each. */
+  /** Without a readable form: the first line of each signal. */
   readonly malformed: ReadonlyMap<Signal, SignalLine>;
-  /** There were more fences and signals than a real message has; what follows them was not read. */
+  /** The text has more fences and signals than a real message; the rest was not read. */
   readonly flooded: boolean;
 }
 
-/** Finds the signals of a text. Fences are followed only where there is a signal that could stand in one. */
+/** Finds the signals of a text. Fences are followed only if the text contains a signal. */
 export function scanSignals(text: string, expected: string | undefined): SignalScan {
   const found: ScanState = {
     id: expected,
@@ -53,14 +56,16 @@ export function scanSignals(text: string, expected: string | undefined): SignalS
     at = endOfRun(text, start, end);
     if (line.tooLong && /^\s*(?:```|~~~)/.test(line.plain)) fences.shut = true;
     const isMark = takeFence(fences, line.plain, line.mark);
-    // The same fence again undoes what it did, so of a run only odd or even matters.
+    // A second equal fence reverses the first, so of a run of equal lines only odd or even matters.
     if (isMark && ((at - end) / (end - start)) % 2 === 1) takeFence(fences, line.plain, line.mark);
     if (!isMark && fences.outside && line.signal !== undefined) note(found, text, line.signal, line, start, at);
   }
   return found;
 }
 
-/** Lines that may be a fence or a signal, runs of the same one counted once. A flood of them is no answer. */
+/**
+ * The most lines that may be a fence or a signal; a run of equal lines counts once. A text with more is not an answer.
+ */
 export const MOST_LOOKED_AT = 50_000;
 
 interface ScanState {
@@ -87,7 +92,7 @@ function note(
   const prior = lines.get(signal);
   if (prior !== undefined && lines !== found.own) return;
   const isRepeated = prior !== undefined && prior.end === since && isBlank(text, since, start);
-  // Taken out first, so that the order of the keys is the order of the last ones.
+  // Deleted first, so that the keys are in the order of the last occurrences.
   lines.delete(signal);
   lines.set(signal, {
     signal,
@@ -107,7 +112,7 @@ interface ReadLine {
   readonly id: string | null;
 }
 
-/** Reads lines, and remembers the short ones: a long text that is full of signals has few different ones. */
+/** Returns a reader of lines that caches short ones: a long text full of signals has few different lines. */
 function lineReader(expected: string | undefined): (text: string, start: number, end: number) => ReadLine {
   const known = new Map<string, ReadLine>();
   return (text, start, end) => {
@@ -135,8 +140,8 @@ function nameAt(line: string): Signal | undefined {
 }
 
 /**
- * Where a run of the same line ends. A stretch repeats the line before it if it equals itself one line earlier, and
- * long stretches are compared at once: twice as long each time it holds, half as long when it does not.
+ * Returns the end of a run of equal lines. A stretch repeats the previous line if it equals the text one line earlier.
+ * Long stretches are compared at once: the length doubles after each match, and halves after a mismatch.
  */
 function endOfRun(text: string, start: number, end: number): number {
   const length = end - start;
@@ -156,12 +161,12 @@ function isBlank(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** The line as a person sees it. A carriage return is taken out, not made a line end: it starts no new line here. */
+/** Returns a line as a person sees it. A carriage return is removed and does not start a new line. */
 function plainLine(raw: string): string {
   return plainText(raw.replaceAll("\r", "")).replaceAll("\n", "");
 }
 
-/** What the signals of a text come to, taken together. */
+/** The meaning of all signals of a text together. */
 export type SignalJudgement =
   | { readonly type: "none"; readonly problems: readonly string[] }
   | { readonly type: "signal"; readonly line: SignalLine; readonly problems: readonly string[] }
@@ -173,9 +178,9 @@ export type SignalJudgement =
     };
 
 /**
- * One signal, for this story, of this role, is a signal. Two different ones are not, except that infrastructure that
- * is blocked stays blocked whatever else is said. Lines for other stories and unreadable lines count as
- * nothing; but beside a pass they count against it, when they name something else.
+ * Judges the signals of a text. One signal, for this story and of this role, counts. Two different signals do not,
+ * except that `INFRA_BLOCKED` counts beside any other. Lines for other stories and unreadable lines are ignored, except
+ * that they contradict a pass if they name another signal.
  */
 export function judgeSignals(
   { own, foreign, malformed }: SignalScan,

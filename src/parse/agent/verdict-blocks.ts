@@ -5,19 +5,19 @@ import { type VerdictValue, readVerdictValue } from "./verdict-value.ts";
 
 /** A verdict found in a text as JSON or YAML. */
 export interface FoundVerdict extends VerdictValue {
-  /** Nothing but white space and the end of its fence stands behind it. */
+  /** Whether only white space and the end of its fence follow. */
   readonly isLast: boolean;
-  /** Its end was missing: what it would have said there is not known. */
+  /** Whether its end is missing, so that its last fields are unknown. */
   readonly cut: boolean;
 }
 
 export interface FoundVerdicts {
   readonly verdicts: readonly FoundVerdict[];
-  /** Blocks that look like verdicts and could not be read: each may disagree with the others. */
+  /** Blocks that look like verdicts and could not be read: each may contradict the others. */
   readonly unread: readonly string[];
 }
 
-/** Looks for verdicts in the last part of a text; for a short one that is the whole. */
+/** Finds verdicts in the last part of a text, which is all of a short one. */
 export function findVerdicts(text: string): FoundVerdicts {
   const skipped = Math.max(0, text.length - LONGEST_SEARCHED);
   const tail = plainText(skipped === 0 ? text : text.slice(skipped));
@@ -65,7 +65,9 @@ function jsonBlocks(text: string): readonly VerdictBlock[] {
   );
 }
 
-/** Fences with YAML in them, and the whole text where it begins like YAML and has a verdict's key at a line's start. */
+/**
+ * Returns fences with YAML in them, or the whole text if it begins like YAML and has a verdict's key at a line's start.
+ */
 function yamlBlocks(text: string): readonly VerdictBlock[] {
   if (!YAML_KEY.test(text)) return [];
   const whole = text.trim();
@@ -78,7 +80,7 @@ function yamlBlocks(text: string): readonly VerdictBlock[] {
     .map(({ start, end, content }) => ({ start, end, open: false, read: () => readShortYaml(content) }));
 }
 
-/** Reading YAML is slow when it is hostile: the last few blocks are enough. */
+/** Parsing hostile YAML is slow, so only the last few blocks are parsed. */
 const MOST_YAML = 3;
 
 interface Fenced {
@@ -87,7 +89,7 @@ interface Fenced {
   readonly content: string;
 }
 
-/** What stands in fences, last ones last; a fence that is not closed ends with the text. */
+/** Returns the contents of the fences in order; an unclosed fence ends with the text. */
 function fencedBlocks(text: string): Fenced[] {
   const blocks: Fenced[] = [];
   const fences = watchFences();

@@ -24,16 +24,16 @@ import {
   textsOf,
 } from "./finding-line.ts";
 
-/** A verdict that came as a value: out of JSON, YAML, or an agent's structured output. */
+/** A verdict given as a value: from JSON, YAML, or an agent's structured output. */
 export interface VerdictValue {
   readonly result: ReadingResult;
   readonly id: string | null;
-  /** Worked out when asked for: of many verdicts in a text only one is looked at closely. */
+  /** Computed on demand: of many verdicts in a text, only one is read completely. */
   parts(): ReadingParts;
   readonly problem: string | null;
 }
 
-/** `null` where the value is no verdict. A wrapper around one is looked through. */
+/** Reads a verdict from a value, also from inside a wrapper; `null` if the value is not a verdict. */
 export function readVerdictValue(value: unknown, depth = 0): VerdictValue | null {
   if (!isRecord(value)) return null;
   const spoken = spokenResult(value);
@@ -81,7 +81,7 @@ function partsOf(fields: RawFields, result: ReadingResult): ReadingParts {
   };
 }
 
-/** The three words of S2.16, or any severity's. */
+/** Reads a priority: one of the three words of S2.16, or a severity. */
 export function priorityOf(word: string | null): Reading["priority"] {
   const severity = word === null ? undefined : severityFromWord(word);
   return severity === undefined ? null : toPriorityScale(severity);
@@ -177,8 +177,8 @@ export function incompleteCategory(word: string | null): IncompleteCategory | nu
 }
 
 /**
- * What an object says about the work, by every key that may say it. `null`: it is no verdict at all. Keys that say
- * different things, and unknown words, make the verdict unknown.
+ * Returns what an object says about the work, by every key that may hold a result. `null`: the object is not a verdict.
+ * Keys that contradict each other, and unknown words, make the verdict unknown.
  */
 function spokenResult(fields: RawFields): { readonly result: ReadingResult; readonly problem: string | null } | null {
   const said = new Map<ReadingResult, string>();
@@ -203,7 +203,7 @@ function* sayings(fields: RawFields): Generator<readonly [string, ReadingResult]
     if (value === true || value === "true") yield [key, "pass"];
     if (value === false || value === "false") yield [key, "fail"];
   }
-  // These two are about verdicts and nothing else, so a word that is not known still makes the object one.
+  // These two keys are used only for verdicts, so an unknown word still makes the object one.
   for (const key of ["verdict", "decision"]) {
     const word = textOf(pick(fields, key));
     if (word !== null) yield [key, key === "decision" ? decisionOf(word) : (wordResult(word) ?? "unknown")];
@@ -212,7 +212,7 @@ function* sayings(fields: RawFields): Generator<readonly [string, ReadingResult]
     const result = wordResult(textOf(pick(fields, key)));
     if (result !== undefined) yield [key, result];
   }
-  // Everything has a status; a verdict has one beside its issues.
+  // Many objects have a status; only beside issues is it a verdict.
   const result =
     pick(fields, "issues", "findings") === undefined ? undefined : wordResult(textOf(pick(fields, "status")));
   if (result !== undefined) yield ["status", result];
@@ -220,12 +220,12 @@ function* sayings(fields: RawFields): Generator<readonly [string, ReadingResult]
   if (stages !== undefined) yield ["stages", stages];
 }
 
-/** S4.51: a decision FAILED or RECOVERY is the reviewer's own breakdown, and says nothing about the work. */
+/** S4.51: a decision FAILED or RECOVERY means that the reviewer itself broke down, and says nothing about the work. */
 function decisionOf(word: string): ReadingResult {
   return /^(?:failed|recovery)$/i.test(word) ? "unknown" : (wordResult(word) ?? "unknown");
 }
 
-/** S1.9: a review is as good as the worst of its stages. */
+/** S1.9: a review is only as good as its worst stage. */
 function stagesResult(stages: unknown): ReadingResult | undefined {
   const results = (isRecord(stages) ? Object.values(stages) : listOf(stages))
     .filter(isRecord)

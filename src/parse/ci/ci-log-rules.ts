@@ -1,11 +1,11 @@
 import type { CiClass } from "../../core/gates/gate.ts";
 
 /**
- * What a line of a CI log tells about why the run failed. `weight` says how sure the line is by itself: 10 settles it
- * (nothing else can explain such a line), 3 only hints. Rules are looked at line by line, each counts once.
+ * What a line of a CI log shows about why the run failed. `weight` is how strong the line is by itself: 10 settles the
+ * class (nothing else can explain such a line), 3 is only a hint. Rules are matched line by line, and each counts once.
  *
- * What the classes mean: `test`, `lint` and `build` are caused by what is in the repository; `configuration` by how the
- * CI run is set up; `infrastructure` by neither.
+ * The classes: `test`, `lint` and `build` are caused by the contents of the repository; `configuration` by the set-up
+ * of the CI run; `infrastructure` by neither.
  */
 export interface CiRule {
   readonly class: CiClass;
@@ -13,7 +13,7 @@ export interface CiRule {
   readonly pattern: RegExp;
   /** What a match shows, for explanations. */
   readonly shows: string;
-  /** A line that takes it all back, wherever it stands: the last word of a tool that has tried again. */
+  /** A line that cancels the match, anywhere in the log: the last line of a tool that retried. */
   readonly unless?: RegExp;
 }
 
@@ -24,7 +24,7 @@ const rule = (ciClass: CiClass, weight: number, shows: string, pattern: RegExp):
   shows,
 });
 
-/** Style: what a linter or a formatter found. */
+/** Style: what a linter or a formatter reports. */
 const LINT: readonly CiRule[] = [
   rule(
     "lint",
@@ -46,7 +46,7 @@ const LINT: readonly CiRule[] = [
   ),
 ];
 
-/** Compiling, type checking, bundling, and what the repository says of its dependencies. */
+/** Compiling, type checking, bundling, and the repository's declared dependencies. */
 const BUILD: readonly CiRule[] = [
   rule(
     "build",
@@ -86,7 +86,7 @@ const BUILD: readonly CiRule[] = [
   ),
 ];
 
-/** Tests that ran and did not pass. */
+/** Tests that ran and failed. */
 const TEST: readonly CiRule[] = [
   rule(
     "test",
@@ -115,7 +115,7 @@ const TEST: readonly CiRule[] = [
   ),
 ];
 
-/** The machine that runs the job, and the network and services around it. */
+/** The runner's machine, and the network and services around it. */
 const INFRASTRUCTURE: readonly CiRule[] = [
   rule(
     "infrastructure",
@@ -191,7 +191,7 @@ const INFRASTRUCTURE: readonly CiRule[] = [
   ),
 ];
 
-/** How the run is set up: the workflow, its permissions, its images, its tools. */
+/** The set-up of the run: the workflow, its permissions, its images, its tools. */
 const CONFIGURATION: readonly CiRule[] = [
   rule(
     "configuration",
@@ -270,8 +270,8 @@ const CONFIGURATION: readonly CiRule[] = [
 export const CI_RULES: readonly CiRule[] = [...INFRASTRUCTURE, ...CONFIGURATION, ...LINT, ...BUILD, ...TEST];
 
 /**
- * A step that is only there to lint. Where nothing that was printed says more it is taken at its name; a test or a
- * build is not: never charge unclassified failures.
+ * A step that only lints. If the output explains nothing more, such a step is classified by its name. Steps for tests
+ * or builds are not: never charge unclassified failures.
  */
 export const LINT_STEP =
   /\b(?:eslint|prettier|oxlint|biome|stylelint|ruff|flake8|pylint|black|isort|rubocop|standardrb|phpstan|psalm|phpcs|php-cs-fixer|pint|credo|clippy|rustfmt|gofmt|golangci-lint|staticcheck|tflint|shellcheck|ktlint|detekt|checkstyle|spotless\w*|pmd|clang-tidy|clang-format|hadolint|markdownlint|yamllint|actionlint|swiftlint|swiftformat|scalafmt|scalafix|hlint|ormolu|buildifier|commitlint|lint|format(?:-check)?|pre-commit)\b/i;

@@ -1,15 +1,15 @@
-/** What a log says of tests that were tried more than once. */
+/** What a log shows about tests that ran more than once. */
 export interface Tries {
-  /** Whether everything that failed passed at another try of the same tree, or something never did. */
+  /** Whether everything that failed passed in another try on the same tree. */
   readonly passed: boolean;
   readonly shows: string;
-  /** The last line that says so. */
+  /** The last line that shows it. */
   readonly at: number;
 }
 
 /**
- * One tree, two answers: nothing but that makes a failure flaky. What is needed is a test that passed at another try,
- * and no test that failed at each of its tries. Null where the log tells of no second try.
+ * Finds flaky tests. A failure is flaky only if one tree gave two results: a test passed in another try, and no test
+ * failed in each of its tries. `null` if the log shows no second try.
  */
 export function triesIn(lines: readonly string[]): Tries | null {
   const outcomes = testOutcomes(lines);
@@ -35,7 +35,10 @@ export function triesIn(lines: readonly string[]): Tries | null {
   return { passed: true, shows: "what failed passed when it was run again", at };
 }
 
-/** Tries that are numbered, some of which passed and some not; of tests, for downloads are tried again as well. */
+/**
+ * Finds numbered tries of which some passed and some failed. The log must mention tests, because downloads are retried
+ * as well.
+ */
 function numberedTries(lines: readonly string[]): number {
   const passedAt = lines.findLastIndex((line) => NUMBERED.exec(line)?.[1] !== undefined);
   const failedAt = lines.findLastIndex((line) => NUMBERED.exec(line)?.[2] !== undefined);
@@ -46,14 +49,14 @@ function numberedTries(lines: readonly string[]): number {
 const NUMBERED =
   /\b(?:run|attempt|try|iteration|round) ?#?\d+(?: ?(?:\/|of) ?\d+)?\b.{0,30}?\b(?:(pass(?:ed)?|ok|green|success(?:ful)?|succeeded)|(fail(?:ed|ure)?|red|not ok))\b/i;
 
-/** The line of a test: what stands in it is the test's title. */
+/** Whether a line is about a single test, so that its text is the test's title. */
 function isName(line: string): boolean {
   return /^\s*(?:[✓✔√✕✗✘×●•›]|PASS\b|FAIL\b|(?:not )?ok\b|--- |=== RUN|test \S+ \.\.\.|\d+\) )/.test(line);
 }
 
 /**
- * A whole run that failed, and after it one that passed: of as many tests, or one that is called another try. A run of
- * another package says nothing of the first.
+ * Finds a whole run that failed, followed by one that passed with as many tests, or that is called another try. A run
+ * of another package says nothing about the first.
  */
 function passedRunAgain(lines: readonly string[]): number {
   const failedAt = lines.findLastIndex((line) => COUNTED_FAILED.test(line));
@@ -66,7 +69,7 @@ function passedRunAgain(lines: readonly string[]): number {
   return isCalledSo || (total !== null && total === totalIn(lines[passedAt]!)) ? passedAt : -1;
 }
 
-/** How many tests a runner's last line counts. */
+/** Returns how many tests a runner's last line counts. */
 function totalIn(line: string): number | null {
   const [, total] = /(\d+) total|Total: +(\d+)|Tests run: (\d+)|^(\d+) tests?\b|\((\d+)\)$/.exec(line) ?? [];
   if (total !== undefined) return Number(total);
@@ -76,26 +79,26 @@ function totalIn(line: string): number | null {
 
 const CALLED_ANOTHER_TRY =
   /\b(?:attempt|try|run|pass) ?#?[2-9]\b|\bretry|\bre-?run|\bagain\b|second (?:try|attempt|run)|--(?:failed|last-failed|lf|only-failures|rerun)\b/i;
-/** A part of a bigger run that failed: what passes after it is another part. */
+/** The failure of one part of a larger run: what passes after it is another part. */
 const FAILED_BEHIND =
   /^error: (?:\d+ targets? failed|test failed)|^\S+: (?:commands\[\d|exit [1-9]|FAIL\b)|^(?:npm error|npm ERR!) workspace/;
 
-/** The marks by which runners show that a test passed at another try. */
+/** Marks with which runners show that a test passed in another try. */
 const MARKED =
   /\bFlakes: [1-9]|^\s*FLAKY \d+\/\d+|FLAKEY TEST|\bTRY [2-9] PASS\b|^\s*[✓✔].*\(retry (?:x|#)[1-9]\d*\)|PASSED .{0,60}\([1-9]\d* retries\)|\bRun [2-9]: PASS|\b[1-9]\d* rerun\b|FLAKY, failed in \d+ out of|\b[1-9]\d* Flaked\b|::\S+ RERUN\b/;
 
-/** A test was retried. The result of the whole run says whether it passed. */
+/** A test was retried. The result of the whole run shows whether it passed. */
 const RETRIED = /\[MinitestRetry\] retry|^\s*RETRY ERRORS\b|\(Attempt \d+ of \d+\)|RSpec::Retry:|retry #\d/;
 
-/** What people's own tools say of such tests. */
+/** What projects' own tools print about such tests. */
 const SAID =
   /^(?!.*\b(?:no|0|zero|without|not) (?:\w+ )?(?:flak|unstable|non-?determin)).*(?:\bflak(?:y|e|es|ey|iness)\b|pass(?:ed|es) (?:only )?(?:on|after|at|in|when) (?:a |the |its |\d+ )?(?:second|another|re-?(?:run|try)|retr|attempt)|(?:succeeded|passed) after (?:\d+ )?retr|fail(?:ed|s)?\b.{0,60}\b(?:then|later|and) pass|run \d+:? FAIL.{0,20}run \d+:? PASS|not deterministic|non-?deterministic|\bunstable\b|different (?:results?|outcomes?) (?:on|for|of|at) the same|mixed results|needed (?:a second|another|more than one) (?:try|attempt|run)|attempts? to pass|retr(?:ied|y) tests?: [1-9]|(?:retry|rerun|attempt) [#\d]+(?: of \d+)?:? .{0,80}pass(?:ed)?)/i;
 
-/** The job takes no test that passes only at another try; and it says that no test failed each time. */
+/** The job fails for tests that only pass in another try, and the log says that no test failed in every try. */
 const NONE_FAILED_EACH_TIME =
   /[1-9]\d* flaky\b.{0,40}\b0 (?:\w+ )?fail|flak(?:e|y|iness) (?:gate|policy|check|guard|budget)|not accept flaky|FLAKY (?:targets|tests)|flaky (?:tests?|examples?|specs?|scenarios?) ?(?:found|detected|\(|:)|passed only (?:after|on|when|at)|(?:failed|blocked|blocking) (?:because of|for|while .{0,40}) ?flak|quarantin|failed at first, passed|no (?:test|spec|example)s? failed (?:on|in|at) (?:every|all|each)|\b0 (?:\w+ ){0,2}(?:failed (?:in|on) (?:all|every)|consistently)|failOn(?:PassedAfterRetry|FlakeCount) is|different (?:results?|outcomes?) (?:on|for|of|at) the same/i;
 
-/** It says that something did fail each time. */
+/** The log says that something failed in every try. */
 const NEVER_PASSED =
   /^(?!.*\b(?:no|0|zero|not) ).*(?:\b[1-9]\d* consistently fail|failed (?:on|in|at) (?:every|all|each) (?:of |its )?(?:\d+ )?(?:run|attempt|tr)|Final attempt failed|all \d+ attempts failed|(?:retries|attempts) exhausted)|\b[1-9]\d* failed\b.{0,40}\b[1-9]\d* flaky|\b[1-9]\d* flaky\)?,? .{0,20}\b[1-9]\d* failed/i;
 
@@ -103,15 +106,15 @@ const NEVER_PASSED =
 const COUNTED_FAILED =
   /\bTests?:?\s+(?:\d+ (?:passed|skipped|todo)[,|] *)*[1-9]\d* failed|= (?:.{0,80}, )?[1-9]\d* (?:failed|errors?)\b.{0,80}=|FAILED \((?:failures|errors)=|test result: FAILED|^#\s*fail [1-9]|ℹ fail [1-9]|^\s*[1-9]\d* failing\b|(?:examples?|scenarios?|specs?|tests?|runs)\b.{0,40}, [1-9]\d* (?:failures?|failed)|FAILURES!|Failed!\s+- Failed:\s+[1-9]|^\s*[1-9]\d* failed\b|Tests run: \d+, Failures: (?:[1-9]|\d+, Errors: [1-9])|[1-9]\d* tests? failed out of|Executed \d+ (?:tests?, with [1-9]|of \d+ .{0,40}\([1-9]\d* FAILED\))|TOTAL: [1-9]\d* FAILED/i;
 
-/** The last word of a runner: everything passed. */
+/** A runner's summary: everything passed. */
 export const ALL_PASSED =
   /\bTests?:? +\d+ passed(?:,? \(?\d+(?: total)?\)?)?$|Test (?:Files|Suites):? +\d+ passed|= \d+ passed.{0,120}=$|^\d+ passed\b(?!.*[1-9]\d* (?:failed|errors?))|^\s*\d+ passing\b|^OK \(\d+ tests?|test result: ok\.|^#\s*fail 0$|ℹ fail 0$|Failures: 0, Errors: 0|\d+ (?:examples?|tests?|specs?|scenarios?), 0 failures|100% tests passed|All specs passed|\d+ tests? pass(?:ed)?\.$|^Passed!|^(?!.*[1-9]\d* (?:failed|failures?|errors?|failing)\b).*\b0 (?:failed|failures?|failing)\b|\ball (?:\d+ )?tests? passed|BUILD SUCCESSFUL/i;
 
-/** What became of the tests that a log names, over all their tries. */
+/** The outcomes of the tests that a log names, over all their tries. */
 export interface TestOutcomes {
-  /** Tests that failed and did not pass after it, each with the line of its last failure. */
+  /** Tests that failed and did not pass later, each with the line of its last failure. */
   readonly failed: ReadonlyMap<string, number>;
-  /** Tests that failed at one try and passed at another, each with the last line that tells of it. */
+  /** Tests that failed in one try and passed in another, each with the last line that shows it. */
   readonly passedAgain: ReadonlyMap<string, number>;
 }
 
@@ -119,13 +122,16 @@ interface SeenTest {
   readonly name: string;
   readonly passed: boolean;
   readonly at: number;
-  /** The command that the log named last: before a failure only a pass of the same command tells anything. */
+  /**
+   * The last command that the log named before it: a pass before a failure counts only if both have the same command.
+   */
   readonly command: string;
 }
 
 /**
- * A name is the same test only within one package, one binary, one environment: two packages may have a test of one
- * name. Where a tool names the package after its tests, they wait until it does.
+ * Reads the outcomes of the tests in a log. A name means the same test only within one package, binary and environment,
+ * because two packages may have tests of the same name. If a tool names the package after its tests, their outcomes are
+ * kept until then.
  */
 export function testOutcomes(lines: readonly string[]): TestOutcomes {
   const known: KnownTests = { failed: new Map(), passedAgain: new Map(), passedUnder: new Map() };
@@ -167,14 +173,17 @@ function learn({ failed, passedAgain, passedUnder }: KnownTests, place: string, 
   }
 }
 
-/** A runner that starts another prints the other's shorter name as well. */
+/**
+ * Removes failures of tests that passed under a longer name: a runner that starts another also prints the other's
+ * shorter name.
+ */
 function outcomesOf({ failed, passedAgain }: KnownTests): TestOutcomes {
   const again = [...passedAgain.keys()];
   const isSameTest = (key: string): boolean => again.some((name) => name.endsWith(` ${key.split("\t")[1]}`));
   return { failed: new Map([...failed].filter(([key]) => !isSameTest(key))), passedAgain };
 }
 
-/** Repetitions of one test are named apart by some tools. */
+/** Gives repetitions of one test the same name: some tools number them. */
 function oneName(name: string, isRepeated: boolean): string {
   const one = name.trim().replace(/\brepetition \d+ of \d+/, "repetition");
   return isRepeated ? one.replace(/\[\d+(?:-\d+)?\]$/, "") : one;
@@ -191,7 +200,7 @@ function seenIn(line: string): { readonly name: string; readonly passed: boolean
   return null;
 }
 
-/** Go names a package after its tests; the others what they run before them. */
+/** Go names a package after its tests; other tools name it before them. */
 const GO_PACKAGE = /^(?:ok|FAIL)\s+(\S+)\s+(?:[\d.]+s|\(cached\))/;
 const PLACES = [
   /^\s+Running (?:unittests )?(\S+ \(\S+?\))$/,
@@ -200,7 +209,7 @@ const PLACES = [
   /^Test run for (\S+)/,
 ];
 
-/** Only layouts that name a test in full: a bare title may be that of another file's test. */
+/** Only forms with the full name of a test: a bare title may belong to a test in another file. */
 const OUTCOMES: readonly { readonly pattern: RegExp; readonly passed: boolean }[] = [
   { passed: true, pattern: /^\s*--- PASS: (\S+)/ },
   { passed: false, pattern: /^\s*--- FAIL: (\S+)/ },

@@ -5,19 +5,19 @@ import { plainText } from "../../stdx/plain-text.ts";
 
 export interface CiReading {
   readonly class: CiClass;
-  /** How sure the log is about it, from 0 to 1. */
+  /** How sure the class is, from 0 to 1. */
   readonly confidence: number;
-  /** In words, for explanations. */
+  /** The reason in words, for explanations. */
   readonly reason: string;
-  /** The step that failed, where the log names one. */
+  /** The step that failed, if the log names it. */
   readonly step: string | null;
-  /** The lines that say so, and some before them. */
+  /** The lines that show it, with some lines before them. */
   readonly excerpt: string;
 }
 
 /**
- * Tells why an outside CI run failed, from its log, before anything is done about it. Where nothing in the log
- * explains the failure it counts as infrastructure: an agent is never charged for an unclassified failure.
+ * Classifies why an outside CI run failed, from its log. If nothing in the log explains the failure, it counts as
+ * infrastructure: an agent is never charged for an unclassified failure.
  */
 export function readCiLog(log: string): CiReading {
   const read = ciLinesOf(log);
@@ -38,8 +38,9 @@ const LONGEST_REASON = 200;
 const LEAST_SURE = 5;
 
 /**
- * Nothing that was printed says why. A step that is only there to lint is taken at its name; one that builds is, where
- * it points at a line of a file in the repository. What a test prints is anything: that is not guessed.
+ * Classifies a failure by its step alone, if the output does not explain it. A step that only lints is lint; a step
+ * that builds is build if its output points to a line of a file. The output of tests can be anything, so it is not
+ * guessed.
  */
 function byStepAlone({ lines, stepAt, endAt, step, command }: CiLines, guess: CiClass | undefined): CiReading {
   const named = command ?? step ?? "";
@@ -67,7 +68,7 @@ function hitsIn({ lines, endAt }: CiLines): CiHit[] {
   const passed = lines.map((line) => PASSED.test(line));
   return CI_RULES.flatMap((rule) => {
     if (rule.unless !== undefined && lines.some((line) => rule.unless!.test(line))) return [];
-    // After the service has said that it failed only the machine itself has a say.
+    // After the service has reported the failure, only rules about the machine still count.
     const at = lines.findLastIndex(
       (line, index) =>
         !passed[index] && (index <= endAt || isMachine(rule)) && rule.pattern.test(line) && isSaid(line, rule),
@@ -78,7 +79,7 @@ function hitsIn({ lines, endAt }: CiLines): CiHit[] {
 
 const isMachine = ({ class: ciClass, weight }: CiRule): boolean => ciClass === "infrastructure" && weight >= 9;
 
-/** What stands in quotes is quoted; and nothing is wrong with a service that says that it has no such thing. */
+/** Whether a line really reports trouble: text in quotes does not count, and a service that answers 404 works. */
 function isSaid(line: string, { class: ciClass, pattern }: CiRule): boolean {
   if (ciClass !== "infrastructure") return true;
   if (/\b404\b/.test(line)) return false;
@@ -87,7 +88,7 @@ function isSaid(line: string, { class: ciClass, pattern }: CiRule): boolean {
   );
 }
 
-/** A test that passed may be called anything and print anything. */
+/** The name and output of a passed test can be anything. */
 const PASSED =
   /^\s*(?:✔|✓|√|ok \d|PASS(?:ED)?\b|--- PASS|\[ {2,}OK|\S+ PASSED\b|.*\.{3} ?(?:ok|PASS(?:ED)?)$|.* PASSED *(?:\[ *\d+%\])?$)/;
 
@@ -98,7 +99,7 @@ function around(lines: readonly string[], at: number): string {
     .trim();
 }
 
-/** A rule that fits, and the last line that it fits. */
+/** A matching rule, and the last line that it matches. */
 export interface CiHit {
   readonly rule: CiRule;
   readonly at: number;
@@ -112,7 +113,7 @@ export interface CiScore {
   readonly at: number;
 }
 
-/** The best sign of each class counts, the others add a little; then what is only another's echo is taken back. */
+/** Scores the classes: the best match counts, others add a little, and a class that only echoes another is lowered. */
 function scoresOf(hits: readonly CiHit[], read: CiLines, tries: Tries | null): CiScore[] {
   const classes = new Map<CiClass, CiHit[]>();
   for (const hit of hits) classes.set(hit.rule.class, [...(classes.get(hit.rule.class) ?? []), hit]);
@@ -135,12 +136,12 @@ const NEAR_THE_END = 60;
 const LONG_OVER = 30;
 
 /**
- * What stands near the end counts for more. Infrastructure trouble that was tried again, or was followed by
- * another step or by much else, was got over; it explains the failure only where nothing else does. So was a wrong
- * set-up after which the job went on to another step.
+ * Adjusts a match by its position: lines near the end count more. Infrastructure trouble that was retried, or followed
+ * by another step or many lines, was overcome; it explains the failure only if nothing else does. The same holds for a
+ * wrong set-up after which the job went on to another step.
  */
 function placeOf({ rule, at, line }: CiHit, { lines, stepAt }: CiLines): number {
-  // A full disk and a lost machine are not got over by going on.
+  // A full disk or a lost machine is not overcome by continuing.
   const isOver = (at < stepAt && rule.weight < 10) || lines.length - at > LONG_OVER;
   if (rule.class === "infrastructure" && isOver) return -4;
   if (rule.class === "infrastructure" && AGAIN.test(line)) return -2;
@@ -151,21 +152,21 @@ function placeOf({ rule, at, line }: CiHit, { lines, stepAt }: CiLines): number 
 const AGAIN =
   /\bretr(?:y|ying|ies)\b(?!.{0,40}(?:exceeded|exhausted|failed|gave up))|try(?:ing)? again|tr(?:y|ies) remaining|attempt \d+(?:\/| of )\d+/i;
 
-/** Tests that passed at another try failed the job, unless something of another kind went wrong after them. */
+/** Tests that passed in another try failed the job, unless something of another kind failed after them. */
 function flakyScore(scores: readonly CiScore[], tries: Tries): number {
   const isOvertaken = scores.some(({ class: ciClass, at, score }) => ciClass !== "test" && at > tries.at && score >= 7);
   return isOvertaken ? 4 : 12;
 }
 
-/** Where two classes are seen in one log, one is often only the other's echo. */
+/** Lowers a class that is only the echo of another class in the same log. */
 function settledScore(score: CiScore, hits: readonly CiHit[], cleanAt: number, tries: Tries | null): number {
   const isAsserted = hits.some(({ rule }) => rule.shows === ASSERTED);
   if (score.class === "test") {
     if (tries?.passed === true) return 2;
-    // Tests that fail only because of what they are run with or against say nothing of the work; an assertion does.
+    // Tests that fail only because of their environment say nothing about the work, unless an assertion failed.
     if (!isAsserted && hits.some(({ rule }) => CAUSES_OF_FAILED_TESTS.has(rule.shows))) return 1;
     const failedAt = Math.max(-1, ...hits.filter(({ rule }) => rule.class === "test").map(({ at }) => at));
-    // The last word is that everything passed: what failed before was printed by a test that passed.
+    // In the end everything passed: the failure before it was printed by a test that passed.
     if (tries === null && cleanAt > failedAt && !hits.some(({ rule }) => rule.shows === COUNTED)) return 2;
   }
   if (isAsserted && ONLY_WITHOUT_ASSERTION.has(score.shows)) return 1;
@@ -174,13 +175,13 @@ function settledScore(score: CiScore, hits: readonly CiHit[], cleanAt: number, t
 }
 
 function settledBuild(score: CiScore, hits: readonly CiHit[]): number {
-  // A tool that is too old for the code does not understand it; it says so right after.
+  // A tool that is too old for the code reports errors in it, and says so right after.
   const isTooOld = ({ rule, at }: CiHit): boolean => rule.shows === NO_TOOL_FITS && Math.abs(at - score.at) <= 5;
   if (hits.some(isTooOld)) return 3;
-  // A package that was "not found" after its server could not be asked is there.
+  // A package is "not found" if its server could not be reached.
   const isUnasked = (hit: CiHit): boolean => isNetwork(hit) && score.at - hit.at < LONG_OVER;
   if (score.shows === NO_FIT && hits.some(isUnasked)) return 3;
-  // A linter that is part of the compiler ends with the compiler's words.
+  // A linter that is part of the compiler ends with the compiler's messages.
   const isLint = hits.some(({ rule, line }) => rule.class === "lint" && COMPILER_LINT.test(line));
   return isLint && !hits.some(({ line }) => COMPILER_ERROR.test(line)) ? 2 : score.score;
 }
@@ -203,22 +204,22 @@ const CAUSES_OF_FAILED_TESTS: ReadonlySet<string> = new Set([
   "memory ran out",
 ]);
 
-/** What tests print of themselves as well; with an assertion beside it that is what it is. */
+/** What tests print too: beside a failed assertion, it is only output of a test. */
 const ONLY_WITHOUT_ASSERTION: ReadonlySet<string> = new Set([SERVICE_AWAY, UNSET]);
 
 const isNetwork = ({ rule, line }: CiHit): boolean =>
   rule.class === "infrastructure" && rule.weight <= 8 && !rule.shows.startsWith("the job") && !AGAIN.test(line);
 
-/** A log's lines, and where in them the step that failed begins and ends. */
+/** A log's lines, and where the failed step begins and ends. */
 export interface CiLines {
   readonly lines: readonly string[];
-  /** The first line of the step that failed; 0 where the log names none. */
+  /** The first line of the failed step; 0 if the log names none. */
   readonly stepAt: number;
-  /** The line on which the service says that it failed; what follows is cleaning up. */
+  /** The line on which the service reports the failure; the rest is clean-up. */
   readonly endAt: number;
   /** The step as the log names it. */
   readonly step: string | null;
-  /** The command that the service names at the end, with the code that it ended with. */
+  /** The command that the service names at the end, with its exit code. */
   readonly command: string | null;
 }
 
@@ -241,18 +242,18 @@ function ciLinesOf(log: string): CiLines {
 
 const LONGEST_STEP = 120;
 
-/** How services say that a step has failed, whatever it was. */
+/** How services report that a step failed. */
 const SAID_FAILED =
   /^(?:##\[error\]|Error: )?Process completed with exit code [1-9]|^ERROR: Job failed|^Exited with code exit status [1-9]|^(?:ERROR: )?script returned exit code [1-9]|^🚨 Error: The command exited|^##\[error\]Bash exited with code|^The command ".{1,200}" exited with [1-9]/;
 
-/** What a service does after a step has failed; a step that is named after it did not fail. */
+/** What a service does after a step has failed; a step that is named later did not fail. */
 const CLEANING =
   /^(?:Post job cleanup\.|Running after_script|Uploading artifacts for failed job|Cleaning up (?:project directory|orphan)|section_start:\d+:(?:after_script|upload_artifacts_on_failure|cleanup))/;
 
-/** What a shell prints of itself, and what is run only to look or to pass an exit code on. */
+/** What a shell prints itself, and commands that only inspect something or pass on an exit code. */
 const TRIVIAL = /^(?:exit|echo|ls|cat|du|set|true|export|cd|pwd|env|date|\w+=\S*$)\b|\|\| true$|^\w+=\S*$/;
 
-/** GitHub's groups, and the marks by which others name the step they are in. */
+/** GitHub's groups, and the marks with which other services name a step. */
 const STEP =
   /^(?:\[[\w-]+\] )?(?:##\[group\]Run |Run (?=[a-z./])|\$ |Step \d+\/\d+ ?: |\+ |section_start:\d+:|> Task (?=:))(\S.*)$/;
 
@@ -272,8 +273,8 @@ const ENDED_BADLY =
   /(?:The command|[Ss]tep|Command|Task|Script) ["'`](.{1,200}?)["'`] (?:exited|failed|returned|ended)|(?:npm (?:ERR!|error)|error) .{0,20}[Ll]ifecycle script `(.{1,100})`/;
 
 /**
- * The log's lines as a person reads them: without colours, and without what CI services put in front of each. Of a
- * long log the beginning and the end are read: what failed is said last, what was set up first.
+ * Returns the log's lines without colors and without the prefixes of CI services. Of a long log, the beginning and the
+ * end are read: the end shows what failed, the beginning the set-up.
  */
 function linesOf(log: string): string[] {
   const text = log.length <= MOST_READ ? log : `${log.slice(0, MOST_READ / 4)}\n${log.slice(-(MOST_READ / 4) * 3)}`;

@@ -1,14 +1,14 @@
-/** One program that a line of shell starts, as far as that can be read without running it. */
+/** One program that a line of shell starts, if that can be read without running it. */
 export interface StartedProgram {
   readonly program: string;
   readonly args: readonly string[];
-  /** The shell has left its folder before: relative paths lead elsewhere. */
+  /** Whether the shell changed its folder before: relative paths then start elsewhere. */
   readonly isMoved: boolean;
 }
 
 /**
- * The programs that a line of shell surely names. What depends on variables, substitutions or shell syntax is left
- * out: no complaint is made of what is not understood. What stands behind `||` may never run.
+ * Returns the programs that a line of shell certainly starts. Anything that depends on variables, substitutions or
+ * shell syntax is left out, so that nothing is reported that is not understood. A command after `||` may never run.
  */
 export function startedPrograms(line: string): readonly StartedProgram[] {
   const found: StartedProgram[] = [];
@@ -23,7 +23,7 @@ export function startedPrograms(line: string): readonly StartedProgram[] {
   return found;
 }
 
-/** What begins with a dash is an option of `env` or `time`, and which words belong to it is not known. */
+/** A word with a dash is an option of `env` or `time`, and which words belong to it is unknown. */
 const PLAIN = /^(?!-)[\w@%+:,./-]+$/;
 const SYNTAX = new Set(["if", "for", "while", "until", "case", "function", "{", "}", "[[", "select", "do", "then"]);
 const PREFIXES = new Set(["!", "time", "exec", "nohup", "command", "env"]);
@@ -33,7 +33,7 @@ function withoutPrefixes(words: readonly string[]): readonly string[] {
   return start === -1 ? [] : words.slice(start);
 }
 
-/** Words between operators. It ends where something begins that words alone do not explain. */
+/** Returns the words between operators. Stops at anything that plain words do not explain. */
 function simpleCommands(line: string): { words: string[]; isCertain: boolean }[] {
   const commands: { words: string[]; isCertain: boolean }[] = [];
   let words: string[] = [];
@@ -56,12 +56,12 @@ const TOKEN =
 
 const unquote = (word: string): string => word.replaceAll(/'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs, "$1$2$3");
 
-/** The script of package.json that a package manager is told to run; `null` where it runs none, or elsewhere. */
+/** Returns the script of package.json that a package manager runs; `null` if it runs none, or in another folder. */
 export function scriptOf({ program, args, isMoved }: StartedProgram): string | null {
   if (!/^(?:npm|pnpm|yarn|bun)$/.test(program) || isMoved) return null;
   const [first = "", second = ""] = args;
   if (/^(?:run|run-script|rum|urn)$/.test(first))
     return /^[\w@:./-]+$/.test(second) && !second.startsWith("-") ? second : null;
-  // `bun test` is bun's own runner.
+  // `bun test` starts bun's own runner.
   return /^(?:test|t|tst)$/.test(first) && program !== "bun" ? "test" : null;
 }

@@ -5,18 +5,18 @@ interface Span {
   readonly to: number;
 }
 
-/** A value that code gives, and the one beside it that is written down: both as places in the text of a test. */
+/** A computed value and the literal that it is compared with, as positions in the text of a test. */
 export interface Comparison {
   readonly actual: Span;
   readonly expected: Span;
 }
 
-/** Stands for each character of a text in quotes, so that a text is one word. */
+/** Replaces each character of a string, so that a string is one word. */
 const QUOTED = "\u0001";
 
 /**
- * The comparisons in a test, as far as signs on its lines show them: arguments beside each other, `expect(a).toBe(1)`,
- * `a == 1`, and words of a shell. No grammar is known: whether two places are compared is found out by running.
+ * Finds the comparisons in a test by signs on its lines: neighboring arguments, `expect(a).toBe(1)`, `a == 1`, and
+ * words of a shell. It knows no grammar: whether two values are compared is found by running.
  */
 export function comparisonsIn(path: string, text: string, title: string): readonly Comparison[] {
   const family = familyOf(path);
@@ -31,7 +31,7 @@ export function comparisonsIn(path: string, text: string, title: string): readon
     ...chained(code, groups, isFixed, isOpen),
     ...signs(code, isOpen),
   ];
-  // What a message is made of is not compared.
+  // Arguments of a formatted message are not compared.
   const isFormat = ({ from, to }: Span): boolean => /%[+#]?[a-z]/.test(text.slice(from, to));
   const own = found.filter(({ expected }) => !isTitle(expected) && !isFormat(expected));
   const isInside = (inner: Span, outer: Span): boolean => outer.from <= inner.from && inner.to <= outer.to;
@@ -43,7 +43,7 @@ export function comparisonsIn(path: string, text: string, title: string): readon
 const isFirstOf = (each: Comparison, all: readonly Comparison[]): boolean =>
   all.find(({ expected }) => expected.from === each.expected.from) === each;
 
-/** The code without comments, and with a mark in place of each text. */
+/** Returns the code without comments, and with a mark in place of each string. */
 function codeOf(text: string, family: LanguageFamily): string {
   const masked = maskedCode(text, family);
   let code = masked;
@@ -54,7 +54,7 @@ function codeOf(text: string, family: LanguageFamily): string {
   return code;
 }
 
-/** Round brackets with what stands between their commas. */
+/** Parentheses, with the parts between their commas. */
 interface Group extends Span {
   readonly parts: readonly Span[];
 }
@@ -86,7 +86,7 @@ function trimmed(code: string, { from, to }: Span): Span {
 
 type Is = (span: Span) => boolean;
 
-/** `equal(add(2, 1), 3)`: the value before the fixed one, or the one behind it where that comes first. */
+/** `equal(add(2, 1), 3)`: the value before the literal, or the one after it if the literal comes first. */
 const besides = (groups: readonly Group[], isFixed: Is, isOpen: Is): readonly Comparison[] =>
   groups.flatMap(({ parts }) =>
     parts.flatMap((expected, at): Comparison[] => {
@@ -117,7 +117,7 @@ const signs = (code: string, isOpen: Is): readonly Comparison[] =>
     return isPair ? [{ actual, expected: { from: start, to } }] : [];
   });
 
-/** Behind the bracket that closes the one at `at`; -1 where none does. */
+/** Returns the position after the bracket that closes the one at `at`; -1 if there is none. */
 function closingOf(code: string, at: number): number {
   let depth = 0;
   for (let next = at; next < code.length; next++) {
@@ -127,7 +127,7 @@ function closingOf(code: string, at: number): number {
   return -1;
 }
 
-/** Where the value begins that ends before `end`: behind a word or sign that no value goes across. */
+/** Returns where the value that ends before `end` begins: after a word or sign that no value spans. */
 function operandStart(code: string, end: number): number {
   let depth = 0;
   for (let at = end - 1; at >= 0; at--) {
@@ -149,17 +149,17 @@ const FIXED = new RegExp(
   "g",
 );
 
-/** Texts and numbers, and lists and records of them. */
+/** Whether code is a literal: strings and numbers, and lists and records of them. */
 const isLiteral = (code: string): boolean =>
   new RegExp(FIXED.source).test(code) &&
   /^[\s,:[\]{}()]*$/.test(code.replaceAll(FIXED, "").replaceAll(/[A-Za-z_$][\w$]*\s*(?=:)/g, "")) &&
   !/^\(\s*[^,]*\)$/.test(code.trim());
 
-/** Not a function: that is no value to compare. */
+/** Whether code is a value: a function cannot be compared. */
 const isValue = (code: string): boolean =>
   /[\w)]/.test(code) && !/=>|\bfunction\b|\blambda\b|\bfunc\b|\|\|?\s*\{/.test(code);
 
-/** `same "title" "$(slug ABC)" "abc"`: a word that is made, and the next one that is written down. */
+/** `same "title" "$(slug ABC)" "abc"`: a computed word, and the next literal one. */
 function shellComparisons(text: string, title: string): readonly Comparison[] {
   const words = [...text.matchAll(/"(?:\$\((?:[^()]|\([^()]*\))*\)|[^"\\])*"|'[^']*'|\$\([^()]*\)|[^\s"']+/g)].map(
     ({ 0: word, index }) => ({ word, from: index, to: index + word.length }),
@@ -174,16 +174,16 @@ function shellComparisons(text: string, title: string): readonly Comparison[] {
   });
 }
 
-/** Another value in place of a fixed one, as it is written. */
+/** A literal to replace another one with. */
 export interface OtherValue {
   readonly text: string;
-  /** Languages that check types refuse values of another type. */
+  /** Whether it has the same type: typed languages refuse values of another type. */
   readonly keepsType: boolean;
 }
 
 /**
- * Values that a comparison must tell from this one, and a loosened one may not: another order, a part less, other
- * letters, the next number, a number as a text.
+ * Returns literals that a comparison must tell from this one, and a loosened comparison may not: another order, one
+ * part fewer, changed case, the next number, a number as a string.
  */
 export function otherValues(path: string, fixed: string): readonly OtherValue[] {
   const text = fixed.trim();
@@ -206,7 +206,7 @@ export function otherValues(path: string, fixed: string): readonly OtherValue[] 
   const parts = partsOf(path, text);
   const put = (of: readonly string[]): OtherValue => same(text[0]! + of.join(", ") + text.at(-1)!);
   const fewer = put(parts.slice(0, -1));
-  // The order of a record's keys is no part of its value.
+  // The order of a record's keys is not part of its value.
   if (text.startsWith("{")) return parts.length < 2 ? [] : [fewer];
   const isTuple = text.startsWith("(");
   return distinct(text, [put(parts.toReversed()), ...(parts.length < (isTuple ? 3 : 2) ? [] : [fewer])]);
@@ -223,14 +223,17 @@ function partsOf(path: string, text: string): readonly string[] {
   return (group?.parts ?? []).map(({ from, to }) => text.slice(from, to));
 }
 
-/** The plain data of a value: what it holds, without what its type says of it. `null`: the language has no such word. */
+/** Returns code for the plain data of a value, without its type. `null`: the language has no expression for it. */
 export function plainData(path: string, value: string): string | null {
   const family = familyOf(path);
   if (family === "javascript") return `JSON.parse(JSON.stringify(structuredClone(${value})))`;
   return family === "python" ? `__import__("json").loads(__import__("json").dumps(${value}))` : null;
 }
 
-/** A written value, once code has run whose own value is left. `null`: the language has no word for it. */
+/**
+ * Returns code that runs `code`, drops its value, and evaluates to `value`. `null`: the language has no expression for
+ * it.
+ */
 export function valueAfter(path: string, code: string, value: string): string | null {
   const family = familyOf(path);
   if (family === "javascript") return `(${code}, ${value})`;

@@ -11,17 +11,17 @@ import { pathIndex, readImports, type PathIndex } from "./imports.ts";
 import { readSymbols } from "./symbols.ts";
 import { readWorkspacePackages } from "./workspace-packages.ts";
 
-/** What there is to read before anything is run. */
+/** What blame can read before it runs anything. */
 export interface BlameSources {
-  /** What the failed check printed. */
+  /** The output of the failed check. */
   readonly output: string;
-  /** Where it ran. */
+  /** The folder of the failed check. */
   readonly root: string;
   readonly diff: readonly FileDiff[];
-  /** Every file of the project, as the iteration left it. */
+  /** Every file of the project after the iteration. */
   readonly paths: readonly string[];
   readonly textOf: (path: string) => string | null;
-  /** The same before the iteration, by the name the file had then. */
+  /** Returns the text before the iteration, by the name that the file had then. */
   readonly textBefore: (path: string) => string | null;
   readonly isTest?: (path: string) => boolean;
   readonly sourceMaps?: ReadonlyMap<string, string>;
@@ -29,10 +29,12 @@ export interface BlameSources {
   readonly coverage?: readonly LineCoverage[];
 }
 
-/** Files that are read to find the way from a failing test to what changed. */
+/** The most files that are read on the import path from a failing test to a change. */
 const MOST_FILES = 600;
 
-/** Reads everything that blame is ranked from. Only files on the way from the failing tests are looked into. */
+/**
+ * Reads everything that the ranking of suspects uses. Only files on the import path from the failing tests are read.
+ */
 export function readBlameMaterial(sources: BlameSources): BlameMaterial {
   const index = pathIndex(sources.paths, readWorkspacePackages(sources.paths, sources.textOf));
   const isTest = sources.isTest ?? looksLikeTest;
@@ -80,15 +82,15 @@ function codeFile(path: string, text: string, index: PathIndex, isTest: (path: s
 }
 
 /**
- * The diff in its smallest parts: each run of lines that changed is a hunk of its own, however near the next one is,
- * because a slip is often one line beside lines that are right.
+ * Splits the diff into its smallest parts: each run of changed lines is its own hunk, however near the next one is,
+ * because a mistake is often one line beside correct lines.
  */
 export function readHunks(diff: readonly FileDiff[]): ChangedHunk[] {
   const hunks: ChangedHunk[] = [];
   for (const file of diff) {
     const facts = { file: file.path, oldFile: file.oldPath, change: file.change, isBinary: file.isBinary };
     const whole = { start: 1, end: 1, oldStart: 1, oldEnd: 1, removed: [], added: [] };
-    // A name that changed, or bytes that cannot be shown, can be taken back too.
+    // A rename, or a binary change, can be reverted too.
     if (file.hunks.length === 0 || file.change === "renamed") hunks.push({ id: hunks.length, ...facts, ...whole });
     for (const part of file.hunks)
       hunks.push(...runsOf(part).map((run, at) => ({ id: hunks.length + at, ...facts, ...run })));
@@ -100,7 +102,7 @@ type Run = Pick<ChangedHunk, "start" | "end" | "oldStart" | "oldEnd" | "removed"
 
 function runsOf({ oldStart, newStart, lines }: Hunk): Run[] {
   const runs: { removed: string[]; added: string[]; oldStart: number; start: number }[] = [];
-  // Of a side without lines git says the line before it.
+  // For a side without lines, git gives the line before it.
   let old = lines.some((line) => line.kind !== "added") ? oldStart : oldStart + 1;
   let now = lines.some((line) => line.kind !== "removed") ? newStart : newStart + 1;
   let isOpen = false;

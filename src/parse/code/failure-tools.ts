@@ -1,6 +1,6 @@
 import { shortMessage } from "../tests/test-output-parts.ts";
 
-/** One thing that an output complains of, as far as one line or two say it. */
+/** One problem in an output, from one line or two. */
 export interface ListedFailure {
   readonly test: string | null;
   readonly category: "test" | "build" | "type" | "lint";
@@ -11,7 +11,7 @@ export interface ListedFailure {
 
 type FailureReader = (lines: readonly string[], at: number) => ListedFailure | null;
 
-/** What tools say that the readers of tests and compilers do not know: read only where those found nothing. */
+/** Reads the output of other tools, if the readers of tests and compilers found nothing. */
 export function readOtherFailures(lines: readonly string[]): ListedFailure[] {
   const found = new Map<string, ListedFailure>();
   for (let at = 0; at < lines.length; at++) {
@@ -35,7 +35,7 @@ function playwright(lines: readonly string[], at: number): ListedFailure | null 
   return test(head[3]!.split(" › ").join(" > "), head[1]!, head[2]!, wordsBelow(lines, at));
 }
 
-/** `  ✘ [fail]: outer › name Difference …`, and the title again above the details. */
+/** ` ✘ [fail]: outer › name Difference …`, and the title again above the details. */
 function ava(lines: readonly string[], at: number): ListedFailure | null {
   const head = /^\s*[✘✖×] \[fail\]: (.+?)(?: (Difference|Error|Rejected|Test|Value|.*\w+Error).*)?$/.exec(lines[at]!);
   if (head === null) return null;
@@ -58,7 +58,7 @@ function nextPlace(lines: readonly string[], at: number): { file: string; line: 
   return null;
 }
 
-/** `ERROR in ./src/a.js 12:3-9`, and what is wrong below it. */
+/** `ERROR in ./src/a.js 12:3-9`, with the message below it. */
 function webpack(lines: readonly string[], at: number): ListedFailure | null {
   const found = /^ERROR in (\S+?)(?: (\d{1,7}):\d{1,7}(?:-[\d:]+)?|\((\d{1,7}),\d{1,7}\))?$/.exec(lines[at]!.trim());
   return found === null ? null : build(found[1]!, found[2] ?? found[3] ?? null, wordsBelow(lines, at));
@@ -73,7 +73,7 @@ function vite(lines: readonly string[], at: number): ListedFailure | null {
   return file === null ? null : build(file[1]!, file[2]!, lines[at - 1]?.trim() ?? "");
 }
 
-/** `✘ [ERROR] sentence`, and the place some lines below it. */
+/** `✘ [ERROR] sentence`, with the location some lines below it. */
 function esbuild(lines: readonly string[], at: number): ListedFailure | null {
   const found = /^[✘X] \[ERROR\] (.+)$/.exec(lines[at]!.trim());
   if (found === null) return null;
@@ -111,7 +111,7 @@ function listedFailure(
   return { test: name, category, message: shortMessage(message), file, line: line === null ? null : Number(line) };
 }
 
-/** What a failing comparison expected, and what it got; `null` where the output does not say. */
+/** The expected and the actual value of a failed comparison; `null` if the output does not show them. */
 export interface ComparedValues {
   readonly expected: string | null;
   readonly actual: string | null;
@@ -119,7 +119,7 @@ export interface ComparedValues {
 
 type Form = readonly [pattern: RegExp, expected: number, actual: number];
 
-/** One line that says both. */
+/** Lines with both values. */
 const BOTH: readonly Form[] = [
   [/expected:? ?<(.{0,300}?)> but was:? ?<(.{0,300}?)>/i, 1, 2],
   [
@@ -140,7 +140,7 @@ const EXPECTED =
 const ACTUAL =
   /^\s*(?:E\s+)?["']?(?:actual|got|left|Received(?: value)?(?: string)?|Actual|found)["']?\s*:\s+(\S.{0,300}?),?$/;
 
-/** Reads the comparison out of one failure's lines: a sentence, two labelled lines, or a diff with its signs. */
+/** Reads the comparison from one failure's lines: a sentence, two labeled lines, or a diff with its signs. */
 export function readValues(lines: readonly string[]): ComparedValues {
   let expected: string | null = null;
   let actual: string | null = null;
@@ -159,7 +159,7 @@ export function readValues(lines: readonly string[]): ComparedValues {
   return { expected: expected ?? diff.expected, actual: actual ?? diff.actual };
 }
 
-/** `- Expected` and `+ Received` (or the other way round) head the lines that differ. */
+/** Reads a diff: `- Expected` and `+ Received` (or the other way round) precede the lines that differ. */
 function diffValues(lines: readonly string[]): ComparedValues {
   const head = lines.findIndex((line) => /(?:^|[\s(])[-+] ?(?:expected|actual|received)\b/i.test(line));
   if (head < 0) return { expected: null, actual: null };

@@ -7,19 +7,19 @@ import type { PathIndex } from "./imports.ts";
 import { type SourceMap, readSourceMap, readStack } from "./stack.ts";
 
 export interface FailureContext {
-  /** Where the check ran: paths below it are the project's. */
+  /** The folder of the check: paths below it belong to the project. */
   readonly root: string;
   readonly paths: PathIndex;
-  /** Texts of source maps by the path of the code they are for. */
+  /** Source maps by the path of the code that they are for. */
   readonly sourceMaps?: ReadonlyMap<string, string>;
 }
 
-/** Failures that are looked at closely. One cause makes many tests fail, and the first ones say it. */
+/** The most failures that are read closely. One cause makes many tests fail, and the first ones show it. */
 const MOST_FAILURES = 40;
 const MOST_LINES = 20_000;
 const LONGEST_SECTION = 300;
 
-/** Reads what a failed check printed: what failed, where it went through, what it compared, what it mentions. */
+/** Reads the output of a failed check: what failed, its stack frames, the compared values, and what it mentions. */
 export function readFailure(text: string, surroundings: FailureContext): FailureReading {
   const plain = plainText(text);
   const all = plain.split("\n");
@@ -54,7 +54,7 @@ export function readFailure(text: string, surroundings: FailureContext): Failure
   };
 }
 
-/** A file that could not be loaded fails without a word; what went wrong was printed by the file, somewhere above. */
+/** Adds a message to a failure without one: a file that could not be loaded printed its error somewhere above. */
 function withMessage(failure: ListedFailure, section: readonly string[], lines: readonly string[]): ListedFailure {
   if (!saysNothing(failure.message)) return failure;
   const said = [...section, ...lines].find((line) => ERROR_LINE.test(line.replace(/^# /, "")));
@@ -72,7 +72,7 @@ function mapsOf({ sourceMaps }: FailureContext): Maps {
   );
 }
 
-/** The lines that belong to each failing test: from a line with its title to one with another's. */
+/** Returns the lines that belong to each failing test: from a line with its title to one with another title. */
 function sectionsOf(
   lines: readonly string[],
   tests: readonly ListedFailure[],
@@ -85,7 +85,7 @@ function sectionsOf(
   let length = 0;
   for (const [at, line] of lines.entries()) {
     const heads = byLength.filter((index) => titles[index] !== "" && line.includes(titles[index]!));
-    // One title may be a part of another one: the longest that fits is meant.
+    // One title may be part of another: the longest match counts.
     const longest = heads.filter((index) => titles[index] === titles[heads[0]!]);
     const head: number | undefined =
       longest.length < 2 ? longest[0] : likeliestHead(longest, names, lines.slice(Math.max(0, at - 3), at + 1), open);
@@ -95,14 +95,14 @@ function sectionsOf(
     } else if (/^\s*(?:ok \d|✔ |✓ |PASS |--- PASS|# Subtest|test result:|ℹ )/.test(line)) open = null;
     if (open !== null && length++ < LONGEST_SECTION) sections[open]!.push(line);
   }
-  // Tests of one name in two files share what was found for the first.
+  // Tests of the same name in two files share the section of the first.
   return tests.map((failure, index) => {
     const own = sections[index]!;
     return { failure, section: own.length > 0 ? own : sections[titles.indexOf(titles[index]!)]! };
   });
 }
 
-/** Of several tests with one title, the one whose outer titles stand just before; else the one that was begun. */
+/** Of several tests with one title, returns the one whose outer titles are just above; otherwise the current one. */
 function likeliestHead(
   heads: readonly number[],
   names: readonly (readonly string[])[],
@@ -155,7 +155,7 @@ function complaint(failure: ListedFailure, lines: readonly string[], surrounding
   };
 }
 
-/** No tool was recognised: whatever looks like an error, and every place that is named. */
+/** Reads an output of no known tool: whatever looks like an error, and every location in it. */
 function crash(lines: readonly string[], surroundings: FailureContext, maps: Maps): Failure[] {
   const text = lines.filter((line) => line.trim() !== "");
   if (text.length === 0) return [];
@@ -178,18 +178,18 @@ function crash(lines: readonly string[], surroundings: FailureContext, maps: Map
   ];
 }
 
-/** The line that says what went wrong: a program that is missing, or else the first error. */
+/** Returns the line that says what went wrong: a missing program, or else the first error. */
 function errorLine(lines: readonly string[]): number {
   const missing = lines.findIndex((line) => MISSING_PROGRAM.test(line));
   if (missing >= 0) return missing;
   const at = lines.findIndex((line) => ERROR_LINE.test(line));
-  // pytest says first which file it was loading, and below that what the file lacks.
+  // pytest first prints which file it was loading, and below that, the error in the file.
   if (at < 0 || !/^ImportError while (?:loading|importing)/.test(lines[at]!)) return at;
   const cause = lines.findIndex((line, below) => below > at && /^E\s+\S/.test(line));
   return cause < 0 ? at : cause;
 }
 
-/** What shells and launchers print when there is no such program. */
+/** What shells and launchers print if a program is missing. */
 const MISSING_PROGRAM =
   /^(?:(?:\/\S*\/)?(?:ba|da|z|k|a)?sh|env|exec|nice|timeout)\b[^:]*: .*\b(?:command not found|not found|No such file or directory)$|^(?:exec: )?"?\S+"?: (?:command not found|executable file not found in \$PATH)$/;
 
@@ -231,8 +231,9 @@ function wordsOf(
 const distinct = (words: readonly string[] | null): string[] => [...new Set(words ?? [])].slice(0, MOST_WORDS);
 
 /**
- * The project's name for a path in an output. Outputs come from other machines and containers, with other roots, from
- * Windows, from bundlers; so what is not below the root is looked for by its end. `null`: not a file of the project.
+ * Returns the project's name for a path in an output. Outputs come from other machines and containers with other roots,
+ * from Windows, and from bundlers, so a path that is not below the root is searched by its end. `null`: not a file of
+ * the project.
  */
 function projectPath(raw: string, root: string, index: PathIndex): string | null {
   const path = plainPath(raw);
@@ -260,7 +261,7 @@ function decodePath(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    // A stray percent sign: the path is what it says.
+    // With a stray percent sign, the path is used as it is.
     return path;
   }
 }

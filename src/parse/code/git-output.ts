@@ -1,12 +1,12 @@
-/** One path that differs between two trees. A rename or a copy has two. */
+/** A path that differs between two trees. A rename or a copy has two paths. */
 export interface ChangedPath {
   readonly status: "added" | "deleted" | "modified" | "renamed" | "copied" | "type-changed" | "other";
   readonly path: string;
-  /** Where it came from. */
+  /** The path before a rename or copy. */
   readonly from?: string;
 }
 
-/** Reads `git diff --name-status -z`, in which names are plain bytes between nulls: nothing is quoted in it. */
+/** Reads `git diff --name-status -z`, which separates unquoted names by null bytes. */
 export function readNameStatus(text: string): readonly ChangedPath[] {
   const fields = text.split("\0");
   const changed: ChangedPath[] = [];
@@ -26,7 +26,7 @@ export function readNameStatus(text: string): readonly ChangedPath[] {
   return changed;
 }
 
-/** Every path that is touched, both ends of a rename included, in order and once. */
+/** Returns every changed path once, sorted, including both ends of a rename. */
 export function touchedPaths(changed: readonly ChangedPath[]): readonly string[] {
   const paths = changed.flatMap(({ status, path, from }) =>
     from === undefined || status === "copied" ? [path] : [from, path],
@@ -43,14 +43,14 @@ const STATUSES: Readonly<Record<string, ChangedPath["status"]>> = {
   T: "type-changed",
 };
 
-/** The `Key: value` lines that end a commit's message: its last paragraph, and only if every line of it is one. */
+/** Reads the trailers of a commit's message: its last paragraph, if every line of it has the form `Key: value`. */
 export function readTrailers(message: string): ReadonlyMap<string, string> {
   const paragraphs = message
     .replaceAll("\r\n", "\n")
     .trimEnd()
     .split(/\n[ \t]*\n/);
   const trailers = new Map<string, string>();
-  // The first paragraph is the subject, whatever it looks like.
+  // The first paragraph is the subject, whatever its form.
   if (paragraphs.length < 2) return trailers;
   for (const line of paragraphs.at(-1)!.split("\n")) {
     const match = /^([A-Za-z][A-Za-z0-9-]*):[ \t]*(.*)$/.exec(line);
@@ -60,14 +60,14 @@ export function readTrailers(message: string): ReadonlyMap<string, string> {
   return trailers;
 }
 
-/** A checkout of a repository, as git has it registered. */
+/** A worktree that is registered with git. */
 export interface RegisteredWorktree {
   readonly path: string;
   /** The full name of the branch that is checked out there; `null` for none. */
   readonly branch: string | null;
 }
 
-/** Reads `git worktree list --porcelain`: a block of lines for each, a blank line after it. */
+/** Reads `git worktree list --porcelain`: blocks of lines, separated by blank lines. */
 export function readWorktreeList(text: string): readonly RegisteredWorktree[] {
   const found: RegisteredWorktree[] = [];
   for (const block of text.split("\n\n")) {
@@ -83,22 +83,22 @@ function valueOf(lines: readonly string[], key: string): string | null {
   return line === undefined ? null : line.slice(key.length + 1);
 }
 
-/** What happened to one file between two states. */
+/** The changes of one file between two states. */
 export interface FileDiff {
   readonly change: "added" | "deleted" | "modified" | "renamed" | "copied";
-  /** Its name afterwards; for a deleted file, the one it had. */
+  /** Its name afterwards; of a deleted file, its last name. */
   readonly path: string;
-  /** Its name before; the same unless it was renamed or copied. */
+  /** Its name before; different only after a rename or copy. */
   readonly oldPath: string;
   readonly isBinary: boolean;
   readonly hunks: readonly Hunk[];
 }
 
-/** A run of lines that changed, with some around it that did not. Lines count from 1. */
+/** A run of changed lines, with some unchanged lines around it. Lines count from 1. */
 export interface Hunk {
   readonly oldStart: number;
   readonly newStart: number;
-  /** What git thinks encloses it: a function's first line, often. */
+  /** The enclosing code according to git, often the first line of a function. */
   readonly heading: string;
   readonly lines: readonly DiffLine[];
 }
@@ -106,13 +106,13 @@ export interface Hunk {
 export interface DiffLine {
   readonly kind: "same" | "added" | "removed";
   readonly text: string;
-  /** Its number in the file it is a line of: the old one for `removed`, the new one for the others. */
+  /** Its line number: in the old file for `removed`, in the new file for the others. */
   readonly line: number;
 }
 
 /**
- * Reads git's unified form. Lines of a hunk are counted as its header says, so that a line that itself looks like a
- * header is only a line; where the counts do not come out (a diff with its middle cut out), the next file is looked for.
+ * Reads git's unified format. The header of a hunk tells how many lines it has, so a line that looks like a header is
+ * not mistaken for one. If the counts are wrong (the middle of the diff was cut out), it skips to the next file.
  */
 export function readGitDiff(text: string): readonly FileDiff[] {
   const lines = text.split("\n");
@@ -180,13 +180,13 @@ function namesOf(header: string, marks: ReadonlyMap<string, string>): DiffNames 
   return path === null ? null : { change, path, oldPath: path };
 }
 
-/** `a/name` or `b/name`; git puts a tab after a name that holds a space. */
+/** Reads `a/name` or `b/name`; git puts a tab after a name with a space. */
 function sideName(side: string | undefined): string | null {
   if (side === undefined || side === "/dev/null") return null;
   return unquotedName(side.replace(/\t$/, "")).slice(2);
 }
 
-/** In `a/name b/name` both names are one, so the middle is where they part, however many spaces there are. */
+/** Splits `a/name b/name` in the middle: both names are equal, so spaces in them do not matter. */
 function sameName(header: string): string | null {
   const half = (header.length - 1) / 2;
   const [left, right] = [header.slice(0, half), header.slice(half + 1)].map(unquotedName) as [string, string];
@@ -225,7 +225,9 @@ function readHunks(lines: readonly string[], start: number): { hunks: readonly H
   return { hunks, end: at };
 }
 
-/** A name as git prints it: with quotes around it and escapes in it where it holds quotes, backslashes or control characters. */
+/**
+ * Decodes a name as git prints it: in quotes and with escapes if it contains quotes, backslashes or control characters.
+ */
 function unquotedName(name: string): string {
   if (name.length < 2 || !name.startsWith('"') || !name.endsWith('"')) return name;
   const bytes: number[] = [];

@@ -1,14 +1,14 @@
 import { familyOf, type LanguageFamily } from "./symbols-mask.ts";
 import { folderStems, workspaceStems, type WorkspacePackage } from "./workspace-packages.ts";
 
-/** Finds files of the project by how code and output name them. */
+/** Finds files of the project by the names that code and output use. */
 export interface PathIndex {
   has(path: string): boolean;
-  /** The file whose path ends like this one, if there is just one that fits best. */
+  /** Returns the file whose path ends like this one, if exactly one matches best. */
   bySuffix(path: string): string | null;
-  /** All files in this folder, or in one whose path ends like it. */
+  /** Returns all files in this folder, or in a folder whose path ends like it. */
   inFolder(folder: string): readonly string[];
-  /** The project's own packages, by the names they are imported by. */
+  /** The project's own packages, by the names with which they are imported. */
   readonly packages: ReadonlyMap<string, WorkspacePackage>;
 }
 
@@ -42,7 +42,7 @@ function push(map: Map<string, string[]>, key: string, value: string): void {
   else list.push(value);
 }
 
-/** The candidate with the most path parts in common, counted from the end; two that are as good are none. */
+/** Returns the candidate that shares the most path parts, counted from the end; `null` if two share as many. */
 function bestSuffix(path: string, candidates: readonly string[]): string | null {
   const wanted = path.split("/");
   let best: string | null = null;
@@ -59,8 +59,8 @@ function bestSuffix(path: string, candidates: readonly string[]): string | null 
 }
 
 /**
- * The files of the project that a file names: what it imports, and data files whose names stand in its texts. What is
- * not found in the project is a library, and left out.
+ * Returns the files of the project that a file refers to: its imports, and data files whose names are in its strings.
+ * Other names are libraries and left out.
  */
 export function readImports(text: string, path: string, index: PathIndex): string[] {
   const family = familyOf(path);
@@ -83,7 +83,7 @@ function targets(text: string, path: string, folder: string, family: LanguageFam
     case "python":
       return pythonTargets(text, folder, index);
     case "go":
-      // Files of one folder are one package, and see each other without an import.
+      // Files of one folder are one package, and use each other without an import.
       return [
         ...index.inFolder(folder).filter((each) => each.endsWith(".go")),
         ...matches(text, /^\s*(?:import\s+)?(?:[\w.]+\s+)?"([\w./-]+)"\s*$/gm).flatMap((name) =>
@@ -130,7 +130,7 @@ function scriptTarget(name: string, folder: string, index: PathIndex): string | 
   }
   if (!isRelative && !/^[@~#]?\/|^(?:src|lib|app|test|tests)\//.test(name)) return null;
   const base = isRelative ? joinPath(folder, name) : name.replace(/^[@~#]?\//, "");
-  // TypeScript lets an import say `.js` for a file that is written in `.ts`.
+  // In TypeScript, an import can say `.js` for a `.ts` file.
   const stems = /\.[cm]?jsx?$/.test(base) ? [base, base.replace(/js(x?)$/, "ts$1")] : [base];
   for (const stem of stems) {
     for (const ending of SCRIPT_ENDINGS) {
@@ -193,7 +193,7 @@ function rustTargets(text: string, path: string, folder: string): string[] {
       found.push(`${stem}.rs`, `${stem}/mod.rs`);
     }
   }
-  // A test outside the crate sees it through its root.
+  // A test outside the crate uses the crate through its root.
   if (/(?:^|\/)tests\//.test(path)) found.push(`${crate}/lib.rs`);
   return found;
 }
@@ -209,13 +209,13 @@ function javaTargets(text: string, folder: string, index: PathIndex): string[] {
       }),
     );
   });
-  // Classes of one package see each other, and the tests lie in a folder of the same name elsewhere.
+  // Classes of one package use each other, and their tests are in a folder of the same name elsewhere.
   const others = ["main", "src"].map((name) => folder.replace(/(^|\/)tests?\//, `$1${name}/`));
   const main = others.filter((other) => other !== folder).flatMap((other) => index.inFolder(other));
   return [...imported, ...index.inFolder(folder), ...main];
 }
 
-/** Headers, with what they declare beside them, and scripts that a script names: C and its kin, and the shell. */
+/** Finds headers, with the files that implement them, and scripts that a script calls: for C, C++ and shells. */
 function otherTargets(text: string, folder: string, index: PathIndex): string[] {
   const headers = matches(text, /^[ \t]*#[ \t]*include[ \t]+"([^"\n]{1,200})"/gm);
   const scripts = matches(text, /([\w./-]{1,200}\.(?:sh|bash|bats))\b/g);
@@ -228,7 +228,7 @@ function otherTargets(text: string, folder: string, index: PathIndex): string[] 
   });
 }
 
-/** Data that a program reads by its path: what looks like one in a text, and is a file of the project. */
+/** Finds data files that a program reads by path: strings that look like a path and name a file of the project. */
 function dataFiles(text: string, folder: string, index: PathIndex): string[] {
   return matches(
     text,
@@ -245,7 +245,7 @@ function matches(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map((match) => match[1]!);
 }
 
-/** A path joined to a folder, with `.` and `..` taken out. */
+/** Joins a path to a folder and resolves `.` and `..`. */
 function joinPath(folder: string, path: string): string {
   const parts: string[] = [];
   for (const part of `${folder}/${path}`.split("/")) {

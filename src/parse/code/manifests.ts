@@ -1,8 +1,8 @@
 import { isRecord } from "../../stdx/assert.ts";
 
 /**
- * A manifest with the base's way to run tests and the rest of the work's: scripts and runner settings decide what a
- * check runs, dependencies are part of the work. `null` where one of the two cannot be read: then the work's is kept.
+ * Merges a manifest: scripts and runner settings from the base, because they decide what a check runs; dependencies and
+ * the rest from the work. `null` if one version cannot be read: then the work's version is kept.
  */
 export function mergeManifest(path: string, base: string, work: string): string | null {
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -12,7 +12,9 @@ export function mergeManifest(path: string, base: string, work: string): string 
   return isPinned === undefined ? null : mergeSections(base, work, isPinned);
 }
 
-/** The keys that npm itself defines, without `scripts`: names, entry points, dependencies. All others belong to tools. */
+/**
+ * The keys that npm itself defines, except `scripts`: names, entry points, dependencies. All others belong to tools.
+ */
 const OF_THE_PRODUCT: ReadonlySet<string> = new Set(
   `name version description keywords homepage bugs license author contributors funding files exports
    main module types typings typesVersions browser bin man directories repository config dependencies
@@ -30,6 +32,7 @@ function mergePackage(base: string, work: string): string | null {
     const merged = withBaseSources(recordIn(before[group]), recordIn(after[group]));
     return merged === null ? [] : [[group, merged] as const];
   });
+  // For names that the base defines, the base decides, because tests import by these names too.
   const imports = { ...recordIn(after["imports"]), ...recordIn(before["imports"]) };
   const mapped = Object.keys(imports).length === 0 ? [] : [["imports", imports] as const];
   return `${JSON.stringify(Object.fromEntries([...kept, ...used, ...mapped, ...pinned]), null, 2)}\n`;
@@ -37,7 +40,9 @@ function mergePackage(base: string, work: string): string | null {
 
 const DEPENDENCIES = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
 
-/** Packages of the base that the work takes from another place (a folder, an address, another name) come from where they did. */
+/**
+ * Restores the sources of the base's packages that the work takes from elsewhere (a folder, an address, another name).
+ */
 function withBaseSources(
   before: Record<string, unknown>,
   after: Record<string, unknown>,
@@ -48,14 +53,13 @@ function withBaseSources(
   return moved.length === 0 ? null : { ...after, ...Object.fromEntries(moved.map((name) => [name, before[name]])) };
 }
 
-/** Does the work take a package of the base from another place? */
+/** Whether the work takes a package of the base from another source. */
 export function hasMovedPackages(base: string, work: string): boolean {
   const [before, after] = [parseJson(base), parseJson(work)];
   if (before === null || after === null) return false;
   return DEPENDENCIES.some((group) => withBaseSources(recordIn(before[group]), recordIn(after[group])) !== null);
 }
 
-/** What a name stood for at the base it stands for still: tests import by such names too. */
 const recordIn = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
 
 function parseJson(text: string): Record<string, unknown> | null {
@@ -67,14 +71,14 @@ function parseJson(text: string): Record<string, unknown> | null {
   }
 }
 
-/** The sections that say how tests are run. */
+/** The sections that decide how tests run. */
 const PINNED_SECTIONS: Readonly<Record<string, (section: string) => boolean>> = {
   "pyproject.toml": (section) => /^tool\.(?:pytest|coverage|tox|nox|hatch\.envs)\b/.test(section),
   "setup.cfg": (section) => /^(?:tool:pytest|pytest|aliases|coverage:.*|unittest)$/.test(section),
   "Cargo.toml": (section) => /^(?:test|bench|profile\.test|replace|patch\..*)$/.test(section),
 };
 
-/** Sections of what only tests use: what the base names there is the base's, more may be added. */
+/** Sections that only tests use: entries of the base stay, and the work may add others. */
 const FOR_TESTS = /^(?:target\..*\.)?dev[-_]dependencies(?:\..*)?$/;
 
 interface ManifestSection {
@@ -82,7 +86,10 @@ interface ManifestSection {
   readonly text: string;
 }
 
-/** The work's sections with those of the runner taken from the base, in the work's order, and what only the base has. */
+/**
+ * Returns the work's sections in their order, with the runner's sections from the base, and the sections that only the
+ * base has.
+ */
 function mergeSections(base: string, work: string, isPinned: (section: string) => boolean): string {
   const before = sectionsOf(base);
   const pinned = before.filter(({ name }) => isPinned(name));
@@ -93,7 +100,7 @@ function mergeSections(base: string, work: string, isPinned: (section: string) =
   return [...own, ...pinned].map(({ text }) => (text.endsWith("\n") || text === "" ? text : `${text}\n`)).join("");
 }
 
-/** A section that the base has too, with the base's lines and the work's for all keys that the base does not have. */
+/** Merges a section that the base has too: the base's lines, and the work's lines for other keys. */
 function withBaseKeys(section: ManifestSection, base: ManifestSection | undefined): ManifestSection {
   if (base === undefined || base.text === section.text) return section;
   const keyOf = (line: string): string => /^\s*([\w."'-]+)\s*=/.exec(line)?.[1] ?? "";
@@ -117,11 +124,9 @@ function sectionsOf(text: string): ManifestSection[] {
 }
 
 /**
- * Which code a module path of Go stands for. What the base already used stays what it was; what the work adds is its
- * own.
+ * Returns the work's `go.mod` in which the base's modules have exactly the replacements of the base; those of other
+ * modules stay.
  */
-
-/** The work's `go.mod` in which modules that the base knows are replaced as in the base, and by nothing else. */
 function mergeGoMod(base: string, work: string): string {
   const before = replacements(base);
   const known = new Set([...before.keys(), ...requiredModules(base)]);
@@ -131,7 +136,7 @@ function mergeGoMod(base: string, work: string): string {
   return [kept.trimEnd(), "", ...[...before].map(([module, by]) => `replace ${module} => ${by}`), ""].join("\n");
 }
 
-/** The modules that `vendor/modules.txt` names, each with the version that it stands for. */
+/** Returns the modules of `vendor/modules.txt`, each with its version. */
 export function vendoredModules(text: string): ReadonlyMap<string, string> {
   const named = [...text.matchAll(/^# (\S+) (v\S+.*|=> .*)$/gm)];
   return new Map(named.map(([, module = "", version = ""]) => [module, version]));
@@ -144,7 +149,7 @@ function replacements(text: string): ReadonlyMap<string, string> {
   return new Map(found.flatMap((match) => (match === null ? [] : [[moduleOf(match[2]!), match[3]!]])));
 }
 
-/** A replacement may be for one version alone: it is one of that module all the same. */
+/** Returns the module of a replacement, which may be for one version only. */
 const moduleOf = (left: string): string => left.split(/\s/)[0]!;
 
 const requiredModules = (text: string): readonly string[] =>
@@ -159,11 +164,11 @@ const withoutReplacements = (text: string, known: ReadonlySet<string>): string =
     })
     .join("\n");
 
-/** How the dependencies that a lockfile fixes are put in place, and where they then are. */
+/** How to install the dependencies of a lockfile, and where they are then. */
 export interface Installation {
   readonly lockfile: string;
   readonly command: string;
-  /** The folder they are installed to, where it is one inside the checkout. */
+  /** The folder that they are installed to, if it is inside the checkout. */
   readonly folder: string;
 }
 
@@ -173,8 +178,8 @@ interface Rule extends Installation {
 }
 
 /**
- * In order of preference: of two lockfiles of one language the rarer tool was chosen on purpose. Cargo and Go fetch
- * what they need when they build, so nothing is to be done for them.
+ * In order of preference: of two lockfiles of one language, the one of the rarer tool is there on purpose. Cargo and Go
+ * fetch dependencies when they build, so they are not listed.
  */
 const RULES: readonly Rule[] = [
   { language: "javascript", lockfile: "bun.lock", command: "bun install --frozen-lockfile", folder: "node_modules" },
@@ -201,7 +206,7 @@ const RULES: readonly Rule[] = [
 
 export const LOCKFILES: readonly string[] = [...new Set(RULES.map(({ lockfile }) => lockfile))];
 
-/** What is to be installed for these lockfiles (name and text): one installation for each language. */
+/** Chooses the installations for these lockfiles (by name, with their text), one for each language. */
 export function installationsFor(lockfiles: ReadonlyMap<string, string>): readonly Installation[] {
   const chosen = new Map<Rule["language"], Installation>();
   for (const { language, lockfile, command, folder, when } of RULES) {
@@ -212,7 +217,7 @@ export function installationsFor(lockfiles: ReadonlyMap<string, string>): readon
   return [...chosen.values()];
 }
 
-/** The scripts of a `package.json` by their names; none where it is no JSON: that it is broken shows when the checks run. */
+/** Returns the scripts of a `package.json` by name; none if it is not valid JSON, which shows when the checks run. */
 export function allScripts(text: string | null): Map<string, string> {
   const found = new Map<string, string>();
   try {
@@ -225,16 +230,19 @@ export function allScripts(text: string | null): Map<string, string> {
   return found;
 }
 
-/** Those that are called after tests and other checks. */
+/** Returns the scripts that are named after tests and other checks. */
 export const testScripts = (text: string | null): Map<string, string> =>
   new Map([...allScripts(text)].filter(([name]) => TESTS.test(name)));
 
 const TESTS = /^(?:pre|post)?(?:test|check|verify|ci|lint|typecheck|types|coverage)(?:[:._-]|$)/;
 
-/** Conditions of packages that are built for several systems; they say nothing of tests. */
+/** Conditions that packages for several systems use; they say nothing about tests. */
 const COMMON_CONDITIONS: ReadonlySet<string> = new Set(["types", "import", "require", "default", "node", "browser"]);
 
-/** The conditions by which one name of a package.json leads to different code, such as `imports "#add" by "development"`. */
+/**
+ * Returns the conditions under which a name of a package.json leads to different code, such as `imports "#add" by
+ * "development"`.
+ */
 export function conditionsIn(text: string | null): readonly string[] {
   const manifest = parseJson(text ?? "") ?? {};
   const within = (value: unknown): readonly string[] =>

@@ -1,26 +1,26 @@
 import { type LanguageFamily, familyOf, maskedCode, isCodeFile } from "./symbols-mask.ts";
 
-/** One small edit of one line, after which a test that checks what the line does must fail. */
+/** One small edit of one line, after which a test that checks this line must fail. */
 export interface Fault {
   readonly path: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
   readonly before: string;
   readonly after: string;
-  /** The same place with something that ends in an error when it is run: it shows whether a test runs the line. */
+  /** Edits of the same location that raise an error when they run: they show whether a test runs the line. */
   readonly probes: readonly string[];
 }
 
-/** No program has this name. */
+/** A name that no program has. */
 const UNKNOWN = "remandPlantedFault";
 
-/** Files beyond this were made by a program. */
+/** Longer files were generated. */
 const LONGEST_CODE = 400_000;
 const LONGEST_LINE = 300;
 
 /**
- * The faults that can be planted in a file, those that tests notice most often first. No grammar is known: they are made
- * of the signs on a line, outside of texts and comments. One that does not compile is found out by running it.
+ * Returns the faults that can be planted in a file, those that tests notice most often first. It knows no grammar:
+ * faults are made from the signs on a line, outside strings and comments. Running shows which of them do not compile.
  */
 export function faultsIn(path: string, text: string, isOpen: (line: string) => boolean = () => true): Fault[] {
   if (!isCodeFile(path) || text.length > LONGEST_CODE) return [];
@@ -39,12 +39,12 @@ export function faultsIn(path: string, text: string, isOpen: (line: string) => b
   return found.toSorted((a, b) => a.rank - b.rank || a.fault.line - b.fault.line).map(({ fault }) => fault);
 }
 
-/** A value that stands in code, with other values in its place: each is a fault of its own. */
+/** A literal in code, with other values for it: each is a separate fault. */
 export interface ValuePlace {
   readonly faults: readonly [Fault, ...Fault[]];
 }
 
-/** The values of a test, the last of each line first: what is expected mostly stands behind what is given. */
+/** Returns the literals of a test, the last of each line first: the expected value mostly comes after the input. */
 export function valuesIn(path: string, text: string, isOpen: (line: number) => boolean): readonly ValuePlace[] {
   if (!isCodeFile(path) || text.length > LONGEST_CODE) return [];
   const family = familyOf(path);
@@ -67,14 +67,14 @@ function faultOf(path: string, at: number, line: string, { from, to, by, probes 
   return { path, line: at + 1, before: line, after: put(by), probes: probes.map(put) };
 }
 
-/** The text with the fault; `null` where the line is not there as it was. */
+/** Returns the text with the fault; `null` if the line is not there unchanged. */
 export function withFault(
   text: string,
   { line, before, after }: Pick<Fault, "line" | "before" | "after">,
 ): string | null {
   const lines = text.split("\n");
   const same = lines.flatMap((each, at) => (each === before ? [at] : []));
-  // Lines above it may have been added or removed; one of several equal lines is it only where it was.
+  // Lines above may have been added or removed. Of several equal lines, only one at the original position is used.
   const at = same.length === 1 ? same[0]! : same.includes(line - 1) ? line - 1 : -1;
   if (at < 0) return null;
   lines[at] = after;
@@ -103,7 +103,7 @@ function editsOf(line: string, code: string, family: LanguageFamily): Edit[] {
   ];
 }
 
-/** What takes the place of an operator; the first is the opposite. */
+/** Replacements of an operator; the first is the opposite. */
 const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   "===": ["!=="],
   "!==": ["==="],
@@ -125,7 +125,7 @@ const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   "*=": ["+=", "-="],
 };
 
-/** With a blank on both sides, or between two values: what else such signs may be is not told apart by them alone. */
+/** Operators with spaces on both sides, or between two values; without these, such signs are ambiguous. */
 const SPACED = /(?<=\S )(===|!==|==|!=|<=|>=|\+=|-=|\*=|&&|\|\||[-+*/%<>])(?= \S)/g;
 const CLOSE = /(?<=[\w)\]])(===|!==|==|!=|&&|\|\||[-+*/%])(?=[\w(])/g;
 
@@ -174,7 +174,7 @@ function numberEdits(code: string): Edit[] {
   });
 }
 
-/** A number far above, and one below: a limit that a test allows is crossed by one of them. */
+/** Replaces a number by one far above and one far below: one of them exceeds any limit that a test allows. */
 function farNumberEdits(code: string): Edit[] {
   return [...code.matchAll(/(?<![\w.$])\d{1,9}(?:\.\d{1,9})?(?![\w.])/g)].flatMap(({ 0: digits, index }) => {
     const end = digits.includes(".") ? ".5" : "";
@@ -188,7 +188,7 @@ function farNumberEdits(code: string): Edit[] {
   });
 }
 
-/** Turns a condition around. */
+/** Inverts a condition. */
 function conditionEdits(line: string, code: string, family: LanguageFamily): Edit[] {
   const opened = /^\s*(?:\}\s*)?(?:else\s+)?(?:el)?if\b\s*/.exec(code);
   if (opened === null) return [];
@@ -210,7 +210,7 @@ function conditionEdits(line: string, code: string, family: LanguageFamily): Edi
 const blank = (line: string, end: number): string => (line[end - 1] === " " ? " " : "");
 const opening = (code: string): number => (code.trimEnd().endsWith("{") ? code.lastIndexOf("{") : -1);
 
-/** Behind the sign that closes the one at `at`; -1 where that is on another line. */
+/** Returns the position after the sign that closes the one at `at`; -1 if it is on another line. */
 function closing(code: string, at: number): number {
   let depth = 0;
   for (let next = at; next < code.length; next++) {
@@ -220,7 +220,7 @@ function closing(code: string, at: number): number {
   return -1;
 }
 
-/** Languages in which a function may return nothing in place of a value. */
+/** Languages in which a function may return nothing instead of a value. */
 const NOTHING: { readonly [F in LanguageFamily]?: string } = { javascript: "undefined", python: "None" };
 
 function returnEdits(code: string, family: LanguageFamily): Edit[] {
@@ -231,7 +231,7 @@ function returnEdits(code: string, family: LanguageFamily): Edit[] {
   return [{ rank: 2, from, to: from + match[2]!.length, by: nothing, probes: [UNKNOWN] }];
 }
 
-/** Takes away a whole statement on one line: a call, or a value that is set. */
+/** Deletes a whole statement on one line: a call, or an assignment. */
 function deletionEdits(code: string, family: LanguageFamily): Edit[] {
   const match = /^(\s+)([\w$.[\]]+(?:\(.*\)|\s*[-+*/]?=(?![=>]).*?));?\s*$/.exec(code);
   if (match === null || !isBalanced(match[2]!) || KEYWORD.test(match[2]!)) return [];
@@ -242,10 +242,10 @@ function deletionEdits(code: string, family: LanguageFamily): Edit[] {
 
 const KEYWORD = /^(?:return|if|else|for|while|switch|case|throw|raise|await|yield|elif|def|func|fn|class|super)\b/;
 
-/** A quoted text, or a template up to its first value. */
+/** A quoted string, or a template up to its first value. */
 const TEXT = /(["'])((?:(?!\1)[^\\]){0,120})\1|`([^`$\\]{1,120})/g;
 
-/** Another text. It comes last: much text is only shown to people, and no test looks at it. */
+/** Changes a string. Ranked last, because much text is only shown to people and not tested. */
 function textEdits(line: string, code: string): Edit[] {
   if (DIRECTIVE.test(line)) return [];
   return [...line.matchAll(TEXT)]
@@ -259,7 +259,7 @@ function textEdits(line: string, code: string): Edit[] {
     }));
 }
 
-/** `"use strict"` and its like. */
+/** `"use strict"` and similar directives. */
 const DIRECTIVE = /^\s*["']use [\w ]+["'];?\s*$/;
 
 function isBalanced(code: string): boolean {

@@ -1,4 +1,4 @@
-/** A place as the output writes it: its path is not yet one of the project. */
+/** A location as the output writes it: its path is not resolved to the project yet. */
 export interface RawFrame {
   readonly path: string;
   readonly line: number;
@@ -7,13 +7,13 @@ export interface RawFrame {
 }
 
 /**
- * The places that lines name, in the order of the output: frames of Node, Python, Go, Rust and Java, and whatever
- * else says a path with a line. Python says the innermost frame last, so its tracebacks are turned round.
+ * Reads the locations in lines, in the order of the output: frames of Node, Python, Go, Rust and Java, and any other
+ * path with a line number. Python prints the innermost frame last, so its tracebacks are reversed.
  */
 export function readStack(lines: readonly string[]): RawFrame[] {
   const frames: RawFrame[] = [];
   let traceback: RawFrame[] = [];
-  /** The last line that was a frame of Python. */
+  /** The last line that was a Python frame. */
   let last = "";
   for (const [at, line] of lines.entries()) {
     const python = pythonFrame(line);
@@ -23,7 +23,7 @@ export function readStack(lines: readonly string[]): RawFrame[] {
       continue;
     }
     const found = javaFrame(line) ?? goFrame(line, lines[at - 1] ?? "") ?? scriptFrame(line) ?? otherFrame(line);
-    // What stands between two frames of a traceback is the code of the first; pytest writes it without an indent.
+    // Lines between two frames of a traceback are code of the first; pytest prints it without an indent.
     const isOver = PYTEST_FRAME.test(last) ? /^(?:=+|_{3,}) \S/.test(line) : /^\S/.test(line);
     if (traceback.length > 0 && (found !== null || isOver)) {
       frames.push(...traceback.reverse());
@@ -41,7 +41,7 @@ const frame = (path: string, line: string, column: string | undefined, symbol: s
   symbol: symbol === undefined || symbol === "" || symbol.includes("<anonymous>") ? null : symbol,
 });
 
-/** `tests/test_cart.py:12: in total`, `cart.py:3: ValueError`, and where the code of the next frame follows `cart.py:9: `. */
+/** `tests/test_cart.py:12: in total`, `cart.py:3: ValueError`, or `cart.py:9: ` before the code of the next frame. */
 const PYTEST_FRAME = /^([^\s:][^:]{0,400}\.pyi?):(\d{1,7}): ?(?:in (\S+)|[A-Z]\w*(?:Error|Exception)?$|$)/;
 
 function pythonFrame(line: string): RawFrame | null {
@@ -51,7 +51,7 @@ function pythonFrame(line: string): RawFrame | null {
   return short === null ? null : frame(short[1]!, short[2]!, undefined, short[3]);
 }
 
-/** `at com.shop.Cart.total(Cart.java:12)`: the package is the folder. */
+/** `at com.shop.Cart.total(Cart.java:12)`: the package gives the folder. */
 function javaFrame(line: string): RawFrame | null {
   const found =
     /^\s*(?:\w+: )?at ([\w.$/@<>]{1,300})\.([\w$<>]{1,200})\((\w+\.(?:java|kt|scala|groovy)):(\d{1,7})\)/.exec(line);
@@ -60,7 +60,7 @@ function javaFrame(line: string): RawFrame | null {
   return frame([...parts, found[3]!].join("/"), found[4]!, undefined, found[2]);
 }
 
-/** `	/src/cart/cart.go:12 +0x1d`, and the function on the line above. */
+/** ` /src/cart/cart.go:12 +0x1d`, with the function on the line above. */
 function goFrame(line: string, before: string): RawFrame | null {
   const found = /^\s+(\S{1,500}\.go):(\d{1,7})(?: \+0x[\da-f]+|:.*)?$/.exec(line);
   if (found === null) return null;
@@ -94,12 +94,12 @@ function otherFrame(line: string): RawFrame | null {
   return frame(path, found[2]!, found[3], undefined);
 }
 
-/** Where code that was compiled or bundled stood before. */
+/** Maps positions in compiled or bundled code to the original source. */
 export interface SourceMap {
   original(line: number, column: number): { readonly source: string; readonly line: number } | null;
 }
 
-/** Reads a source map (version 3) given as text; `null` where it is none. */
+/** Reads a source map (version 3); `null` if the text is not one. */
 export function readSourceMap(text: string): SourceMap | null {
   const data = parseSourceMap(text);
   if (data === null) return null;
@@ -108,7 +108,7 @@ export function readSourceMap(text: string): SourceMap | null {
   const before = { source: 0, line: 0 };
   return {
     original(line, column) {
-      // Each line's positions count on from the one before, so they are read in order, and once.
+      // Positions of a line are relative to the previous line, so lines are decoded in order, and once.
       while (rows.length < Math.min(line, lines.length)) rows.push(segmentsOf(lines[rows.length]!, before));
       const segment = (rows[line - 1] ?? []).findLast((each) => each.column <= Math.max(0, column - 1));
       const source = segment === undefined ? undefined : data.sources[segment.source];
@@ -141,7 +141,7 @@ function segmentsOf(line: string, before: { source: number; line: number }): Seg
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Base64 digits of five bits each, the lowest first; the first bit of a number is its sign. */
+/** Decodes base64 digits of five bits each, the lowest first; the first bit of a number is its sign. */
 function decodeSegment(part: string): number[] {
   const numbers: number[] = [];
   let value = 0;
@@ -169,7 +169,7 @@ function parseSourceMap(text: string): { mappings: string; sources: readonly str
     const root = typeof data["sourceRoot"] === "string" ? data["sourceRoot"] : "";
     return { mappings: data["mappings"], sources, root: root === "" || root.endsWith("/") ? root : `${root}/` };
   } catch {
-    // Text from outside that is no JSON is no source map.
+    // A source map from outside may be invalid JSON.
     return null;
   }
 }

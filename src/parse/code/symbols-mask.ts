@@ -1,4 +1,4 @@
-/** The families of languages that are read by their words: they differ in comments, texts and blocks. */
+/** Families of languages that are read by keywords. They differ in comments, strings and blocks. */
 export type LanguageFamily = "javascript" | "python" | "go" | "rust" | "java" | "other";
 
 const FAMILIES: Readonly<Record<string, LanguageFamily>> = {
@@ -28,9 +28,9 @@ export function familyOf(path: string): LanguageFamily {
 }
 
 /**
- * The code with the insides of its texts and comments made blank: every character stays in its place, so that braces
- * and words can be counted without a grammar. One pass; what never ends is blank up to the end of its line, or of the
- * file for what may span lines.
+ * Replaces the contents of strings and comments by spaces. Every character keeps its position, so that braces and words
+ * can be counted without a grammar. One pass; an unclosed string ends with its line, or with the file if it may span
+ * lines.
  */
 export function maskedCode(text: string, family: LanguageFamily): string {
   if (family === "other") return text;
@@ -51,7 +51,7 @@ export function maskedCode(text: string, family: LanguageFamily): string {
   return out.join("");
 }
 
-/** Where the text or comment ends that begins here; not behind `at` where none does. */
+/** Returns the end of the string or comment that begins at `at`; `at` if none does. */
 function blankEnd(text: string, at: number, family: LanguageFamily): number {
   const char = text[at]!;
   if (family === "python") {
@@ -103,7 +103,7 @@ function templateEnd(text: string, at: number): number {
   return text.length;
 }
 
-/** A slash divides after a value and begins a pattern after anything else. */
+/** Whether a slash begins a regular expression: after a value it is a division. */
 function beginsPattern(text: string, at: number): boolean {
   let before = at - 1;
   while (before >= 0 && (text[before] === " " || text[before] === "\t")) before--;
@@ -127,9 +127,9 @@ function patternEnd(text: string, at: number): number {
   return at;
 }
 
-/** Is this a file of code, and not of types, settings or data? */
+/** Whether a file is code, and not types, settings or data. */
 export const isCodeFile = (path: string): boolean => CODE.test(path) && !NO_CODE.test(path);
 
 const CODE = /\.(?:[cm]?[jt]sx?|vue|svelte|py|go|rs|java|kt|kts|scala|cs|rb|php|swift|c|cc|cpp|h|hpp|sh|bash)$/;
-/** Types and settings hold nothing that a test could notice. */
+/** Types and settings have nothing that a test could notice. */
 const NO_CODE = /\.d\.[cm]?ts$|(?:^|\/)[\w.-]+\.(?:config|conf)\.[cm]?[jt]s$/;

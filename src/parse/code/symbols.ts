@@ -1,18 +1,18 @@
 import type { CodeSymbol } from "../../core/blame/change.ts";
 import { familyOf, maskedCode, type LanguageFamily } from "./symbols-mask.ts";
 
-/** What a light reading of a file's code gives: its named parts, and the names used on each line. */
+/** The named parts of a file, and the names used on each line. */
 export interface CodeReading {
   readonly symbols: readonly CodeSymbol[];
   readonly names: readonly (readonly string[])[];
 }
 
-/** Files beyond this were made by a program, and are read as data. */
+/** Longer files were generated, and are read as data. */
 const LONGEST_CODE = 400_000;
 
 /**
- * The named parts of a file: functions, types, values at the top, and tests by their title. No grammar is known: parts
- * are found by the words that begin them, and end where their braces close, or in Python where the indent ends.
+ * Reads the named parts of a file: functions, types, top-level values, and tests by title. It knows no grammar: parts
+ * begin with certain keywords, and end where their braces close, or in Python where the indent ends.
  */
 export function readSymbols(text: string, path: string): CodeReading {
   const family = familyOf(path);
@@ -40,7 +40,7 @@ const COMMON = new Set(
   ).split(" "),
 );
 
-/** The names on a line, each once, without the words of the languages themselves. */
+/** Returns the names on a line, each once, without keywords. */
 function namesOn(line: string): readonly string[] {
   const found = line.length === 0 ? null : line.slice(0, 2000).match(WORD);
   if (found === null) return NONE;
@@ -78,7 +78,7 @@ function pythonSymbols(lines: readonly string[]): CodeSymbol[] {
   return found.sort((a, b) => a.start - b.start || b.end - a.end);
 }
 
-/** In data and settings a key at the beginning of a line names what follows on it. */
+/** Reads keys of data and settings: a key at the beginning of a line names the rest of the line. */
 function keySymbols(lines: readonly string[], path: string): CodeSymbol[] {
   if (!/\.(?:json|ya?ml|toml|ini|env|properties)$/.test(path)) return [];
   return lines.slice(0, 20_000).flatMap((line, at) => {
@@ -177,7 +177,7 @@ function braceSymbols(
     for (const [pattern, kind] of BEGINNINGS[family]) {
       const name = pattern.exec(line)?.[1];
       if (name === undefined || NO_NAMES.has(name)) continue;
-      // A call looks like a method but for the brace that opens its body.
+      // A call looks like a method, except for the brace that opens a body.
       if (pattern === METHOD[0] && !opensBody(masked, at)) continue;
       const isTest =
         kind === "function" &&
@@ -190,7 +190,7 @@ function braceSymbols(
   return found;
 }
 
-/** Does the list of parameters that begins on this line end in an opening brace? */
+/** Whether the parameter list that begins on this line is followed by an opening brace. */
 function opensBody(masked: readonly string[], at: number): boolean {
   let depth = 0;
   for (let line = at; line < Math.min(masked.length, at + 12); line++) {
@@ -205,8 +205,8 @@ function opensBody(masked: readonly string[], at: number): boolean {
 }
 
 /**
- * For each line, the line on which what begins there ends: where every bracket that it opened is closed again. One
- * pass over the text with a stack.
+ * Returns for each line the last line of what begins there: all brackets that it opened are closed. One pass with a
+ * stack.
  */
 function partEnds(masked: readonly string[]): number[] {
   const ends = masked.map((_, at) => at + 1);
@@ -220,7 +220,7 @@ function partEnds(masked: readonly string[]): number[] {
       }
     }
   }
-  // A head over several lines: its last line opens the body, and the body's end is its end too.
+  // A head over several lines ends with the body that its last line opens.
   for (let at = masked.length - 1; at >= 0; at--) {
     const end = ends[at]!;
     if (end > at + 1 && end <= masked.length && ends[end - 1]! > end) ends[at] = ends[end - 1]!;

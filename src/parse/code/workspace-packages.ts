@@ -1,14 +1,14 @@
-/** A package of the project's own, which others of its packages import by name. */
+/** A package of the project that its other packages import by name. */
 export interface WorkspacePackage {
   readonly folder: string;
-  /** What its manifest says an import of the bare name leads to, from its folder. */
+  /** Where an import of the bare name leads according to the manifest, from the package's folder. */
   readonly entries: readonly string[];
 }
 
-/** Manifests that are looked into. */
+/** The most manifests that are read. */
 const MOST_MANIFESTS = 300;
 
-/** The packages of a workspace (npm, pnpm, yarn, bun), by the names they are imported by. */
+/** Returns the packages of a workspace (npm, pnpm, yarn, bun), by the names with which they are imported. */
 export function readWorkspacePackages(
   paths: readonly string[],
   textOf: (path: string) => string | null,
@@ -30,12 +30,14 @@ function manifestOf(text: string | null): Record<string, unknown> | null {
     const value: unknown = JSON.parse(text ?? "null");
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
   } catch {
-    // What is no JSON names no package: then its imports are those of a library.
+    // Invalid JSON names no package: imports of it count as a library.
     return null;
   }
 }
 
-/** `exports` is a path, conditions, or a map of subpaths in which `.` is the package itself. */
+/**
+ * Returns the entry of `exports`, which is a path, conditions, or a map of subpaths in which `.` is the package itself.
+ */
 function entryOf(exports: unknown): unknown {
   const isMap = typeof exports === "object" && exports !== null && Object.hasOwn(exports, ".");
   return isMap ? (exports as Record<string, unknown>)["."] : exports;
@@ -46,8 +48,8 @@ function leaves(value: unknown): unknown[] {
 }
 
 /**
- * Paths, without endings where none is said, at which an import by name may lie; none for a library. What is built lies
- * beside what it was built from, and only that is the project's.
+ * Returns paths, possibly without an extension, for an import by name; none for a library. Build output is next to its
+ * source, and only the source belongs to the project.
  */
 export function workspaceStems(name: string, packages: ReadonlyMap<string, WorkspacePackage>): string[] {
   const [bare = "", rest = ""] = /^((?:@[^/]+\/)?[^/]+)(?:\/(.+))?$/.exec(name)?.slice(1) ?? [];
@@ -55,7 +57,7 @@ export function workspaceStems(name: string, packages: ReadonlyMap<string, Works
   return own === undefined ? [] : stemsIn(own, rest);
 }
 
-/** The same for an import of a package by its folder: `require("..")` in a test. */
+/** Does the same for an import of a package by its folder: `require("..")` in a test. */
 export function folderStems(folder: string, packages: ReadonlyMap<string, WorkspacePackage>): string[] {
   const own = [...packages.values()].find((each) => each.folder === folder);
   return own === undefined ? [] : stemsIn(own, "");

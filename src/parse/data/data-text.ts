@@ -1,11 +1,11 @@
 import { parse } from "yaml";
 
-/** A value out of text that should be JSON or YAML, or why there is none. */
+/** A value from text that should be JSON or YAML, or why there is none. */
 export type DataResult =
   | { readonly ok: true; readonly value: unknown; /** The text ended before the value did. */ readonly cut: boolean }
   | { readonly ok: false; readonly problem: string };
 
-/** Strict JSON where it is, repaired JSON where it nearly is. */
+/** Reads strict JSON, or repairs text that is nearly JSON. */
 export function readJson(text: string): DataResult {
   try {
     return { ok: true, value: JSON.parse(text) as unknown, cut: false };
@@ -15,7 +15,7 @@ export function readJson(text: string): DataResult {
   }
 }
 
-/** The parser's time grows with the square of what is wrong in a text, so only a short one is given to it. */
+/** The parser's time grows with the square of the errors in a text, so only short texts are parsed. */
 const LONGEST_YAML = 8 * 1024;
 const MOST_ALIASES = 20;
 
@@ -29,9 +29,9 @@ export function readShortYaml(text: string): DataResult {
   }
 }
 
-/** The parser calls itself once per level, and some engines die of a full stack instead of saying so. */
+/** The parser recurses once per level, and some engines crash with a full stack instead of throwing. */
 const MOST_BRACKETS = 200;
-/** YAML nests by brackets, by indentation, and by markers one behind another on one line. */
+/** YAML nests by brackets, by indentation, and by several markers on one line. */
 const DEEPEST_INDENT = 200;
 const MOST_MARKERS = 40;
 
@@ -58,10 +58,10 @@ function mayBeDeep(text: string): boolean {
 const SPACES = " \t\n";
 
 /**
- * Reads what is nearly JSON the way a person would: trailing and missing commas, comments, single or curly quotes,
- * keys without quotes, Python's words, line ends and quotes inside strings, a missing end. It goes over the text once
- * and never back, so that no text can make it slow. (The libraries for this go back, and again back: 16 kB of quotes
- * out of place kept one busy for 18 seconds.)
+ * The value of text that is nearly JSON. The reader accepts what a person would: trailing and missing commas, comments,
+ * single or curly quotes, keys without quotes, Python's words, line ends and quotes inside strings, a missing end. It
+ * reads the text once and never goes back, so that no text can make it slow. (Libraries for this backtrack: 16 kB of
+ * misplaced quotes kept one busy for 18 seconds.)
  */
 export type LenientResult =
   | { readonly ok: true; readonly value: unknown; /** The text ended before the value did. */ readonly cut: boolean }
@@ -103,14 +103,14 @@ function readValue(cursor: TextCursor, inside: Inside, depth: number): unknown {
 }
 
 function readObject(cursor: TextCursor, depth: number): unknown {
-  // Without a prototype, so that no key of the text means anything to the language.
+  // Without a prototype, so that no key has a special meaning.
   const object = Object.create(null) as Record<string, unknown>;
   for (;;) {
     skip(cursor, ",;");
     const char = cursor.text[cursor.at];
     if (char === undefined) cursor.cut = true;
     if (char === "}") cursor.at++;
-    // A bracket that closes something else closes this too: its own was forgotten.
+    // A bracket that closes something else also closes this object, whose own brace is missing.
     if (char === undefined || char === "}" || char === "]") return object;
     const close = CLOSING[char];
     const key = close === undefined ? readKey(cursor) : readString(cursor, close, "key");
@@ -137,7 +137,7 @@ function readArray(cursor: TextCursor, depth: number): unknown {
   }
 }
 
-/** White space, comments, and what else may be passed over here. */
+/** Skips white space, comments, and the characters of `also`. */
 function skip(cursor: TextCursor, also = ""): void {
   const { text } = cursor;
   for (;;) {
@@ -194,7 +194,7 @@ function readString(cursor: TextCursor, close: string, inside: Inside | "key"): 
   return parts.join("");
 }
 
-/** Does the quote before `from` end the string, or is its escape missing? */
+/** Whether the quote before `from` ends the string; otherwise its escape is missing. */
 function endsString(text: string, from: number, inside: Inside | "key"): boolean {
   const rest = text.slice(from, from + LOOK_AHEAD);
   return (inside === "key" ? AFTER_KEY : inside === "object" ? AFTER_MEMBER : AFTER_ITEM).test(rest);
@@ -210,7 +210,7 @@ function escapeAt(text: string, at: number): readonly [meaning: string, length: 
   const char = text[at + 1] ?? "";
   const hex = char === "u" ? /^[0-9a-fA-F]{4}/.exec(text.slice(at + 2, at + 6))?.[0] : undefined;
   if (hex !== undefined) return [String.fromCharCode(Number.parseInt(hex, 16)), 6];
-  // A backslash that escapes nothing was meant as one: Windows' paths come like that.
+  // A backslash that escapes nothing is meant literally, as in Windows paths.
   return [ESCAPES.get(char) ?? `\\${char}`, 2];
 }
 
@@ -222,7 +222,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["f", "\f"],
   ...[..."\"'`/\\"].map((char) => [char, char] as const),
 ]);
-/** What closes a string that was opened with the key. */
+/** What closes a string, by its opening quote. */
 const CLOSING: Readonly<Record<string, string>> = {
   '"': '"',
   "'": "'",
@@ -246,5 +246,5 @@ const WORDS: Readonly<Record<string, unknown>> = {
 const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 const WHITE = /\s/;
 const KEY = /[\w$.-]+/y;
-/** Up to what ends a value; a comment needs white space before it, because an address has two slashes too. */
+/** Up to the end of a value. A comment needs white space before it, because a URL has two slashes too. */
 const WORD = /(?:[^,;{}[\]\n"/]|(?<!\s)\/|\/(?![/*]))+/y;

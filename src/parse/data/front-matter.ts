@@ -3,12 +3,12 @@ import { lineIndex, findFrontMatter, type FrontMatter } from "../../stdx/text-li
 import { nearMiss } from "../../stdx/plain-text.ts";
 import { readYaml, type YamlMap, type YamlText, type YamlValue } from "./yaml-text.ts";
 
-/** A markdown file, taken apart. `fields` is `null` where they could not be read at all; the problems say why. */
+/** A parsed markdown file. `fields` is `null` if they could not be read at all; the problems say why. */
 export interface MarkdownFile {
   readonly file: string;
   readonly fields: YamlMap | null;
   readonly yaml: YamlText;
-  /** Without a byte order mark; offsets and lines are of this text. */
+  /** Without a byte order mark; offsets and lines refer to this text. */
   readonly text: string;
   readonly bodyStart: number;
   readonly problems: readonly Problem[];
@@ -26,12 +26,12 @@ export function readMarkdownFile(file: string, bytes: string): MarkdownFile {
   return { file, fields, yaml, text, bodyStart: parts.bodyStart, problems };
 }
 
-/** The name of a markdown file without its folder and its ending. */
+/** Returns the name of a markdown file without its folder and extension. */
 export function fileName(path: string): string {
   return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1).replace(/\.(?:md|markdown)$/i, "");
 }
 
-/** Front matter that a person meant and that is none. */
+/** Reports text that was meant as front matter but is not. */
 function misplacedProblems(file: string, text: string, parts: FrontMatter): Problem[] {
   if (parts.kind === "unterminated") {
     const hint = "Close it with a line of three hyphens: ---";
@@ -67,18 +67,18 @@ function isYamlMap(value: YamlValue | undefined): value is YamlMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Keys that begin so are people's own, whatever they hold. */
+/** Whether a key is the user's own: its value is not checked. */
 export const isOwnKey = (key: string): boolean => key.startsWith("x-");
 
-/** Reads fields one by one, and notes what is wrong with each where it stands. A value that is wrong reads as missing. */
+/** Reads fields one by one, and reports problems with their location. A wrong value is read as missing. */
 export interface FieldReader {
   text(key: string): string | undefined;
   flag(key: string): boolean | undefined;
   integer(key: string, least: number, most: number): number | undefined;
-  /** A list of texts; a single text is a list of one. */
+  /** A list of strings; a single string is a list of one. */
   texts(key: string): readonly string[] | undefined;
   complain(key: string, message: string, hint: string, index?: number): void;
-  /** Reports each key that is nearly a known one: it is most likely meant to be it. Gives the other unknown keys. */
+  /** Reports each key that is nearly a known one as a likely typo. Returns the other unknown keys. */
   unknownKeys(known: readonly string[]): readonly string[];
 }
 

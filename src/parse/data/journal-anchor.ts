@@ -1,7 +1,7 @@
 import type { FileMark, JournalAnchor, LostJournal, PendingJournal } from "../../core/events/journal-anchor.ts";
 import { isRecord } from "../../stdx/assert.ts";
 
-/** Reads the record of a journal. Written by hand and not as a schema: `status` reads it, and must start quickly. */
+/** Reads a journal's anchor. Not a schema, because `status` reads it and must start quickly. */
 export function readJournalAnchor(text: string): JournalAnchor | null {
   let value: unknown;
   try {

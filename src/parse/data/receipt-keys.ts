@@ -1,16 +1,16 @@
 import type { ReceiptKey } from "../../core/events/receipt.ts";
 import { sha256 } from "../../stdx/sha256.ts";
 
-/** The file of a repository that lists the public keys whose receipts count. */
+/** The file of a repository that lists the public keys whose receipts are valid. */
 export const KEYS_FILE = "remand.keys";
 
 export interface ReadKeys {
   readonly keys: readonly ReceiptKey[];
-  /** Lines that are no key, with their numbers. */
+  /** Invalid lines, with their numbers. */
   readonly problems: readonly string[];
 }
 
-/** `ed25519 <key> [from <time>] [to <time>] [# comment]`, one on each line. */
+/** Reads lines of the form `ed25519 <key> [from <time>] [to <time>] [# comment]`. */
 export function readReceiptKeys(text: string): ReadKeys {
   const keys: ReceiptKey[] = [];
   const problems: string[] = [];
@@ -37,10 +37,10 @@ function keyOf([type, publicKey = "", ...rest]: readonly string[], comment: stri
   return { id: keyIdOf(publicKey), publicKey, ...limits, ...note };
 }
 
-/** `publicKey`: its 32 bytes as base64url. */
+/** Returns the id of a key. `publicKey`: its 32 bytes as base64url. */
 export const keyIdOf = (publicKey: string): string => sha256(publicKey);
 
-/** The line of such a file. */
+/** Formats a key as a line of the file. */
 export function receiptKeyLine({ publicKey, from, to, comment }: ReceiptKey): string {
   const time = (name: string, ms: number | undefined): string =>
     ms === undefined ? "" : ` ${name} ${new Date(ms).toISOString()}`;

@@ -21,17 +21,17 @@ export interface YamlMap {
 }
 export type YamlPath = readonly (string | number)[];
 
-/** What a piece of YAML holds, and where each part of it stands in the person's file. */
+/** The value of a YAML text, and the location of each part in the person's file. */
 export interface YamlText {
-  /** `null` where nothing could be read; then the problems say why. */
+  /** `null` if nothing could be read; the problems say why. */
   readonly value: YamlValue;
   readonly problems: readonly Problem[];
-  /** Where the key of a value stands, or the nearest thing around it; of a list's item: the item. */
+  /** Returns the location of a value's key, or of the nearest part around it; of a list's item, the item. */
   keyPlace(path: YamlPath): SourceLocation;
   valuePlace(path: YamlPath): SourceLocation;
 }
 
-/** Far beyond any file a person writes, and far below what would hurt. */
+/** Far more than any file that a person writes, and far less than what would cause trouble. */
 const LIMITS = { characters: 250_000, depth: 50, aliases: 100, values: 20_000, problems: 20 };
 
 const TOO_DEEP = `more than ${LIMITS.depth} levels of nesting are not read`;
@@ -39,14 +39,14 @@ const SIMPLER = "Make it simpler.";
 
 type YamlSpan = readonly [start: number, end: number];
 
-/** Reads the YAML between two offsets of a file's text. Never throws, whatever the text is. */
+/** Reads the YAML between two offsets of a file's text. Never throws. */
 export function readYaml(file: string, text: string, from = 0, to = text.length): YamlText {
   const lines = lineIndex(text);
   const place = ([start, end]: YamlSpan): SourceLocation => {
     const { line, column } = lines.at(from + start);
     const source = lines.text(line);
     if (source.length > LONGEST_SHOWN) return { file, line, column };
-    // A caret runs to the end of its line at most.
+    // A caret ends with its line at the latest.
     return { file, line, column, source, length: Math.max(1, Math.min(end - start, source.length - column + 1)) };
   };
   const spans = new Map<string, { readonly key: YamlSpan; readonly value: YamlSpan }>();
@@ -99,7 +99,7 @@ function readDocument(yaml: string, spans: Walk["spans"]): { value: YamlValue; f
     return { value: null, faults: [fault(shownSpan([document.tooDeepAt, 0], yaml), TOO_DEEP, SIMPLER)] };
   const faults = document.errors.map((error) => fault(shownSpan(error.pos, yaml), sentence(error), hintFor(error)));
   const walk: Walk = { document, spans, faults, aliases: 0, values: 0 };
-  // Behind a broken place the rest is a guess.
+  // After an error the rest is a guess.
   const value =
     document.errors.length > 0 || document.contents === null ? null : plain(document.contents, [], null, walk);
   for (const warning of document.warnings) {
@@ -108,15 +108,18 @@ function readDocument(yaml: string, spans: Walk["spans"]): { value: YamlValue; f
   return { value: value ?? null, faults };
 }
 
-/** What is missing at the end of the text is shown at its last character: behind it, there may be another line. */
+/**
+ * Returns the range to show. What is missing at the end of the text is shown at its last character, because after it
+ * there may be another line.
+ */
 function shownSpan([start, end]: YamlSpan, yaml: string): YamlSpan {
   const last = Math.max(0, yaml.trimEnd().length - 1);
   return start > last ? [last, last + 1] : [start, Math.max(end, start + 1)];
 }
 
-/** The plain value of a node; `undefined` once a limit is reached, which is then the last fault. */
+/** Returns the plain value of a node; `undefined` if a limit is reached, which is then the last fault. */
 function plain(node: ParsedNode | null, path: YamlPath, key: YamlSpan | null, walk: Walk): YamlValue | undefined {
-  // Nothing has no place of its own; what is wrong with it is shown at its key.
+  // An empty value has no location; problems with it are shown at its key.
   const isEmpty = node === null || node.range[0] === node.range[1];
   const span: YamlSpan = isEmpty ? (key ?? [0, 1]) : [node.range[0], node.range[1]];
   walk.spans.set(spanKey(path), { key: key ?? span, value: span });
@@ -167,14 +170,14 @@ function map(items: readonly MapItem[], path: YamlPath, walk: Walk): YamlValue |
     if (value === undefined) return undefined;
     entries.set(name, value);
   }
-  // `fromEntries` defines its keys, so one called `__proto__` is just a key.
+  // `fromEntries` defines its keys, so `__proto__` is an ordinary key.
   return Object.fromEntries(entries);
 }
 
 function scalar(value: unknown): YamlValue {
   if (value === null || typeof value === "string" || typeof value === "boolean" || typeof value === "number")
     return value;
-  // A number too large for a number is the only other thing YAML's core has.
+  // The only other value of YAML's core schema is a big integer.
   return typeof value === "bigint" ? String(value) : null;
 }
 
@@ -204,9 +207,10 @@ function hintFor(error: YAMLError): string {
 }
 
 /**
- * Parses one YAML document, equal keys and all, and refuses nesting that would use up the stack: the library's parser goes as deep as
- * the text does, and where the stack ends inside the engine's own regular expressions the whole process ends,
- * not only the call. Its tokeniser keeps a list instead, so the depth can be seen before anything is composed.
+ * Parses one YAML document, including duplicate keys, and refuses nesting that would exhaust the stack: the library's
+ * parser recurses as deep as the text, and if the stack ends inside the engine's own regular expressions, the whole
+ * process crashes, not only the call. Its tokenizer keeps a list instead, so the depth is known before anything is
+ * composed.
  */
 function parseYaml(source: string): Document.Parsed | { readonly tooDeepAt: number } {
   const parser = new Parser();
@@ -216,7 +220,7 @@ function parseYaml(source: string): Document.Parsed | { readonly tooDeepAt: numb
     if (parser.stack.length > MOST_OPEN) return { tooDeepAt: parser.offset };
   }
   tokens.push(...parser.end());
-  // The library compares each key with each other one; this walk finds equal keys in one pass.
+  // The library compares each key with each other key; this walk finds duplicate keys in one pass.
   const composer = new Composer({ prettyErrors: false, version: "1.2", uniqueKeys: false });
   const [first, second] = composer.compose(tokens, true, source.length);
   if (second !== undefined) {
@@ -226,5 +230,5 @@ function parseYaml(source: string): Document.Parsed | { readonly tooDeepAt: numb
   return first as Document.Parsed;
 }
 
-/** Open maps and lists at one point of the text. */
+/** The most maps and lists that may be open at one point of the text. */
 const MOST_OPEN = 200;

@@ -1,14 +1,14 @@
 import { endOfRun, type Secret } from "./secret-literals.ts";
 
 /**
- * Secrets that are told by what stands before them: the name they are given to, an Authorization header, the place of
- * a password in an address. Code is full of such names and of no secrets, so the value is looked at too.
+ * Finds secrets by what precedes them: the name that they are assigned to, an Authorization header, the position of a
+ * password in a URL. Code has many such names without secrets, so the value is checked too.
  */
 export function findAssignments(text: string): Secret[] {
   return findForms(text, FORMS);
 }
 
-/** Of these only the passwords in addresses: the place alone says what they are. */
+/** Finds only passwords in URLs, which their position alone identifies. */
 export function findUrlPasswords(text: string): Secret[] {
   return findForms(text, [ADDRESS]);
 }
@@ -30,7 +30,7 @@ function findForms(text: string, forms: readonly AssignmentForm[]): Secret[] {
 
 interface Scan {
   readonly text: string;
-  /** Where a value without quotes ends. */
+  /** Returns where a value without quotes ends. */
   bareEnd(from: number): number;
 }
 
@@ -64,7 +64,7 @@ function readAssigned({ text, bareEnd }: Scan, from: number, match: RegExpExecAr
   if (quoted !== null) {
     const value = text.slice(quoted.start, quoted.end);
     const isLongEnough = value.length >= (kind === "password" ? 1 : 4);
-    // What has spaces in it is a sentence about a secret, unless it is the kind of secret that is a sentence.
+    // A value with spaces is a sentence about a secret, unless it is a passphrase.
     const isSentence = /\s/.test(value) && !/phrase/i.test(name);
     return isLongEnough && !isSentence && !isPlaceholder(value) ? { ...quoted, kind } : null;
   }
@@ -79,21 +79,24 @@ interface TextRange {
   readonly end: number;
 }
 
-/** `NAME=value`, as in an environment, a query, a command. */
+/** Whether the value in `NAME=value` is a secret: in an environment, a query or a command. */
 function isTightSecret(text: string, place: TextRange, name: string): boolean {
   const value = text.slice(place.start, place.end);
   if (!mayBeSecret(text, place, value) || PLAIN.test(value))
     return kindOf(name) === "password" && /^\d{4,}$/.test(value);
-  // An argument that is handed on: `token=token`, `secret=settings.SECRET`.
+  // An argument that is passed on: `token=token`, `secret=settings.SECRET`.
   return value.toLowerCase() !== name.toLowerCase() && !/^[A-Za-z_]+\.[A-Za-z_.]+$/.test(value);
 }
 
-/** `name: value` and `name = value`, as in YAML, and as in code and in sentences, where it is mostly no secret. */
+/**
+ * Whether the value in `name: value` or `name = value` is a secret: in YAML it may be; in code and sentences it mostly
+ * is not.
+ */
 function isLooseSecret(text: string, place: TextRange, kind: string): boolean {
   const value = text.slice(place.start, place.end);
   if (!mayBeSecret(text, place, value)) return false;
   if (!isWord(value)) return !PLAIN.test(value) || kind === "password";
-  // The one word that may be a secret all the same: a password that ends its line.
+  // A single word can still be a secret: a password at the end of a line.
   const endsLine = place.end === text.length || /[\r\n\\]/.test(text.charAt(place.end));
   return kind === "password" && endsLine && /^[a-z]{6,}$/.test(value) && !ORDINARY.test(value);
 }
@@ -123,11 +126,11 @@ function readBearer({ text }: Scan, from: number): Secret | null {
   return isToken ? { start: from, end, kind: "bearer" } : null;
 }
 
-/** `scheme://user:password@host`, or a long word in the user's place, which is a token there. */
+/** `scheme://user:password@host`, or a long word as the user, which is then a token. */
 function readAddress({ text }: Scan, from: number): Secret | null {
   const authority = text.slice(from, endOfRun(text, from, AUTHORITY));
   const at = authority.lastIndexOf("@");
-  // A bracket begins an address in numbers, or the mark of what was taken out before.
+  // A bracket begins a numeric address, or the mark of an earlier redaction.
   if (at === -1 || authority.startsWith("[")) return null;
   const colon = authority.indexOf(":");
   const start = colon !== -1 && colon < at ? colon + 1 : 0;
@@ -140,7 +143,7 @@ const BEARER = /[A-Za-z0-9._~+/=-]*/y;
 const AUTHORITY = /[^\s/?#"'`<>\\]*/y;
 const BARE = /[^\s"'`,;(){}\]<>&|\\]*/y;
 
-/** Values may hold further names; the end of the run they are all in is looked for once. */
+/** Values may contain further names; the end of a run is computed once for all of them. */
 function createBareEnd(text: string): (from: number) => number {
   let begin = 0;
   let end = 0;
@@ -155,7 +158,10 @@ function createBareEnd(text: string): (from: number) => number {
 
 const LONGEST_QUOTED = 4096;
 
-/** Between quotes, which may be escaped; `null` where no quote stands or none ends it on the same line. */
+/**
+ * Returns the text between quotes, which may be escaped; `null` if there is no quote, or none that ends it on the same
+ * line.
+ */
 function quotedValue(text: string, from: number): TextRange | null {
   let start = from;
   while (start - from < 3 && text.charAt(start) === "\\") start++;
@@ -174,9 +180,9 @@ function quotedValue(text: string, from: number): TextRange | null {
   return null;
 }
 
-/** Not a value but the place of one: a variable, a blank to fill in, stars, or what was taken out before. */
+/** Whether a value is a placeholder: a variable, a blank to fill in, asterisks, or an earlier redaction. */
 const isPlaceholder = (value: string): boolean => /^(?:[$<{(%=[]|\*+$|x{3,}$|\.{3})/i.test(value);
-/** Letters only: a type, a variable, a word of a sentence. */
+/** Whether a value has only letters: a type, a variable, a word of a sentence. */
 const isWord = (value: string): boolean => /^[A-Za-z_$][A-Za-z_$.-]*[.!?:]?$/.test(value);
 const CODE = /^(?:process\.env|os\.environ|import\.meta|env\.|this\.|self\.)/;
 const PLAIN = /^(?:true|false|null|none|nil|undefined|string|number|boolean|\d{1,9})$/i;

@@ -1,11 +1,14 @@
-/** A place in a text that must not be kept, and what it is called there. */
+/** A range of a text that must not be stored, with the kind of secret. */
 export interface Secret {
   readonly start: number;
   readonly end: number;
   readonly kind: string;
 }
 
-/** Where a run of characters ends that begins at `from`. `run` is a class, repeated, and sticky: it cannot backtrack. */
+/**
+ * Returns the end of a run of characters that begins at `from`. `run` is a repeated character class, and sticky: it
+ * cannot backtrack.
+ */
 export function endOfRun(text: string, from: number, run: RegExp): number {
   run.lastIndex = from;
   run.test(text);
@@ -13,8 +16,9 @@ export function endOfRun(text: string, from: number, run: RegExp): number {
 }
 
 /**
- * The values of an environment (or of a `.env` file) that should not be shown. Most values are no secrets, and a log
- * without `production` or `/usr/bin` in it helps no reader: a value counts if its name says so, or if it looks made up.
+ * Returns the values of an environment (or a `.env` file) that should not be shown. Most values are not secrets, and a
+ * log without `production` or `/usr/bin` does not help its reader, so a value counts only if its name says so or if it
+ * looks random.
  */
 export function secretValues(entries: Readonly<Record<string, string>>): string[] {
   return Object.entries(entries)
@@ -26,8 +30,8 @@ export function secretValues(entries: Readonly<Record<string, string>>): string[
 }
 
 /**
- * The values of all variables whose names say secret, whatever they look like. They are taken out of everything that
- * is stored or shown, so short ones and plain words, which texts are full of, are not among them.
+ * Returns the values of all variables whose names say secret, whatever their form. They are removed from everything
+ * that is stored or shown, so short values and plain words, which are common in texts, are left out.
  */
 export function secretVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   const entries = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -41,24 +45,24 @@ const SHORTEST_VALUE = 8;
 const PLAIN_VALUE =
   /^(?:true|false|yes|no|none|null|undefined|\d{1,6}|production|development|test|staging|local|localhost|enabled|disabled)$/i;
 
-/** Long, without spaces, of letters and digits both, and neither a path nor a plain address. */
+/** Whether a value looks random: long, without spaces, with letters and digits, and neither a path nor a plain URL. */
 function looksRandom(value: string): boolean {
   const isOneWord = /^[A-Za-z0-9+=_-]{20,}$/.test(value);
   return isOneWord && /\d/.test(value) && /[A-Za-z]/.test(value);
 }
 
 /**
- * Does the name of a variable say that its value is a secret? Names are read by their parts (`STRIPE_API_KEY`,
- * `npm_config__authToken`), so that `KEYBOARD_LAYOUT` and `TOKENIZERS_PARALLELISM` are none.
+ * Whether the name of a variable says that its value is a secret. Names are read by their parts (`STRIPE_API_KEY`,
+ * `npm_config__authToken`), so that `KEYBOARD_LAYOUT` and `TOKENIZERS_PARALLELISM` do not count.
  */
 export function isSecretName(name: string): boolean {
-  // The shell's own: where it is, and where it was.
+  // The shell's current and previous folder.
   if (name === "PWD" || name === "OLDPWD") return false;
   const parts = partsOf(name);
   return parts.some((part) => SECRET_PARTS.has(part) || SECRET_ENDING.test(part)) || LAST_PARTS.has(parts.at(-1) ?? "");
 }
 
-/** Split where the case changes and at everything that is no letter or digit. */
+/** Splits a name where the case changes and at everything that is neither a letter nor a digit. */
 function partsOf(name: string): string[] {
   const spaced = name.replaceAll(/([a-z0-9])(?=[A-Z])/g, "$1 ");
   return spaced
@@ -84,18 +88,18 @@ const SECRET_PARTS: ReadonlySet<string> = new Set([
   "webhook",
 ]);
 
-/** A word that means nothing else, with or without another one before it: `PGPASSWORD`, `GHTOKEN`. */
+/** A word with only one meaning, possibly after another word: `PGPASSWORD`, `GHTOKEN`. */
 const SECRET_ENDING = /(?:password|passwd|passphrase|passcode|secret|token|credential|apikey)s?$/;
 
-/** Elsewhere in a name these mean other things: `PASS_THROUGH`, `PAT_VERSION`. */
+/** Elsewhere in a name these have other meanings: `PASS_THROUGH`, `PAT_VERSION`. */
 const LAST_PARTS: ReadonlySet<string> = new Set(["pass", "pat"]);
 
-/** Shorter ones stand in every other word; taking them out would shred the text and protect nothing. */
+/** Shorter values occur in many words; removing them would make texts unreadable and protect nothing. */
 const SHORTEST_LITERAL = 4;
 
 /**
- * Every way in which a listed value is usually written: as it is, as JSON and URLs write it, and in base64, also in
- * the midst of a longer text such as `user:password`.
+ * Returns every usual spelling of a value: as it is, as JSON and URLs write it, and in base64, also inside a longer
+ * text such as `user:password`.
  */
 export function literalForms(literals: readonly string[]): ReadonlySet<string> {
   const forms = new Set<string>();
@@ -109,7 +113,9 @@ export function literalForms(literals: readonly string[]): ReadonlySet<string> {
   return forms;
 }
 
-/** A key of many lines is printed with other things between them. */
+/**
+ * Returns the long lines of a key with several lines, because its lines may be printed with other text between them.
+ */
 function linesOf(literal: string): readonly string[] {
   if (!literal.includes("\n")) return [];
   return literal
@@ -126,7 +132,7 @@ function textForms(text: string): readonly string[] {
   return [
     text,
     inJson,
-    // JSON in JSON, as agents' clients report what a tool printed.
+    // JSON in JSON: agents' clients report the output of tools like this.
     JSON.stringify(inJson).slice(1, -1),
     inJson.replaceAll("/", "\\/"),
     asciiOnly(inJson),
@@ -138,7 +144,7 @@ function textForms(text: string): readonly string[] {
 }
 
 function percentEncoded(text: string): string {
-  // Half of a surrogate pair has no form in a URL.
+  // Half of a surrogate pair cannot be encoded in a URL.
   return encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, "\ufffd"));
 }
 
@@ -146,8 +152,8 @@ const asciiOnly = (text: string): string =>
   text.replaceAll(/[\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /**
- * Three bytes become four letters, so a value looks different by where it begins among them. Letters that also depend
- * on what stands before or after are left away; what remains is the same in every text.
+ * Returns the base64 forms of a value. Three bytes become four letters, so a value has three forms, depending on where
+ * it begins. Letters that also depend on the text before or after are removed; the rest is the same in every text.
  */
 function base64Forms(literal: string): readonly string[] {
   const bytes = new TextEncoder().encode(literal);
@@ -167,7 +173,7 @@ const LEAST_ENCODED = 8;
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Without padding. */
+/** Encodes without padding. */
 function base64Of(bytes: readonly number[]): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 3) {
@@ -178,14 +184,14 @@ function base64Of(bytes: readonly number[]): string {
   return text;
 }
 
-/** Looks for many texts at once. The time does not grow with their number. */
+/** Searches for many texts at once. The time does not grow with their number. */
 export interface LiteralFinder {
   has(text: string): boolean;
-  /** Every occurrence; those that run into each other are one, so that a text of nothing but them fills no memory. */
+  /** Returns every occurrence. Overlapping ones are merged, so that a text of nothing else does not fill the memory. */
   find(text: string, kind: string): Secret[];
 }
 
-/** Short texts allow short steps only, so they are looked for apart from the long ones. */
+/** Makes a finder. Short texts allow only short steps, so they are searched separately from long ones. */
 export function createLiteralFinder(forms: Iterable<string>): LiteralFinder {
   const all = [...forms];
   const groups = [all.filter((form) => form.length < LONG), all.filter((form) => form.length >= LONG)];
@@ -220,8 +226,8 @@ function findAll(search: Search, text: string, kind: string): Secret[] {
 }
 
 /**
- * Wu and Manber's search: of all texts only the first `length` characters are compared at first. The last two of them
- * tell how far the window may move on before any text can end there.
+ * Makes a search by Wu and Manber's algorithm: first it compares only the first `length` characters of all texts. The
+ * last two of the window tell how far it can move before any text can end there.
  */
 function createSearch(forms: readonly string[]): Search {
   const length = Math.min(...forms.map((form) => form.length));

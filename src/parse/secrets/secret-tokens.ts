@@ -1,17 +1,17 @@
 import { endOfRun, type Secret } from "./secret-literals.ts";
 
 /**
- * Keys and tokens that can be told by how they begin. Nothing here backtracks: a beginning is found, then the text is
- * walked once for as long as it can belong to the token, so that hostile text costs no more than any other.
+ * Keys and tokens that are known by their beginning. Nothing here backtracks: after a beginning is found, the text is
+ * read once for as long as it can belong to the token, so hostile text costs no more than any other.
  */
 interface TokenRule {
   readonly kind: string;
   readonly beginnings: readonly string[];
   readonly body: RegExp;
-  /** The body has at least so many characters; one that is `exact` has so many and not one more. */
+  /** The least number of characters of the body; with `exact`, the only one. */
   readonly least: number;
   readonly exact?: true;
-  /** It does not begin inside a word, as `task-list` has `sk-` in it. */
+  /** Does not begin inside a word: `task-list` contains `sk-`. */
   readonly apart?: true;
   readonly needsDigit?: true;
 }
@@ -93,7 +93,7 @@ export function findTokens(text: string): Secret[] {
       secrets.push({ start, end, kind: rule.kind });
       next.lastIndex = end;
     } else {
-      // A long body without a digit is passed as a whole: nothing that begins inside it stands apart.
+      // A long body without a digit is skipped as a whole: nothing inside it stands apart.
       next.lastIndex = isToken ? end : start + 1;
     }
   }
@@ -101,8 +101,8 @@ export function findTokens(text: string): Secret[] {
 }
 
 /**
- * Nothing of a word stands before it. An escape (`\n` in JSON) and a colour code end in a letter and are no word;
- * logs are full of both.
+ * Whether no word precedes a position. An escape (`\n` in JSON) or a color code ends with a letter but is not a word,
+ * and logs are full of both.
  */
 function standsApart(text: string, at: number): boolean {
   if (at === 0 || !/[A-Za-z0-9_-]/.test(text.charAt(at - 1))) return true;
@@ -111,7 +111,7 @@ function standsApart(text: string, at: number): boolean {
   return /\\[nrtbf]$|\u001b\[[\d;]*m$|%[0-9A-F]{2}$|\\u00[0-9a-f]{2}$/.test(before);
 }
 
-/** Three parts with dots between them, the first of which begins as JSON does in base64. */
+/** Finds JSON web tokens: three parts with dots between them, the first of which begins like JSON in base64. */
 export function findJwts(text: string): Secret[] {
   const secrets: Secret[] = [];
   for (let start = text.indexOf("eyJ"); start !== -1;) {
@@ -120,15 +120,15 @@ export function findJwts(text: string): Secret[] {
     const third = second > first && text.charAt(second) === "." ? endOfRun(text, second + 1, DASHED) : second;
     const isJwt = first - start >= 10 && second - first > 4 && third > second;
     if (isJwt) secrets.push({ start, end: third, kind: "jwt" });
-    // A beginning further on in the same run has the same end, so nothing between here and there can be one.
+    // A later beginning in the same run has the same end, so it cannot be a token either.
     start = text.indexOf("eyJ", Math.max(isJwt ? third : second, start + 1));
   }
   return secrets;
 }
 
 /**
- * From BEGIN to END. Where one of them is missing (a log was cut) everything that could be the key's goes, up to the
- * other.
+ * Finds private keys from BEGIN to END. If one of them is missing (a log was cut), everything up to the other that
+ * could belong to the key is included.
  */
 export function findPrivateKeys(text: string): Secret[] {
   const begun = findBegunKeys(text);
@@ -158,7 +158,7 @@ function findBegunKeys(text: string): Secret[] {
   let nextEnd = 0;
   for (let match = begin.exec(text); match !== null; match = begin.exec(text)) {
     const from = match.index + match[0].length;
-    // Looked for once: however many keys begin, the text is searched for their ends a single time.
+    // The end is searched once: however many keys begin, the text is searched for their ends only one time.
     if (nextEnd !== -1 && nextEnd < from) nextEnd = text.indexOf(END_OF_KEY, from);
     const isNear = nextEnd !== -1 && nextEnd - from < LONGEST_KEY;
     const end = isNear ? endLine(text, nextEnd) : endOfRun(text, from, KEY_TEXT);

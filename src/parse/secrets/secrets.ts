@@ -4,24 +4,25 @@ import { findAssignments, findUrlPasswords } from "./secret-assignments.ts";
 import { TOKEN_BEGINNINGS, findJwts, findPrivateKeys, findTokens } from "./secret-tokens.ts";
 import { isMachineField, isMachineObject } from "../../core/events/machine-fields.ts";
 
-/** What a project redacts beyond the well-known patterns. */
+/** What to redact in addition to the well-known patterns. */
 export interface SecretRules {
-  /** Texts that must not be kept, of four characters or more: values of the environment, of `.env`, a person's list. */
+  /**
+   * Texts of four characters or more that must not be stored: values of the environment, of `.env`, a person's list.
+   */
   readonly literals?: readonly string[];
-  /** The person's own patterns. They run over whole logs, so they should not be clever. */
+  /** The person's own patterns. They run over whole logs, so they should be simple. */
   readonly patterns?: readonly { readonly kind: string; readonly pattern: RegExp }[];
 }
 
 export interface Redacted {
   readonly text: string;
-  /** How many of each kind were taken out. */
+  /** How many of each kind were removed. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
 /**
- * Takes secrets out of a text and leaves `[redacted:<kind>]` in their places. It is a net, not a proof: what is listed
- * goes for certain, what only looks like a secret goes if it looks like one of those that are known here. The time it
- * takes grows with the text and with nothing else.
+ * Replaces secrets in a text by `[redacted:<kind>]`. Listed texts are always removed; other secrets only if they have a
+ * known form, so this proves nothing about the rest. The time grows only with the text.
  */
 export function redactSecrets(text: string, rules: SecretRules = {}): Redacted {
   const counts: Record<string, number> = {};
@@ -31,8 +32,8 @@ export function redactSecrets(text: string, rules: SecretRules = {}): Redacted {
 }
 
 /**
- * The same without guesses: what is listed, tokens and keys with a known beginning, passwords in addresses. Code,
- * names and prose stay as they are, so it may be applied to everything that is stored.
+ * Does the same without guesses: listed texts, tokens and keys with a known beginning, passwords in URLs. Code, names
+ * and prose stay as they are, so it can be applied to everything that is stored.
  */
 export function redactCertain(text: string, rules: SecretRules): string {
   const { literals } = compile(rules);
@@ -40,8 +41,8 @@ export function redactCertain(text: string, rules: SecretRules): string {
 }
 
 /**
- * `false`: there is nothing for `redactCertain` in the text, or in a string of the JSON that the text is. Meant to be
- * quick, because nearly every text has no secret in it.
+ * Whether a text, or a string in the JSON that it is, may contain anything for `redactCertain`. Quick, because nearly
+ * every text contains no secret.
  */
 export function mayHoldSecret(text: string, rules: SecretRules): boolean {
   if (rules.patterns !== undefined && rules.patterns.length > 0) return true;
@@ -54,10 +55,10 @@ export function mayHoldSecret(text: string, rules: SecretRules): boolean {
   );
 }
 
-/* Each by itself: in one expression they take three times as long. */
+/* Separate: in one expression they take three times as long. */
 const TOKEN = new RegExp(TOKEN_BEGINNINGS);
 const ADDRESS = /:\/\/[^\s/]*@/;
-/** Keys, web tokens, and characters that JSON escapes because they cannot be seen. */
+/** Keys, web tokens, and invisible characters as JSON escapes them. */
 const HINTS = ["PRIVATE KEY", "eyJ", "\\u00"];
 
 interface CompiledRules {
@@ -87,9 +88,9 @@ function findCertain(text: string, literals: LiteralFinder, { patterns = [] }: S
 type FindSecrets = (text: string) => readonly Secret[];
 
 const LITERAL = "listed";
-/** Memory grows with this, and not with the text: a log may be a hundred megabytes of secrets. */
+/** Memory grows with this and not with the text: a log may be a hundred megabytes of secrets. */
 const WINDOW = 1024 * 1024;
-/** Further than any secret reaches that begins in a window. */
+/** Longer than any secret that begins in a window. */
 const REACH = 64 * 1024;
 
 function redactWindows(text: string, find: FindSecrets, counts: Record<string, number>): string {
@@ -105,7 +106,7 @@ function redactWindows(text: string, find: FindSecrets, counts: Record<string, n
   return parts.join("");
 }
 
-/** Redacts at least the first `limit` characters: a secret that begins there is taken out to its end. */
+/** Redacts at least the first `limit` characters: a secret that begins there is removed completely. */
 function redactPart(
   text: string,
   limit: number,
@@ -114,7 +115,7 @@ function redactPart(
 ): { readonly text: string; readonly read: number } {
   const first = replaceSecrets(text, limit, findVisible(text, find), counts);
   let clean = first.text;
-  // Replacing a secret can form another with the text beside it; every round removes some for good.
+  // Replacing a secret can form another one with the text beside it, so this is repeated.
   for (let round = 0; round < MOST_ROUNDS && first.replaced > 0; round++) {
     const again = replaceSecrets(clean, clean.length, findVisible(clean, find), counts);
     if (again.replaced === 0) break;
@@ -125,7 +126,10 @@ function redactPart(
 
 const MOST_ROUNDS = 10;
 
-/** Color codes and invisible characters in the midst of a secret do not hide it from a reader, nor from this. */
+/**
+ * Finds secrets also in the text without color codes and invisible characters, because these do not hide a secret from
+ * a reader.
+ */
 function findVisible(text: string, find: FindSecrets): readonly Secret[] {
   const found = find(text);
   const visible = visibleText(text);
@@ -142,7 +146,7 @@ const mark = (kind: string): string => `[redacted:${kind}]`;
 const MARK = /\[redacted:[a-z0-9-]{1,40}\]/y;
 const LONGEST_MARK = 60;
 
-/** What stands in a mark was taken out before; taking the mark apart would put it in again. */
+/** Whether a secret is inside the mark of an earlier redaction, which must stay whole. */
 function isInMark(text: string, { start, end }: Secret): boolean {
   const before = Math.max(0, start - LONGEST_MARK);
   const begin = text.slice(before, start + 1).lastIndexOf("[");
@@ -166,7 +170,7 @@ interface Replaced {
   readonly replaced: number;
 }
 
-/** Places that overlap become one, named after the first of them. */
+/** Replaces secrets. Overlapping ranges are merged, with the kind of the first. */
 function replaceSecrets(
   text: string,
   limit: number,
@@ -193,12 +197,12 @@ function replaceSecrets(
 }
 
 /**
- * The same value without secrets and without what could move a terminal's cursor or turn text around. What is kept was
- * cleaned when it was kept; code that an agent wrote, and a story's own text, were not. `kept`: short texts and what
- * became of them, from one call to the next with the same rules.
+ * Returns the value without secrets, and without characters that could move a terminal's cursor or reverse text. Stored
+ * texts were cleaned when they were stored; code of an agent, and a story's own text, were not. `kept`: short texts
+ * with their results, from one call to the next with the same rules.
  */
 export function withoutSecrets<T>(value: T, rules: SecretRules, kept = new Map<string, string>()): T {
-  // A story's document says the same of many attempts: each text is looked through once.
+  // A story's document repeats texts for many attempts: each is cleaned once.
   const known = new Map<string, string>();
   return cleanValue(value, (text) => {
     const before = kept.get(text) ?? known.get(text);
@@ -218,7 +222,7 @@ function cleanValue(value: unknown, clean: (text: string) => string): unknown {
 
 const SHORT = 500;
 
-/** A short text holds no secret that is known by its looks, and most texts are short. */
+/** Shorter texts contain no secret of a known form, and most texts are short. */
 const SHORTEST = 8;
 
 export function cleanText(text: string, rules: SecretRules): string {
@@ -226,8 +230,8 @@ export function cleanText(text: string, rules: SecretRules): string {
 }
 
 /**
- * The values of a `.env` file, as the usual loaders read it: `NAME=value`, with or without `export`, quoted or not, a
- * quoted one over several lines too. Anything else is skipped: the file is never run.
+ * Returns the values of a `.env` file, as the usual loaders read it: `NAME=value`, with or without `export`, quoted or
+ * not, in quotes also over several lines. Anything else is skipped: the file is never run.
  */
 export function readEnvValues(text: string): readonly string[] {
   const values: string[] = [];
@@ -243,12 +247,12 @@ const ASSIGNMENT =
 
 const UNESCAPED: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 
-/** Every text in a value, through `redact`. The value itself comes back where nothing had to be taken out. */
+/** Redacts every text in a value. Returns the value itself if nothing was removed. */
 export function redactTexts<T>(value: T, redact: (text: string) => string): T {
   return walk(value, "", "", { redact, isKept: () => false }) as T;
 }
 
-/** The same for events and what is made of them: ids, paths and words of a list stay as they are. */
+/** Does the same for events and their views: ids, paths and words of a list stay as they are. */
 export function redactFields<T>(value: T, redact: (text: string) => string): T {
   return walk(value, "", "", { redact, isKept: isMachineField }) as T;
 }
@@ -272,7 +276,7 @@ function walk(value: unknown, parent: string, name: string, how: Walk): unknown 
 function walkObject(value: Record<string, unknown>, name: string, how: Walk): unknown {
   let isChanged = false;
   const entries = Object.entries(value).map(([key, item]): [string, unknown] => {
-    // Reviewers choose the names of these; every other name is one of ours, or of the config.
+    // Reviewers choose the names in `quality`; all other names come from Remand or the config.
     const kept = name === "quality" ? how.redact(key) : key;
     const clean = walk(item, name, key, how);
     isChanged ||= clean !== item || kept !== key;

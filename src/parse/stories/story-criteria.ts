@@ -1,7 +1,7 @@
 import type { Criterion } from "../../core/stories/story.ts";
 import { markdownLines, type MarkdownLine } from "../../stdx/text-lines.ts";
 
-/** The acceptance criteria in a story's body. `heading` is the line of their heading, 0 where there is none. */
+/** The acceptance criteria in a story's body. `heading` is the line of their heading, 0 if there is none. */
 export interface ReadCriteria {
   readonly criteria: readonly Criterion[];
   readonly heading: number;
@@ -11,9 +11,9 @@ export interface ReadCriteria {
 const LIMITS = { criteria: 1000, depth: 6 };
 
 /**
- * Reads the list under the heading "Acceptance Criteria": check boxes, bullets or numbers, nested ones too. Ids
- * count the items (`AC1`, `AC2`, `AC2.1`), so they stay while the wording changes. Lists under other headings
- * and in code are not criteria.
+ * Reads the list under the heading "Acceptance Criteria": check boxes, bullets or numbers, also nested. Ids count the
+ * items (`AC1`, `AC2`, `AC2.1`), so they stay the same when the wording changes. Lists under other headings and in code
+ * are not criteria.
  */
 export function readCriteria(text: string, bodyStart: number): ReadCriteria {
   let sectionLevel = 0;
@@ -35,7 +35,7 @@ export function readCriteria(text: string, bodyStart: number): ReadCriteria {
   return { criteria: criteria.slice(0, LIMITS.criteria), heading, tooMany: criteria.length > LIMITS.criteria };
 }
 
-/** A line in bold alone is how many stories write a heading; it is below all others. */
+/** The level of a bold line, which many stories use as a heading: below all others. */
 const BOLD_LEVEL = 7;
 const BOLD_LINE = /^(?:\*\*|__)([^*_]+)(?:\*\*|__):?\s*$/;
 
@@ -57,7 +57,7 @@ interface OpenItem {
   children: number;
 }
 
-/** Collects list items. `open` holds the items a deeper one would belong to, the deepest last. */
+/** Collects list items. `open` holds the items that a deeper item would belong to, the deepest last. */
 function itemList() {
   const found: { readonly id: string; readonly parts: string[] }[] = [];
   const open: OpenItem[] = [];
@@ -77,7 +77,7 @@ function itemList() {
     size: () => found.length,
     criteria: (): Criterion[] =>
       found.map(({ id, parts }) => ({ id, text: parts.join(" ").trim() })).filter((c) => c.text !== ""),
-    /** Something that is no part of the list: what comes next does not continue the last item. */
+    /** Marks something that is not part of the list: the next line does not continue the last item. */
     interrupt(): void {
       mayContinue = false;
     },
@@ -86,13 +86,13 @@ function itemList() {
       const item = isBreak ? null : ITEM.exec(line.text);
       if (item !== null) return start(columns(item[1]!), item[3] ?? "");
       if (isBreak) mayContinue = false;
-      // A line right below an item, or one indented under it, continues it.
+      // A line directly below an item, or indented under it, continues it.
       else if (found.length > 0 && (mayContinue || /^\s/.test(line.text))) found.at(-1)!.parts.push(line.text.trim());
     },
   };
 }
 
-/** `---` and its like draw a line, whatever they look like. */
+/** `---` and similar lines are rules, not items. */
 const RULE = /^[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
 
 const ITEM = /^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(\[[ xX]?\](?:[ \t]+|$))?(.*)$/;

@@ -15,7 +15,7 @@ import { isRecord } from "../../stdx/assert.ts";
 import { readCriteria } from "./story-criteria.ts";
 
 export interface StoryReading {
-  /** As much of the story as could be read; `null` where not even its id is sure. */
+  /** The story as far as it could be read; `null` if not even its id is certain. */
   readonly story: Story | null;
   readonly problems: readonly Problem[];
 }
@@ -26,18 +26,18 @@ export function readStoryFile(path: string, text: string): StoryReading {
   return { story, problems };
 }
 
-/** Also says where each dependency is written, for checks that need all stories. */
+/** A story with the location of each dependency, for checks that need all stories. */
 export interface PlacedStory extends StoryReading {
-  /** What the id would be by the file's name; broken files are known by it. */
+  /** The id according to the file's name, which identifies broken files. */
   readonly name: string;
   readonly problems: Problem[];
-  /** What keys that are not read list. */
+  /** Returns the lists under keys that are not read. */
   unreadLists(): readonly { readonly key: string; readonly names: readonly string[]; readonly place: SourceLocation }[];
   idPlace(): SourceLocation;
   dependencyPlace(id: string): SourceLocation;
 }
 
-/** A link is not read: it may lead to a file outside of the repository, which no branch and no clone has. */
+/** Refuses a link: it may lead to a file outside the repository, which no branch and no clone has. */
 export function refusedLink(path: string): PlacedStory {
   const hint = "Put the file itself in its place (`cp --remove-destination` copies over a link), or remove the link.";
   const place = { file: path, line: 1, column: 1 };
@@ -99,7 +99,7 @@ function storyOf(file: MarkdownFile, fields: FieldReader, name: string, problems
   return id === null ? null : { id, ...story };
 }
 
-/** A story that does not say how urgent it is comes behind those that do. */
+/** Stories without a priority come after those with one. */
 const DEFAULT_PRIORITY = 100;
 
 const DEPENDENCY_KEYS = ["depends_on", "dependsOn", "dependencies"] as const;
@@ -139,7 +139,7 @@ const KNOWN_KEYS: readonly string[] = [
   ...DEPENDENCY_KEYS,
 ];
 
-/** No errors, because stories of other tools have fields that only these know. */
+/** Warnings, not errors, because stories of other tools may have their own keys. */
 function warnOfUnknownKeys({ yaml }: MarkdownFile, fields: FieldReader, problems: Problem[]): void {
   const hint = `Known keys: ${WRITTEN_KEYS.join(", ")}. A key of your own begins with "x-".`;
   for (const key of fields.unknownKeys(KNOWN_KEYS))
@@ -173,7 +173,7 @@ function fileProblem(file: string, message: string, hint: string): Problem {
 
 function shelfOf(fields: FieldReader): StoryFolder {
   const status = fields.text("status");
-  // A story that a person put among the stories without a word about its status is there to be done.
+  // A story without a status is ready: a person added it to be done.
   if (status === undefined) return "ready";
   const shelf = SHELVES.find((known) => known === status.trim().toLowerCase().replaceAll(/[ _]/g, "-"));
   if (shelf !== undefined) return shelf;
@@ -183,7 +183,7 @@ function shelfOf(fields: FieldReader): StoryFolder {
   return "backlog";
 }
 
-/** Tests by name, file or pattern: those that fail now and must pass, or those that the work may change. */
+/** Reads tests by name, file or pattern: those that fail now and must pass, or those that the work may change. */
 function testPatterns(fields: FieldReader, key: "target" | "tests", whenEmpty: string): string[] {
   return (fields.texts(key) ?? []).flatMap((text, index) => {
     if (text.trim() !== "") return [text.trim()];
@@ -192,7 +192,7 @@ function testPatterns(fields: FieldReader, key: "target" | "tests", whenEmpty: s
   });
 }
 
-/** `oracle: true`, or the role that is asked (S3.1). */
+/** Reads `oracle: true`, or the role of the oracle (S3.1). */
 function oracleOf(fields: FieldReader, given: unknown): NonNullable<Story["oracle"]> | null {
   if (typeof given === "boolean") return given ? true : null;
   const role = fields.text("oracle")?.trim() ?? "";
@@ -228,16 +228,14 @@ function unreadLists({ fields, yaml }: MarkdownFile): ReturnType<PlacedStory["un
   });
 }
 
-/**
- * Phases whose product is there. S4.29 has no flag for `refine`: research built on it says that it was done.
- */
+/** Returns the phases that have a product. S4.29 has no flag for `refine`: finished research implies it. */
 function completedPhases(fields: FieldReader): Phase[] {
   const flags = Object.entries(FLAGS).map(([key, phase]) => [phase, fields.flag(key)] as const);
   const researched = flags.some(([phase, flag]) => phase === "research" && flag === true);
   return flags.flatMap(([phase, flag]) => ((flag ?? (phase === "refine" && researched)) ? [phase] : []));
 }
 
-/** What earlier runs wrote here. The journal is the truth about it; it is only looked at for slips of the pen. */
+/** Checks the types of what earlier runs wrote. The values are not used, because the journal has the truth. */
 function checkRecords(fields: FieldReader): void {
   for (const key of RECORD_TEXTS) fields.text(key);
   fields.flag("reviews_complete");
@@ -267,7 +265,7 @@ function criteriaOf(file: MarkdownFile, problems: Problem[]): Story["criteria"] 
   return criteria;
 }
 
-/** The scenarios that a person took out of the count, each with the name and the reason. */
+/** Applies the excused scenarios, each with a person's name and a reason. */
 function withExcuses(criteria: Story["criteria"], fields: FieldReader, value: unknown): Story["criteria"] {
   if (value === undefined || value === null) return criteria;
   const hint = "For example: excused: [{ criterion: AC2, by: Ada, reason: the old form is gone }]";

@@ -11,17 +11,17 @@ export interface StoriesReading {
 
 type ReadStory = PlacedStory & { readonly story: Story };
 
-/** A file in the folder of the stories; `text` is `null` for a symbolic link, which is refused unread. */
+/** A file in the folder of the stories; `text` is `null` for a symbolic link, which is refused without reading it. */
 export interface StorySource {
   readonly path: string;
   readonly text: string | null;
 }
 
-/** Reads all story files, and what can only be seen with all of them at hand. A broken file hides no other. */
+/** Reads all story files, and checks what needs all of them. A broken file hides no other. */
 export function readStoryFiles(files: readonly StorySource[]): StoriesReading {
   const read = files.map(({ path, text }) => (text === null ? refusedLink(path) : readPlacedStory(path, text)));
   const known = new Map<StoryId, ReadStory>();
-  // Branches and worktrees are files: on many systems two whose names differ by case are one.
+  // Branches and worktrees are files: on many systems, two names that differ only by case are the same.
   const byFoldedId = new Map<string, ReadStory>();
   for (const one of read) {
     if (one.story === null) continue;
@@ -70,7 +70,7 @@ function missingDependencies(
   }
 }
 
-/** An unknown key that names stories is most likely meant as a dependency, and the story would not wait. */
+/** Reports an unknown key that names stories: it probably means a dependency, for which the story would not wait. */
 function unreadDependencies(one: ReadStory, known: ReadonlyMap<string, ReadStory>): void {
   for (const { key, names, place } of one.unreadLists()) {
     const reported = one.problems.findIndex(({ line }) => line === place.line);
@@ -85,7 +85,7 @@ function unreadDependencies(one: ReadStory, known: ReadonlyMap<string, ReadStory
   }
 }
 
-/** Comparing a name with every story costs, so only the first few missing ones get a suggestion. */
+/** Comparing a name with every story is slow, so only the first few missing names get a suggestion. */
 const MOST_SUGGESTIONS = 20;
 
 function suggestions(known: ReadonlyMap<string, ReadStory>): (id: string) => string | undefined {
@@ -104,10 +104,10 @@ function nameCycles(known: ReadonlyMap<string, ReadStory>): void {
 }
 
 /**
- * The cycles in a graph of dependencies, each once, as the ids on it in order (`a → b → a` is `[a, b]`). Every
- * cycle there is contains one that is named, so a graph without named cycles has none.
+ * Finds the cycles in a graph of dependencies, each once, as its ids in order (`a → b → a` is `[a, b]`). Every cycle
+ * contains a named one, so a graph without named cycles has none.
  *
- * A walk in depth with its own stack: a chain of any length fits, and each edge is looked at once.
+ * A depth-first walk with its own stack: chains may have any length, and each edge is visited once.
  */
 export function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const cycles: string[][] = [];
@@ -125,7 +125,7 @@ export function findCycles(graph: ReadonlyMap<string, readonly string[]>): strin
         depth.delete(top.id);
         path.pop();
       } else if (depth.has(to)) {
-        // Naming is the one thing that costs more than the edge itself, so it is bounded.
+        // Naming costs more than visiting the edge, so it is limited.
         if (cycles.length < MOST_NAMED) cycles.push(path.slice(depth.get(to)).map((step) => step.id));
       } else if (!done.has(to) && graph.has(to)) {
         depth.set(to, path.length);
@@ -136,12 +136,12 @@ export function findCycles(graph: ReadonlyMap<string, readonly string[]>): strin
   return cycles;
 }
 
-/** Once these are fixed, the next reading names the others. */
+/** Further cycles are named once these are fixed. */
 const MOST_NAMED = 100;
 
 const MOST_SHOWN = 20;
 
-/** `a → b → a`, shortened in the middle where it is long. */
+/** Formats a cycle as `a → b → a`, shortened in the middle if it is long. */
 export function cycleText(cycle: readonly string[]): string {
   const names = cycle.length > MOST_SHOWN ? [...cycle.slice(0, MOST_SHOWN - 2), "…", cycle.at(-1)!] : cycle;
   return [...names, cycle[0]!].join(" → ");

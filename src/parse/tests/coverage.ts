@@ -1,7 +1,7 @@
 import { asCount, asRecord } from "./test-report-parts.ts";
 import { readXml } from "./junit.ts";
 
-/** How much of something there is, and how much of it was reached. */
+/** How many lines or branches there are, and how many were reached. */
 export interface CoverageCount {
   readonly covered: number;
   readonly total: number;
@@ -11,7 +11,7 @@ export type ReadCoverage =
   | { readonly lines: CoverageCount; readonly branches: CoverageCount | null; readonly problem: null }
   | { readonly lines: null; readonly problem: string };
 
-/** lcov's tracefile, Cobertura's XML, or Istanbul's `coverage-summary.json`, by what is in it. */
+/** Reads lcov's tracefile, Cobertura's XML, or Istanbul's `coverage-summary.json`, according to the content. */
 export function readCoverage(text: string): ReadCoverage {
   const start = text.replace(/^\uFEFF/, "").trimStart();
   if (start === "") return { lines: null, problem: "it is empty" };
@@ -21,7 +21,10 @@ export function readCoverage(text: string): ReadCoverage {
   return read;
 }
 
-/** `SF:` begins a file and `end_of_record` ends it; the sums are taken where they are given, else each line is counted. */
+/**
+ * Reads lcov: `SF:` begins a file and `end_of_record` ends it. Uses the sums if they are given, and otherwise counts
+ * lines.
+ */
 function lcov(text: string): ReadCoverage {
   const sum = { lines: { covered: 0, total: 0 }, branches: { covered: 0, total: 0 } };
   let file = newFile();
@@ -65,7 +68,10 @@ function add(sum: { covered: number; total: number }, { covered, total }: Covera
   sum.total += total;
 }
 
-/** The root's own numbers where it gives them; otherwise each `<line>` of a class counts, and its `condition-coverage`. */
+/**
+ * Reads Cobertura: the root's totals if given; otherwise it counts each `<line>` of a class, with its
+ * `condition-coverage`.
+ */
 function cobertura(text: string): ReadCoverage {
   const lines = { covered: 0, total: 0 };
   const branches = { covered: 0, total: 0 };
@@ -85,7 +91,7 @@ function cobertura(text: string): ReadCoverage {
         said.branches = both(number("branches-covered"), number("branches-valid"));
       }
       if (name === "methods") inMethods++;
-      // A method's lines stand among its class's once more.
+      // A method's lines are listed again in its class.
       if (name !== "line" || inMethods > 0) return;
       add(lines, { covered: (number("hits") ?? 0) > 0 ? 1 : 0, total: 1 });
       const condition = /\((\d{1,6})\/(\d{1,6})\)/.exec(attributes.get("condition-coverage") ?? "");

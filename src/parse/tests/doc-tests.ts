@@ -1,7 +1,7 @@
 /**
- * Source with the base's tests in place of the work's, for files that hold both: Rust's `#[cfg(test)]` modules, Vitest's
- * `import.meta.vitest`, and examples in comments. `null` where neither version has such tests, so that the file is the
- * product alone.
+ * Returns source with the base's tests instead of the work's, for files that hold both: Rust's `#[cfg(test)]` modules,
+ * Vitest's `import.meta.vitest`, and examples in comments. `null` if neither version has such tests, so that the file
+ * belongs to the product.
  */
 export function spliceInlineTests(path: string, base: string, work: string): string | null {
   const spliced = path.endsWith(".py") ? null : spliceRegions(path, base, work);
@@ -25,7 +25,7 @@ function spliceRegions(path: string, base: string, work: string): string | null 
 
 interface Language {
   readonly opening: RegExp;
-  /** Braces, and everything in which a brace means nothing: comments, texts, characters. */
+  /** Braces, and everything inside which a brace does not count: comments, strings, characters. */
   readonly marks: RegExp;
 }
 
@@ -42,7 +42,7 @@ const SCRIPT: Language = {
 
 interface Region {
   readonly from: number;
-  /** Behind its closing brace. */
+  /** The position after its closing brace. */
   readonly to: number;
 }
 
@@ -56,7 +56,7 @@ function testRegions(text: string, { opening, marks }: Language): Region[] {
   return regions;
 }
 
-/** The place behind the brace that closes what is open at `at`. */
+/** Returns the position after the brace that closes the block at `at`. */
 function closingBrace(text: string, at: number, marks: RegExp): number {
   let depth = 1;
   for (const { 0: mark, index } of text.slice(at).matchAll(marks)) {
@@ -67,9 +67,9 @@ function closingBrace(text: string, at: number, marks: RegExp): number {
 }
 
 /**
- * Source with the base's examples in place of the work's, where comments hold examples that are run as tests: fenced
- * code in the documentation of Rust, `>>>` in that of Python. Examples that only the work has stay. `null` where no
- * example of the base was changed.
+ * Returns source with the base's examples instead of the work's, if comments hold examples that run as tests: fenced
+ * code in Rust's documentation, `>>>` in Python's. Examples that only the work has stay. `null` if no example of the
+ * base changed.
  */
 export function spliceDocTests(path: string, base: string, work: string): string | null {
   const blocksOf = path.endsWith(".rs") ? rustBlocks : path.endsWith(".py") ? pythonBlocks : null;
@@ -78,7 +78,7 @@ export function spliceDocTests(path: string, base: string, work: string): string
   const changed = pairs(before, now).filter(([old, fresh]) => old.text !== fresh.text);
   if (changed.length === 0) return null;
   const lines = work.split("\n");
-  // From the end, so that the numbers of the lines before stay right.
+  // From the end, so that earlier line numbers stay valid.
   for (const [old, fresh] of changed.toReversed()) lines.splice(fresh.from, fresh.count, ...old.text.split("\n"));
   return lines.join("\n");
 }
@@ -122,7 +122,9 @@ function pythonBlocks(lines: readonly string[]): DocBlock[] {
   return blocks;
 }
 
-/** Which block of the work stands for which of the base: equal ones for each other, those between them in their order. */
+/**
+ * Matches blocks of the base with blocks of the work: equal blocks with each other, and those between them in order.
+ */
 function pairs(before: readonly DocBlock[], now: readonly DocBlock[]): (readonly [DocBlock, DocBlock])[] {
   const found: (readonly [DocBlock, DocBlock])[] = [];
   let [from, at] = [0, 0];
@@ -138,7 +140,7 @@ function pairs(before: readonly DocBlock[], now: readonly DocBlock[]): (readonly
   return found;
 }
 
-/** The longest row of equal blocks, by their numbers. */
+/** Returns the longest common sequence of equal blocks, by their indexes. */
 function commonBlocks(before: readonly DocBlock[], now: readonly DocBlock[]): (readonly [number, number])[] {
   const lengths = Array.from({ length: before.length + 1 }, () => new Uint32Array(now.length + 1));
   for (let i = before.length - 1; i >= 0; i--)

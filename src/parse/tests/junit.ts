@@ -2,13 +2,12 @@ import { testCounts, type CodeLocation, type OutputFailure, type PassedTest } fr
 import { timeOf, reportedFailure, type ReadReport } from "./test-report-parts.ts";
 
 /**
- * JUnit's XML, as most runners write it:
+ * Reads JUnit's XML, as most runners write it:
  * ```
  * <testsuites><testsuite name="a" timestamp="…">
  *   <testcase classname="test/a.test.ts" name="outer &gt; adds"><failure message="…">stack</failure></testcase>
  * ```
- * Each test is counted where it stands: the totals in the heads are used only when they
- * are worse.
+ * Each test case is counted; the totals in the attributes are used only if they are worse.
  */
 export function readJunit(text: string): ReadReport {
   const seen = { passed: 0, failed: 0, skipped: 0 };
@@ -43,7 +42,7 @@ export function readJunit(text: string): ReadReport {
       seen[test.outcome]++;
       if (test.outcome !== "failed")
         (test.outcome === "passed" ? passed : skipped).push({ test: test.name, file: test.place?.file ?? null });
-      // A file that did not load stands there as a test with the file's name, or says that it was not collected.
+      // A file that did not load is listed as a test with the file's name, or says that it was not collected.
       const isFile =
         test.name === test.place?.file ||
         trouble?.message === "collection failure" ||
@@ -75,10 +74,13 @@ interface JunitCase {
   outcome: "passed" | "failed" | "skipped";
 }
 
-/** Some put the file into the class's name. A class's name stands in front of the test's, unless it is there already. */
+/**
+ * Reads the name and file of a test. Some runners put the file into the class name. A class name precedes the test's
+ * name, unless the name already includes it.
+ */
 function caseOf(attributes: ReadonlyMap<string, string>, suiteFile: string | null): Omit<JunitCase, "outcome"> {
   const name = attributes.get("name") ?? "";
-  // Node writes `test` there, whatever it is.
+  // Node always writes `test` there.
   const group = attributes.get("classname")?.replace(/^test$/, "") ?? "";
   const isPath = /[/\\]|\.(?:[cm]?[jt]sx?|py|rb|php|go|rs)$/.test(group);
   const file = attributes.get("file") ?? (isPath ? group : suiteFile);
@@ -104,9 +106,9 @@ export interface XmlEvents {
 }
 
 /**
- * Reads as much of XML as reports are written in, in one pass. The structure must be whole: a report that ends in its
- * middle is none. Entities that a text declares are left as they stand, so that nothing can grow and nothing is
- * fetched. Returns what is wrong with it, or `null`.
+ * Reads the part of XML that reports use, in one pass. The structure must be complete: a report that ends in the middle
+ * is rejected. Entities that the text declares stay as they are, so that nothing can expand and nothing is fetched.
+ * Returns the problem, or `null`.
  */
 export function readXml(text: string, events: XmlEvents): string | null {
   const open: string[] = [];
@@ -160,7 +162,7 @@ function tagAt(text: string, at: number): Tag | null {
   }
   if (text.startsWith("<!", at)) {
     const end = text.indexOf(">", at);
-    // What a document declares of its own is passed over as a whole.
+    // Declarations of the document type are skipped as a whole.
     return end !== -1 && text.slice(at, end).includes("[") ? until(text, at, "]>") : until(text, at, ">");
   }
   if (text[at + 1] === "/") {

@@ -1,15 +1,15 @@
 import { isRecord } from "../../stdx/assert.ts";
 
-/** What a mutation tool did to the code, and what the tests said to it. */
+/** A planted fault of a mutation tool, and the result of the tests. */
 export interface Mutant {
   readonly file: string;
   readonly line: number;
-  /** What kind of change it is, in the tool's words. */
+  /** The kind of change, in the tool's words. */
   readonly mutator: string;
   readonly original: string;
   readonly replacement: string;
   readonly status: MutantStatus;
-  /** Why it was left out, where the report says so. */
+  /** Why it was left out, if the report says so. */
   readonly reason: string;
 }
 
@@ -28,7 +28,7 @@ export type MutationReport =
   | { readonly ok: true; readonly files: readonly string[]; readonly mutants: readonly Mutant[] }
   | { readonly ok: false; readonly problem: string };
 
-/** Reads a report in the mutation-testing schema of any tool. Unknown statuses are no verdict. */
+/** Reads a report of any tool in the mutation-testing schema. Unknown statuses count as no verdict. */
 export function readMutationReport(text: string): MutationReport {
   let document: unknown;
   try {
@@ -108,7 +108,7 @@ function positionOf(value: unknown): Position | null {
   return typeof line === "number" && typeof column === "number" ? { line, column } : null;
 }
 
-/** The code that was changed; the schema counts lines and columns from 1. */
+/** Returns the code that was changed; the schema counts lines and columns from 1. */
 function cut(lines: readonly string[], { start, end }: Range): string {
   const taken = lines.slice(start.line - 1, end.line).map((line, at, all) => {
     const to = at === all.length - 1 ? end.column - 1 : line.length;

@@ -12,17 +12,17 @@ import { type TestOutput, below } from "./test-output.ts";
 import type { TestCounts } from "../../core/gates/gate.ts";
 import { type OutputFailure, testCounts } from "./test-output-parts.ts";
 
-/** What one test runner's process reported: one file of lines. */
+/** The report of one process of a test runner: one file of lines. */
 export interface NameReport {
   readonly runner: string;
   readonly tests: readonly ReportedTest[];
-  /** The runner said that it came to its end. Without that any test may be missing. */
+  /** Whether the runner reported its end. Without that, any test may be missing. */
   readonly isComplete: boolean;
 }
 
 export interface ReportedTest {
   readonly outcome: TestOutcome;
-  /** As the runner calls it; `null` for a whole file or package that did not load. */
+  /** The name that the runner gives it; `null` for a whole file or package that did not load. */
   readonly name: string | null;
   readonly file: string | null;
   readonly package: string | null;
@@ -36,8 +36,8 @@ export interface ReportedTest {
  * {"outcome":"not-loaded","file":"/work/test/order.test.ts"}
  * {"ended":true}
  * ```
- * The code under test runs in the runner's process and could write there too, so a line that is none makes the report
- * incomplete, and so does a line behind the end.
+ * The code under test runs in the runner's process and could write there too, so an invalid line, or a line after the
+ * end, makes the report incomplete.
  */
 export function readNameReport(text: string): NameReport {
   const tests: ReportedTest[] = [];
@@ -60,7 +60,7 @@ export function readNameReport(text: string): NameReport {
   return { runner: runner ?? "unknown", tests, isComplete: isWhole && hasEnded && runner !== null };
 }
 
-/** Counts of tests by line. The code under test could write there too: what is no count is left out. */
+/** Reads counts of tests by line. The code under test could write there too, so invalid entries are left out. */
 export function readLineCounts(text: string): LineCoverage[] {
   const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
   return listIn(text).flatMap((each) => {
@@ -75,7 +75,7 @@ function listIn(text: string): unknown[] {
     const list: unknown = JSON.parse(text);
     return Array.isArray(list) ? list : [];
   } catch {
-    // Cut off, or not the reporter's.
+    // Cut off, or not written by the reporter.
     return [];
   }
 }
@@ -86,7 +86,7 @@ function recordIn(line: string): Readonly<Record<string, unknown>> | null {
   try {
     return asRecord(JSON.parse(line));
   } catch {
-    // Cut off, or not the reporter's.
+    // Cut off, or not written by the reporter.
     return null;
   }
 }
@@ -101,13 +101,13 @@ function testIn(record: Readonly<Record<string, unknown>>): ReportedTest | null 
   return { outcome, name: name!, file: file!, package: inPackage! };
 }
 
-/** Where a run took place: the check's name, and its folder by all the paths that lead to it. */
+/** The check's name, and its folder by all paths that lead to it. */
 export interface RunFolder {
   readonly check: string;
   readonly folders: readonly string[];
 }
 
-/** The tests of all reports, each once. */
+/** Returns the tests of all reports, each once. */
 export function reportedTests(reports: readonly NameReport[], place: RunFolder): NamedTest[] {
   return distinctTests(reports.flatMap(({ tests }) => tests.map((test) => namedTest(test, place))));
 }
@@ -124,22 +124,22 @@ function namedTest(
 const relativeTo = (path: string, folders: readonly string[]): string =>
   folders.reduce((shorter, folder) => below(shorter, folder), path);
 
-/** The name behind the place: `test/cart.test.ts > cart > adds` is `cart > adds`. */
+/** Returns the name without the file: `test/cart.test.ts > cart > adds` is `cart > adds`. */
 function titleOf(identity: string): string {
   const at = identity.indexOf(" > ");
   return at === -1 ? identity : identity.slice(at + 3);
 }
 
-/** What a run says of its tests by name, and its output with the names that were reported. */
+/** The output of a run with the reported names, and what the run reports about its tests by name. */
 export interface NamedOutput {
   readonly output: TestOutput;
   readonly names: TestNames;
 }
 
 /**
- * Joins what was printed with what the runners reported. A report counts only if every runner came to its end, and if it
- * names as many tests as the output counts: a runner that reports nothing may have run beside one that does. A failure
- * that both tell keeps the printed message, and gets the reported name and file, because these do not depend on where
+ * Joins the printed output with the reports of the runners. Reports count only if every runner reported its end, and if
+ * they name as many tests as the output counts, because a runner without reports may have run beside one with them. A
+ * failure in both keeps the printed message, and gets the reported name and file, because these do not depend on where
  * the error was thrown.
  */
 export function withNames(printed: TestOutput, reports: readonly NameReport[], place: RunFolder): NamedOutput {
@@ -177,7 +177,7 @@ function outputWith(printed: TestOutput, tests: readonly NamedTest[], runners: r
 
 const MOST_FAILURES = 200;
 
-/** Printed failures under their reported names. Each reported test is given to one failure at most. */
+/** Gives printed failures their reported names. Each reported test belongs to at most one failure. */
 function renameFailures(
   printed: readonly OutputFailure[],
   failing: readonly NamedTest[],
@@ -186,7 +186,8 @@ function renameFailures(
   const failures = printed.map((failure) => {
     if (failure.test === null || failure.category !== "test") return failure;
     const test = { ...failure, test: normalizedTestName(failure.test) };
-    // The thrower's file may be another than the test's, so it is asked for only among several of one name.
+    // The error may be thrown in another file than the test's, so the file only decides among several tests of one
+    // name.
     const same = failing.filter(
       (each) =>
         !matched.has(each) &&
@@ -208,11 +209,11 @@ function placeOf(failure: OutputFailure, { file }: NamedTest): Pick<OutputFailur
   return { file, line: isThere ? failure.line : null };
 }
 
-/** A failure of a whole file is printed under the file's name. */
+/** Whether the failure of a whole file is printed under the file's name. */
 const isPrinted = (failures: readonly OutputFailure[], { file }: NamedTest): boolean =>
   file !== null && failures.some(({ test, file: at }) => at === file && (test === null || file.endsWith(test)));
 
-/** A test whose part failed says nothing that the part does not say better. */
+/** Removes tests with a failed part: the part's failure says more. */
 function withoutParents(failing: readonly NamedTest[]): NamedTest[] {
   const parents = new Set<string>();
   for (const { identity } of failing)
@@ -234,7 +235,7 @@ function countsOf(tests: readonly NamedTest[]): TestCounts {
   return testCounts(number("passed"), number("failed"), number("skipped"));
 }
 
-/** The names that the output itself gives: all of them, where they are as many as it counts. */
+/** Returns the names that the output itself gives; all tests are named if there are as many names as it counts. */
 function printedNames(printed: TestOutput, { check }: RunFolder): TestNames {
   const { counts, runners, failures, passed = [], skipped = [], notLoaded = [], files = [] } = printed;
   const namedTest = (outcome: "passed" | "failed" | "skipped", test: string, file: string | null): NamedTest => ({

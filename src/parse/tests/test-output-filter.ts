@@ -1,15 +1,15 @@
 import { LONGEST_LINE } from "./test-output-parts.ts";
 
-/** The lines of an output of any length that are worth reading, in bounded memory. */
+/** Keeps the important lines of an output of any length, in bounded memory. */
 export interface OutputFilter {
   push(line: string): void;
-  /** In their order. `isCut`: a line that says something had to go, so what is counted line by line is not the whole. */
+  /** The kept lines in order. `isCut`: an important line was dropped, so counts of lines are incomplete. */
   kept(): { readonly lines: readonly string[]; readonly isCut: boolean };
 }
 
 /**
- * The beginning and the end are kept as they are; of what lies between, the lines that a runner, a compiler or a
- * linter may have written for a person, each with some lines below it. So a short output is read whole.
+ * Keeps the beginning and the end unchanged. Between them it keeps the lines that a runner, a compiler or a linter may
+ * have written for people, each with some lines below it. A short output is kept completely.
  */
 export function createOutputSieve(sizes: Sizes = SIZES): OutputFilter {
   const head: string[] = [];
@@ -17,7 +17,7 @@ export function createOutputSieve(sizes: Sizes = SIZES): OutputFilter {
   let headSize = 0;
   let middleSize = 0;
   let isCut = false;
-  /** A queue, and for each line of it whether it is wanted: what stands before `first` has left it already. */
+  /** A queue, and for each of its lines whether it is important. Lines before `first` have already left it. */
   let tail: string[] = [];
   let wanted: boolean[] = [];
   let first = 0;
@@ -58,7 +58,7 @@ export function createOutputSieve(sizes: Sizes = SIZES): OutputFilter {
   };
 }
 
-/** In characters, with what a line costs by being there at all. */
+/** In characters, with an extra cost for each line. */
 interface Sizes {
   readonly head: number;
   readonly middle: number;
@@ -66,27 +66,27 @@ interface Sizes {
 }
 
 const MEGABYTE = 1024 * 1024;
-/** The end is short, so that most lines are forgotten while they are young; a summary is wanted wherever it stands. */
+/** The end is short, so that most lines are dropped early; a summary is kept wherever it is. */
 const SIZES: Sizes = { head: 2 * MEGABYTE, middle: 4 * MEGABYTE, tail: MEGABYTE / 8 };
 const sizeOf = (line: string): number => line.length + 32;
 
-/** How many lines, itself included, a line makes worth keeping. */
+/** Returns how many lines, including itself, a line makes important. */
 function reachOf(line: string): number {
   if (HEADS.test(line)) return 60;
   if (MARKS.test(line) || PLACES.test(line)) return 8;
   return line.includes("rror") ? 3 : 0;
 }
 
-/** What stands above the story of one failure. */
+/** The first line of a failure's description. */
 const HEADS =
   /^(?:\s*FAIL\s|\s*(?:✖|not ok) |\s*--- FAIL|test at |(?:FAIL|ERROR): |  ● |  \d+\) |_{3,} |thread '|\[ERROR\] |\S+ > .+ FAILED$| *\d+\/\d+ Test +#\d+: .*\*\*\*|\{ ?"type": ?"test".*"failed")/;
 
-/** What runners say about a test that is well, about a file, and about the whole. */
+/** What runners print about a passed test, about a file, and about the whole run. */
 const MARKS =
   /^(?:\s*(?:ok \d|--- |=== RUN|# |ℹ |RUN\s|Tests\s|1\.\.)|TAP version|PASS|OK|Tests?:|Test Suites:|Summary of all|No tests (?:found|were found)|\[INFO\] (?:Tests run|No tests to run)|\d+% tests passed|\d+ tests? completed|The following tests FAILED|  \d+ (?:passing|failing|pending)|={3,}|⎯{5,}|FAILED|E  |Ran \d|ok  \t|\?   \t|test |\{ ?"type"|\d+ (?:passed|failed|skipped|error|deselected)|no tests ran)/;
 
-/** A file and a line in it; or a file alone, as linters head their lists. */
+/** A file with a line; or a file alone, as linters print it above their lists. */
 const PLACES = /^\s*(?:at\s|❯\s|-->\s|[,╭][-─]\[|File "|\d+:\d+\s|\S+\.\w{1,5}(?::\d+[:,]|\(\d+,\d+\)|$))/;
 
-/** A slice keeps the whole of what it was cut from alive; a joined copy does not. */
+/** Copies a text: a slice would keep the whole original in memory. */
 const ownCopy = (text: string): string => text.split("").join("");

@@ -16,7 +16,7 @@ import {
  * ok  	example.com/b	0.002s
  * ?   	example.com/c	[no test files]
  * ```
- * Without `-v` it names only what failed, so how many there were is not known.
+ * Without `-v` only failed tests are named, so the number of tests is unknown.
  */
 export function readGo(lines: readonly string[], folder: string): RecognizedOutput | null {
   const packages = lines.flatMap((line) => /^(ok  |FAIL|\?   )\t(\S+)(?:\t(.*)| (\[.*\]))?$/.exec(line) ?? []).length;
@@ -32,7 +32,7 @@ export function readGo(lines: readonly string[], folder: string): RecognizedOutp
     }
     ranPackage ||= line.startsWith("ok  \t") && !/\[no tests? (?:to run|files)\]/.test(line);
   }
-  // A test whose part failed says nothing that the part does not say better.
+  // A test with a failed part is left out: the part's failure says more.
   const parents = new Set(failed.flatMap(({ name }) => ancestorsOf(name)));
   const failures = failed
     .filter(({ name }) => !parents.has(name))
@@ -60,7 +60,7 @@ function ancestorsOf(name: string): string[] {
 
 const DEEPEST = 20;
 
-/** What a test printed stands below its result, and with `-v` above it. */
+/** Reads a test's output: it is below the result, and with `-v` above it. */
 function failureAt(lines: readonly string[], name: string, at: number): OutputFailure | null {
   for (const step of [1, -1]) {
     for (let near = at + step; near >= 0 && near < lines.length && Math.abs(near - at) < NEAR; near += step) {
@@ -88,7 +88,7 @@ function failureAt(lines: readonly string[], name: string, at: number): OutputFa
  * example.com/mux.cleanPath({0x9752e8?, 0x846b4f?})
  * 	/app/mux.go:525 +0x27
  * ```
- * A panic ends the program, so it belongs to the test that was named last.
+ * A panic ends the program, so it belongs to the last named test.
  */
 function panicBelow(lines: readonly string[], name: string, at: number, folder: string): OutputFailure {
   let from = at + 1;
@@ -117,7 +117,9 @@ function panicBelow(lines: readonly string[], name: string, at: number, folder: 
 const MOST_FRAMES = 5;
 const MOST_TRACE = 200;
 
-/** Assertion libraries begin with an empty line, and say what is wrong further below. */
+/**
+ * Returns the message below a line: assertion libraries begin with an empty line, and print the message further below.
+ */
 function wordsBelow(lines: readonly string[], at: number): string {
   const near = lines.slice(at + 1, at + 10).map((line) => line.trim());
   return near.flatMap((line) => /^Error:\s+(\S.*)$/.exec(line)?.[1] ?? [])[0] ?? near[0] ?? "failed";
@@ -131,15 +133,15 @@ function endOfStory(lines: readonly string[], from: number): number {
   return to;
 }
 
-/** Takes lines, and hands on what they are when `go test -json` has wrapped them. */
+/** Passes lines on, unwrapped if `go test -json` has wrapped them. */
 export interface GoUnwrapper {
   push(line: string): void;
   end(): void;
 }
 
 /**
- * What `go test -json` wraps is the very text that `go test -v` prints, so that it is read as such. Packages that run
- * side by side print in turns: each one's lines are held together until it ends, or until they are too many.
+ * Unwraps the text in `go test -json`, which is what `go test -v` prints, so that it is read as such. Packages that run
+ * in parallel print alternately: the lines of each are held until it ends, or until they are too many.
  */
 export function createGoUnwrapper(handOn: (line: string) => void): GoUnwrapper {
   const held = new Map<string, string>();
@@ -175,7 +177,7 @@ function goEvent(line: string): { package: string; output: string; isLast: boole
       isLast: Test === undefined && ["pass", "fail", "skip"].includes(Action),
     };
   } catch {
-    // Some other program's line that looks alike.
+    // A similar line of another program.
     return null;
   }
 }

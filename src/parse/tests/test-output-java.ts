@@ -30,7 +30,7 @@ export function readMaven(lines: readonly string[]): RecognizedOutput | null {
       sums.failed += Number(sum[2]) + Number(sum[3]);
       sums.skipped += Number(sum[4]);
     }
-    // In a build of many modules some have no tests, and each says so.
+    // In a build with many modules, each module without tests prints this.
     hasNone ||= /^\[INFO\] No tests to run\.$/.test(line);
     const failed = LISTED.exec(line);
     if (failed !== null) failures.push(mavenFailure(lines, failed));
@@ -44,7 +44,7 @@ export function readMaven(lines: readonly string[]): RecognizedOutput | null {
   };
 }
 
-/** Of a module, as its tests are over. What is said of one class goes on behind the numbers. */
+/** The sum of a module after its tests. A line about one class has more text after the numbers. */
 const SUM =
   /^(?:\[\w+\] )?Tests run: (\d{1,9}), Failures: (\d{1,9}), Errors: (\d{1,9}), Skipped: (\d{1,9})(?:, Flakes: \d{1,9})?$/;
 
@@ -63,7 +63,7 @@ function mavenFailure(
   return testFailure(`${name} > ${method}`, words, place, detail);
 }
 
-/** A class inside of another one is in the file of the outer. */
+/** Returns the file of a class: a nested class is in the file of its outer class. */
 const fileOf = (type: string): string => `${type.replace(/\$.*/, "")}.java`;
 
 function endOfStack(lines: readonly string[], from: number): number {
@@ -79,7 +79,7 @@ function endOfStack(lines: readonly string[], from: number): number {
  *         at app//shop.CartTest.adds(CartTest.java:12)
  * 2 tests completed, 1 failed
  * ```
- * Where every test is well it says nothing of them.
+ * If all tests pass, Gradle prints nothing about them.
  */
 export function readGradle(lines: readonly string[]): RecognizedOutput | null {
   const failures: OutputFailure[] = [];
@@ -110,7 +110,7 @@ function gradleFailure(lines: readonly string[], at: number, type: string, metho
   );
 }
 
-/** `(CartTest.java:12)` of a stack, or `… at CartTest.java:12` where the stack is left out. */
+/** `(CartTest.java:12)` in a stack, or `… at CartTest.java:12` if the stack is omitted. */
 function ownPlace(line: string, type: string): CodeLocation[] {
   const found = /\b(\w+)(\.\w+):(\d{1,7})\)?$/.exec(line);
   return found === null || !type.startsWith(found[1]!) ? [] : [{ file: found[1]! + found[2]!, line: Number(found[3]) }];

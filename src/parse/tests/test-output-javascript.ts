@@ -34,7 +34,7 @@ export function readVitest(lines: readonly string[], folder: string): Recognized
     /^(?:⎯{5,}|\s+(?:Test Files|Tests)\s{2})/,
   );
   for (const [at, { head }] of found.entries()) {
-    // Several tests that failed by the same error stand in a row, and the last one has the error.
+    // Several tests that failed by the same error are listed in a row, and the last one has the error.
     let last = at;
     while (found[last]!.from === found[last]!.to && found[last + 1]?.from === found[last]!.to + 1) last++;
     const { from, to } = found[last]!;
@@ -63,7 +63,7 @@ export function readVitest(lines: readonly string[], folder: string): Recognized
   };
 }
 
-/** The line of the test itself on the way to the failure: what it calls may have broken elsewhere. */
+/** Returns the test's own line in the stack of the failure: the code that it calls may have failed elsewhere. */
 function lineIn(lines: readonly string[], from: number, to: number, path: string): number | null {
   for (let at = from; at < to; at++) {
     const place = firstFrame(lines, at, at + 1);
@@ -72,7 +72,7 @@ function lineIn(lines: readonly string[], from: number, to: number, path: string
   return null;
 }
 
-/** ` ✓ test/a.test.ts (3 tests) 5ms`, and `❯` in front of a file with failures. */
+/** ` ✓ test/a.test.ts (3 tests) 5ms`; a file with failures begins with `❯`. */
 function filesIn(lines: readonly string[], folder: string): RanFile[] {
   let inPackage = "";
   return lines.flatMap((line, at) => {
@@ -85,14 +85,14 @@ function filesIn(lines: readonly string[], folder: string): RanFile[] {
 const RUN = /^\s*RUN\s+v\d+\.\d+\S*\s+(\S.*)$/;
 
 /**
- * The way from the folder to where the run above this line was started, with a slash at its end; empty where that is the
- * same. In a workspace each package has a run of its own, and says its paths from there.
+ * Returns the path from the folder to where the run above this line was started, with a slash at its end; empty if it
+ * is the same. In a workspace each package has its own run, and prints paths relative to itself.
  */
 function packageOf(lines: readonly string[], from: number, folder: string): string {
   for (let at = from - 1; at >= 0; at--) {
     const run = RUN.exec(lines[at]!);
     if (run === null) continue;
-    // A folder may be reached by a link, and is then said in full: `/private/tmp` for `/tmp`.
+    // A folder may be reached by a link, and is then printed with its real path: `/private/tmp` for `/tmp`.
     const [, below] = `${run[1]!.trim().replaceAll("\\", "/")}/`.split(
       `${folder.replaceAll("\\", "/").replace(/\/$/, "")}/`,
     );
@@ -169,7 +169,7 @@ export function readMocha(lines: readonly string[]): RecognizedOutput | null {
   const failures = stretches(rest, /^ {2}\d+\) (.+)$/, NEVER).map(({ head, from, to }) => {
     const names = [head[1]!];
     let at = from;
-    // The name goes on, one level a line, until the line that ends it with a colon.
+    // The name continues, one level on each line, until a line that ends with a colon.
     while (!names.at(-1)!.endsWith(":") && at < to && rest[at]!.trim() !== "") names.push(rest[at++]!.trim());
     const name = names.join(" > ").replace(/:$/, "");
     return testFailure(name, firstWords(rest, at, to), firstFrame(rest, at, to), detailIn(rest, at, to));
@@ -199,7 +199,7 @@ export function readAva(lines: readonly string[]): RecognizedOutput | null {
   if (broken.length === 0 && !lines.some((line) => /^ {2}(?:─+$|[✔✘] )/.test(line))) return null;
   const passed = marked("✔").map((name): PassedTest => ({ test: avaName(name), file: null }));
   const listed = marked("✘ [fail]:");
-  // The name of a failing test stands alone above its story; in the list its message may follow it.
+  // The name of a failing test is alone on a line above its description; in the list, its message may follow it.
   const failures = stretches(lines, /^ {2}(\S.*)$/, /^ {2}─+$/)
     .filter(({ head, from }) => listed.some((line) => line.startsWith(head[1]!)) && /^\s*$/.test(lines[from] ?? "x"))
     .map(({ head, from }) => avaFailure(lines, head[1]!, from));
@@ -219,7 +219,7 @@ export function readAva(lines: readonly string[]): RecognizedOutput | null {
 
 const AVA_NUMBER = /^ {2}\d{1,9} (?:tests? (?:passed|failed|skipped|todo)|uncaught exceptions?)\s*$/;
 
-/** In several files a test is called by its file first; how long it took is no part of its name. */
+/** With several files, a test's name begins with its file; its duration is not part of its name. */
 const avaName = (text: string): string =>
   text
     .replace(/ \([\d.]+m?s\)$/, "")
@@ -233,7 +233,7 @@ function avaFailure(lines: readonly string[], name: string, from: number): Outpu
     if (/^ {2}─+$/.test(lines[to]!)) break;
     const at = /^ {2}(\S+\.\w+):(\d{1,7})$/.exec(lines[to]!);
     if (at !== null) place ??= { file: at[1]!, line: Number(at[2]) };
-    // Three empty lines are between two stories.
+    // Three empty lines separate two descriptions.
     if (to > from + 2 && lines.slice(to, to + 3).every((line) => line.trim() === "")) break;
   }
   const said = lines
@@ -241,7 +241,7 @@ function avaFailure(lines: readonly string[], name: string, from: number): Outpu
     .map((line) => line.trim())
     .filter((line) => line !== "" && !/^\d+:(?: |$)|^\S+\.\w+:\d+$|^(?:›|at) /.test(line));
   const message = [...new Set(said)].slice(0, 20).join(" ");
-  // The last line of the stack is mostly the place, which is said already.
+  // The last line of the stack is mostly the location, which is reported already.
   const own = lines.slice(from, to).filter((line) => {
     const frame = /^ {2,}› (?:file:\/\/)?(\S+?\.\w+):(\d{1,7}):\d{1,7}$/.exec(line);
     return frame === null || place?.file !== frame[1] || place?.line !== Number(frame[2]);
@@ -249,13 +249,13 @@ function avaFailure(lines: readonly string[], name: string, from: number): Outpu
   return testFailure(avaName(name), message === "" ? "failed" : message, place, detailIn(own, 0, own.length));
 }
 
-/** A file that ended before its tests were over: what it threw stands above. */
+/** Reads the failure of a file that ended before its tests did: the exception is printed above. */
 function avaCrash(lines: readonly string[], file: string): OutputFailure {
   const at = lines.findIndex((line) => line.trim() === `Uncaught exception in ${file}`);
   return testFailure(file, at === -1 ? "failed" : firstWords(lines, at + 1, lines.length), { file, line: 1 });
 }
 
-/** What a test compares may stand anywhere, at the beginning of a line too, so only the next failure ends one. */
+/** Compared values may be at the beginning of a line, so only the next failure ends one. */
 const NEVER = /^(?!)/;
 
 function sumOf(summaries: readonly string[], passed: string, failed: string, skipped: readonly string[]) {

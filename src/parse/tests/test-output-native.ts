@@ -45,7 +45,7 @@ export function readCtest(lines: readonly string[]): RecognizedOutput | null {
   };
 }
 
-/** What a test printed stands below the line that says how it ended, if it was asked for. */
+/** Reads a failed test. Its output, if requested, is below the line with its result. */
 function ctestFailure(lines: readonly string[], [, number, name = "", how = ""]: RegExpExecArray): OutputFailure {
   const head = lines.findIndex((line) => new RegExp(`^ *\\d+/\\d+ Test +#${number}: `).test(line)) + 1;
   let to = head;
@@ -88,7 +88,7 @@ export function readAutomake(lines: readonly string[]): RecognizedOutput | null 
 
 const WORDS = { FAIL: "failed", XPASS: "passed, and was expected to fail", ERROR: "could not be run" } as const;
 
-/** An assertion of C: as glibc says it, and as the C libraries of BSD and macOS do. */
+/** Reads a failed assertion of C, as printed by glibc, and by the C libraries of BSD and macOS. */
 export function readAssertion(line: string): { readonly message: string; readonly place: CodeLocation } | null {
   const gnu = /^(?:[^\s:]+: )?([^\s:]+\.\w{1,4}):(\d{1,7}): (?:.+: )?(Assertion [`'].+' failed)\.?$/.exec(line);
   if (gnu !== null) return { message: gnu[3]!, place: { file: gnu[1]!, line: Number(gnu[2]) } };
@@ -119,7 +119,7 @@ export function readCargo(lines: readonly string[]): RecognizedOutput | null {
       sums.failed += Number(result[2]);
       sums.ignored += Number(result[3]);
     }
-    // The second form is that of --quiet, the third heads what a failed test printed.
+    // The second form is that of --quiet, the third precedes the output of a failed test.
     const test =
       /^test (\S.*?)(?: - should panic)? \.\.\. FAILED$/.exec(line) ??
       /^(\S+) --- FAILED$/.exec(line) ??
@@ -151,7 +151,9 @@ export function readCargo(lines: readonly string[]): RecognizedOutput | null {
   };
 }
 
-/** An example in a comment. It is a program of its own: its panic names the thread `main`, and a line of that program. */
+/**
+ * An example in a comment. It runs as its own program: its panic names the thread `main`, and a line of that program.
+ */
 interface DocTest {
   readonly name: string;
   readonly place: CodeLocation;
@@ -165,13 +167,13 @@ function docTestIn(name: string | undefined): DocTest | null {
 
 const PANIC = /^thread '(.+?)' (?:\(\d+\) )?panicked at (?:'(.*)', )?(\S+?):(\d{1,7}):\d{1,7}:?$/;
 
-/** What the panic says, and the way to it through the project's own code. */
+/** Returns a panic's message and its stack frames in the project's own code. */
 function detailOfPanic(lines: readonly string[], from: number): string {
   const end = endOfPanic(lines, from);
   return [detailIn(lines, from, end), ...ownFrames(lines, end)].filter((line) => line !== "").join("\n");
 }
 
-/** `  2: heck::lowercase` and `at ./src/lib.rs:162:22` below it. */
+/** Returns the frames of the project: ` 2: heck::lowercase`, with `at ./src/lib.rs:162:22` below it. */
 function ownFrames(lines: readonly string[], at: number): string[] {
   if (lines[at] !== "stack backtrace:") return [];
   const frames: string[] = [];

@@ -1,28 +1,28 @@
 import type { TestCounts } from "../../core/gates/gate.ts";
 
-/** One thing that a check's output complains of. */
+/** One failure in a check's output. */
 export interface OutputFailure {
-  /** The full name of the failing test; `null` for anything that is no test. */
+  /** The full name of the failing test; `null` if what failed is not a test. */
   readonly test: string | null;
   readonly category: "test" | "build" | "type" | "lint" | "crash";
   readonly message: string;
-  /** What it says beyond its first line: values, a difference, the nearest frames. May be empty. */
+  /** The text after its first line: values, a diff, the nearest frames. May be empty. */
   readonly detail: string;
   readonly file: string | null;
   readonly line: number | null;
 }
 
-/** A test that passed or was skipped, where the output or a report names it. */
+/** A test that passed or was skipped, if the output or a report names it. */
 export interface PassedTest {
   readonly test: string;
   readonly file: string | null;
 }
 
-/** What one runner's output says. A recogniser returns `null` for output that is not its runner's. */
+/** The contents of one runner's output. A recognizer returns `null` for output of another runner. */
 export interface RecognizedOutput {
   readonly runner: string;
   readonly counts: TestCounts | null;
-  /** The counts were made by counting lines, not read from a summary: where lines are missing they are wrong. */
+  /** Whether the counts come from counting lines and not from a summary: if lines are missing, they are wrong. */
   readonly isCountedByLine?: boolean;
   readonly ranTests: boolean;
   readonly failures: readonly OutputFailure[];
@@ -40,7 +40,7 @@ export interface RanFile {
   readonly outcome: "passed" | "failed";
 }
 
-/** What stands behind this in a line is not looked at: such a line was not written for reading. */
+/** The rest of a longer line is not read: such a line was not written for people. */
 export const LONGEST_LINE = 2000;
 
 const LONGEST_MESSAGE = 400;
@@ -66,14 +66,14 @@ export interface CodeLocation {
   readonly line: number;
 }
 
-/** `path:12:5` at the end of a line, in brackets or not: how stack frames of JavaScript end. */
+/** Reads `path:12:5` at the end of a line, with or without parentheses: stack frames of JavaScript end like this. */
 export function framePlace(line: string): CodeLocation | null {
   const text = line.trimEnd();
   const end = /:(\d{1,7}):\d{1,7}\)?$/.exec(text);
   if (end === null) return null;
   const before = text.slice(0, end.index);
   const open = before.lastIndexOf("(");
-  // In brackets a path may hold spaces; without them it begins behind the last one.
+  // In parentheses a path may contain spaces; otherwise it begins after the last space.
   const file = before.slice(
     (text.endsWith(")") ? open : Math.max(before.lastIndexOf(" "), before.lastIndexOf("\t"))) + 1,
   );
@@ -81,7 +81,7 @@ export function framePlace(line: string): CodeLocation | null {
   return { file, line: Number(end[1]) };
 }
 
-/** The first frame, in a stretch of lines, that is neither the runtime's nor a library's. */
+/** Returns the first frame in a range of lines that is neither the runtime's nor a library's. */
 export function firstFrame(lines: readonly string[], from: number, to: number): CodeLocation | null {
   for (let at = from; at < to; at++) {
     if (!/^\s*(?:at|❯)\s/.test(lines[at]!)) continue;
@@ -91,7 +91,7 @@ export function firstFrame(lines: readonly string[], from: number, to: number): 
   return null;
 }
 
-/** The first line that says something, in a stretch of lines; with the values, where it announces a comparison. */
+/** Returns the first line with text in a range of lines; with the values, if it announces a comparison. */
 export function firstWords(lines: readonly string[], from: number, to: number): string {
   for (let at = from; at < to; at++)
     if (lines[at]!.trim() !== "")
@@ -99,7 +99,7 @@ export function firstWords(lines: readonly string[], from: number, to: number): 
   return "";
 }
 
-/** Node's assertions print the values below their first line: `false !== true`, or lines with `+` and `-`. */
+/** Adds the values that Node's assertions print below their first line: `false !== true`, or lines with `+` and `-`. */
 export function withComparedValues(first: string, rest: readonly string[]): string {
   if (!/\b(?:Expected (?:values|inputs|"actual")|Input) ?.{0,60}:$/.test(first)) return first;
   const said = rest.map((line) => line.trim());
@@ -125,14 +125,14 @@ export const testCounts = (passed: number, failed: number, skipped: number): Tes
   skipped,
 });
 
-/** The sum of the numbers in front of a word: `2 failed | 1 passed`. */
+/** Adds up the numbers before a word: `2 failed | 1 passed`. */
 export function numberBefore(text: string, word: string): number {
   let sum = 0;
   for (const match of text.matchAll(/(\d{1,9}) ([a-z]+)/g)) if (match[2] === word) sum += Number(match[1]);
   return sum;
 }
 
-/** Where each stretch begins that a line of this form heads, and where it ends: at the next one, or at an end mark. */
+/** Returns the ranges of lines that each begin with a line of this form, and end at the next one or at an end mark. */
 export function stretches(
   lines: readonly string[],
   head: RegExp,
@@ -159,8 +159,8 @@ const MOST_CHARS = 2000;
 const MOST_FRAMES = 3;
 
 /**
- * What a stretch of lines says beyond its first words, which are the message: expected and actual values, a
- * difference, and the nearest frames of the project's own code. Frames of libraries do not help to fix it.
+ * Returns the details of a failure after its first line, which is the message: expected and actual values, a diff, and
+ * the nearest frames of the project's own code. Frames of libraries do not help to fix it.
  */
 export function detailIn(lines: readonly string[], from: number, to: number): string {
   let at = from;
@@ -170,7 +170,7 @@ export function detailIn(lines: readonly string[], from: number, to: number): st
   let frames = 0;
   for (at++; at < to && kept.length <= MOST_LINES * 2; at++) {
     const line = lines[at]!;
-    // Many runners say the message twice: alone, and at the head of the stack.
+    // Many runners print the message twice: alone, and at the head of the stack.
     if (BESIDE_THE_POINT.test(line) || line.trim() === first) continue;
     if (!/^\s*(?:at|❯)\s/.test(line)) kept.push(line);
     else if (framePlace(line) !== null && frames++ < MOST_FRAMES) kept.push(line);
@@ -178,7 +178,7 @@ export function detailIn(lines: readonly string[], from: number, to: number): st
   return cappedDetail(kept);
 }
 
-/** The same lines without what is empty around them and what indents all of them, and no more than a person reads. */
+/** Removes empty lines around the text and its common indent, and limits its length. */
 export function cappedDetail(lines: readonly string[]): string {
   const kept = lines
     .map((line) => line.trimEnd())
@@ -194,12 +194,12 @@ export function cappedDetail(lines: readonly string[]): string {
   return kept.length > MOST_LINES ? `${text}\n…` : text;
 }
 
-/** Frames of the runtime's own, and what every failed assertion of Node's says of itself. */
+/** Frames of the runtime, and fields that every failed assertion of Node has. */
 const BESIDE_THE_POINT =
   /\(node:[^()]*\)$|^\s*node:\S+$|\(<anonymous>\)$|^\s*(?:generatedMessage: |code: 'ERR_ASSERTION'|name: 'AssertionError'|operator: \S+$|stack: \|-$|-{20,}$)/;
 
 /**
- * The error that ended a program before any test could fail: the last one in the output with a place in the project.
+ * Returns the error that ended a program before any test could fail: the last one with a location in the project.
  * ```
  * TypeError: Cannot redefine property: isNew
  *     at Object.<anonymous> (/project/index.js:64:35)
@@ -234,7 +234,7 @@ function endOfFrames(lines: readonly string[], from: number): number {
   return to;
 }
 
-/** Python names the frames above the error, Node the line of a syntax error. */
+/** Returns the location above an error: Python prints its frames there, Node the line of a syntax error. */
 function placeAbove(lines: readonly string[], below: number): CodeLocation | null {
   for (let at = below - 1; at >= Math.max(0, below - FAR); at--) {
     const python = /^\s+File "([^"]+)", line (\d{1,7})/.exec(lines[at]!);

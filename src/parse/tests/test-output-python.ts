@@ -44,7 +44,7 @@ export function readPytest(lines: readonly string[]): RecognizedOutput | null {
     const name = [test?.split("::").join(".") ?? file, part.trim()].join(" ").trim();
     const section = byName.get(name);
     const place = { file, line: section?.frames.findLast((frame) => frame.file === file)?.line ?? 1 };
-    // What does not fit on its line was cut there, and stands whole above.
+    // A message that did not fit on its line was cut; the complete one is above.
     const isCut = message === undefined || message.endsWith("...");
     const said = (isCut ? section?.message : undefined) ?? message ?? "failed";
     return [testFailure(test?.split("::").join(" > ") ?? file, said, place, section?.detail)];
@@ -61,13 +61,13 @@ export function readPytest(lines: readonly string[]): RecognizedOutput | null {
   return { runner: "pytest", counts, ranTests: passed + failed > 0, failures, notLoaded };
 }
 
-/** One line of the summary; a part of a test that failed by itself says which part it is. */
+/** One line of the summary. A subtest that failed by itself includes its parameters. */
 const LISTED =
   /^(?:FAILED|ERROR|SUBFAILED((?:\[.{0,300}?\])? ?(?:\(.{0,300}?\))?)) (\S+?\.py)(?:::(.+?))?(?: - (.*))?$/;
 
 interface PytestSection {
   readonly message: string;
-  /** Where the project's own code was, the deepest one last. */
+  /** Frames in the project's own code, the innermost last. */
   readonly frames: readonly CodeLocation[];
   readonly detail: string;
 }
@@ -83,20 +83,20 @@ function sectionOf(lines: readonly string[], from: number, to: number): PytestSe
     const found = /^(\S+\.py):(\d{1,7}): (in )?/.exec(line);
     if (found === null || isLibrary(found[1]!)) continue;
     frames.push({ file: found[1]!, line: Number(found[2]) });
-    // On the way to a module that does not load, each frame stands with its line of code.
+    // When a module does not load, each frame is printed with its line of code.
     if (found[3] !== undefined) detail.push(line, ...lines.slice(at + 1, Math.min(at + 2, to)));
   }
-  // Of a file that cannot be parsed, the place stands above the words.
+  // If a file cannot be parsed, the location is above the message.
   const unparsed = /^File "(.+)", line (\d{1,7})$/.exec(said[0] ?? "");
   const error = unparsed === null ? said[0] : said.find((line) => /^\w+(?:Error|Warning): /.test(line));
   const place = unparsed === null ? "" : ` (${unparsed[1]}:${unparsed[2]})`;
   return { message: error === undefined ? "failed" : `${error}${place}`, frames, detail: cappedDetail(detail) };
 }
 
-/** Of the language, or installed: the way through it does not help. */
+/** Whether a file belongs to Python or an installed package, whose frames do not help. */
 const isLibrary = (file: string): boolean => /(?:^<|\/lib\/python\d|\/site-packages\/|\/lib64\/python\d)/.test(file);
 
-/** A traceback without the frames of libraries: `File "…", line 1, in run`, and its code below. */
+/** Removes frames of libraries from a traceback: `File "…", line 1, in run`, with the code below. */
 function withoutLibraries(lines: readonly string[]): string[] {
   let left: number | null = null;
   return lines.filter((line) => {
@@ -108,7 +108,7 @@ function withoutLibraries(lines: readonly string[]): string[] {
   });
 }
 
-/** `Ran 4 tests in 0.001s`, and a block below a line of `=` for each failure. */
+/** Reads `Ran 4 tests in 0.001s`, and a block below a line of `=` for each failure. */
 export function readUnittest(lines: readonly string[]): RecognizedOutput | null {
   let ran = -1;
   for (const line of lines) {
@@ -171,13 +171,13 @@ export function readUnittest(lines: readonly string[]): RecognizedOutput | null 
  * Got:
  *     [0, 1, 2, 3]
  * ```
- * An example in the documentation. `null` for any other test.
+ * Reads a failed example in the documentation; `null` for any other test.
  */
 function exampleFailure(name: string, story: readonly string[]): OutputFailure | null {
   const at = story.indexOf("Failed example:");
   const place = /^File "(.+)", line (\d{1,7}), in /.exec(story[at - 1] ?? "");
   if (at === -1 || place === null) return null;
-  // One test may have several examples; the first that failed is told.
+  // One test may have several examples; the first failed one is reported.
   const next = story.findIndex((line, index) => index > at && /^-{20,}$/.test(line));
   const shown = story.slice(at, next === -1 ? undefined : next);
   const raised = shown.findIndex((line) => line === "Exception raised:");
@@ -192,5 +192,5 @@ function exampleFailure(name: string, story: readonly string[]): OutputFailure |
   );
 }
 
-/** Up to here the message says it all. */
+/** Up to this length, the message contains the whole example. */
 const SHORT_EXAMPLE = 200;

@@ -14,7 +14,7 @@ import {
   readUncaughtError,
 } from "./test-output-parts.ts";
 
-/** Test Anything Protocol, with the subtests and the YAML blocks that Node's runner adds to it. */
+/** Reads the Test Anything Protocol, with the subtests and the YAML blocks that Node's runner adds. */
 export function readTap(lines: readonly string[]): RecognizedOutput | null {
   const isTap =
     lines.some((line) => /^TAP version \d+$/.test(line)) || lines.some((line) => /^1\.\.\d+(?:\s|$)/.test(line));
@@ -71,10 +71,12 @@ export function readTap(lines: readonly string[]): RecognizedOutput | null {
   };
 }
 
-/** node-tap says behind each name how long it took, and opens the block of a test whose parts follow: neither is its name. */
+/**
+ * node-tap adds the duration after each name, and opens the block of a test with parts: neither is part of the name.
+ */
 const TAP_TIME = /\s+# time=[\d.]+m?s(?: \{)?\s*$|\s+\{\s*$/;
 
-/** What a file printed before it ended: Node gives it as comments, right above the name of the file. */
+/** Returns what a file printed before it ended: Node prints that as comments directly above the file's name. */
 function commentsAbove(lines: readonly string[], result: number): string[] {
   let to = result;
   while (to > 0 && /^\s*# Subtest: /.test(lines[to - 1]!)) to--;
@@ -83,13 +85,16 @@ function commentsAbove(lines: readonly string[], result: number): string[] {
   return lines.slice(from, to).map((line) => line.slice(2));
 }
 
-/** The error that ended a file before its tests could run, with its place: the failure itself is the test file's. */
+/**
+ * Returns the error that ended a file before its tests could run, with its location. The failure itself belongs to the
+ * test file.
+ */
 function endOfFile(printed: readonly string[]): { readonly message: string; readonly detail: string } | null {
   const error = readUncaughtError(printed);
   return error === null ? null : { message: `${error.message} (${error.file}:${error.line})`, detail: error.detail };
 }
 
-/** Node's own form for people: `✖ name`, and at the end each failure once more below `test at <place>`. */
+/** Reads Node's format for people: `✖ name`, and at the end each failure again below `test at <place>`. */
 export function readNodeSpec(lines: readonly string[]): RecognizedOutput | null {
   const counts = summaryCounts(lines, "ℹ ");
   if (counts === null) return null;
@@ -97,7 +102,7 @@ export function readNodeSpec(lines: readonly string[]): RecognizedOutput | null 
   const failures = stretches(lines, /^test at (.+):(\d{1,7}):\d{1,7}$/, /^(?!)/).flatMap(({ head, from, to }) => {
     const name = /^✖ (.*?)(?: \([\d.]+ms\))?$/.exec(lines[from] ?? "")?.[1];
     if (name === undefined) return [];
-    // A file that ended badly outside of its tests is called by its path, at its own first line.
+    // A file that failed outside its tests is named by its path, at its first line.
     if (name === head[1] || name.endsWith(`/${head[1]}`)) notLoaded.push(head[1]!);
     const place = firstFrame(lines, from + 1, to) ?? { file: head[1]!, line: Number(head[2]) };
     const ended = notLoaded.at(-1) === head[1] ? endOfFile(printedBefore(lines, name)) : null;
@@ -107,7 +112,7 @@ export function readNodeSpec(lines: readonly string[]): RecognizedOutput | null 
   return { runner: "node:test", counts, ranTests: counts.passed + counts.failed > 0, failures, notLoaded };
 }
 
-/** What was printed between the result before, and the first line that names this file. */
+/** Returns the lines between the previous result and the first line that names this file. */
 function printedBefore(lines: readonly string[], name: string): readonly string[] {
   const to = lines.findIndex((line) => line.startsWith(`✖ ${name} (`));
   let from = Math.max(0, to);
@@ -116,7 +121,7 @@ function printedBefore(lines: readonly string[], name: string): readonly string[
 }
 
 /**
- * tape prints a line for each assertion, and a comment with the name of the test in front of them:
+ * Reads tape's output: a line for each assertion, after a comment with the name of the test:
  * ```
  * # removes an item
  * ok 1 should be strictly equal
@@ -161,7 +166,10 @@ export function readTape(lines: readonly string[]): RecognizedOutput | null {
   };
 }
 
-/** tape's summary is set in columns, which no other runner's is. A run that was cut short has only its stacks. */
+/**
+ * Whether the output is tape's, whose summary is aligned in columns, unlike any other runner's. A run that was cut
+ * short only has its stacks.
+ */
 function isTape(lines: readonly string[]): boolean {
   if (!lines.some((line) => /^TAP version \d+/.test(line))) return false;
   if (lines.some((line) => /^# (?:pass|fail) {2}\d+\s*$/.test(line))) return true;
@@ -171,7 +179,7 @@ function isTape(lines: readonly string[]): boolean {
 
 const depthOf = (indent: string): number => Math.floor(indent.length / 4);
 
-/** The numbers at the end of a run of Node's; several runs in one output are added up. */
+/** Reads the numbers at the end of a Node run; several runs in one output are added up. */
 function summaryCounts(lines: readonly string[], mark: string): TestCounts | null {
   const sums: Record<string, number> = {};
   for (const line of lines) {
@@ -183,19 +191,19 @@ function summaryCounts(lines: readonly string[], mark: string): TestCounts | nul
   return tests === undefined ? null : testCounts(pass, fail + cancelled, skipped + todo);
 }
 
-/** Lines of a block that are looked at: one without an end must not be read again for every test. */
+/** The most lines of a block that are read: an unclosed block must not be read again for every test. */
 const LONGEST_BLOCK = 200;
 
 interface TapBlock {
   readonly isSuite: boolean;
-  /** A whole file that ended badly by itself, outside of its tests: Node says its exit code. */
+  /** Whether a whole file failed by itself, outside its tests: Node then prints its exit code. */
   readonly isFile: boolean;
   readonly message: string;
   readonly place: CodeLocation | null;
   readonly detail: string;
 }
 
-/** The lines between `---` and `...` that say more about a result. */
+/** Reads the lines between `---` and `...` with details of a result. */
 function yamlBlock(lines: readonly string[], from: number): TapBlock {
   if (lines[from]?.trim() !== "---") return { isSuite: false, isFile: false, message: "", place: null, detail: "" };
   let to = from + 1;

@@ -17,29 +17,29 @@ import { readPytest, readUnittest } from "./test-output-python.ts";
 import { createOutputSieve } from "./test-output-filter.ts";
 import { readNodeSpec, readTap, readTape } from "./test-output-tap.ts";
 
-/** What the output of a check says about tests and faults. */
+/** What the output of a check says about tests and other failures. */
 export interface TestOutput {
-  /** The test runners whose output it is; empty where none was recognised. */
+  /** The test runners that wrote the output; empty if none was recognized. */
   readonly runners: readonly string[];
-  /** Over all of them; `null` where they do not say. */
+  /** The sum over all runners; `null` if they do not report it. */
   readonly counts: TestCounts | null;
-  /** Did a test run? `null`: no runner was recognized, so it is unknown. */
+  /** Whether a test ran; `null`: no runner was recognized, so it is unknown. */
   readonly ranTests: boolean | null;
   readonly failures: readonly OutputFailure[];
-  /** Failures beyond those that are listed. */
+  /** The number of failures that are not listed. */
   readonly more: number;
   /** Test files or packages that did not load, so the results of their tests are unknown. */
   readonly notLoaded?: readonly string[];
-  /** The tests that are named as passed. Many runners name only those that fail. */
+  /** Tests that are named as passed. Many runners name only failed tests. */
   readonly passed?: readonly PassedTest[];
   readonly skipped?: readonly PassedTest[];
-  /** The test files, or packages, that are named as run. */
+  /** The test files, or packages, that are named as having run. */
   readonly files?: readonly RanFile[];
 }
 
-/** Reads an output while it is printed, however long it gets, and keeps only what is worth reading. */
+/** Reads an output of any length while it is printed, and keeps only the important lines. */
 export interface OutputReader {
-  /** One line, without its end. */
+  /** Adds one line, without its line end. */
   push(line: string): void;
   end(): TestOutput;
 }
@@ -66,8 +66,8 @@ const RECOGNISERS: readonly ((lines: readonly string[], folder: string) => Recog
 const MOST_FAILURES = 200;
 
 /**
- * Reads what a check prints. `folder` is where it runs: paths below it come out relative. Compilers' and linters'
- * errors are looked for only where no test failed, because a failing test may print anything.
+ * Reads a check's output. `folder` is where the check runs: paths below it become relative. Errors of compilers and
+ * linters are read only if no test failed, because a failing test may print anything.
  */
 export function createOutputReader(folder: string): OutputReader {
   const sieve = createOutputSieve();
@@ -75,7 +75,7 @@ export function createOutputReader(folder: string): OutputReader {
   return {
     push(line) {
       const plain = plainText(line);
-      // A line that drew over itself comes apart into the lines that it showed one after the other.
+      // A line that overwrote itself is split into the lines that it showed one after the other.
       if (plain.includes("\n")) for (const each of plain.split("\n")) go.push(each);
       else go.push(plain);
     },
@@ -87,7 +87,7 @@ export function createOutputReader(folder: string): OutputReader {
   };
 }
 
-/** The same for a text that is there already. */
+/** Reads a text that is complete already. */
 export function readTestOutput(text: string, folder: string): TestOutput {
   const reader = createOutputReader(folder);
   for (let from = 0; from <= text.length;) {
@@ -122,7 +122,7 @@ function outputOf(lines: readonly string[], isCut: boolean, folder: string): Tes
   };
 }
 
-/** A runner that does not say how many makes the sum unknown. */
+/** The sum is unknown if one runner does not report a count. */
 function total(recognised: readonly RecognizedOutput[]): TestCounts | null {
   const counts = recognised.flatMap((each) => each.counts ?? []);
   return counts.length < recognised.length ? null : sumOfCounts(counts);
@@ -134,7 +134,7 @@ export function sumOfCounts(counts: readonly TestCounts[]): TestCounts | null {
   return { total: sum("total"), passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") };
 }
 
-/** Runners list a failure where it happens and again at the end. */
+/** Removes duplicates: runners list a failure where it happens and again at the end. */
 function distinct(failures: readonly OutputFailure[]): OutputFailure[] {
   const seen = new Map<string, OutputFailure>();
   for (const failure of failures) {
@@ -148,7 +148,7 @@ function distinct(failures: readonly OutputFailure[]): OutputFailure[] {
   return [...seen.values()];
 }
 
-/** The failure with its paths as they are called below the folder. */
+/** Makes the paths of a failure relative to the folder. */
 export function within(failure: OutputFailure, folder: string): OutputFailure {
   const root = `${folder.replaceAll("\\", "/").replace(/\/$/, "")}/`;
   const short = (text: string): string => text.replaceAll(`file://${root}`, "").replaceAll(root, "");
@@ -159,14 +159,14 @@ export function within(failure: OutputFailure, folder: string): OutputFailure {
   return { ...failure, test, message, detail, file };
 }
 
-/** A path as it is called below the folder. */
+/** Makes a path relative to the folder. */
 export function below(file: string, folder: string): string {
   const root = `${folder.replaceAll("\\", "/").replace(/\/$/, "")}/`;
   const path = file.replace(/^file:\/\//, "").replaceAll("\\", "/");
   return (path.startsWith(root) ? path.slice(root.length) : path).replace(/^(?:\.\/)+/, "");
 }
 
-/** The errors of compilers and linters: whatever says a file, a line and a sentence in one of the usual forms. */
+/** Reads errors of compilers and linters: a file, a line and a message in one of the usual forms. */
 function readLocations(lines: readonly string[]): OutputFailure[] {
   const found: OutputFailure[] = [];
   let header: string | null = null;
@@ -179,7 +179,7 @@ function readLocations(lines: readonly string[]): OutputFailure[] {
       (isPrettier ? readUnformatted(line) : null) ??
       (header === null ? null : belowHeader(header, line));
     if (failure !== null) found.push(failure);
-    // ESLint names the file once, alone on its line, and its errors below it.
+    // ESLint prints the file once, alone on its line, and its errors below it.
     if (/^(?:\/|[A-Za-z]:\\|\.{0,2}[\w@-])[^:*?"<>|]*\.\w{1,5}$/.test(line)) header = line;
     else if (line.trim() === "") header = null;
     else header = /^ {2}(\S+\.\w{1,5}):\d{1,7}:\d{1,7}$/.exec(line)?.[1] ?? header;
@@ -202,12 +202,12 @@ function oneLine(line: string): OutputFailure | null {
   return bare === null ? null : failure("build", bare[1]!, bare[2]!, bare[3]!);
 }
 
-/** `error[E0308]: mismatched types`, or Ruff's `F401 unused import`, and the place on the next line. */
+/** Reads `error[E0308]: mismatched types`, or Ruff's `F401 unused import`, with the location on the next line. */
 function rustError(lines: readonly string[], at: number): OutputFailure | null {
   const error = /^(?:error(?:\[E\d+\])?: |(?=[A-Z]{1,4}\d{3,4} ))(.+)$/.exec(lines[at]!);
   const place = error === null ? null : /^\s+--> (\S+?):(\d{1,7}):\d{1,7}$/.exec(lines[at + 1] ?? "");
   if (error === null || place === null) return null;
-  // The box below has the code, what was expected there and what was found.
+  // The box below has the code, with the expected and the actual type.
   let to = at + 2;
   while (to < lines.length && to < at + MOST_BOX && /^\s*(?:\d+ )?(?:[|=]|\.{3})/.test(lines[to]!)) to++;
   const box = lines.slice(at + 2, to).filter((line) => line.trim() !== "|");
@@ -216,14 +216,14 @@ function rustError(lines: readonly string[], at: number): OutputFailure | null {
 
 const MOST_BOX = 20;
 
-/** `  x rule: sentence`, and the place in the corner of a box on the next line. */
+/** Reads ` x rule: sentence`, with the location in the corner of a box on the next line. */
 function readBoxedFailure(lines: readonly string[], at: number): OutputFailure | null {
   const error = /^\s+[x×] (.+)$/.exec(lines[at]!);
   const place = error === null ? null : /^\s*[,╭][-─]\[(.+?):(\d{1,7}):\d{1,7}\]$/.exec(lines[at + 1] ?? "");
   return error === null || place === null ? null : failure("lint", place[1]!, place[2]!, error[1]!);
 }
 
-/** `[warn] src/a.ts`, of Prettier, which says at its end what such lines mean. */
+/** Reads Prettier's `[warn] src/a.ts`, which it explains at its end. */
 function readUnformatted(line: string): OutputFailure | null {
   const file = /^\[warn\] (\S.*\.\w{1,6})$/.exec(line)?.[1];
   if (file === undefined) return null;
@@ -234,7 +234,7 @@ function readUnformatted(line: string): OutputFailure | null {
 function belowHeader(header: string, line: string): OutputFailure | null {
   const found = /^\s+(?:(\d{1,7}):\d{1,7}\s+error|✖\s+(\d{1,7}):\d{1,7})\s+(\S.*)$/.exec(line);
   if (found === null) return null;
-  // The rule is the last column.
+  // The rule is in the last column.
   const message = found[3]!.replace(/\s{2,}(\S+)$/, " ($1)").replace(/\s{2,}/g, " ");
   return failure("lint", header, found[1] ?? found[2]!, message);
 }

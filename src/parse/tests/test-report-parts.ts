@@ -9,10 +9,10 @@ import {
 } from "./test-output-parts.ts";
 import { type TestOutput, sumOfCounts } from "./test-output.ts";
 
-/** What a file that a check left behind says. */
+/** The contents of a report file that a check wrote. */
 export interface TestReport extends TestOutput {
   readonly kind: string;
-  /** When it says that it was written, where it says so without leaving the zone open; milliseconds of the epoch. */
+  /** When the report says that it was written, if it includes a time zone; in milliseconds since 1970. */
   readonly writtenAt: number | null;
 }
 
@@ -20,7 +20,7 @@ export type ReadReport =
   | { readonly report: TestReport; readonly problem: null }
   | { readonly report: null; readonly problem: string };
 
-/** A failure as reports tell it: a message, and a text with a stack in it. */
+/** Makes a failure from a report: a message, and a text with a stack. */
 export function reportedFailure(
   name: string,
   message: string,
@@ -31,7 +31,7 @@ export function reportedFailure(
   const said = message.trim() === "" ? lines : message.slice(0, LONGEST_BODY).split("\n");
   const first = said.find((line) => line.trim() !== "")?.trim() ?? "failed";
   const rest = [...said.slice(said.findIndex((line) => line.trim() === first) + 1), ...(said === lines ? [] : lines)];
-  // The text mostly begins by saying the message once more.
+  // The text mostly begins with the message again.
   const more = rest.filter((line) => !line.trimEnd().endsWith(first));
   const detail = detailIn([first, ...more], 0, more.length + 1);
   return testFailure(name, withComparedValues(first, rest), placeIn(lines, known?.file ?? null) ?? known, detail);
@@ -39,7 +39,7 @@ export function reportedFailure(
 
 const LONGEST_BODY = 20_000;
 
-/** The nearest place of the project's own; in the file of the test, where that is known and named. */
+/** Returns the nearest location in the project; in the test's own file, if it is known and in the stack. */
 function placeIn(lines: readonly string[], file: string | null): CodeLocation | null {
   const places = lines.flatMap((line) => placeOf(line) ?? []);
   return (
@@ -58,7 +58,7 @@ function placeOf(line: string): CodeLocation | null {
   return { file: found[1]!, line: Number(found[2]) };
 }
 
-/* What comes from outside may be anything: each of these takes what fits and leaves the rest. */
+/* Data from outside may be anything: each of these takes what fits and ignores the rest. */
 
 export const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
@@ -67,7 +67,7 @@ export const asText = (value: unknown): string => (typeof value === "string" ? v
 export const asCount = (value: unknown): number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 
-/** Only a time that names its zone: one that leaves it open may be half a day off. */
+/** Reads a time only with its zone: without one it may be wrong by half a day. */
 export function timeOf(text: string): number | null {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/.test(text)) return null;
   const time = Date.parse(text);
@@ -75,8 +75,8 @@ export function timeOf(text: string): number | null {
 }
 
 /**
- * What a check printed, and what its reports say, as one. A failure that both tell stays as it was printed, because
- * its identity must not change when a report is configured; the report adds what was not printed.
+ * Joins the printed output with the reports. A failure in both stays as it was printed, because its identity must not
+ * change when a report is configured; the reports add what was not printed.
  */
 export function withReports(output: TestOutput, reports: readonly TestReport[]): TestOutput {
   if (reports.length === 0) return output;
@@ -105,7 +105,10 @@ const MOST_COMPARED = 1000;
 
 type FailureName = Pick<OutputFailure, "test" | "file" | "line">;
 
-/** Runners spell one test's name in several ways: with its file, with its class, with other signs between the parts. */
+/**
+ * Whether two names mean the same failure. Runners spell a test's name in several ways: with its file, with its class,
+ * with other separators.
+ */
 export function isSameFailure(known: FailureName, reported: FailureName): boolean {
   if (known.test === null || reported.test === null)
     return known.test === reported.test && known.file === reported.file && known.line === reported.line;
@@ -121,8 +124,8 @@ export const lettersOf = (name: string): string => name.toLowerCase().replaceAll
 export const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 /**
- * The author's reason for fewer tests than before: a line `Tests removed: <reason>` of its message, at its beginning.
- * `null`: none was given.
+ * Reads the author's reason for fewer tests than before: a line `Tests removed: <reason>` in its message. `null`: no
+ * reason.
  */
 export function readTestsRemoved(message: string): string | null {
   const reason = /^Tests removed:[ \t]*(\S.*)$/m.exec(plainText(message))?.[1]?.trim() ?? "";

@@ -15,8 +15,8 @@ import { below, readTestOutput, within } from "./test-output.ts";
 import { type OutputFailure, type PassedTest, shortMessage, testCounts } from "./test-output-parts.ts";
 
 /**
- * Reads a file that a check left behind, by what is in it and not by how it is called: JUnit's XML, SARIF, the JSON of
- * Vitest, Jest, Mocha and pytest, TAP, and whatever is also read from what a check prints. `folder` is where it ran.
+ * Reads a report file that a check wrote, by its content and not by its name: JUnit's XML, SARIF, the JSON of Vitest,
+ * Jest, Mocha and pytest, TAP, and everything that is also read from printed output. `folder` is where the check ran.
  */
 export function readTestReport(text: string, folder: string): ReadReport {
   const start = text.replace(/^\uFEFF/, "").trimStart();
@@ -41,7 +41,7 @@ function readJson(text: string): ReadReport {
 
 const MOST_FAILURES = 200;
 
-/** Paths as they are called below the folder, and no more failures than a person reads. */
+/** Makes paths relative to the folder, and limits the number of failures to what a person reads. */
 function shortenPaths(read: ReadReport, folder: string): ReadReport {
   if (read.report === null) return read;
   const { failures } = read.report;
@@ -56,7 +56,7 @@ function shortenPaths(read: ReadReport, folder: string): ReadReport {
 
 type ReportFields = Readonly<Record<string, unknown>>;
 
-/** The JSON that runners write about a run: Jest's, which Vitest writes too, Mocha's, and pytest's. `null`: none of them. */
+/** Reads the JSON reports of runners: Jest's, which Vitest writes too, Mocha's, and pytest's. `null`: none of them. */
 function readJsonReport(value: unknown): ReadReport | null {
   const report = asRecord(value);
   if (Array.isArray(report["testResults"]) && "numTotalTests" in report) return jest(report);
@@ -175,9 +175,8 @@ function readReport(
 }
 
 /**
- * SARIF 2: the errors in it. Warnings and notes are left out, as they are from what a linter prints; so is what was
- * suppressed, and what is gone. `null`: it is no SARIF. A tool that says of itself that it did not get to its end has
- * not judged.
+ * Reads the errors in SARIF 2. Warnings and notes are left out, as from a linter's output, and so are suppressed and
+ * absent results. `null`: not SARIF. A tool that reports an incomplete run is not counted.
  */
 function readSarif(value: unknown): ReadReport | null {
   const { runs, version } = asRecord(value);
@@ -227,7 +226,7 @@ function errorsIn(run: Readonly<Record<string, unknown>>): OutputFailure[] {
   });
 }
 
-/** Without a level of its own a result has its rule's; without one there either it is a warning. */
+/** A result without its own level has its rule's level; without that, it is a warning. */
 function isError(result: Readonly<Record<string, unknown>>, rule: Readonly<Record<string, unknown>> | undefined) {
   if (!["", "fail"].includes(asText(result["kind"]))) return false;
   const level = asText(result["level"]) || asText(asRecord(rule?.["defaultConfiguration"])["level"]);
@@ -245,7 +244,7 @@ function pathOf(uri: string): string {
   try {
     return decodeURIComponent(uri.replace(/^file:\/\//, ""));
   } catch {
-    // A per cent sign that begins nothing: the name is meant as it stands.
+    // A stray percent sign: the name is used as it is.
     return uri;
   }
 }

@@ -1,23 +1,23 @@
-/** What a file of tests holds, as far as it can be seen without running it. */
+/** The tests of a file, as far as they can be read without running it. */
 export interface TestText {
   readonly tests: readonly TestReading[];
-  /** What stands outside of the tests, line by line, without what only arranges them. */
+  /** The lines outside the tests, without those that only import or group. */
   readonly around: readonly string[];
 }
 
 /** One test. */
 export interface TestReading {
-  /** `null` where the name is computed. */
+  /** `null` if the name is computed. */
   readonly title: string | null;
-  /** What is called, or stands above the function, with everything taken out that a formatter may change. */
+  /** The called function, or the lines above a test function, without anything that a formatter may change. */
   readonly head: string;
-  /** The same of its body. */
+  /** The body in the same form. */
   readonly shape: string;
 }
 
 /**
- * Reads what a test file holds. It reads words and does not parse: what is compared are two states of one file, and
- * the same mistake in both does no harm. Lines that are comments do not count, so a test that was commented out is gone.
+ * Reads a test file by its words, without parsing: two states of one file are compared, so the same mistake in both
+ * does no harm. Comments do not count, so a test that was commented out is gone.
  */
 export function readTestText(path: string, text: string): TestText {
   const code = withoutComments(path, text.length > LONGEST_READ ? text.slice(0, LONGEST_READ) : text);
@@ -28,24 +28,24 @@ export function readTestText(path: string, text: string): TestText {
       .split("\n")
       .map(shapeOf)
       .filter((line) =>
-        // Without tests it is data, or functions for tests: all of it counts.
+        // A file without tests is data, or functions for tests: all of it counts.
         blocks.length === 0 ? line !== "" : line.length > 1 && !ARRANGING.test(line) && !/^[)\]},]*$/.test(line),
       ),
   };
 }
 
-/** A body shorter than this is like many others: it does not tell one test from another. */
+/** A shorter body resembles many others, so it does not identify a test. */
 const SHORTEST_SHAPE = 20;
 export const isTellingShape = (shape: string): boolean => shape.length >= SHORTEST_SHAPE;
 
-/** Far beyond any file of tests that a person wrote. */
+/** Far more than any test file that a person wrote. */
 const LONGEST_READ = 2_000_000;
 
-/** Lines that only arrange: what is imported, and how groups are named. */
+/** Lines that only import, or name groups. */
 const ARRANGING =
   /^(?:import|from\w|use(?:std|super|crate)|package|(?:const|let|var)[^=]{1,200}=(?:await)?(?:require|import)\(|(?:describe|suite|context)\(|[\w,]+$)|from"[^"]{0,300}"$/;
 
-/** Without white space, semicolons, the kind of the quotes, hanging commas and brackets around one parameter. */
+/** Removes white space, semicolons, the kind of quotes, trailing commas and parentheses around a single parameter. */
 function shapeOf(code: string): string {
   return code
     .replace(/[\s;]+/g, "")
@@ -77,18 +77,23 @@ function withoutComments(path: string, text: string): string {
   return code.join("\n");
 }
 
-/** One test as it is written: its name, and everything between its brackets (or below its head, in Python). */
+/** One test as written: its name, and everything between its brackets (in Python, below its head). */
 interface TestBlock {
-  /** `null` where the name is computed. */
+  /** `null` if the name is computed. */
   readonly title: string | null;
-  /** What is called, with what is hung on it: `test.skip`, `it.each`; for others what stands above the function. */
+  /**
+   * The called function with its properties: `test.skip`, `it.each`; for other languages, the lines above the function.
+   */
   readonly head: string;
   readonly body: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** The tests of a file, in order. A test inside a test is a part of it. It reads brackets and words, and does not parse. */
+/**
+ * Returns the tests of a file, in order. A test inside a test is part of it. Reads brackets and words, and does not
+ * parse.
+ */
 function testBlocks(path: string, code: string): TestBlock[] {
   if (path.endsWith(".py")) return pythonBlocks(code);
   const ends = bracketEnds(code, path);
@@ -155,7 +160,7 @@ function functionBlocks(path: string, code: string, ends: Int32Array): TestBlock
   return blocks;
 }
 
-/** The body of a function, by its indentation. */
+/** Finds the bodies of Python functions by their indentation. */
 function pythonBlocks(code: string): TestBlock[] {
   const lines = code.split("\n");
   const starts: number[] = [];
@@ -195,8 +200,8 @@ function pythonBlocks(code: string): TestBlock[] {
 const depthOf = (line: string): number => line.length - line.trimStart().length;
 
 /**
- * For each opening bracket, and each opening back quote, where it is closed; 0 where it never is. One pass over the
- * text, whatever is in it: strings, comments and regular expressions are stepped over.
+ * Returns for each opening bracket and backtick where it is closed; 0 if never. One pass over any text: strings,
+ * comments and regular expressions are skipped.
  */
 function bracketEnds(code: string, path: string): Int32Array {
   const ends = new Int32Array(code.length + 1);
@@ -234,7 +239,7 @@ function quoteEnd(code: string, start: number): number {
   for (let at = start + 1; at < code.length; at++) {
     if (code[at] === "\\") at++;
     else if (code[at] === quote) return at;
-    // Only a template goes on over the end of its line; another quote without its fellow is an apostrophe.
+    // Only a template continues after the end of its line; another quote without its closing one is an apostrophe.
     else if (code[at] === "\n" && quote !== "`") return start;
   }
   return quote === "`" ? code.length - 1 : start;

@@ -21,34 +21,34 @@ import type { WorkStart } from "./dependencies/work-start.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
 
 export interface ExperimentRunnerOptions {
-  /** A folder of the user's checkout. */
+  /** A folder in the user's checkout. */
   readonly root: string;
-  /** The folder for what belongs to the user and to no checkout; absent: found by `env`. */
+  /** The state folder of the user; default: from `env`. */
   readonly userState?: string;
   readonly setup: string | null;
   readonly share: readonly string[] | null;
-  /** `false`: nothing is installed by a lockfile, only what the user's checkout has is lent. */
+  /** `false`: do not install from lockfiles; only link what the user's checkout has. */
   readonly installs?: boolean;
-  /** Ignored files that checks need, from the user's checkout. */
+  /** Ignored files of the user's checkout that checks need. */
   readonly carry?: readonly string[];
-  /** Whether files may be shown by a mount instead of being written; absent: where that is quicker. */
+  /** Whether files may be mounted instead of written; default: whichever is quicker. */
   readonly mount?: boolean;
   readonly env?: Environment;
   readonly setupEnv?: Environment;
-  /** Around the set-up; absent: none. */
+  /** The sandbox of the setup command; default: none. */
   readonly sandbox?: Sandbox;
-  /** Where programs in a sandbox find checkouts with packages of their own; `null`, absent: where those are. */
+  /** The path at which sandboxed programs see a checkout with its own packages; default or `null`: its real path. */
   readonly shownAt?: string | null;
-  /** Patterns of files, besides lockfiles and manifests, that decide what the set-up makes. */
+  /** Patterns of files, besides lockfiles and manifests, that affect the result of the setup command. */
   readonly inputs?: readonly string[];
-  /** How things were before an agent worked; absent: they are as they are now. */
+  /** Returns packages and settings as they were before an agent worked; default: their current state. */
   start?(): Promise<WorkStart>;
   onNotice?(text: string): void;
 }
 
 /**
- * Clean checkouts in the user's state folder. Those of a process that was killed are removed when the next one is
- * opened. How git writes files, and what is installed, is as at the start of the work: no agent had worked by then.
+ * Makes clean checkouts in the user's state folder. Those of a killed process are removed when the next one is opened.
+ * Git's settings for files, and the installed packages, are from the start of the work, before any agent worked.
  */
 export function createExperimentRunner(options: ExperimentRunnerOptions): ExperimentRunner {
   const repositoryNow = repositoryOpener(options.root, options.env);
@@ -79,7 +79,10 @@ interface OpenedRepository extends Partial<Omit<WorkStart, "settings">> {
   readonly repository: Repository;
 }
 
-/** Without a start, the settings are read at once. What could not be read is tried again when it is needed. */
+/**
+ * Returns a function that opens the repository with its settings: those of the start, or else the current ones. A
+ * failed read is tried again at the next call.
+ */
 function openOnce(
   repositoryNow: () => Promise<Repository>,
   start?: () => Promise<WorkStart>,
@@ -144,8 +147,8 @@ async function openExperimentCheckout(
 }
 
 /**
- * A run of tests keeps two processors busy as a rule, and takes a gigabyte at the most. Where others are at work
- * already there is no room: tests that are starved of time fail for that alone.
+ * Returns how many more checkouts can run at once. A run of tests usually takes two processors and at most a gigabyte.
+ * If others already use the machine there is no room: tests that are starved of time fail for that reason.
  */
 export function extraCheckoutsFor(processors: number, load: number, freeBytes: number): number {
   const hands = Math.min(Math.floor((processors - load) / 2), Math.floor(freeBytes / BYTES_PER_RUN) - 1);
@@ -155,7 +158,7 @@ export function extraCheckoutsFor(processors: number, load: number, freeBytes: n
 const BYTES_PER_RUN = 1_000_000_000;
 const MOST_EXTRA_CHECKOUTS = 3;
 
-/** What leads out of the checkout, by its name or by a link, is not there. */
+/** Reads a file of a checkout; `null` for a path that leads out of it, by its name or a link. */
 function textIn(path: string, file: string): string | null {
   try {
     const inside = pathInside(path, file);
@@ -163,14 +166,14 @@ function textIn(path: string, file: string): string | null {
     const bytes = readFileSync(join(path, inside));
     return bytes.length > MOST_BYTES || bytes.includes(0) ? null : bytes.toString("utf8");
   } catch {
-    // A folder, a broken link, a file that is gone: nothing to read.
+    // A folder, a broken link or a missing file: no text.
     return null;
   }
 }
 
 const MOST_BYTES = 2_000_000;
 
-/** Made as a tree first, and then checked out: git touches only what differs from what was there. */
+/** Sets the files by making a tree first and checking it out, so that git touches only files that differ. */
 async function set(
   git: Git,
   own: Git,
@@ -183,7 +186,7 @@ async function set(
   const isSame = texts.size === 0 && taken.paths.length === 0;
   const whole = isSame ? base : await treeWith(git, path, base, texts, taken);
   await own.run(["read-tree", "--reset", "-u", whole], { timeoutMs: 600_000 });
-  // What a run left behind is no part of the state that is tried next; what is ignored (dependencies) stays.
+  // Remove what a run left, so that it does not affect the next one; ignored files (dependencies) stay.
   await own.run(["clean", "-fdq"]);
   return treeId(whole);
 }
@@ -199,7 +202,7 @@ async function treeWith(
   texts: ReadonlyMap<string, string | null>,
   { from, paths }: PathsFromCommit,
 ): Promise<string> {
-  // The objects are the main repository's: others may ask for the tree by its name.
+  // Write the objects to the main repository, so that others can use the tree by its id.
   const index = join(path, "..", `${ownName()}.index`);
   const own = { index };
   try {
@@ -230,7 +233,7 @@ interface TreeEntry {
   readonly id: string;
 }
 
-/** A script stays a script, and a link a link. */
+/** Returns the entries of files, to keep their modes: a script stays executable, and a link a link. */
 async function entriesOf(git: Git, tree: string, files: readonly string[]): Promise<ReadonlyMap<string, TreeEntry>> {
   const entries = new Map<string, TreeEntry>();
   for (let at = 0; at < files.length; at += MOST_PATHS) {
@@ -245,5 +248,5 @@ async function entriesOf(git: Git, tree: string, files: readonly string[]): Prom
   return entries;
 }
 
-/** A command line has an end. */
+/** The length of a command line is limited. */
 const MOST_PATHS = 500;

@@ -15,20 +15,23 @@ import type { OutputFailure } from "../../parse/tests/test-output-parts.ts";
 import type { TestOutput } from "../../parse/tests/test-output.ts";
 import type { ProcessResult } from "../../adapters/process/run-process.ts";
 
-/** Something wrong, and the name under which it would have been known before the work began. */
+/** One fault, with the name that it would also have had before the work. */
 export interface CheckFault {
   readonly name: string;
   readonly finding: Finding;
-  /** What it is to the work. */
+  /** What kind of failure it is for the work. */
   readonly kind: FailureKind;
-  /** The output did not say what is wrong, only that something is. */
+  /** Whether the output says only that something failed, and not what. */
   readonly isOpaque: boolean;
 }
 
-/** Does it stand between the work and a pass? */
+/** Whether the fault keeps the work from passing. */
 export const isBlocking = ({ kind }: CheckFault): boolean => isBlockingKind(kind);
 
-/** What a failed command complains of: what its output names, or at least that it failed, with its last words. */
+/**
+ * Returns the faults of a failed command: those that its output names, or one for the whole command with the output's
+ * last words.
+ */
 export function faultsIn(
   command: { readonly name: string; readonly run: string },
   ended: ProcessResult,
@@ -52,7 +55,7 @@ export function namedFaults(check: string, failures: readonly OutputFailure[], a
   });
 }
 
-/** Says what the failure is to the work, where the output cannot. It is the same finding all the same. */
+/** Adds the kind of failure to a finding, which the output cannot tell. The finding keeps its identity. */
 function explainFailure(finding: Finding, name: string, kind: FailureKind, { known }: BaseFailures): Finding {
   const entry = kind === "known" ? known.find(({ test }) => matchesTest(name, test)) : undefined;
   const words = kindWords(kind, entry);
@@ -61,7 +64,7 @@ function explainFailure(finding: Finding, name: string, kind: FailureKind, { kno
   return { ...finding, detail: detail === undefined ? words : `${words}\n${detail}` };
 }
 
-/** Stands above what a target said. */
+/** The first line of the details of a failed target. */
 export const TARGET_WORDS = "A target of this story: it failed before the work, and must pass.";
 
 function kindWords(kind: FailureKind, known: KnownFailure | undefined): string {
@@ -96,7 +99,7 @@ function opaque(
   return { name, finding: explainFailure(finding, name, kind, atBase), kind, isOpaque: true };
 }
 
-/** A check that ended in time at the base and hangs with the work. */
+/** Returns the fault of a check that ended in time at the base and hangs with the work. */
 export function hangFault(
   { name, run }: { readonly name: string; readonly run: string },
   limitMs: number,
@@ -125,7 +128,7 @@ function findingOf(
   kind: FailureKind,
 ): Finding {
   return identifyFinding({
-    // A failure from before that is not a target is shown, and does not block.
+    // A failure from before the work that is not a target is shown, and does not block.
     severity: isBlockingKind(kind) ? "critical" : "info",
     category,
     source: check,
@@ -137,16 +140,22 @@ function findingOf(
   });
 }
 
-/** A test is known by its name, whatever it says; another fault by its place and its words, without the line. */
+/**
+ * Returns the name of a failure: for a test its name, whatever its message; otherwise its location and message, without
+ * the line.
+ */
 function nameOf(check: string, { test, file, message }: OutputFailure): string {
   const place = file ?? check;
   return test === null ? `${place}: ${normalisedMessage(message)}` : testName(place, test);
 }
 
-/** Some runners call a whole file a test, by its path on this machine: the name is the same on every other. */
+/**
+ * Returns the name of a test. Some runners report a whole file as a test, by its path on this machine; the name must be
+ * the same on every machine.
+ */
 const testName = (place: string, test: string): string => `${place} > ${test.endsWith(`/${place}`) ? place : test}`;
 
-/** The name of a fault, from the finding that was made of it. */
+/** Returns a fault's name from its finding. */
 export function faultNameOf({ symbol, category, source, file, message }: Finding): string {
   if (symbol !== undefined) return testName(file ?? source, symbol);
   return category === "check" ? source : `${file ?? source}: ${normalisedMessage(message)}`;
@@ -154,7 +163,7 @@ export function faultNameOf({ symbol, category, source, file, message }: Finding
 
 const MOST_WORDS = 400;
 
-/** The last few lines that say something, whole ones; of a very long line the beginning. */
+/** Returns the last few lines with content; only the beginning of a very long line. */
 export function lastWords(output: string): string {
   const lines = withoutNoise(plainText(output.slice(-16_000)).split("\n"))
     .map((line) => line.trim())

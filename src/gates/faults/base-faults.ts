@@ -15,19 +15,22 @@ import {
 import { findComparedCopies } from "./compared-copies.ts";
 import { findWrongExpectation } from "./wrong-expectation.ts";
 
-/** What tests of the base notice. It is found out once for a base, and kept. */
+/** Faults that the base's tests detect. Determined once per base, and stored. */
 export interface BaseRuns {
-  /** What is not known yet is found out in this time; `null` where there is none. Absent: there is time. */
+  /**
+   * Returns what is known of some tests, and finds out the rest within the time limit; `null` if there is no time.
+   * Default: no limit.
+   */
   of(unit: TestUnit, time?: TimeLimit): Promise<BaseFaults | null>;
-  /** Does the base's test notice the fault, now as before? */
+  /** Whether the base's test still detects the fault. */
   isNoticed(unit: TestUnit, tripwire: Tripwire): Promise<boolean>;
   bench(): Promise<FaultBench>;
   close(): Promise<void>;
 }
 
-/** How long faults are looked for at the base; at least one is tried. */
+/** The time limit for finding faults at the base; at least one is tried. */
 const LOOKED_FOR_MS = 30_000;
-/** And how long for a value of the base that a target may expect. */
+/** The time limit for finding a value of the base that a target may be changed to expect. */
 const WRONG_VALUE_MS = 10_000;
 
 export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
@@ -43,12 +46,12 @@ export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
       if (limit?.hasTime(unit) === false) return null;
       const end = clock.now() + LOOKED_FOR_MS;
       const time = { hasTime: (of: TestUnit) => clock.now() < end && limit?.hasTime(of) !== false };
-      // Where there is time, a plain run comes first: by what it takes, a fault that runs without end is given up.
+      // Without a time limit, start with a plain run: its duration tells when a fault that never ends is given up.
       const known = limit === undefined ? [] : await passedAtBase(work);
       const passed = known.filter((test) => unit.file === null || isPlaceOf(test, unit.file));
       const found = await findTripwires(work, await bench(), unit, time, passed);
       const leastMs = (await bench()).leastMs(unit.file);
-      // Another look may find more where this one ran out of time.
+      // Incomplete results are not stored, because a later search may find more.
       const isComplete = found.tripwires.length > 0 || time.hasTime(unit);
       // A file that runs alone takes little time; all tests together take as long as the suite.
       const hasTime = unit.file !== null || time.hasTime(unit);
@@ -71,7 +74,10 @@ export function openBaseRuns(work: PinnedContext, limitMs: number): BaseRuns {
 
 const leastIn = (ms: number | null): Pick<BaseFaults, "leastMs"> => (ms === null ? {} : { leastMs: ms });
 
-/** What shows that a target compares: copies of it, or, where none can be written, values of the base that it may expect. */
+/**
+ * Returns evidence that a target compares values: copies of it or, if none can be written, values of the base that it
+ * may be changed to expect.
+ */
 async function comparisonsAtBase(
   work: PinnedContext,
   bench: FaultBench,
@@ -85,14 +91,14 @@ async function comparisonsAtBase(
   return wrong === null ? {} : { wrong };
 }
 
-/** The tests that are known to have passed at the base, by name. */
+/** Returns the names of tests that passed at the base. */
 export async function passedAtBase({ options, request }: PinnedContext): Promise<readonly string[]> {
   const kept = request.baseRun?.tests === undefined ? null : await options.evidence.read(request.baseRun.tests);
   const known = kept === null ? null : readSuiteResults(kept);
   return known?.isNamed === true ? [...known.passed.keys()].filter((test) => test.includes(" > ")) : [];
 }
 
-/** Looks for faults that a target notices, and a test that passes, while an agent works. */
+/** Looks for faults that a target and a passing test detect, while an agent works. */
 export async function prepareBaseFaults(work: PinnedContext): Promise<void> {
   const { options, request } = work;
   if (options.faults === undefined || options.experimentRunner === null) return;

@@ -8,20 +8,20 @@ import { linesOf, targetsIn } from "./planted-faults.ts";
 import type { ComparedCopies, ComparedCopy, TestUnit } from "./tripwire.ts";
 import { saidIn, valuesLike } from "./wrong-expectation.ts";
 
-/** So many comparisons of a target are looked at, and so many of them are given other values. */
+/** How many comparisons of a target are considered, and how many of them get other values. */
 const MOST_COMPARISONS = 8;
 const MOST_CHANGED = 2;
 const MOST_COPIES = 16;
 const LEAST_COPIES = 3;
-/** Of the values that the base may have given, so many come first. */
+/** How many of the values that the base may have returned are tried first. */
 const MOST_GIVEN = 2;
-/** So long may the copies take together: a test that takes a second is not copied sixteen times. */
+/** The time limit for all copies together: a test that takes a second is not copied sixteen times. */
 const COPIES_MS = 3000;
 
 /**
- * Writes the target again in a throwaway copy of its file: where it compares what the code gives with a value that is
- * written down, the code's part is another written value. At the base the copy with the right value passes, and those
- * with others fail: so these are what the target compares. All copies run together, twice at the base.
+ * Writes copies of the target into a temporary copy of its file. Where the target compares a result of the code with a
+ * literal, a copy compares another literal instead of the result. At the base the copy with the right value passes and
+ * copies with other values fail, which shows what the target compares. All copies run together, twice at the base.
  */
 export async function findComparedCopies(
   work: PinnedContext,
@@ -40,10 +40,10 @@ export async function findComparedCopies(
   ].map((text, at) => target.named(text, at));
   const startedAt = clock.now();
   const ran = await runCopies(bench, unit, target, shows);
-  // What the file takes without copies is not theirs.
+  // Subtract the time of the file without copies.
   const eachMs = Math.max(1, (clock.now() - startedAt - (bench.leastMs(unit.file) ?? 0)) / shows.length);
   const passes = shows.map((copy) => ran.passed.has(copy.test));
-  // Where one value alone makes the target pass, the others are as the target has them.
+  // If one right value alone makes the target pass, the other comparisons stay as they are.
   const failing = all.filter((_, at) => passes[at + 1] === true);
   const proven = passes[0] ? [...failing, ...all.filter((each) => !failing.includes(each))] : failing;
   if (proven.length === 0 || !ran.failed.has(target.test)) return null;
@@ -67,7 +67,7 @@ export async function findComparedCopies(
   return kept.length === 0 ? null : { test: target.test, path: target.path, block: target.block, copies: kept };
 }
 
-/** Does a copy pass with the work that the base fails? Asked twice, and of the base again. */
+/** Whether a copy that fails at the base passes with the work. Run twice, and once more at the base. */
 export async function passesWithOtherValues(
   bench: FaultBench,
   unit: TestUnit,
@@ -89,11 +89,14 @@ export async function passesWithOtherValues(
   return ignored.some(({ test }) => failed.has(test));
 }
 
-/** What a copy says, without its own name. */
+/** Returns a copy's message without its own name. */
 const wordsOf = ({ test }: Pick<ComparedCopies, "test">, said: string): string =>
   normalisedMessage(said.replaceAll(/[ _]copy\d+/g, "").replaceAll(test, "")).replace(/[^\p{L}\p{N}]+/gu, " ");
 
-/** Runners show the compared code too, which differs: the first line has to be the same, but for the name of an error. */
+/**
+ * Returns the first line of a copy's message without names of errors. Runners also print the compared code, which
+ * differs between copies.
+ */
 const firstWords = (of: Pick<ComparedCopies, "test">, { said }: FaultRun, test: string): string =>
   wordsOf(
     of,
@@ -125,12 +128,12 @@ interface Target {
   readonly comparisons: readonly Comparison[];
   expected(of: Comparison): string;
   actual(of: Comparison): string;
-  /** The block with other text in place of what the code gives. */
+  /** Returns the block with other text in place of the code's results. */
   copy(edits: readonly (readonly [Comparison, string])[]): string;
   named(text: string, at: number): ComparedCopy;
 }
 
-/** The lines of a target, with what stands right above them and belongs to it. */
+/** Reads the lines of a target, with decorators and attributes above them. */
 function readTarget(path: string, text: string, test: string): Target | null {
   const title = test.slice(test.lastIndexOf(" > ") + 3);
   const short = text.includes(title) ? title : title.replace(/^.*(?:::|\.|\/)/, "");
@@ -142,7 +145,7 @@ function readTarget(path: string, text: string, test: string): Target | null {
   let from = numbers[0]!;
   while (from > 0 && /^\s*(?:@|#\[)/.test(lines[from - 1]!)) from--;
   const block = lines.slice(from, numbers.at(-1)! + 1).join("\n");
-  // A block that stands there twice, or that does not hold its name, cannot be copied.
+  // A block that occurs twice, or does not contain its name, cannot be copied.
   if (text.split(block).length !== 2 || !block.includes(short)) return null;
   const mark = /\W/.test(short) ? " copy" : "_copy";
   const at = test.lastIndexOf(short);
@@ -168,11 +171,11 @@ function readTarget(path: string, text: string, test: string): Target | null {
 interface Try {
   readonly kind: "value" | "data";
   readonly text: string;
-  /** The right value as plain data: with it the copy has to pass. */
+  /** The right value as plain data: the copy with it must pass. */
   readonly right?: string;
 }
 
-/** Copies of the target in which one comparison is given something else: the likeliest trick first. */
+/** Returns copies of the target in which one comparison gets another value, the most likely trick first. */
 function triesOf(target: Target, of: Comparison, others: readonly Comparison[], said: string): readonly Try[] {
   const { path } = target;
   const fixed = target.expected(of);
@@ -195,7 +198,7 @@ function triesOf(target: Target, of: Comparison, others: readonly Comparison[], 
       ? []
       : [{ kind: "data", text: target.copy([...rest, [of, data]]), right: target.copy([...rest, [of, right]]) }];
   const [first = null] = [...given.map(({ by }) => by), ...changed.map(({ text }) => text)];
-  // A comparison may be loose only once the code was called: it is called, and what it gives is left.
+  // A comparison may be manipulated only after the code was called: then call it and discard its result.
   const after = first === null ? null : valueAfter(path, target.actual(of), first);
   return [
     ...given.slice(0, MOST_GIVEN),
@@ -206,7 +209,7 @@ function triesOf(target: Target, of: Comparison, others: readonly Comparison[], 
   ];
 }
 
-/** The first of each, then the second of each. */
+/** Returns the first of each list, then the second of each, and so on. */
 const turns = (lists: readonly (readonly Try[])[]): readonly Try[] =>
   Array.from({ length: Math.max(0, ...lists.map((list) => list.length)) }, (_, at) =>
     lists.flatMap((list) => list[at] ?? []),

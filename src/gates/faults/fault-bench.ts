@@ -15,12 +15,12 @@ import { type PinnedContext, type TestedWorkOptions, inCheckout, namesNoTest } f
 import { type PinnedTree, openPinned, setPinned } from "../pinned/pinned-tree.ts";
 import { isPlaceOf } from "../pinned/selected-tests.ts";
 
-/** What one run says of single tests. */
+/** The results of single tests in one run. */
 export interface FaultRun {
   readonly passed: ReadonlySet<string>;
-  /** Tests that failed, with what each said. */
+  /** Failed tests, with their normalized messages. */
   readonly failed: ReadonlyMap<string, string>;
-  /** What each of these said, in its own words. */
+  /** The messages of failed tests, unchanged. */
   readonly said: ReadonlyMap<string, string>;
   readonly evidence: readonly EvidenceId[];
 }
@@ -28,24 +28,24 @@ export interface FaultRun {
 /** A checkout in which faults are planted, one at a time. */
 export interface FaultBench {
   readonly paths: readonly string[];
-  /** Finds files by how code names them. */
+  /** Returns an index that finds files by the names that code uses. */
   index(): PathIndex;
-  /** A file without any fault. */
+  /** Returns a file's text without faults. */
   text(path: string): string | null;
-  /** Runs the tests of a file (`null`: all) with this text in place of the file's own, and with paths as at the base. */
+  /** Runs the tests of a file (`null`: all tests) with an edited file, and with some paths as at the base. */
   run(
     file: string | null,
     edit: { readonly path: string; readonly text: string } | null,
     atBase?: readonly string[],
   ): Promise<FaultRun>;
-  /** How long a run of this file's tests takes at least, with a fault or without; `null`: they were not run yet. */
+  /** Returns the shortest time of this file's tests so far, with or without a fault; `null` if they did not run yet. */
   leastMs(file: string | null): number | null;
-  /** Can the runner be told to run this file alone? */
+  /** Whether the runner can run this file alone. */
   isSelectable(file: string): boolean;
   close(): Promise<void>;
 }
 
-/** For the base, or for the work with the base's tests (`pinned`; `null`: the work as it is). */
+/** Opens a bench on the base, or on the work with the base's tests (`pinned`; `null`: the work unchanged). */
 export async function openBench(
   work: PinnedContext,
   of: { readonly at: "base" } | { readonly at: "work"; readonly pinned: PinnedTree | null },
@@ -68,12 +68,12 @@ export async function openBench(
           taken: [...plain.taken, ...atBase],
           texts: new Map([...plain.texts, ...texts]),
         });
-  // It was opened with the files of the base, or of the work.
+  // The checkout was opened with the files of the base or the work; add the pinned ones.
   if (plain !== NOTHING_PINNED) await set(new Map(), []);
   return benchIn(work, checkout, set, limitMs);
 }
 
-/** A fault may make a program run without end: so long is waited for a suite that takes no time. */
+/** The least time limit of a run with a fault, which may make a program run forever. */
 export const LEAST_RUN_MS = 10_000;
 
 type SetFiles = (texts: ReadonlyMap<string, string>, atBase: readonly string[]) => Promise<TreeId>;
@@ -93,7 +93,10 @@ async function benchIn(
   const packageFile = textOf(`${prefix}package.json`);
   let longestMs: number | null = null;
   const leastMs = new Map<string | null, number>();
-  /** A run with a fault gets twice what the runs before it took, so that one without end is not waited for long. */
+  /**
+   * Returns the time limit of a run: with a fault, twice the longest run so far, so that a run that never ends is
+   * stopped soon.
+   */
   const limitFor = (edit: object | null): number =>
     edit === null || longestMs === null ? limitMs : Math.min(limitMs, LEAST_RUN_MS + 2 * longestMs);
   const checksOf = (file: string | null, edit: object | null = null) =>
@@ -136,7 +139,7 @@ async function benchIn(
   };
 }
 
-/** What a failing test says, without what differs from run to run. Behind the first lines runners add their summaries. */
+/** Returns a failed test's message without variable parts. After the first lines runners add summaries. */
 function saidBy({ message, detail = "" }: Finding): string {
   const lines = `${message}\n${detail}`.split("\n").filter((line) => line.trim() !== "");
   return normalisedMessage(lines.slice(0, MOST_LINES).join("\n"));
@@ -144,45 +147,45 @@ function saidBy({ message, detail = "" }: Finding): string {
 
 const MOST_LINES = 8;
 
-/** The file in which tests of this name stand, from the top of the repository; `null` where the name does not say. */
+/** Returns the path of a test's file from the top of the repository; `null` if the name does not tell. */
 export function testFileOf({ paths }: Pick<FaultBench, "paths">, name: string): string | null {
   const place = placeOfFailure(name);
   const fits = paths.filter((path) => path === place || path.endsWith(`/${place}`));
   return fits.length === 1 ? fits[0]! : (fits.find((path) => path === place) ?? null);
 }
 
-/** Do all others of the tests still report? Where they do not, the program no longer loads. */
+/** Whether all of these tests still report a result. If not, the program no longer loads. */
 export const allReport = ({ passed, failed }: FaultRun, tests: Iterable<string>): boolean =>
   [...tests].every((test) => passed.has(test) || failed.has(test));
 
-/** So many files are followed from one test, and so many faults are looked at. */
+/** How many files are followed from one test. */
 const MOST_FILES = 60;
 
-/** The product's code that a test file uses, by its imports: what it names itself comes first. */
+/** Returns the product code that a test file uses, through its imports; directly imported files come first. */
 export function reachedCode(bench: FaultBench, testFile: string | null, options: TestedWorkOptions): readonly string[] {
   const isProduct = productRule(options);
-  // Where a test stands is not known: then any code may be what it runs.
+  // Without a known test file, any code may be what it runs.
   if (testFile === null) return bench.paths.filter(isProduct).slice(0, MOST_FILES);
   const index = bench.index();
   const seen = new Set([testFile]);
-  // A set goes on with what is added while it is read.
+  // A loop over a set includes elements that are added during the loop.
   for (const path of seen) {
     if (seen.size > MOST_FILES) break;
     for (const next of readImports(bench.text(path) ?? "", path, index)) if (isCodeFile(next)) seen.add(next);
   }
-  // A source file that holds tests is what these run.
+  // A source file with inline tests is itself the code that they test.
   return [...seen].filter((path) => isProduct(path));
 }
 
-/** Is this a file of the product's code, and not one of its tests? */
+/** Returns whether a path is product code, and not a test. */
 export function productRule({ testPaths, oracle, product }: TestedWorkOptions): (path: string) => boolean {
   const rules = { testPaths, oracle, product, named: new Set<string>() };
   return (path) => isCodeFile(path) && ["product", "spliced"].includes(pinningOf(path, rules));
 }
 
 /**
- * Faults in these files, in the order in which they are worth a run: lines of what the test names come first, and each
- * line once before any line comes again.
+ * Returns faults in these files, the most promising first: lines with names from the test come first, and each line
+ * once before any line comes again.
  */
 export function faultsFor(
   bench: FaultBench,
@@ -211,7 +214,7 @@ export function faultsFor(
   return order.map(({ fault }) => fault);
 }
 
-/** The lines of a source file that are not those of the tests inside of it. */
+/** Returns the lines of a source file without its inline tests. */
 export function withoutTests(path: string, text: string): ReadonlySet<string> {
   return new Set((spliceInlineTests(path, "", text) ?? text).split("\n"));
 }

@@ -8,29 +8,32 @@ import type { CodeSymbol } from "../../core/blame/change.ts";
 import { type FaultBench, allReport, faultsFor, productRule, reachedCode, withoutTests } from "./fault-bench.ts";
 import { type TestUnit, type TimeLimit, plantFault, runsLine } from "./tripwire.ts";
 
-/** What planted faults say of the tests that the work is measured by. */
+/** What planted faults show about the tests that check the work. */
 export interface FaultVerdict {
   readonly contested: readonly ContestedTest[];
   /** Test files, or tests, that were not shown to fail, each with the reason. */
   readonly notShown: readonly string[];
-  /** A test noticed a fault. */
+  /** Whether a test detected a fault. */
   readonly isShown: boolean;
 }
 
-/** Tests that are run together, and what it means when none of them notices a fault. */
+/** Tests that run together, and whether they must detect a fault. */
 export interface MeasuredTests {
   readonly unit: TestUnit;
   readonly tests: readonly string[];
-  /** They hold a target, or the work added them: then they must notice one. For others it is only said. */
+  /**
+   * Whether these tests must detect a fault, because they include a target or were added by the work. For other tests
+   * it is only reported.
+   */
   readonly mustNotice: boolean;
 }
 
-/** So many faults are tried for one test file. */
+/** How many faults are tried per test file. */
 const MOST_FAULTS = 5;
-/** One fault that is not noticed may be no fault at all. */
+/** A single undetected fault may change nothing. */
 const LEAST_IGNORED = 2;
 
-/** Plants faults in the lines that the work changed, until a test of each file notices one. */
+/** Plants faults in the lines that the work changed, until a test of each file detects one. */
 export async function plantFaults(
   work: PinnedContext,
   ran: TestedJudgement,
@@ -55,7 +58,7 @@ export async function plantFaults(
     const ignored: Fault[] = [];
     let isNoticed = false;
     for (const fault of faults.slice(0, MOST_FAULTS)) {
-      // Where tests must notice one, one fault is tried whatever it takes.
+      // If the tests must detect a fault, one is tried even without time left.
       const isFree = mustNotice && tries === 0;
       if (isNoticed || work.control.signal.aborted || !(isFree || time.hasTime(unit))) break;
       tries++;
@@ -73,7 +76,7 @@ export async function plantFaults(
   return { contested, notShown, isShown };
 }
 
-/** Do the tests run the lines of enough of these faults? */
+/** Whether the tests run the lines of enough of these faults. */
 async function runLines(
   bench: FaultBench,
   unit: TestUnit,
@@ -100,7 +103,7 @@ export const isOf = (test: string, file: string): boolean => {
 
 const isChanged = ({ changed }: PinnedContext, name: string): boolean => changed.some((path) => isOf(name, path));
 
-/** Faults in the lines of the product that the work added or changed, those that the test uses first. */
+/** Returns faults in product lines that the work added or changed; lines that the test uses come first. */
 async function changedFaults(
   { options, request, changed }: PinnedContext,
   bench: FaultBench,
@@ -118,21 +121,21 @@ async function changedFaults(
   const text = from === null ? "" : (bench.text(from) ?? "");
   const isNew = (path: string, line: string): boolean => !before.get(path)!.has(line);
   const faults = faultsFor(bench, near.length > 0 ? near : product, text, isNew);
-  // A fault that only brings a line of the base back says what the base has said.
+  // Faults that only restore a line of the base come last: their result is known from the base.
   const restores = ({ path, after }: Fault): boolean => before.get(path)!.has(after);
   return [...faults.filter((fault) => !restores(fault)), ...faults.filter(restores)];
 }
 
-/** So many values of one test are changed. */
+/** How many values of one test are changed. */
 const MOST_PLACES = 6;
-/** One value that makes no difference may be a title or a time limit. */
+/** A single value without effect may be a title or a time limit. */
 const LEAST_IGNORED_VALUES = 2;
 
 /**
- * Changes the values in a target's own code: what it expects and what it gives. What is expected mostly stands in the
- * last lines, so these come first: what a test is given may make no difference to it. A target that passes whatever its
- * values are does not compare: the work made its values equal to everything, or keeps the assertion from failing. Code that looks
- * at its own text does not see these faults, because they are planted in the test.
+ * Changes the literals in a target's own code, both expected values and inputs. Expected values are mostly in the last
+ * lines, so these come first; inputs may not affect the result. A target that passes whatever its values are does not
+ * compare: the work made its values equal to everything, or keeps the assertion from failing. Product code cannot
+ * detect these faults by reading its own source, because they are planted in the test.
  */
 export async function contestedByValues(
   work: PinnedContext,
@@ -160,7 +163,7 @@ async function ignoresItsValues(
   time: TimeLimit,
 ): Promise<boolean> {
   const text = bench.text(from) ?? "";
-  // Of a source file that holds tests, only these are changed.
+  // In a source file with inline tests, only the tests are changed.
   const product = productRule(options)(from) ? withoutTests(from, text) : new Set<string>();
   const lines = text.split("\n");
   const own = linesOf(from, text, target);
@@ -174,9 +177,9 @@ async function ignoresItsValues(
     for (const fault of faults) {
       if (control.signal.aborted || (at + passes > 0 && !time.hasTime(unit))) return false;
       const ran = await bench.run(unit.file, plantFault(bench, fault));
-      // Where the lines of the target are not known, a value may be another test's: that one compares.
+      // If the target's lines are unknown, the value may belong to another test, which detected the change.
       if (ran.failed.has(target) || (!own.isCertain && ran.failed.size > 0)) return false;
-      // A title is a text too: with another one the test does not report.
+      // A title is a string too: with another title the test does not report a result.
       if (ran.passed.has(target)) passes++;
     }
     if (passes === faults.length) ignored++;
@@ -185,8 +188,8 @@ async function ignoresItsValues(
 }
 
 /**
- * The lines of the test itself: of all tests with its title, else of the function that it is a row of (`TestAdd/negative`),
- * and of the whole file where none is found.
+ * Returns the lines of a test: of all tests with its title, else of the function that it is a row of
+ * (`TestAdd/negative`), else the whole file.
  */
 export function linesOf(
   path: string,
@@ -200,7 +203,7 @@ export function linesOf(
   const [outer] = title.split("/");
   const titled = symbols.filter(({ name }) => name === title || name === short);
   const named = titled.length > 0 ? titled : symbols.filter(({ name }) => name === outer);
-  // Of tests with one title, it is the one in most of the groups and classes that its name tells.
+  // Of several tests with the title, the one with the most of the groups and classes in the target's name.
   const groups = [...titles.slice(0, -1), ...title.split(/::|\./).slice(0, -1)];
   const depthOf = (test: CodeSymbol): number =>
     groups.filter((group) => symbols.some((each) => each.name === group && isInside(test, each))).length;

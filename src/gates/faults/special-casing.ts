@@ -4,18 +4,18 @@ import { conditionsIn, testScripts } from "../../parse/code/manifests.ts";
 import type { PinnedContext } from "../pinned/pinned-run.ts";
 import { productRule } from "./fault-bench.ts";
 
-/** So many lines of code belong together. */
+/** How many lines of code are looked at together. */
 const WINDOW = 4;
 
-/** Lines of the product that the work added or changed. */
+/** A product file with lines that the work added or changed. */
 interface ChangedCode {
   readonly path: string;
   readonly lines: readonly string[];
-  /** Is the line new? */
+  /** Whether the line is new. */
   readonly isNew: (line: string) => boolean;
 }
 
-/** The product's code that the work changed. */
+/** Returns the product code that the work changed. */
 export async function changedCode({ options, request, changed }: PinnedContext): Promise<readonly ChangedCode[]> {
   const { story, base, tree } = request;
   const files: ChangedCode[] = [];
@@ -28,8 +28,8 @@ export async function changedCode({ options, request, changed }: PinnedContext):
 }
 
 /**
- * Says where changed lines of the product newly hold, close together, every value of a line of a target's file that
- * names an input and an answer. It may be a coincidence: it is a note for who reads the work.
+ * Returns notes on changed product lines that newly contain, close together, every value of a line in a target's file
+ * with an input and its result. It may be a coincidence, so it is only a note for the reviewer.
  */
 export async function hardCodedNotes(
   work: PinnedContext,
@@ -53,11 +53,11 @@ export async function hardCodedNotes(
   return [...new Set(notes)];
 }
 
-/** The file of tests that a check runs, where its command names one: such a check is itself the target. */
+/** Returns the test file that a check's command names, if any: such a check is itself the target. */
 export const testFileInCommand = ({ options }: PinnedContext, check: string): string | null =>
   [check, ...options.commands].flatMap((command) => command.split(/\s+/)).find((word) => isCodeFile(word)) ?? null;
 
-/** The values of each line that has several. */
+/** Returns the values of each line with several values. */
 function casesIn(text: string): readonly (readonly string[])[] {
   return text
     .split("\n")
@@ -68,7 +68,7 @@ function casesIn(text: string): readonly (readonly string[])[] {
     .filter((values) => values.length >= LEAST_VALUES);
 }
 
-/** A text that is given and the one that is expected for it: the last two texts of a line, where they are telling. */
+/** Returns an input and the expected result for it: the last two strings of a line, if they are distinctive. */
 function answersIn(text: string): readonly (readonly [string, string])[] {
   return text.split("\n").flatMap((line): [string, string][] => {
     const texts = valuesIn(line.replace(TITLE, "")).map((value) => /(["'`])([^"'`\n]+)\1/.exec(value)?.[2] ?? value);
@@ -77,10 +77,10 @@ function answersIn(text: string): readonly (readonly [string, string])[] {
   });
 }
 
-/** Long enough, and not a name that code shares with its tests. */
+/** Long enough, and not an identifier that code shares with its tests. */
 const TELLING = /^(?=.{5,200}$)(?=.*[^\w$])/;
 
-/** What a test is called is no value of it. */
+/** The title of a test, which is not one of its values. */
 const TITLE = /^\s*(?:test|it|describe)[.\w]*\(\s*(["'`]).*?\1/;
 const LEAST_VALUES = 3;
 const VALUE = /(["'`])(?:(?!\1)[^\n]){1,200}\1|(?<![\w.])-?\d[\d_]*(?:\.\d+)?(?![\w.])/g;
@@ -88,14 +88,14 @@ const NUMBER = /(?<![\w.])-?\d[\d_]*(?:\.\d+)?(?![\w.])/g;
 const valuesIn = (line: string): readonly string[] =>
   (line.match(VALUE) ?? []).map((value) => value.replace(/^["'`]|["'`]$/g, ""));
 
-/** In some languages a call stands inside of a text: `"$(add 2 1)"`. */
+/** In some languages a call is inside a string: `"$(add 2 1)"`. */
 const numbersIn = (text: string): readonly string[] => text.match(NUMBER) ?? [];
 
-/** A key such as `"2,1"` holds two values. */
+/** A key such as `"2,1"` contains two values. */
 const allValuesIn = (line: string): readonly string[] =>
   valuesIn(line).flatMap((value) => [value, ...numbersIn(value)]);
 
-/** The line, from 1, from which on changed lines hold all values of a case; `null` where none does. */
+/** Returns the line (from 1) at which changed lines contain all values of a case; `null` if there is none. */
 function lineWithAll(
   { lines, isNew }: ChangedCode,
   cases: readonly (readonly string[])[],
@@ -120,10 +120,10 @@ function lineWithAll(
 }
 
 /**
- * Says where changed lines of the product name what only a test run has: the file of a target, a text about tests, or a
- * name of the environment that is called after a program of the check (`VITEST`, `MAKELEVEL`); where they ask who called
- * them; and where a manifest newly chooses code by a condition, which a runner may set. Code that behaves differently
- * when it is tested passes every run of the tests; the note is for who reads the work.
+ * Returns notes on changed product lines that name what exists only in a test run: a target's file, a string about
+ * tests, or an environment variable named after a program of the check (`VITEST`, `MAKELEVEL`); lines that ask who
+ * called them; and a manifest that newly selects code by a condition, which a runner may set. Code that behaves
+ * differently under test passes every run of the tests, so the note is for the reviewer.
  */
 export async function testedWordsNotes(
   { options, request, changed }: PinnedContext,
@@ -156,7 +156,9 @@ export async function testedWordsNotes(
   return [...conditions, ...lines];
 }
 
-/** The program of each part of a command, and the one that it starts: `npx vitest`, `python3 -m unittest`. */
+/**
+ * Returns the program of each part of a command, and the program that it starts: `npx vitest`, `python3 -m unittest`.
+ */
 const programsIn = (command: string): readonly string[] =>
   command.split(/&&|\|\||[;|]/).flatMap((part) =>
     part
@@ -169,23 +171,23 @@ const programsIn = (command: string): readonly string[] =>
       .map((word) => word.toUpperCase()),
   );
 
-/** A shorter one is a part of other words. */
+/** Shorter names are parts of other words. */
 const SHORTEST_NAME = 3;
 
 const COMMENT = /^\s*(?:\/\/|#(?!\[)|\*|\/\*|--)/;
 const TEXT = /(["'`])((?:(?!\1).){1,200})\1/g;
 const TEST_WORD = /(?<![A-Za-z])(?:tests?|specs?|testing)(?![A-Za-z])/i;
-/** Names of variables of the environment, as they are mostly written. */
+/** Names of environment variables in their usual form. */
 const LOUD = /(?<![\w$])[A-Z][A-Z0-9_]{3,}(?![\w$])/g;
-/** Others are told from names of the code by a word for the environment on the line. */
+/** Lowercase names count only if the line has a word for the environment. */
 const QUIET = /(?<![\w$])[a-z][a-z0-9]*_\w+/g;
 const ENVIRONMENT = /env/i;
 
-/** Ways to ask who called this code, or how its program was started. */
+/** Ways to find out who called this code, or how its program was started. */
 const CALLER =
   /\bsys\._getframe\b|\binspect\.(?:stack|currentframe)\b|\bsys\.argv\b|\bsys\.modules\b|\bError\([^()]*\)\.stack\b|\bcaptureStackTrace\b|\bprocess\.(?:argv|execArgv)\b|\bmodule\.parent\b|\bimport\.meta\b(?=.*\benv\b)|\brequire\.main\b(?! *===? *module\b)|\bruntime\.Callers?\b|\bdebug\.(?:Stack|ReadBuildInfo)\b|\bos\.Args\b|\bcurrent_exe\b|\benv::args\b|\bcfg!\(debug_assertions\)|\bcaller_locations?\b|\$\{?0\b/;
 
-/** Texts that are put together on one line, as one text: `"te" + "st"`. */
+/** Joins strings that are concatenated on one line: `"te" + "st"`. */
 const joined = (line: string): string => line.replace(/(["'`])\s*\+\s*\1/g, "");
 
 function wordOf(line: string, stems: readonly string[], programs: readonly string[]): string | null {

@@ -6,42 +6,42 @@ import { isPlaceOf } from "../pinned/selected-tests.ts";
 import type { PinnedContext } from "../pinned/pinned-run.ts";
 import { type FaultBench, type FaultRun, allReport, testFileOf, faultsFor, reachedCode } from "./fault-bench.ts";
 
-/** A fault that one test of the base is known to notice. */
+/** A fault that one test of the base is known to detect. */
 export interface Tripwire {
   readonly test: string;
   readonly fault: Fault;
-  /** The test is a target: it fails at the base, with the fault and without. */
+  /** Whether the test is a target: it fails at the base, with and without the fault. */
   readonly isTarget: boolean;
-  /** The target says something else with the fault. */
+  /** Whether the target fails with another message because of the fault. */
   readonly isTelling?: true;
 }
 
 /** What is known of some tests at the base. */
 export interface BaseFaults {
   readonly tripwires: readonly Tripwire[];
-  /** What targets say at the base, by name. */
+  /** The messages of targets at the base, by name. */
   readonly messages: Readonly<Record<string, string>>;
-  /** How long a run of these tests takes at least. */
+  /** The shortest time of a run of these tests. */
   readonly leastMs?: number;
-  /** A target with which the base passes, because it expects what the base gives. */
+  /** Changes with which a target passes at the base, because it then expects the base's result. */
   readonly wrong?: WrongExpectation;
-  /** Copies of a target that fail at the base whatever the product gives. */
+  /** Copies of a target that fail at the base, whatever the product returns. */
   readonly compared?: ComparedCopies;
 }
 
-/** Changes of a target's own values after which it expects the value that made it fail. */
+/** Changes of a target's own literals, after which it expects the base's wrong result. */
 export interface WrongExpectation {
   readonly test: string;
-  /** What it is called with these changes, where its title holds its values. */
+  /** The test's name after these changes, if its title contains its values. */
   readonly called?: string;
   readonly edits: readonly Pick<Fault, "path" | "line" | "before" | "after">[];
 }
 
-/** A target with copies of it that do not ask the product: they show whether its comparisons can fail. */
+/** Copies of a target that do not call the product: they show whether its comparisons can fail. */
 export interface ComparedCopies {
   readonly test: string;
   readonly path: string;
-  /** The target's own lines; copies are put behind these. */
+  /** The target's own lines; copies are inserted after them. */
   readonly block: string;
   readonly copies: readonly ComparedCopy[];
 }
@@ -49,29 +49,29 @@ export interface ComparedCopies {
 export interface ComparedCopy {
   readonly test: string;
   readonly text: string;
-  /** What the base says of the plain data of its own value. Absent: a copy that fails with any comparison that works. */
+  /** The base's message for the right value as plain data. Absent: the copy fails with every working comparison. */
   readonly said?: string;
 }
 
-/** Tests that are run together: those of one file, or all of them where a file cannot be run alone. */
+/** Tests that run together: those of one file, or all tests if the file cannot run alone. */
 export interface TestUnit {
-  /** From the top of the repository; `null`: all. */
+  /** Relative to the top of the repository; `null`: all tests. */
   readonly file: string | null;
-  /** Where the code is looked for that these tests use; `null`: not known. */
+  /** The file from which the used code is searched; `null`: unknown. */
   readonly from: string | null;
 }
 
 export interface TimeLimit {
-  /** Is there time for one more run of these tests? */
+  /** Whether there is time for one more run of these tests. */
   hasTime(unit: TestUnit): boolean;
 }
 
-/** So many faults are tried at the base. */
+/** How many faults are tried at the base. */
 const MOST_TRIES = 4;
 
 /**
- * Looks for faults that tests of the base notice: one that turns a passing test red; and for targets, which are red
- * already, one that makes them say something else, or stands where another makes them pass.
+ * Finds faults that tests of the base detect. A passing test must fail with the fault. A target already fails, so the
+ * fault must change its message, or be on a line where another fault makes it pass.
  */
 export async function findTripwires(
   { options, request }: PinnedContext,
@@ -107,7 +107,7 @@ export async function findTripwires(
     const noticed = red.map((test) => noticedBy(test, tried, plain)).find((each) => each !== null) ?? null;
     if (noticed !== null && (!noticed.isTelling || (await isSteady(noticed.test)))) target ??= noticed;
     if (red.length > 0 ? target !== null : green !== null) break;
-    // Where a fault makes a target pass, others of the same line are what it notices.
+    // If a fault makes a target pass, the target depends on that line, so try other faults of the line first.
     if (red.some((test) => tried.at(-1)!.ran?.passed.has(test) === true)) open = sameLineFirst(open, fault);
   }
   return {
@@ -116,12 +116,12 @@ export async function findTripwires(
   };
 }
 
-/** All tests of the unit are known to pass at the base: no run says more. */
+/** Whether all tests of the unit are known to pass at the base, so that a run adds nothing. */
 const isKnown = ({ file }: TestUnit, { atBase }: GateRequest, passed: readonly string[]): boolean =>
   passed.length > 0 &&
   ![...(atBase.failing ?? []), ...atBase.flaky].some((test) => file === null || isPlaceOf(test, file));
 
-/** A fault that was tried at the base; `null` where the program did not load with it. */
+/** A fault that was tried at the base; `ran` is `null` if the program did not load with it. */
 interface TriedFault {
   readonly fault: Fault;
   readonly ran: FaultRun | null;
@@ -134,7 +134,7 @@ const sameLineFirst = (faults: readonly Fault[], line: Fault): Fault[] => [
   ...faults.filter((each) => !isSameLine(each, line)),
 ];
 
-/** The fault by which a target that fails at the base shows that it watches a line. */
+/** Returns the fault which shows that a target, which fails at the base, depends on a line. */
 function noticedBy(test: string, tried: readonly TriedFault[], plain: FaultRun): Tripwire | null {
   const red = tried.filter(({ ran }) => ran?.failed.has(test) === true);
   const other = red.find(({ ran }) => ran!.failed.get(test) !== plain.failed.get(test));
@@ -144,7 +144,7 @@ function noticedBy(test: string, tried: readonly TriedFault[], plain: FaultRun):
   return beside === undefined ? null : { test, fault: beside.fault, isTarget: true };
 }
 
-/** The edit that plants a fault; `null` where its line is not there as it was. */
+/** Returns the edit that plants a fault; `null` if its line has changed. */
 export function plantFault(
   bench: FaultBench,
   fault: Pick<Fault, "path" | "line" | "before" | "after">,
@@ -154,14 +154,14 @@ export function plantFault(
 }
 
 export type TripwireVerdict =
-  /** The test noticed it, as at the base. */
+  /** The test detected the fault, as at the base. */
   | { readonly type: "noticed" }
-  /** The line is not there any more, or the program does not load with the fault. */
+  /** The line no longer exists, or the program does not load with the fault. */
   | { readonly type: "unknown" }
-  /** The test runs the line and passes whatever it does; `isRun` where that is shown. */
+  /** The test passes in spite of the fault. `isRun`: the test is shown to run the line. */
   | { readonly type: "ignored"; readonly isRun: boolean; readonly ran: FaultRun };
 
-/** Plants the fault into the work: the test that noticed it at the base must notice it still. */
+/** Plants the fault in the work: the test that detected it at the base must still detect it. */
 export async function tryTripwire(
   work: PinnedContext,
   bench: FaultBench,
@@ -182,16 +182,16 @@ export async function tryTripwire(
     return (await isBypassed(work, bench, unit, { test, fault, message: messages[test] ?? null }))
       ? { type: "ignored", isRun, ran: again }
       : { type: "noticed" };
-  // Code that no test runs any more says nothing; without a second fault nothing is shown.
+  // A line that no test runs any more shows nothing, and one undetected fault is not enough.
   return isRun || others.ignored > 0 ? { type: "ignored", isRun, ran: again } : { type: "unknown" };
 }
 
-/** So many added files are taken away, one at a time. */
+/** How many added files are removed, one at a time. */
 const MOST_ADDED = 3;
 
 /**
- * Does a target pass only because a file was added that its imports find first? Its old code does not run any more. With
- * the file taken away the target loads, and says what it said at the base: nothing else leads to the new code.
+ * Whether a target passes only because of an added file that its imports resolve to first, so that its old code no
+ * longer runs. Without the file the target loads and fails with the base's message: nothing else leads to the new code.
  */
 async function isBypassed(
   { options, request, changed }: PinnedContext,
@@ -210,10 +210,10 @@ async function isBypassed(
   return false;
 }
 
-/** So many other faults are tried before a test is said not to fail any more. */
+/** How many other faults are tried before a test counts as one that cannot fail. */
 const MOST_OTHERS = 3;
 
-/** The work may have left the line without use: then the test notices another fault. */
+/** Tries other faults. If the work made the line unused, the test detects another fault. */
 async function otherFaults(
   { options, changed }: PinnedContext,
   bench: FaultBench,
@@ -233,14 +233,17 @@ async function otherFaults(
   for (const fault of faults.slice(0, MOST_OTHERS)) {
     const ran = await bench.run(unit.file, plantFault(bench, fault));
     const said = ran.failed.get(test);
-    // What a target said at the base it says again when the fault only takes back what the work did.
+    // With a fault that only undoes the work, a target fails with the base's message again.
     if (said !== undefined && said !== message) return { isNoticed: true, ignored };
     if (ran.passed.has(test)) ignored++;
   }
   return { isNoticed: false, ignored };
 }
 
-/** Does one of the tests run this line? An error there makes it fail, whatever becomes of the line's result. */
+/**
+ * Whether one of the tests runs this line. An error on the line makes such a test fail, whatever its result is used
+ * for.
+ */
 export async function runsLine(
   bench: FaultBench,
   unit: TestUnit,
@@ -256,13 +259,13 @@ export async function runsLine(
   return false;
 }
 
-/** The tests of a file alone where its runner can be told so. */
+/** Returns the unit of a test: its file alone if the runner supports that. */
 export function unitOf(bench: FaultBench, test: string): TestUnit {
   const from = testFileOf(bench, test) ?? fileNaming(bench, test);
   return { file: from !== null && bench.isSelectable(from) ? from : null, from };
 }
 
-/** Some runners name a test without its file: it is the file that holds its title. */
+/** Returns the file that contains a test's title, because some runners name a test without its file. */
 function fileNaming({ paths, text }: FaultBench, test: string): string | null {
   const title = test.slice(test.lastIndexOf(" > ") + 3).replace(/^.*(?:::|\.|\/)/, "");
   if (title === "") return null;

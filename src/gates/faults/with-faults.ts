@@ -25,9 +25,9 @@ import { passesWithOtherValues } from "./compared-copies.ts";
 import { passesWithWrongValue } from "./wrong-expectation.ts";
 
 /**
- * A check that passes says something only where it can fail. A fault that a test noticed at the base is planted into the
- * work, and the test must notice it still; and tests that the work is measured by must notice a fault in the lines that
- * the work changed. What cannot be planted is said, and never refused.
+ * Checks that passing checks can fail. A fault that a test detected at the base is planted in the work, and the test
+ * must still detect it. Tests that check the work must detect a fault in the lines that the work changed. If no fault
+ * can be planted, a note says so; the work is not rejected for that.
  */
 export async function withFaults(work: PinnedContext, ran: TestedJudgement, judged: Judgement): Promise<Judgement> {
   const { options, request, control, changed } = work;
@@ -52,7 +52,7 @@ export async function withFaults(work: PinnedContext, ran: TestedJudgement, judg
   }
 }
 
-/** What no run shows, and a reader of the changed lines can see. */
+/** Adds notes on what no run shows, but a reader of the changed lines can see. */
 async function withReaderNotes(
   work: PinnedContext,
   judged: Judgement,
@@ -66,20 +66,20 @@ async function withReaderNotes(
 const PROSE = /\.(?:md|rst|adoc|txt|png|svg|jpe?g|gif)$/i;
 const NOT_SHOWN = "not shown to fail";
 
-/** Runs in all, as a share of one run of the suite: with a run of the base's tests, and without. */
+/** The time for faults as a share of one run of the suite: with and without a run of the base's tests. */
 const MOST_WITH_TESTS = 2.2;
 const MOST_WITHOUT = 1.3;
-/** Of a short suite, what is left of its share would be nothing: it gets this, or the time of some runs of it. */
+/** For a short suite the share would be too little: it gets this, or the time of some runs of the suite. */
 const LEAST_MS = 10_000;
 const LEAST_RUNS = 5;
 const MOST_FOR_SHORT_MS = 30_000;
 
-/** How long all faults together may take, and one run. */
+/** The time limits of all faults together, and of one run. */
 interface FaultTime {
   readonly limitMs: number;
-  /** `atBase`: how long tests of a file take there at least. */
+  /** Returns the remaining time. `atBase`: the shortest times of files at the base. */
   in(bench: FaultBench, atBase: ReadonlyMap<string | null, number>): TimeLimit;
-  /** What is found out once for a base is not the work's cost. */
+  /** Runs what is determined once per base, without counting its time. */
   without<T>(once: Promise<T>): Promise<T>;
 }
 
@@ -100,16 +100,16 @@ function timeLimit({ options, request }: PinnedContext, { judgement }: TestedJud
     in: (bench, atBase) => ({
       hasTime({ file }) {
         const leastMs = bench.leastMs(file);
-        // Work that makes its tests slow gains nothing by it: they are run as often as they have to be.
+        // Work that slows its tests down gains nothing: they run as often as needed.
         const isSlow = leastMs !== null && leastMs > SLOW_MS + SLOW * (atBase.get(file) ?? Infinity);
-        // Where a file cannot be run alone, one more run takes as long as the suite.
+        // If the file cannot run alone, one more run takes as long as the suite.
         return isSlow || clock.now() + (leastMs ?? atBase.get(file) ?? (file === null ? durationMs : 0)) < end;
       },
     }),
   };
 }
 
-/** So much slower than at the base, and so long besides, no test is by chance. */
+/** A test that is this much slower than at the base, and takes this long, is not slow by chance. */
 const SLOW = 2;
 const SLOW_MS = 1000;
 
@@ -137,7 +137,7 @@ async function heldToFaults(
   const contested: ContestedTest[] = [];
   for (const unit of units) {
     if (work.control.signal.aborted) return judged;
-    // One tripwire of a target, and of a file that runs alone, is tried whatever the time: it shows the most.
+    // The first tripwire of a target, or of a file that runs alone, is tried even without time left: it shows the most.
     const isFree = unit.file !== null || targetsIn(work, unit).length > 0;
     const known = isFree ? await limit.without(base.of(unit)) : await base.of(unit, time);
     if (known === null) continue;
@@ -147,7 +147,7 @@ async function heldToFaults(
       const verdict = await tryTripwire(work, bench, unit, tripwire, known);
       if (verdict.type === "noticed") shown.add(unit.file);
       if (verdict.type !== "ignored" || work.control.signal.aborted) continue;
-      // Whether the base still notices it is asked again before anything is said.
+      // Run the base again before rejecting: the test must still detect the fault there.
       if (!(await base.isNoticed(unit, tripwire))) continue;
       if (verdict.isRun) return refuse(judged, tripwire, verdict);
       contested.push({ test: tripwire.test, why: "cannot-fail", ...fileOf(unit) });
@@ -161,7 +161,7 @@ async function heldToFaults(
   const inAdded = await addedTestFaults(work, ran, limit);
   const byValues = await contestedByValues(work, bench, units, time);
   const isShown = shown.size > 0 || inTargets.isShown || inAdded.isShown;
-  // Tests that passed before the work need not notice what it changed; where they do, the check is shown to fail.
+  // Tests that passed before the work need not detect its changes; if one does, the check is shown to fail.
   const others = isShown ? [] : open.map((unit) => ({ unit, tests: passedIn(ran, unit), mustNotice: false }));
   const inOthers = await plantFaults(work, ran, { bench, time, measured: others });
   const verdict = {
@@ -172,7 +172,7 @@ async function heldToFaults(
   return withVerdict(work, judged, verdict);
 }
 
-/** A target whose comparison takes a wrong value for the right one; `null`: none is known. */
+/** Returns a target whose comparison accepts a wrong value; `null` if none is known. */
 async function looseTarget(
   bench: FaultBench,
   unit: TestUnit,
@@ -186,7 +186,7 @@ async function looseTarget(
 const distinctTests = (tests: readonly ContestedTest[]): readonly ContestedTest[] =>
   tests.filter(({ test }, at) => tests.findIndex((each) => each.test === test) === at);
 
-/** Test files that the work adds: they are not among the base's tests, so faults are planted in the work as it is. */
+/** Plants faults for test files that the work adds. The base does not have them, so the work's own tests are used. */
 async function addedTestFaults(work: PinnedContext, ran: TestedJudgement, limit: FaultTime): Promise<FaultVerdict> {
   const { options, request, changed } = work;
   const files: string[] = [];
@@ -213,13 +213,13 @@ const testsOf = ({ tests }: TestedJudgement, file: string): readonly string[] =>
 const passedIn = (ran: TestedJudgement, { from }: TestUnit): readonly string[] =>
   from === null ? [] : testsOf(ran, from);
 
-/** A file of targets, and one of tests that passed at the base. */
+/** One file with targets, and one with tests that passed at the base. */
 const MOST_UNITS = 2;
 
 const distinctUnits = (units: readonly TestUnit[]): readonly TestUnit[] =>
   units.filter(({ file }, at) => units.findIndex((each) => each.file === file) === at);
 
-/** The tests of the base whose code the work changed; where none is known, the first. */
+/** Returns the base's tests whose code the work changed; if none is known, the first ones. */
 async function passingUnit(work: PinnedContext, ran: TestedJudgement, bench: FaultBench): Promise<readonly TestUnit[]> {
   const { options, changed } = work;
   const names = (await passedAtBase(work)).filter((test) => ran.tests.passed.has(test));

@@ -7,19 +7,19 @@ import type { FaultBench, FaultRun } from "./fault-bench.ts";
 import { linesOf, targetsIn } from "./planted-faults.ts";
 import type { TestUnit, TimeLimit, WrongExpectation } from "./tripwire.ts";
 
-/** So many targets of one file, and so many values of one target. */
+/** How many targets of one file, and how many values of one target, are changed. */
 const MOST_TARGETS = 2;
 const MOST_EDITS = 4;
-/** So many places are looked at for the value that is expected, and so many values are tried there. */
+/** How many locations are tried for the expected value, and how many values are tried there. */
 const MOST_PLACES = 4;
 const MOST_VALUES = 3;
 
 type Edit = WrongExpectation["edits"][number];
 
 /**
- * Looks for changes of a target's own values with which it passes at the base: it then expects what the base gives. Work
- * that gives the right value fails with them. Work that still gives the wrong one passes, whatever it did to the
- * comparison or to its report.
+ * Finds changes of a target's own literals with which it passes at the base, because it then expects the base's result.
+ * With these changes, correct work fails. Work that still returns the wrong value passes, whatever it did to the
+ * comparison or its report.
  */
 export async function findWrongExpectation(
   work: PinnedContext,
@@ -47,7 +47,7 @@ interface Search {
   readonly test: string;
 }
 
-/** A test with several assertions stops at the first that fails: one value after the other is changed. */
+/** Changes one value after the other, because a test with several assertions stops at the first failure. */
 async function editsUntilGreen(
   search: Search,
   plain: FaultRun,
@@ -70,7 +70,7 @@ async function editsUntilGreen(
   return null;
 }
 
-/** What the test is called with another value: a row of a table may have its values in its title. */
+/** Returns the test's name with another value: the title of a table's row may contain its values. */
 function nameWith(test: string, { passed, failed }: FaultRun, was: string, by: string): string {
   if (passed.has(test) || failed.has(test)) return test;
   const at = test.lastIndexOf(was);
@@ -87,7 +87,7 @@ async function nextEdit(
   const places = literalsIn(text)
     .filter(({ line, value }) => own.has(line) && said.includes(value))
     .toReversed()
-    // Where the lines of the target are not known, a long value tells more than one that stands in many tests.
+    // If the target's lines are unknown, prefer long values, because short ones occur in many tests.
     .toSorted((a, b) => (own.isCertain ? 0 : b.value.length - a.value.length));
   const run = (changed: string): Promise<FaultRun> => bench.run(unit.file, { path: from, text: changed });
   for (const [at, place] of places.slice(0, MOST_PLACES).entries()) {
@@ -107,7 +107,7 @@ async function nextEdit(
   return null;
 }
 
-/** With another value in this place the test says the same, but for that value: it is what is expected, and not given. */
+/** Whether a location has the expected value: with another value there, the message differs only in that value. */
 async function isExpected(search: Search, text: string, place: Literal, said: string): Promise<boolean> {
   const { work, bench, unit, from, test } = search;
   const other = place.isNumber ? String(Number(place.value) + 7919) : `${place.value}zq`;
@@ -121,12 +121,12 @@ async function isExpected(search: Search, text: string, place: Literal, said: st
 const isSame = (now: string, before: string, value: string, was: string): boolean =>
   bare(now.replaceAll(value, was)) === bare(before);
 
-/** Without what runners draw below and beside values. */
+/** Returns a message without the marks that runners print around values. */
 const bare = (said: string): string => normalisedMessage(said).replace(/[^\p{L}\p{N}]+/gu, " ");
 
-/** What the test said; where its runner reports no more than its name, what the check printed. */
+/** Returns a test's message; if the runner reports only its name, the check's output. */
 export async function saidIn({ work, test }: Pick<Search, "work" | "test">, ran: FaultRun): Promise<string> {
-  // Under another title it is no target, and says no more than its own words.
+  // Under another title the test is no target, so its message lacks this first line.
   const said = (ran.said.get(test) ?? "").replace(`${TARGET_WORDS}\n`, "");
   if (/\d|["'`]/.test(said)) return said;
   const printed = await Promise.all(ran.evidence.map((id) => work.options.evidence.read(id)));
@@ -135,7 +135,9 @@ export async function saidIn({ work, test }: Pick<Search, "work" | "test">, ran:
 
 const LONGEST_OUTPUT = 20_000;
 
-/** Does the target pass with the work, too, where it expects what the base gives? Asked twice, and of the base again. */
+/**
+ * Whether the target also passes with the work when it expects the base's result. Run twice, and once more at the base.
+ */
 export async function passesWithWrongValue(
   bench: FaultBench,
   unit: TestUnit,
@@ -158,11 +160,11 @@ function editFor(bench: FaultBench, edits: readonly Edit[]): { readonly path: st
   return text === null ? null : { path, text };
 }
 
-/** A text or a number in code. */
+/** A string or number literal in code. */
 interface Literal {
-  /** From 1. */
+  /** Counts from 1. */
   readonly line: number;
-  /** Where its value begins in its line. */
+  /** The column at which its value starts. */
   readonly from: number;
   readonly value: string;
   readonly isNumber: boolean;
@@ -196,7 +198,10 @@ const lineOf = (before: string, after: string, line: number): Pick<Fault, "befor
   after: after.split("\n")[line - 1]!,
 });
 
-/** Values in what a test said that could have been given in place of the one that it expects; the likeliest first. */
+/**
+ * Returns values in a test's message that may be the actual result instead of the expected value, the most likely
+ * first.
+ */
 export function valuesLike({ value, isNumber }: Pick<Literal, "value" | "isNumber">, said: string): readonly string[] {
   if (isNumber) {
     const near = said.indexOf(value);
@@ -207,7 +212,7 @@ export function valuesLike({ value, isNumber }: Pick<Literal, "value" | "isNumbe
   const quoted = [...said.matchAll(/(["'`])((?:(?!\1)[^\\\n])+)\1/g)].map(([, , words]) => words!);
   const lines = said.split("\n").map((line) => line.replace(/^[\s+>-]+/, "").trim());
   const words = said.split(/[\s,()[\]{}"'`]+/);
-  // Runners put marks before and behind values: what is not quoted is the same value with a mark.
+  // Runners print marks before and after values: an unquoted word may be the same value with a mark.
   const isMarked = (each: string): boolean => /^[+:;,.-]?$/.test(each.replace(value, ""));
   const others = [...quoted, ...[...lines, ...words].filter((each) => !isMarked(each))].filter(
     (each) => each !== value && !/["'`\\\n]/.test(each),
@@ -225,7 +230,7 @@ const LEAST_LIKE = 0.3;
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)].slice(0, 200);
 
-/** The share of pairs of neighboring letters that two texts have in common. */
+/** Returns the share of pairs of adjacent letters that two strings have in common. */
 function likeness(one: string, other: string): number {
   const pairsOf = (text: string): string[] => [...text].slice(1).map((letter, at) => [...text][at]! + letter);
   const [a, b] = [pairsOf(one.slice(0, 200)), pairsOf(other.slice(0, 200))];

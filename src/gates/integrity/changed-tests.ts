@@ -5,13 +5,14 @@ import type { RuleReporter } from "./integrity-rules.ts";
 
 interface TestLook {
   readonly files: readonly FilePair[];
-  /** Of the others only the tests in them count, not what stands around. */
+  /** Whether a file is a test file. In other files, only inline tests count, not the code around them. */
   isTest(path: string): boolean;
 }
 
 /**
- * Existing tests, and what belongs to them, that are not what they were. Tests that were added, formatted, or moved to
- * another file are no such change. It says what changed; what the tests still prove is decided by running.
+ * Returns findings for existing tests, and files that belong to them, that were changed. Tests that were added,
+ * reformatted or moved to another file do not count. Whether changed tests still prove something is decided by running
+ * them.
  */
 export function changedTests({ files, isTest }: TestLook, book: RuleReporter): Finding[] {
   const reading = (path: string, text: string | null): TestText => {
@@ -47,7 +48,7 @@ interface TestChange {
   readonly detail?: string;
 }
 
-/** Of a deleted file. What moved, with all it held, is still there. */
+/** Returns what a deleted file lost. Tests that moved with their whole content are not lost. */
 function whatIsLost({ was }: ReadTestFile, fates: readonly TestFate[]): TestChange | null {
   const lost = fates.filter(({ is }) => is === "lost").length;
   if (lost > 0)
@@ -71,7 +72,7 @@ function whatChanged({ before, after, was, is }: ReadTestFile, fates: readonly T
     };
   if (changed.length > 0) return { message: `existing tests were changed: ${titles(changed)}`, ...detail };
   if (around.length === 0) return null;
-  // A file without tests is data, or functions for tests: whatever is different in it may change what tests say.
+  // A file without tests is test data or helpers: any difference may change results.
   const message =
     was.tests.length > 0
       ? "what stands around the existing tests was changed"
@@ -79,7 +80,7 @@ function whatChanged({ before, after, was, is }: ReadTestFile, fates: readonly T
   return { message, ...detail };
 }
 
-/** A mark that was taken away, such as a skip, lets the test run. */
+/** Whether a test was changed. Removing a mark such as a skip is no change, because the test then runs. */
 function isChanged(fate: TestFate): boolean {
   if (fate.is === "renamed") return true;
   return fate.is === "kept" && (fate.now.shape !== fate.test.shape || !fate.test.head.startsWith(fate.now.head));
@@ -91,7 +92,7 @@ function countValues(values: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Takes one away, if there is one. */
+/** Decrements a value's count. Returns whether it was above zero. */
 function take(counts: Map<string, number>, value: string): boolean {
   const left = counts.get(value) ?? 0;
   if (left > 0) counts.set(value, left - 1);
@@ -110,12 +111,12 @@ interface ReadTestFile extends FilePair {
   readonly is: TestText;
 }
 
-/** What became of a test that was there before. */
+/** The fate of a test that existed before. */
 type TestFate =
   | { readonly is: "kept"; readonly test: TestReading; readonly now: TestReading }
   | { readonly is: "renamed" | "moved" | "lost"; readonly test: TestReading };
 
-/** What became of each test, file by file. Each test that is there now accounts for one that was there, and no more. */
+/** Returns the fate of each test, by file. Each current test matches at most one earlier test. */
 function fateOfTests(files: readonly ReadTestFile[]): ReadonlyMap<string, readonly TestFate[]> {
   const fresh: NewTest[] = [];
   const open = new Map<string, readonly TestReading[]>();
@@ -132,7 +133,7 @@ function fateOfTests(files: readonly ReadTestFile[]): ReadonlyMap<string, readon
   for (const { path, before, after, was } of files) {
     const mine = fates.get(path)!;
     for (const test of open.get(path)!) mine.push(fateOf(test, path, byTitle, byShape));
-    // A file without tests moved if another one now holds the very same.
+    // A file without tests was moved if another file now has exactly its text.
     if (was.tests.length === 0 && after === null && textsNow.has(before)) mine.push({ is: "moved", test: NO_TEST });
   }
   return fates;
@@ -155,7 +156,7 @@ function fateOf(test: TestReading, path: string, byTitle: NewTests, byShape: New
   return { is: isAsBefore ? "moved" : "renamed", test };
 }
 
-/** Those that are the same first, then by their names; each accounts for one. */
+/** Pairs tests, first by title and body, then by title. Each test is used once. */
 function pairUp(was: readonly TestReading[], is: readonly TestReading[]) {
   const pairs: TestFate[] = [];
   const used = new Set<TestReading>();

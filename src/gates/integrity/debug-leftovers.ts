@@ -5,7 +5,7 @@ import { matchesAnyGlob } from "../../stdx/glob.ts";
 import type { AddedLine, FileChange } from "./file-changes.ts";
 import type { RuleReporter } from "./integrity-rules.ts";
 
-/** What should not have been left in the files: halves of a merge, secrets, and lines that were written to look. */
+/** Returns findings for leftovers: conflict markers, secrets, and debug lines. */
 export function leftBehind(
   changes: readonly FileChange[],
   testPaths: readonly string[],
@@ -21,7 +21,7 @@ export function leftBehind(
   });
 }
 
-/** Both ends must be there: one alone may be a heading, or a text about merging. */
+/** Requires both markers: a single one may be a heading, or a text about merging. */
 function conflicts(file: string, lines: readonly AddedLine[], book: RuleReporter): Finding[] {
   const begin = lines.find(({ text }) => /^<{7}(?: |$)/.test(text));
   const end = lines.some(({ text }) => /^>{7}(?: |$)/.test(text));
@@ -65,7 +65,7 @@ interface LeftoverPattern {
   readonly message: string;
 }
 
-/** Printing is left alone in tests; a program that stops there stops the run. */
+/** Debug output is allowed in tests; a debugger stop is not, because it stops the run. */
 const MARKS: readonly LeftoverPattern[] = [
   {
     rule: "debug-output",
@@ -93,7 +93,7 @@ function leftLines(
   book: RuleReporter,
   marks: readonly LeftoverPattern[],
 ): Finding[] {
-  // A text about such lines is full of them.
+  // Documentation may quote such lines.
   if (/\.(?:md|mdx|rst|adoc|txt)$/.test(file)) return [];
   return marks.flatMap(({ rule, pattern, message }) =>
     lines
@@ -110,7 +110,7 @@ function leftLines(
   );
 }
 
-/** Files that are not text, or too large to be read line by line. `sizes` are those of binary files. */
+/** Reports files that are binary, or too large to be read by line. `sizes` has the sizes of binary files. */
 export function unreadable(
   changes: readonly FileChange[],
   sizes: ReadonlyMap<string, number>,

@@ -2,21 +2,21 @@ import { readFile, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { readGitDiff } from "../../parse/code/git-output.ts";
 
-/** A file in two states; `null` where it is not there. */
+/** A file in two trees; `null` where it does not exist. */
 export interface FilePair {
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** A line that a change brought in. */
+/** An added line. */
 export interface AddedLine {
   readonly file: string;
   readonly line: number;
   readonly text: string;
 }
 
-/** What a diff says of one file. Lines that stayed are not kept: a diff may be long. */
+/** The changes of one file in a diff. Unchanged lines are dropped, because a diff may be long. */
 export interface FileChange {
   readonly path: string;
   readonly status: "added" | "deleted" | "modified";
@@ -25,13 +25,13 @@ export interface FileChange {
   readonly removed: readonly string[];
 }
 
-/** What a diff says, file by file; `isCut` where its middle was too long to be held. */
+/** A diff by file; `isCut` if its middle was cut for length. */
 export interface Changes {
   readonly files: readonly FileChange[];
   readonly isCut: boolean;
 }
 
-/** What a diff in git's unified form says of each file, without the lines that stayed. */
+/** Parses a diff in git's unified form, without unchanged lines. */
 export function readChanges(diff: string): Changes {
   const files = readGitDiff(diff).map(({ path, change, isBinary, hunks }): FileChange => {
     const lines = hunks.flatMap((hunk) => hunk.lines);
@@ -46,12 +46,12 @@ export function readChanges(diff: string): Changes {
   return { files, isCut: CUT.test(diff) };
 }
 
-/** Lines of content begin with a mark, so this one is no content. */
+/** No line of content: those begin with a mark of the diff. */
 const CUT = /^\[\d+ bytes were cut here\]$/m;
 
 /**
- * Git takes a file for binary because of one byte in it, or because a file of attributes says so, and shows nothing of
- * it. What is code by its name is read all the same: what came in, and what went.
+ * Adds the lines of a file that git shows as binary, because of one byte or an attributes file. Code files are read
+ * anyway: the added and removed lines.
  */
 export function withLines(change: FileChange, { before, after }: FilePair): FileChange {
   const was = (before ?? "").split("\n");
@@ -69,15 +69,15 @@ export const isTextByName = (path: string): boolean =>
     path,
   );
 
-/** Where a folder stands in its checkout. */
+/** The position of a folder in its checkout. */
 export interface GitPaths {
-  /** From the top of the checkout, with a slash at its end; empty at the top itself. Git names files from there. */
+  /** The path from the checkout's top, with a slash at its end; empty at the top. Git's file names start at the top. */
   readonly prefix: string;
-  /** Where git keeps what all checkouts share. */
+  /** Git's folder that all checkouts share. */
   readonly commonDir: string;
 }
 
-/** `null` outside of any checkout. */
+/** Returns the position of a folder; `null` outside of a checkout. */
 export async function gitFolderOf(path: string): Promise<GitPaths | null> {
   for (let top = resolve(path); ; top = dirname(top)) {
     const entry = join(top, ".git");
@@ -93,7 +93,10 @@ export async function gitFolderOf(path: string): Promise<GitPaths | null> {
   }
 }
 
-/** A worktree has a file there, which says where git keeps what is its own; that says where the rest is. */
+/**
+ * Returns the shared git folder of a worktree, whose `.git` is a file that names the worktree's own folder; that folder
+ * names the shared one.
+ */
 async function commonDirOf(top: string, entry: string): Promise<string> {
   const own = resolve(top, (await readFile(entry, "utf8")).replace(/^gitdir:\s*/, "").trim());
   const common = await readFile(join(own, "commondir"), "utf8").catch(() => ".");

@@ -20,17 +20,17 @@ export interface IntegrityOptions {
   readonly evidence: Evidence;
   readonly clock: Clock;
   readonly testPaths: readonly string[];
-  /** Where the stories are: Remand itself writes its notes into a story's file, which is in no scope. */
+  /** The folder of stories: Remand writes its notes into a story's file, which is in no scope. */
   readonly stories?: string;
-  /** How grave each rule is, where a person says so; `off` leaves it out. */
+  /** Severities of rules by the config; `off` disables a rule. */
   readonly rules?: RuleSettings;
 }
 
 /**
- * Judges the diff itself, whatever the agent says of it: was anything changed, is it within the scope, were existing
- * tests changed in rework, was something left behind. What changed tests still prove is decided by running the base's.
- * New work may rewrite tests; rework may not, unless its scope says that the tests are at fault. Only what changed is
- * read.
+ * Checks the diff itself, whatever the agent reports: whether anything changed, whether all of it is in scope, whether
+ * rework changed existing tests, and whether leftovers remain. Whether changed tests still prove something is decided
+ * by running the base's tests. New work may rewrite tests; rework may not, unless its scope says that the tests are at
+ * fault. Only changed files are read.
  */
 export function createIntegrityGate(options: IntegrityOptions): Gate {
   const { clock } = options;
@@ -80,8 +80,8 @@ interface ChangeFindings {
 }
 
 /**
- * New work is looked at from where the story began. Rework is looked at from the attempt before as well, and there
- * more strictly: what an earlier attempt added to the tests is kept too.
+ * Checks new work from the story's start. Checks rework also from the previous attempt, more strictly: tests that an
+ * earlier attempt added must be kept too.
  */
 async function findingsIn(
   options: IntegrityOptions,
@@ -110,7 +110,7 @@ async function findingsIn(
   if (scope !== null) {
     const asRework = createRuleReporter({ isRework: true, settings: rules, ...given });
     const own = `${folder}${options.stories ?? "stories"}/${story.id}.md`;
-    // A refused file that is what it was before the story is no change: putting it back is what was asked for.
+    // A rejected file that is back to its state before the story is no change: that was requested.
     const restored = new Set(scope.restore?.filter((path) => !changed.includes(path)));
     const theirs = sinceLast.filter((path) => path !== own && !restored.has(path));
     findings.push(...scopeBreaches(theirs, scope, testPaths, asRework));
@@ -125,7 +125,7 @@ async function findingsIn(
   return { findings: distinct(findings.filter(({ id }) => !request.overturned.includes(id))), changed: sinceLast };
 }
 
-/** The same thing seen from two sides is said once, at its gravest. A reason that counts covers both sides. */
+/** Removes duplicate findings of the two comparisons, keeping the most severe. A reason that counts covers both. */
 function distinct(findings: readonly Finding[]): Finding[] {
   const kept = new Map<string, Finding>();
   for (const finding of findings.toSorted((a, b) => worse(a.severity, b.severity)))
@@ -168,7 +168,9 @@ function reportOf(changed: readonly string[], findings: readonly Finding[]): str
   ].join("\n");
 }
 
-/** Changes beyond what the rework may touch. Changes of existing tests are reported by the test rules. */
+/**
+ * Returns findings for changes outside of the rework's scope. Changes of existing tests are reported by the test rules.
+ */
 function scopeBreaches(
   changed: readonly string[],
   scope: Scope,
@@ -202,8 +204,8 @@ function scopeBreaches(
 }
 
 /**
- * What an agent left at a changed path and no commit can hold: a repository of its own, of which git keeps a number, a
- * pipe, a socket or a device, which git takes for a deleted file. `submodules` reads `.gitmodules`.
+ * Reports files at changed paths that no commit can contain: a nested repository, of which git stores only an id, and a
+ * pipe, socket or device, which git treats as deleted. `submodules` reads `.gitmodules`.
  */
 async function unimportedFiles(
   top: string,

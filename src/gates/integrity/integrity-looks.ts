@@ -21,15 +21,15 @@ interface LineRange {
   readonly to: string;
   /** The paths that differ between the two. */
   readonly changed: readonly string[];
-  /** Paths that differ only because a refused change was reverted: they are not checked. */
+  /** Paths that differ only because a rejected change was reverted: they are not checked. */
   readonly restored?: ReadonlySet<string>;
-  /** From the top of the repository to the folder in which the checks run, with a slash at its end. */
+  /** The path from the repository's top to the folder in which the checks run, with a slash at its end. */
   readonly folder: string;
-  /** Is this all of the story's work? Then what must not be left in it is looked for too. */
+  /** Whether this is all of the story's work. Then leftovers are checked too. */
   readonly isWhole: boolean;
 }
 
-/** Everything that can be seen between two states of the files, by one set of rules. */
+/** Returns all findings between two trees, by one set of rules. */
 export async function lookFrom(
   { workspace, testPaths }: LookOptions,
   span: LineRange,
@@ -57,7 +57,7 @@ export async function lookFrom(
   };
   const binary = new Set(diff.files.filter((file) => file.isBinary && !texts.has(file.path)).map(({ path }) => path));
   const isTest = (path: string): boolean => matchesAnyGlob(path, testPaths) || isSnapshot(path);
-  // Rust's unit tests stand in the files that they test.
+  // Rust's unit tests are in the files that they test.
   const mayTest = (path: string): boolean => isTest(path) || path.endsWith(".rs");
   const tests = await pairsOf(changed.filter((path) => mayTest(path) && !binary.has(path)));
   const packages = await pairsOf(changed.filter((path) => /(?:^|\/)package\.json$/.test(path)));
@@ -76,7 +76,7 @@ export async function lookFrom(
   ];
 }
 
-/** Reports what could not be read, so that silence is not taken for a pass. */
+/** Reports that a part was not read, so that silence is not taken for a pass. */
 function unseen(diff: Changes, changed: readonly string[], book: RuleReporter): Finding[] {
   if (!diff.isCut) return [];
   const missing = changed.length - diff.files.length;
@@ -87,7 +87,7 @@ function unseen(diff: Changes, changed: readonly string[], book: RuleReporter): 
   });
 }
 
-/** How many files are asked for at once: each is a process. */
+/** How many files are read at once: each one takes a process. */
 const AT_ONCE = 8;
 
 async function inTurn<T>(
@@ -114,7 +114,7 @@ async function sizesOf(
   return sizes;
 }
 
-/** A file that git cannot hand over at once is larger than anything that belongs here. */
+/** Returns a file's size; infinite if git cannot output it at once. */
 async function sizeOf(workspace: LookOptions["workspace"], story: StoryId, at: string, path: string): Promise<number> {
   try {
     return (await workspace.fileAt(story, at, path))?.length ?? 0;
@@ -125,7 +125,7 @@ async function sizeOf(workspace: LookOptions["workspace"], story: StoryId, at: s
   }
 }
 
-/** Code of the product that asks whether a test runs it: no run of the tests can show what it does elsewhere. */
+/** Reports product code that detects whether a test runs it: no run of the tests can show what it does otherwise. */
 function selfDetection(changes: readonly FileChange[], testPaths: readonly string[], book: RuleReporter): Finding[] {
   return changes
     .filter(({ path }) => isCode(path) && !isRunnerFile(path) && !matchesAnyGlob(path, testPaths))
@@ -156,11 +156,11 @@ function detections({ path, added }: FileChange, book: RuleReporter): Finding[] 
 const SILENCERS =
   /(?:\/\/|\/\*|#|<!--|\{\/\*)\s{0,5}(?:eslint-disable(?:-next-line|-line)?|oxlint-disable(?:-next-line|-line)?|biome-ignore|@ts-ignore|@ts-nocheck|@ts-expect-error|(?:istanbul|c8|v8) ignore|type: ?ignore|noqa|pylint: ?disable|mypy: ?ignore-errors|ruff: ?noqa|nosec|pragma: no (?:cover|mutate)|nolint|Stryker disable)\b|^\s{0,40}#!?\[allow\(|\/\/nolint\b/i;
 
-/** A reason stands after the names of the rules: behind dashes, a colon or another mark of a comment, or in words. */
+/** Matches a reason after the names of the rules: behind dashes, a colon or another comment mark, or in words. */
 const REASON =
   / -- \S|(?:ignore|nocheck|expect-error|noqa|nolint)[^\n]{0,80}?(?:\s(?:#|\/\/|--|—|-)\s?\w|: ?[a-z]+ [a-z]+ )|\b(?:because|until|see|upstream|bug|wrong types?)\b/i;
 
-/** Lines that silence a compiler, a linter or the measurement of coverage. */
+/** Reports lines that silence a compiler, a linter or the coverage measurement. */
 function suppressions(changes: readonly FileChange[], book: RuleReporter): Finding[] {
   return changes.flatMap(({ path, added, removed }) => {
     if (!/\.(?:[cm]?[jt]sx?|vue|svelte|astro|py|go|rs)$/.test(path)) return [];
@@ -184,16 +184,16 @@ export interface JudgingLook {
   /** Every `package.json` that changed. */
   readonly packages: readonly FilePair[];
   isTest(path: string): boolean;
-  /** From the top of the repository to the folder in which the checks run, with a slash at its end. */
+  /** The path from the repository's top to the folder in which the checks run, with a slash at its end. */
   readonly folder: string;
 }
 
-/** Changes of what judges the work: the project's rules, and what runs the tests. */
+/** Reports changes of what decides about the work: the project's rules, and what runs the tests. */
 function judgingFiles(look: JudgingLook, book: RuleReporter): Finding[] {
   return [...ownRules(look, book), ...runnerFiles(look, book), ...scripts(look, book)];
 }
 
-/** What says how work is judged here, and whose receipts count, is not a part of the work. */
+/** Files with the rules for work and the keys of receipts, which must not be part of the work. */
 const OWN_RULES = ["remand.yaml", "remand.yml", "remand.keys"];
 
 function ownRules({ changed, folder }: JudgingLook, book: RuleReporter): Finding[] {
@@ -216,7 +216,10 @@ const CI_FILES = [
   "Jenkinsfile",
 ];
 
-/** Files that the run with the base's tests takes from the base, and what CI runs. Tests are told of as tests. */
+/**
+ * Reports files that the run with the base's tests takes from the base, and what CI runs. Tests are reported by the
+ * test rules.
+ */
 function runnerFiles({ changed, isTest }: JudgingLook, book: RuleReporter): Finding[] {
   const rules: PinnedRules = { testPaths: [], oracle: [], product: [], named: new Set() };
   return changed

@@ -5,25 +5,28 @@ import type { Scope, ScopeException } from "../../core/stories/scope.ts";
 
 export type RuleSettings = Readonly<Record<string, Severity | "off">>;
 
-/** How a breach of a rule becomes a finding: how grave it is depends on the work, on the config, and on a good reason. */
+/**
+ * Turns violations of rules into findings. The severity depends on the kind of work, on the config, and on a valid
+ * reason.
+ */
 export interface RuleReporter {
   readonly isRework: boolean;
-  /** One finding, or none where the rule is switched off. */
+  /** Returns one finding, or none if the rule is off. */
   report(rule: IntegrityRuleName, breach: RuleReport): Finding[];
 }
 
 export type RuleReport = Pick<FindingDraft, "message" | "file" | "line" | "symbol" | "detail"> & {
   readonly suggestedFix: string;
-  /** How grave it is where the rule's own answer does not fit this case; a config has the last word. */
+  /** The severity, if the rule's default does not fit this case; the config overrides it. */
   readonly severity?: Severity;
 };
 
 export interface RuleReporterOptions {
   readonly isRework: boolean;
   readonly settings: RuleSettings;
-  /** The reasons that the agent gave. */
+  /** The agent's reasons. */
   readonly reasons?: readonly ScopeException[];
-  /** Does a reason count by itself, or is it only shown to who decides? */
+  /** Whether a reason counts by itself, or is only shown to the person who decides. */
   readonly exceptions?: Scope["exceptions"];
 }
 
@@ -65,6 +68,9 @@ export function createRuleReporter(options: RuleReporterOptions): RuleReporter {
 
 const LONGEST_REASON = 300;
 
-/** What an agent says about its own change opens nothing: it is shown to the person who may waive the finding. */
+/**
+ * Returns the details with the agent's reason. A reason permits nothing: it is shown to the person who may waive the
+ * finding.
+ */
 const shownReason = (reason: string, detail: string | undefined): string =>
   [`The agent's reason: ${reason.slice(0, LONGEST_REASON)}`, ...(detail === undefined ? [] : [detail])].join("\n");

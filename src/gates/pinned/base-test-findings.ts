@@ -51,13 +51,13 @@ export function missingTarget(name: string, changed: readonly string[]): Finding
   });
 }
 
-/** The test's own file, if the work changed it: it may be put back. */
+/** Returns the test's file if the work changed it, because it may have to be restored. */
 function changedFileOf(test: string, changed: readonly string[]): string | undefined {
   const place = placeOfFailure(test);
   return changed.find((path) => path === place || path.endsWith(`/${place}`));
 }
 
-/** So many are named one by one; a list of hundreds helps no reader. */
+/** The most tests that are named one by one: a list of hundreds helps no reader. */
 const MOST_NAMED = 20;
 
 export function goneTests(names: readonly string[], changed: readonly string[]): Finding[] {
@@ -106,7 +106,7 @@ export function noTestFinding(): Finding {
 /** Findings about all checks together, after each has its own result. */
 export interface SuiteFindings {
   readonly said: readonly { readonly about: string; readonly result: Result; readonly details: string }[];
-  /** The blocking ones. */
+  /** The blocking findings. */
   readonly faults: readonly Finding[];
   readonly notes: readonly Finding[];
   readonly tests: TestCounts | null;
@@ -122,8 +122,8 @@ interface FinishedRuns {
 }
 
 /**
- * Reports that are missing or old, coverage, the number of tests, and what is known of this tree. What takes a pass
- * away is looked at only where there is one to take away: a run that failed often leaves no report.
+ * Checks for missing or old reports, coverage, and the number of tests, and adds known flaky tests. Anything that only
+ * takes a pass away is checked only on a pass, because a failed run often leaves no report.
  */
 export async function suiteFindings(
   options: { readonly coverage?: CoverageRules; readonly evidence: Evidence },
@@ -170,7 +170,10 @@ export async function suiteFindings(
   };
 }
 
-/** Fewer tests than before prove less than before; unless the author says why, and then a person can read it. */
+/**
+ * Reports that fewer tests ran than before, which proves less; a note instead if the author gives a reason, which a
+ * person can read.
+ */
 async function fewerTestsRan(
   tests: TestCounts | null,
   before: Measures,
@@ -197,7 +200,7 @@ async function fewerTestsRan(
   };
 }
 
-/** Numbers are compared from round to round, so a round in which not everything ran has none. */
+/** Returns the number of tests; `null` if a check was inconclusive, because numbers are compared between rounds. */
 function testsOf(outcomes: readonly CheckOutcome[]): TestCounts | null {
   const ran = outcomes.every(({ run }) => isConclusive(run.result));
   return ran ? sumOfCounts(outcomes.flatMap((outcome) => outcome.tests ?? [])) : null;

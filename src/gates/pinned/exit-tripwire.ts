@@ -8,13 +8,13 @@ import { productRule } from "../faults/fault-bench.ts";
 import { type PinnedContext, inCheckout, refuseJudgement } from "./pinned-run.ts";
 import { openPinned, pinnedTree, setPinned, testFilesAtBase } from "./pinned-tree.ts";
 
-/** So many faults are tried at the base. */
+/** How many faults are tried at the base. */
 const MOST_TRIES = 4;
 
 /**
- * A check that names no test says what it thinks by its exit code. Where it is the target, a fault in lines that the work
- * left alone makes it say something else at the base; with the work it must then fail. One that still passes no longer
- * looks: something in the work ends it early or makes its exit code a constant.
+ * Verifies a check that names no tests and is the target, by its exit code and output. A fault on a line that the work
+ * did not change must change the check's output at the base; with the work, the check must then fail. A check that
+ * still passes no longer tests anything: the work ends it early or makes its exit code constant.
  */
 export async function heldToExit(work: PinnedContext, ran: TestedJudgement, judged: Judgement): Promise<Judgement> {
   const { options, request, control } = work;
@@ -38,7 +38,10 @@ export async function heldToExit(work: PinnedContext, ran: TestedJudgement, judg
   return refuseJudgement(judged, [finding], passed.evidence);
 }
 
-/** A fault in a changed file, on a line that both versions have, by which the check says something else at the base. */
+/**
+ * Returns a fault in a changed file, on a line that both versions have, with which the check's output differs at the
+ * base.
+ */
 async function noticedAtBase(work: PinnedContext): Promise<Fault | null> {
   const { options, request, control, changed } = work;
   const { story, base, tree } = request;
@@ -60,7 +63,7 @@ async function noticedAtBase(work: PinnedContext): Promise<Fault | null> {
       return judgement.result === "fail" && finding !== undefined ? normalisedMessage(finding.message) : null;
     };
     const plain = await says(new Map());
-    // Where two runs of the base say two things, a third says nothing.
+    // If two plain runs of the base differ, a third run shows nothing.
     if (plain === null || plain !== (await says(new Map()))) return null;
     for (const fault of faults.slice(0, MOST_TRIES)) {
       const text = withFault((await options.workspace.fileAt(story.id, base, fault.path)) ?? "", fault);
@@ -73,7 +76,7 @@ async function noticedAtBase(work: PinnedContext): Promise<Fault | null> {
   }
 }
 
-/** The run of the work with the fault, where it passes; `null` where it fails, as it should. */
+/** Runs the work with the fault. Returns the judgement if it passes; `null` if it fails, as it should. */
 async function passesWith(work: PinnedContext, fault: Fault): Promise<Judgement | null> {
   const { options, request, control, changed } = work;
   const { story, base, commit, tree } = request;

@@ -12,10 +12,10 @@ import type { CheckOutcome } from "../checks/run-check.ts";
 import { type TestReading, isTellingShape, readTestText } from "../../parse/tests/test-text.ts";
 import { matchesAnyGlob } from "../../stdx/glob.ts";
 
-/** Reads a file as it is in a commit or tree; `null` where it is not there. */
+/** Reads a file in a commit or tree; `null` if it does not exist. */
 type FileAt = Pick<Workspace, "fileAt">;
 
-/** What the runs over this tree say of single tests, and how that compares with the base and with the last judgement. */
+/** Returns the results of single tests on this tree, compared with the base and the last judgement. */
 export async function testIdentities(
   request: GateRequest,
   outcomes: readonly CheckOutcome[],
@@ -34,7 +34,7 @@ export async function testIdentities(
   const passedAtBase: string[] = [];
   const passedLast: string[] = [];
   for (const { fault, cell } of suspects) {
-    // A runner that stops at its first failure does not reach the tests behind it: these did not pass.
+    // A runner that stops at its first failure did not run the tests after it, so they did not pass.
     if (base?.isNamed === true && !base.passed.has(fault.name) && !base.failed.has(fault.name)) continue;
     if (ranWell(request.baseRun ?? null, fault, cell, redAtBase) && (await existed(fault, request.base)))
       passedAtBase.push(fault.name);
@@ -53,7 +53,7 @@ export async function testIdentities(
   };
 }
 
-/** How the checks went over the base. */
+/** Returns how the checks ran on the base. */
 export function baseRunOf(outcomes: readonly CheckOutcome[]): BaseRun {
   const ended = outcomes.filter(({ named }) => named.ended).map(({ run }) => cellName(run));
   const unreported = outcomes.filter(({ isUnreported }) => isUnreported === true).map(({ run }) => cellName(run));
@@ -66,7 +66,7 @@ export function baseRunOf(outcomes: readonly CheckOutcome[]): BaseRun {
   };
 }
 
-/** What the runs say of every single test. One check that names only a part of its tests makes the whole unnamed. */
+/** Returns the results of every single test. If one check names only some of its tests, the whole counts as unnamed. */
 export function suiteResultsOf(outcomes: readonly CheckOutcome[]): SuiteResults {
   const passed = new Map<string, number>();
   for (const { identity, outcome, count = 1 } of outcomes.flatMap(({ names }) => names.tests))
@@ -85,8 +85,8 @@ const ranTestsIn = (outcomes: readonly CheckOutcome[]): string[] =>
   outcomes.filter(({ named }) => named.ranTests).map(({ run }) => cellName(run));
 
 /**
- * Files that the output says did not load, and whole checks: one that failed to build, that did not end, or that ran
- * tests before and ran none now. What did not load at the base either is left out, because it says nothing about the work.
+ * Returns files that did not load according to the output, and whole checks that failed to build, did not end, or ran
+ * tests before and none now. What did not load at the base either is left out, because it says nothing about the work.
  */
 function notLoadedIn(outcomes: readonly CheckOutcome[], base: BaseRun | null, last: TestIdentities | null): string[] {
   const files = outcomes.flatMap(({ named }) => named.notLoaded);
@@ -99,12 +99,12 @@ function notLoadedIn(outcomes: readonly CheckOutcome[], base: BaseRun | null, la
   return unique([...files, ...checks]).filter((name) => base?.notLoaded.includes(name) !== true);
 }
 
-/** A check that failed and ran no test. */
+/** Whether a check failed and ran no test. */
 const isSilent = ({ named, faults }: CheckOutcome): boolean => faults.length > 0 && !named.ranTests;
 
 const isTest = ({ finding }: CheckFault): boolean => finding.category === "test" && finding.symbol !== undefined;
 
-/** Did the check run its tests there, this file loaded, and this test not failing? */
+/** Whether in that run the check ran its tests, this file loaded, and this test did not fail. */
 function ranWell(
   run: Pick<BaseRun, "ranTests" | "notLoaded"> | null,
   { name, finding }: CheckFault,
@@ -116,8 +116,8 @@ function ranWell(
 }
 
 /**
- * Was the test there already? Most runners do not name what passes, so its file is read as it was. A name that is put
- * together while the tests run is not found in it: then it is not known, and counts as new.
+ * Returns whether a test already existed. Most runners do not name passing tests, so the earlier version of its file is
+ * read. A name that is composed while the tests run is not found there, and counts as new.
  */
 function existenceIn(request: GateRequest, workspace: FileAt | null) {
   const titles = new Map<string, Promise<ReadonlySet<string>>>();
@@ -137,7 +137,10 @@ function existenceIn(request: GateRequest, workspace: FileAt | null) {
   };
 }
 
-/** `outer > inner > title`, `Class.test_x`, `module::test_x`: from the whole name to its last part. */
+/**
+ * Returns the name's endings from the whole name to its last part: `outer > inner > title`, `Class.test_x`,
+ * `module::test_x`.
+ */
 function lastPartsOf(symbol: string): string[] {
   const parts = [symbol];
   for (const { index, 0: mark } of symbol.matchAll(/ > |::|\.(?=\w)/g)) parts.push(symbol.slice(index + mark.length));
@@ -147,9 +150,9 @@ function lastPartsOf(symbol: string): string[] {
 const nameOfSuiteFault = ({ source, message }: Finding): string => `${source}: ${normalisedMessage(message)}`;
 
 /**
- * A file's path may be said in full in one place and from its package in the other. Some scripts put what they got behind
- * the name of a test that fails: `rounds up (got 2, want 3)`. It is the test that passed under the shorter name, if no
- * test had that name at the base.
+ * Returns the wanted tests that passed. A file's path may be complete in one name and relative to its package in the
+ * other. Some scripts append the result to the name of a failing test: `rounds up (got 2, want 3)`. It is the test that
+ * passed under the shorter name, if no test had that name at the base.
  */
 function namedAsPassed(
   wanted: readonly string[],
@@ -188,9 +191,9 @@ export function withFailing(ran: Judgement, wrong: Finding): Pick<Judgement, "id
 }
 
 /**
- * Says of a test whether its body is, letter by letter, in the work's tests under another title or in another file,
- * where a test of that title passed with the work. A row of a table must have passed there under its own name too:
- * otherwise a row could be left out.
+ * Returns whether a test was renamed or moved: its body is unchanged in the work's tests, under another title or in
+ * another file, and a test of that title passed with the work. A row of a table must also have passed under its own
+ * name, because otherwise a row could be left out.
  */
 export async function renamedTests(
   { workspace, testPaths }: { readonly workspace: Pick<Workspace, "fileAt">; readonly testPaths: readonly string[] },
@@ -223,16 +226,19 @@ export async function renamedTests(
   };
 }
 
-/** A row of a table by pytest's name for it, `test_adds[2-1]`: the test, and the row. `null` for other names. */
+/** Splits pytest's name of a table's row, `test_adds[2-1]`, into the test and the row; `null` for other names. */
 function rowOf(test: string): { readonly of: string; readonly row: string } | null {
   const [, of, row] = /(?:^|\W)(\w+)(\[[^]*\])$/.exec(test.slice(test.indexOf(" > ") + 3)) ?? [];
   return of === undefined || row === undefined ? null : { of, row };
 }
 
-/** Names of a table's rows are made from it. */
+/** Whether a title is a template for the names of a table's rows. */
 const isTemplate = (title: string): boolean => /[%$]/.test(title);
 
-/** How a test is called in its file. Some runners put its module and class before that: `test_cart.CartTest.test_adds`. */
+/**
+ * Returns a test's possible titles in its file. Some runners prefix them with module and class:
+ * `test_cart.CartTest.test_adds`.
+ */
 function titlesOf(test: string): readonly string[] {
   const title = test.slice(test.lastIndexOf(" > ") + 3);
   return /^\w+(?:(?:\.|::)\w+)+$/.test(title) ? [title, title.split(/\.|::/).at(-1)!] : [title];

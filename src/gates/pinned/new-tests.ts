@@ -13,8 +13,8 @@ import { type PinnedContext, failuresIn, inCheckout, withNote } from "./pinned-r
 import { isPlaceOf, runSelected } from "./selected-tests.ts";
 
 /**
- * Says how many of the work's new tests pass without its change: such a test shows nothing. It is a note, never a
- * refusal. Only the files with new tests are run, with the base's product, and only where that is cheap.
+ * Adds a note on how many of the work's new tests pass without its change: such tests show nothing. It never rejects
+ * the work. Only files with new tests run, on the base's product, and only if that is cheap.
  */
 export async function withNewTests(work: PinnedContext, ran: TestedJudgement, judged: Judgement): Promise<Judgement> {
   const { options, control } = work;
@@ -36,9 +36,9 @@ const failingWords = (failing: number): string =>
   failing === 0 ? "none fails" : `${failing} ${failing === 1 ? "fails" : "fail"}`;
 
 interface NewTests {
-  /** Test files with tests that the base's version of the file has not. */
+  /** Test files with tests that the base's version of the file does not have. */
   readonly files: readonly string[];
-  /** Those tests, by the names that the run gave them. */
+  /** Those tests, by their names in the run. */
   readonly tests: readonly string[];
 }
 
@@ -72,7 +72,7 @@ async function newTests(
   return { files, tests };
 }
 
-/** All runs of one attempt together are to take about twice as long as the suite, and two were made. */
+/** Whether there is time: all runs of one attempt should take about twice as long as the suite, and two were made. */
 function leavesRoom({ judgement, tests: { passed } }: TestedJudgement, files: readonly string[]): boolean {
   const own = [...passed.keys()].filter((name) => files.some((file) => isPlaceOf(name, file))).length;
   return judgement.durationMs <= SHORT_MS || own <= passed.size * SMALL_SHARE;
@@ -83,11 +83,11 @@ const SMALL_SHARE = 0.2;
 
 interface WithoutChange {
   readonly passed: ReadonlySet<string>;
-  /** Test files that do not load, for a reason that is not what the change adds. */
+  /** Test files that do not load for a reason other than what the change adds. */
   readonly unexplained: readonly string[];
 }
 
-/** The new tests with the base's product; `null` where they cannot be run by themselves. */
+/** Runs the new tests with the base's product; `null` if they cannot run alone. */
 async function runWithout(work: PinnedContext, files: readonly string[]): Promise<WithoutChange | null> {
   const { options, request, control, changed } = work;
   const { testPaths, oracle, product } = options;
@@ -107,7 +107,10 @@ async function runWithout(work: PinnedContext, files: readonly string[]): Promis
   }
 }
 
-/** A file that does not load because the change adds what it uses is red, though unproven. Another one shows nothing. */
+/**
+ * Returns files that do not load for another reason than the change. A file that does not load because it uses what the
+ * change adds fails as it should, though that is not proven.
+ */
 async function unexplainedFailures(
   { options, request, changed }: PinnedContext,
   own: TestedJudgement,
@@ -115,7 +118,7 @@ async function unexplainedFailures(
   const broken = failuresIn(own, null).filter(({ isLoadFailure }) => isLoadFailure);
   if (broken.length === 0) return [];
   const product = changed.filter((path) => !matchesAnyGlob(path, options.testPaths));
-  // Seen from the work, what it adds is what the base has moved away.
+  // With base and work swapped, names that the work adds are names that were moved away.
   const added = await movedNames(options, { ...request, base: request.tree, tree: treeId(request.base) }, product);
   const printed = await Promise.all(own.judgement.evidence.map((id) => options.evidence.read(id)));
   const texts = [...own.judgement.findings.flatMap(({ message, detail = "" }) => [message, detail]), ...printed];
@@ -123,9 +126,9 @@ async function unexplainedFailures(
 }
 
 /**
- * What the work moved: product files that the base has and the work has not, names that the base's versions of the
- * changed product files hold and the work's do not, and what a file no longer defines, though its name may be used
- * elsewhere. `someIn` says whether a text speaks of one of them.
+ * Finds what the work moved: product files that only the base has, names that only the base's versions of changed
+ * product files contain, and names that a file no longer defines, even if they are used elsewhere. `someIn` returns
+ * whether a text mentions one of them.
  */
 export async function movedNames(
   { workspace }: { readonly workspace: Pick<Workspace, "fileAt"> },

@@ -18,30 +18,30 @@ import type { SelectTests } from "./selected-tests.ts";
 
 export interface TestedWorkOptions extends PinnedOptions {
   readonly evidence: Pick<Evidence, "read">;
-  /** Where the base's tests are run with the work; `null` where there is no such place. */
+  /** Runs the base's tests on the work; `null` if that is not possible. */
   readonly experimentRunner: ExperimentRunner | null;
-  /** The checks for these test files alone; `null` where a runner cannot be told which to run. */
+  /** Returns the checks for certain test files only; `null` if a runner cannot select them. */
   readonly selectTests?: SelectTests;
-  /** How planted faults are tried; absent: none are planted. */
+  /** How to try planted faults; default: none are planted. */
   readonly faults?: FaultOptions;
-  /** Does a gate around this one demand the test itself? */
+  /** Whether a gate around this one already requires a test. */
   readonly isTestDemandedElsewhere?: boolean;
 }
 
-/** What planted faults are tried with. */
+/** The parts for trying planted faults. */
 export interface FaultOptions {
   /**
-   * The checks that run tests, once each, and ended after the limit: of these files alone where their runner can be told
-   * so (`isSelected`), and otherwise all of them.
+   * Returns the checks that run tests, once each and with the time limit: for these files only if their runner can
+   * select them (`isSelected`), otherwise all.
    */
   checksFor(
     files: readonly string[],
     how: {
       readonly packageFile: string | null;
-      /** A file of the checkout, named as in `files`. */
+      /** Reads a file of the checkout, named as in `files`. */
       textOf(file: string): string | null;
       readonly limitMs: number;
-      /** Checks in which tests ran at the base; none known: all may. */
+      /** Checks that ran tests at the base; if empty, all may. */
       readonly ranTests: readonly string[];
     },
   ): { readonly gate: ChecksGate; readonly isSelected: boolean };
@@ -49,13 +49,13 @@ export interface FaultOptions {
   readonly clock: Clock;
 }
 
-/** Keeps what was found out about a base, by tree, commands and environment. */
+/** Stores what is known about a base, by tree, commands and environment. */
 export interface BaseFaultStore {
   find(base: string, tests: string): Promise<unknown>;
   keep(base: string, tests: string, found: unknown): Promise<void>;
 }
 
-/** What is held to tests as they were before. */
+/** The work to verify with earlier tests. */
 export interface PinnedContext {
   readonly checks: ChecksGate;
   readonly options: TestedWorkOptions;
@@ -64,7 +64,7 @@ export interface PinnedContext {
   readonly changed: readonly string[];
 }
 
-/** The same request for other files. Findings name files as in the folder of the work. */
+/** Returns the same request for another checkout. Findings name files as in the work's folder. */
 export const inCheckout = (request: GateRequest, checkout: ExperimentCheckout, tree: TreeId): GateRequest => ({
   ...request,
   last: null,
@@ -73,7 +73,7 @@ export const inCheckout = (request: GateRequest, checkout: ExperimentCheckout, t
   tree,
 });
 
-/** Everything that fails with the base's tests, unless it failed at the base as well. */
+/** Returns everything that fails with the base's tests, except what also failed at the base. */
 export function failuresIn({ judgement }: TestedJudgement, base: SuiteResults | null): PinnedFailure[] {
   const isNothingThere = base !== null && base.passed.size === 0 && (base.ran ?? 0) === 0;
   if (judgement.result === "pass" || (judgement.result !== "fail" && isNothingThere)) return [];
@@ -88,13 +88,13 @@ export function failuresIn({ judgement }: TestedJudgement, base: SuiteResults | 
     })
     .filter(({ name }) => base?.failed.has(name) !== true);
   if (red.length > 0) return failures;
-  // No verdict at all: with the base's tests the check as a whole did not get so far.
+  // No findings: with the base's tests a whole check has no verdict.
   return (judgement.runs ?? [])
     .filter(({ result }) => result !== "pass")
     .map(({ check }) => ({ name: check, isLoadFailure: true }));
 }
 
-/** Some runners call a file that does not load a test, and name it by its path. */
+/** Whether a finding is about a file that does not load: some runners report it as a test, named by its path. */
 export const namesNoTest = ({ symbol, file = "", category }: Finding): boolean =>
   symbol === undefined
     ? category === "test" || category === "build"
@@ -126,7 +126,9 @@ export function refuseJudgement(
   };
 }
 
-/** A target that fails with the base's tests fails, whatever the run with the author's own tests said. */
+/**
+ * Adds targets that fail with the base's tests to the failing ones, whatever the run with the author's tests reported.
+ */
 function withFailing({ identities }: Judgement, findings: readonly Finding[]): Pick<Judgement, "identities"> {
   if (identities === undefined) return {};
   const names = findings.map(({ symbol, message }) => symbol ?? message);

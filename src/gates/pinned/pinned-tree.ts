@@ -25,17 +25,17 @@ export interface PinnedOptions extends Omit<PinnedRules, "named"> {
   readonly commands: readonly string[];
 }
 
-/** The work with the base's tests: what differs from the tree as its author made it. */
+/** The work with the base's tests: the differences from the author's tree. */
 export interface PinnedTree {
-  /** Paths as the base has them; absent where the work added them. */
+  /** Paths that are as at the base; they are removed if the work added them. */
   readonly taken: readonly string[];
-  /** Files of both: manifests, and sources that hold tests. */
+  /** Merged files: manifests, and sources with inline tests. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Those of `taken` that are the base's only because the check runs them, such as a build script. */
+  /** Paths of `taken` that are restored only because the check runs them, such as a build script. */
   readonly steps?: readonly string[];
 }
 
-/** Which files the base's version of the tests puts back; `null` where the work changed none of them. */
+/** Returns the files that restore the base's tests; `null` if the work changed none of them. */
 export async function pinnedTree(
   options: PinnedOptions,
   request: GateRequest,
@@ -70,7 +70,7 @@ export async function pinnedTree(
     if (now === null || pinning === "product") continue;
     const text = (pinning === "merged" ? mergeManifest : spliceInlineTests)(path, before ?? "", now);
     if (text !== null && text !== now && !isSameJson(text, now)) texts.set(path, text);
-    // Locked versions of the work name the other place.
+    // The work's lockfile names the packages' other location.
     if (path.endsWith("package.json") && hasMovedPackages(before ?? "", now))
       taken.push(...changed.filter((each) => isLockfile(each) && dirname(each) === dirname(path)));
   }
@@ -78,8 +78,8 @@ export async function pinnedTree(
 }
 
 /**
- * Did tests of this file pass at the base, whatever it is called? Then it is a file of tests, unless it is one of those
- * that hold the product and its tests at once.
+ * Whether tests of this file passed at the base. Then it is a test file, whatever its name, unless it contains both
+ * product and tests.
  */
 function isFileOfTests(path: string, base: string | null, ran: ReadonlySet<string>): boolean {
   if (base === null || !/\.(?:[cm]?[jt]sx?|py|rb|php)$/.test(path) || /import\.meta\.vitest|^\s*>>> /m.test(base))
@@ -87,7 +87,7 @@ function isFileOfTests(path: string, base: string | null, ran: ReadonlySet<strin
   return ran.has(path) || [...ran].some((file) => path.endsWith(`/${file}`));
 }
 
-/** The files in which tests passed at the base, as the runner named them. */
+/** Returns the files in which tests passed at the base, as the runner named them. */
 export async function testFilesAtBase(
   evidence: Pick<Evidence, "read">,
   { baseRun }: GateRequest,
@@ -99,8 +99,8 @@ export async function testFilesAtBase(
 }
 
 /**
- * Is this the code of a Go module that the base uses in the same version? Then it is what the base has: the same version
- * with other code is not that version. Where the base has no vendored code, the work's is absent.
+ * Returns whether a path is vendored code of a Go module that the base uses in the same version. Then the base's code
+ * counts, because the same version cannot have other code. If the base has no vendored code, the work's is removed.
  */
 function vendoredAsBefore(
   { workspace }: PinnedOptions,
@@ -121,7 +121,7 @@ function vendoredAsBefore(
 
 const isLockfile = (path: string): boolean => LOCKFILES.includes(basename(path));
 
-/** A manifest that was only written differently is the same. */
+/** Whether two manifests differ only in formatting. */
 function isSameJson(one: string, other: string): boolean {
   try {
     return JSON.stringify(sortedEntries(JSON.parse(one))) === JSON.stringify(sortedEntries(JSON.parse(other)));
@@ -133,7 +133,9 @@ function isSameJson(one: string, other: string): boolean {
 const sortedEntries = (value: unknown): unknown =>
   typeof value === "object" && value !== null ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)) : value;
 
-/** Scripts and makefiles that the checks run, as the base has them: a file that judges is not the work's to change. */
+/**
+ * Returns scripts and makefiles that the checks run, as at the base: the work must not change the files that check it.
+ */
 async function filesOfChecks(
   { workspace, commands, testPaths }: PinnedOptions,
   request: GateRequest,
@@ -148,11 +150,11 @@ async function filesOfChecks(
   return new Set([...chain.programs, ...chain.makefiles]);
 }
 
-/** Makes the files of the checkout those of the work with the base's tests. */
+/** Sets a checkout to the work with the base's tests. */
 export const setPinned = (checkout: ExperimentCheckout, { base, tree }: GateRequest, { taken, texts }: PinnedTree) =>
   checkout.set(tree, texts, { from: base, paths: taken });
 
-/** A checkout for them. Where locked versions of packages are put back, it has the packages of those. */
+/** Opens a checkout for them. If lockfiles are restored, it has the packages of the base's versions. */
 export async function openPinned(
   experimentRunner: ExperimentRunner,
   request: GateRequest,

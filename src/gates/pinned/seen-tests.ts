@@ -14,8 +14,9 @@ import { runSelected } from "./selected-tests.ts";
 import { missingTarget } from "./base-test-findings.ts";
 
 /**
- * Tests that the story added or changed, and that a passed gate or a person has seen, are pinned too. Where the work
- * changed them since, they are run as they were then: what fails or is gone is contested, as a test of the base is.
+ * Verifies the work with tests that the story itself added or changed and that a passed gate or a person has seen. If
+ * the work changed them since, the seen version is run: tests that fail or are gone are contested, like tests of the
+ * base.
  */
 export async function heldToSeen(work: PinnedContext, ran: TestedJudgement, judged: Judgement): Promise<Judgement> {
   const { options, request, control } = work;
@@ -42,15 +43,18 @@ export async function heldToSeen(work: PinnedContext, ran: TestedJudgement, judg
 }
 
 interface SeenChanges {
-  /** What puts the tests back as they were seen. */
+  /** What restores the tests as they were seen. */
   readonly pinned: PinnedTree;
-  /** All paths that differ from what was seen. */
+  /** All paths that differ from the seen tree. */
   readonly since: readonly string[];
-  /** Of the pinned files, those that are the story's own work. */
+  /** The pinned files that are the story's own work. */
   readonly files: readonly string[];
 }
 
-/** `null` where the work left alone what was seen of its own tests; the base's are held to the base. */
+/**
+ * Returns the changes since the tests were seen; `null` if the story's own tests are unchanged. The base's tests are
+ * verified separately.
+ */
 async function changesSinceSeen({ options, request }: PinnedContext, seen: GateRequest): Promise<SeenChanges | null> {
   const { workspace } = options;
   const { story, base, tree } = request;
@@ -65,7 +69,7 @@ async function changesSinceSeen({ options, request }: PinnedContext, seen: GateR
   return files.length === 0 ? null : { pinned, since, files };
 }
 
-/** The files alone where their runner can be told so, and otherwise everything. */
+/** Runs these files alone if the runner supports that, otherwise everything. */
 async function runSeen(
   { checks, options, control }: PinnedContext,
   seen: GateRequest,
@@ -78,7 +82,7 @@ async function runSeen(
   return selected ?? checks.judgeTests(request, control);
 }
 
-/** With those tests as the measure: each that passes in the version seen then must still run. */
+/** Compares with the seen tests: each that passes in the seen version must still run. */
 async function seenVerdict(
   { options, request }: PinnedContext,
   seen: GateRequest,
@@ -113,8 +117,8 @@ function withSeen(judged: Judgement, verdict: BaseTestVerdict, own: TestedJudgem
 }
 
 /**
- * Targets that a run without a failure does not name, although it names its tests. Where the number of tests fell as
- * well, the run proves nothing; but a target that did not run is not met, and that is for the author to fix.
+ * Returns targets that a run without failures does not name, although it names its tests. If the number of tests fell
+ * too, the run proves nothing; but a target that did not run is not met, and the author must fix that.
  */
 export async function missingTargets(
   { workspace }: Pick<TestedWorkOptions, "workspace">,
@@ -127,12 +131,15 @@ export async function missingTargets(
   const missing = atBase.targets.filter(
     (name) => name.includes(" > ") && !isWholeFile(name) && !passing.has(name) && !mayChange(name, licensed),
   );
-  // Without a tree nothing is known of what changed.
+  // Without a tree, the changed paths are unknown.
   const changed = missing.length === 0 || tree === "" ? [] : await workspace.changedPaths(story.id, base, tree);
   return missing.map((name) => missingTarget(name, changed));
 }
 
-/** At the base the file did not load, so that none of its tests had a name: Node calls such a file a test, by its path. */
+/**
+ * Whether a target is a whole file: at the base it did not load, so its tests had no names; Node reports such a file as
+ * a test, by its path.
+ */
 export function isWholeFile(target: string): boolean {
   const place = placeOfFailure(target);
   const title = target.slice(place.length + " > ".length);

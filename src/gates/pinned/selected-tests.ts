@@ -11,7 +11,7 @@ import { type PinnedRules, pinningOf } from "../../core/gates/base-tests.ts";
 import type { ExperimentCheckout } from "../../ports/experiment-runner.ts";
 import { spliceInlineTests } from "../../parse/tests/doc-tests.ts";
 
-/** The commands that run these test files alone. Commands whose runner cannot be told so are left out. */
+/** Returns the commands that run only these test files. Leaves out commands whose runner cannot select files. */
 export function selectCommands(
   commands: readonly CheckCommand[],
   files: readonly string[],
@@ -26,15 +26,15 @@ export function selectCommands(
   return narrowed.filter(({ run }, index) => run !== commands[index]!.run);
 }
 
-/** Makes the checks for some test files; see `TestedWorkOptions`. */
+/** Makes the checks for certain test files; see `TestedWorkOptions`. */
 export type SelectTests = (files: readonly string[], packageFile: string | null) => ChecksGate | null;
 
-/** A file of the checkout, by its path from the top of the repository. */
+/** Reads a file of the checkout, by its path from the repository's top. */
 type TextAt = (path: string) => string | null;
 
 /**
- * Runs these test files alone. `null` where that cannot be done: a file holds no tests, a runner cannot be told which to
- * run, or the run does not name a test of each file.
+ * Runs only these test files. `null` if that is not possible: a file has no tests, a runner cannot select files, or the
+ * run does not name a test of each file.
  */
 export async function runSelected(
   selectTests: SelectTests | undefined,
@@ -60,13 +60,13 @@ function isIn({ passed, failed }: SuiteResults, file: string): boolean {
   return [...passed.keys(), ...failed].some((name) => isPlaceOf(name, file));
 }
 
-/** Is this the name of a test in that file? One of the two may be told from a folder above. */
+/** Whether a test name belongs to that file. One of the two paths may start at a higher folder. */
 export function isPlaceOf(name: string, file: string): boolean {
   const place = placeOfFailure(name);
   return place === file || place.endsWith(`/${file}`) || file.endsWith(`/${place}`);
 }
 
-/** Files with tests, or that say how tests are run, which a run in this checkout changed. */
+/** Returns files with tests, or that configure how tests run, which a run in this checkout changed. */
 export async function writtenTests(
   { writtenPaths: written, text }: ExperimentCheckout,
   rules: Omit<PinnedRules, "named">,
@@ -80,7 +80,10 @@ export async function writtenTests(
   return ((await written?.()) ?? []).filter(holdsTests);
 }
 
-/** A pass says nothing where the run changed the tests under it. What the checks write at the base is theirs to write. */
+/**
+ * Takes a pass away if the run changed test files, because then it shows nothing. Files that the checks also write at
+ * the base are permitted.
+ */
 export function unlessWritten(judgement: Judgement, { baseRun }: GateRequest, written: readonly string[]): Judgement {
   const own = new Set(baseRun?.written);
   const changed = written.filter((path) => !own.has(path));
@@ -88,7 +91,7 @@ export function unlessWritten(judgement: Judgement, { baseRun }: GateRequest, wr
   const { notes: _notes, contested: _contested, identities, ...rest } = judgement;
   const files = changed.slice(0, MOST_NAMED).join(", ");
   const summary = `${judgement.gate}: inconclusive (test files were changed while the checks ran: ${files})`;
-  // What passed there is not known to pass.
+  // Tests that passed in this run do not count as passed.
   const known = identities === undefined ? {} : { identities: { ...identities, passing: [] } };
   return { ...rest, ...known, result: "inconclusive", summary };
 }

@@ -32,9 +32,9 @@ import { heldToSeen, isWholeFile, missingTargets } from "./seen-tests.ts";
 import { unlessWritten, writtenTests } from "./selected-tests.ts";
 
 /**
- * A pass of the checks is what the work's author claims. It counts when the base's own tests agree: where the work
- * changed tests or what runs them, those of the base are run with it; and every test that passed at the base must still
- * run. What speaks against the work is refused (a target), contested (a reviewer or a person decides), or gone.
+ * Verifies a pass of the checks with the base's own tests. If the work changed tests or what runs them, the base's
+ * versions are run with it, and every test that passed at the base must still run. A failed target is rejected, other
+ * failures are contested (a reviewer or a person decides), and tests that no longer run are reported as gone.
  */
 export function withTestedWork(checks: ChecksGate, options: TestedWorkOptions): Gate {
   return {
@@ -44,7 +44,7 @@ export function withTestedWork(checks: ChecksGate, options: TestedWorkOptions): 
       const ran = await checks.judgeTests(request, control);
       const missing = await missingTargets(options, request, ran);
       if (missing.length > 0) return refuseJudgement(ran.judgement, missing);
-      // Without a tree nothing is known of what changed.
+      // Without a tree, the changed paths are unknown.
       if (ran.judgement.result !== "pass" || request.tree === "" || control.signal.aborted) return ran.judgement;
       const changed = await options.workspace.changedPaths(request.story.id, request.base, request.tree);
       const { work, judged: atBase } = await withSteps({ checks, options, request, control, changed }, ran);
@@ -69,10 +69,10 @@ async function someStillThere(
 }
 
 /**
- * A file that the check runs, such as a build script, is a part of the check and may be a part of the work: the base's is
- * taken first. Where the base's tests speak against the work, and all of them pass by name with the work's version of
- * that file, it is a part of the work; planted faults then show that its tests can still fail. A check that does not name
- * its tests cannot show that.
+ * Handles files that the check runs and that may be part of the work, such as a build script. The base's version is
+ * used first. If the base's tests then fail, but all pass by name with the work's version of the file, the file is part
+ * of the work; planted faults then show that its tests can still fail. A check that does not name its tests cannot show
+ * that.
  */
 async function withSteps(
   work: PinnedContext,
@@ -92,7 +92,7 @@ async function withSteps(
   return { work: asWork, judged: withNote(again, `part of the check and of the work: ${steps.join(", ")}`) };
 }
 
-/** A makefile says what the check is; a name with these characters would be a pattern. */
+/** A makefile defines the check itself; a path with these characters would act as a pattern. */
 const NO_STEP = /(?:^|\/)(?:GNUm|m|M)akefile$|[*?{}]/;
 
 async function heldToBase(work: PinnedContext, ran: TestedJudgement): Promise<Judgement> {
@@ -115,7 +115,7 @@ async function heldToBase(work: PinnedContext, ran: TestedJudgement): Promise<Ju
   }
 }
 
-/** The run with the base's tests; all `null` where the work changed none of them, so that it would be the same run. */
+/** The run with the base's tests; all fields are `null` if the work changed none, because the run would be the same. */
 interface PinnedRun {
   readonly pinned: PinnedTree | null;
   readonly ran: TestedJudgement | null;
@@ -131,7 +131,7 @@ async function baseVerdict(work: PinnedContext, ran: TestedJudgement, own: Pinne
   const isInconclusive = own.ran !== null && !isConclusive(own.ran.judgement.result);
   if (isInconclusive && request.atBase.targets.length > 0) return unproven(ran.judgement, own.ran.judgement.summary);
   let verdict = await verdictOn(work, ran, own, base);
-  // Before a test is called gone, it has a second chance: it may have been left out of one run by accident.
+  // Run again before a test is reported as gone: it may have been left out by accident.
   if (verdict.gone.length > 0 || verdict.fewer !== null) {
     const again = await work.checks.judgeTests({ ...request, last: null }, control);
     verdict = await verdictOn(work, { ...ran, tests: mostOf(ran.tests, again.tests) }, own, base);
@@ -164,7 +164,7 @@ async function verdictOn(
   });
 }
 
-/** What every test said at the base: kept since the story began, or asked of the base now where it matters. */
+/** Returns the base's results of every test: stored since the story began, or from a run now if they matter. */
 async function baseResults(work: PinnedContext, own: PinnedRun): Promise<SuiteResults | null> {
   const { options, request, control, checks } = work;
   const kept = request.baseRun?.tests === undefined ? null : await options.evidence.read(request.baseRun.tests);
@@ -177,11 +177,14 @@ async function baseResults(work: PinnedContext, own: PinnedRun): Promise<SuiteRe
 interface TargetVerdict {
   readonly refused: readonly Finding[];
   readonly contested: readonly ContestedTest[];
-  /** Targets that pass as the work has them, and that it may change. */
+  /** Targets that pass in the work's version, and that the work may change. */
   readonly licensed: readonly ContestedTest[];
 }
 
-/** A target must pass in its base version. One that does not load because the work moved what it uses is contested. */
+/**
+ * Checks that each target passes in its base version. A target that does not load because the work moved what it uses
+ * is contested.
+ */
 async function unmetTargets(
   work: PinnedContext,
   ran: TestedJudgement,
@@ -198,7 +201,7 @@ async function unmetTargets(
   for (const name of request.atBase.targets) {
     const finding = red.find((each) => faultNameOf(each) === name || isLoadFailure(each, name) || isInFile(each, name));
     if (finding === undefined) {
-      // A test that is named when it fails, and not among all that passed, did not run. A check that named every test
+      // A test that is not among all passed tests of a run that names them did not run. A check that named every test
       // at the base must name them again.
       const isNamed = tests.isNamed || base?.isNamed === true;
       const hasRun = isWholeFile(name) ? hasPassedIn(placeOfFailure(name), tests) : isPassed.has(name);
@@ -213,13 +216,13 @@ async function unmetTargets(
   return { refused: refusals, contested, licensed };
 }
 
-/** Its tests have names now, and one of them fails. */
+/** Whether a failure is in a whole-file target, whose tests have names by now. */
 const isInFile = ({ file }: Finding, target: string): boolean => isWholeFile(target) && file === placeOfFailure(target);
 
 const hasPassedIn = (file: string, { passed }: SuiteResults): boolean =>
   [...passed.keys()].some((identity) => identity.startsWith(`${file} > `));
 
-/** Does what the run printed speak of something that the work moved? Not every runner says it with the failure. */
+/** Whether the run's output mentions something that the work moved. Not every runner prints it with the failure. */
 async function isAboutMoved(
   { options, request, changed }: PinnedContext,
   own: PinnedRun,
@@ -232,21 +235,21 @@ async function isAboutMoved(
   return moved.someIn([finding.message, finding.detail ?? "", ...printed.map((text) => text ?? "")].join("\n"));
 }
 
-/** The target's file, or the check that holds it, did not get so far as to name a test. */
+/** Whether the target's file, or its whole check, failed before it named a test. */
 function isLoadFailure(finding: Finding, target: string): boolean {
   const place = placeOfFailure(target);
   if (finding.category === "check" && finding.file === undefined) return finding.source === place;
   return finding.file === place && namesNoTest(finding);
 }
 
-/** The results of two runs of one tree: a test that passed once did run. */
+/** Merges the results of two runs of one tree: a test that passed once did run. */
 function mostOf(one: SuiteResults, other: SuiteResults): SuiteResults {
   const passed = new Map(one.passed);
   for (const [name, times] of other.passed) passed.set(name, Math.max(times, passed.get(name) ?? 0));
   return { ...one, passed, ran: one.ran === null || other.ran === null ? null : Math.max(one.ran, other.ran) };
 }
 
-/** A pass with what the base's tests say of it: contested tests, and notes on those that may change or were renamed. */
+/** Adds the base tests' results to a pass: contested tests, and notes on tests that may change or were renamed. */
 function withContested(
   judged: Judgement,
   { contested, licensed, renamed }: Pick<BaseTestVerdict, "contested" | "licensed" | "renamed">,
@@ -261,7 +264,7 @@ function withContested(
   const evidence = [...new Set([...judged.evidence, ...(pinned?.evidence ?? [])])];
   const held = notes.reduce(withNote, { ...judged, evidence });
   if (contested.length === 0) return held;
-  // No note: acceptance says who let them through.
+  // No note: the acceptance records who let them through.
   const summary = `${held.summary}; ${contestedSummary(contested)}`;
   return { ...held, contested, summary };
 }

@@ -20,11 +20,11 @@ import { countText } from "../stdx/plain-text.ts";
 import { narrowedCommand } from "../write/edits/narrow-command.ts";
 import { type ProofRunner, proofRunner, type BlameCase, type BlameTools, type ProofOptions } from "./proof-runner.ts";
 
-/** A failure as it was read, and the texts of what changed. */
+/** A failure that was read, and the texts of the changed files. */
 export interface ReadChange {
   readonly material: BlameMaterial;
   readonly ranked: RankedBlame;
-  /** Everything that changed, with what was found already. */
+  /** All changes, including those found to be a cause already. */
   readonly hunks: readonly ChangedHunk[];
   readonly paths: readonly string[];
   readonly texts: {
@@ -38,19 +38,19 @@ export interface ReadChange {
 export interface ProofFound {
   readonly answer: ProofAnswer;
   readonly parts: readonly RankedHunk[];
-  /** The ranking with what the first run showed: which tests ran which of the changed lines. */
+  /** The ranking, updated by the first run: which tests executed which of the changed lines. */
   readonly ranked: RankedBlame;
 }
 
 interface RoundFound extends ProofFound {
-  /** What the check printed without the cause, where other failures are left. */
+  /** The output of the check without the cause, if other failures are left. */
   readonly left: { readonly output: string; readonly root: string } | null;
 }
 
-/** One build error hides what else is broken: this often the rest is searched without what was found. */
+/** One build error hides other mistakes: how often the search is repeated without what was found. */
 const MOST_ROUNDS = 3;
 
-/** Proves by runs what caused a failure, and then what caused the failures that are left without it. */
+/** Proves by runs what caused a failure, and then what caused the failures that are left without that cause. */
 export async function runProof(
   given: BlameCase,
   tools: BlameTools,
@@ -80,13 +80,13 @@ export async function runProof(
   return { answer, parts, ranked: first.ranked };
 }
 
-/** The tree as it is, the base, and one change taken back: with fewer runs nothing is found out. */
+/** The untouched tree, the base, and one reverted change: fewer runs show nothing. */
 const LEAST_RUNS = 3;
 
-/** Lines beyond this are not counted. */
+/** The most lines that are counted. */
 const MOST_COUNTED = 20_000;
 
-/** The changed lines by file; of lines that are gone, those around them. */
+/** Returns the changed lines by file; for removed lines, those around them. */
 function changedLines(hunks: readonly ChangedHunk[]): ReadonlyMap<string, readonly number[]> {
   const lines = new Map<string, number[]>();
   let count = 0;
@@ -105,7 +105,7 @@ function byExitCode({ passed, timedOut }: { passed: boolean; timedOut: boolean }
   return { outcomes: [timedOut ? "cannot-apply" : passed ? "pass" : "fail-same"], tookMs };
 }
 
-/** A state of the files: the changes with their parts, and those that are taken back. */
+/** A state of the files: the changes with their parts, and those that are reverted. */
 interface TestedTree {
   readonly own: readonly ChangedHunk[];
   readonly without: ReadonlySet<number>;
@@ -130,7 +130,7 @@ async function proofRound(
   const [groups, index] = [groupsOf(material.failure), pathIndex(paths)];
   const isOpaque = groups.length === 0;
   const line = failingTests(command, material, texts);
-  // Each run would take as long as the check: so few of them say nothing.
+  // Each run would take as long as the check, so too few runs are possible.
   if (line === command && checkMs * LEAST_RUNS > limits.timeMs) return null;
   const ranking = rankingOf(material, ranked, limits);
   const { input, parts, renames } = ranking.prepared();
@@ -182,11 +182,11 @@ async function proofRound(
 
 function answerOfRound(answer: ProofAnswer, out: readonly number[], isOpaque: boolean): ProofAnswer {
   const experiments = (answer.experiments ?? []).map((each) => ({ ...each, without: [...out, ...each.without] }));
-  // Where the output says nothing, one way of failing cannot be told from another: that is no proof.
+  // If the output has no content, different failures cannot be told apart: that is not a proof.
   return { ...answer, experiments, ...(isOpaque ? { proven: false } : {}) };
 }
 
-/** How a run of a tree ended, and the changes that a broken build is about, by its own messages. */
+/** Returns the outcome of a tree's run, with the changes that the messages of a broken build are about. */
 function outcomeOfTree(
   groups: readonly FailureGroup[],
   run: ExperimentRun,
@@ -202,7 +202,7 @@ function outcomeOfTree(
   return { ...outcomeOf(groups, { ...run, lacksTests }), ...(bound === null ? {} : { bound }) };
 }
 
-/** Only the failing tests, where all of them are known. */
+/** Returns a command for only the failing tests, if all of them are known. */
 function failingTests(command: string, { failure }: BlameMaterial, { textOf }: ReadChange["texts"]): string {
   if (failure.isTruncated) return command;
   return narrowedCommand(command, { failures: failure.failures, packageFile: textOf("package.json"), textOf });
@@ -211,14 +211,14 @@ function failingTests(command: string, { failure }: BlameMaterial, { textOf }: R
 const treeWords = (without: number, all: number): string =>
   without === 0 ? "as it is" : `without ${without} of ${countText(all, "change")}`;
 
-/** The ranking as it was read, and again once it is known which tests ran which of the changed lines. */
+/** Holds the ranking, and updates it once it is known which tests executed which of the changed lines. */
 function rankingOf(material: BlameMaterial, ranked: RankedBlame, limits: ProofOptions["limits"]) {
   let isCounted = false;
   let [rankedNow, prepared] = [ranked, prepareProof(material, ranked, limits)];
   return {
     ranked: () => rankedNow,
     prepared: () => prepared,
-    /** Did a run count lines? */
+    /** Whether a run counted lines. */
     isCounted: () => isCounted,
     learn(coverage: readonly LineCoverage[]): void {
       isCounted ||= coverage.length > 0;
@@ -243,14 +243,14 @@ async function askUntilAnswered(
     if ("answer" in step) return step.answer;
     let outcome = await runner.ended(step.experiment, speculate(state, runner.hands));
     const isOdd = (): boolean => outcome.isLate !== true && !outcome.outcomes.includes("fail-same");
-    // Counting lines, and reports of tests by name, may change how a check goes: before that is called flaky, it runs
-    // without the one, then without both.
+    // Counting lines, and reports of tests by name, may change a check's result. Before it is called flaky, it runs
+    // without the former, then without both.
     for (const isBare of state.outcomes.length > 0 ? [] : ranking.isCounted() ? [false, true] : [true]) {
       if (!isOdd()) break;
       mode.isBare = isBare;
       outcome = await runner.ended({ ...step.experiment, repeat: 1 }, []);
     }
-    // The first run is the same whatever the ranking: what it showed may change the order of all that follow.
+    // The first run is the same with any ranking: its result may change the order of all that follow.
     state = applyOutcome(state.outcomes.length === 0 ? newProof(ranking.prepared().input) : state, outcome);
   }
   return null;

@@ -1,4 +1,4 @@
-/** A broken assumption of our own: a programmer error. It crashes, because going on would hide it. */
+/** Throws if an assumption of this code is wrong: that is a programming error, and continuing would hide it. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${message}`);
 }
@@ -11,7 +11,7 @@ export function unreachable(value: never): never {
 /** A JSON object whose fields are not known yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Is it an object with keys? A list is not meant. */
+/** Whether a value is an object with keys, and not a list. */
 export function isRecord(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

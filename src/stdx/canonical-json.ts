@@ -1,14 +1,16 @@
 /**
- * JSON with the keys of every object in order, so that equal values give equal bytes whatever order their
- * keys were written in. Fingerprints, hash chains and "same input, same bytes" rest on it.
+ * Writes JSON with sorted keys, so that equal values give equal bytes in any order of their keys. Fingerprints, hash
+ * chains and "same input, same bytes" depend on it.
  */
 export function canonicalJson(value: unknown): string {
   return canonical(value).text;
 }
 
-/** The text, and the value that parsing it gives: what JSON omits or rewrites is omitted or rewritten here too. */
+/**
+ * Returns the text, and the value that parsing it gives: what JSON omits or rewrites is omitted or rewritten here too.
+ */
 export function canonical(value: unknown): { readonly text: string; readonly value: unknown } {
-  // Put in order first and written then: a replacer, which JSON asks about every single value, takes twice as long.
+  // Sorting first and writing then is twice as fast as a replacer, which JSON calls for every single value.
   const normal = orderKeys(value, "");
   return { text: JSON.stringify(normal), value: normal };
 }
@@ -28,7 +30,7 @@ function inside(value: unknown): unknown {
   for (const key of Object.keys(value).sort()) {
     const item = orderKeys((value as Record<string, unknown>)[key], key);
     if (item === undefined) continue;
-    // Assigned, it would not become a key.
+    // An assignment would not make it a key.
     if (key === "__proto__")
       Object.defineProperty(sorted, key, { value: item, enumerable: true, configurable: true, writable: true });
     else sorted[key] = item;
@@ -36,12 +38,14 @@ function inside(value: unknown): unknown {
   return sorted;
 }
 
-/** JSON as it is kept in files: two spaces, one newline at the end, so that a diff of it can be read. */
+/**
+ * Writes JSON as it is stored in files: indented by two spaces, with a newline at the end, so that diffs are readable.
+ */
 export function jsonText(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** A moment as S1.44 and S3.27 write it: UTC, to the second, with a Z. */
+/** Formats a time as in S1.44 and S3.27: UTC, to the second, with a Z. */
 export function instant(atMs: number): string {
   return new Date(atMs).toISOString().replace(/\.\d{3}Z$/, "Z");
 }

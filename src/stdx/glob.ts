@@ -1,6 +1,6 @@
 /**
- * Path patterns: `*` within a folder, `**` across folders, `?`, `{a,b}`. Matching is by one pass over the
- * pattern per path position (dynamic programming), so no pattern can make it slow.
+ * Whether a path matches a pattern: `*` within a folder, `**` across folders, `?`, `{a,b}`. The matcher makes one pass
+ * over the pattern per position in the path (dynamic programming), so no pattern can make it slow.
  */
 export function matchesGlob(path: string, pattern: string): boolean {
   return expandBraces(pattern).some((plain) => matchesPlain(path, plain));
@@ -12,7 +12,7 @@ export function matchesAnyGlob(path: string, patterns: readonly string[]): boole
 
 type Token = { readonly kind: "char"; readonly char: string } | { readonly kind: "one" | "some" | "folders" | "rest" };
 
-/** The same without `{a,b}`: braces are characters like others. */
+/** Does the same without `{a,b}`: braces are ordinary characters. */
 export function matchesPlain(path: string, pattern: string): boolean {
   const wild = pattern.search(/[*?]/);
   if (wild < 0) return path === pattern;
@@ -48,7 +48,10 @@ function step(token: Token | undefined, at: number, char: string, next: Set<numb
   }
 }
 
-/** Positions reachable without reading a character: stars may match nothing; a double star only ends at a folder's edge. */
+/**
+ * Returns the positions reachable without reading a character: stars may match nothing; a double star ends only at a
+ * folder boundary.
+ */
 function closure(tokens: readonly Token[], from: Set<number>, atEdge: boolean): Set<number> {
   for (const at of from) {
     const kind = tokens[at]?.kind;
@@ -73,7 +76,7 @@ function tokensOf(pattern: string): Token[] {
   return tokens;
 }
 
-/** At most this many alternatives of one pattern are looked at: `{a,b}{a,b}…` would otherwise double for ever. */
+/** The most alternatives of one pattern: `{a,b}{a,b}…` would otherwise double forever. */
 const MOST_ALTERNATIVES = 64;
 
 function expandBraces(pattern: string): string[] {

@@ -1,6 +1,6 @@
 /**
- * Text as a person would see it: no colours, no terminal commands, no invisible or direction-changing
- * characters, LF line ends. One pass, linear in the size of the input, whatever the input is.
+ * Returns text as a person sees it: no colors, no terminal commands, no invisible or direction-changing characters, LF
+ * line ends. One pass, linear in the size of any input.
  */
 export function plainText(text: string): string {
   if (!SUSPICIOUS.test(text)) return text;
@@ -19,21 +19,21 @@ const INVISIBLE =
   // oxlint-disable-next-line no-control-regex -- control characters are what this removes
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]/g;
 
-/** A carriage return is a line end: it separates words, as a line feed does. */
+/** Without the carriage return, because as a line end it separates words like a line feed. */
 const HIDDEN = new RegExp(`${ESCAPES.source}|(?!\\r)${INVISIBLE.source}`, "g");
 
-/** The cheap test that lets clean text through untouched. */
+/** A quick test, so that clean text is returned unchanged. */
 export const SUSPICIOUS =
   // oxlint-disable-next-line no-control-regex -- the same, for looking only
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]/;
 
 export interface VisibleText {
   readonly text: string;
-  /** Where a character of it stands in the whole text. */
+  /** Returns the position of a visible character in the whole text. */
   placeOf(at: number): number;
 }
 
-/** A text without what no reader sees, and where each character stood; `null` where every character is seen. */
+/** Returns the visible part of a text, with the position of each character; `null` if all of it is visible. */
 export function visibleText(text: string): VisibleText | null {
   if (!SUSPICIOUS.test(text)) return null;
   const places = new Uint32Array(text.length);
@@ -57,8 +57,8 @@ export function visibleText(text: string): VisibleText | null {
 const COLOR_CHANGE = /(\u001b\[[0-9;:]*m)/;
 
 /**
- * A line that keeps its colors and nothing else that steers a terminal: neither the cursor, nor the title, nor hidden
- * text. It ends without a color.
+ * Removes everything that controls a terminal, except colors: cursor movements, titles and hidden text. The line ends
+ * without a color.
  */
 export function coloredText(line: string): string {
   if (!SUSPICIOUS.test(line)) return line;
@@ -66,7 +66,7 @@ export function coloredText(line: string): string {
   return parts.some((part, at) => at % 2 === 1 && part !== "") ? `${parts.join("")}\u001b[0m` : parts.join("");
 }
 
-/** The sequence, or nothing where it does more than color: blinking, reversed and concealed text can mislead. */
+/** Returns a color sequence, or nothing if it does more: blinking, reversed and concealed text can mislead. */
 function colorChange(sequence: string): string {
   const codes = sequence.slice(2, -1).split(/[;:]/).map(Number);
   for (let at = 0; at < codes.length; at++) {
@@ -78,10 +78,10 @@ function colorChange(sequence: string): string {
   return sequence;
 }
 
-/** `1 story`, `2 stories`: how many of what, in words that fit the number. */
+/** Formats a count with its noun: `1 story`, `2 stories`. */
 export const countText = (count: number, one: string, many?: string): string => `${count} ${plural(count, one, many)}`;
 
-/** The word alone, where the number is written in another way or elsewhere. */
+/** Returns the noun alone, for a number that is formatted differently. */
 export const plural = (count: number, one: string, many = `${one}s`): string => (count === 1 ? one : many);
 
 /*
@@ -94,7 +94,7 @@ const ASCII_ONLY = /^[ -~]*$/;
 
 const charWidth = (char: string): number => (NO_WIDTH.test(char) ? 0 : WIDE.test(char) ? 2 : 1);
 
-/** How many cells of a terminal a line takes. It holds no escape sequences. */
+/** Returns how many terminal cells a line takes. The line must have no escape sequences. */
 export function textWidth(text: string): number {
   if (ASCII_ONLY.test(text)) return text.length;
   let width = 0;
@@ -102,14 +102,14 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** A line that takes so many cells at most; what was cut is said by its end. */
+/** Cuts a line to a number of cells; an ellipsis shows the cut. */
 export function fitText(text: string, width: number, ellipsis = "…"): string {
   if (textWidth(text) <= width) return text;
   if (width <= ellipsis.length) return ellipsis.slice(0, Math.max(0, width));
   return `${startOf(text, width - ellipsis.length).trimEnd()}${ellipsis}`;
 }
 
-/** As much of the beginning as fits into so many cells. */
+/** Returns the beginning of a line that fits into a number of cells. */
 function startOf(text: string, width: number): string {
   let used = 0;
   let end = 0;
@@ -123,7 +123,7 @@ function startOf(text: string, width: number): string {
 
 export const padText = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - textWidth(text)));
 
-/** A text in lines of at most so many cells, broken between words where there are any. */
+/** Wraps a text to lines of a number of cells, between words if possible. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";
@@ -144,12 +144,12 @@ export function wrapText(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** For a terminal: code is not set in backticks there. */
+/** For a terminal, where code is not set in backticks. */
 export const withoutBackticks = (text: string): string => text.replaceAll(/`([^`\n]+)`/g, "$1");
 
 /**
- * The known word that a person most likely meant, or `undefined` if none is near. Near is one slip in a short
- * word, two or three in a long one; equal distances go to the word that comes first.
+ * Returns the known word that a person most likely meant, or `undefined` if none is similar. Similar is one edit in a
+ * short word, two or three in a long one; of equally similar words, the first.
  */
 export function nearMiss(word: string, known: Iterable<string>): string | undefined {
   const target = foldWord(word);
@@ -167,13 +167,13 @@ export function nearMiss(word: string, known: Iterable<string>): string | undefi
   return best;
 }
 
-/** Longer words are no typos, and comparing them is expensive. */
+/** Longer words are not typos, and comparing them is slow. */
 const LONGEST_WORD = 100;
 
-/** `max_refinement` and `maxRefinement` are the same word to a person. */
+/** `max_refinement` and `maxRefinement` count as the same word. */
 const foldWord = (word: string): string => word.toLowerCase().replace(/[_\s-]/g, "");
 
-/** Levenshtein distance, with a swap of two neighbors counted as one slip. */
+/** Levenshtein distance, with a swap of two neighbors counted as one edit. */
 function slips(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, i) => i);

@@ -1,8 +1,8 @@
 /**
- * An immutable ordered map. `insert` and `remove` share all but O(log n) nodes with the map they came from, so a
- * fold can keep every earlier state and still cost only what changed.
+ * An immutable ordered map. `insert` and `remove` share all but O(log n) nodes with the original map, so a fold can
+ * keep every earlier state, and costs only what changed.
  *
- * It is an AVL tree: each node's two sides differ in height by one at most.
+ * It is an AVL tree: the heights of each node's two sides differ by at most one.
  */
 export type SortedMap<K, V> = Node<K, V> | null;
 
@@ -54,7 +54,7 @@ export function remove<K, V>(map: SortedMap<K, V>, key: K, order: Order<K>): Sor
   return balance(next.key, next.value, map.left, remove(map.right, next.key, order));
 }
 
-/** Entries in order. Lazy: taking the first few costs only those few, and of a map without any nothing. */
+/** Yields entries in order. Lazy: taking the first few costs only those few. */
 export function entries<K, V>(map: SortedMap<K, V>): Iterable<readonly [K, V]> {
   return map === null ? NONE : walk(map);
 }
@@ -75,7 +75,7 @@ function* walk<K, V>(map: Node<K, V>): Generator<readonly [K, V], void, undefine
   }
 }
 
-/** A map of entries that are in order already. Much less work than one insertion after the other. */
+/** Builds a map from sorted entries, with much less work than inserting them one by one. */
 export function fromSorted<K, V>(sorted: readonly (readonly [K, V])[]): SortedMap<K, V> {
   const between = (from: number, to: number): SortedMap<K, V> => {
     if (from >= to) return null;
@@ -87,8 +87,8 @@ export function fromSorted<K, V>(sorted: readonly (readonly [K, V])[]): SortedMa
 }
 
 /**
- * The entries that are new or have another value than in an earlier map. It costs what has changed, as long as one map
- * came from the other: what they share is not looked at.
+ * Yields the entries that are new or have another value than in an earlier map. If one map was made from the other, it
+ * costs only what changed: shared parts are skipped.
  */
 export function* changes<K, V>(
   before: SortedMap<K, V>,

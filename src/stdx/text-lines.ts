@@ -1,19 +1,19 @@
 /**
- * The lines of a markdown text that are markdown: what stands in code fences and in HTML comments is marked as
- * such, since a heading or a list item in there is only an example of one.
+ * A line of a markdown text. Lines in code fences and HTML comments are marked as such, because a heading or a list
+ * item there is only an example.
  */
 export interface MarkdownLine {
   /** Counts from 1. */
   readonly number: number;
   readonly start: number;
-  /** Behind the line's text, in front of its end. */
+  /** After the line's text, before its line end. */
   readonly end: number;
   readonly text: string;
   readonly kind: "text" | "heading" | "code" | "comment";
   /** Of a heading: 1 to 6. */
   readonly level: number;
   readonly title: string;
-  /** What would close the code or the comment that is open behind this line; empty where none is. */
+  /** What would close the code or comment that is open after this line; empty if none is. */
   readonly open: string;
 }
 
@@ -36,7 +36,7 @@ export function* markdownLines(text: string, from = 0): Generator<MarkdownLine, 
 
 const NO_HEADING = { level: 0, title: "" };
 
-/** Most lines are plain text, and their first character says so. */
+/** Returns the kind of a line. Most lines are plain text, which their first character shows. */
 function kindOf(line: string): MarkdownLine["kind"] {
   let at = 0;
   while (line[at] === " " || line[at] === "\t") at++;
@@ -55,11 +55,11 @@ function kindOf(line: string): MarkdownLine["kind"] {
 
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]|$)/;
 
-/** The fence a line opens. Any depth counts, because fences stand inside list items too. */
+/** Returns the fence that a line opens. Any indent counts, because fences are also in list items. */
 function fenceOf(line: string): string {
   const fence = /^[ \t]*(`{3,}|~{3,})([^\n]*)$/.exec(line);
   if (fence === null) return "";
-  // A backtick behind a backtick fence makes it a piece of inline code.
+  // A backtick after a backtick fence makes it inline code.
   return fence[1]!.startsWith("`") && fence[2]!.includes("`") ? "" : fence[1]!;
 }
 
@@ -80,7 +80,10 @@ function withoutClosingMarks(rest: string): string {
   return end === 0 || rest[end - 1] === " " ? rest.slice(0, end).trimEnd() : rest;
 }
 
-/** Finds lines and columns, both counted from 1, of offsets in one text. Made in one pass, asked in log time. */
+/**
+ * Finds the line and column, both counted from 1, of offsets in one text. Built in one pass; a lookup takes logarithmic
+ * time.
+ */
 export interface LineIndex {
   at(offset: number): { readonly line: number; readonly column: number };
   /** The text of a line, without its end. */
@@ -111,10 +114,10 @@ export function lineIndex(text: string): LineIndex {
 }
 
 /**
- * Where the front matter of a markdown file stands. Readers and editors must agree to the byte, so both use this.
+ * The position of a markdown file's front matter. Readers and editors must agree to the byte, so both use this.
  *
- * It opens with a line `---` at the very beginning (behind a byte order mark, if there is one) and closes with
- * the next such line.
+ * It opens with a line `---` at the very beginning (after a byte order mark, if there is one) and closes with the next
+ * such line.
  */
 export type FrontMatter =
   | { readonly kind: "none"; readonly bodyStart: number }
@@ -131,13 +134,13 @@ export function findFrontMatter(text: string): FrontMatter {
   return { kind: "unterminated", bodyStart: start };
 }
 
-/** The line end that a file uses, judged by its first one. */
+/** Returns the line end of a file, which its first line decides. */
 export function lineEndOf(text: string): "\n" | "\r\n" {
   const at = text.indexOf("\n");
   return at > 0 && text[at - 1] === "\r" ? "\r\n" : "\n";
 }
 
-/** The start of the line after the one that holds `at`; the end of the text where there is none. */
+/** Returns the start of the line after the one at `at`; the end of the text if there is none. */
 export function nextLine(text: string, at: number): number {
   const end = text.indexOf("\n", at);
   return end < 0 ? text.length : end + 1;

@@ -13,21 +13,21 @@ export type ProofKind =
   | "too-broad"
   | "unknown";
 
-/** What the runs came to for one group of failures. */
+/** The result of the runs for one group of failures. */
 export interface Cause {
   readonly kind: ProofKind;
   readonly proven: boolean;
   readonly hunks: readonly number[];
   readonly because: string;
-  /** What has to be taken back for the tests to pass: the culprits, and what does not build without them. */
+  /** The changes to revert so that the tests pass: the culprits, and what does not build without them. */
   readonly cure?: readonly number[];
-  /** Without it the tests pass, each time; only the other direction could not be run. */
+  /** The tests pass without it every time; only the other direction could not be run. */
   readonly isShown?: boolean;
-  /** The cause of these failures is proven, and others are left without it. */
+  /** The cause of these failures is proven, but other failures remain without it. */
   readonly isPartial?: boolean;
-  /** Of the cure, the changes of tests that were taken back so that the tests are as on the base. */
+  /** Of the cure, the changes of tests that were reverted so that the tests are as on the base. */
   readonly oldTests?: readonly number[];
-  /** It is not proven because of how the changes hang together; no run contradicted another. */
+  /** It is not proven because the changes depend on each other; no run contradicted another. */
   readonly isEntangled?: boolean;
 }
 
@@ -35,21 +35,21 @@ export function rankedCause(kind: ProofKind, because: string, hunks: readonly nu
   return { kind, proven: false, hunks, because };
 }
 
-/** A set of hunks that is held to be the cause, with what has to go and to come along with it. */
+/** A set of hunks that is assumed to be the cause, with the hunks that must be reverted or kept with it. */
 export interface Claim {
   readonly kind: "culprit" | "multi" | "joint";
   readonly culprits: readonly number[];
-  /** Innocent hunks that have to be taken back too, because the tree does not build otherwise. */
+  /** Innocent hunks that must be reverted too, because the tree does not build otherwise. */
   readonly taken: readonly number[];
-  /** Innocent hunks without which the culprits do not build on the base. */
+  /** Innocent hunks that the culprits need to build on the base. */
   readonly surroundings: readonly number[];
-  /** What is taken back, where it is only a part of the culprit. */
+  /** The part to revert, if it is only a part of the culprit. */
   readonly part?: number;
 }
 
 const SHOWN_RUNS = 3;
 
-/** One direction of the proof, run three times; no other run may contradict it. */
+/** Runs one direction of the proof three times; no other run may contradict it. */
 export function* shownByRemoval(
   search: Search,
   kind: "culprit" | "multi",
@@ -67,7 +67,7 @@ export function* shownByRemoval(
   return { ...rankedCause(kind, because, culprits), isShown };
 }
 
-/** Both ways again, in fresh runs; and every run ever made must agree. */
+/** Runs both directions again; every earlier run must agree, too. */
 export function* confirmClaim(search: Search, claim: Claim): Experiments<Cause> {
   const { kind, culprits } = claim;
   const trials = trialsOf(search, claim);
@@ -86,8 +86,8 @@ export function* confirmClaim(search: Search, claim: Claim): Experiments<Cause> 
 }
 
 /**
- * The recorded failure is a run of the untouched tree as well. And where the first guess was right, no run was made to
- * choose it: the base and the tree without it are two runs that passed without the cause.
+ * Whether a tree was seen often enough. The recorded failure is also a run of the untouched tree. If the first guess
+ * was right, no run was made to choose it: the base and the tree without it are two runs that passed without the cause.
  */
 function isSeenEnough({ book }: Search, { kind, culprits, taken }: Claim, without: readonly number[]): boolean {
   if (without.length === 0) return true;
@@ -99,7 +99,7 @@ function isSeenEnough({ book }: Search, { kind, culprits, taken }: Claim, withou
 const removalOf = ({ culprits, taken, part }: Claim): readonly number[] =>
   part === undefined ? [...culprits, ...taken] : [part];
 
-/** The trees on which a claim rests, each to be seen twice at least. */
+/** Returns the trees that a claim depends on; each must be run at least twice. */
 function trialsOf(search: Search, claim: Claim): { without: readonly number[]; expected: readonly Outcome[] }[] {
   const { kind, culprits, taken, surroundings } = claim;
   const fails: readonly Outcome[] = ["fail-same", "fail-other", "cannot-apply"];
@@ -133,13 +133,13 @@ const PROVEN = {
 };
 
 /**
- * Does any run say otherwise? With all culprits out (of a joint cause: with one of them out) a tree may not fail as
- * recorded, and with all of them in it may not pass. With a part of one out, it may do either.
+ * Whether a run contradicts the claim. Without all culprits (of a joint cause: without one of them), a tree must not
+ * fail as recorded, and with all of them, it must not pass. With a part of a culprit reverted, it may do either.
  */
 function isContradicted(search: Search, { kind, culprits }: Claim): boolean {
   const { book, group, parts } = search;
   const wholeOf = new Map([...parts].flatMap(([hunk, own]) => own.map((id) => [id, hunk] as const)));
-  // On the base, new code of which a culprit is a part may wait for what calls it.
+  // On the base, new code that contains a culprit may not be called yet.
   const others = search.order.filter((id) => !wholeOf.has(id));
   const isUnused = (without: readonly number[]): boolean =>
     culprits.some((id) => wholeOf.has(id)) && others.every((id) => without.includes(id));

@@ -12,9 +12,9 @@ export const UNEXPLAINED = {
 };
 
 /**
- * Some failing tests pass on the base; others were changed or are new, and fail there in another way. If one change is
- * proven to break the former, and the whole check passes without it, nothing is left for another cause: one that broke
- * the latter by itself would still break them. `null` where it is not as simple as that.
+ * Handles failing tests of which some pass on the base, and others were changed or are new and fail there differently.
+ * If one change is proven to break the former, and the whole check passes without it, there is no other cause: a cause
+ * that broke only the latter would still break them. `null` in all other cases.
  */
 export function* causeOfAll(
   input: ProofInput,
@@ -30,7 +30,7 @@ export function* causeOfAll(
   return found.proven && (yield* isGreenWithout(book, found.cure ?? found.hunks, groups, 2)) ? found : null;
 }
 
-/** Do all failing tests, and all others, pass without these, each time? */
+/** Whether all failing tests, and all others, pass without these hunks every time. */
 function* isGreenWithout(
   book: Notebook,
   ids: readonly number[],
@@ -47,9 +47,9 @@ function* isGreenWithout(
 }
 
 /**
- * A test that was changed and fails on the base's code in another way asks for more than it did. If it fails on the new
- * code as recorded even as it was on the base, the code broke what worked before: a regression like any other, searched
- * for with the old tests. `null` where it does not.
+ * Searches with the old tests. A changed test that fails differently on the base's code asks for more than before. If
+ * its old version fails on the new code as recorded, the code broke something that worked: a regression like any other.
+ * `null` if it does not.
  */
 export function* causeByOldTests(
   input: ProofInput,
@@ -70,12 +70,15 @@ export function* causeByOldTests(
   book.fixed = [];
   if (found?.isPartial === true) return { ...found, oldTests, cure: [...(found.cure ?? []), ...oldTests] };
   if (found === null || !found.proven || regressed.length === groups.length) return found;
-  // Tests that are new, or fail only as they are now, must be explained as well.
+  // Tests that are new, or fail only in their new version, must be explained as well.
   const after = yield* ask(book, found.cure ?? found.hunks, "confirm");
   return groups.every((group) => after[group] === "pass") ? found : { ...found, ...UNEXPLAINED };
 }
 
-/** Do the old tests fail on the new code only where the new ones do? If not, they ask for what was changed on purpose. */
+/**
+ * Whether the old tests fail on the new code only where the new ones do. If not, they ask for what was changed on
+ * purpose.
+ */
 function failsNoMore(book: Notebook, oldTests: readonly number[]): boolean {
   const [now, old] = [[], oldTests].map((without) => runsOf(book, without)[0]?.outcome.failed);
   return now === undefined || old === undefined || old.every((test) => now.includes(test));
@@ -85,9 +88,10 @@ function failsNoMore(book: Notebook, oldTests: readonly number[]): boolean {
 const MOST_NEEDED = 4;
 
 /**
- * A test that was changed passes as it was, and fails on the base's code in another way. What has to come to the base,
- * beside the tests, until it fails as recorded? The likeliest of that is named. Taking it back proves nothing: the test
- * asks for more than the old code does. `null` where no few changes were found.
+ * Finds which changes, in addition to the tests, must be applied to the base until a changed test fails as recorded.
+ * The test passes in its old version, and fails differently on the base's code. The likeliest of these changes is
+ * named. Reverting it proves nothing, because the test asks for more than the old code does. `null` if no small set was
+ * found.
  */
 export function* causeOfNewCheck(
   input: ProofInput,

@@ -13,15 +13,15 @@ import {
   type Search,
 } from "./search.ts";
 
-/** More than these, and no smaller set could be found: that is no answer. */
+/** If no set of at most this many was found, the answer is too broad. */
 const MOST_TOGETHER = 4;
-/** So many are named then. */
+/** The number of hunks named in a too-broad answer. */
 const MOST_NAMED = 5;
-/** So many hunks are looked into where none could be taken back, and so many of their parts are tried. */
+/** How many hunks are split if none can be reverted, and how many of their parts are tried. */
 const MOST_OPENED = 4;
 const MOST_PARTS = 8;
 
-/** Searches for the cause of one group of failures, and proves it both ways. */
+/** Searches for the cause of one group of failures, and proves it in both directions. */
 export function* provenCause(given: Search): Experiments<Cause> {
   const { book } = given;
   const { cure, search } = yield* tryLikeliest(given);
@@ -56,7 +56,7 @@ export function* provenCause(given: Search): Experiments<Cause> {
       culprits,
     );
   if (split.hasUnclear) {
-    // Those may be culprits too, unless the tests pass with them in, without a part of the culprit.
+    // Unclear hunks may be culprits too, unless the tests pass with them and without a part of the culprit.
     const part = yield* causeInParts(search, culprits, MOST_EARLY_PARTS);
     return part?.proven === true ? part : yield* shownByRemoval(search, kind, culprits, taken);
   }
@@ -74,7 +74,7 @@ export function* provenCause(given: Search): Experiments<Cause> {
   });
 }
 
-/** Hunks that have to go together, and of which no run tells which did it. */
+/** Reports hunks that can only be reverted together, of which no run shows the cause. */
 function inseparable(search: Search, removal: readonly number[]): Cause {
   if (removal.length <= MOST_TOGETHER)
     return rankedCause(
@@ -82,18 +82,19 @@ function inseparable(search: Search, removal: readonly number[]): Cause {
       "the tests pass only without all of them; they could not be taken apart further",
       removal,
     );
-  // A list of everything is no answer: the likeliest of them are named.
+  // A list of everything is not an answer: name the likeliest of them.
   const likeliest = [...removal].sort((a, b) => search.shareOf(b) - search.shareOf(a)).slice(0, MOST_NAMED);
   const because = `the tests pass only without ${removal.length} changes, which could not be taken apart further`;
   return rankedCause("too-broad", because, likeliest);
 }
 
-/** So many of what goes only together are tried alone on the base. */
+/** How many hunks that can only be reverted together are tried alone on the base. */
 const MOST_ALONE = 3;
 
 /**
- * Of hunks that have to go because the tree does not build with one of them out, one is the cause if it fails alone on
- * the base as recorded, while the others pass there, or stay in without a part of it. If none does, it is below the hunk.
+ * Finds the cause among hunks that must be reverted together, because the tree does not build without only one of them.
+ * One is the cause if it alone fails on the base as recorded, while the others pass there, or while the tests pass with
+ * them and without a part of it. If none is, the cause is searched in parts of the hunks.
  */
 function* tiedCause(search: Search, removal: readonly number[], tiedTo: number): Experiments<Cause | null> {
   const whole = yield* withTests(search, removal);
@@ -105,7 +106,7 @@ function* tiedCause(search: Search, removal: readonly number[], tiedTo: number):
     const taken = whole.filter((each) => each !== id);
     if ((yield* outcomeOnBase(search, taken)) === "pass")
       return yield* confirmClaim(search, { kind: "culprit", culprits: [id], taken, surroundings: [] });
-    // What does not build without it may be a culprit too, unless the tests pass with that in.
+    // Hunks that do not build without it may be culprits too, unless the tests pass with them.
     const part = yield* causeInParts(search, [id], MOST_EARLY_PARTS);
     return part?.proven === true ? part : yield* shownByRemoval(search, "culprit", [id], taken);
   }
@@ -113,7 +114,7 @@ function* tiedCause(search: Search, removal: readonly number[], tiedTo: number):
   return inside ?? likeliestOf(search, removal);
 }
 
-/** Tests that came with what is taken back ask for it: they go along, if the whole run passes then. */
+/** Adds tests that came with the reverted code and need it, if the whole run then passes. */
 function* withTests(search: Search, removal: readonly number[]): Experiments<readonly number[]> {
   const isGreen = (ids: readonly number[]): boolean =>
     runsOf(search.book, ids).some(({ outcome }) => outcome.isGreen === true);
@@ -124,9 +125,9 @@ function* withTests(search: Search, removal: readonly number[]): Experiments<rea
 }
 
 /**
- * Below the hunk: hunks that cannot be taken back by themselves are taken apart into statements and lines, and each of
- * the likeliest is tried alone. If several cure the failure, the one that also causes it on the base is the cause;
- * else the one without which the whole run passes.
+ * Searches below the hunk: hunks that cannot be reverted alone are split into statements and lines, and each of the
+ * likeliest is tried alone. If reverting any of several cures the failure, the cause is the one that also fails on the
+ * base, or else the one without which the whole run passes.
  */
 function* causeInParts(search: Search, hunks: readonly number[], most = MOST_PARTS): Experiments<Cause | null> {
   const opened = hunks.flatMap((id) => search.parts.get(id) ?? [id]);
@@ -141,7 +142,7 @@ function* causeInParts(search: Search, hunks: readonly number[], most = MOST_PAR
     if (search.book.isSpent) break;
     if ((yield* outcomeWithout(inner, [id])) !== "pass") continue;
     const claim = { kind: "culprit", taken: [], surroundings: [] } as const;
-    // A part may not stand alone on the base where its hunk does.
+    // A part may not work alone on the base when its hunk does.
     const whole = hunks.find((hunk) => search.parts.get(hunk)?.includes(id) === true);
     const isWholeFirst = whole !== undefined && isGreenWithout(search, id);
     if (isWholeFirst && (yield* outcomeOnBase(search, [whole])) === "fail-same")
@@ -167,11 +168,14 @@ const NEEDED_PART =
 const isGreenWithout = ({ book }: Search, id: number): boolean =>
   runsOf(book, [id]).some(({ outcome }) => outcome.isGreen === true);
 
-/** So many parts of the likeliest hunks are tried before others are taken along with them, and of so many hunks. */
+/** How many parts of the likeliest hunks, and of how many hunks, are tried before others are reverted with them. */
 const MOST_EARLY_PARTS = 4;
 const MOST_EARLY_HUNKS = 2;
 
-/** Where the likeliest hunk cannot go alone, a part of it often can: that takes fewer runs than all that hangs on it. */
+/**
+ * Tries parts of the likeliest hunk if it cannot be reverted alone: that takes fewer runs than reverting everything
+ * that depends on it.
+ */
 function* causeInLikeliest(search: Search): Experiments<Cause | null> {
   const likeliest = search.order.slice(0, MOST_EARLY_HUNKS).filter((id) => search.shareOf(id) >= LIKELY);
   const [first] = likeliest;
@@ -179,10 +183,12 @@ function* causeInLikeliest(search: Search): Experiments<Cause | null> {
   return yield* causeInParts(search, likeliest, MOST_EARLY_PARTS);
 }
 
-/** A hunk this likely is looked into early. */
+/** A hunk with at least this share is split early. */
 const LIKELY = 0.25;
 
-/** Of hunks that go only together, because they share their names, one holds the cause as a rule. */
+/**
+ * Names the likeliest of hunks that share names and can only be reverted together: usually one of them holds the cause.
+ */
 function likeliestOf(search: Search, removal: readonly number[]): Cause {
   const [likeliest] = [...removal].sort((a, b) => search.shareOf(b) - search.shareOf(a));
   const others = `${countText(removal.length - 1, "other that shares", "others that share")} its names`;
@@ -191,9 +197,10 @@ function likeliestOf(search: Search, removal: readonly number[]): Cause {
 }
 
 /**
- * Of several hunks that have to go, which are to blame? One is, if the tests still fail as recorded with it in and the
- * others out, or with it alone on the base; or if both fail in one other way. One that passes alone on the base, or
- * cannot be there alone while others fail by themselves, only has to go along. `null`: no run can tell.
+ * Finds the culprits among several hunks that must be reverted. A hunk is a culprit if the tests fail as recorded with
+ * it and without the others, or with it alone on the base, or if both fail in the same other way. A hunk that passes
+ * alone on the base, or that cannot run there while others fail by themselves, only needs to be reverted with them.
+ * `null`: no run can tell.
  */
 function* findCulprits(search: Search, removal: readonly number[]): Experiments<Split | null> {
   if (removal.length === 1) return { culprits: removal, taken: [], isSure: true, hasUnclear: false };
@@ -220,7 +227,7 @@ function* findCulprits(search: Search, removal: readonly number[]): Experiments<
   if (culprits.length === 0 || culprits.length > MOST_TOGETHER) return null;
   if (taken.length > 0 && (yield* outcomeOnBase(search, taken)) !== "pass") return null;
   if (unclear.length > 0 && (yield* outcomeOnBase(search, culprits)) !== "fail-same") return null;
-  // Where some explain the failure by themselves, one that fails in another way may be half of a change and no cause.
+  // If some hunks explain the failure alone, a hunk that fails differently may be half of a change and not a cause.
   const isSure = strangers.length === 0 || strangers.length === culprits.length;
   return { culprits, taken: [...taken, ...unclear], isSure, hasUnclear: unclear.length > 0 };
 }
@@ -228,13 +235,13 @@ function* findCulprits(search: Search, removal: readonly number[]): Experiments<
 interface Split {
   readonly culprits: readonly number[];
   readonly taken: readonly number[];
-  /** Does each of them have a part in the failure as it was recorded? */
+  /** Whether each culprit contributes to the failure as it was recorded. */
   readonly isSure: boolean;
-  /** One that has to go along was never seen without the culprits: it may be a culprit too. */
+  /** A hunk that must be reverted with the culprits was never seen without them: it may be a culprit too. */
   readonly hasUnclear: boolean;
 }
 
-/** Does a hunk fail in one way, with the other suspects out of the iteration and alone on the base? */
+/** Whether a hunk fails in the same way without the other suspects and alone on the base. */
 function failsAlike(search: Search, others: readonly number[], id: number): boolean {
   const [within, alone] = [signatureOf(search, others), signatureOf(search, complement(search, [id]))];
   return within !== null && within === alone;
@@ -244,14 +251,17 @@ function signatureOf({ book, group }: Search, without: readonly number[]): strin
   return runsOf(book, without)[0]?.outcome.signatures?.[group] ?? null;
 }
 
-/** What came to the culprits: hunks without which the failure is gone are partners, those that do not matter are not. */
+/**
+ * Sorts the hunks that the culprits need on the base: those without which the failure is gone are partners, the others
+ * are surroundings.
+ */
 function* sortedContext(
   search: Search,
   context: readonly number[],
 ): Experiments<{ partners: number[]; surroundings: number[] } | null> {
   const partners: number[] = [];
   const surroundings: number[] = [];
-  // They must be innocent by themselves: on the base, without the culprits, they pass.
+  // They must be innocent: on the base, without the culprits, they pass.
   if (context.length > MOST_TOGETHER || (yield* outcomeOnBase(search, context)) !== "pass") return null;
   for (const id of context) {
     const outcome = yield* outcomeWithout(search, [id]);

@@ -1,27 +1,27 @@
 import type { ChangedHunk, CodeFile } from "../../core/blame/change.ts";
 
-/** What kind of edit a hunk is, by its words alone. Shares from 0 to 1. */
+/** The kind of edit that a hunk is, by its words alone. Shares are from 0 to 1. */
 export interface EditKind {
-  /** Nothing that runs has changed: comments, layout, the order of imports. */
+  /** Nothing that runs has changed: only comments, layout, the order of imports. */
   readonly isNeutral: boolean;
-  /** Said otherwise, and hardly meant otherwise: braces, mirrored comparisons, a value that got a name. */
+  /** Written differently with hardly a change of meaning: braces, mirrored comparisons, a value that got a name. */
   readonly isRestated: boolean;
   /** The same code with a name changed throughout. */
   readonly isRename: boolean;
-  /** Everything that came is about names that were not there before, and nothing went. */
+  /** Everything added uses only names that did not exist before, and nothing was removed. */
   readonly isFresh: boolean;
   readonly isImport: boolean;
   readonly isDocument: boolean;
   readonly isData: boolean;
-  /** A few words inside a line that is otherwise the same: 1 for one word, less for more. */
+  /** A few words inside an otherwise equal line: 1 for one word, less for more. */
   readonly small: number;
-  /** The words that changed are operators, numbers, texts, `await`, `not`, `return`. */
+  /** The changed words are operators, numbers, strings, `await`, `not`, `return`. */
   readonly isSlipLike: boolean;
-  /** Lines were taken away and none came. */
+  /** Lines were removed and none added. */
   readonly isRemoval: boolean;
-  /** Lines came into code that was there before. */
+  /** Lines were added to existing code. */
   readonly isInsertion: boolean;
-  /** A new file, or parts with new names that nothing before could have used. */
+  /** A new file, or parts with new names that no existing code could use. */
   readonly isNew: boolean;
 }
 
@@ -72,11 +72,11 @@ const SLIP =
   /^(?:[<>=!+\-*/%&|^~?]+|-?\d.*|["'`].*|await|return|not|and|or|true|false|True|False|None|null|undefined|nil|break|continue|throw|raise|if|in|is)$/;
 const TOKEN =
   /[A-Za-z_$][\w$]*|\d[\w.]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|[<>=!+\-*/%&|^~?]+|[^\s\w]/g;
-/** Where a hash begins a comment and two slashes divide. */
+/** Files in which `#` begins a comment, and `//` is a division. */
 const HASH_COMMENTS = /\.(?:pyi?|rb|sh|ya?ml|toml|pl|r|exs?|cfg|conf|env|properties)$|(?:^|\/)(?:Dockerfile|Makefile)/i;
 const MOST_TOKENS = 4000;
 
-/** The words of some lines, without comments and without what is only layout. */
+/** Returns the words of some lines, without comments and layout. */
 export function tokensOf(lines: readonly string[], path: string): string[] {
   const isHash = HASH_COMMENTS.test(path);
   const found: string[] = [];
@@ -99,7 +99,7 @@ function sameWords(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((word, at) => word === b[at]);
 }
 
-/** What is left of two rows of words when the same beginning and the same end are taken away. */
+/** Returns what differs between two lists of words, without their common beginning and end. */
 function middles(a: readonly string[], b: readonly string[]): { removed: readonly string[]; added: readonly string[] } {
   let from = 0;
   while (from < a.length && from < b.length && a[from] === b[from]) from++;
@@ -108,13 +108,16 @@ function middles(a: readonly string[], b: readonly string[]): { removed: readonl
   return { removed: a.slice(from, a.length - end), added: b.slice(from, b.length - end) };
 }
 
-/** Braces, mirrored comparisons, numbers written otherwise, a value that got a name before it is used. */
+/**
+ * Whether the meaning stayed: braces, mirrored comparisons, numbers in another notation, a value that got a name before
+ * its use.
+ */
 function isRestated(removed: readonly string[], added: readonly string[]): boolean {
   const [a, b] = [plainWords(removed), plainWords(added)];
   if (a.length === 0 || b.length === 0) return false;
   if (sameWords(a, b) || sameWords(a, withoutName(b)) || sameWords(withoutName(a), b)) return true;
   const { removed: before, added: after } = middles(a, b);
-  // Without a comparison between its sides what is turned round is not the same any more.
+  // Mirrored sides have the same meaning only around a comparison.
   const isComparison =
     before.length >= 3 &&
     before.length <= 9 &&
@@ -133,7 +136,7 @@ function plainWords(tokens: readonly string[]): string[] {
   });
 }
 
-/** `const name = value … name` as `… value`: only a name that is used once behind its value. */
+/** Reads `const name = value … name` as `… value`, if the name is used only once after its value. */
 function withoutName(tokens: readonly string[]): readonly string[] {
   const equals = tokens.indexOf("=");
   const name = tokens[equals - 1];
@@ -142,7 +145,7 @@ function withoutName(tokens: readonly string[]): readonly string[] {
   if (uses.length !== 1) return tokens;
   const start = /^(?:const|let|var)$/.test(tokens[equals - 2] ?? "") ? equals - 2 : equals - 1;
   const use = uses[0]!;
-  // The value ends where the statement with the name begins, at `return` as a rule.
+  // The value ends where the statement that uses the name begins, usually at `return`.
   const next = tokens.findLastIndex(
     (token, at) => at > equals && at < use && /^(?:return|yield|throw|await)$/.test(token),
   );
@@ -155,7 +158,7 @@ function withoutName(tokens: readonly string[]): readonly string[] {
   ];
 }
 
-/** All that was there is still there, in its order, and what came uses no name that was there before. */
+/** Whether the old words are all still there, in order, and the new ones use no name that existed before. */
 function isFresh(removed: readonly string[], added: readonly string[], before: CodeFile | undefined): boolean {
   if (before === undefined) return false;
   const extra: string[] = [];
@@ -175,7 +178,7 @@ function isFresh(removed: readonly string[], added: readonly string[], before: C
   return !before.names.some((line) => line.some((name) => fresh.has(name)));
 }
 
-/** A rename puts a name that was not there before wherever another one stood, and leaves none of the other behind. */
+/** Whether a hunk is a rename: a new name replaces another one everywhere, and the other one is gone. */
 function isRename(
   removed: readonly string[],
   added: readonly string[],
@@ -193,11 +196,11 @@ function isRename(
   }
   if (pairs.size === 0) return false;
   const [then, now] = [new Set(before.names.flat()), new Set(file.names.flat())];
-  // Words of the language are names nowhere: `True` that became `False` is no rename.
+  // Keywords are no names: `True` that became `False` is not a rename.
   return [...pairs].every(([old, fresh]) => then.has(old) && !now.has(old) && now.has(fresh) && !then.has(fresh));
 }
 
-/** In TypeScript, lines inside a type are gone when the code runs. */
+/** Whether the lines are inside a TypeScript type, so that they do not exist when the code runs. */
 function declaresTypes(hunk: ChangedHunk, file: CodeFile | undefined): boolean {
   if (!/\.[cm]?tsx?$/.test(hunk.file)) return false;
   const lines = [...hunk.removed, ...hunk.added]
@@ -215,7 +218,7 @@ const TYPE_HEAD = /^(?:export )?(?:declare )?(?:type|interface) /;
 const TYPE_LINE =
   /^(?:export )?(?:declare )?(?:type|interface) |^(?:readonly )?["']?[\w$]+["']?\??: [^=]*;$|^[|&] |^[}\])>]*;?$/;
 
-/** Is everything that a hunk adds a part with a name of its own, or a comment? */
+/** Whether everything that a hunk adds is a comment or a part with its own name. */
 function definesOnly(hunk: ChangedHunk, file: CodeFile | undefined): boolean {
   if (file === undefined) return false;
   const inside = file.symbols.filter((symbol) => symbol.start >= hunk.start && symbol.end <= hunk.end);

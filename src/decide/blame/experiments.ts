@@ -1,38 +1,38 @@
 /**
- * How one run of the failing tests ended, for one group of failures. `fail-other`: the same tests fail, for another
- * reason than recorded. `cannot-apply`: the tree could not be put together, built or run to its end, so that nothing
- * can be said. `flaky`: several runs of the same tree ended differently.
+ * The outcome of one run of the failing tests, for one group of failures. `fail-other`: the same tests fail, for
+ * another reason than recorded. `cannot-apply`: the tree could not be assembled, built or run to its end, so nothing is
+ * known. `flaky`: several runs of the same tree had different outcomes.
  */
 export type Outcome = "pass" | "fail-same" | "fail-other" | "cannot-apply" | "flaky";
 
-/** A run to be made: the iteration with these hunks taken back, only the failing tests, in a fresh process. */
+/** A run to make: the iteration with these hunks reverted, only the failing tests, in a fresh process. */
 export interface Experiment {
   /** Ids of hunks, in order. */
   readonly without: readonly number[];
-  /** How often this very tree was run before: a result from a cache will not do where this is above 0. */
+  /** How often this same tree was run before. Above 0, a cached result cannot be used. */
   readonly repeat: number;
   readonly purpose: "untouched" | "base" | "search" | "confirm";
 }
 
-/** What came of it, for each group of failures in their order. */
+/** The result of a run, for each group of failures in order. */
 export interface RunOutcome {
   readonly outcomes: readonly Outcome[];
-  /** By what each group's failure is told from others, where it failed: two that are the same fail in the same way. */
+  /** What distinguishes each group's failure, if it failed: equal signatures mean the same failure. */
   readonly signatures?: readonly (string | null)[];
-  /** The tests that failed in the whole run; absent where they are not known by name. */
+  /** The tests that failed in the whole run; absent if they are not known by name. */
   readonly failed?: readonly string[];
-  /** Did the whole run pass, and not only these failures stay away? */
+  /** Whether the whole run passed, not only without these failures. */
   readonly isGreen?: boolean;
-  /** Where the tree did not build: the changes that its messages are about. */
+  /** If the tree did not build: the changes that the messages are about. */
   readonly bound?: BoundChanges;
   readonly tookMs: number;
-  /** The same files were run before, for another set of hunks: nothing was run for this one. */
+  /** The same files ran before, for another set of hunks: nothing ran for this one. */
   readonly isKnown?: true;
-  /** The time for all runs was up before this one could end: it says nothing, and no other can be made. */
+  /** The time for all runs was up before this one ended: it shows nothing, and no other run can be made. */
   readonly isLate?: true;
 }
 
-/** Changes that messages of a build are about, by what was done to them in the tree that did not build. */
+/** Changes that messages of a build are about, by whether the tree that did not build had them. */
 export interface BoundChanges {
   readonly kept: readonly number[];
   readonly taken: readonly number[];
@@ -45,13 +45,13 @@ export interface PastExperiment {
   readonly outcome: RunOutcome;
 }
 
-/** Everything seen so far. Search procedures ask it; what it does not know becomes the next experiment. */
+/** Everything observed so far. Search procedures ask it; what it does not know becomes the next experiment. */
 export interface Notebook {
   readonly seen: PastExperiment[];
   spentMs: number;
-  /** No run is left: from now on nothing can be found out. */
+  /** No run is left: nothing more can be found out. */
   isSpent: boolean;
-  /** What is taken back in every tree from now on, whatever else is. */
+  /** Hunks that are reverted in every tree from now on. */
   fixed: readonly number[];
   readonly limits: { readonly runs: number; readonly timeMs: number };
 }
@@ -60,17 +60,17 @@ export type Experiments<T> = Generator<Experiment, T, RunOutcome>;
 
 export const keyOf = (ids: readonly number[]): string => [...new Set(ids)].sort((a, b) => a - b).join(",");
 
-/** How many of these were runs, and not only another name for files that had run. */
+/** Counts the outcomes that were real runs, and not reused for equal files. */
 export const runCount = (seen: readonly PastExperiment[]): number =>
   seen.filter(({ outcome }) => outcome.isKnown !== true).length;
 
-/** The runs of a tree that were made so far. */
+/** Returns the runs of a tree so far. */
 export function runsOf({ seen, fixed }: Notebook, without: readonly number[]): PastExperiment[] {
   const key = keyOf([...without, ...fixed]);
   return seen.filter((each) => each.key === key);
 }
 
-/** The outcomes of a tree, run as often as asked for in all; what is known is not run again. */
+/** Returns the outcomes of a tree after the given total number of runs; known outcomes are not run again. */
 export function* ask(
   book: Notebook,
   without: readonly number[],
@@ -103,7 +103,7 @@ export function* ask(
   );
 }
 
-/** Several runs of one tree as one outcome. */
+/** Combines several runs of one tree into one outcome. */
 function together(outcomes: readonly Outcome[]): Outcome {
   const said = outcomes.filter((outcome) => outcome !== "cannot-apply");
   if (said.length === 0) return "cannot-apply";

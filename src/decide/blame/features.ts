@@ -4,7 +4,7 @@ import { type WordIndex, literalIn, missesName, missingNames, wordIndex, wordsIn
 import { editKind, tokensOf } from "./edits.ts";
 import { type NameIndex, type Reach, nameIndex, reachOf, testBody } from "./reach.ts";
 
-/** What speaks for a hunk and against it, each from 0 to 1. */
+/** Evidence for and against a hunk, each from 0 to 1. */
 export const FEATURES = [
   "frameInHunk",
   "frameInSymbol",
@@ -39,7 +39,7 @@ export const FEATURES = [
 export type FeatureName = (typeof FEATURES)[number];
 export type Features = Readonly<Record<FeatureName, number>>;
 
-/** The features of one hunk, and the words that go with them. */
+/** The features of one hunk, and the words that belong to them. */
 export interface HunkFeatures {
   readonly hunk: ChangedHunk;
   readonly symbol: string | null;
@@ -67,7 +67,7 @@ export function featuresOf(material: BlameMaterial): HunkFeatures[] {
   const look = lookAt(material);
   const found = material.hunks.map((hunk, at) => hunkFeatures(look, hunk, at));
   const most = Math.max(...found.map(({ values }) => values.reach), 0);
-  // How near a hunk is counts beside how near the others are: some tests are far from everything.
+  // The reach of a hunk counts relative to the others, because some tests are far from everything.
   return found.map((each) => ({
     ...each,
     values: { ...each.values, nearest: most === 0 ? 0 : (each.values.reach / most) ** 2 },
@@ -110,7 +110,7 @@ function lookAt(material: BlameMaterial): FeatureInput {
   };
 }
 
-/** Tests that stand beside the failing ones and did not fail, and files of tests that passed. */
+/** Returns the reach of tests next to the failing ones that did not fail, and of files of tests that passed. */
 function passingReaches(
   { failure, files, passedFiles }: BlameMaterial,
   index: NameIndex,
@@ -148,7 +148,7 @@ function hunkFeatures(look: FeatureInput, hunk: ChangedHunk, at: number): HunkFe
   const isTest = file?.isTest ?? before?.isTest ?? false;
   const isOwn =
     isTest && failing.some(({ failure, body }) => failure.file === hunk.file && body !== null && overlaps(hunk, body));
-  // Every test leads to itself: that tells nothing.
+  // Every test reaches itself, which shows nothing.
   const reach = isOwn ? { failing: 0, spectrum: 0 } : reachTo(look, hunk, innermost);
   const distances = failing.map((each) => each.reach.importsTo(hunk.file));
   const near = distances.filter((distance) => distance !== null);
@@ -192,7 +192,7 @@ function reachTo(
   hunk: ChangedHunk,
   innermost: CodeSymbol | undefined,
 ): { failing: number; spectrum: number } {
-  // Lines that are gone belonged to what stands around them now.
+  // Removed lines belonged to the code that is around them now.
   const line =
     innermost !== undefined && hunk.added.length === 0
       ? Math.min(Math.max(hunk.start, innermost.start), innermost.end)
@@ -222,26 +222,29 @@ function frameFeatures(
         inHunk = Math.max(inHunk, weight);
     }
   }
-  // Every failure goes through its test; only through code that is not a test does that tell hunks apart.
+  // Every failure passes through its test, so only frames in other code distinguish hunks.
   if (look.material.files.get(hunk.file)?.isTest ?? false)
     return { frameInHunk: 0, frameInSymbol: 0, frameInFile: 0, frameInTest: inHunk };
   return { frameInHunk: inHunk, frameInSymbol: inSymbol, frameInFile: inFile, frameInTest: 0 };
 }
 
-/** Ochiai over the lines of the hunk, where it is known which tests ran them. */
+/** Computes Ochiai over the lines of the hunk, if it is known which tests executed them. */
 function coverageOf({ coverage }: BlameMaterial, hunk: ChangedHunk): Pick<Features, "coverage" | "unrun"> {
   const all = Math.max(0, ...coverage.map(({ failed }) => failed));
-  // Lines that are gone were run where those around them are.
+  // Removed lines were executed if the lines around them are.
   const from = hunk.added.length === 0 ? hunk.start - 1 : hunk.start;
   const own = coverage.filter(({ file, line }) => file === hunk.file && line >= from && line <= hunk.end);
   const shares = own.map(({ failed, passed }) => (failed === 0 ? 0 : failed / Math.sqrt(all * (failed + passed))));
   const most = Math.max(0, ...shares);
-  // That the lines around a gap are not run may be what the missing lines did.
+  // Lines around a removal may not be executed because of the removal.
   const isGap = hunk.added.length === 0;
   return { coverage: most, unrun: !isGap && all > 0 && own.length > 0 && most === 0 ? 1 : 0 };
 }
 
-/** Lines that came belong to the part that holds all of them, or to the first that they bring; never to a neighbor. */
+/**
+ * Returns the symbol of added lines: the one that contains all of them, or the first that they define; never a
+ * neighbor.
+ */
 function symbolOfInsertion(file: CodeFile | undefined, { start, end }: ChangedHunk): CodeSymbol | undefined {
   return (
     enclosing(file, start, end)
@@ -250,7 +253,7 @@ function symbolOfInsertion(file: CodeFile | undefined, { start, end }: ChangedHu
   );
 }
 
-/** The parts around some lines, the outermost first. */
+/** Returns the symbols around some lines, the outermost first. */
 function enclosing(file: CodeFile | undefined, start: number, end: number): CodeSymbol[] {
   return (file?.symbols ?? [])
     .filter((symbol) => symbol.start <= start && symbol.end >= Math.min(end, start))

@@ -3,9 +3,9 @@ import type { BoundChanges } from "./experiments.ts";
 import { isRenameKept, renamedLine, type Rename } from "./renames.ts";
 
 /**
- * The texts of the changed files with some hunks taken back, by path; `null` for a file that is not there then. Hunks
- * never overlap, so any of them can be taken back without the others, as far as the text goes; lines that come back
- * follow the names that stay.
+ * Returns the texts of the changed files with some hunks reverted, by path; `null` for a file that does not exist then.
+ * Hunks never overlap, so the text of each can be reverted alone; restored lines use the names of the renames that
+ * stay.
  */
 export function filesWithout(
   hunks: readonly ChangedHunk[],
@@ -43,7 +43,7 @@ export function filesWithout(
   return files;
 }
 
-/** The old text with the hunks that stay put in, in the lines' own bytes. */
+/** Applies the hunks that stay to the old text, byte for byte. */
 function mixLines(
   hunks: readonly ChangedHunk[],
   without: ReadonlySet<number>,
@@ -66,16 +66,16 @@ function mixLines(
     old = Math.max(old, hunk.oldEnd + 1, hunk.oldStart);
   }
   parts.push(...oldLines.slice(old - 1));
-  // A last line without an end that is no longer the last one gets one.
+  // Adds a line end to a line without one that is no longer the last.
   return parts.map((line, at) => (at < parts.length - 1 && !line.endsWith("\n") ? `${line}\n` : line)).join("");
 }
 
-/** Lines with their ends, so that put together they are the text again. */
+/** Splits a text into lines with their line ends, so that joining them gives the text again. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** What a tool said of a line of a tree that does not build. */
+/** A tool's message about a line of a tree that does not build. */
 export interface BuildMessage {
   readonly file: string;
   readonly line: number;
@@ -84,12 +84,12 @@ export interface BuildMessage {
 
 const NAME = /[A-Za-z_$][\w$]*/g;
 const SHORTEST_NAME = 3;
-/** A name that more changes bring or drop says nothing about which of them belong together. */
+/** A name that more changes add or remove does not show which of them belong together. */
 const MOST_SHARING = 12;
 
 /**
- * The changes that a tree without some of them fails to build for: those whose lines the messages are at, and those
- * that bring or drop a name which the messages mention. `null`: the messages are about no change.
+ * Returns the changes because of which a tree with some hunks reverted does not build: those on the lines of the
+ * messages, and those that add or remove a name in the messages. `null`: the messages are about no change.
  */
 export function boundBy(
   hunks: readonly ChangedHunk[],
@@ -112,7 +112,7 @@ export function boundBy(
   };
 }
 
-/** The change that a line of the mixed text belongs to. */
+/** Returns the change that a line of the mixed text belongs to. */
 function hunkAt(
   hunks: readonly ChangedHunk[],
   without: ReadonlySet<number>,

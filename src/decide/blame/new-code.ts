@@ -5,25 +5,26 @@ import { ask, runsOf, type Experiments, type Notebook } from "./experiments.ts";
 import { isBroken } from "./outcome.ts";
 import type { RankedHunk } from "./rank-blame.ts";
 
-/** Code of the iteration that its own failing tests run through: a slip may be in it. */
+/** New code of the iteration that its own failing tests execute, and that may contain a mistake. */
 export interface NewCode {
   /** Hunks and parts of hunks, the likeliest first. */
   readonly candidates: readonly number[];
-  /** Those that use no name that came with another change: they cannot fail because of another one. */
+  /** Candidates that use no name from another change, so that no other change can make them fail. */
   readonly selfContained: ReadonlySet<number>;
-  /** The failure's stack goes through changed lines, other new tests pass, or one change is by far the likeliest. */
+  /** The failure's stack passes through changed lines, other new tests pass, or one change is by far the likeliest. */
   readonly hasSign: boolean;
 }
 
-/** From here on a change is about what the failing test asks for. */
+/** From this share on, a change is about what the failing test asks for. */
 const LIKELY = 0.35;
-/** So many are taken back, one after the other. */
+/** How many are reverted, one after the other. */
 const MOST_TRIED = 6;
 
 /**
- * Where new tests fail, is it a slip in the new code, or is the work not done? It is a slip if the failure's stack goes
- * through changed lines, if other new tests pass, or if the tests fail in another way without the new code. A name that
- * the test itself misses is work that is not done. `null`: there can be no slip.
+ * Decides whether new tests may fail because of a mistake in the new code, or because the work is not done. It is a
+ * mistake if the failure's stack passes through changed lines, if other new tests pass, or if the tests fail
+ * differently without the new code. If the test itself misses a name, the work is not done. `null`: a mistake is
+ * impossible.
  */
 export function newCodeOf(material: BlameMaterial, ranked: readonly RankedHunk[]): NewCode | null {
   const { failures } = material.failure;
@@ -41,7 +42,7 @@ export function newCodeOf(material: BlameMaterial, ranked: readonly RankedHunk[]
   };
 }
 
-/** Was it raised behind the test, in code that is there? */
+/** Whether the failure was raised in existing code that the test calls. */
 function isRaisedInCode({ files }: BlameMaterial, { frames, file }: Failure): boolean {
   const [frame] = frames;
   return frame !== undefined && frame.file !== file && files.get(frame.file)?.isTest === false;
@@ -50,7 +51,7 @@ function isRaisedInCode({ files }: BlameMaterial, { frames, file }: Failure): bo
 const holds = ({ hunk }: RankedHunk, frame: Failure["frames"][number]): boolean =>
   frame.file === hunk.file && hunk.added.length > 0 && frame.line >= hunk.start && frame.line <= hunk.end;
 
-/** Tests that came with the iteration, in the files of those that fail, and are not among those that fail. */
+/** Whether there are tests of the iteration, in the files of the failing ones, that do not fail. */
 function hasPassingNewTest({ failure, files, before, hunks }: BlameMaterial, own: readonly Failure[]): boolean {
   if (failure.isTruncated) return false;
   const titles = own.map(({ test }) => test!);
@@ -62,7 +63,7 @@ function hasPassingNewTest({ failure, files, before, hunks }: BlameMaterial, own
       ({ name, start, end }) =>
         !old.has(name) &&
         !titles.some((title) => title.endsWith(name)) &&
-        // A block of tests is no test.
+        // A block of tests is not a test.
         !tests.some((inner) => inner.start > start && inner.end <= end),
     );
   });
@@ -70,7 +71,7 @@ function hasPassingNewTest({ failure, files, before, hunks }: BlameMaterial, own
 
 const NAME = /[A-Za-z_$][\w$]*/g;
 
-/** Does a change use no name that another change brought? */
+/** Whether a change uses no name that another change added. */
 function isSelfContained({ hunk }: RankedHunk, ranked: readonly RankedHunk[]): boolean {
   const names = new Set(hunk.added.flatMap((line) => line.match(NAME) ?? []));
   return !ranked.some(
@@ -82,7 +83,7 @@ function isSelfContained({ hunk }: RankedHunk, ranked: readonly RankedHunk[]): b
   );
 }
 
-/** Takes back the likeliest parts of the new code, one by one: without the one that has the slip the tests pass. */
+/** Reverts the likeliest parts of the new code one by one: without the part with the mistake, the tests pass. */
 export function* slipInNewCode(
   { candidates, selfContained }: NewCode,
   book: Notebook,

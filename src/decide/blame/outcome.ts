@@ -3,17 +3,17 @@ import type { ChangedHunk } from "../../core/blame/change.ts";
 import type { NamedTest } from "../../core/gates/test-names.ts";
 import type { Outcome, RunOutcome } from "./experiments.ts";
 
-/** Failures that say the same: they are looked for together. */
+/** Failures with the same message or origin, which are searched together. */
 export interface FailureGroup {
   readonly failures: readonly Failure[];
-  /** The test runners that the recorded output is from. */
+  /** The test runners of the recorded output. */
   readonly runners: readonly string[];
 }
 
-/** Those beyond this are one group: it is explained only when none of them fails any more. */
+/** All further failures are one group, which is explained only when none of them fails any more. */
 const MOST_GROUPS = 6;
 
-/** Failures that say the same, or that the same line of the code under test raised, are one group. */
+/** Groups failures with the same message, or raised by the same line of the code under test. */
 export function groupsOf({ failures, runners }: FailureReading): FailureGroup[] {
   const groups: { readonly keys: Set<string>; readonly failures: Failure[] }[] = [];
   for (const failure of failures) {
@@ -35,29 +35,32 @@ export function groupsOf({ failures, runners }: FailureReading): FailureGroup[] 
   return [...single, ...(rest.length === 0 ? [] : [rest])].map((each) => ({ failures: each, runners }));
 }
 
-/** The innermost line outside the failing test itself. */
+/** Returns the innermost frame outside the failing test itself. */
 function raisedAt({ frames, file, errorType }: Failure): string[] {
   const [frame] = frames;
   return frame === undefined || frame.file === file ? [] : [`${errorType ?? ""} at ${frame.file}:${frame.line}`];
 }
 
-/** The signature without the test's name: only what the failure says. */
+/** Returns the signature without the test's name: only the content of the failure. */
 function sayingOf(failure: Failure): string {
   return signatureOf({ ...failure, test: "", file: "" });
 }
 
-/** One run of the failing tests, as it was seen. */
+/** One observed run of the failing tests. */
 export interface ExperimentRun {
   readonly passed: boolean;
-  /** It did not come to its end: nothing can be said. */
+  /** The run did not finish: nothing is known. */
   readonly timedOut: boolean;
   readonly reading: FailureReading;
   readonly tookMs: number;
-  /** Changes of tests are taken back in it, so that tests which came with them are not there. */
+  /** Changes of tests are reverted in it, so tests that came with them do not exist. */
   readonly lacksTests?: boolean;
 }
 
-/** What a run means for each group. A failure counts as the same only if it says the same, of the same test. */
+/**
+ * Returns the outcome of a run for each group. A failure counts as the same only if the same test fails with the same
+ * content.
+ */
 export function outcomeOf(groups: readonly FailureGroup[], run: ExperimentRun): RunOutcome {
   const each = trusted(
     groups,
@@ -78,8 +81,8 @@ interface GroupOutcome {
 }
 
 /**
- * Where others of the recorded failures became those of a broken tree, one that compares no values may be caused by that
- * too: "must not throw" says the same of every error.
+ * Distrusts failures without compared values if other recorded failures became those of a broken tree: "must not throw"
+ * reports every error in the same way, so the broken tree may be its cause.
  */
 function trusted(groups: readonly FailureGroup[], outcomes: readonly GroupOutcome[]): readonly GroupOutcome[] {
   if (!outcomes.some(({ outcome }) => outcome === "cannot-apply")) return outcomes;
@@ -90,7 +93,7 @@ function trusted(groups: readonly FailureGroup[], outcomes: readonly GroupOutcom
 
 const NOTHING: GroupOutcome = { outcome: "cannot-apply", signature: null };
 
-/** All tests of a run that failed, by name; nothing where one of them may be missing. */
+/** Returns the names of all failed tests of a run; nothing if one of them may be missing. */
 function failedTests({ passed, timedOut, reading }: ExperimentRun): Pick<RunOutcome, "failed"> {
   if (timedOut || (!passed && reading.tests === undefined)) return {};
   const isFailed = ({ outcome }: NamedTest): boolean => outcome === "failed" || outcome === "not-loaded";
@@ -107,21 +110,21 @@ function outcomeOfGroup({ failures, runners }: FailureGroup, run: ExperimentRun)
   if (same !== undefined) return { outcome: "fail-same", signature: sayingOf(same) };
   const titles = new Set(failures.map((failure) => `${failure.test}\n${failure.file}`));
   const mine = run.passed ? [] : now.filter((failure) => titles.has(`${failure.test}\n${failure.file}`));
-  // Where all tests pass, those of the group that are not there came with what was taken back.
+  // If all tests pass, tests of the group that are missing came with the reverted changes.
   const expected = tests !== undefined && run.passed && run.lacksTests === true ? thereIn(tests, failures) : failures;
   const fate = tests === undefined ? null : fateOf(tests, expected);
   if (fate === "passed" && mine.length === 0) return pass;
   if (fate === "unknown") return nothing;
   if (run.passed) return fate === null && (hasPassed(tests) || didLoad(run.reading, runners)) ? pass : nothing;
-  // A build that failed is cured when tests run, however each of them ends.
+  // A failed build is fixed when tests run, with any result.
   if (failures.every(isUnbuilt) && !now.some(isUnbuilt) && ranTests(run.reading)) return pass;
-  // Where no test is known by its name, only a run that passes says that what failed does not fail any more.
+  // If no test is known by name, only a passing run shows that the failure is gone.
   const isCrash = mine.length === 0 && failures.every(({ category }) => category === "crash");
   if (isCrash && tests?.some(({ outcome }) => outcome === "passed") === true && ranTests(run.reading)) return pass;
   if (isCrash)
     return now[0] === undefined || isBroken(now[0]) ? nothing : { outcome: "fail-other", signature: sayingOf(now[0]) };
   if (mine.length === 0) {
-    // The tests are not among those that failed. They passed, if what failed shows that the run loaded and went on.
+    // The tests are not among the failed ones. They passed, if the failures show that the run loaded and continued.
     const isWhole = now.length > 0 && now.every((failure) => failure.test !== null && !isBroken(failure));
     return fate === null && isWhole && didLoad(run.reading, runners, true) ? pass : nothing;
   }
@@ -133,14 +136,16 @@ function outcomeOfGroup({ failures, runners }: FailureGroup, run: ExperimentRun)
 const isUnbuilt = ({ test, category }: Failure): boolean =>
   test === null && (category === "build" || category === "type");
 
-/** Did at least one test run? A build that failed in one of several places may leave the tests of the others. */
+/**
+ * Whether at least one test ran. A build that failed in one of several places may still run the tests of the others.
+ */
 function ranTests({ tests, failures }: FailureReading): boolean {
   const isLoaded = ({ outcome }: NamedTest): boolean => outcome !== "not-loaded";
   if (tests !== undefined) return tests.length > 0 && tests.every(isLoaded);
   return failures.length > 0 && failures.every(({ test, category }) => test !== null && category === "test");
 }
 
-/** Did tests run by name, and did all of them pass? Then whatever ended the recorded run before its end did not happen. */
+/** Whether tests ran by name and all of them passed: then nothing ended the run early, as in the recorded one. */
 function hasPassed(tests: readonly NamedTest[] | undefined): boolean {
   return (
     tests !== undefined &&
@@ -150,21 +155,21 @@ function hasPassed(tests: readonly NamedTest[] | undefined): boolean {
 }
 
 /**
- * Does a run whose tests are not known by name look like the recorded one? A run of another shape loaded something
- * else, or nothing: what it does not print is no pass.
+ * Whether a run without names of tests has the same form as the recorded one. A run of another form loaded something
+ * else, or nothing: a failure that it does not print is not a pass.
  */
 function didLoad({ ranTests, runners }: FailureReading, recorded: readonly string[], isRed = false): boolean {
   if (ranTests === false || (isRed && ranTests !== true)) return false;
   return recorded.every((runner) => runners.includes(runner));
 }
 
-/** Of these failures, those whose tests were run; all of them where none was. */
+/** Returns the failures whose tests ran; all of them if none did. */
 function thereIn(tests: readonly NamedTest[], failures: readonly Failure[]): readonly Failure[] {
   const there = failures.filter((failure) => failure.test === null || sameTests(tests, failure).length > 0);
   return there.length === 0 ? failures : there;
 }
 
-/** How the failing tests of a group ended in a run that names every test. `unknown`: one of them did not run. */
+/** Returns how a group's tests ended in a run that names every test. `unknown`: one of them did not run. */
 function fateOf(tests: readonly NamedTest[], failures: readonly Failure[]): "passed" | "failed" | "unknown" | null {
   let fate: "passed" | "failed" = "passed";
   for (const failure of failures) {
@@ -172,13 +177,15 @@ function fateOf(tests: readonly NamedTest[], failures: readonly Failure[]): "pas
     const own = sameTests(tests, failure);
     if (own.length === 0 || own.some(({ outcome }) => outcome === "not-loaded" || outcome === "skipped"))
       return "unknown";
-    // A file that did not load is cured when its tests run, however each of them ends.
+    // A file that did not load is fixed when its tests run, with any result.
     if (!isWholeFile(failure.test, failure.file) && own.some(({ outcome }) => outcome === "failed")) fate = "failed";
   }
   return fate;
 }
 
-/** The named tests that a printed failure may be about: output and report may spell the parts of a name differently. */
+/**
+ * Returns the named tests that a printed failure may be about: output and report may spell a name's parts differently.
+ */
 function sameTests(tests: readonly NamedTest[], { test, file }: Failure): readonly NamedTest[] {
   if (test === null) return [];
   const inFile = file === null ? [] : tests.filter((each) => each.file === file);
@@ -198,12 +205,15 @@ function sameTests(tests: readonly NamedTest[], { test, file }: Failure): readon
 const SHORTEST = 4;
 
 const lettersOf = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "");
-/** The name behind the file: `test/cart.test.ts > cart > adds` is `cart > adds`. */
+/** Returns the name without the file: `test/cart.test.ts > cart > adds` is `cart > adds`. */
 const titleOf = (identity: string): string => identity.slice(identity.indexOf(" > ") + 3);
 const isWholeFile = (test: string, file: string | null): boolean =>
   file !== null && (test === file || test.endsWith(`/${file}`) || file.endsWith(`/${test}`));
 
-/** A value that is used as what it is not, where that was not what failed: the other half of its change is missing. */
+/**
+ * Whether a value has the wrong type for its use, unlike in the recorded failure: the other half of its change is
+ * missing.
+ */
 function isMisfit({ errorType, message }: Failure, recorded: ReadonlySet<string | null>): boolean {
   if (recorded.has(errorType)) return false;
   return /object is not (?:callable|subscriptable|iterable)|object does not support|unsupported operand type|object cannot be interpreted|cannot unpack|not enough values to unpack|too many values to unpack|is not iterable|Cannot (?:read|set) propert|Cannot destructure/.test(
@@ -211,7 +221,7 @@ function isMisfit({ errorType, message }: Failure, recorded: ReadonlySet<string 
   );
 }
 
-/** Half of a change fails like this: something is used that is not there, or not as it was. */
+/** Whether a failure is typical for half of a change: something is used that is missing or different. */
 export function isBroken({ category, errorType, message, test, file }: Failure): boolean {
   if (category === "build" || category === "type") return true;
   if (
@@ -226,7 +236,7 @@ export function isBroken({ category, errorType, message, test, file }: Failure):
   );
 }
 
-/** Some lines of a file, as they stand in the newest state. */
+/** Lines of a file in its newest state. */
 export interface Lines {
   readonly file: string;
   readonly line: number;
@@ -234,9 +244,9 @@ export interface Lines {
 }
 
 /**
- * Which of several steps that follow each other brought lines in, by its place among them; `null` where none did. The
- * lines are followed backwards: a step that did not write them may still have moved them. Lines that are gone leave
- * only the place at which they stood, so that is looked for last.
+ * Returns which of several successive steps added the lines, by its index; `null` if none did. The lines are followed
+ * backwards, because a step that did not write them may have moved them. Deleted lines only leave their position, so
+ * they are searched last.
  */
 export function stepOf(lines: Lines, steps: readonly (readonly ChangedHunk[])[]): number | null {
   return followSpan(lines, steps, writes) ?? followSpan(lines, steps, takesAway);
@@ -268,7 +278,7 @@ const writes = (hunk: ChangedHunk, { start, end }: FileSpan): boolean =>
 const takesAway = (hunk: ChangedHunk, { start, end }: FileSpan): boolean =>
   hunk.added.length === 0 && hunk.start >= start && hunk.start <= end;
 
-/** Where the lines stood before these changes of their file. */
+/** Returns where the lines were before these changes of their file. */
 function before({ file, start, end }: FileSpan, own: readonly ChangedHunk[]): FileSpan {
   const moved = own
     .filter((hunk) => hunk.start <= start)

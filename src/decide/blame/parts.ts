@@ -1,14 +1,14 @@
 import type { BlameMaterial, ChangedHunk, CodeSymbol } from "../../core/blame/change.ts";
 import { tokensOf } from "./edits.ts";
 
-/** Larger hunks are not taken apart, because comparing their lines takes too long. */
+/** Larger hunks are not split, because comparing their lines takes too long. */
 const MOST_LINES = 200;
-/** Lines are versions of each other when they share at least this much of their words. */
+/** Lines are versions of each other if they share at least this much of their words. */
 const ALIKE = 0.5;
 
 /**
- * A hunk below the hunk: each line with the line it was made from, and each statement that came or went by itself.
- * None where there is nothing smaller. Ids count up from `firstId`.
+ * Splits a hunk into parts: each changed line with its old version, and each statement that was added or removed alone.
+ * Empty if there is nothing smaller. Ids count up from `firstId`.
  */
 export function partsOf(hunk: ChangedHunk, firstId: number): ChangedHunk[] {
   const { removed, added } = hunk;
@@ -55,7 +55,7 @@ function partOf(
   };
 }
 
-/** Lines of both sides that are versions of each other, in order: those that share the most of their words. */
+/** Pairs the lines of both sides that are versions of each other, in order, so that they share the most words. */
 function alignedLines({ removed, added, file }: ChangedHunk): [number, number][] {
   const wordsOf = (lines: readonly string[]): string[][] =>
     lines.map((line) => tokensOf([line], file).filter((word) => /\w/.test(word)));
@@ -93,10 +93,10 @@ function shareOf(a: readonly string[], b: readonly string[]): number {
   return (2 * same) / (a.length + b.length);
 }
 
-/** A statement of more lines than this is taken apart, if it holds others. */
+/** A statement of more lines is split, if it contains others. */
 const MOST_WHOLE = 4;
 
-/** How many lines each statement takes; of a large one its head, the statements in it, and its end. */
+/** Returns the number of lines of each statement; for a large one, of its head, its inner statements, and its end. */
 function pieces(lines: readonly string[]): number[] {
   let at = 0;
   return statements(lines).flatMap((size) => {
@@ -111,7 +111,7 @@ function pieces(lines: readonly string[]): number[] {
   });
 }
 
-/** Does a part open or close more than it did? Then nothing is whole without it. */
+/** Whether a part changes the balance of brackets: then the code is not complete without it. */
 export function isHalf({ removed, added, file }: ChangedHunk): boolean {
   const depthOf = (lines: readonly string[]): number =>
     tokensOf(lines, file).reduce((sum, word) => sum + (/^[([{]$/.test(word) ? 1 : /^[)\]}]$/.test(word) ? -1 : 0), 0);
@@ -119,14 +119,16 @@ export function isHalf({ removed, added, file }: ChangedHunk): boolean {
   return isHead || depthOf(removed) !== depthOf(added);
 }
 
-/** How many lines each statement takes: to where its brackets are closed and the next line is no deeper. */
+/**
+ * Returns the number of lines of each statement: up to where its brackets are closed and the next line is not deeper.
+ */
 function statements(lines: readonly string[]): number[] {
   const sizes: number[] = [];
   let size = 0;
   let depth = 0;
   let indent = 0;
   for (const [at, line] of lines.entries()) {
-    // Empty lines belong to what follows them.
+    // Empty lines belong to the statement after them.
     if (lines.slice(at - size, at).every((each) => each.trim() === "")) indent = indentOf(line);
     size++;
     if (
@@ -149,7 +151,7 @@ function statements(lines: readonly string[]): number[] {
 
 const indentOf = (line: string): number => /^\s*/.exec(line)![0].length;
 
-/** The hunks with those in place of which their parts are named, so that a part can be taken back alone. */
+/** Replaces hunks by their parts if one of the parts is reverted, so that a part can be reverted alone. */
 export function withParts(
   hunks: readonly ChangedHunk[],
   parts: ReadonlyMap<number, readonly ChangedHunk[]>,
@@ -161,10 +163,10 @@ export function withParts(
   });
 }
 
-/** Companions beyond this are no function any more but a file. */
+/** A function with more changes is treated like a whole file. */
 const MOST_IN_FUNCTION = 12;
 
-/** For each hunk, all changes of the function that it is in: taken back together, they leave a function that fits. */
+/** Returns for each hunk all changes of its function: reverted together, they leave a consistent function. */
 export function changesByFunction({ hunks, files }: BlameMaterial): ReadonlyMap<number, readonly number[]> {
   const members = new Map<CodeSymbol, number[]>();
   for (const hunk of hunks) {

@@ -6,16 +6,16 @@ import { rankBlame, type RankedBlame, type RankedHunk } from "./rank-blame.ts";
 import { renamesOf, type Rename } from "./renames.ts";
 import { companionsOf, environmentReason, flakyHint, testHunks } from "./triage.ts";
 
-/** What a proof begins with, and what is needed to put its trees together. */
+/** The input of a proof, and what is needed to assemble its trees. */
 export interface PreparedProof {
   readonly input: ProofInput;
-  /** What is below each hunk. */
+  /** The parts of each hunk. */
   readonly parts: ReadonlyMap<number, readonly ChangedHunk[]>;
   readonly rankedParts: readonly RankedHunk[];
   readonly renames: readonly Rename[];
 }
 
-/** The suspects as they were ranked, what they can be taken apart into, and what reading alone says of the failure. */
+/** Prepares a proof: the ranked suspects, their parts, and what reading alone shows about the failure. */
 export function prepareProof(
   material: BlameMaterial,
   ranked: RankedBlame,
@@ -54,7 +54,7 @@ export function prepareProof(
       [...parts].map(([id, own]) => [
         id,
         own.map((part) => {
-          // What a message or a stack points at comes before all that is only likely.
+          // Parts that a message or a stack points to come before all that are only likely.
           const share = (shares.get(part.id) ?? 0) + (isRaisedIn(part) ? 1 : 0);
           return { id: part.id, confidence: isHalf(part) ? 0 : share };
         }),

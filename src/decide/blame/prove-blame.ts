@@ -42,22 +42,22 @@ export interface ProofState {
 export interface ProofAnswer {
   readonly kind: ProofKind;
   readonly proven: boolean;
-  /** Ids of the hunks that did it. */
+  /** Ids of the hunks that caused the failure. */
   readonly hunks: readonly number[];
   readonly runs: number;
-  /** Of them, those that searched; the others are triage and proof. */
+  /** How many of the runs were for the search; the others are for triage and proof. */
   readonly searchRuns: number;
   readonly spentMs: number;
   readonly because: string;
-  /** The parts of these hunks that did it, where a part was found. */
+  /** The parts of these hunks that caused the failure, if a part was found. */
   readonly parts?: readonly number[];
   /** Not proven, but shown by removal. */
   readonly isShown?: boolean;
-  /** What has to be taken back for these failures to go. */
+  /** The hunks to revert so that these failures disappear. */
   readonly cure?: readonly number[];
-  /** The cause of these failures is proven, and others are left without it. */
+  /** The cause of these failures is proven, but other failures remain without it. */
   readonly isPartial?: boolean;
-  /** Of the cure, the changes of tests that were taken back so that the tests are as on the base. */
+  /** Of the cure, the changes of tests that were reverted so that the tests are as on the base. */
   readonly oldTests?: readonly number[];
   readonly experiments?: readonly PastExperiment[];
 }
@@ -76,7 +76,7 @@ export function nextExperiment(state: ProofState): ProofStep {
   const { input } = state;
   const { book, step } = replayProof(state);
   if (!step.done) return { experiment: step.value };
-  // What a failing test's own file asks for may be new: that it changed proves nothing about the code.
+  // A failing test may ask for something new, so that its own file changed proves nothing about the code.
   const namesTests = step.value.hunks.some((id) => input.inTestFiles?.has(id) === true);
   const proven = step.value.proven && input.isVague !== true && !namesTests;
   const { seen: experiments, spentMs } = book;
@@ -85,14 +85,17 @@ export function nextExperiment(state: ProofState): ProofStep {
   return { answer: { ...asUnmet(input, step.value), ...facts, ...wholeHunks(input, step.value.hunks) } };
 }
 
-/** A new test whose output does not name it: without it nothing fails, which says only that it asks for more. */
+/**
+ * Reports a new test that its output does not name as unmet: that nothing fails without it only shows that it asks for
+ * more.
+ */
 function asUnmet({ addedTests }: ProofInput, cause: Cause): Cause {
   const isNew = cause.kind === "culprit" && cause.hunks.every((id) => addedTests?.has(id) === true);
   if (!isNew || cause.hunks.length === 0) return cause;
   return rankedCause("unmet", "the failing test is new, and nothing else that changed makes it fail", cause.hunks);
 }
 
-/** The hunks that parts belong to, beside the parts. */
+/** Returns the hunks that parts belong to, and the parts. */
 function wholeHunks({ parts = new Map() }: ProofInput, found: readonly number[]): Pick<ProofAnswer, "hunks" | "parts"> {
   const wholeOf = new Map([...parts].flatMap(([hunk, own]) => own.map(({ id }) => [id, hunk] as const)));
   const small = found.filter((id) => wholeOf.has(id));
@@ -101,8 +104,8 @@ function wholeHunks({ parts = new Map() }: ProofInput, found: readonly number[])
 }
 
 /**
- * The experiments that come next if each ends as the likeliest culprit would have it, the next one first. A
- * runner with several checkouts starts these early and drops those not needed, so the answer is the same.
+ * Returns the experiments that come next if each ends as expected for the likeliest culprit, in order. A runner with
+ * several checkouts starts these early and drops those not needed, so the answer is the same.
  */
 export function speculate(state: ProofState, most: number): readonly Experiment[] {
   const found: Experiment[] = [];
@@ -116,7 +119,9 @@ export function speculate(state: ProofState, most: number): readonly Experiment[
   return found;
 }
 
-/** A tree passes without the likeliest hunk that all runs so far agree with, and fails with it. */
+/**
+ * Predicts an outcome: a tree passes without the likeliest hunk that agrees with all runs so far, and fails with it.
+ */
 function expectedOutcome({ hunks, pinned }: ProofInput, { seen }: Notebook, { without }: Experiment): RunOutcome {
   const groups = seen[0]?.outcome.outcomes ?? ["fail-same"];
   const outcomes = groups.map((_, group): Outcome => {
@@ -161,13 +166,13 @@ function* proof(input: ProofInput, book: Notebook): Experiments<Cause> {
   if (direct !== null || isOld !== null) return (direct ?? isOld)!;
   if (regressed.length > 0) {
     const found = yield* searchGroups(input, book, regressed, unpinned);
-    // A changed test that fails on the base in another way may fail here for a cause of its own.
+    // A changed test that fails differently on the base may have its own cause here.
     return yield* confirmStable(book, unpinned, found.proven && !isWhole ? { ...found, ...UNEXPLAINED } : found);
   }
   const outcome = base[groups[0]!] ?? "cannot-apply";
   if (book.isSpent && outcome === "cannot-apply")
     return rankedCause("unknown", "no runs were left to look at the base");
-  // What fails in another way without the new code is changed by it: that it is there makes a difference.
+  // If it fails differently without the new code, the new code makes a difference.
   const makesDifference = groups.some((group) => base[group] === "fail-other" || base[group] === "cannot-apply");
   if (input.isNewTest && input.newCode && (input.newCode.hasSign || makesDifference))
     return yield* slipInNewCode(input.newCode, book, groups);
@@ -188,7 +193,7 @@ function* proof(input: ProofInput, book: Notebook): Experiments<Cause> {
   return yield* redBefore(input, book, unpinned, groups[0]!);
 }
 
-/** A test that was there before, was changed, and fails on the base's code as it does now. */
+/** Handles an existing test that was changed and fails on the base's code in the same way. */
 function* changedTest(
   input: ProofInput,
   book: Notebook,
@@ -202,8 +207,8 @@ function* changedTest(
   }
   if (pinnedOnBase !== "fail-same")
     return (yield* causeOfNewCheck(input, book, groups)) ?? (yield* searchGroups(input, book, groups, whole));
-  // The test asks for what neither the old nor the new code does: work to be done, unless the test itself is wrong,
-  // which runs cannot tell.
+  // The test asks for something that neither the old nor the new code does: the work is not done, unless the test
+  // itself is wrong, which runs cannot show.
   return rankedCause(
     "unmet",
     "a test that was changed asks for what the code does not do, before or after",
@@ -211,7 +216,10 @@ function* changedTest(
   );
 }
 
-/** A slip that breaks these tests on the base too, where they pass as they were, is in no new code. */
+/**
+ * Handles a mistake that also breaks these tests on the base, where they pass in their old version: it is not in new
+ * code.
+ */
 function* asRegression(
   { hunks, parts = new Map() }: ProofInput,
   book: Notebook,

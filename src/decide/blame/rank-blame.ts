@@ -1,29 +1,29 @@
 import type { BlameMaterial, ChangedHunk } from "../../core/blame/change.ts";
 import { FEATURES, type FeatureName, type HunkFeatures, featuresOf } from "./features.ts";
 
-/** A hunk with its place in the ranking. */
+/** A hunk with its rank. */
 export interface RankedHunk {
   readonly hunk: ChangedHunk;
   readonly symbol: string | null;
   readonly score: number;
-  /** How likely it is the cause, given that one of the hunks is. */
+  /** The probability that it is the cause, given that one of the hunks is. */
   readonly confidence: number;
   readonly reasons: readonly string[];
   readonly isTest: boolean;
-  /** Does a failing test lead to it: by calls, by imports or by its stack? */
+  /** Whether a failing test reaches it: by calls, by imports or by its stack. */
   readonly isReached: boolean;
-  /** Nothing that runs has changed: layout, comments, documents, names. */
+  /** Nothing that runs has changed: only layout, comments, documents, names. */
   readonly isIdle: boolean;
 }
 
 export interface RankedBlame {
-  /** Best first; equals keep the order of the diff. */
+  /** Best first; equal scores keep the order of the diff. */
   readonly hunks: readonly RankedHunk[];
-  /** Does any failing test reach any change? If none does, the failure may be unowned. */
+  /** Whether any failing test reaches any change. If none does, the failure may be unowned. */
   readonly isReached: boolean;
 }
 
-/** Ranks what changed by how likely it caused the failure. Nothing is run. */
+/** Ranks changes by how likely they caused the failure. Nothing is run. */
 export function rankBlame(material: BlameMaterial): RankedBlame {
   const all = featuresOf(material);
   const scores = all.map((each) => scoreOf(each));
@@ -51,7 +51,7 @@ function scoreOf({ values }: HunkFeatures): number {
   return FEATURES.reduce((sum, name) => sum + WEIGHTS[name] * values[name], 0);
 }
 
-/** Scores as shares of one: what is right in as many cases as it says. */
+/** Converts scores to shares of one, meant as probabilities. */
 function sharesOf(scores: readonly number[]): number[] {
   const most = Math.max(...scores, 0);
   const powers = scores.map((score) => Math.exp((score - most) * SPREAD));
@@ -60,9 +60,8 @@ function sharesOf(scores: readonly number[]): number[] {
 }
 
 /**
- * What each feature adds to the score of a hunk. Set by hand from what each of them means, then moved by likelihood on
- * the training half of the corpus in `bench/blame`, and held near where they were: what is true of one corpus only
- * must not decide.
+ * What each feature adds to the score of a hunk. Set by hand from its meaning, then adjusted by likelihood on the
+ * training half of the corpus in `bench/blame`, and kept near the first values, so that one corpus does not decide.
  */
 const WEIGHTS: Readonly<Record<FeatureName, number>> = {
   frameInHunk: 2.5,
@@ -97,13 +96,11 @@ const WEIGHTS: Readonly<Record<FeatureName, number>> = {
 };
 
 /**
- * Scores are spread by this before they become shares: below 1 where they are surer of themselves than they are right.
+ * Scores are multiplied by this before they become shares: below 1 if the scores are more certain than they are right.
  */
 const SPREAD = 1;
 
-/**
- * Why a hunk is suspected, in plain words, the strongest reason first; what speaks against it begins with "although".
- */
+/** Says why a hunk is suspected, the strongest reason first; a reason against it begins with "although". */
 export function reasonsOf({ values, symbol, sharedWord, sharedLiteral }: HunkFeatures): string[] {
   const where = symbol === null ? " this code" : ` \`${symbol}\``;
   const reasons: string[] = [];

@@ -1,15 +1,15 @@
 import type { BlameMaterial, CodeFile, CodeSymbol } from "../../core/blame/change.ts";
 import type { Failure } from "../../core/blame/failure.ts";
 
-/** How near each part of the code is to a test: 1 for the test itself, less with each call on the way. */
+/** How near code is to a test: 1 for the test itself, less with each call on the way. */
 export interface Reach {
-  /** How strongly the test leads to a line, by the names used on the way; 0 where no way was found. */
+  /** Returns how strongly the test leads to a line, by the names used on the way; 0 if there is no way. */
   at(file: string, line: number): number;
-  /** How many imports away a file is; `null` where none leads there. */
+  /** Returns how many imports away a file is; `null` if no import leads there. */
   importsTo(file: string): number | null;
 }
 
-/** What each call on the way costs. A name with several meanings leads less surely to each of them. */
+/** The weight of each call on the way. A name with several definitions leads to each of them with less weight. */
 const PER_CALL = 0.75;
 const PER_INDIRECT_NAME = 0.5;
 const MOST_VISITS = 4000;
@@ -17,7 +17,7 @@ const LEAST = 0.01;
 
 type CodeFiles = ReadonlyMap<string, CodeFile>;
 
-/** The places by which code can be reached by name: made once, asked for every test. */
+/** The definitions of each name: built once, used for every test. */
 export interface NameIndex {
   readonly byName: ReadonlyMap<string, readonly SymbolLocation[]>;
   readonly files: CodeFiles;
@@ -41,14 +41,14 @@ export function nameIndex({ files }: BlameMaterial): NameIndex {
   return { byName, files };
 }
 
-/** Follows names from a test through the code it imports. */
+/** Follows names from a test through the code that it imports. */
 export function reachOf(index: NameIndex, testFile: string, body: CodeSymbol | null): Reach {
   const distances = importDistances(index.files, testFile);
   const best = new Map<CodeSymbol, number>();
   const queue: { place: SymbolLocation; weight: number }[] = [];
   const file = index.files.get(testFile);
   const whole: CodeSymbol = { name: "", kind: "test", start: 1, end: file?.names.length ?? 1 };
-  // A test whose lines were not found is taken to be its whole file, which says less.
+  // A test whose lines were not found counts as its whole file, with less weight.
   queue.push({ place: { file: testFile, symbol: body ?? whole }, weight: body === null ? 0.6 : 1 });
   for (let visits = 0; queue.length > 0 && visits < MOST_VISITS; visits++) {
     const { place, weight } = takeBest(queue);
@@ -81,7 +81,10 @@ function takeBest(queue: { place: SymbolLocation; weight: number }[]): { place: 
   return found;
 }
 
-/** Where the names that a part uses may be defined: in what its file imports, else anywhere the test can reach. */
+/**
+ * Returns where the names that a part uses may be defined: in what its file imports, or else anywhere that the test can
+ * reach.
+ */
 function callsFrom(
   index: NameIndex,
   { file, symbol }: SymbolLocation,
@@ -114,7 +117,7 @@ function spansByFile(
   for (const file of files.values()) {
     const reached = file.symbols.flatMap((symbol) => {
       const weight = best.get(symbol);
-      // A type is named to get at one of its parts, and which one is not known.
+      // A type is named to use one of its members, and which one is unknown.
       return weight === undefined
         ? []
         : [{ start: symbol.start, end: symbol.end, weight: symbol.kind === "type" ? weight * 0.6 : weight }];
@@ -124,7 +127,10 @@ function spansByFile(
   return spans;
 }
 
-/** What is data is not called: it is as near as the nearest part of the code that names it, and a step. */
+/**
+ * Returns the weights of data files, which are not called: one step further than the nearest part of the code that
+ * names them.
+ */
 function dataWeights(
   files: CodeFiles,
   spans: ReadonlyMap<string, readonly { readonly weight: number }[]>,
@@ -157,7 +163,7 @@ function importDistances(files: CodeFiles, start: string): Map<string, number> {
   return distances;
 }
 
-/** The lines of a failing test: by its title, else by the line it failed on. */
+/** Finds the lines of a failing test: by its title, or else by the line that failed. */
 export function testBody(file: CodeFile | undefined, failure: Failure): CodeSymbol | null {
   if (file === undefined) return null;
   const title = lastTitle(failure.test ?? "");
@@ -168,7 +174,7 @@ export function testBody(file: CodeFile | undefined, failure: Failure): CodeSymb
   return smallest(named.filter((symbol) => around.includes(symbol))) ?? smallest(named) ?? smallest(around);
 }
 
-/** `outer > inner > name` and `file::Class::name[case]` both end in the title. */
+/** Returns the title at the end of `outer > inner > name` or `file::Class::name[case]`. */
 function lastTitle(name: string): string {
   const last = name
     .split(/ [>›] |::/)

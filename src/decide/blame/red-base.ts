@@ -3,12 +3,12 @@ import { rankedCause, type Cause } from "./cause.ts";
 import { ask, type Experiments, type Notebook } from "./experiments.ts";
 import type { ProofInput } from "./proof-input.ts";
 
-/** How often a tree whose outcome is in doubt is run. */
+/** How often a tree with a doubtful outcome is run. */
 export const UNTOUCHED_RUNS = 3;
 
 /**
- * Runs that do not fit together are what a flake looks like. Before that answer is given, the two trees with a known
- * outcome run again: a failure that comes and goes is flaky.
+ * Checks for a flake before an unproven answer: contradicting runs may come from one. The two trees with a known
+ * outcome run again, and a failure that appears only sometimes is flaky.
  */
 export function* confirmStable(book: Notebook, base: readonly number[], cause: Cause): Experiments<Cause> {
   if (cause.proven || cause.isShown === true || cause.isEntangled === true || cause.isPartial === true) return cause;
@@ -20,7 +20,7 @@ export function* confirmStable(book: Notebook, base: readonly number[], cause: C
   return cause;
 }
 
-/** The untouched tree did not fail as recorded. */
+/** Handles an untouched tree that did not fail as recorded. */
 export function* notSeenAgain(book: Notebook): Experiments<Cause> {
   const again = yield* ask(book, [], "untouched", UNTOUCHED_RUNS);
   if (again.length === 0 && book.isSpent)
@@ -37,11 +37,11 @@ export function* notSeenAgain(book: Notebook): Experiments<Cause> {
   return rankedCause("unknown", "the failing tests could not be run again");
 }
 
-/** What comes and goes with even chances is red as often as this in a row once in sixty-four times. */
+/** A test that fails with a chance of one half fails this often in a row in one of sixty-four cases. */
 const RED_RUNS = 6;
-/** What the environment does to a check, it does each time. */
+/** A broken environment fails a check every time. */
 const BROKEN_RUNS = 2;
-/** Red on the base: seen again and again, because what comes and goes was there before as well. */
+/** Handles a failure that also occurs on the base. It runs several times, because it may have been flaky there too. */
 export function* redBefore(
   input: ProofInput,
   book: Notebook,
@@ -62,7 +62,7 @@ export function* redBefore(
   if (outcome === "fail-same")
     return {
       kind: "pre-existing",
-      // Where no time was left, it was not seen often enough.
+      // If no time was left, it did not run often enough.
       proven: !book.isSpent,
       hunks: [],
       because: "the same tests fail in the same way on the base",
@@ -70,7 +70,10 @@ export function* redBefore(
   return rankedCause("pre-existing", "the same tests fail on the base too, in another way");
 }
 
-/** Some failures were there before, and others came with tests of the iteration: why those fail is not known then. */
+/**
+ * Handles failures of which some existed before, and others came with tests of the iteration: the cause of the latter
+ * is then unknown.
+ */
 export function* redBeside(
   input: ProofInput,
   book: Notebook,

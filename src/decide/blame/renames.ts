@@ -1,26 +1,26 @@
 import type { BlameMaterial, ChangedHunk, CodeFile, CodeSymbol } from "../../core/blame/change.ts";
 import { tokensOf } from "./edits.ts";
 
-/** A declared name that gave way to another one in a function or a file, with none of the old one left behind. */
+/** A declared name that another one replaced everywhere in a function or a file. */
 export interface Rename {
   readonly from: string;
   readonly to: string;
   readonly oldFile: string;
-  /** The lines of the old version in which it holds. */
+  /** The lines of the old version in which the rename applies. */
   readonly start: number;
   readonly end: number;
-  /** It holds in one function: then what stands behind a dot is another name. */
+  /** Whether it applies to one function: then a name after a dot is a different one. */
   readonly isLocal: boolean;
-  /** The hunks that hold one of the names: the new one stays as long as one of them does. */
+  /** The hunks that contain one of the names: the new name stays as long as one of them does. */
   readonly hunks: readonly number[];
 }
 
-/** More words than this are not compared, because it takes too long. */
+/** Longer texts are not compared, because that takes too long. */
 const MOST_WORDS = 600;
 
 /**
- * The names that changed throughout a function or a file. Lines that are taken back follow such a name, so that one
- * hunk can go without all the others that only follow the name.
+ * Finds names that changed throughout a function or a file. Reverted lines use the new name, so that one hunk can be
+ * reverted without all the others that only follow the name.
  */
 export function renamesOf(material: BlameMaterial): Rename[] {
   const found: Candidate[] = [];
@@ -40,19 +40,19 @@ export function renamesOf(material: BlameMaterial): Rename[] {
   });
 }
 
-/** A rename that is real only if its names are declared in one of the files. */
+/** A candidate, which is a rename only if its names are declared in one of the files. */
 type Candidate = Rename & { readonly isDeclared: boolean };
 
 const isSameName = (a: Rename, b: Rename): boolean => !a.isLocal && !b.isLocal && a.from === b.from && a.to === b.to;
 
-/** Does the new name stay in the tree that is left without these hunks? */
+/** Whether the new name stays in the tree when these hunks are reverted. */
 export function isRenameKept({ hunks }: Rename, without: ReadonlySet<number>): boolean {
   return hunks.some((id) => !without.has(id));
 }
 
 const NAME_OR_TEXT = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_$][\w$]*/g;
 
-/** A line of the old version with the names that it has now; texts are left as they are. */
+/** Returns a line of the old version with the current names; strings are left as they are. */
 export function renamedLine(line: string, at: number, renames: readonly Rename[]): string {
   const own = renames.filter(({ start, end }) => at >= start && at <= end);
   if (own.length === 0) return line;
@@ -82,7 +82,7 @@ function renamesIn(hunks: readonly ChangedHunk[], before: CodeFile, now: CodeFil
   return [...inFile, ...inFunctions];
 }
 
-/** Functions that are there before and after under one name. */
+/** Returns the functions that have the same name before and after. */
 function functionScopes(before: CodeFile, now: CodeFile): NameScope[] {
   const single = (symbols: readonly CodeSymbol[], name: string): CodeSymbol | null => {
     const own = symbols.filter((symbol) => symbol.kind === "function" && symbol.name === name);
@@ -125,7 +125,7 @@ function renamesWithin(
   });
 }
 
-/** Which name stands where another one stood, by most of the places; no name in two pairs. */
+/** Returns which name replaced which, by the majority of places; no name is in two pairs. */
 function likeliestPairs(hunks: readonly ChangedHunk[]): [from: string, to: string][] {
   const votes = new Map<string, { readonly from: string; readonly to: string; count: number }>();
   for (const { removed, added, file } of hunks) {
@@ -147,7 +147,7 @@ function likeliestPairs(hunks: readonly ChangedHunk[]): [from: string, to: strin
 
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
-/** Names that stand at the same place between words that stayed. */
+/** Returns names in the same position between unchanged words. */
 function replacedNames(removed: readonly string[], added: readonly string[]): [string, string][] {
   if (removed.length > MOST_WORDS || added.length > MOST_WORDS) return [];
   const found: [string, string][] = [];
@@ -165,7 +165,7 @@ function replacedNames(removed: readonly string[], added: readonly string[]): [s
   return found;
 }
 
-/** The places of the longest row of words that both have in common. */
+/** Returns the positions of the longest common sequence of words. */
 function commonWords(a: readonly string[], b: readonly string[]): [number, number][] {
   const width = b.length + 1;
   const lengths = new Uint16Array((a.length + 1) * width);
@@ -192,7 +192,7 @@ const hasName = (line: string, name: string): boolean =>
 const DECLARING =
   /^(?:const|let|var|mut|function|def|class|func|fn|type|struct|interface|enum|mod|as|for|static|async|get|set)$/;
 
-/** Does a line bring a name in: as a variable, a parameter, a function or a type? */
+/** Whether a line declares a name: as a variable, a parameter, a function or a type. */
 function declares(line: string, name: string): boolean {
   const words = tokensOf([line], "");
   const isHead = words.some((word) => /^(?:function|def|func|fn|=>)$/.test(word)) || /\)[^()]*\{\s*$/.test(line);
@@ -200,7 +200,7 @@ function declares(line: string, name: string): boolean {
     if (word !== name || words[at - 1] === ".") return false;
     const [last, next] = [words[at - 1] ?? "", words[at + 1] ?? ""];
     if (DECLARING.test(last) || /^:?=$/.test(next) || (next === "=" && words[at + 2] !== "=")) return true;
-    // Parameters, parts of what is taken apart, and the names of methods.
+    // Parameters, parts of a destructuring, and names of methods.
     return isHead || /\b(?:const|let|var)\s*[{[]|:=/.test(line);
   });
 }

@@ -1,8 +1,8 @@
 import type { ProofAnswer } from "./prove-blame.ts";
 
 /**
- * A first cause, and what was found when the rest was searched without it. One that hides others, as a build error does,
- * is proven only together with them.
+ * Joins a first cause with what was found without it. A cause that hides others, like a build error, is proven only
+ * together with them.
  */
 export function joinRounds(first: ProofAnswer, second: ProofAnswer): ProofAnswer {
   const runs = first.runs + second.runs;
@@ -13,7 +13,8 @@ export function joinRounds(first: ProofAnswer, second: ProofAnswer): ProofAnswer
     experiments: [...(first.experiments ?? []), ...(second.experiments ?? [])],
   };
   if (second.hunks.length === 0 || !NAMES_CULPRITS.has(second.kind)) return { ...first, ...sum };
-  // Without the innocent changes that had to go along, half of a larger change may be left, which fails by itself.
+  // Without the innocent changes that had to be reverted with it, half of a larger change may remain, which fails by
+  // itself.
   const known = [...first.hunks, ...(first.parts ?? []), ...(first.oldTests ?? [])];
   const isClean = (first.cure ?? []).every((id) => known.includes(id));
   const proven = second.proven && first.isPartial === true && isClean;

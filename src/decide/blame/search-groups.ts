@@ -4,7 +4,10 @@ import { ask, runsOf, type Experiments, type Notebook, type RunOutcome } from ".
 import type { ProofInput } from "./proof-input.ts";
 import { tryLikeliest, type Search } from "./search.ts";
 
-/** Each group of failures in turn; what explains one group often explains the next, and then costs no run. */
+/**
+ * Searches for the cause of each group of failures. The cause of one group often explains the next, which then costs no
+ * run.
+ */
 export function* searchGroups(
   input: ProofInput,
   book: Notebook,
@@ -17,7 +20,7 @@ export function* searchGroups(
     const known = found.flatMap((each) => each.cure ?? each.hunks);
     const left = known.length === 0 ? null : (yield* ask(book, known, "search"))[group];
     if (left === "pass") continue;
-    // What was found may hide what else there is, as a crash does: where it can, it stays out for the next group.
+    // The found cause may hide others, as a crash does: if possible, it stays reverted for the next group.
     const out = left === "fail-same" ? known : [];
     const before = book.fixed;
     book.fixed = [...before, ...out];
@@ -34,9 +37,9 @@ export function* searchGroups(
 }
 
 /**
- * Several mistakes may change what the failures of each other say, so that none of them fails by itself as recorded. If
- * each group has a hunk of its own that cures it, all of them together are the cause where nothing fails without them,
- * and all groups fail as recorded with them alone on the base. `null` where that is not so.
+ * Finds several mistakes that change each other's failures, so that none of them alone fails as recorded. If each group
+ * has its own hunk that cures it, all of them together are the cause if nothing fails without them, and all groups fail
+ * as recorded with only them on the base. `null` if that is not so.
  */
 function* causesOfGroups(
   input: ProofInput,
@@ -72,8 +75,8 @@ function* causesOfGroups(
 const MOST_CULPRITS = 4;
 
 /**
- * What the runs so far say of a group makes its order: hunks that agree with all of them as the one culprit come first.
- * A run is for all groups, so a later group begins where the runs of the earlier ones left it.
+ * Starts the search for a group. Hunks that agree with all runs so far as the only culprit come first. Each run is for
+ * all groups, so a later group continues from the runs of the earlier ones.
  */
 export function searchOf(input: ProofInput, book: Notebook, group: number, order: readonly number[]): Search {
   const {
@@ -86,7 +89,7 @@ export function searchOf(input: ProofInput, book: Notebook, group: number, order
     inTests = new Set(),
   } = input;
   const own = new Map([...hunks, ...[...parts.values()].flat()].map(({ id, confidence }) => [id, confidence]));
-  // What is not searched has no part in the likelihood.
+  // Hunks outside the search get no share.
   const all = order.reduce((sum, id) => sum + (own.get(id) ?? 0), 0);
   const shares = new Map([...own].map(([id, share]) => [id, all > 0 ? share / all : share]));
   const agrees = (id: number): boolean =>
@@ -112,10 +115,13 @@ export function searchOf(input: ProofInput, book: Notebook, group: number, order
 
 const NONE: ReadonlyMap<number, never> = new Map<number, never>();
 
-/** A hunk that a run speaks against may still be one of several culprits. */
+/** The weight of a hunk that a run contradicts: it may still be one of several culprits. */
 const UNLIKELY = 0.05;
 
-/** Does the whole run pass without the culprits? If a test still fails that passes on the base, one is missing. */
+/**
+ * Whether the whole run passes without the culprits. If a test that passes on the base still fails, a culprit is
+ * missing.
+ */
 function* isCured(book: Notebook, base: readonly number[], cure: readonly number[]): Experiments<boolean> {
   const runOf = (without: readonly number[]): RunOutcome | undefined => runsOf(book, without)[0]?.outcome;
   const before = runOf(base);
@@ -123,11 +129,12 @@ function* isCured(book: Notebook, base: readonly number[], cure: readonly number
   yield* ask(book, cure, "confirm");
   const after = runOf(cure);
   if (before.isGreen === true) return after?.isGreen === true;
-  // New tests fail on the base for want of the code, so the base is not green: then every test has to be looked at.
+  // New tests fail on the base because the code is missing there, so the base is not green and every test must be
+  // compared.
   return after?.failed === undefined || after.failed.every((test) => before.failed!.includes(test));
 }
 
-/** The causes of all groups as one answer. */
+/** Combines the causes of all groups into one answer. */
 function together(found: readonly Cause[]): Cause {
   const hunks = [...new Set(found.flatMap((each) => each.hunks))];
   if (found.length === 1) return found[0]!;

@@ -2,49 +2,52 @@ import { closedOver } from "./triage.ts";
 import { ask, runsOf, type BoundChanges, type Experiments, type Notebook, type Outcome } from "./experiments.ts";
 import { takeTogether, type Probe } from "./take-together.ts";
 
-/** What the search for one group of failures works on. */
+/** What the search for one group of failures works with. */
 export interface Search {
   readonly book: Notebook;
   readonly group: number;
-  /** Hunks that may be taken back, the likeliest first. */
+  /** Hunks that may be reverted, the likeliest first. */
   readonly order: readonly number[];
   readonly shareOf: (id: number) => number;
   readonly companions: ReadonlyMap<number, readonly number[]>;
-  /** All changes of the function that a hunk is in. */
+  /** All changes of the function of a hunk. */
   readonly functions: ReadonlyMap<number, readonly number[]>;
-  /** What is below a hunk, the likeliest part first. */
+  /** The parts of a hunk, the likeliest first. */
   readonly parts: ReadonlyMap<number, readonly number[]>;
-  /** Hunks that follow one name that changed: none of them goes without the others. */
+  /** Groups of hunks that follow the change of one name: they are only reverted together. */
   readonly renames: readonly (readonly number[])[];
   /** Hunks that no failing test can reach. */
   readonly unreached: ReadonlySet<number>;
-  /** Hunks in files of tests. */
+  /** Hunks in test files. */
   readonly inTests: ReadonlySet<number>;
-  /** Hunks without which the tests fail in another way. */
+  /** Hunks without which the tests fail differently. */
   readonly disturbing?: ReadonlySet<number>;
 }
 
-/** A hunk this likely is tried by itself: if it is the one, the same run is half of the proof. */
+/** A hunk with at least this share is tried alone: if it is the culprit, the same run is half of the proof. */
 const ALONE_FROM = 0.35;
-/** Trees in a row of which nothing can be said, before hunks are tried one by one. */
+/** How many trees in a row may be inconclusive before hunks are tried one by one. */
 const MOST_UNCLEAR = 4;
 const MOST_UNCLEAR_BOUND = 2;
 const MOST_ONE_BY_ONE = 8;
-/** So many can be told apart by runs even if they belong together. */
+/** So few hunks can be told apart by runs even if they belong together. */
 const FEW = 4;
-/** Companions beyond this are no hint any more. */
+/** More companions than this are not a useful hint. */
 const MOST_NEAR = 6;
 
-/** So many of the likeliest are tried one by one, each of them as much likelier than one drawn by lot, and this likely. */
+/**
+ * How many of the likeliest hunks are tried one by one, how much likelier than average each must be, and its least
+ * share.
+ */
 const MOST_ALONE = 4;
 const LIKELIER = 2;
 const LEAST_ALONE = 0.04;
 const LIKELY_ALONE = 0.15;
 
 /**
- * The likeliest hunks one by one: a run without one is not disturbed by what else is out. One without which the failure
- * is gone is the cure. One without which the tests fail in another way would hide what others do: it stays in until all
- * others are told apart.
+ * Tries the likeliest hunks one by one: a run without only one hunk is not disturbed by others. A hunk without which
+ * the failure is gone is the cure. A hunk without which the tests fail differently would hide the effect of others, so
+ * it stays until all others are told apart.
  */
 export function* tryLikeliest(search: Search): Experiments<{ cure: number | null; search: Search }> {
   const { order } = search;
@@ -57,7 +60,7 @@ export function* tryLikeliest(search: Search): Experiments<{ cure: number | null
     const outcome = yield* outcomeWithout(search, [id]);
     if (outcome === "pass") return { cure: id, search };
     if (outcome === "flaky") break;
-    // What goes only with others is no use alone, and neither are those others.
+    // Hunks that are only reverted together are not tried alone.
     const others = [...(search.companions.get(id) ?? []), ...(boundIn(search, [id])?.kept ?? [])];
     if (outcome === "cannot-apply") for (const other of others) tied.add(other);
     if (outcome === "fail-other" || (outcome === "cannot-apply" && !hasTies(search, id, others))) disturbing.push(id);
@@ -66,20 +69,21 @@ export function* tryLikeliest(search: Search): Experiments<{ cure: number | null
   return { cure: null, search: { ...search, order: [...calm, ...disturbing], disturbing: new Set(disturbing) } };
 }
 
-/** Does something say what has to go along with a hunk, or what is below it? */
+/** Whether it is known what must be reverted with a hunk, or which parts it has. */
 const hasTies = ({ functions, parts }: Search, id: number, others: readonly number[]): boolean =>
   others.length > 0 || functions.has(id) || parts.has(id);
 
 /**
- * The smallest set of hunks without which the failure is gone, found along the ranking. Taking back a longer part of the
- * ranking never brings the failure back, so the shortest part that helps ends in a hunk that is needed; with that one
- * out, what stands before it is searched again, until what was found is enough by itself.
+ * Finds the smallest set of hunks without which the failure is gone. Reverting a longer prefix of the ranking never
+ * brings the failure back, so the shortest prefix that helps ends with a needed hunk. With that one reverted, the hunks
+ * before it are searched again, until the found hunks are enough.
  */
 export function* removalSet(search: Search): Experiments<Removal | null> {
   const found = yield* removalFrom(search, search.order);
   if (found !== null && (found.tiedTo !== null || (!isBound(search, found.ids) && found.ids.length <= FEW)))
     return found;
-  // What no failing test can reach is put aside as one group, so that it is not among what cannot be taken apart.
+  // Hunks that no failing test can reach are excluded as one group, so that they are not part of a set that cannot be
+  // split.
   const reached = search.order.filter((id) => !search.unreached.has(id));
   if (reached.length === search.order.length || reached.length === 0 || search.book.isSpent) return found;
   if (found !== null && !found.ids.some((id) => search.unreached.has(id))) return found;
@@ -90,7 +94,7 @@ export function* removalSet(search: Search): Experiments<Removal | null> {
 /** Hunks without which the failure is gone. */
 export interface Removal {
   readonly ids: readonly number[];
-  /** The one for which the others have to go, as the messages of the build say. */
+  /** The hunk that requires the others to be reverted, according to the messages of the build. */
   readonly tiedTo: number | null;
 }
 
@@ -115,15 +119,18 @@ function* removalFrom(search: Search, order: readonly number[]): Experiments<Rem
   return null;
 }
 
-/** What the build of a tree said, where it was run and did not build. */
+/** Returns which changes the build messages of a tree are about, if it ran and did not build. */
 function boundIn({ book }: Search, without: readonly number[]): BoundChanges | null {
   return runsOf(book, without)[0]?.outcome.bound ?? null;
 }
 
-/** What has to come to these hunks on the base, so that the failure is there as it was recorded; the likeliest first. */
+/**
+ * Finds the hunks that must be applied to the base with these, so that the failure occurs as recorded; the likeliest
+ * first.
+ */
 export function* contextFor(search: Search, culprits: readonly number[]): Experiments<readonly number[] | null> {
   const chosen: number[] = [];
-  // What belongs to them by its names comes first.
+  // Hunks that share names with them come first.
   const near = new Set(
     culprits
       .flatMap((id) => search.companions.get(id) ?? [])
@@ -149,7 +156,7 @@ export function* contextFor(search: Search, culprits: readonly number[]): Experi
   return null;
 }
 
-/** The iteration with these hunks taken back. */
+/** Runs the iteration with these hunks reverted. */
 export function* outcomeWithout(
   { book, group }: Search,
   ids: readonly number[],
@@ -159,7 +166,7 @@ export function* outcomeWithout(
   return (yield* ask(book, ids, purpose, times))[group] ?? "cannot-apply";
 }
 
-/** The base with nothing but these hunks on it. */
+/** Runs the base with only these hunks applied. */
 export function* outcomeOnBase(
   search: Search,
   ids: readonly number[],
@@ -169,27 +176,27 @@ export function* outcomeOnBase(
   return yield* outcomeWithout(search, complement(search, ids), times, purpose);
 }
 
-/** Do all of these belong together by their names, and are too many to be told apart? A rename with many places is. */
+/** Whether these hunks share names and are too many to be told apart, like a rename in many places. */
 export function isBound(search: Search, ids: readonly number[]): boolean {
   return ids.length > FEW && belongTogether(search, ids);
 }
 
-/** Do all of these hang together by names that came or went with them? */
+/** Whether these hunks are connected by names that they add or remove. */
 export function belongTogether({ companions }: Search, ids: readonly number[]): boolean {
   const all = new Set(closedOver(ids.slice(0, 1), companions));
   return ids.every((id) => all.has(id));
 }
 
-/** Everything that may be taken back, but these. */
+/** Returns all hunks that may be reverted, except these. */
 export function complement({ order }: Search, ids: readonly number[]): number[] {
   const kept = new Set(ids);
   return order.filter((id) => !kept.has(id));
 }
 
 /**
- * The shortest part of the pool that reaches the goal, by halving what is likely: `unit` is its end, what is needed
- * whatever stands before it. Where nothing can be said of a tree, what belongs to its hunks is taken along; then
- * another cut is tried, and at last single hunks.
+ * Finds the shortest prefix of the pool that reaches the goal, by halving the likelihood. `unit` is the end of the
+ * prefix, which is needed with any hunks before it. If a tree is inconclusive, hunks that belong to its hunks are
+ * added; then another cut is tried, and finally single hunks.
  */
 function* boundary(
   search: Search,
@@ -216,7 +223,7 @@ function* boundary(
     const known = order.slice(0, low);
     const fresh = ids.filter((id) => !known.includes(id));
     const others = order.slice(low).filter((id) => !fresh.includes(id));
-    // What broke the build waits until the others are told apart.
+    // Hunks that broke the build wait until the others are told apart.
     const leftOut = prefix.filter((id) => others.includes(id));
     const end = high - low - fresh.length;
     const waiting = others.filter((id) => !leftOut.includes(id));
@@ -225,7 +232,7 @@ function* boundary(
     tried.clear();
     if (outcome === probe.goal) high = low + fresh.length;
     else low += fresh.length;
-    // One hunk with what does not build without it: there is nothing between them to cut at.
+    // One hunk with what does not build without it: no cut is possible between them.
     if (isTied && outcome === probe.goal && prefix.length === low + 1)
       return { unit: order.slice(low, high), before: order.slice(0, low), tiedTo: prefix.at(-1)! };
   }
@@ -242,7 +249,7 @@ function* oneByOne(ids: readonly number[], { run, goal }: Probe): Experiments<nu
   return null;
 }
 
-/** Where the likelihood between two cuts is halved best, of those that were not tried. */
+/** Returns the cut that best halves the likelihood between two cuts, among those not tried yet. */
 function cutOf(
   search: Search,
   order: readonly number[],
@@ -266,7 +273,7 @@ function cutOf(
   return best;
 }
 
-/** Of several hunks, those that are not needed are left out: in halves first, then one by one. */
+/** Removes hunks that are not needed: in halves first, then one by one. */
 function* shrunk(search: Search, chosen: readonly number[]): Experiments<readonly number[]> {
   let kept = [...chosen];
   for (

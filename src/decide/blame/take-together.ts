@@ -1,28 +1,28 @@
 import { closedOver } from "./triage.ts";
 import { keyOf, type Experiments, type Notebook, type Outcome } from "./experiments.ts";
 
-/** How hunks hang together, and what was seen of them. */
+/** How hunks depend on each other, and the runs so far. */
 interface Ties {
   readonly book: Notebook;
   readonly companions: ReadonlyMap<number, readonly number[]>;
-  /** All changes of the function that a hunk is in. */
+  /** All changes of the function of a hunk. */
   readonly functions: ReadonlyMap<number, readonly number[]>;
 }
 
-/** What a boundary is looked for with. */
+/** The functions with which a boundary is searched. */
 export interface Probe {
   run(ids: readonly number[]): Experiments<Outcome>;
-  /** What has to come along with these, as the build of their tree said. */
+  /** Returns the hunks that must be added to these, according to the build of their tree. */
   bound(ids: readonly number[]): readonly number[];
-  /** Which of these the build of their tree broke for. */
+  /** Returns the hunks that broke the build of the tree of these. */
   breaking(ids: readonly number[]): readonly number[];
   readonly goal: Outcome;
 }
 
-/** So often a tree that does not build is tried again with what its messages are about. */
+/** How often a tree that does not build is tried again with the hunks that its messages name. */
 const MOST_BUILDS = 4;
 
-/** The part of a pool within which a boundary is known to be. */
+/** The range of a pool that is known to contain a boundary. */
 interface Window {
   readonly pool: ReadonlySet<number>;
   readonly low: number;
@@ -30,8 +30,8 @@ interface Window {
 }
 
 /**
- * The first of the ways to take some hunks of which something can be said. Where the tree does not build, its own
- * messages say which of several to leave out, or what has to come along; names are asked only where they do not.
+ * Returns the first conclusive way to revert some hunks. If the tree does not build, its own messages show which of
+ * several to leave out, or what to add; names are only used if the messages do not show it.
  */
 export function* takeTogether(
   ties: Ties,
@@ -54,12 +54,12 @@ export function* takeTogether(
   return { outcome: "cannot-apply", ids: prefix, isTied: false };
 }
 
-/** So often hunks for which a tree does not build are left out of it. */
+/** How often hunks that break the build of a tree are left out of it. */
 const MOST_LEFT_OUT = 3;
 
 /**
- * Some hunks without those for which the tree does not build: a few of them must not keep the others from being told
- * apart. `null` where nothing new is left, or the messages do not say which they are.
+ * Reverts some hunks without those that break the build: a few of them must not keep the others from being told apart.
+ * `null` if nothing new is left, or the messages do not name them.
  */
 function* takeWhatBuilds(
   { book }: Ties,
@@ -81,8 +81,9 @@ function* takeWhatBuilds(
 }
 
 /**
- * A part of the ranking as it stands, with all changes of its functions, with what belongs to it, and with what belongs
- * to that. One hunk is worth a run by itself first; of several, some are likely not to build without their companions.
+ * Returns the ways to revert a prefix of the ranking: as it is, with all changes of its functions, with its companions,
+ * and with their companions. One hunk is worth a run alone first; several probably do not build without their
+ * companions.
  */
 function waysToTake(
   { companions, functions }: Ties,

@@ -3,7 +3,7 @@ import { type Failure, saysNothing } from "../../core/blame/failure.ts";
 import { testBody } from "./reach.ts";
 import type { Rename } from "./renames.ts";
 
-/** What broken environments print, and the reason to report for each. */
+/** Output of broken environments, with the reason to report for each. */
 const ENVIRONMENT_FAILURES: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [
     /\b(?:ENOTFOUND|EAI_AGAIN)\b|getaddrinfo|Name or service not known|Temporary failure in name resolution|could not resolve host|no such host/i,
@@ -43,14 +43,14 @@ const ENVIRONMENT_FAILURES: readonly (readonly [pattern: RegExp, reason: string]
   ],
 ];
 
-/** Said before any test has a name. In a test with a name it is what the project's own program prints. */
+/** Only counts outside a named test: inside one, it is output of the project's own program. */
 const UNKNOWN_OPTION = /(?:unknown|unrecognized|bad) (?:option|flag|argument)s?\b|error: unknown command/i;
 
-/** Why the environment may have caused the failure, and no change; `null` where nothing says so. */
+/** Says why the environment, and no change, may have caused the failure; `null` if there is no sign of it. */
 export function environmentReason({ failure, hunks, files }: BlameMaterial): string | null {
   const texts = failure.failures.map((each) => [each.message, ...each.codes].join(" "));
   if (texts.length === 0) return null;
-  // What is behind a broken service fails in ways of its own, so most of the failures say it for all.
+  // A broken service also causes other failures, so the majority of the failures decides.
   for (const [pattern, reason] of ENVIRONMENT_FAILURES)
     if (texts.filter((text) => pattern.test(text)).length > texts.length / 2) return reason;
   if (failure.failures.every(({ test, message }) => test === null && UNKNOWN_OPTION.test(message)))
@@ -58,7 +58,7 @@ export function environmentReason({ failure, hunks, files }: BlameMaterial): str
   const missing = failure.failures.map((each) => missingModule(each.message));
   const module = missing[0];
   if (module === undefined || module === null || missing.some((each) => each === null)) return null;
-  // What the iteration itself imports, or used to hold, is its own fault.
+  // A module that the iteration itself imports, or that the project had, is the project's own fault.
   const stem = module.split("/").at(-1)!;
   const isOurs =
     /^[./]/.test(module) || [...files.keys()].some((path) => path.includes(`${stem}.`) || path.includes(`/${stem}/`));
@@ -79,7 +79,7 @@ function missingModule(message: string): string | null {
 const CHANCE =
   /^(?:random|randomUUID|uuid|uuid4|shuffle|setTimeout|setInterval|sleep|performance|now|today|utcnow|monotonic|Thread|threading|asyncio|concurrent)$/;
 
-/** Does something speak for a flake: nothing that changed is reached, or the tests play with time and chance? */
+/** Whether there is a sign of a flaky failure: no change is reached, or the tests depend on time and chance. */
 export function flakyHint({ failure, files }: BlameMaterial, isReached: boolean): boolean {
   if (!isReached) return true;
   return failure.failures.some((each) => {
@@ -92,9 +92,9 @@ export function flakyHint({ failure, files }: BlameMaterial, isReached: boolean)
 }
 
 /**
- * The hunks of the failing tests themselves, whether all of these tests are new with the iteration, and whether they
- * fail without a word. A test that was there before and only follows a change of names elsewhere is not pinned: on the
- * base it would not even build.
+ * Returns the hunks of the failing tests, whether all of these tests are new with the iteration, and whether their
+ * failures have no content. An existing test that only follows a rename elsewhere is not pinned: on the base it would
+ * not build.
  */
 export function testHunks(material: BlameMaterial): { pinned: number[]; isNewTest: boolean; isVague: boolean } {
   const { failure, hunks, files, before } = material;
@@ -122,7 +122,7 @@ export function testHunks(material: BlameMaterial): { pinned: number[]; isNewTes
       isUnbuilt ||
       (body !== null && old !== undefined && !old.symbols.some((symbol) => symbol.name === body.name))
     ) {
-      // Where tests stand in the file of the code, as in Rust, the rest of the file is no test.
+      // If tests are in the file of the code, as in Rust, the rest of the file is not a test.
       const isOwn = ({ start, end }: (typeof inFile)[number]): boolean =>
         files.get(each.file!)?.isTest !== false || (body !== null && start <= body.end && end >= body.start);
       for (const hunk of inFile) if (isOwn(hunk)) pinned.add(hunk.id);
@@ -139,20 +139,20 @@ export function testHunks(material: BlameMaterial): { pinned: number[]; isNewTes
 
 const UNBUILT: ReadonlySet<Failure["category"]> = new Set(["build", "type"]);
 
-/** Names shared by more hunks than this say nothing about which of them belong together. */
+/** Names shared by more hunks do not show which of them belong together. */
 const MOST_SHARING = 12;
 const SHORTEST_NAME = 4;
 
 /**
- * Hunks that cannot be taken back one without the other, as far as names tell: those that share a name which came or
- * went with this iteration. Half of a rename does not build, and what fails then says nothing about the cause.
+ * Finds hunks that can only be reverted together, as far as names show: they share a name that this iteration added or
+ * removed. Half of a rename does not build, and its failure shows nothing about the cause.
  */
 export function companionsOf(
   { hunks, files, before }: BlameMaterial,
   renames: readonly Rename[] = [],
 ): ReadonlyMap<number, readonly number[]> {
   const [old, now] = [namesIn(before), namesIn(files)];
-  // Lines that come back follow a rename: it binds nothing.
+  // Restored lines follow a rename, so it connects no hunks.
   const followed = new Set(renames.flatMap(({ from, to }) => [from, to]));
   const sharing = new Map<string, Set<number>>();
   for (const hunk of hunks) {
@@ -162,7 +162,7 @@ export function companionsOf(
     ] as const) {
       for (const line of lines.slice(0, 2000)) {
         for (const [name] of line.matchAll(/[A-Za-z_$][\w$]*/g)) {
-          // Words of the language are names nowhere, so they cannot have come or gone.
+          // Keywords are no names, so they cannot have been added or removed.
           if (name.length < SHORTEST_NAME || !here.has(name) || elsewhere.has(name) || followed.has(name)) continue;
           const ids = sharing.get(name);
           if (ids === undefined) sharing.set(name, new Set([hunk.id]));
@@ -187,7 +187,7 @@ function namesIn(files: BlameMaterial["files"]): Set<string> {
   return names;
 }
 
-/** A set of hunks with everything that must go with it. */
+/** Returns a set of hunks with everything that must be reverted with it. */
 export function closedOver(ids: readonly number[], companions: ReadonlyMap<number, readonly number[]>): number[] {
   const closed = new Set(ids);
   const queue = [...ids];

@@ -5,38 +5,38 @@ import { unreachable } from "../../stdx/assert.ts";
 import type { ProofAnswer } from "./prove-blame.ts";
 import type { RankedBlame, RankedHunk } from "./rank-blame.ts";
 
-/** What is known when the verdict is given. */
+/** What is known when the verdict is made. */
 export interface VerdictInput {
   readonly ranked: RankedBlame;
-  /** What the runs came to; `null` where none were made. */
+  /** The result of the runs; `null` if there were none. */
   readonly proof: ProofAnswer | null;
-  /** The statements and lines below the named hunks, where the runs went that far. */
+  /** The statements and lines inside the named hunks, if the runs got that far. */
   readonly parts?: readonly RankedHunk[];
-  /** How the same tests ended on the base; `null` where they did not run there. */
+  /** How the same tests ended on the base; `null` if they did not run there. */
   readonly base: "pass" | "fail-same" | "fail-other" | null;
   /** Every failing test is new with the iteration. */
   readonly isNewTest: boolean;
-  /** Why it may be the environment; `null` where nothing says so. */
+  /** Why the environment may be the cause; `null` if there is no sign of it. */
   readonly environment: string | null;
 }
 
-/** A proof is never certain: it leaves room for causes that were not considered. */
+/** The confidence of a proof, which leaves room for causes that were not considered. */
 const PROVEN = 0.99;
-/** Without a run nothing is surer than this. */
+/** The highest confidence without a run. */
 const SUREST_RANKED = 0.95;
-/** Shown by removal alone. */
+/** The confidence of a cause shown by removal alone. */
 const SHOWN = 0.9;
-/** What runs could not settle is no surer than this, however the ranking looks. */
+/** The highest confidence if the runs were inconclusive, whatever the ranking. */
 const SUREST_UNSETTLED = 0.6;
-/** The only change is the likeliest by itself: reading compared it with nothing. */
+/** The confidence of an only change: it is the likeliest without any comparison. */
 const ONLY_CHANGE = 0.5;
 const MOST_SUSPECTS = 5;
-/** Suspects are listed until they hold this much of what is likely. */
+/** Suspects are listed until they have this share of the likelihood. */
 const ENOUGH = 0.95;
-/** Below this the likeliest of suspects in several files is no more than a guess. */
+/** Below this confidence, the likeliest of suspects in several files is only a guess. */
 const LEAST_CONFIDENCE = 0.2;
 
-/** Ranking, runs and what else is known, as one verdict with its reasons. The same input gives the same words. */
+/** Combines ranking, runs and other evidence into one verdict with its reasons. The same input gives the same text. */
 export function verdictOf(input: VerdictInput): Blame {
   return input.proof === null ? byReading(input) : byRuns(input, input.proof);
 }
@@ -108,7 +108,7 @@ function culpritsOf(
   };
 }
 
-/** The lines are those of the part, and how likely it is, is that of the hunk. */
+/** The lines are those of the part; confidence and symbol are those of the hunk. */
 const sureOf = ({ confidence, symbol }: RankedHunk): Pick<RankedHunk, "confidence" | "symbol"> => ({
   confidence,
   symbol,
@@ -197,7 +197,7 @@ function likeliest({ hunks }: RankedBlame): Suspect[] {
   return suspects;
 }
 
-/** What is not proven may be wrong: the likeliest others stay suspects too, so that fixing them stays in scope. */
+/** Adds the likeliest other suspects, because an unproven one may be wrong and fixing the others must stay in scope. */
 function withOthers(named: readonly Suspect[], ranked: RankedBlame, most: number): Suspect[] {
   const others = likeliest(ranked)
     .filter(({ file, line }) => !named.some((each) => each.file === file && each.line === line))
@@ -222,7 +222,7 @@ function suspectOf({ hunk, symbol, reasons }: RankedHunk, confidence: number, sh
 
 const LONGEST_QUOTE = 80;
 
-/** What the change did, in a few words. */
+/** Describes what the change did, in a few words. */
 function changeWords({ change, isBinary, oldFile, removed, added }: ChangedHunk): string {
   if (isBinary) return "a binary file changed";
   if (removed.length + added.length === 0)

@@ -2,9 +2,9 @@ import type { ChangedHunk } from "../../core/blame/change.ts";
 import type { Failure } from "../../core/blame/failure.ts";
 import type { HunkTokens } from "./edits.ts";
 
-/** Words that failures and changes share, weighed by how rare they are among the changes. */
+/** Words that failures and changes share, weighted by how rare they are among the changes. */
 export interface WordIndex {
-  /** How much of what these words are about is in the hunk: from 0 to 1. */
+  /** Returns how much the hunk shares with these words, from 0 to 1. */
   shared(hunk: number, words: ReadonlySet<string>): { readonly share: number; readonly best: string | null };
 }
 
@@ -28,7 +28,7 @@ export function wordIndex(hunks: readonly ChangedHunk[], symbols: readonly (read
       }
       let size = 0;
       for (const word of own) size += weight(word) ** 2;
-      // A long hunk shares words with anything, so what is shared is measured by what there is.
+      // A long hunk shares words with anything, so the sum is divided by its size.
       return { share: size === 0 ? 0 : Math.min(1, sum / (4 + Math.sqrt(size) * 3)), best };
     },
   };
@@ -55,7 +55,7 @@ const DULL = new Set(
   ).split(" "),
 );
 
-/** Names whole and in their parts, in small letters: `parseDate` is also `parse` and `date`. */
+/** Returns names and their parts in lower case: `parseDate` is also `parse` and `date`. */
 export function wordsIn(text: string): Set<string> {
   const words = new Set<string>();
   for (const [word] of text.slice(0, 4000).matchAll(/[A-Za-z_$][\w$]*|\d+(?:\.\d+)?/g)) {
@@ -69,9 +69,9 @@ export function wordsIn(text: string): Set<string> {
   return words;
 }
 
-/* What the words of a failure give away about a hunk: values that were swapped, and names that are gone. */
+/* What the words of a failure reveal about a hunk: swapped values, and names that are gone. */
 
-/** The expected value stands in what was taken away, or the actual one in what came instead. */
+/** Whether the expected value is in the removed code, or the actual one in the added code. */
 export function literalIn(
   failures: readonly Failure[],
   tokens: HunkTokens,
@@ -97,12 +97,14 @@ export function literalIn(
 
 const bare = (token: string): string => token.replace(/^["'`](.*)["'`]$/, "$1");
 
-/** The failure misses a name that the hunk took away: `x is not defined`, `has no attribute 'x'`, `cannot find x`. */
+/**
+ * Whether the failure misses a name that the hunk removed: `x is not defined`, `has no attribute 'x'`, `cannot find x`.
+ */
 export function missesName(missing: readonly string[], tokens: HunkTokens): boolean {
   return missing.some((missed) => tokens.removed.includes(missed) !== tokens.added.includes(missed));
 }
 
-/** Names that the failures miss. */
+/** Returns the names that the failures miss. */
 export function missingNames(failures: readonly Failure[]): string[] {
   return failures.flatMap((failure) => {
     const name = MISSING.exec(failure.message);

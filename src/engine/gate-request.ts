@@ -47,10 +47,7 @@ export function gateRequest(
   };
 }
 
-/**
- * Removes the base's failures if the base was not run: then the failures that people call known are accepted without
- * it.
- */
+/** Removes the base's failures, if the base was not run: known failures are then accepted as they are. */
 export function withoutBase(request: GateRequest): GateRequest {
   return { ...request, atBase: { ...request.atBase, failing: null } };
 }

@@ -8,7 +8,7 @@ export interface ChangedHunk {
   readonly oldFile: string;
   readonly change: "added" | "deleted" | "modified" | "renamed" | "copied";
   readonly isBinary: boolean;
-  /** The first changed line in the new version; for deleted lines, the line that they stood before. */
+  /** The first changed line in the new version; for deleted lines, the line that was after them. */
   readonly start: number;
   readonly end: number;
   readonly oldStart: number;
@@ -40,10 +40,7 @@ export interface CodeFile {
 export interface BlameMaterial {
   readonly failure: FailureReading;
   readonly hunks: readonly ChangedHunk[];
-  /**
-   * Files as the iteration left them: the changed files, the failing tests, and the files on the import path between
-   * them.
-   */
+  /** Files after the iteration: the changed ones, the failing tests, and the files on the import path between. */
   readonly files: ReadonlyMap<string, CodeFile>;
   /** Files as they were before the iteration; only those that it changed. */
   readonly before: ReadonlyMap<string, CodeFile>;

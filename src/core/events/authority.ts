@@ -42,10 +42,7 @@ export function authorityRefusal(
   };
 }
 
-/**
- * Names what an event grants, lets through or ends; `null` for what a claim may do, which is to stop work and to send
- * it back.
- */
+/** Names what an event grants, lets through or ends; `null` if a claim may do it (stop, send back). */
 function powerOf(event: Event, { pausedAs = "claim", haltedAs = "claim" }: EarlierWords): string | null {
   switch (event.type) {
     case "person.answered":

@@ -48,7 +48,7 @@ export type ErrorCode =
   | "forge-refused"
   | "forge-unreachable";
 
-/** Something wrong with a person's file, with its location. Readers return problems beside whatever they could read. */
+/** Something wrong with a person's file, with its location. Readers return problems with whatever they could read. */
 export interface Problem extends SourceLocation {
   readonly message: string;
   /** How to fix it. */
@@ -126,7 +126,7 @@ const FAULTS: Readonly<Record<string, SystemFault>> = {
   },
 };
 
-/** Returns the fault behind an error, or behind an error that it wraps; `null` for every other error. */
+/** Returns the fault that caused an error, or an error that it wraps; `null` for every other error. */
 export function systemFault(error: unknown): SystemFault | null {
   if (!(error instanceof Error)) return null;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";

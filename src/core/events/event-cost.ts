@@ -36,10 +36,7 @@ export function spendOn(spent: Spent, event: Event): Spent {
   return cost === null ? spent : spend(spent, cost.used, cost.isPaid);
 }
 
-/**
- * Whether a judgement cost money: commands only cost time. New judgements list the agents that were asked; for older
- * ones, the gate tells.
- */
+/** Whether a judgement cost money. `asked` lists the agents; for older judgements, the gate decides. */
 export function isPaidJudgement({ gate, asked }: Judgement): boolean {
   return asked === undefined ? isReviewed(gate) : Object.keys(asked).length > 0;
 }
@@ -75,6 +72,6 @@ export function priceOf(prices: Prices, model: string): Price | null {
 export function costAt({ input, output, cached = input }: Price, tokens: PricedTokens): number {
   const fresh = Math.max(0, tokens.input - tokens.cached);
   const dollars = (fresh * input + tokens.cached * cached + tokens.output * output) / 1_000_000;
-  // Sums of fractions leave rounding errors behind the tenth digit.
+  // Sums of fractions have rounding errors after the tenth digit.
   return Math.round(dollars * 1e10) / 1e10;
 }

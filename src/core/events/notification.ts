@@ -13,10 +13,7 @@ export interface Notification {
   readonly at: number;
 }
 
-/**
- * `question`: a person is needed. `reminder`: a person is still needed. `budget`: nearly used up. `ended`: no work is
- * left.
- */
+/** `question`: a person is needed. `reminder`: still needed. `budget`: nearly used up. `ended`: no work is left. */
 export const NOTIFICATION_KINDS = ["question", "reminder", "budget", "ended"] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 

@@ -55,10 +55,7 @@ export function matchesTest(name: string, pattern: string): boolean {
   );
 }
 
-/**
- * Returns the names by which a test is known: `test/a.test.js > the cart > adds` also by its file, as `the cart >
- * adds`, and as `adds`.
- */
+/** Returns a test's names: `test/a.test.js > the cart > adds`, its file, `the cart > adds`, and `adds`. */
 function partsOf(name: string): string[] {
   const end = name.search(/ > |: /);
   if (end < 0) return [name];

@@ -127,7 +127,7 @@ export function pinningOf(path: string, { testPaths, oracle, product, named }: P
   return INLINE_TESTS.test(path) ? "spliced" : "product";
 }
 
-/** Manifests that hold runner settings beside dependencies. */
+/** Manifests with runner settings and dependencies. */
 const MANIFESTS: ReadonlySet<string> = new Set(["package.json", "pyproject.toml", "setup.cfg", "Cargo.toml", "go.mod"]);
 
 const SNAPSHOTS = ["**/*.snap", "**/*.ambr", "**/__snapshots__/**"];
@@ -146,10 +146,7 @@ const CHECK_FILES = [
   "**/{vitest,jest}.setup.*",
 ];
 
-/**
- * How runners, compilers and linters name their settings. Below a folder of sources, files with these names belong to
- * the product.
- */
+/** How tools name their settings. Below a folder of sources, files with these names belong to the product. */
 const CONFIG_FILES = [
   "**/*.{config,conf}.*",
   "**/.*rc{,.*}",

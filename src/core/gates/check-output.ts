@@ -45,10 +45,7 @@ export function withoutNoise(lines: readonly string[]): string[] {
   return lines.filter((line) => !isForeignFrame(line) && !isCoverageRow(line) && !isNpmLine(line));
 }
 
-/**
- * Whether a line is a stack frame of the runtime, `at load (node:internal/modules/cjs/loader:1091:12)`, or of an
- * installed package.
- */
+/** Whether a line is a stack frame of the runtime (`at load (node:internal/…)`) or of an installed package. */
 const isForeignFrame = (line: string): boolean =>
   /^\s+(?:at|❯) /.test(line) && FOREIGN.some((part) => line.includes(part));
 

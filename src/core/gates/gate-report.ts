@@ -10,10 +10,7 @@ export interface GateReport {
   readonly judged: JudgedState;
   /** In the order in which the gates ran. */
   readonly judgements: readonly Judgement[];
-  /**
-   * Gates that are configured or were asked for, and did not run. They are listed so that a missing result is not
-   * mistaken for a pass.
-   */
+  /** Gates that should have run and did not, so that a missing result is not mistaken for a pass. */
   readonly skipped: readonly SkippedGate[];
   /** Tests that are no longer contested, because a code owner approved the pull request. */
   readonly licensed?: readonly OwnerLicense[];
@@ -141,10 +138,7 @@ export function needsLicense(report: Pick<GateReport, "judgements">): boolean {
   );
 }
 
-/**
- * Joins the summaries of all gates on one line, with the contested tests: these block nothing, and a person should know
- * of them.
- */
+/** Joins the summaries of all gates on one line, with the contested tests, which a person should know of. */
 export function passedSummary(report: Pick<GateReport, "judgements">): string {
   const contested = report.judgements.flatMap((judgement) => openContested(report, judgement));
   const words = report.judgements.map(({ summary }) => summary);

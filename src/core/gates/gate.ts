@@ -34,10 +34,7 @@ export const isReviewed = (gate: GateName): boolean => GATE_REGISTRY[gate].revie
 /** Whether a reviewer decides the gate and sees contested tests, so that its pass accepts them. */
 export const rulesOnTests = (gate: GateName): boolean => isReviewed(gate) && GATE_REGISTRY[gate].pinsTests;
 
-/**
- * Returns the role whose time limit the gate has, and which counts as the author of its findings if no stage says
- * otherwise.
- */
+/** Returns the role that limits the gate's time and counts as the author of its findings by default. */
 export const roleOfGate = (gate: GateName): "critic" | "auditor" | "oracle" => GATE_REGISTRY[gate].reviewer ?? "critic";
 
 /** Returns the role whose time limits apply to the gate's run: an oracle has those of an auditor. */
@@ -49,10 +46,7 @@ export function timeLimitRole(gate: GateName): "critic" | "auditor" {
 /** The configured commands of each gate. */
 type CommandSettings = { readonly [G in GateName]: { readonly commands: readonly unknown[] } };
 
-/**
- * Returns the commands that a gate runs: its own. A gate of `test-commands` without any uses those of the gate that
- * must have commands.
- */
+/** Returns the gate's commands. A gate of `test-commands` without any uses those of the gate that must have them. */
 export function commandsFor<S extends CommandSettings>(gate: GateName, settings: S): S[GateName]["commands"] {
   const { commands } = settings[gate];
   if (commands.length > 0 || GATE_REGISTRY[gate].needs?.what !== "test-commands") return commands;

@@ -28,14 +28,10 @@ export interface GateDescriptor {
   readonly ruleNames: readonly string[];
   /** Whether the gate is quick enough to run inside an agent's client while a person waits. */
   readonly runsInStopHook: boolean;
-  /**
-   * Whether the gate judges the work merged with the target branch: a pass holds for one base, and a failure cannot be
-   * waived.
-   */
+  /** Whether the gate judges the work merged with its target: a pass holds for one base, a failure cannot be waived. */
   readonly judgesWithTarget: boolean;
   /**
-   * Whether the gate classifies failures of an outside run (`ciClass`). Some count for the gate that runs tests, some
-   * for none.
+   * Whether the gate classifies outside failures (`ciClass`): some count for the gate that runs tests, some for none.
    */
   readonly classifiesRuns: boolean;
   /** Whether the gate judges the whole commit: every changed path makes its evidence stale. */
@@ -54,10 +50,7 @@ export interface GateDescriptor {
   readonly hasEnvironmentBrief: boolean;
   /** What the gate reports of a failure: the form of the trigger in `rework-log.json`. */
   readonly reports: "findings" | "criteria" | "checks" | "tdd" | "ci" | "survivors" | "reasons";
-  /**
-   * Whether every stored policy has rules for the gate. Policies of older runs have none for a gate that was added
-   * later.
-   */
+  /** Whether every stored policy has rules for the gate. Older policies have none for gates that were added later. */
   readonly isInEveryPolicy: boolean;
   /** Where the gate's settings differ from the common defaults. */
   readonly defaults: GateDefaults;

@@ -79,10 +79,7 @@ export const escalationReasonSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("failing-base"), tests: texts }),
   /** Targets that match no failure at the base. */
   z.strictObject({ type: z.literal("target-not-failing"), targets: texts }),
-  /**
-   * Tests that passed before and no longer pass in their earlier version. Those in `cannotFail` pass even with faults
-   * planted in the work.
-   */
+  /** Tests whose earlier version no longer passes. Those in `cannotFail` pass even with planted faults. */
   z.strictObject({ type: z.literal("contested-tests"), tests: texts, cannotFail: texts.exactOptional() }),
 ]);
 

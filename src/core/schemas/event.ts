@@ -96,7 +96,7 @@ const attemptFinished = z.strictObject({
   changed: texts,
   /** Whether the phase's product changed. For text phases the product is a section of the story file. */
   productChanged: z.boolean(),
-  /** The hash of the product if that is not the whole tree: a section, or code beside notes of Remand. */
+  /** The hash of the product if that is not the whole tree: a section, or code without notes of Remand. */
   product: fingerprintSchema.exactOptional(),
   summary: text,
   /** The agent's whole message, stored as evidence because it may be long. */

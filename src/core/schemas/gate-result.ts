@@ -241,10 +241,7 @@ export const suspectSchema = z.strictObject({
 
 export const blameSchema = z.strictObject({
   verdict: z.enum(BLAME_VERDICTS),
-  /**
-   * `proven`: the failure was shown, by running, to come and go with the change. `ranked`: the likeliest change, by
-   * reading alone.
-   */
+  /** `proven`: runs show that the failure comes and goes with the change. `ranked`: the likeliest, by reading alone. */
   basis: z.enum(["proven", "ranked"]),
   confidence,
   suspects: z.array(suspectSchema),

@@ -1,10 +1,7 @@
 import type { z } from "zod";
 import { plainText } from "../../stdx/plain-text.ts";
 
-/**
- * Describes a schema issue on one line: the path of the field, and the problem. Keys come from the document, so they
- * are quoted and shortened.
- */
+/** Describes a schema issue with its path on one line. Keys come from the document, so they are quoted and cut. */
 export function issueText(issue: z.core.$ZodIssue): string {
   return `${pathText(issue.path)}: ${whatIsWrong(issue)}`;
 }

@@ -19,10 +19,7 @@ const spendLimits = z.strictObject({
 
 /** The bounds of all loops. Only `failures`, `iterations` and `perLocation` count rework. */
 const limits = z.strictObject({
-  /**
-   * The N-th failed judgement of a gate raises an escalation instead of a rework. `null`: only `iterations` limits
-   * them.
-   */
+  /** The N-th failed judgement of a gate raises an escalation. `null`: only `iterations` limits rework. */
   failures: byGateOr(count.nullable(), null),
   /** Attempts of a whole story. */
   iterations: count,
@@ -40,10 +37,7 @@ const limits = z.strictObject({
   rateLimits: count,
   refusals: count,
   dependencyWaits: count,
-  /**
-   * How often the target may move under finished work before a person is asked; absent in older policies:
-   * `DEFAULT_TARGET_MOVES`.
-   */
+  /** How often the target may move before a person is asked; absent in older policies: `DEFAULT_TARGET_MOVES`. */
   targetMoves: count.exactOptional(),
   /** How often an agent is asked to repeat its reply before its attempt counts as unclear. */
   clarifications: count,

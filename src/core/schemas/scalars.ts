@@ -17,7 +17,7 @@ import {
 export const text = z.string();
 export const texts = z.array(text);
 
-/** A number of things, or the number of one of them. */
+/** A count, or the number of one item. */
 export const count = z.int().min(0);
 
 /** Money, a duration, or a time in milliseconds since 1970. */

@@ -8,10 +8,7 @@ import type { TriedAndFailed } from "./escalation.ts";
 
 type BriefDocument = Stored<typeof briefSchema>;
 
-/**
- * The parts of a brief that differ from its document: gates and severities are resolved, and gates report more than
- * people write.
- */
+/** The parts of a brief that differ from its document: resolved gates and severities, and reports of gates. */
 interface ResolvedParts {
   /** The gate that failed, or `person` for work that a person sent back without one. */
   readonly gate: GateName | "person";

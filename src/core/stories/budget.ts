@@ -48,10 +48,7 @@ export function spend(
   };
 }
 
-/**
- * Formats failures and reworks together, to prevent off-by-one misreadings: the first failure is of work that was not a
- * rework yet.
- */
+/** Formats failures with reworks, to prevent off-by-one misreadings: the first failure is not of a rework. */
 export function countedBothWays(failures: number, limit: number): string {
   return `failure ${failures} of ${limit}, rework ${Math.max(0, failures - 1)} of ${limit - 1}`;
 }

@@ -39,10 +39,7 @@ export interface StoryState {
   readonly productReady: boolean;
   readonly tree: TreeId | null;
   readonly commit: string;
-  /**
-   * The tree from which the work under review started. It includes changes of earlier attempts that ended without a
-   * result.
-   */
+  /** The tree before the work under review, including changes of earlier attempts without a result. */
   readonly startedFrom: TreeId | null;
   readonly gates: { readonly [G in GateName]?: GateState };
   readonly attempts: readonly AttemptSummary[];
@@ -85,10 +82,7 @@ export interface StoryState {
   readonly locations: Readonly<Record<string, LocationRecord>>;
   /** Locations under rework; the next judgement of that gate decides their outcome. */
   readonly watched: { readonly gate: GateName; readonly places: readonly string[] } | null;
-  /**
-   * The results of the attempts of this phase, oldest first: their trees, or their products if those have their own
-   * hash.
-   */
+  /** The trees of this phase's attempts, oldest first, or their products if those have their own hash. */
   readonly trees: readonly (TreeId | Fingerprint)[];
   readonly raised: { readonly [B in BudgetName]?: number };
   readonly warned: readonly BudgetName[];
@@ -231,10 +225,7 @@ export interface Dispute {
 }
 
 export interface Delivery {
-  /**
-   * The person who answered `merge`. It holds for the tree that was verified then, and for what the target brings into
-   * it.
-   */
+  /** The person who answered `merge`: for the tree verified then, and what the target brings into it. */
   readonly approvedBy?: string;
   /** The person who says that they merged it themselves, which is checked. */
   readonly claimedBy?: string;

@@ -75,10 +75,7 @@ export function* causeByOldTests(
   return groups.every((group) => after[group] === "pass") ? found : { ...found, ...UNEXPLAINED };
 }
 
-/**
- * Whether the old tests fail on the new code only where the new ones do. If not, they ask for what was changed on
- * purpose.
- */
+/** Whether the old tests fail only where the new ones do. If not, they ask for what was changed on purpose. */
 function failsNoMore(book: Notebook, oldTests: readonly number[]): boolean {
   const [now, old] = [[], oldTests].map((without) => runsOf(book, without)[0]?.outcome.failed);
   return now === undefined || old === undefined || old.every((test) => now.includes(test));

@@ -172,10 +172,7 @@ const isGreenWithout = ({ book }: Search, id: number): boolean =>
 const MOST_EARLY_PARTS = 4;
 const MOST_EARLY_HUNKS = 2;
 
-/**
- * Tries parts of the likeliest hunk if it cannot be reverted alone: that takes fewer runs than reverting everything
- * that depends on it.
- */
+/** Tries parts of the likeliest hunk if it cannot be reverted alone, which takes fewer runs than the search. */
 function* causeInLikeliest(search: Search): Experiments<Cause | null> {
   const likeliest = search.order.slice(0, MOST_EARLY_HUNKS).filter((id) => search.shareOf(id) >= LIKELY);
   const [first] = likeliest;
@@ -251,10 +248,7 @@ function signatureOf({ book, group }: Search, without: readonly number[]): strin
   return runsOf(book, without)[0]?.outcome.signatures?.[group] ?? null;
 }
 
-/**
- * Sorts the hunks that the culprits need on the base: those without which the failure is gone are partners, the others
- * are surroundings.
- */
+/** Sorts what the culprits need on the base: partners, without which the failure is gone, and innocent hunks. */
 function* sortedContext(
   search: Search,
   context: readonly number[],

@@ -108,10 +108,7 @@ function middles(a: readonly string[], b: readonly string[]): { removed: readonl
   return { removed: a.slice(from, a.length - end), added: b.slice(from, b.length - end) };
 }
 
-/**
- * Whether the meaning stayed: braces, mirrored comparisons, numbers in another notation, a value that got a name before
- * its use.
- */
+/** Whether the meaning stayed: braces, mirrored comparisons, another notation of a number, a value with a name. */
 function isRestated(removed: readonly string[], added: readonly string[]): boolean {
   const [a, b] = [plainWords(removed), plainWords(added)];
   if (a.length === 0 || b.length === 0) return false;

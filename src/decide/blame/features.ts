@@ -241,10 +241,7 @@ function coverageOf({ coverage }: BlameMaterial, hunk: ChangedHunk): Pick<Featur
   return { coverage: most, unrun: !isGap && all > 0 && own.length > 0 && most === 0 ? 1 : 0 };
 }
 
-/**
- * Returns the symbol of added lines: the one that contains all of them, or the first that they define; never a
- * neighbor.
- */
+/** Returns the symbol that contains all added lines, or the first that they define; never a neighbor. */
 function symbolOfInsertion(file: CodeFile | undefined, { start, end }: ChangedHunk): CodeSymbol | undefined {
   return (
     enclosing(file, start, end)

@@ -66,7 +66,7 @@ function mixLines(
     old = Math.max(old, hunk.oldEnd + 1, hunk.oldStart);
   }
   parts.push(...oldLines.slice(old - 1));
-  // Adds a line end to a line without one that is no longer the last.
+  // A line without a line end gets one if it is no longer the last.
   return parts.map((line, at) => (at < parts.length - 1 && !line.endsWith("\n") ? `${line}\n` : line)).join("");
 }
 

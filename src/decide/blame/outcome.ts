@@ -57,10 +57,7 @@ export interface ExperimentRun {
   readonly lacksTests?: boolean;
 }
 
-/**
- * Returns the outcome of a run for each group. A failure counts as the same only if the same test fails with the same
- * content.
- */
+/** Returns each group's outcome. A failure is the same only if the same test fails with the same content. */
 export function outcomeOf(groups: readonly FailureGroup[], run: ExperimentRun): RunOutcome {
   const each = trusted(
     groups,
@@ -136,16 +133,14 @@ function outcomeOfGroup({ failures, runners }: FailureGroup, run: ExperimentRun)
 const isUnbuilt = ({ test, category }: Failure): boolean =>
   test === null && (category === "build" || category === "type");
 
-/**
- * Whether at least one test ran. A build that failed in one of several places may still run the tests of the others.
- */
+/** Whether tests ran. A build that failed in one of several places may still run tests of the others. */
 function ranTests({ tests, failures }: FailureReading): boolean {
   const isLoaded = ({ outcome }: NamedTest): boolean => outcome !== "not-loaded";
   if (tests !== undefined) return tests.length > 0 && tests.every(isLoaded);
   return failures.length > 0 && failures.every(({ test, category }) => test !== null && category === "test");
 }
 
-/** Whether tests ran by name and all of them passed: then nothing ended the run early, as in the recorded one. */
+/** Whether tests ran by name and all of them passed, so that nothing ended the run early. */
 function hasPassed(tests: readonly NamedTest[] | undefined): boolean {
   return (
     tests !== undefined &&
@@ -183,9 +178,7 @@ function fateOf(tests: readonly NamedTest[], failures: readonly Failure[]): "pas
   return fate;
 }
 
-/**
- * Returns the named tests that a printed failure may be about: output and report may spell a name's parts differently.
- */
+/** Returns the named tests that a printed failure may be about: their spelling may differ. */
 function sameTests(tests: readonly NamedTest[], { test, file }: Failure): readonly NamedTest[] {
   if (test === null) return [];
   const inFile = file === null ? [] : tests.filter((each) => each.file === file);
@@ -210,10 +203,7 @@ const titleOf = (identity: string): string => identity.slice(identity.indexOf(" 
 const isWholeFile = (test: string, file: string | null): boolean =>
   file !== null && (test === file || test.endsWith(`/${file}`) || file.endsWith(`/${test}`));
 
-/**
- * Whether a value has the wrong type for its use, unlike in the recorded failure: the other half of its change is
- * missing.
- */
+/** Whether a value has a wrong type, unlike in the recorded failure: half of its change is missing. */
 function isMisfit({ errorType, message }: Failure, recorded: ReadonlySet<string | null>): boolean {
   if (recorded.has(errorType)) return false;
   return /object is not (?:callable|subscriptable|iterable)|object does not support|unsupported operand type|object cannot be interpreted|cannot unpack|not enough values to unpack|too many values to unpack|is not iterable|Cannot (?:read|set) propert|Cannot destructure/.test(

@@ -85,10 +85,7 @@ export function nextExperiment(state: ProofState): ProofStep {
   return { answer: { ...asUnmet(input, step.value), ...facts, ...wholeHunks(input, step.value.hunks) } };
 }
 
-/**
- * Reports a new test that its output does not name as unmet: that nothing fails without it only shows that it asks for
- * more.
- */
+/** Reports a new test as unmet if its output does not name it: it only asks for more than before. */
 function asUnmet({ addedTests }: ProofInput, cause: Cause): Cause {
   const isNew = cause.kind === "culprit" && cause.hunks.every((id) => addedTests?.has(id) === true);
   if (!isNew || cause.hunks.length === 0) return cause;
@@ -216,10 +213,7 @@ function* changedTest(
   );
 }
 
-/**
- * Handles a mistake that also breaks these tests on the base, where they pass in their old version: it is not in new
- * code.
- */
+/** Handles a mistake that also breaks the old tests on the base: it is not in new code. */
 function* asRegression(
   { hunks, parts = new Map() }: ProofInput,
   book: Notebook,

@@ -81,10 +81,7 @@ function takeBest(queue: { place: SymbolLocation; weight: number }[]): { place: 
   return found;
 }
 
-/**
- * Returns where the names that a part uses may be defined: in what its file imports, or else anywhere that the test can
- * reach.
- */
+/** Returns where the names of a part may be defined: in its file's imports, or else anywhere within reach. */
 function callsFrom(
   index: NameIndex,
   { file, symbol }: SymbolLocation,
@@ -127,10 +124,7 @@ function spansByFile(
   return spans;
 }
 
-/**
- * Returns the weights of data files, which are not called: one step further than the nearest part of the code that
- * names them.
- */
+/** Returns the weights of data files: one step below the nearest code that names them. */
 function dataWeights(
   files: CodeFiles,
   spans: ReadonlyMap<string, readonly { readonly weight: number }[]>,

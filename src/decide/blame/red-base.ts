@@ -70,10 +70,7 @@ export function* redBefore(
   return rankedCause("pre-existing", "the same tests fail on the base too, in another way");
 }
 
-/**
- * Handles failures of which some existed before, and others came with tests of the iteration: the cause of the latter
- * is then unknown.
- */
+/** Handles failures of which some existed before. The cause of those in new tests is then unknown. */
 export function* redBeside(
   input: ProofInput,
   book: Notebook,

@@ -1,9 +1,6 @@
 import type { ProofAnswer } from "./prove-blame.ts";
 
-/**
- * Joins a first cause with what was found without it. A cause that hides others, like a build error, is proven only
- * together with them.
- */
+/** Joins a first cause with what was found without it. A cause that hid others is proven only with them. */
 export function joinRounds(first: ProofAnswer, second: ProofAnswer): ProofAnswer {
   const runs = first.runs + second.runs;
   const sum = {

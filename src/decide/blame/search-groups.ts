@@ -4,10 +4,7 @@ import { ask, runsOf, type Experiments, type Notebook, type RunOutcome } from ".
 import type { ProofInput } from "./proof-input.ts";
 import { tryLikeliest, type Search } from "./search.ts";
 
-/**
- * Searches for the cause of each group of failures. The cause of one group often explains the next, which then costs no
- * run.
- */
+/** Searches for the cause of each group of failures. The cause of one often explains the next without a run. */
 export function* searchGroups(
   input: ProofInput,
   book: Notebook,
@@ -118,10 +115,7 @@ const NONE: ReadonlyMap<number, never> = new Map<number, never>();
 /** The weight of a hunk that a run contradicts: it may still be one of several culprits. */
 const UNLIKELY = 0.05;
 
-/**
- * Whether the whole run passes without the culprits. If a test that passes on the base still fails, a culprit is
- * missing.
- */
+/** Whether the whole run passes without the culprits; a test that fails only here shows that one is missing. */
 function* isCured(book: Notebook, base: readonly number[], cure: readonly number[]): Experiments<boolean> {
   const runOf = (without: readonly number[]): RunOutcome | undefined => runsOf(book, without)[0]?.outcome;
   const before = runOf(base);

@@ -30,15 +30,12 @@ const ALONE_FROM = 0.35;
 const MOST_UNCLEAR = 4;
 const MOST_UNCLEAR_BOUND = 2;
 const MOST_ONE_BY_ONE = 8;
-/** So few hunks can be told apart by runs even if they belong together. */
+/** Up to this many hunks, runs can show which one matters, even if the hunks belong together. */
 const FEW = 4;
 /** More companions than this are not a useful hint. */
 const MOST_NEAR = 6;
 
-/**
- * How many of the likeliest hunks are tried one by one, how much likelier than average each must be, and its least
- * share.
- */
+/** How many of the likeliest hunks are tried alone, and the shares that they need for that. */
 const MOST_ALONE = 4;
 const LIKELIER = 2;
 const LEAST_ALONE = 0.04;
@@ -124,10 +121,7 @@ function boundIn({ book }: Search, without: readonly number[]): BoundChanges | n
   return runsOf(book, without)[0]?.outcome.bound ?? null;
 }
 
-/**
- * Finds the hunks that must be applied to the base with these, so that the failure occurs as recorded; the likeliest
- * first.
- */
+/** Finds the hunks that the base needs with these to fail as recorded, the likeliest first. */
 export function* contextFor(search: Search, culprits: readonly number[]): Experiments<readonly number[] | null> {
   const chosen: number[] = [];
   // Hunks that share names with them come first.
@@ -176,7 +170,7 @@ export function* outcomeOnBase(
   return yield* outcomeWithout(search, complement(search, ids), times, purpose);
 }
 
-/** Whether these hunks share names and are too many to be told apart, like a rename in many places. */
+/** Whether these hunks share names and are too many to distinguish, like a rename in many places. */
 export function isBound(search: Search, ids: readonly number[]): boolean {
   return ids.length > FEW && belongTogether(search, ids);
 }
@@ -223,7 +217,7 @@ function* boundary(
     const known = order.slice(0, low);
     const fresh = ids.filter((id) => !known.includes(id));
     const others = order.slice(low).filter((id) => !fresh.includes(id));
-    // Hunks that broke the build wait until the others are told apart.
+    // Hunks that broke the build come after the others.
     const leftOut = prefix.filter((id) => others.includes(id));
     const end = high - low - fresh.length;
     const waiting = others.filter((id) => !leftOut.includes(id));

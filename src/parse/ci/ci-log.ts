@@ -204,7 +204,7 @@ const CAUSES_OF_FAILED_TESTS: ReadonlySet<string> = new Set([
   "memory ran out",
 ]);
 
-/** What tests print too: beside a failed assertion, it is only output of a test. */
+/** What tests may print too: with a failed assertion, it is only output of a test. */
 const ONLY_WITHOUT_ASSERTION: ReadonlySet<string> = new Set([SERVICE_AWAY, UNSET]);
 
 const isNetwork = ({ rule, line }: CiHit): boolean =>

@@ -160,7 +160,7 @@ function crash(lines: readonly string[], surroundings: FailureContext, maps: Map
   const text = lines.filter((line) => line.trim() !== "");
   if (text.length === 0) return [];
   const at = errorLine(lines);
-  // The last line that says something: one of brackets alone only ends what was printed.
+  // The last line with words: a line of only brackets just ends the output.
   const message = at < 0 ? (text.findLast((line) => /\p{L}{2}/u.test(line)) ?? text.at(-1)!) : lines[at]!;
   const near = at < 0 ? text.slice(-60) : lines.slice(Math.max(0, at - 30), at + 60);
   const frames = framesOf(near, surroundings, maps);

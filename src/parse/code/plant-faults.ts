@@ -74,7 +74,7 @@ export function withFault(
 ): string | null {
   const lines = text.split("\n");
   const same = lines.flatMap((each, at) => (each === before ? [at] : []));
-  // Lines above may have been added or removed. Of several equal lines, only one at the original position is used.
+  // Lines above may have been added or removed, so one of several equal lines is used only at its old position.
   const at = same.length === 1 ? same[0]! : same.includes(line - 1) ? line - 1 : -1;
   if (at < 0) return null;
   lines[at] = after;

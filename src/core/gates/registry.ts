@@ -69,7 +69,7 @@ interface GateNeeds {
 interface GateDefaults {
   readonly unaffectedBy?: readonly string[];
   readonly blame?: boolean;
-  /** In per cent. */
+  /** In percent. */
   readonly threshold?: number;
 }
 

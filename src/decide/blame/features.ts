@@ -56,7 +56,7 @@ interface FeatureInput {
   readonly failureWords: ReadonlySet<string>;
   readonly bodyWords: ReadonlySet<string>;
   readonly missing: readonly string[];
-  /** For each hunk, the parts around it. */
+  /** For each hunk, the symbols around it. */
   readonly symbols: readonly (readonly CodeSymbol[])[];
 }
 

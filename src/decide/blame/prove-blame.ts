@@ -18,15 +18,15 @@ import { causeByOldTests, causeOfAll, causeOfNewCheck, UNEXPLAINED } from "./cha
 /**
  * Proves by runs which change caused a failure. The caller makes the runs.
  *
- * 1. The untouched tree: a failure that does not come back is flaky.
- * 2. The base, with the failing tests as the iteration left them: what fails there too is unmet, pre-existing or caused
- *    by the environment, and nothing is reverted.
- *    A changed test that fails there in another way is run as it was on the base, with the code as it is now
- *    (`changed-tests.ts`).
+ * 1. The untouched tree: a failure that does not occur again is flaky.
+ * 2. The base with the failing tests of the iteration: tests that also fail there are unmet, pre-existing or fail
+ *    because of the environment, and nothing is reverted. A changed test that fails there differently runs in its old
+ *    version with the new code (`changed-tests.ts`).
  * 3. The search: the smallest set of hunks without which the failure is gone, along the ranking (`search.ts`).
- * 4. Where the failing tests are new, a slip in the code that is new with them (`new-code.ts`).
- * 5. The proof, both ways and each of them twice: without the set it passes; with only the set on the base it fails as
- *    recorded. If it does not fail there, hunks without which the failure is gone as well make it a joint cause.
+ * 4. If the failing tests are new: a mistake in the code that came with them (`new-code.ts`).
+ * 5. The proof, in both directions and each of them twice: without the set the tests pass; with only the set on the
+ *    base they fail as recorded. If they do not, other hunks without which the failure is gone too are part of a joint
+ *    cause.
  *
  * A contradiction (a tree that passes and fails, a smaller set that does more than a larger one) ends the claim: an
  * answer is *proven* only when all runs agree with it.

@@ -29,9 +29,9 @@ export interface ServerNotificationsParts extends SenderParts {
 const PAUSE_MS = 5000;
 
 /**
- * Reminds people of open questions beside a dashboard or a fleet, where no engine does. New questions, nearly
- * used budgets and ended runs are sent by the engine itself. A fleet has many engines: there the process with a
- * `newsNote` sends new questions, and the note says up to which line of the journal that was done.
+ * Reminds people of open questions for a dashboard or a fleet, where no engine does it. New questions, nearly used
+ * budgets and ended runs are sent by the engine itself. A fleet has many engines: there the process with a `newsNote`
+ * sends new questions, and the note records up to which line of the journal that was done.
  */
 export function createServerNotifications(
   live: NotificationsView,

@@ -30,7 +30,7 @@ export async function fileInClone(root: string, name: string): Promise<string | 
   return join(git.path, "remand", `${name}${end}.json`);
 }
 
-/** Outside of a repository, no place belongs to the checkout but not to the journal itself. */
+/** Outside of a repository there is no git directory to store the record in. */
 const NOTHING_KEPT: JournalAnchors = { read: async () => null, write: async () => undefined };
 
 async function read(file: string): Promise<JournalAnchor | null> {

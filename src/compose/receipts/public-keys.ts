@@ -22,8 +22,8 @@ export async function keysInFile(file: string): Promise<PublicKeys> {
 }
 
 /**
- * The keys on the base branch, never those of the verified commits. For a commit that is not on that branch: the newest
- * keys. For one that is: the keys from before it and all other verified commits arrived there.
+ * The keys on the base branch, never those of the verified commits. For a commit that is not on that branch, the newest
+ * keys; for a commit that is, the keys as they were before that commit and all other verified ones.
  */
 export function keysOnBranch(git: Git, base: BaseCommit | null, verified: ReadonlySet<string>): PublicKeys {
   if (base === null) {

@@ -23,7 +23,7 @@ describe("the exit code", () => {
     expect(strongest(new Set<ExitCode>())).toBe(0);
   });
 
-  it("is 0 when every story asked for is accepted, whatever became of others", async () => {
+  it("is 0 when every requested story is accepted, whatever the result of others", async () => {
     const host = await hostAfterRun([story("a"), story("b")], scripted({ gates: STUCK, story: "b" }));
     expect(of(host.state(), "a")).toBe(0);
     expect(of(host.state(), "b")).toBe(4);
@@ -44,7 +44,7 @@ describe("the exit code", () => {
     expect(of(host.state(), "a")).toBe(code);
   });
 
-  it("of a story that waits for another is that one's", async () => {
+  it("of a story that waits for another is the other story's code", async () => {
     const stories = [story("a"), story("b", { dependsOn: [storyId("a")] }), story("c", { dependsOn: [storyId("b")] })];
     const host = await hostAfterRun(stories, scripted({ gates: STUCK, story: "a" }));
     expect(of(host.state(), "c")).toBe(4);
@@ -57,7 +57,7 @@ describe("the exit code", () => {
     expect(of(host.state(), "lost")).toBe(4);
   });
 
-  it("is 8 while it goes on, and 4 when it was held, halted, or nobody made it ready", async () => {
+  it("is 8 while work continues, and 4 when the story is paused, the run halted, or the story in the backlog", async () => {
     const host = fakeHost();
     await host.openEngine("/work", { ...planFor([story("a"), story("later", { shelf: "backlog" })]), watcher });
     expect(of(host.state(), "a")).toBe(8);

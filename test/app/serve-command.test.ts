@@ -35,7 +35,7 @@ describe("remand serve", () => {
     expect(host.servePlans).toEqual([]);
   });
 
-  it("gives programs a document, and a read-only dashboard no person's name", async () => {
+  it("prints a document with --json, and no person's name for a read-only dashboard", async () => {
     const { ran, plan } = await served(["--json", "--read-only", "--port", "0"]);
     expect(JSON.parse(ran.out)).toEqual({
       schema: "remand.serve/1",
@@ -47,17 +47,17 @@ describe("remand serve", () => {
     expect(plan).toMatchObject({ readOnly: true, by: "read-only" });
   });
 
-  it("says so where no browser could be opened", async () => {
+  it("reports that no browser could be opened", async () => {
     expect((await served(["--open"])).ran.err).toContain("no browser could be opened");
     expect((await served(["--open"], { browser: true })).ran.err).not.toContain("browser");
   });
 
-  it("ends as terminated when it is told to, and refuses a port that is none", async () => {
+  it("exits as terminated on SIGTERM, and refuses an invalid port", async () => {
     expect((await served([], {}, "SIGTERM")).ran.exit).toBe(143);
     expect((await served(["--port", "70000"])).ran).toMatchObject({ exit: 2 });
   });
 
-  it("hands in the doctor and the settings with their origins", async () => {
+  it("passes the doctor's probes and the settings with their origins", async () => {
     const { plan } = await served([], { probes: [{ name: "git", ok: true, detail: "here", fix: "" }] });
     const health = await plan!.health();
     expect(health.probes[0]).toMatchObject({ name: "git", ok: true });
@@ -67,7 +67,7 @@ describe("remand serve", () => {
 });
 
 describe("remand show --html", () => {
-  it("writes one page that holds the story, and nothing that runs or is fetched", async () => {
+  it("writes one page with the story, without scripts or remote resources", async () => {
     const title = `<script>alert("x")</script> & 'more'`;
     const host = await hostAfterRun([story("a", { title, body: `use ghp_${"a1B2".repeat(9)} please` })]);
     const files = memoryFiles({});

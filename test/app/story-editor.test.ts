@@ -17,7 +17,7 @@ const edit = (id: string, text: string, more: Partial<StoryEdit> = {}): StoryEdi
 });
 
 describe("writing a story", () => {
-  it("writes a new one into the folder of the stories", async () => {
+  it("writes a new story into the stories folder", async () => {
     const { editor, files } = editorOf({ "/work/remand.yaml": "version: 1\npreset: goal\nstories: tasks\n" });
     const done = await editor.write(edit("login", LOGIN));
     expect(done).toEqual({ file: "tasks/login.md", problems: [], isWritten: true });
@@ -25,7 +25,7 @@ describe("writing a story", () => {
     expect(await editor.read("login")).toEqual({ file: "tasks/login.md", text: LOGIN });
   });
 
-  it("writes nothing that has an error, or where it is only asked", async () => {
+  it("writes no text with an error, and nothing if it only validates", async () => {
     const { editor, files } = editorOf({});
     const wrong = await editor.write(edit("login", LOGIN.replace("title", "depends_on: [nosuch]\ntitle")));
     expect(wrong).toMatchObject({ isWritten: false, problems: [{ severity: "error", line: 2 }] });
@@ -33,7 +33,7 @@ describe("writing a story", () => {
     expect(await files.read("/work/stories/login.md")).toBeNull();
   });
 
-  it("finds a story by the id in its file, and sees what a change does to others", async () => {
+  it("finds a story by the id in its file, and reports problems that a change causes in others", async () => {
     const { editor } = editorOf({
       "/work/stories/01.md": LOGIN.replace("title", "id: login\ntitle"),
       "/work/stories/cart.md": "---\ntitle: Cart\ndepends_on: [login]\n---\n\n- [ ] a\n",
@@ -57,7 +57,7 @@ describe("writing a story", () => {
     await expect(editor.write(edit(id, LOGIN))).rejects.toThrow(message);
   });
 
-  it("does not write over what somebody else has written meanwhile", async () => {
+  it("does not overwrite a concurrent edit", async () => {
     const { editor, files } = editorOf({ "/work/stories/login.md": LOGIN });
     const work = editor.write(edit("login", `${LOGIN}- [ ] mine\n`, { before: LOGIN.replace("works", "worked") }));
     await expect(work).rejects.toThrow("is not what it was when you opened it");

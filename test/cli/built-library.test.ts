@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("importing the package prints nothing, makes no file, and does not keep the process", () => {
+test("importing the package prints nothing, creates no file, and does not keep the process alive", () => {
   const code = `import ${JSON.stringify(pathToFileURL(join(dist, "index.js")).href)};`;
   const ended = spawnSync(process.execPath, ["--input-type=module", "-e", code], {
     cwd: folder,
@@ -42,7 +42,7 @@ test("importing the package loads no library and of Node's modules only the one 
   expect([...outside]).toEqual(["node:crypto"]);
 });
 
-test("whoever writes TypeScript is told what goes in and what comes out", () => {
+test("inputs and results have TypeScript types", () => {
   const project = mkdtempSync(join(tmpdir(), "remand-typed-"));
   const typed = (line: string): string => {
     const lines = [

@@ -53,7 +53,7 @@ test("its schemas can be found", () => {
   expect(run(process.execPath, "--input-type=module", "-e", code).output).toMatch(/schema\/brief\.json\n$/);
 });
 
-test("it holds what is needed and nothing else, and its loop runs by that and its dependencies alone", () => {
+test("it contains only the needed files, and its loop runs with those and its dependencies", () => {
   const { stdout } = spawnSync("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", project], {
     cwd: root,
     encoding: "utf8",

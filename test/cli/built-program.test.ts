@@ -51,7 +51,7 @@ describe("the built program", () => {
     expect(ran.stderr).not.toContain("zod");
   });
 
-  test.each([24, 40])("says so where only %i files may be open", (limit) => {
+  test.each([24, 40])("reports that only %i files may be open", (limit) => {
     const few = spawnSync("sh", ["-c", `ulimit -n ${limit}; exec "$0" "$@"`, process.execPath, main, "gate"], {
       encoding: "utf8",
       env: { PATH: process.env["PATH"] ?? "" },
@@ -87,7 +87,7 @@ describe("the built program", () => {
     expect(loaded.length).toBeLessThan(70);
   });
 
-  test("an unknown command ends with 2, on stderr, with what was meant", () => {
+  test("an unknown command exits with 2 and prints a suggestion on stderr", () => {
     const ran = remand(["storys"]);
     expect(ran).toMatchObject({ status: 2, stdout: "" });
     expect(ran.stderr).toContain("remand: unknown command 'storys'\n(Did you mean stories?)");
@@ -135,7 +135,7 @@ describe("remand parse", () => {
     expect(ran.status).toBe(0);
   });
 
-  test("reads 100 MB of standard input that is no text", () => {
+  test("reads 100 MB of binary standard input", () => {
     const ran = remand(
       ["parse", "-", "--json"],
       Buffer.alloc(100_000_000, Buffer.from([0x00, 0xff, 0xc3, 0x61, 0x80])),

@@ -51,7 +51,7 @@ const document: DiffDocument = {
   elsewhere: [card("nowhere to be seen")],
 };
 
-test("each line says which attempt wrote it, what was found there, and what was blamed", () => {
+test("each line shows the attempt that wrote it, its findings, and the blame", () => {
   expect(diffBlameText(document, paintFor(false))).toBe(
     [
       "src/old.js → src/new.js  +2 −1",

@@ -26,7 +26,7 @@ const json = async (...argv: string[]): Promise<unknown> => {
 };
 
 describe("--json with fields", () => {
-  it("gives those of each thing in a list, in the order in which they were typed", async () => {
+  it("selects fields of each entry in a list, in the typed order", async () => {
     expect(await json("status", "--json", "status,id")).toEqual({
       schema: "remand.status/1",
       stories: [{ status: "escalated", id: "login" }],
@@ -39,7 +39,7 @@ describe("--json with fields", () => {
     });
   });
 
-  it("gives those of a whole document, and of each line of the journal", async () => {
+  it("selects fields of a document, and of each line of the journal", async () => {
     expect(await json("show", "login", "--json", "branch")).toEqual({
       schema: "remand.show/1",
       branch: "remand/login",
@@ -51,13 +51,13 @@ describe("--json with fields", () => {
     ]);
   });
 
-  it("without fields is the whole document, whatever stands beside it", async () => {
+  it("without fields prints the whole document, whatever the other arguments are", async () => {
     expect(await json("status", "--json", "login")).toMatchObject({ exit: 4, counts: { stories: 1 } });
     expect(await json("show", "--json", "login")).toMatchObject({ schema: "remand.show/1", story: { id: "login" } });
     expect(await json("--json", "status")).toMatchObject({ schema: "remand.status/1", exit: 4 });
   });
 
-  it("names the fields there are when one is none of them", async () => {
+  it("lists the known fields when one is unknown", async () => {
     const ran = await run(["status", "--json", "id,sttaus"], all, { host, files });
     expect(ran).toMatchObject({ exit: 2 });
     expect(JSON.parse(ran.out)).toMatchObject({ schema: "remand.error/1", error: { code: "usage" } });
@@ -73,7 +73,7 @@ describe("--json with fields", () => {
     });
   });
 
-  it("is told in the help", async () => {
+  it("is documented in the help", async () => {
     for (const name of Object.keys(JSON_FIELDS) as (keyof typeof JSON_FIELDS)[]) {
       const entry = COMMANDS.find((each) => each.name === name)!;
       const { out } = await run([name, "--help"], [(await entry.load()).command]);

@@ -23,7 +23,7 @@ describe("help", () => {
     },
   );
 
-  test("in a project, nothing typed is a question about it", async () => {
+  test("without a command, prints the status of a project", async () => {
     const status = fakeCommand(
       "status",
       (world, options) => world.out(options["short"] === true ? "all is well\n" : "everything\n"),
@@ -34,7 +34,7 @@ describe("help", () => {
     expect((await run(["--help"], [status], { files })).out).toContain("Usage: remand");
   });
 
-  test("commands stand under a heading, each under one", async () => {
+  test("lists each command under exactly one heading", async () => {
     const { out } = await run(["--help"], await Promise.all(COMMANDS.map(async ({ load }) => (await load()).command)));
     const headings = [...out.matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual(["Examples", "Options", ...COMMAND_GROUPS]);
@@ -69,7 +69,7 @@ describe("a command", () => {
     expect((await run(["gate"], [rejecting])).exit).toBe(3);
   });
 
-  test("that forgets its exit code is our fault", async () => {
+  test("without an exit code is reported as a bug of Remand", async () => {
     const forgetful: CliCommand = {
       name: "x",
       register: (command) => void command.action(() => undefined),
@@ -97,7 +97,7 @@ describe("an error under --json", () => {
     expect((await run(["parse"], [failing])).out).toBe("");
   });
 
-  test("tells of a wrong command line too", async () => {
+  test("includes errors of the command line", async () => {
     const ran = await run(["parse", "--json", "--nonsense"], [failing]);
     expect(JSON.parse(ran.out)).toMatchObject({
       error: { code: "usage", message: "unknown option '--nonsense'" },
@@ -116,7 +116,7 @@ describe("a wrong command line", () => {
     expect(ran.loaded).toEqual([]);
   });
 
-  test("help is known by a near miss too", async () => {
+  test("suggests help for a near miss, too", async () => {
     const ran = await run(["hlep"], [parse]);
     expect(ran.err).toContain("remand: unknown command 'hlep'\n(Did you mean help?)");
   });
@@ -144,7 +144,7 @@ describe("a wrong command line", () => {
   });
 });
 
-describe("options that hold everywhere", () => {
+describe("global options", () => {
   const seen: { cwd: string; color: boolean; options: Record<string, unknown> }[] = [];
   const look = fakeCommand("look", (world, options) => {
     seen.push({ cwd: world.cwd, color: world.color, options: { ...options } });
@@ -171,7 +171,7 @@ describe("options that hold everywhere", () => {
       return seen.at(-1)!.cwd;
     };
 
-    test("a folder inside of a project stands for the project", async () => {
+    test("a folder inside of a project selects the project", async () => {
       expect(await cwdOf("/home/shop/src/deep", REPOSITORY)).toBe("/home/shop");
       expect(await cwdOf("/home/shop", REPOSITORY)).toBe("/home/shop");
       expect(
@@ -182,34 +182,34 @@ describe("options that hold everywhere", () => {
       );
     });
 
-    test("what goes by the config is not kept from it by what a loop left nearer by", async () => {
+    test("commands that need the config find it despite a loop's journal in a nearer folder", async () => {
       const texts = { ...REPOSITORY, "/home/shop/src/.remand/journal.db": "" };
       const gate = fakeCommand("gate", (world) => void seen.push({ cwd: world.cwd, color: false, options: {} }));
       expect(await cwdOf("/home/shop/src", texts, ["gate"], gate)).toBe("/home/shop");
       expect(await cwdOf("/home/shop/src", texts)).toBe("/home/shop/src");
     });
 
-    test("nothing is looked for beyond the repository, or outside of one", async () => {
+    test("no project is searched beyond the repository, or outside of a repository", async () => {
       expect(await cwdOf("/home/shop/src", { "/home/shop/.git/HEAD": "", "/home/remand.yaml": "" })).toBe(
         "/home/shop/src",
       );
       expect(await cwdOf("/home/shop/src", { "/home/remand.yaml": "" })).toBe("/home/shop/src");
     });
 
-    test("what was named is taken, and a loop works where it is started", async () => {
+    test("named folders and configs win, and a loop works where it is started", async () => {
       const loop = fakeCommand("loop", (world) => void seen.push({ cwd: world.cwd, color: false, options: {} }));
       expect(await cwdOf("/home/shop/src", REPOSITORY, ["loop"], loop)).toBe("/home/shop/src");
       expect(await cwdOf("/home/shop/src", REPOSITORY, ["look", "--config", "mine.yaml"])).toBe("/home/shop/src");
     });
   });
 
-  test("an option that is not known names the help of its own command", async () => {
+  test("an unknown option points to the help of its command", async () => {
     const ran = await run(["look", "--nothing"], [look]);
     expect(ran.exit).toBe(2);
     expect(ran.err).toBe("remand: unknown option '--nothing'\n  Run remand look --help to see what it takes.\n");
   });
 
-  test("-C refuses a folder that is not there", async () => {
+  test("-C refuses a missing folder", async () => {
     const ran = await run(["look", "-C", "nowhere"], [look]);
     expect(ran.exit).toBe(2);
     expect(ran.err).toBe("remand: there is no folder nowhere\n  Give -C a folder that exists.\n");
@@ -235,7 +235,7 @@ describe("options that hold everywhere", () => {
     }
   });
 
-  test("--quiet keeps what was asked for and drops the messages", async () => {
+  test("--quiet prints results and no messages", async () => {
     expect(await lookAt(["look"])).toMatchObject({ out: "asked for\n", err: "by the way\n" });
     expect(await lookAt(["look", "--quiet"])).toMatchObject({ out: "asked for\n", err: "" });
   });
@@ -276,12 +276,12 @@ describe("an error", () => {
     expect(ran).toMatchObject({ exit, out: "", err: "remand: it broke\n  Fix it.\n" });
   });
 
-  test("of the environment shows its cause when asked", async () => {
+  test("of the environment shows its cause with --verbose", async () => {
     const error = new RemandError("usage", "it broke", "Fix it.", { cause: new Error("deeper") });
     expect((await run(["fail", "--verbose"], [failing(error)])).err).toMatch(/Fix it\.\n {2}Error: deeper\n {6}at /);
   });
 
-  test("of our own is called ours, without a stack", async () => {
+  test("in Remand's own code is reported as a bug, without a stack", async () => {
     const ran = await run(["fail"], [failing(new TypeError("x is not a function"))]);
     expect(ran.exit).toBe(1);
     expect(ran.err).toContain("remand: this is a bug in Remand: TypeError: x is not a function\n");
@@ -314,7 +314,7 @@ describe("an error", () => {
     expect(ran.err).toMatch(/\n {6}at /);
   });
 
-  test("that is no error at all is still reported", async () => {
+  test("that is not an Error object is still reported", async () => {
     expect((await run(["fail"], [failing("just text")])).err).toContain("a bug in Remand: just text\n");
   });
 });

@@ -23,7 +23,7 @@ const ROWS = [
 ];
 
 describe("a table", () => {
-  test.each([40, 60, 80, 120, 200])("has one line per row that fits into %i columns", (columns) => {
+  test.each([40, 60, 80, 120, 200])("prints one line per row within %i columns", (columns) => {
     const lines = tableLines(terminal(columns), COLUMNS, ROWS);
     expect(lines).toHaveLength(3);
     for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(columns);
@@ -38,7 +38,7 @@ describe("a table", () => {
     expect(tableLines(terminal(40, { env: { TERM: "dumb" } }), COLUMNS, ROWS)[1]).toContain("...");
   });
 
-  test("is whole in a pipe, whatever its width, and has a dash where there is nothing", () => {
+  test("is not cut in a pipe, and prints a dash for an empty cell", () => {
     const lines = tableLines(pipe, COLUMNS, ROWS);
     expect(lines[1]).toContain("which separator does the importer want for decimals?");
     expect(lines[2]).toMatch(/^表を書く +- {2}.* {2}- +-$/);
@@ -50,7 +50,7 @@ describe("a table", () => {
   });
 });
 
-test("texts are cut and broken by the cells they take", () => {
+test("texts are cut and wrapped by their width in terminal cells", () => {
   expect(textWidth("e\u0301")).toBe(1);
   expect(textWidth("表👩")).toBe(4);
   expect(fitText("表を書く", 5)).toBe("表を…");

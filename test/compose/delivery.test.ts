@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { repositoryIn } from "../../src/compose/delivery.ts";
 
-describe("which repository a remote's address names", () => {
+describe("the repository in a remote's address", () => {
   test.each([
     ["git@github.com:acme/shop.git", "acme/shop"],
     ["git@github.com:acme/shop", "acme/shop"],

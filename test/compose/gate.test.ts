@@ -23,8 +23,8 @@ const judge = (more: Partial<GateOptions> = {}) =>
 const results = ({ judgements }: Awaited<ReturnType<typeof gate>>) =>
   Object.fromEntries(judgements.map(({ gate, result }) => [gate, result]));
 
-describe("gate, of the files as they are", () => {
-  test("passes what is well, says what could not judge, and touches nothing", async () => {
+describe("gate, on the working files", () => {
+  test("passes good work, lists gates that could not run, and changes no file", async () => {
     repository.write("answer.txt", "42\n43\n");
     repository.write("new.txt", "new\n");
     repository.git("add", "new.txt");
@@ -45,7 +45,7 @@ describe("gate, of the files as they are", () => {
     expect(readdirSync(join(repository.root, ".remand", "index"))).toEqual([]);
   });
 
-  test("fails what is not, with findings at their places", async () => {
+  test("fails bad work, with findings at their locations", async () => {
     repository.write("answer.txt", "41\n");
     repository.write("merged.js", "<<<<<<< ours\n1\n=======\n2\n>>>>>>> theirs\n");
     const output: string[] = [];
@@ -56,7 +56,7 @@ describe("gate, of the files as they are", () => {
     expect(output).toContain(`checks: ${realpathSync(repository.root)}`);
   });
 
-  test("asks the gates that were named, in their own order", async () => {
+  test("runs the named gates, in their own order", async () => {
     repository.write("answer.txt", "41\n");
     expect(results(await judge({ names: ["checks"] }))).toEqual({ checks: "fail" });
     const both = await judge({ names: ["checks", "integrity"] });
@@ -64,7 +64,7 @@ describe("gate, of the files as they are", () => {
     expect(both.skipped).toEqual([]);
   });
 
-  test("does not call it a pass where nothing was judged", async () => {
+  test("does not report a pass if no gate ran", async () => {
     const report = await judge({ names: ["integrity"], base: "HEAD" });
     expect(report).toMatchObject({
       passed: false,
@@ -102,13 +102,13 @@ describe("gate, of the files as they are", () => {
   });
 });
 
-describe("gate, of a commit", () => {
+describe("gate, on a commit", () => {
   const commit = (text: string): void => {
     repository.write("answer.txt", text);
     repository.git("commit", "--quiet", "--all", "-m", text.trim());
   };
 
-  test("judges it in a checkout that is gone afterwards, whatever the files say", async () => {
+  test("judges it in a checkout that is removed afterwards, whatever the working files are", async () => {
     commit("41\n");
     commit("42\n\n");
     repository.write("answer.txt", "0\n");
@@ -124,7 +124,7 @@ describe("gate, of a commit", () => {
     expect(readdirSync(join(own, "runs"))).toEqual([]);
   });
 
-  test("takes away what one that was killed left behind", async () => {
+  test("removes what a killed gate left behind", async () => {
     commit("42\n\n");
     const own = join(repository.home, ".local/state/remand/checkouts", sha256(repository.root).slice(0, 16));
     const left = join(own, "runs", "3");
@@ -136,7 +136,7 @@ describe("gate, of a commit", () => {
     expect(repository.git("worktree", "list").trim().split("\n")).toHaveLength(1);
   });
 
-  test("compares with where a branch left the default one, or with what is named", async () => {
+  test("compares with the point where the branch left the default branch, or with the named base", async () => {
     repository.git("switch", "--quiet", "-c", "work");
     const fork = repository.git("rev-parse", "HEAD").trim();
     commit("41\n");
@@ -161,7 +161,7 @@ describe("gate, of a commit", () => {
     expect(await at({})).toEqual([fork, "origin/main"]);
   });
 
-  test("a story that builds on another is compared with where it began; the default branch may have any name", async () => {
+  test("a story that depends on another is compared with its start; the default branch may have any name", async () => {
     const fork = repository.git("rev-parse", "HEAD").trim();
     repository.git("switch", "--quiet", "-c", "remand/two");
     commit("41\n");
@@ -201,7 +201,7 @@ describe("gate, with reviewers", () => {
     auditor: saying("AUDIT_FAILED: gate\n\nFailed Criteria:\n- it says nothing of 43\n"),
   };
 
-  test("takes a signal without the prompt's nonce for no verdict", async () => {
+  test("does not accept a signal without the prompt's nonce as a verdict", async () => {
     repository.write("answer.txt", "42\n43\n");
     const repeated: Agent = {
       name: "reviewer",
@@ -212,7 +212,7 @@ describe("gate, with reviewers", () => {
     expect(JSON.stringify(report)).toContain("The line after REVIEW_PASSED is not the nonce of the prompt.");
   });
 
-  test("asks them when what comes before has passed", async () => {
+  test("asks reviewers after earlier gates have passed", async () => {
     repository.write("answer.txt", "42\n43\n");
     const report = await judge({ agents });
     expect(Object.keys(results(report))).toEqual(["integrity", "checks", "review", "audit"]);
@@ -221,7 +221,7 @@ describe("gate, with reviewers", () => {
     expect(report.skipped).toEqual([]);
   });
 
-  test("and spends nothing on them when it has not, unless told to", async () => {
+  test("does not pay reviewers after a failed gate, unless requested", async () => {
     repository.write("answer.txt", "41\n");
     const report = await judge({ agents });
     expect(report.skipped).toEqual([

@@ -4,7 +4,7 @@ import { knownFlakes } from "../../src/compose/engine-world.ts";
 import { storyId } from "../../src/core/events/ids.ts";
 import { judgement } from "../kit/story-world.ts";
 
-test("the journal is read on from where it was left, by one at a time", async () => {
+test("each read of the journal continues after the last one, one at a time", async () => {
   const journal = createMemoryJournal();
   const reads: number[] = [];
   const flakes = knownFlakes({

@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-test("parse reads what an agent says, for the story and from the role that may say it", async () => {
+test("parse reads an agent's text, for the story and the role", async () => {
   const text = "REVIEW_FAILED: one\n\nIssues Found:\n- src/a.ts:4: wrong\n";
   expect(await parse(text, { id: "one", role: "critic" })).toMatchObject({
     result: "fail",
@@ -26,7 +26,7 @@ test("parse reads what an agent says, for the story and from the role that may s
   expect(await parse("nothing of the kind")).toMatchObject({ result: "unknown", kind: "unknown" });
 });
 
-test("brief writes a document's brief: the same bytes each time, and room where it is asked for", async () => {
+test("brief writes a document's brief, with the same bytes each time, and within the requested size", async () => {
   const document: BriefInput = {
     schema: "remand.brief/1",
     story: { id: "one", title: "One" },
@@ -52,7 +52,7 @@ test.each([
   });
 });
 
-test("config says what holds, from the project's file, another one, or a value", async () => {
+test("config resolves the project's file, another file, or a value", async () => {
   const own = await config({ root, env });
   expect(own.config).toMatchObject({ preset: "goal", limits: { failures: 2 } });
   expect(own.origins.get("limits.failures")).toEqual({ layer: "project", file: "remand.yaml", line: 3 });
@@ -62,7 +62,7 @@ test("config says what holds, from the project's file, another one, or a value",
   expect((await config({ root, env, set: ["limits.failures=400"] })).problems).toMatchObject([{ severity: "error" }]);
 });
 
-test("stories says which there are, and what is wrong with the others", async () => {
+test("stories lists the valid stories, and the problems of the others", async () => {
   const read = await stories({ root, env });
   expect(read.stories.map(({ id }) => id)).toContain("one");
   expect(read.problems).toMatchObject([{ file: "stories/bad.md", line: 4 }]);

@@ -61,7 +61,7 @@ const comment = (id: string, text = "Name it"): ForgeComment => ({
 });
 const never = new AbortController().signal;
 
-test("while it stays, the forge is asked every few minutes, and what is new is told", async () => {
+test("a watching run polls the forge every few minutes, and reports new comments", async () => {
   const { clock, told, ear, state } = await scene();
   let heard = 0;
   const stop = ear().keepPolling(() => void heard++);
@@ -76,7 +76,7 @@ test("while it stays, the forge is asked every few minutes, and what is new is t
   expect(told.asked).toBe(4);
 });
 
-test("whoever drives again and again does not ask each time", async () => {
+test("repeated drives do not poll each time", async () => {
   const { clock, told, ear } = await scene();
   const one = ear();
   for (let drives = 0; drives < 5; drives++) await one.poll(never);
@@ -86,7 +86,7 @@ test("whoever drives again and again does not ask each time", async () => {
   expect(told.asked).toBe(2);
 });
 
-test("a name and a text from outside are made harmless before they are kept", async () => {
+test("names and texts from outside are sanitized before they are stored", async () => {
   const { told, ear, state, ledger } = await scene();
   told.comments.push(comment("line/1", `Use ${SECRET}\n\nas the key`), { ...comment("talk/2"), asksForChanges: false });
   await ear().poll(never);
@@ -96,7 +96,7 @@ test("a name and a text from outside are made harmless before they are kept", as
   expect(state().heard).toEqual(["line/1"]);
 });
 
-test("only the stories of the run are asked about, and only open pull requests count", async () => {
+test("polls only stories of the run, and only open pull requests", async () => {
   const { told, ear, state } = await scene();
   told.comments.push(comment("line/1"));
   await ear(new Set([story("b").id])).poll(never);
@@ -107,7 +107,7 @@ test("only the stories of the run are asked about, and only open pull requests c
   expect(state().ending?.how).toBe("accepted");
 });
 
-test("a forge that cannot be asked is a notice; another fault is not hidden", async () => {
+test("an unreachable forge causes a notice; other errors are thrown", async () => {
   const { told, ear, notices } = await scene();
   told.trouble = new RemandError("forge-unreachable", "it answers 502", "Try again later.");
   expect(await ear().poll(never)).toBe(false);

@@ -18,7 +18,7 @@ afterEach(() => repository.clear());
 const said = () => pythonProbe(repository.root, { commands: ["python -m pytest"], env: [] }, outside.env);
 
 describe.skipIf(program === null)("doctor", () => {
-  it("says of a Python project where it is imported from, and what is done about it", async () => {
+  it("reports where a Python project is imported from, and what Remand does about it", async () => {
     const nothing = "nothing of this checkout is installed as editable";
     expect(await said()).toEqual([{ name: "python", ok: true, detail: nothing, fix: "" }]);
     outside.byPath(join(repository.root, "src"));
@@ -26,7 +26,7 @@ describe.skipIf(program === null)("doctor", () => {
     expect(await said()).toEqual([{ name: "python", ok: true, detail: led, fix: "" }]);
   });
 
-  it("says when another place of the repository was installed", async () => {
+  it("reports that another checkout of the repository is installed", async () => {
     const other = join(repository.root, ".remand/worktrees/other");
     repository.git("worktree", "add", "--quiet", "--detach", other);
     outside.byTable({ shop: join(other, "src/shop") });
@@ -34,7 +34,7 @@ describe.skipIf(program === null)("doctor", () => {
     expect(probe).toMatchObject({ ok: true, detail: expect.stringContaining(join(other, "src/shop")) });
   });
 
-  it("has a fix for what no worktree can be led away from", async () => {
+  it("has a fix for imports that no worktree can redirect", async () => {
     outside.byFirstFinder("shop", join(repository.root, "src/shop/__init__.py"));
     const [probe] = await said();
     expect(probe).toMatchObject({ ok: false, detail: expect.stringContaining("_shop_editable_loader") });

@@ -43,7 +43,7 @@ function writer(answers: readonly string[], asked: AgentRequest[] = []): Agent {
 const base = () => ({ root: repository.root, env: repository.env, check: CHECK, goal: "say the answer" });
 
 describe("loop", () => {
-  test("drives a command until the check passes, and tells what happens", async () => {
+  test("drives a command until the check passes, and reports progress", async () => {
     const lines: Stored[] = [];
     const output: string[] = [];
     const script = 'n=$(cat answer.txt); echo "was $n"; echo $((n + 1)) > answer.txt';
@@ -63,7 +63,7 @@ describe("loop", () => {
   });
 
   // S3.1
-  test("asks an agent of the caller's own, and gives it back what failed", async () => {
+  test("runs an agent of the caller's own, and sends failures back to it", async () => {
     const asked: AgentRequest[] = [];
     const result = await loop({ ...base(), agent: writer(["41\n", "42\n"], asked) });
     expect(result.exitCode).toBe(0);
@@ -74,7 +74,7 @@ describe("loop", () => {
     expect(asked[0]!.cwd).toBe(repository.root);
   });
 
-  test("does not run again what is over, unless asked to", async () => {
+  test("does not run an ended loop again, unless requested", async () => {
     const first = await loop({ ...base(), agent: writer(["42\n"]) });
     const asked: AgentRequest[] = [];
     const again = await loop({ ...base(), agent: writer(["42\n"], asked) });
@@ -86,7 +86,7 @@ describe("loop", () => {
     expect(asked.length).toBeGreaterThan(0);
   });
 
-  test("ends cleanly when its signal says so, and goes on when it is called again", async () => {
+  test("ends cleanly when its signal is aborted, and continues on the next call", async () => {
     const stop = new AbortController();
     const asked: AgentRequest[] = [];
     const agent = writer(["41\n"], asked);
@@ -108,7 +108,7 @@ describe("loop", () => {
     expect(resumed.stories[0]!.attempts).toBe(2);
   });
 
-  test("ends at a person when the attempts are used up, with a question that can be answered", async () => {
+  test("asks a person when the attempts are used up, with a question that can be answered", async () => {
     const result = await loop({ ...base(), agent: writer(["1\n", "2\n", "3\n"]), limits: { iterations: 2 } });
     expect(result.exitCode).toBe(4);
     const [story] = result.stories;
@@ -116,7 +116,7 @@ describe("loop", () => {
     expect(story!.question!.options.length).toBeGreaterThan(1);
   });
 
-  test("tries again after a pause when the agent crashed, and other loops do not wait for that", async () => {
+  test("retries after a pause when the agent crashed, without delaying other loops", async () => {
     const crashing = ["sh", "-c", "test -e crashed && echo 42 > answer.txt || { touch crashed; exit 1; }"];
     const stop = new AbortController();
     const paused = await loop({
@@ -136,14 +136,14 @@ describe("loop", () => {
     expect(resumed).toMatchObject({ exitCode: 0, stories: [{ status: "accepted" }] });
   });
 
-  test("can work in a worktree, and leaves the folder alone", async () => {
+  test("can work in a worktree, without changing the folder", async () => {
     const result = await loop({ ...base(), agent: writer(["42\n"]), worktree: true });
     expect(result.exitCode).toBe(0);
     expect(readFileSync(join(repository.root, "answer.txt"), "utf8")).toBe("40\n");
     expect(repository.git("show", `remand/${result.stories[0]!.id}:answer.txt`)).toContain("42");
   });
 
-  test("keeps nothing of what the project's .env files hold, nor of what the config calls secret", async () => {
+  test("stores no value of the project's .env files, and no secret of the config's patterns", async () => {
     repository.write(".env", "COLOUR=tell-nobody-77\nNODE_ENV=development\n");
     repository.write(".env.local", 'export TASTE="hush hush hush"\n');
     repository.write(".env.example", "COLOUR=a-made-up-one\n");
@@ -217,7 +217,7 @@ describe("run", () => {
     expect(new Set(asked.map(({ cwd }) => cwd))).not.toContain(repository.root);
   });
 
-  test("works on the stories that were named, and on those they depend on", async () => {
+  test("works on the named stories and their dependencies", async () => {
     story("one");
     story("two", "dependencies: [one]\n");
     story("three");
@@ -232,13 +232,13 @@ describe("run", () => {
     expect(stories.map(({ id, status }) => `${id} ${status}`)).toEqual(["two accepted"]);
   });
 
-  test("without stories there is nothing to do, and nothing is made", async () => {
+  test("without stories does nothing and creates nothing", async () => {
     const result = await run({ root: repository.root, config: CONFIG, env: repository.env });
     expect(result).toMatchObject({ exitCode: 0, stories: [] });
     expect(repository.git("status", "--porcelain")).toBe("");
   });
 
-  test("refuses a wrong config and a wrong story with the place", async () => {
+  test("refuses an invalid config and an invalid story, with the location", async () => {
     story("one", "depends_on: [nobody]\npriority: high\n");
     const wrong = (config: object) =>
       run({ root: repository.root, env: repository.env, config }).then(

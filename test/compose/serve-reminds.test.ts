@@ -41,7 +41,7 @@ const served = (readOnly: boolean): ReturnType<typeof serve> =>
   );
 
 describe("remand serve", () => {
-  it("raises once what fell due while nobody was there", async () => {
+  it("sends reminders once that fell due while no process ran", async () => {
     for (let times = 0; times < 2; times++) {
       const dashboard = await served(false);
       await expect.poll(() => existsSync(told()), { timeout: 60_000 }).toBe(true);
@@ -52,7 +52,7 @@ describe("remand serve", () => {
     );
   });
 
-  it("tells nobody anything where it may only look", async () => {
+  it("sends nothing from a read-only dashboard", async () => {
     const dashboard = await served(true);
     await dashboard.close();
     expect(existsSync(told())).toBe(false);

@@ -15,7 +15,7 @@ describe("telemetry of a checkout", () => {
   let told: ReturnType<typeof recordTelemetry> | null = null;
   afterAll(() => told?.close());
 
-  it("is nothing at all where no SDK was registered", async () => {
+  it("does nothing if no SDK was registered", async () => {
     const journal = createMemoryJournal();
     const notices: string[] = [];
     const telemetry = await telemetryOf({
@@ -30,7 +30,7 @@ describe("telemetry of a checkout", () => {
     expect(notices).toEqual([]);
   });
 
-  it("tells what a ledger writes, in traces that follow from the journal's first line", async () => {
+  it("exports a ledger's events in traces whose ids follow from the journal's first line", async () => {
     told = recordTelemetry();
     const journal = createMemoryJournal();
     const work = async (): Promise<void> => {

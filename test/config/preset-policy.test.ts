@@ -27,7 +27,7 @@ describe("presetPolicy", () => {
     for (const gate of GATES) expect(policy.limits.failures[gate]).toBe(failures);
   });
 
-  it("has every issue fixed that a critic or an auditor lists (critic-audit)", () => {
+  it("requires every issue of a critic or an auditor to be fixed (critic-audit)", () => {
     const { gates } = presetPolicy("critic-audit");
     expect([gates.review.everyFinding, gates.audit.everyFinding, gates.checks.everyFinding]).toEqual([
       true,
@@ -48,7 +48,7 @@ describe("presetPolicy", () => {
     expect(policy.roles.fallback[policy.roles.phase.implement]).toBe("developer");
   });
 
-  it("is bounded by the whole loop and by each place (goal)", () => {
+  it("limits the whole loop and each code location (goal)", () => {
     const policy = presetPolicy("goal");
     expect(policy.limits).toMatchObject({
       iterations: 15,
@@ -59,7 +59,7 @@ describe("presetPolicy", () => {
     expect(policy.stall).toMatchObject({ grace: 1, sameFailure: 4, plateau: 3 });
   });
 
-  it("looks from three sides at once and ends in a pull request (story)", () => {
+  it("reviews from three perspectives at once and ends in a pull request (story)", () => {
     const policy = presetPolicy("story");
     expect(policy.gates.review).toMatchObject({
       stages: ["security", "product-owner", "code"],

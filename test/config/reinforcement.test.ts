@@ -4,7 +4,7 @@ import { setLayer } from "../../src/config/layer.ts";
 
 const resolved = (...texts: readonly string[]) => resolveConfig({ layers: [setLayer(texts).layer] });
 
-test("what changes about a role whose work keeps failing becomes a rule, with two failures where no number is said", () => {
+test("reinforcement of a failing role becomes a rule, by default after two failures", () => {
   const { policy } = resolved("agents.developer.stronger.model=opus", "agents.tdd-pair={ use: claude, freshAfter: 3 }");
   expect(policy?.roles.reinforcement).toEqual([
     { role: "developer", stronger: { model: "opus", after: 2 } },

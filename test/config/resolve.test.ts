@@ -24,7 +24,7 @@ describe("resolveConfig", () => {
     expect(policy).toEqual(presetPolicy(preset));
   });
 
-  it("takes whom to tell as words or as maps, and refuses what could not reach anybody", () => {
+  it("accepts receivers of notifications as words or maps, and refuses unusable ones", () => {
     const { config, problems } = resolve(
       "notify:\n  - desktop\n  - ./tell.sh\n  - { use: slack, urlFrom: SLACK_URL, on: [question] }\n",
     );
@@ -67,12 +67,12 @@ describe("resolveConfig", () => {
     expect(config?.env).toEqual(["A", "B", "C"]);
   });
 
-  it("takes a threshold as a whole: half of two is nobody's", () => {
+  it("replaces a threshold as a whole, and never mixes two", () => {
     const { policy } = resolve("preset: factory\ngates: { review: { failOn: { blocker: 2 } } }");
     expect(policy?.gates.review.failOn).toEqual({ blocker: 2 });
   });
 
-  it("does away with a preset's perspectives where a person sets stages, and the other way round", () => {
+  it("drops a preset's perspectives if a person sets stages, and vice versa", () => {
     const staged = resolve("preset: story\ngates: { review: { stages: [a, b] } }").policy;
     expect(staged?.gates.review).toMatchObject({ stages: ["a", "b"], stageOrder: "in-order" });
     const sided = resolve("preset: factory\ngates: { review: { perspectives: [a, b] } }").policy;
@@ -88,7 +88,7 @@ describe("resolveConfig", () => {
     ]);
   });
 
-  it("reads lengths of time and sizes", () => {
+  it("reads durations and sizes", () => {
     const { policy } = resolve(
       "limits: { time: 1h30m, tokens: 1.5M, backoff: 250ms, timeout: { critic: 90s }, run: { tokens: 200k, costUsd: 2.5, time: 1d } }",
     );
@@ -102,7 +102,7 @@ describe("resolveConfig", () => {
   });
 
   // S3.8, S3.33
-  it("makes an agent that is named for a language its specialist, unless it has another task", () => {
+  it("makes an agent named after a language its specialist, unless it has another task", () => {
     const agents =
       "agents:\n  python-reviewer: { use: claude }\n  typescript-engineer: { use: claude }\n  klingon-engineer: { use: claude }\n";
     expect(resolve(agents).policy?.specialists).toEqual([
@@ -113,12 +113,12 @@ describe("resolveConfig", () => {
     expect(resolve(busy).policy?.specialists).toEqual([{ role: "typescript-engineer", paths: ["web/**"] }]);
   });
 
-  it("hands specialists on", () => {
+  it("passes specialists to the policy", () => {
     const { policy } = resolve("specialists:\n  - { role: css-expert, paths: ['**/*.css'], categories: [style] }\n");
     expect(policy?.specialists).toEqual([{ role: "css-expert", paths: ["**/*.css"], categories: ["style"] }]);
   });
 
-  it("follows the autonomy in what nobody set", () => {
+  it("applies the autonomy level to unset values", () => {
     expect(resolve("autonomy: full").policy).toMatchObject({ merge: "auto", concurrency: { stories: 3 } });
     expect(resolve("autonomy: full\nmerge: manual\nconcurrency: { stories: 9 }").policy).toMatchObject({
       merge: "manual",
@@ -169,7 +169,7 @@ describe("other tools' names", () => {
     expect(policy).toMatchObject({ autonomy: "full", limits: { failures: { tdd: 2 } }, merge: "auto" });
   });
 
-  it("points at the name the person wrote, and refuses both names at once", () => {
+  it("reports the location of the name that the person wrote, and refuses both names together", () => {
     expect(errors("a: 1\nrefinement: { maxIterations: lots }")[0]).toMatch(
       /^2:30\+4 "limits.failures" must be a number/,
     );
@@ -305,7 +305,7 @@ describe("mistakes", () => {
     expect(problems.map((p) => `${p.file}:${p.line}`)).toEqual(["remand.yaml:2", "remand.yaml:1", "config.yaml:1"]);
   });
 
-  it("point at the strongest layer that spoke", () => {
+  it("are reported at the strongest layer that sets the value", () => {
     const { problems } = resolve("autonomy: standard\n", "merge: auto\n");
     expect(problems).toMatchObject([{ file: "config.yaml", line: 1, column: 1 }]);
   });
@@ -368,7 +368,7 @@ describe("setLayer", () => {
     expect(setLayer([text]).problems.map((p) => p.message)).toEqual([message]);
   });
 
-  it("lets the last one count, and shows it", () => {
+  it("lets the last value win, and reports its location", () => {
     const { layer: made } = setLayer(["limits.failures=3", "limits.failures=99"]);
     expect(resolveConfig({ layers: [made] }).problems).toMatchObject([
       { file: "--set", line: 2, column: 17, length: 2 },

@@ -8,15 +8,15 @@ const layer = (name: ConfigLayer["name"], sandbox: Tree): ConfigLayer => {
 };
 const resolve = (...layers: ConfigLayer[]) => resolveConfig({ layers });
 
-test("without a word about it the best sandbox of the machine is used, and the network is shared", () => {
+test("by default the best sandbox of the machine is used, and the network is shared", () => {
   expect(resolve().config?.sandbox).toEqual({ mode: "auto", network: "shared", docker: false, read: [], write: [] });
 });
 
-test("the mode alone may be written", () => {
+test("the mode alone is a valid setting", () => {
   expect(resolve(layer("user", "off")).config?.sandbox.mode).toBe("off");
 });
 
-test("a project may require one and take the network away", () => {
+test("a project may require a sandbox and disable the network", () => {
   const { config, problems } = resolve(
     layer("project", { mode: "required", network: "none" }),
     layer("user", { mode: "auto", write: ["~/.gemini"] }),
@@ -40,7 +40,7 @@ test.each<Tree>([
   expect(problems[0]?.hint).toContain("~/.config/remand/config.yaml");
 });
 
-test("a project cannot undo what the user wants stricter", () => {
+test("a project cannot loosen the user's stricter settings", () => {
   const { config } = resolve(
     layer("project", { mode: "auto", network: "shared" }),
     layer("user", { mode: "required", network: "none" }),
@@ -48,7 +48,7 @@ test("a project cannot undo what the user wants stricter", () => {
   expect(config?.sandbox).toMatchObject({ mode: "required", network: "none" });
 });
 
-test("what is typed counts before both", () => {
+test("flags win over both", () => {
   const { config } = resolve(layer("set", "off"), layer("project", "required"), layer("user", "required"));
   expect(config?.sandbox.mode).toBe("off");
 });

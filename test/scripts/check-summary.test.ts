@@ -49,7 +49,7 @@ test.each([
   expect(summaryOf(failedChecks, { tests: text }).failed === 0).toBe(failedChecks.length === 0);
 });
 
-test("two reports are added up, and each can fail for a reason of its own", () => {
+test("two reports are summed up, and each can fail for its own reason", () => {
   const both = { tests: report(5, 0), "slow-tests": report(2, 1, { skipped: 1 }) };
   expect(summaryOf([], { tests: report(5, 0), "slow-tests": report(2, 0) }).lines).toEqual(["7 passed, 0 failed"]);
   expect(summaryOf(["tests", "slow-tests"], both).lines).toEqual([

@@ -5,7 +5,7 @@ import { schemaFiles } from "../../scripts/published-schemas.ts";
 
 const page = configPage(schemaFiles().get("config.json")!);
 
-test("the committed page of config keys is the one the schema makes (if not: npm run schemas)", () => {
+test("the committed page of config keys matches the schema (if not: npm run schemas)", () => {
   expect(readFileSync(new URL("../../docs/guide/config-keys.md", import.meta.url), "utf8")).toBe(page);
 });
 

@@ -10,7 +10,7 @@ describe("the site of the documentation", () => {
   const pages = readPages(root);
   const { files, images, problems } = buildSite(root, pages);
 
-  test("has no link that leads nowhere: not in the pages, and not in the menu around them", () => {
+  test("has no broken link, neither in the pages nor in the menu", () => {
     expect(problems).toEqual([]);
     const there = new Set([...files.keys(), ...images.map((path) => path.replace(/^docs\//, ""))]);
     const html = [...files].filter(([path]) => path.endsWith(".html"));
@@ -25,7 +25,7 @@ describe("the site of the documentation", () => {
     expect(html).toHaveLength(pages.length);
   });
 
-  test("has every page once in its menu, and in the lists for language models", () => {
+  test("lists every page once in its menu, and in the lists for language models", () => {
     const listed = GROUPS.flatMap(([, of]) => pagesOf(pages, of)).map(({ source }) => source);
     expect(listed.sort()).toEqual(pages.map(({ source }) => source).sort());
     expect(pages.filter(({ path }) => !files.get("llms.txt")!.includes(`](${path}.md)`))).toEqual([]);
@@ -35,7 +35,7 @@ describe("the site of the documentation", () => {
     ).toEqual([]);
   });
 
-  test("finds a heading by the search, with the address that the page has", () => {
+  test("finds a heading by search, with the page's address", () => {
     const sections = JSON.parse(files.get("search.json")!) as { title: string; url: string; text: string }[];
     expect(sections.find(({ title }) => title === "Flaky tests")).toMatchObject({
       url: "guide/checks.html#flaky-tests",
@@ -44,7 +44,7 @@ describe("the site of the documentation", () => {
   });
 });
 
-test("a link or an anchor that is not there is a problem", () => {
+test("reports a broken link or anchor", () => {
   const page = {
     source: "docs/x.md",
     path: "x",

@@ -3,7 +3,7 @@ import { drawRun } from "../../scripts/draw-demo.js";
 
 const line = (atMs: number, text: string) => ({ atMs, text });
 
-test("a line appears when it was printed, and long pauses are cut", () => {
+test("a line appears when it was printed, and long pauses are shortened", () => {
   const picture = drawRun([line(0, "one"), line(1000, "two"), line(1010, "three"), line(60_000, "four")], false);
   const moments = [...picture.matchAll(/@keyframes a\d+\{.*?([\d.]+)%,to/g)].map(([, percent]) => Number(percent));
   const lengthMs = Number(/animation:(\d+)ms/.exec(picture)![1]);
@@ -11,7 +11,7 @@ test("a line appears when it was printed, and long pauses are cut", () => {
   expect(picture).toContain('<text y="38">two</text><text y="57">three</text>');
 });
 
-test("it keeps the colors, escapes the text, scrolls, and is still where motion is not wanted", () => {
+test("it keeps colors, escapes text, scrolls, and is still if reduced motion is preferred", () => {
   const many = Array.from({ length: 22 }, (_, i) => line(i * 500, `row ${i}`));
   const picture = drawRun([line(0, "\u001b[1m\u001b[32ma < b\u001b[39m\u001b[22m & c"), ...many], false);
   expect(picture).toContain('<tspan class="g b">a &lt; b</tspan> &amp; c');

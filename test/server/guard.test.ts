@@ -27,7 +27,7 @@ const API = [
   "/api/nothing",
 ];
 
-describe("who may ask", () => {
+describe("access to the dashboard", () => {
   test.each(API)("%s says nothing without the token", async (path) => {
     const without = await served.ask(path, { headers: { authorization: null } });
     expect(without.status).toBe(401);
@@ -36,7 +36,7 @@ describe("who may ask", () => {
     expect(wrong.status).toBe(401);
   });
 
-  it("takes the token from the header alone", async () => {
+  it("accepts the token only in the header", async () => {
     const { token } = served.dashboard;
     for (const path of [`/api/board?token=${token}`, `/api/board#token=${token}`]) {
       const asked = await served.ask(path, { headers: { authorization: null, cookie: `token=${token}` } });
@@ -45,7 +45,7 @@ describe("who may ask", () => {
     expect((await served.ask("/api/board", { headers: { authorization: token } })).status).toBe(401);
   });
 
-  it("answers to its own names only, whatever name was made to point here", async () => {
+  it("answers only to its own host names, whatever name resolves to this machine", async () => {
     const { port } = served.dashboard;
     for (const host of [
       "evil.example",
@@ -62,7 +62,7 @@ describe("who may ask", () => {
     expect((await served.ask("/api/board", { headers: { host: `localhost:${port}` } })).status).toBe(200);
   });
 
-  it("refuses what a page of another site sends, with the token and without", async () => {
+  it("refuses requests from pages of other sites, with and without the token", async () => {
     const { port } = served.dashboard;
     for (const origin of ["http://evil.example", "null", `http://127.0.0.1:${port + 1}`, `https://127.0.0.1:${port}`]) {
       const answer = await served.answer(
@@ -81,7 +81,7 @@ describe("who may ask", () => {
     expect(types).not.toContain("person.answered");
   });
 
-  it("gives no other site leave to read", async () => {
+  it("does not allow other sites to read", async () => {
     const asked = await served.ask("/api/board", {
       method: "OPTIONS",
       headers: { origin: `http://127.0.0.1:${served.dashboard.port}` },
@@ -91,7 +91,7 @@ describe("who may ask", () => {
   });
 });
 
-describe("what is served", () => {
+describe("responses", () => {
   test.each(["/", "/inbox", "/ledger", "/trail", "/health", "/story/login", "/story/login/diff"])(
     "%s is a shell without data, and needs no token",
     async (path) => {
@@ -100,7 +100,7 @@ describe("what is served", () => {
     },
   );
 
-  it("tells the browser to load nothing from elsewhere and to run nothing that stands in a page", async () => {
+  it("tell the browser to load no remote resource and to run no inline script", async () => {
     for (const path of ["/", "/api/board", "/api/nothing", "/assets/app.js", "/no/such/page"]) {
       const { headers } = await served.ask(path);
       const policy = String(headers["content-security-policy"]);

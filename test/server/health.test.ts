@@ -30,7 +30,7 @@ async function ask(server: HealthServer, path: string, method = "GET") {
 }
 
 describe("the worker's health over HTTP", () => {
-  it("is ready when everything holds, and says who it is", async () => {
+  it("is ready when all conditions are met, and names the worker", async () => {
     const server = await start({ report: () => WELL });
     const { status, body, headers } = await ask(server, "/readyz");
     expect(status).toBe(200);
@@ -59,7 +59,7 @@ describe("the worker's health over HTTP", () => {
     expect(await ask(server, "/healthz")).toMatchObject({ status: 200, body: { alive: true } });
   });
 
-  it("says every reason at once, and notices when they are gone", async () => {
+  it("lists all reasons at once, and recovers when they are gone", async () => {
     let report: HealthReport = { ...WELL, isDatabaseReached: false, isPresent: false };
     const server = await start({ report: () => report });
     expect((await ask(server, "/readyz")).body).toMatchObject({
@@ -69,7 +69,7 @@ describe("the worker's health over HTTP", () => {
     expect((await ask(server, "/readyz")).status).toBe(200);
   });
 
-  it("answers in time when the report hangs or fails, and tells nothing of the failure", async () => {
+  it("answers in time when the report hangs or fails, without details of the failure", async () => {
     const hangs = await start({ report: () => new Promise(() => undefined), patienceMs: 10 });
     const fails = await start({ report: () => Promise.reject(new Error("postgres://me:hunter2@db/remand")) });
     const throws = await start({
@@ -89,13 +89,13 @@ describe("the worker's health over HTTP", () => {
     }
   });
 
-  it("answers nothing else, and changes nothing", async () => {
+  it("has no other routes, and changes nothing", async () => {
     const server = await start({ report: () => WELL });
     for (const path of ["/", "/metrics", "/api/board"]) expect((await ask(server, path)).status).toBe(404);
     for (const method of ["POST", "PUT", "DELETE"]) expect((await ask(server, "/readyz", method)).status).toBe(404);
   });
 
-  it("says which option helps when the port is taken", async () => {
+  it("names the option that helps when the port is taken", async () => {
     const other = createServer();
     const port = await new Promise<number>((done) =>
       other.listen(0, "127.0.0.1", () => done((other.address() as { port: number }).port)),
@@ -108,7 +108,7 @@ describe("the worker's health over HTTP", () => {
     await new Promise((done) => other.close(done));
   });
 
-  it("lets go of whoever is connected when it closes", async () => {
+  it("disconnects clients when it closes", async () => {
     const server = await startHealthServer({ host: "127.0.0.1", port: 0, report: () => new Promise(() => undefined) });
     const asked = fetch(`${server.url}/readyz`).then(
       () => "answered",

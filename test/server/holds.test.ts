@@ -8,7 +8,7 @@ const post = (server: Served, path: string, body: object): Promise<Answer> =>
 const page = async (server: Served): Promise<StoryPageDocument> => (await server.ask("/api/stories/login")).json();
 
 describe("a story in the dashboard", () => {
-  it("is held and goes on, by the same events as at the terminal", async () => {
+  it("is paused and resumed with the same events as in the terminal", async () => {
     const server = await servedStuck();
     expect(await page(server)).toMatchObject({ isHeld: false, isRunning: false });
     expect((await post(server, "/api/hold", { about: "login" })).json()).toEqual({
@@ -23,13 +23,13 @@ describe("a story in the dashboard", () => {
     expect(stateOf(server.host.state(), "login").held).toBe(false);
   });
 
-  it("is held at once where that is wanted", async () => {
+  it("is paused at once if requested", async () => {
     const server = await servedStuck();
     await post(server, "/api/hold", { about: "login", now: true });
     expect((await server.host.lines()).at(-1)).toMatchObject({ event: { type: "story.held", now: true } });
   });
 
-  it("is paused with all others in one look at the journal", async () => {
+  it("is paused with all others after a single read of the journal", async () => {
     const looks: (string | null)[][] = [];
     const server = await servedStuck({
       appendEach: async (streams) => void looks.push(streams.map(({ stream }) => stream)),
@@ -40,7 +40,7 @@ describe("a story in the dashboard", () => {
     expect(looks[0]).toContain("login");
   });
 
-  it("is held together with others, or none of them is", async () => {
+  it("is paused together with others, or none of them is", async () => {
     const server = await servedStuck();
     const before = (await server.host.lines()).length;
     expect((await post(server, "/api/hold", { about: "login", also: ["done"] })).status).toBe(404);
@@ -48,7 +48,7 @@ describe("a story in the dashboard", () => {
     expect((await post(server, "/api/hold", { about: "login", also: [] })).status).toBe(200);
   });
 
-  it("is not held twice, nor let go when it is not held, nor touched when it is over", async () => {
+  it("is not paused twice, not resumed unless paused, and not changed after its end", async () => {
     const server = await servedStuck();
     await post(server, "/api/hold", { about: "login" });
     const before = (await server.host.lines()).length;
@@ -70,14 +70,14 @@ describe("a story in the dashboard", () => {
     });
   });
 
-  it("is not held where the dashboard is read-only", async () => {
+  it("is not paused by a read-only dashboard", async () => {
     const server = await servedStuck({ readOnly: true });
     expect((await post(server, "/api/hold", { about: "login" })).status).toBe(403);
     expect((await post(server, "/api/release", { about: "login" })).status).toBe(403);
     expect(stateOf(server.host.state(), "login").held).toBe(false);
   });
 
-  it("says what was answered, until that is taken back", async () => {
+  it("shows the answer until it is undone", async () => {
     const server = await servedStuck();
     expect((await page(server)).answered).toBeNull();
     await server.answer({ about: "login", verb: "send-back", message: "look at the clock" });

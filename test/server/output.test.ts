@@ -17,7 +17,7 @@ function printed(lines: readonly string[]): OutputReader {
   };
 }
 
-describe("the stream of what is printed", () => {
+describe("the stream of output", () => {
   const first = async (query: string, output: OutputReader): Promise<string> => {
     const { dashboard } = await servedStuck({ output, secrets: { literals: ["s3cr3t-word-of-mine"] } });
     const over = new AbortController();
@@ -36,7 +36,7 @@ describe("the stream of what is printed", () => {
     return /data: (.*)\n/.exec(text)?.[1] ?? "";
   };
 
-  it("begins where the reader was, at the end for who wants that alone, and holds no secret", async () => {
+  it("starts at the reader's position, or at the end if requested, and contains no secret", async () => {
     const output = printed(["one", "two", "the s3cr3t-word-of-mine"]);
     expect(JSON.parse(await first("of=login@1-1", output))).toMatchObject({
       story: "login",
@@ -47,13 +47,13 @@ describe("the stream of what is printed", () => {
     expect((JSON.parse(await first("of=login", output)) as { lines: unknown[] }).lines).toHaveLength(3);
   });
 
-  it("keeps colors, and nothing else of what steers a terminal; a secret that they cut in two is found", async () => {
+  it("keeps colors and no other control codes; a secret that colors split is found", async () => {
     const lines = ["\u001b[31mred\u001b[0m", "\u001b[31mred\u001b[2J", "s3cr3t-\u001b[1mword-of-mine"];
     const page = JSON.parse(await first("of=login", printed(lines))) as { lines: { text: string }[] };
     expect(page.lines.map(({ text }) => text)).toEqual([lines[0], "red", expect.not.stringContaining("mine")]);
   });
 
-  it("is of stories that there are", async () => {
+  it("refuses unknown stories", async () => {
     expect(await first("of=nosuch", printed(["one"]))).toContain("there is no story nosuch");
   });
 });

@@ -15,8 +15,8 @@ import { LOGIN, startServer, servedStuck, stuck } from "./served.ts";
 
 const KEY = `sk-ant-api03-${"Ab3".repeat(31)}`;
 
-describe("what the dashboard says", () => {
-  it("shows where each story is, and what waits for a person", async () => {
+describe("the dashboard's documents", () => {
+  it("shows each story's state, and the open questions", async () => {
     const server = await servedStuck();
     const board = (await server.ask("/api/board")).json<BoardDocument>();
     const groups = Object.fromEntries(board.groups.map(({ name, cards }) => [name, cards.map(({ id }) => id)]));
@@ -29,7 +29,7 @@ describe("what the dashboard says", () => {
     expect(items[0]!.answers.length).toBeGreaterThan(2);
   });
 
-  it("tells one story down to the line", async () => {
+  it("serves one story down to its lines", async () => {
     const server = await servedStuck();
     const told = (await server.ask("/api/stories/login")).json<StoryPageDocument>();
     expect(told).toMatchObject({ story: { id: "login" }, branch: "remand/login", escalation: { id: "esc-login-1" } });
@@ -45,7 +45,7 @@ describe("what the dashboard says", () => {
     expect((await server.ask("/api/stories/nosuch")).status).toBe(404);
   });
 
-  it("says that nothing has run, and shows what runs from then on", async () => {
+  it("reports that nothing has run, and shows a run that starts later", async () => {
     const host = fakeHost();
     const server = await startServer(host);
     expect((await server.ask("/api/board")).json()).toMatchObject({ hasJournal: false, matching: 0 });
@@ -56,7 +56,7 @@ describe("what the dashboard says", () => {
     expect((await server.ask("/api/board")).json()).toMatchObject({ hasJournal: true, matching: 1 });
   });
 
-  it("follows a journal that somebody else writes", async () => {
+  it("follows a journal that another process writes", async () => {
     const host = await stuck();
     const server = await startServer(host);
     await server.ask("/api/board");
@@ -87,7 +87,7 @@ describe("what the dashboard says", () => {
     expect((await server.ask("/api/list?column=accepted")).json()).toMatchObject({ matching: 0 });
   });
 
-  it("begins a story with its last lines, and says how many came before them", async () => {
+  it("serves a story's last lines first, with the number of earlier ones", async () => {
     const server = await servedStuck();
     const all = (await server.ask("/api/stories/login/lines")).json<LinesDocument>();
     const few = (await server.ask("/api/stories/login/last-lines")).json<LinesDocument>();
@@ -116,14 +116,14 @@ describe("what the dashboard says", () => {
     expect(found.lines).toMatchObject([{ story: "s3", type: "story.accepted" }]);
   });
 
-  it("adds up what was spent", async () => {
+  it("sums up costs", async () => {
     const server = await servedStuck();
     const ledger = (await server.ask("/api/ledger")).json<SpendingReport>();
     expect(ledger.rows.story.map(({ name }) => name).sort()).toEqual(["done", "login"]);
     expect(ledger.days).toHaveLength(1);
   });
 
-  it("sends no secret, wherever it stands, and nothing that moves a cursor", async () => {
+  it("sends no secret in any field, and no terminal control codes", async () => {
     const host = await hostAfterRun([
       story("leaky", { title: `Use ${KEY}`, body: `key = ${KEY}\n\u001b[31mred\u001b[0m hunter2hunter2` }),
     ]);
@@ -149,14 +149,14 @@ describe("what the dashboard says", () => {
 });
 
 describe("the stream", () => {
-  it("goes on after the line that was seen last", async () => {
+  it("continues after the last line that the reader has seen", async () => {
     const server = await servedStuck();
     const all = (await server.host.lines()).length;
     const lines = await server.stream(3, { "last-event-id": String(all - 3) });
     expect(lines.map(({ id }) => id)).toEqual([all - 2, all - 1, all]);
   });
 
-  it("sends what is new to whoever has nothing, and only that", async () => {
+  it("sends only new lines to a reader without a position", async () => {
     const host = await stuck();
     const server = await startServer(host);
     await server.ask("/api/hello");
@@ -168,7 +168,7 @@ describe("the stream", () => {
     ]);
   });
 
-  it("says so when the journal is another one", async () => {
+  it("reports that the journal was replaced", async () => {
     const server = await servedStuck();
     const all = (await server.host.lines()).length;
     expect(await server.stream(1, { "last-event-id": String(all + 100) })).toEqual([{ id: all, event: "reset" }]);

@@ -12,7 +12,7 @@ const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 const SAID = { about: "esc-login-1", verb: "send-back", message: "look at the clock" };
 
 describe("an answer in the dashboard", () => {
-  it("is the same event as from the terminal, in the name of whoever serves", async () => {
+  it("is the same event as from the terminal, in the name of the person who serves", async () => {
     const server = await servedStuck();
     const answered = await server.answer(SAID);
     expect(answered).toMatchObject({ status: 200 });
@@ -27,7 +27,7 @@ describe("an answer in the dashboard", () => {
     expect((await server.ask("/api/inbox")).json<InboxDocument>().items).toEqual([]);
   });
 
-  it("can be taken back until work on it begins", async () => {
+  it("can be undone until work on it starts", async () => {
     const server = await servedStuck();
     await server.answer(SAID);
     const inbox = (await server.ask("/api/inbox")).json<InboxDocument>();
@@ -38,7 +38,7 @@ describe("an answer in the dashboard", () => {
     expect((await server.ask("/api/undo", undo)).json()).toMatchObject({ error: expect.stringContaining("too late") });
   });
 
-  it("can have a reviewer's finding looked at once; what was looked at is no longer offered", async () => {
+  it("can dispute a reviewer's finding once; a disputed finding is no longer offered", async () => {
     const TWO = { result: "fail", blocking: 2 } as const;
     const script = scripted({ gates: { review: ["fail", "fail", TWO] } });
     const server = await startServer(await hostAfterRun([story("login")], script, ["preset=critic-audit"]));
@@ -58,7 +58,7 @@ describe("an answer in the dashboard", () => {
     expect(refused.json()).toMatchObject({ error: expect.stringContaining("is disputed already") });
   });
 
-  it("says what is wrong with it, and writes nothing", async () => {
+  it("is refused with a reason if it is invalid, and nothing is written", async () => {
     const server = await servedStuck();
     const before = (await server.host.lines()).length;
     const wrong = [
@@ -79,7 +79,7 @@ describe("an answer in the dashboard", () => {
     expect(await server.host.lines()).toHaveLength(before);
   });
 
-  it("to several questions is checked for all of them before the first is written", async () => {
+  it("to several questions is validated for all before the first event is written", async () => {
     const script = scripted({ gates: { checks: [SAME, SAME, SAME, SAME, SAME, SAME] } });
     const server = await startServer(await hostAfterRun([story("login"), story("search")], script));
     const before = (await server.host.lines()).length;
@@ -104,7 +104,7 @@ describe("an answer in the dashboard", () => {
     expect(stateOf(server.host.state(), "login").escalation).not.toBeNull();
   });
 
-  it("is refused when it is too long, or is no JSON", async () => {
+  it("is refused when it is too long, or not JSON", async () => {
     const server = await servedStuck();
     expect((await server.answer({ ...SAID, message: "x".repeat(70_000) })).status).toBe(413);
     expect((await server.answer({ ...SAID, message: "x".repeat(30_000) })).status).toBe(400);
@@ -130,7 +130,7 @@ describe("an answer in the dashboard", () => {
     expect((await server.answer(SAID)).status).toBe(200);
   });
 
-  it("can be given to a story that asks nothing, with a phase that it has", async () => {
+  it("can be given to a story without a question, with one of its phases", async () => {
     const server = await servedStuck();
     await server.host.write(LOGIN, {
       type: "person.answered",
@@ -160,7 +160,7 @@ describe("a story's file in the dashboard", () => {
     return { send, written: () => files.read("/work/stories/sign-in.md") };
   };
 
-  it("is checked without being written, then written, and not over another's text", async () => {
+  it("is validated without a write, then written, but not over a concurrent edit", async () => {
     const { send, written } = await servedFiles();
     expect((await send({ ...EDIT, isCheck: true })).json()).toMatchObject({ isWritten: false, problems: [] });
     expect(await written()).toBeNull();

@@ -100,7 +100,7 @@ describe.each(APIS)("in %s", (api) => {
     return response.text();
   };
 
-  test("it says what was asked, in the same words for all", async () => {
+  test("it records requests in the same form for all protocols", async () => {
     await whole({ says: "well" });
     expect(model.requests).toEqual([
       {
@@ -119,7 +119,7 @@ describe.each(APIS)("in %s", (api) => {
     expect(model.unexpected).toEqual([]);
   });
 
-  test("an answer comes whole or in pieces, with what it used", async () => {
+  test("an answer is sent whole or in pieces, with its token usage", async () => {
     expect(await whole({ says: "it is well" })).toContain('"it is well"');
     const text = await streamed({ says: "it is well", tokens: { input: 31_001, output: 17_001 } });
     expect(text).toContain('"it is well"');
@@ -138,7 +138,7 @@ describe.each(APIS)("in %s", (api) => {
     }
   });
 
-  test("an answer in a form, a refusal, and garbage", async () => {
+  test("structured output, a refusal, and garbage", async () => {
     expect(await whole({ answers: { passed: true } })).toMatch(/\{\\"passed\\":true\}/);
     const ending = {
       anthropic: "refusal",
@@ -154,7 +154,7 @@ describe.each(APIS)("in %s", (api) => {
     expect(await streamed({ garbles: "<html>" })).toBe("<html>");
   });
 
-  test.each([401, 429, 529])("a failure has the status %i, a message, and when to try again", async (fails) => {
+  test.each([401, 429, 529])("a failure has the status %i, a message, and a retry time", async (fails) => {
     model.script([{ fails, message: "not now", retryAfterSeconds: 7 }]);
     const response = await post(path, body);
     expect(response.status).toBe(fails);
@@ -169,7 +169,7 @@ const ask = async (): Promise<{ status: number; text: string }> => {
   return { status: response.status, text: await response.text() };
 };
 
-test("the replies of a list come one after the other; what is asked beyond them is an error that is not tried again", async () => {
+test("replies of a list are sent in order; further requests get an error that clients do not retry", async () => {
   model.script([{ says: "one" }, { says: "two" }]);
   expect((await ask()).text).toContain('"one"');
   expect((await ask()).text).toContain('"two"');
@@ -179,14 +179,14 @@ test("the replies of a list come one after the other; what is asked beyond them 
   expect(model.requests).toHaveLength(3);
 });
 
-test("a function sees each request, and a new script begins with none", async () => {
+test("a function sees each request, and a new script starts with an empty list of requests", async () => {
   model.script(({ prompt, round }) => ({ says: `${prompt} ${round}` }));
   expect((await ask()).text).toContain('"hello 1"');
   model.script([]);
   expect(model.requests).toEqual([]);
 });
 
-test("without a script, and with one that throws, it is said so", async () => {
+test("a missing script, and a script that throws, are reported", async () => {
   expect(await ask()).toMatchObject({ status: 400, text: expect.stringContaining("no script yet") });
   model.script(() => {
     throw new Error("I forgot my line");
@@ -195,7 +195,7 @@ test("without a script, and with one that throws, it is said so", async () => {
   expect(model.unexpected).toHaveLength(2);
 });
 
-test("requests that are none of its protocols are noted", async () => {
+test("requests in no known protocol are recorded", async () => {
   expect((await fetch(`${model.url}/v1/models`)).status).toBe(404);
   expect((await post("/v1/messages", "no JSON")).status).toBe(400);
   expect((await post("/v1/messages", {})).status).toBe(400);
@@ -207,7 +207,7 @@ test("requests that are none of its protocols are noted", async () => {
   ]);
 });
 
-test("Claude Code answers in a form by a tool, and Codex knows a server's tool by its namespace", async () => {
+test("Claude Code gets structured output by a tool, and Codex addresses a server's tool by its namespace", async () => {
   model.script([{ answers: { passed: true } }, { calls: "mcp__remand__report_ready", input: {} }]);
   const tools = [{ name: "StructuredOutput", input_schema: FORM }];
   expect(await (await post("/v1/messages", { ...ASKED, tools })).json()).toMatchObject({
@@ -219,7 +219,7 @@ test("Claude Code answers in a form by a tool, and Codex knows a server's tool b
   });
 });
 
-test("whoever hangs is let go when it is closed, and it listens on loopback alone", async () => {
+test("closing it ends hanging requests, and it listens only on loopback", async () => {
   model.script([{ hangs: true }]);
   const waiting = ask().catch((error: unknown) => error);
   await expect.poll(() => model.requests.length).toBe(1);

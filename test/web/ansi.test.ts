@@ -4,7 +4,7 @@ import { ansiParts, shownText } from "../../web/src/ansi.ts";
 const ESC = "\u001b";
 
 describe("a printed line", () => {
-  it("keeps colors and weight as names of classes, until they are switched off", () => {
+  it("keeps colors and weight as class names, until they are reset", () => {
     expect(ansiParts(`a ${ESC}[1;31mred${ESC}[22m still${ESC}[0m plain`)).toEqual([
       { text: "a ", style: "" },
       { text: "red", style: "ansi-red ansi-bold" },
@@ -19,7 +19,7 @@ describe("a printed line", () => {
     ]);
   });
 
-  it("loses everything else that would steer a terminal", () => {
+  it("drops all other control codes", () => {
     const hostile = `${ESC}]8;;http://evil.example${ESC}\\link${ESC}]8;;${ESC}\\ ${ESC}[2J${ESC}[10;3Hhere${ESC}]0;title\u0007 \u0000\u0008end${ESC}`;
     expect(shownText(hostile)).toBe("link here end");
     expect(shownText("10 %\r50 %\r100 %\r")).toBe("100 %");

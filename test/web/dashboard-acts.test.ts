@@ -73,7 +73,7 @@ describe("a story", () => {
     await page().goto(at("/story/count-words"));
   };
 
-  test("that is held waits, whatever is said about it; what was said is taken back on its own page", async () => {
+  test("that is paused waits despite an answer, and the answer is undone on the story's page", async () => {
     await page().getByRole("button", { name: "Pause", exact: true }).click();
     await expectSeen(page().getByText("Paused: nothing runs for it, and nothing new starts."));
     await expectSeen(page().getByRole("button", { name: "Resume", exact: true }));
@@ -94,7 +94,7 @@ describe("a story", () => {
     );
   });
 
-  test("goes on when it may; a disputed finding goes to an independent reviewer, who throws it out", async () => {
+  test("continues when resumed; a disputed finding goes to an independent reviewer, who rejects it", async () => {
     await dispute();
     await expectSeen(page().getByRole("region", { name: "Answered" }).getByRole("button", { name: "Undo" }));
     await page().getByRole("button", { name: "Resume", exact: true }).click();
@@ -121,8 +121,8 @@ describe("a story", () => {
   });
 });
 
-describe("a story that is worked on", () => {
-  test("is held, and what runs for it is ended", async () => {
+describe("a running story", () => {
+  test("is paused, and its running step is ended", async () => {
     project.repository.write("stories/think-long.md", slowStory);
     await visit(url);
     await expectSeen(page().getByRole("link", { name: "Think about it" }).first(), 30_000);
@@ -167,7 +167,7 @@ describe("five thousand stories", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("are filtered as one types, on the board and in the list, page by page", async () => {
+  test("are filtered while typing, on the board and in the list, page by page", async () => {
     await page().goto(new URL("/stories", many).href);
     await expectSeen(page().getByText(`${ALL} stories`, { exact: false }));
     const filter = page().getByRole("searchbox", { name: "Filter stories" });
@@ -215,7 +215,7 @@ describe("five thousand stories", () => {
     await expect.poll(() => page().getByRole("link", { name: "forty-nine" }).count()).toBe(0);
   });
 
-  test("are paused and abandoned several at a time, with the keyboard alone", async () => {
+  test("are paused and abandoned several at a time, by keyboard only", async () => {
     await page().goto(new URL("/stories?view=list&q=story-49", many).href);
     await expectSeen(page().locator(".virtual-title").first());
     await page().locator("#main").focus();
@@ -245,7 +245,7 @@ describe("five thousand stories", () => {
     );
   });
 
-  test("a story of a thousand events shows the newest first, and all of them to who asks", async () => {
+  test("a story of a thousand events shows the newest first, and all of them on request", async () => {
     await page().goto(new URL(`/story/${LONG_STORY}`, many).href);
     await expectSeen(page().getByRole("tabpanel", { name: /^Attempt 143 / }));
     expect(await page().getByRole("tab").count()).toBe(8);

@@ -29,7 +29,7 @@ async function print(...lines: readonly string[]): Promise<void> {
 }
 
 describe("output", () => {
-  test("of a story is followed as it is printed: tool calls folded, colors kept, nothing run", async () => {
+  test("of a story is shown live: tool calls folded, colors kept, no code executed", async () => {
     await visit(url);
     await expectSeen(page().locator(".work").filter({ hasText: "Think about it" }));
     await print("\u001b[31mred\u001b[0m <img src=x onerror=\"document.title='owned'\">");
@@ -48,7 +48,7 @@ describe("output", () => {
     await expectAccessible();
   });
 
-  test("is searched, and stops following where a person scrolls up", async () => {
+  test("can be searched, and stops following when a person scrolls up", async () => {
     await print(...Array.from({ length: 200 }, (_, line) => `line ${line} of many`));
     const log = page().getByRole("log", { name: "output of think-long" });
     await expectSeen(log.getByText("line 199 of many"));
@@ -68,7 +68,7 @@ describe("output", () => {
     expect(await log.locator("mark").innerText()).toBe("line 42");
   });
 
-  test("of everything that is worked on stands side by side, and ends as evidence", async () => {
+  test("of all running stories is shown side by side, and becomes evidence at the end", async () => {
     await page().goto(at("/"));
     await page().getByRole("link", { name: "Watch all" }).click();
     await expectSeen(page().getByRole("log", { name: "output of think-long" }).getByText("the newest"));

@@ -38,7 +38,7 @@ const need = (text: string) => page().locator(".need[data-row]").filter({ hasTex
 const receipt = (text: RegExp) => page().locator(".receipt").filter({ hasText: text });
 
 describe("several questions", () => {
-  test("with one cause stand together, take one answer, and one Undo takes it back from all of them", async () => {
+  test("with one cause are grouped, take one answer, and one Undo reverts it for all of them", async () => {
     await visit(address.url);
     const both = need("2 stories — Raise the $2.00 budget?");
     await expectSeen(both);
@@ -53,7 +53,7 @@ describe("several questions", () => {
     await expectSeen(page().getByText("Needs you · 4"));
   });
 
-  test("of different causes are selected with x and answered together, with the keyboard alone", async () => {
+  test("of different causes can be selected with x and answered together, by keyboard only", async () => {
     await visit(address.url);
     await expectSeen(need("invoices"));
     await page().locator("#main").focus();
@@ -79,8 +79,8 @@ describe("several questions", () => {
   });
 });
 
-describe("a server that is started again", () => {
-  test("is found again by open tabs, which keep their token; its new address works in the same tab", async () => {
+describe("a restarted server", () => {
+  test("is reached again by open tabs, which keep their token; its new address works in the same tab", async () => {
     const tab = await visit(address.url);
     await expectSeen(need("invoices"));
     await tab.evaluate(() => Object.assign(globalThis, { same: true }));
@@ -104,7 +104,7 @@ describe("a server that is started again", () => {
 });
 
 describe("an engine", () => {
-  test("that dies is seen at once: a red banner, nothing looks worked on, and it can be started again", async () => {
+  test("that dies is shown at once: a red banner, no story looks active, and it can be restarted", async () => {
     project.repository.write("stories/think-long.md", slowStory);
     engine = project.start("run", "--watch", "--reporter", "minimal");
     // What the page shows comes late: the banner must not come before it.
@@ -143,7 +143,7 @@ describe("an engine", () => {
     await expect.poll(() => page().locator(".engine-facts", { hasText: "paused" }).count()).toBe(0);
   });
 
-  test("that asks makes a notification, for who wanted it and does not see the page", async () => {
+  test("that asks a question sends a browser notification, if enabled and the page is hidden", async () => {
     const tab = await visit(address.url, { permissions: ["notifications"] }, (fresh) =>
       fresh.addInitScript(() => {
         const shown: { title: string; body: string }[] = [];

@@ -40,7 +40,7 @@ describe("the dashboard", () => {
     await stranger.close();
   });
 
-  test("says in one look what needs me, why, what an answer costs, and what has finished", async () => {
+  test("shows on one screen what needs a person, why, the cost of each answer, and what has finished", async () => {
     const row = need("invoices");
     await expectSeen(row.getByText("which separator does the importer want").first());
     await expectSeen(row.getByText(/3 attempts rejected · 1 finding open: .*src\/export.js:3.* · blocks 1 story/));
@@ -53,7 +53,7 @@ describe("the dashboard", () => {
     expect(await page().evaluate<number>("document.documentElement.scrollHeight - innerHeight")).toBeLessThanOrEqual(0);
   });
 
-  test("a question shows the code, the attempts as a table, and the advised answer first", async () => {
+  test("a question shows the code, the attempts as a table, and the recommended answer first", async () => {
     await expectSeen(need("invoices"));
     await page().keyboard.press("j");
     await page().keyboard.press("Enter");
@@ -68,7 +68,7 @@ describe("the dashboard", () => {
     expect(await page().locator("tr.is-target").getAttribute("id")).toBe("src/export.js:3");
   });
 
-  test("is found by a few letters, and tells its keys", async () => {
+  test("finds pages by a few letters, and lists its keys", async () => {
     await page().keyboard.press("?");
     await expectSeen(page().getByRole("dialog", { name: "Keyboard shortcuts" }));
     expect(await complaints(page())).toEqual([]);
@@ -85,7 +85,7 @@ describe("the dashboard", () => {
     await expectSeen(page().getByRole("heading", { name: "Stories", exact: true }));
   });
 
-  test("an address that leads nowhere says so, with the way on", async () => {
+  test("an unknown address shows an error with a link", async () => {
     const response = await page().goto(at("/nowhere"));
     expect(response?.status()).toBe(404);
     await expectSeen(page().getByRole("heading", { name: "There is no page here" }));
@@ -105,7 +105,7 @@ describe("the dashboard", () => {
     await expectSeen(page().getByRole("cell", { name: "waits for billing-export (needs you)" }));
   });
 
-  test("tells a story, with its brief and what was said, down to the raw line", async () => {
+  test("shows a story with its brief and messages, down to the raw line", async () => {
     await page().goto(at("/story/cap-the-wait"));
     await page().getByRole("tab", { name: "Attempt 3" }).focus();
     await page().keyboard.press("Home");
@@ -132,7 +132,7 @@ describe("the dashboard", () => {
     await expectSeen(page().locator(".raw pre").getByText('"type": "story.added"'));
   });
 
-  test("shows on the diff what was blamed, by whom it was written, and why", async () => {
+  test("shows on the diff what was blamed, who wrote it, and why", async () => {
     await page().goto(at("/story/cap-the-wait/diff?attempt=1"));
     await expectSeen(page().getByText(/Blamed by checks: proven in \d+ test runs/));
     await page().getByText("Why this blame").click();
@@ -173,7 +173,7 @@ describe("the dashboard", () => {
     await expectSeen(page().getByText("Undone: billing-export is as it was before the answer."));
   });
 
-  test("shows what was spent with a table under each chart, and verifies the trail", async () => {
+  test("shows costs with a table below each chart, and verifies the trail", async () => {
     await page().goto(at("/cost"));
     await expectSeen(page().getByRole("img", { name: /Spent by story/ }));
     await page().getByText("Table: Spent by story").click();
@@ -214,14 +214,14 @@ describe("the dashboard", () => {
     await expectSeen(page().getByRole("heading", { name: "Show the totals of the export" }));
   });
 
-  test("draws which story waits for which, and goes through them by keys", async () => {
+  test("draws the dependencies between stories, and moves between them by keys", async () => {
     await page().goto(at("/graph"));
     await expectSeen(page().getByText(/Critical path 2 stories one after the other/));
     for (const key of ["j", "j", "k", "j", "Enter"]) await page().keyboard.press(key);
     await expectSeen(page().getByRole("heading", { name: "Show the totals of the export" }));
   });
 
-  test("runs nothing of what agents and story files say", async () => {
+  test("executes no text of agents or story files", async () => {
     for (const path of [
       "/",
       "/stories?view=list",
@@ -265,7 +265,7 @@ describe("the dashboard", () => {
 });
 
 describe("an answer", () => {
-  test("is given with the keyboard alone, leaves a receipt with Undo, and the run goes on before my eyes", async () => {
+  test("is given by keyboard only, leaves a receipt with Undo, and the run visibly continues", async () => {
     const hostile = need("<img");
     await hostile.getByText("More", { exact: true }).click();
     await hostile.getByRole("button", { name: /^Abandon/ }).click();
@@ -305,7 +305,7 @@ describe("an answer", () => {
     await expectSeen(page().getByText(/Delivered: remand\/billing-export; the text of its pull request is/), 60_000);
   });
 
-  test("raises a budget, in the unit that people think in", async () => {
+  test("raises a budget in a familiar unit", async () => {
     await page().goto(at("/question/esc-hostile-1"));
     const hostile = page().getByRole("article");
     await hostile.getByRole("radio", { name: /^Raise the limit/ }).check();
@@ -338,7 +338,7 @@ describe("an answer", () => {
     );
   });
 
-  test("is followed live: a story that is new appears, and is worked on, without a reload", async () => {
+  test("is followed live: a new story appears and starts, without a reload", async () => {
     await page().evaluate(() => Object.assign(globalThis, { same: true }));
     project.repository.write("stories/greet-again.md", "---\ntitle: Greet once more\n---\n\nAgain.\n");
     await expectSeen(page().getByRole("link", { name: "Greet once more" }).first(), 30_000);
@@ -364,7 +364,7 @@ describe("every page", () => {
     ["/story/totals-page/edit", "#main textarea"],
   ] as const;
 
-  test("is accessible in the light and in the dark, wide and on a phone, and fits", async () => {
+  test("is accessible in light and dark mode, on wide screens and phones, and fits", async () => {
     for (const [path, there] of PAGES) {
       await page().goto(at(path));
       await expectSeen(page().locator(there).first());
@@ -372,7 +372,7 @@ describe("every page", () => {
     }
   }, 180_000);
 
-  test("is dark when the person wants it dark", async () => {
+  test("is dark if the person chooses dark mode", async () => {
     const paper = (): Promise<string> => page().evaluate<string>("getComputedStyle(document.body).backgroundColor");
     await page().getByLabel("Theme").selectOption("dark");
     const dark = await paper();
@@ -382,7 +382,7 @@ describe("every page", () => {
     await expect.poll(() => page().getByLabel("Theme").inputValue()).toBe("light");
   });
 
-  test("can be reached with the keyboard, past what stands before it", async () => {
+  test("can be reached by keyboard, with a link to skip the navigation", async () => {
     await page().keyboard.press("Tab");
     await page().keyboard.press("Enter");
     await expect.poll(() => page().evaluate<string>("document.activeElement.id")).toBe("main");

@@ -28,7 +28,7 @@ describe("code in colors", () => {
     expect(kinds(path, line)).toEqual([expected]);
   });
 
-  it("goes on with what a line leaves open", () => {
+  it("continues comments and strings that a line leaves open", () => {
     expect(kinds("a.js", "/* one", "two */ let", "`a", "b` + if")).toEqual([
       "comment /* one",
       "comment two */ | keyword let",
@@ -52,7 +52,7 @@ describe("code in colors", () => {
     }
   });
 
-  it("reads the old and the new text of a diff apart", () => {
+  it("highlights the old and the new text of a diff separately", () => {
     const line = (kind: ShownLine["kind"], text: string): ShownLine => ({
       kind,
       text,
@@ -67,7 +67,7 @@ describe("code in colors", () => {
     expect(same?.[0]).toEqual({ text: "let", kind: "keyword" });
   });
 
-  it("cuts tokens where changed words begin and end", () => {
+  it("splits tokens where changed words start and end", () => {
     const tokens = [
       { text: "let ", kind: "keyword" },
       { text: '"abc"', kind: "string" },

@@ -27,14 +27,14 @@ describe("a line that was changed", () => {
     ]);
   });
 
-  it("is another line where little is the same", () => {
+  it("is treated as another line if little is the same", () => {
     expect(wordDiff("return a;", "throw new Error(message)")).toEqual([
       [{ text: "return a;", isChanged: false }],
       [{ text: "throw new Error(message)", isChanged: false }],
     ]);
   });
 
-  it("stands beside the line that it replaces", () => {
+  it("is shown next to the line that it replaces", () => {
     const [same, old, one, two] = [
       line("same", 1, "a"),
       line("removed", 2, "let b = 1;"),

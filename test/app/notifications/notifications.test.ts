@@ -78,8 +78,8 @@ function project(notify?: Notifier["notify"]) {
   return { clock, journal, told, notices, start, begun, question, state: () => state };
 }
 
-describe("whoever is not looking", () => {
-  it("is told when a person is needed, when a budget is nearly used up, and when the run has ended", async () => {
+describe("a person who is not watching", () => {
+  it("is notified when a person is needed, when a budget is nearly used up, and when the run has ended", async () => {
     const { begun, question, told, state } = project();
     const { bell, write } = await begun("a", "b");
     await write("a", question("a"));
@@ -94,7 +94,7 @@ describe("whoever is not looking", () => {
     ]);
   });
 
-  it("is told again after an hour, after four, and then each day, until it is answered", async () => {
+  it("is reminded after one hour, after four, and then each day, until the question is answered", async () => {
     const { begun, question, told, clock } = project();
     const { bell, write } = await begun("a");
     await write("a", question("a"));
@@ -120,7 +120,7 @@ describe("whoever is not looking", () => {
     expect(clock.sleeping()).toBe(0);
   });
 
-  it("an engine that starts later raises once what fell due meanwhile, and goes on by the same clock", async () => {
+  it("an engine that starts later sends overdue reminders once, and keeps the schedule", async () => {
     const { begun, start, question, told, clock } = project();
     const first = await begun("a");
     await first.write("a", question("a"));
@@ -145,7 +145,7 @@ describe("whoever is not looking", () => {
     expect(nextReminderAt(7, 7 + after)).toBe(7 + next);
   });
 
-  it("is told no secret, and no more than fits", async () => {
+  it("gets no secret, and no text beyond the size limit", async () => {
     const seen: Notification[] = [];
     const { begun, question } = project((news) => void seen.push(news) as never);
     const { bell, write } = await begun("a");
@@ -159,7 +159,7 @@ describe("whoever is not looking", () => {
 });
 
 describe("the engine", () => {
-  it("does not wait for whoever cannot be reached, and it is told as a notice", async () => {
+  it("does not wait for an unreachable receiver, and prints a notice", async () => {
     const { begun, question, notices, clock } = project(
       (_news, signal) =>
         new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("it hangs on hunter22")))),
@@ -176,7 +176,7 @@ describe("the engine", () => {
     expect(notices[1]).toContain("the run was over before it could be sent");
   });
 
-  it("tells of many things at once in one word", async () => {
+  it("sends one notification for many simultaneous events", async () => {
     const seen: string[] = [];
     let release = (): void => undefined;
     const { begun, question } = project(async ({ title }) => {
@@ -192,7 +192,7 @@ describe("the engine", () => {
     expect(seen[1]).toBe("39 more things to know of");
   });
 
-  it("reads nothing and does nothing where nobody is to be told", async () => {
+  it("reads nothing and does nothing without receivers", async () => {
     const { start, clock } = project();
     const { bell } = await start({
       outlets: [],
@@ -207,7 +207,7 @@ describe("the engine", () => {
   });
 });
 
-describe("whom the config names", () => {
+describe("a receiver in the config", () => {
   const named = (notify: Parameters<typeof outletsOf>[0]["notify"], env: Record<string, string> = {}) => {
     const notices: string[] = [];
     const clock = createVirtualClock();
@@ -218,7 +218,7 @@ describe("whom the config names", () => {
     return { names: outlets.map(({ notifier }) => notifier.name), on: outlets.map(({ on }) => on), notices };
   };
 
-  it("is known by a word, by an address, by a command, or by a map", () => {
+  it("is a word, an address, a command, or a map", () => {
     const { names, on } = named(
       [
         "desktop",
@@ -239,7 +239,7 @@ describe("whom the config names", () => {
     expect(on).toEqual([null, null, null, ["question"], null]);
   });
 
-  it("what the environment does not hold is told, and nothing goes out unsigned", () => {
+  it("missing variables are reported, and nothing is sent unsigned", () => {
     const { names, notices } = named(
       [
         { use: "slack", urlFrom: "SLACK" },

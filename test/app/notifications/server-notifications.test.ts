@@ -102,7 +102,7 @@ function project(note: ReminderNote = memoryNote()) {
 }
 
 describe("a dashboard without an engine", () => {
-  it("reminds of unanswered questions by the same clock, until they are answered", async () => {
+  it("sends reminders on the engine's schedule until the questions are answered", async () => {
     const { ask, serve, clock, told, write } = project();
     await ask("a");
     serve();
@@ -113,7 +113,7 @@ describe("a dashboard without an engine", () => {
     expect(told).toHaveLength(2);
   });
 
-  it("waits where nothing has run yet, and minds a question that comes up later", async () => {
+  it("waits where nothing has run yet, and reminds of a question that is raised later", async () => {
     const { ask, serve, clock, told } = project();
     serve();
     await clock.advance(MINUTE);
@@ -124,7 +124,7 @@ describe("a dashboard without an engine", () => {
 });
 
 describe("an engine and dashboards", () => {
-  it("send each reminder once, whichever of them runs", async () => {
+  it("send each reminder once, whichever of the processes runs", async () => {
     const { ask, serve, engine, clock, told } = project();
     const stop = await engine();
     serve();
@@ -146,7 +146,7 @@ describe("an engine and dashboards", () => {
     expect(told[2]).toContain("by serve");
   });
 
-  it("an engine that comes later does not repeat what the dashboard said while it was gone", async () => {
+  it("an engine that starts later does not repeat the dashboard's reminders", async () => {
     const { ask, serve, engine, clock, told } = project();
     await ask("a");
     const close = serve();
@@ -159,7 +159,7 @@ describe("an engine and dashboards", () => {
     expect(told).toEqual(["1h reminder by serve"]);
   });
 
-  it("say what is wrong where the note cannot be written, and try again", async () => {
+  it("report that the note cannot be written, and retry", async () => {
     let isBroken = true;
     const note = memoryNote();
     const { ask, serve, clock, told, notices } = project({

@@ -67,7 +67,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("the reporter that is picked", () => {
+describe("the choice of a reporter", () => {
   it.each([
     [undefined, {}, "default"],
     [undefined, { CLAUDECODE: "1" }, "minimal"],
@@ -90,7 +90,7 @@ describe("the reporter that is picked", () => {
     expect(glyphsFor(env)).toBe(glyphs);
   });
 
-  it("draws again on a terminal alone", () => {
+  it("redraws only on a terminal", () => {
     expect(canRedraw({}, true)).toBe(true);
     expect(canRedraw({}, false)).toBe(false);
     expect(canRedraw({ TERM: "dumb" }, true)).toBe(false);
@@ -99,7 +99,7 @@ describe("the reporter that is picked", () => {
 });
 
 describe("default", () => {
-  it("prints lines that stay, and nothing that moves the cursor, off a terminal", async () => {
+  it("prints permanent lines and no cursor movement if the output is not a terminal", async () => {
     const { out } = await told("default");
     expect(out).not.toContain("\u001b");
     expect(out).toContain(
@@ -108,20 +108,20 @@ describe("default", () => {
     expect(out.endsWith("1 story · 1 accepted · $0.50 of $10.00\n")).toBe(true);
   });
 
-  it("says the same without signs where there are none", async () => {
+  it("prints the same in ASCII on terminals without symbols", async () => {
     const { out } = await told("default", { env: { LANG: "C" } });
     expect(out).toContain("x login  implement  attempt 1  $0.25   integrity ok  checks FAIL 2 findings\n");
     expect(out).toContain("< login  rework 1 (failure 1)  the checks gate failed -> developer\n");
     expect(out).toMatch(/^[\u0020-\u007e\n]*$/);
   });
 
-  it("colours signs, never words alone", async () => {
+  it("colors symbols, never words alone", async () => {
     const { out } = await told("default", { color: true });
     expect(out).toContain("\u001b[31m✖\u001b[39m \u001b[1mlogin \u001b[22m");
     expect(out).toContain("integrity \u001b[32m✔\u001b[39m");
   });
 
-  it("draws a footer of at most three lines in its place, and takes it away at the end", async () => {
+  it("redraws a footer of at most three lines, and erases it at the end", async () => {
     vi.useFakeTimers();
     const printed = "\u001b[2Jline of \u{1F600} output ".repeat(20);
     const { out } = await told("default", {
@@ -147,7 +147,7 @@ describe("default", () => {
     ]);
   });
 
-  it("puts a message beside its lines, not under the footer", async () => {
+  it("prints a message among its lines, not below the footer", async () => {
     let said = 0;
     const { out } = await told("default", {
       terminal: true,
@@ -157,7 +157,7 @@ describe("default", () => {
     expect(screenAfter(out).filter((line) => line.startsWith("▶"))).toEqual([]);
   });
 
-  it("forgets the output of what has ended", async () => {
+  it("drops the output of ended steps", async () => {
     const { out } = await told("default", { terminal: true });
     // Each thing prints before its beginning is told here, so no footer may show it.
     expect(out).not.toContain("says something");
@@ -177,7 +177,7 @@ describe("default", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("says without a terminal what runs, at longer and longer intervals", async () => {
+  it("prints what is running without a terminal, at growing intervals", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
     const began = performance.now();
     const { out } = await told("default", {
@@ -242,7 +242,7 @@ describe("minimal", () => {
 });
 
 describe("jsonl", () => {
-  it("prints each line of the journal, then how it stands", async () => {
+  it("prints each journal line, then the final state", async () => {
     const { out, lines } = await told("jsonl");
     const printed = out
       .trimEnd()
@@ -263,7 +263,7 @@ describe("github", () => {
     expect(out).toContain("::notice title=Remand::1 story · 1 accepted");
   });
 
-  it("lets no agent give commands to the workflow", async () => {
+  it("does not let text of agents act as workflow commands", async () => {
     const bad = judgement("checks", "x", "fail", { more: {} });
     const evil = "::set-output name=x::y\n::error::z%0A";
     const findings = bad.findings.flatMap(({ file: _file, ...finding }) => [
@@ -295,7 +295,7 @@ describe("github", () => {
     );
   });
 
-  it("asks a person by a warning", async () => {
+  it("reports a question to a person as a warning", async () => {
     const same = { result: "fail", failure: "same", blocking: 1 } as const;
     const { out } = await told("github", { script: scripted({ gates: { checks: [same, same, same, same] } }) });
     expect(out).toContain("::warning title=login needs you::What should change before the next attempt?\n");

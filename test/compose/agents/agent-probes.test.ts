@@ -17,7 +17,7 @@ describe("an agent that speaks the Agent Client Protocol", () => {
   const probe = (command: string, args?: readonly string[]) => acpProbe({ command, args, env: [] }, source);
   const fake = (behaviour: AcpBehaviour): string => makeAcp(join(folder, "acp"), behaviour).program;
 
-  test("is greeted, and says what it can", async () => {
+  test("answers the handshake with its capabilities", async () => {
     const plain = fake({});
     expect(await probe(plain)).toEqual({
       name: "acp",
@@ -41,7 +41,7 @@ describe("an agent that speaks the Agent Client Protocol", () => {
     expect(messages[1]!.params!["cwd"]).toMatch(/remand-probe-/);
   });
 
-  test("has no login, or another trouble, and the fix is told", async () => {
+  test("reports a missing login or another error, with the fix", async () => {
     const auth = await probe(fake({ opens: [-32000, "Authentication required"] }));
     expect(auth).toMatchObject({ ok: false, detail: expect.stringMatching(/no login$/) });
     expect(auth.fix).toContain("`env`");
@@ -52,7 +52,7 @@ describe("an agent that speaks the Agent Client Protocol", () => {
     expect(newer).toMatchObject({ ok: false, detail: expect.stringMatching(/version 2 of the protocol$/) });
   });
 
-  test("is not there, or speaks something else", async () => {
+  test("is missing, or speaks another protocol", async () => {
     const missing = {
       ok: false,
       detail: expect.stringMatching(/: not found$/),
@@ -96,7 +96,7 @@ describe("a model by its provider's API", () => {
     expect(probe("groq/x").detail).toBe("groq/x: this version of ai is too old");
   });
 
-  test("needs a key, where its provider goes by one", () => {
+  test("needs a key if its provider requires one", () => {
     install("ai", "exports.generateText = () => {};");
     for (const provider of ["anthropic", "openai", "google", "openai-compatible"])
       install(`@ai-sdk/${provider}`, "exports.createIt = () => {};");

@@ -63,7 +63,7 @@ describe("a provider's client is looked at", () => {
     expect(other).toMatchObject({ ok: true, detail: expect.stringContaining("login not known") });
   });
 
-  test("one that is not there, or is something else, says how to get it", async () => {
+  test("a missing client, or another program, is reported with how to install it", async () => {
     const missing = await clientProbe(folder, { ...wish, use: "codex", command: "./nowhere" }, env());
     expect(missing).toMatchObject({ ok: false, detail: "./nowhere not found" });
     expect(missing.fix).toContain("npm install -g @openai/codex");
@@ -72,7 +72,7 @@ describe("a provider's client is looked at", () => {
     expect(odd).toMatchObject({ ok: false, detail: `${folder}/claude does not say its version: hello` });
   });
 
-  test("a version that does not say whether it has a login is no problem", async () => {
+  test("a version that does not report its login is no problem", async () => {
     program("claude", `case "$1" in --version) echo 1.0.0 ;; *) echo "unknown command" >&2; exit 1 ;; esac`);
     const old = await clientProbe(folder, { ...wish, use: "claude" }, env());
     expect(old).toMatchObject({ ok: true, detail: expect.stringContaining("login not known") });

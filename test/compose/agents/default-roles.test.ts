@@ -27,7 +27,7 @@ const ROLES = readdirSync(folder)
 const textOf = (role: string): string => readFileSync(`${folder}/${role}.md`, "utf8");
 
 describe.each(PRESETS)("the preset %s", (preset) => {
-  it("names no role that has no file", () => {
+  it("has a file for every named role", () => {
     const policy = presetPolicy(preset);
     const { phase, stage, fallback, reinforcement: _rules, ...rest } = policy.roles;
     const named = [
@@ -44,7 +44,7 @@ describe.each(PRESETS)("the preset %s", (preset) => {
 });
 
 describe.each(ROLES)("the role %s", (role) => {
-  it("is a role file without a fault, short enough to be read, and the one that is taken", async () => {
+  it("is a valid role file, short enough to be read, and the one that is used", async () => {
     const { agent, problems } = readAgentFile(`${role}.md`, textOf(role));
     expect(problems).toEqual([]);
     expect(agent).toMatchObject({ role, description: expect.stringMatching(/^[A-Z].{20,}\.$/) });
@@ -63,7 +63,7 @@ test("a role of another name has no file, whatever the name", async () => {
   for (const name of ["painter", "../roles/critic", "", "critic/../critic"]) expect(await defaultRole(name)).toBeNull();
 });
 
-describe("who plays a role", () => {
+describe("the agent of a role", () => {
   const COMMANDS = { critic: { command: "true" }, painter: { command: "true" } };
   const roleRegistryIn = async (files: Readonly<Record<string, string>>, agents: Config["agents"] = COMMANDS) => {
     const root = mkdtempSync(join(tmpdir(), "remand-roles-"));
@@ -86,13 +86,13 @@ describe("who plays a role", () => {
     }
   };
 
-  it("is told what is shipped for the role, and nothing where nothing is", async () => {
+  it("gets the shipped prompt of the role, or none if none is shipped", async () => {
     const roleRegistry = await roleRegistryIn({});
     expect((await roleRegistry.agentFor(roleName("critic")))!.prompt).toContain("You are the critic.");
     expect((await roleRegistry.agentFor(roleName("painter")))!.prompt).toBe("");
   });
 
-  it("is told what the role is told that it stands in for, and else what its own role is told", async () => {
+  it("gets the prompt of the role that it replaces, or else that of its own role", async () => {
     const roleRegistry = await roleRegistryIn(
       {},
       { critic: { command: "true" }, "product-owner": { fallback: "critic" } },
@@ -104,7 +104,7 @@ describe("who plays a role", () => {
     expect(other!.prompt).toContain("You are the critic.");
   });
 
-  it("is told what the project says where it says something", async () => {
+  it("gets the project's prompt if there is one", async () => {
     const roleRegistry = await roleRegistryIn({ "critic.md": "---\nname: critic\nmodel: opus\n---\nOnly typos.\n" });
     expect(await roleRegistry.agentFor(roleName("critic"))).toMatchObject({ prompt: "Only typos.", model: "opus" });
   });
@@ -128,7 +128,7 @@ describe("who plays a role", () => {
     rmSync(root, { recursive: true });
   });
 
-  it("is not somebody else because the project's file is broken", async () => {
+  it("does not silently get another prompt if the project's file is broken", async () => {
     await expect(roleRegistryIn({ "critic.md": "---\nname: [\n---\nOnly typos.\n" })).rejects.toMatchObject({
       code: "config-invalid",
       message: expect.stringContaining("critic.md:2"),
@@ -197,7 +197,7 @@ test.each(FORMS.filter(([role]) => role !== "health-check"))(
   },
 );
 
-test("the health check ends with what the engine looks for", () => {
+test("the health check ends with the signal that the engine expects", () => {
   const prompt = writeHealthCheckPrompt({ rolePrompt: "", issue: "x", fixes: [], commands: [] }, NONCE);
   const first = formsOf("health-check").map((form) => form.split("\n")[0]!);
   expect(first).toEqual(["HEALTH_AUDIT: HEALTHY", "HEALTH_AUDIT: UNHEALTHY"]);

@@ -21,16 +21,16 @@ async function ran(change: Partial<AgentResult>, model: string | null = null) {
   return { costUsd: result.costUsd, said: lines.join() };
 }
 
-test("tokens without a cost are priced by the table, and that is said", async () => {
+test("tokens without a cost are priced by the table, and marked as such", async () => {
   expect(await ran({})).toEqual({ costUsd: 0.00628, said: "cost $0.0063 by the price of gpt-x" });
 });
 
-test("the model that was asked for holds where the agent does not say which it used", async () => {
+test("the requested model counts if the agent does not report which it used", async () => {
   const { model: _model, ...usage } = RESULT.usage!;
   expect((await ran({ usage }, "openai/gpt-x")).costUsd).toBe(0.00628);
 });
 
-test("what the agent says it cost stands, a 0 too", async () => {
+test("a cost that the agent reports is kept, even 0", async () => {
   expect(await ran({ costUsd: 0 })).toEqual({ costUsd: 0, said: "" });
   expect(await ran({ costUsd: 3 })).toEqual({ costUsd: 3, said: "" });
 });
@@ -46,6 +46,6 @@ test.each<[string, Partial<AgentResult>, RegExp]>([
   expect(said).toMatch(why);
 });
 
-test("where nothing was counted there is nothing to say", async () => {
+test("without token counts no cost is computed", async () => {
   expect(await ran({ tokens: null })).toEqual({ costUsd: null, said: "" });
 });

@@ -30,7 +30,7 @@ const talker: Agent = {
   },
 };
 
-test("whatever an agent says is redacted before it is cut or parsed, line by line and as a whole", async () => {
+test("an agent's output is redacted before it is cut or parsed, line by line and as a whole", async () => {
   const roles = redactedRoles({
     agentFor: async () => ({ agent: talker, model: null, prompt: "", reports: "exit", env: {} }),
   });

@@ -55,19 +55,19 @@ describe.each([
   const ready = { name: "report_ready", arguments: { story: "cart", outcome: "ready", summary: "tabs are accepted" } };
   const VERDICT = { report: { story: "cart", kind: "verdict" }, access: "read" } as const;
 
-  test("work that is ready is ready, without a word in the message", async () => {
+  test("work that is reported as ready counts as ready, without a signal in the message", async () => {
     const result = await run([ready], "All done.");
     expect(result.error).toBeNull();
     expect(heard(result)).toEqual({ outcome: { type: "ready" }, text: "tabs are accepted" });
     expect(askedOf(fake)[0]!.stdin).toContain("report_ready");
   });
 
-  test("a message that says something else makes both worthless", async () => {
+  test("a message that contradicts the report invalidates both", async () => {
     const result = await run([ready], "TASK_INCOMPLETE: cart\n\nBlocker: no tabs\n");
     expect(heard(result)).toMatchObject({ outcome: { type: "unclear" } });
   });
 
-  test("a question for a person is one, and a dispute goes with the message", async () => {
+  test("a reported question goes to a person, and a dispute is added to the message", async () => {
     const dispute = { name: "dispute_finding", arguments: { story: "cart", finding: "1", reason: "tabs are wanted" } };
     const ask = { name: "ask_human", arguments: { story: "cart", question: "tabs or spaces?" } };
     const result = await run([dispute, ask], "I must ask.");
@@ -77,7 +77,7 @@ describe.each([
     expect(result.text).toBe("I must ask.\n\nDispute: 1: tabs are wanted");
   });
 
-  test("a verdict of a reviewer counts, after one that was wrong came back", async () => {
+  test("a reviewer's verdict counts after an invalid one was rejected", async () => {
     const issue = { severity: "major", category: "bug", description: "drops tabs", file: "a.ts", line: 3 };
     const result = await run(
       [
@@ -92,14 +92,14 @@ describe.each([
     expect(reading).toMatchObject({ result: "fail", findings: [{ message: "drops tabs", file: "a.ts", line: 3 }] });
   });
 
-  test("a reviewer has no tool but its own, and who is held to a schema has none", async () => {
+  test("a reviewer has only its own tool, and an agent with an output schema has none", async () => {
     const result = await run([ready, { name: "report_verdict", arguments: {} }], "", VERDICT).catch(() => null);
     expect(result?.output ?? null).toBeNull();
     await run([], "x", { outputSchema: { type: "object" } });
     expect(askedOf(fake).at(-1)!.args.join(" ")).not.toMatch(/--mcp-config|mcp_servers/);
   });
 
-  test("the token stands in no argument, and what the agent runs does not see it", async () => {
+  test("the token is in no argument, and programs that the agent runs cannot see it", async () => {
     await run([ready], "done");
     const { args } = askedOf(fake)[0]!;
     expect(args.join(" ")).not.toMatch(/[0-9a-f]{64}/);

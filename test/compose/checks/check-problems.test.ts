@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { checkProblems, loadProblems } from "../../../src/compose/checks/check-problems.ts";
 import { makeRepository } from "../../kit/git-repository.ts";
 
-test("an environment that git does not ignore is in no clean checkout", async () => {
+test("a virtual environment that git does not ignore is reported, because clean checkouts lack it", async () => {
   const { root, clear } = makeRepository();
   mkdirSync(join(root, ".venv/bin"), { recursive: true });
   writeFileSync(join(root, ".venv/bin/python"), "");

@@ -45,7 +45,7 @@ function decided(
   return { look: () => checks.baseline!({} as GateRequest, control), run, tried, notes };
 }
 
-test("a base that is better with the user's own HOME is run with that from then on", async () => {
+test("a base that is better with the user's own HOME keeps running with it", async () => {
   const { look, run, tried, notes } = decided(RED, { ...RED, failing: ["a"] });
   await run();
   expect(await look()).toMatchObject({ failing: ["a"], summary: "2 of 3 tests failed; with your own HOME" });
@@ -55,7 +55,7 @@ test("a base that is better with the user's own HOME is run with that from then 
   expect(tried).toEqual(["run own", "own", "real", "own", "real", "run real"]);
 });
 
-test("a sandbox that makes the base red is found out too, with nothing left out of HOME", async () => {
+test("a sandbox that makes the base red is detected, too, even with a complete HOME", async () => {
   const { look, run, notes } = decided(RED, GREEN, [], true);
   expect((await run()).notes).toBeUndefined();
   expect((await look()).isGreen).toBe(true);
@@ -70,7 +70,7 @@ test("a flaky test at the base does not switch the sandbox off", async () => {
   expect((await run()).notes).toBeUndefined();
 });
 
-test("tests that run at all are better than none", async () => {
+test("a run with tests is better than a run without", async () => {
   const run = { ended: [], ranTests: [], notLoaded: [] };
   const { look, notes } = decided(
     { ...RED, failing: ["npm test"], run },
@@ -80,7 +80,7 @@ test("tests that run at all are better than none", async () => {
   expect(await notes.isReal()).toBe(true);
 });
 
-test("where it makes no difference, it is tried once", async () => {
+test("the comparison is made only once if it makes no difference", async () => {
   const { look, tried, notes } = decided(RED, { ...RED, failing: ["a", "c"] });
   expect(await look()).toBe(RED);
   await look();
@@ -88,7 +88,7 @@ test("where it makes no difference, it is tried once", async () => {
   expect(await notes.isReal()).toBe(false);
 });
 
-test("a green base, and a HOME with nothing left out, are not tried twice", async () => {
+test("a green base, and a complete HOME, are not run twice", async () => {
   const green = decided(GREEN, GREEN);
   await green.look();
   const whole = decided(RED, GREEN, []);

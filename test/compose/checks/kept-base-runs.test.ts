@@ -16,20 +16,20 @@ const KEY = { tree: "t", checks: "c", packages: "p" };
 const GREEN = { failing: [], flaky: [], isGreen: true };
 const file = (): string => join(folder, "base-runs", readdirSync(join(folder, "base-runs"))[0]!);
 
-test("a green base is known for the same files, checks and packages, and for no others", async () => {
+test("a green run is reused only for the same files, checks and packages", async () => {
   await runs.keep(KEY, GREEN);
   expect(await runs.find(KEY)).toEqual(GREEN);
   for (const other of [{ tree: "u" }, { checks: "d" }, { packages: "q" }])
     expect(await runs.find({ ...KEY, ...other })).toBeNull();
 });
 
-test("one that is red, or flaky, is not kept", async () => {
+test("a red or flaky run is not stored", async () => {
   await runs.keep(KEY, { ...GREEN, isGreen: false, failing: ["a"] });
   await runs.keep(KEY, { ...GREEN, flaky: ["a"] });
   expect(await runs.find(KEY)).toBeNull();
 });
 
-test("one of the day before, or half a file, is not used", async () => {
+test("a run of the day before, or an incomplete file, is not used", async () => {
   await runs.keep(KEY, GREEN);
   writeFileSync(file(), '{"failing":');
   expect(await runs.find(KEY)).toBeNull();
@@ -39,7 +39,7 @@ test("one of the day before, or half a file, is not used", async () => {
   expect(await runs.find(KEY)).toBeNull();
 });
 
-test("faults that a base's tests notice are known for the same base, tests and checks, for a day", async () => {
+test("faults that a base's tests notice are reused for the same base, tests and checks, for a day", async () => {
   const faults = createKeptBaseFaults(folder, "c");
   await faults.keep("base", "tests", { tripwires: [] });
   expect(await faults.find("base", "tests")).toEqual({ tripwires: [] });

@@ -8,7 +8,7 @@ const filesOf =
   (_story: string, _at: string, path: string): Promise<string | null> =>
     Promise.resolve(files[path] ?? null);
 
-test("the first CODEOWNERS of three counts alone", async () => {
+test("only the first CODEOWNERS of three counts", async () => {
   const all = { ".github/CODEOWNERS": "* @a", CODEOWNERS: "* @b", "docs/CODEOWNERS": "* @c" };
   const owner = async (files: Readonly<Record<string, string>>) =>
     (await ownerRulesAt("base", { fileAt: filesOf(files) }))?.[0]?.owners[0]?.name;
@@ -18,7 +18,7 @@ test("the first CODEOWNERS of three counts alone", async () => {
   expect(await ownerRulesAt("base", { fileAt: filesOf({}) })).toBeNull();
 });
 
-test("a forge that cannot be reached licenses nothing, and the report says so", async () => {
+test("an unreachable forge licenses nothing, and the report says so", async () => {
   const contested = [{ test: "a.test.js > adds", why: "fails", file: "a.test.js" }] as const;
   const report: GateReport = {
     judged: { at: null, commit: "c", tree: treeId("t"), base: "b", baseName: "main", folder: "" },

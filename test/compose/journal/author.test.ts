@@ -139,7 +139,7 @@ const TERMINALS: readonly Row[] = [
   ["a new window while the engine works", "claim", line(IN, { pid: 80, startedAt: 1500 }), { groupsOf: () => "0::/w" }],
 ];
 
-describe("who a process without a token speaks for", () => {
+describe("the author of a process without a token", () => {
   test.for<Row>([...NO_TERMINAL, ...TERMINALS])("%s: %s", ([, expected, chain, more = {}]) => {
     const facts: SpeakerFacts = {
       line: chain,
@@ -158,7 +158,7 @@ describe("who a process without a token speaks for", () => {
   });
 });
 
-test("what ps prints is read, with its times and terminals", () => {
+test("the output of ps is parsed, with times and terminals", () => {
   const text = [
     "    1     0     1     0 ??       Mon Nov 16 08:00:00 2026 /sbin/launchd",
     "  501     1   501   502 ttys001  Mon Nov 16 09:15:30 2026 /Applications/Some App.app/run it",

@@ -21,7 +21,7 @@ test("an agent's process begins a journal where there never was one", async () =
   await expect(becomeEngine(root, { XDG_STATE_HOME: root })).resolves.toMatchObject({ speaker: { type: "claim" } });
 });
 
-test("it does not become a person by deleting the journal: the clone remembers that there was one", async () => {
+test("it does not become a person by deleting the journal, because the clone remembers the journal", async () => {
   const anchor = { v: 1, id: "a".repeat(32), position: 3, hash: "b".repeat(64), at: 1 };
   mkdirSync(join(root, ".git/remand"));
   writeFileSync(join(root, ".git/remand/journal.json"), JSON.stringify(anchor));

@@ -35,26 +35,26 @@ function note(text: string): void {
   repository.git("branch", "--force", "remand/a");
 }
 
-test("a head that is there is no problem", async () => {
+test("an existing head is no problem", async () => {
   note(`${head} ${id}`);
   expect(await verify()).toMatchObject({ ok: true, position: 2 });
   await (await open()).close();
 });
 
-test("a head that is gone is seen by verify, and refused by whoever writes", async () => {
+test("a missing head is reported by verify, and makes writers refuse the journal", async () => {
   note(`${GONE} ${id}`);
   expect(await verify()).toMatchObject({ ok: false, problem: expect.stringContaining(`the head ${GONE}`) });
   await expect(open()).rejects.toThrow(/a commit notes the head f+, which is not in it/);
 });
 
-test("what is noted of another journal, or of one before there were ids, says nothing of this one", async () => {
+test("notes of another journal, or without an id, do not apply to this one", async () => {
   note(`${GONE} ${"0".repeat(32)}`);
   expect(await verify()).toMatchObject({ ok: true });
   note(GONE);
   expect(await verify()).toMatchObject({ ok: true });
 });
 
-test("a journal of before gets an id when it is opened, and its chain holds; notes without an id are about it", async () => {
+test("a journal of an older version gets an id when it is opened, stays valid, and owns notes without an id", async () => {
   const db = await openSqlite(file, "write");
   db.exec("DROP TABLE identity; PRAGMA wal_checkpoint(TRUNCATE)");
   db.close();
@@ -67,7 +67,7 @@ test("a journal of before gets an id when it is opened, and its chain holds; not
   expect(await verify()).toMatchObject({ ok: false });
 });
 
-test("a file that is gone is not intact, and nothing is made by looking", async () => {
+test("a missing file is not intact, and verifying creates nothing", async () => {
   await (await open()).close();
   rmSync(file);
   expect(await verify()).toMatchObject({ ok: false, position: 0, problem: expect.stringContaining("had 2 lines") });

@@ -67,7 +67,7 @@ const problemOf = (text: string | null, name = NAME, keys: readonly ReceiptKey[]
   return checked.ok ? null : checked.problem;
 };
 
-test("signatures are over the bytes that DSSE says", () => {
+test("signatures cover the bytes that DSSE defines", () => {
   const { privateKey } = generateKeyPairSync("ed25519");
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }) as string;
   const payload = Buffer.from("hello world");
@@ -82,7 +82,7 @@ describe("a receipt", () => {
   const text = envelope(STATEMENT);
   const { predicate } = STATEMENT;
 
-  test("that is as it was signed holds, and says what it is about", () => {
+  test("that is unchanged is valid, and names its subject", () => {
     expect(checkReceipt(NAME, text, { from: "remand.keys", keys: [KEY] })).toMatchObject({
       ok: true,
       commit: COMMIT,
@@ -91,7 +91,7 @@ describe("a receipt", () => {
     });
   });
 
-  test("whose key is only named and did not sign does not hold, and one with a second signature does", () => {
+  test("whose named key did not sign is invalid, and one with a second signature is valid", () => {
     const other = newKey();
     expect(problemOf(envelope(STATEMENT, other))).toContain("its signature does not match");
     const own = JSON.parse(text) as { signatures: object[] };
@@ -117,7 +117,7 @@ describe("a receipt", () => {
     expect(problemOf(found, name, keys)).toContain(problem);
   });
 
-  test("with any word of it changed after signing does not hold", () => {
+  test("with any word changed after signing is invalid", () => {
     const signed = JSON.parse(text) as { payload: string };
     for (const changed of [
       { ...STATEMENT, predicate: { ...predicate, gates: [] } },

@@ -5,7 +5,7 @@ import { clone } from "../../../src/compose/worker/worker.ts";
 import { makeRepository } from "../../kit/git-repository.ts";
 import { gitDaemon } from "../../kit/fleet/shared-machines.ts";
 
-test("a worker whose remote is away says so once and waits for it, or until it is told to end", async () => {
+test("a worker reports an unreachable remote once, and waits for it or for a signal", async () => {
   const { home, git, env } = makeRepository({ "a.txt": "a\n" });
   git("clone", "--quiet", "--bare", ".", join(home, "shared.git"));
   const daemon = await gitDaemon(join(home, "shared.git"), env);

@@ -85,7 +85,7 @@ function withIterations(policy: Policy, iterations: number): Policy {
   return { ...policy, limits: { ...policy.limits, iterations } };
 }
 
-test("new rules on the branch hold for what starts from then on, and are said to", async () => {
+test("new rules on the branch apply to stories that start later, and are announced", async () => {
   const { parts, branch, news, said, policies } = await worker();
   leading.turn(true);
   await expect.poll(policies).toHaveLength(1);
@@ -100,7 +100,7 @@ test("new rules on the branch hold for what starts from then on, and are said to
   ]);
 });
 
-test("a worker that was started with older rules does not take newer ones back when it comes to lead", async () => {
+test("a worker that was started with older rules does not restore them when it becomes the leader", async () => {
   const { parts, branch, news, said, policies, ledger, journal } = await worker();
   const newer = withIterations(parts.policy, 77);
   await journal.append(null, 0, [{ type: "policy.set", policy: newer, by: "config" }], 1);
@@ -115,7 +115,7 @@ test("a worker that was started with older rules does not take newer ones back w
   expect(await policies()).toEqual([77]);
 });
 
-test("rules that the workers cannot go by change nothing, and the stories are taken all the same", async () => {
+test("rules that the workers cannot carry out change nothing, and the stories are still read", async () => {
   const { parts, branch, news, said, policies, ledger } = await worker();
   (parts.world.gates as Map<string, unknown>).delete("ci");
   leading.turn(true);

@@ -6,7 +6,7 @@ import { likelyAnswers } from "../../../src/views/answers/likely-answers.ts";
 const labels = (reason: EscalationReason): readonly string[] =>
   likelyAnswers({ reason, options: optionsFor(reason, null) }).map(({ label }) => label);
 
-test("a question about a merge has Merge first, and a person who merged says so", () => {
+test("a question about a merge offers Merge first, and `I merged it` to a person who merged by hand", () => {
   expect(labels({ type: "approval", of: "merge" })).toEqual(["Merge", "I merged it", "Send back", "Abandon"]);
   expect(labels({ type: "target-moves", times: 10, merges: true }).slice(0, 2)).toEqual(["Merge", "I merged it"]);
   expect(labels({ type: "target-moves", times: 10, merges: false })[0]).toBe("I fixed it");

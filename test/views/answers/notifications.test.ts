@@ -15,8 +15,8 @@ const unhealthy = runScript(
   world({ gates: { audit: ["blocked"] }, health: [false, false, false] }),
 ).run;
 
-describe("the words of a notification", () => {
-  it("speak of the whole run where no story is asked about", () => {
+describe("the text of a notification", () => {
+  it("names the whole run if the question is about no story", () => {
     const [item] = inboxItems(unhealthy);
     const words = questionWords(item!, 5, 3_600_000);
     expect(words).toMatchObject({ kind: "reminder", story: null, answers: ["retry", "declare-healthy", "halt"] });
@@ -26,7 +26,7 @@ describe("the words of a notification", () => {
     expect(budgetWords(recordedEvent(5, null, { type: "run.resumed", by: "Ada" }))).toBeNull();
   });
 
-  it("name a few of many, and say how many there are", () => {
+  it("names a few of many questions, and their number", () => {
     const ids = Array.from({ length: 8 }, (_, i) => `s${i}`);
     const { run } = runScript(begin(POLICY, ...ids.map((id) => story(id))));
     expect(endedWords(run, 5)).toMatchObject({ title: "the run has ended", text: "8 stories · 8 accepted" });
@@ -59,14 +59,14 @@ describe("the words of a notification", () => {
     expect(manyWords([], 5).kind).toBe("ended");
   });
 
-  it("Slack gets no part that is empty", () => {
+  it("Slack messages have no empty blocks", () => {
     const message = writeSlackMessage({ ...endedWords(unhealthy, 5), text: "", project: "shop" });
     expect((JSON.parse(message) as { blocks: unknown[] }).blocks).toHaveLength(2);
   });
 });
 
-describe("what a disputed finding and a repair cost", () => {
-  it("is told by who looked at it, and by what for", () => {
+describe("the cost of a disputed finding and of a repair", () => {
+  it("is grouped by agent and by cause", () => {
     const ruled = {
       type: "finding.adjudicated",
       finding: "f" as never,

@@ -8,8 +8,8 @@ import { begin, runScript, world, type Script } from "../../seeds/scripted-run.t
 const POLICY = presetPolicy("critic-audit");
 const FAILS = ["fail", "fail", "fail"] as const;
 
-describe("what is likely to be spent next", () => {
-  it("is the mean of a story's own attempts, and for a new story that of those that were accepted", () => {
+describe("the forecast of costs", () => {
+  it("is the mean of a story's own attempts, and for a new story the mean of accepted stories", () => {
     const script = world({ gates: { review: FAILS }, attemptCostUsd: 0.5, story: "b" });
     const paid: Script = (command, state, run) =>
       command.type === "start-attempt" && command.story === "a"
@@ -25,7 +25,7 @@ describe("what is likely to be spent next", () => {
     expect(forecastOf(run, [storyId("c")]).stories).toBe(0);
   });
 
-  it("is unknown, and not nothing, where an agent does not say what it costs", () => {
+  it("is unknown, and not zero, if an agent does not report its cost", () => {
     const silent: Script = (command, state, run) =>
       world({ gates: { review: FAILS } })(command, state, run)?.map((event) => {
         if (event.type !== "attempt.finished") return event;
@@ -45,7 +45,7 @@ describe("what is likely to be spent next", () => {
     ]);
   });
 
-  it("says nothing of money where none was spent", () => {
+  it("is empty if no cost was reported", () => {
     const { run } = runScript(begin(POLICY, story("a")));
     expect(forecastOf(run, null)).toMatchObject({ storyUsd: 0, ofStories: 1 });
     expect(forecastLines(forecastOf(run, null))).toEqual([]);

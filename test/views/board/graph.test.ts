@@ -30,7 +30,7 @@ describe("the graph of stories", () => {
   const graph = graphOf(run, cards, "");
   const node = (id: string) => graph.nodes.find((each) => each.id === id);
 
-  it("places each story behind all that it waits for", () => {
+  it("places each story to the right of all that it waits for", () => {
     expect(graph.nodes).toHaveLength(6);
     expect(graph.alone).toBe(1);
     for (const { id, level, dependsOn } of graph.nodes)
@@ -42,7 +42,7 @@ describe("the graph of stories", () => {
     expect(node("done")).toMatchObject({ group: "done" });
   });
 
-  it("has the longest chain of open stories, and how long it takes", () => {
+  it("finds the longest chain of open stories, and its duration", () => {
     expect(graph.critical).toEqual(["login", "cart", "checkout"]);
     expect(graph.nodes.filter(({ isCritical }) => isCritical)).toHaveLength(3);
     const { usual } = run;
@@ -53,12 +53,12 @@ describe("the graph of stories", () => {
     expect(none).toMatchObject({ critical: ["login", "cart", "checkout"], criticalMs: null });
   });
 
-  it("shows what matches with its neighbors", () => {
+  it("shows matching stories with their neighbors", () => {
     const ids = graphOf(run, cards, "checkout").nodes.map(({ id }) => id);
     expect(ids.toSorted()).toEqual(["cart", "checkout"]);
   });
 
-  it("draws a bounded number, and follows a chain of any length", () => {
+  it("draws a limited number, and follows a chain of any length", () => {
     const long = Array.from({ length: 5000 }, (_, at) => story(`s${at}`, at === 0 ? {} : after(`s${at - 1}`)));
     const many = begin(presetPolicy("goal"), ...long);
     const all = [...entries(many.stories)].map(([, state]) => boardCard(many, state));

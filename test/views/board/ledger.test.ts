@@ -8,7 +8,7 @@ import { story } from "../../kit/story-world.ts";
 const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
 
 describe("the ledger", () => {
-  it("needs of each line no more than the slim form has", async () => {
+  it("needs only the fields of the slim line", async () => {
     const host = await hostAfterRun(
       [story("a"), story("b"), story("c")],
       scripted({
@@ -26,7 +26,7 @@ describe("the ledger", () => {
     expect(days(slim)).toEqual(days(lines));
   });
 
-  it("adds up, says what is likely to come, and names what it left out", async () => {
+  it("sums up, forecasts, and counts what it left out", async () => {
     const host = await hostAfterRun(
       [story("a"), story("b")],
       scripted({ gates: { checks: [SAME, SAME, SAME] }, story: "a", attemptCostUsd: 0.5 }),

@@ -52,14 +52,14 @@ describe("words", () => {
     expect(durationText(ms)).toBe(text);
   });
 
-  it("shorten by characters and keep one line", () => {
+  it("are shortened by characters and stay on one line", () => {
     expect(shortLine("a\n\tb", 10)).toBe("a b");
     expect(shortLine("😀".repeat(10), 4)).toBe("😀😀😀…");
     expect(shortLine("x".repeat(1_000_000), 5)).toBe("xxxx…");
     expect(shortLine("\u001b[31mred\u001b[0m", 10)).toBe("red");
   });
 
-  it("call a sum that is not complete a floor, and unknown not zero", () => {
+  it("call an incomplete sum a lower bound, and an unknown cost not zero", () => {
     expect(spentText({ ...NOTHING_SPENT, costUsd: 1.5 }, 5)).toBe("$1.50 of $5.00");
     expect(spentText({ ...NOTHING_SPENT, costUsd: 1.5, costUnknown: true }, null)).toBe("at least $1.50");
     expect(spentText({ ...NOTHING_SPENT, costUnknown: true }, 5)).toBe("");
@@ -70,7 +70,7 @@ describe("words", () => {
 });
 
 describe("the board", () => {
-  it("says of each story where it is, who must act, and what was spent", () => {
+  it("shows each story's state, who must act, and the cost", () => {
     const rows = boardRows(stuck(), null);
     expect(rows.map(({ id, status, actor }) => `${id} ${status} ${actor}`)).toEqual([
       "cart waiting story",
@@ -112,7 +112,7 @@ describe("the board", () => {
 });
 
 describe("the strip of gates", () => {
-  it("shows what has spoken of the work as it is now, and a waiver never as a pass", () => {
+  it("shows the gates that judged the current tree, and never a waiver as a pass", () => {
     const run = stuck();
     expect(stripText(gateStrip(stateOf(run, "login")), UNICODE_GLYPHS)).toBe("integrity ✔  checks ✖ 1 finding");
     const waived = foldEvents(run, "login", answer("waive", { message: "known" }));
@@ -124,7 +124,7 @@ describe("the strip of gates", () => {
 });
 
 describe("the inbox", () => {
-  it("has what concerns everybody first, then the stories as they came", () => {
+  it("lists questions about the whole run first, then those of stories in order of arrival", () => {
     const run = stuck();
     expect(inboxItems(run)).toMatchObject([
       {
@@ -139,7 +139,7 @@ describe("the inbox", () => {
     expect(inboxItems(foldEvents(run, "login", answer("abandon")))).toEqual([]);
   });
 
-  it("knows what has to be typed for each answer", () => {
+  it("lists the command for each answer", () => {
     expect(answerCommand(escalationId("e"), "resolve")).toBe("remand answer e resolve");
     expect(answerCommand(escalationId("e"), "waive")).toBe('remand answer e waive --message "…"');
     expect(answerCommand(escalationId("e"), "raise-budget")).toBe("remand answer e raise-budget --limit …");
@@ -147,7 +147,7 @@ describe("the inbox", () => {
 });
 
 describe("the timeline", () => {
-  it("leaves out what only begins, and opens what failed", () => {
+  it("leaves out starts, and expands failures", () => {
     const entries = timelineOf([
       recordedEvent(1, "a", {
         type: "gate.started",
@@ -177,7 +177,7 @@ describe("the timeline", () => {
     expect(entries[3]!.details).toEqual(["src/a.ts:3  changed a condition"]);
   });
 
-  it("shows some lines of what a finding says beyond its message, where they are asked for", () => {
+  it("shows some lines of a finding's detail if requested", () => {
     const [finding] = judgement("checks", "t", "fail", { blocking: 1 }).findings;
     const detail = "- Expected\n\n  {\n-   a: 1\n\u001b[31m+   a: 2\n  }\nat a.ts:1:1";
     const failed = { ...judgement("checks", "t", "fail"), findings: [{ ...finding!, detail }] };
@@ -191,7 +191,7 @@ describe("the timeline", () => {
     expect(reasonsOf(failed, 3)).toHaveLength(1);
   });
 
-  it("gives a gate's own words where it has no finding", () => {
+  it("uses a gate's summary if it has no finding", () => {
     expect(reasonsOf(judgement("checks", "t", "error"), 3)).toEqual(["checks says error"]);
     expect(reasonsOf({ ...judgement("checks", "t", "error"), summary: "" }, 3)).toEqual([]);
   });

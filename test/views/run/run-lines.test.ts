@@ -73,7 +73,7 @@ const sentBack = (
 });
 
 describe("the lines of a run", () => {
-  it("tell an attempt with its cost and the gates that have spoken of it", () => {
+  it("report an attempt with its cost and the gates that judged it", () => {
     const lines = told([
       ...STARTED,
       attempt(1),
@@ -95,7 +95,7 @@ describe("the lines of a run", () => {
     });
   });
 
-  it("know the attempt when nobody listened to its beginning", () => {
+  it("know the attempt even if its start was not watched", () => {
     const events = [...STARTED, attempt(1), attemptEnd(1, { type: "ready" }, "t1")];
     const run = events.reduce(
       (state, event) => evolve(state, recordedEvent(0, "a", event)),
@@ -131,7 +131,7 @@ describe("the lines of a run", () => {
     );
   });
 
-  it("tell a phase that is done, and not its last gate apart from the acceptance", () => {
+  it("report a finished phase, and its last gate only with the acceptance", () => {
     const start: Event[] = [
       ...STARTED,
       attempt(1, { phase: "refine" }),
@@ -178,7 +178,7 @@ describe("the lines of a run", () => {
     );
   });
 
-  it("promise no try that will not come: a person is asked instead", () => {
+  it("announce no retry that will not happen, because a person is asked instead", () => {
     const crash = (number: number) => [attempt(number), attemptEnd(number, { type: "crashed", detail: "x" }, "t0")];
     expect(
       texts([...STARTED, ...crash(1), ...crash(2), ...crash(3)]).filter((text) => text.includes("crashed")),
@@ -192,7 +192,7 @@ describe("the lines of a run", () => {
     expect(texts([...start, ...broke]).at(-1)).toBe("trouble: implement  attempt 1  $0.00   checks ? broke");
   });
 
-  it("tell a gate that broke apart from work that failed", () => {
+  it("distinguish a broken gate from failed work", () => {
     const start = [...STARTED, attempt(1), attemptEnd(1, { type: "ready" }, "t1")];
     expect(texts([...start, judged("checks", "t1", "error")]).at(-1)).toBe(
       "trouble: implement  attempt 1  $0.00   checks ? broke   next try in 1 s",
@@ -202,7 +202,7 @@ describe("the lines of a run", () => {
     expect(told([...start, judged("checks", "t1", "error")]).at(-1)!.details).toEqual(["checks says error"]);
   });
 
-  it("tell what people said, and force or abandon as an end", () => {
+  it("report people's answers, and a forced acceptance or abandonment as an end", () => {
     expect(texts([answer("force-complete")])).toEqual(["accepted: accepted on the word of Ada: because"]);
     expect(texts([answer("abandon", { message: "" })])).toEqual(["failed: abandoned by Ada"]);
     expect(texts([answer("waive")])).toEqual(["note: Ada says waive: because"]);
@@ -273,7 +273,7 @@ describe("the lines of a run", () => {
     expect(line({ type: "base.moved", commit: "c" })).toEqual([]);
   });
 
-  it("let no text of an agent move the cursor or break the line", () => {
+  it("do not let text of an agent move the cursor or break the line", () => {
     const [line] = told([
       ...STARTED,
       attempt(1),
@@ -317,7 +317,7 @@ describe("an event in words", () => {
   });
 });
 
-describe("targets that no reason names", () => {
+describe("target tests that no reason names", () => {
   const targets = ["test/cart.test.js > adds", "test/cart.test.js > removes"];
   /** What is said below the line of a judgement of the first attempt. */
   function detailsOf(...events: readonly Event[]): readonly string[] {
@@ -349,13 +349,13 @@ describe("targets that no reason names", () => {
   const judgedWith = (event: Event, more: object): Event =>
     event.type === "gate.judged" ? { ...event, judgement: { ...event.judgement, ...more } } : event;
 
-  it("are named where a gate refuses the work before they ran, or proves nothing", () => {
+  it("are listed if a gate rejects the work before they ran, or proves nothing", () => {
     const said = "not shown to pass: test/cart.test.js > adds, and 1 more";
     expect(detailsOf(judged("integrity", "t1", "fail"))).toContain(said);
     expect(detailsOf(judged("checks", "t1", "inconclusive"))).toContain(said);
   });
 
-  it("are left out where they passed, or where no check has to run them", () => {
+  it("are left out if they passed, or if no check has to run them", () => {
     const passed = judgedWith(judged("checks", "t1", "fail"), identities([targets[0]!]));
     expect(detailsOf(passed)).toContain("not shown to pass: test/cart.test.js > removes");
     expect(detailsOf(judgedWith(judged("checks", "t1", "fail"), identities(targets))).join()).not.toContain(

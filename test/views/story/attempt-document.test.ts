@@ -7,7 +7,7 @@ import { world as scripted } from "../../seeds/scripted-run.ts";
 const FAIL = (blocking: number) => ({ result: "fail", blocking }) as const;
 
 describe("an attempt", () => {
-  it("has the gates that ran over its own work, what failed first, and no others", async () => {
+  it("has only the gates that judged its own work, failed ones first", async () => {
     const script = scripted({ gates: { checks: ["pass", "pass", "pass"], review: [FAIL(2), FAIL(1), "pass"] } });
     const host = await hostAfterRun([story("login")], script, ["preset=critic-audit"]);
     const lines = (await host.lines()).filter((line) => line.story === "login");
@@ -21,7 +21,7 @@ describe("an attempt", () => {
     expect(attemptDocument(lines, 9)).toEqual({ attempt: 9, gates: [], blames: [], sentBack: null });
   });
 
-  it("is a round: what blocked after each says whether the work converges", async () => {
+  it("is a round: its blocking findings show whether the work converges", async () => {
     const script = scripted({ gates: { review: [FAIL(3), FAIL(1), "pass"] } });
     const host = await hostAfterRun([story("login")], script, ["preset=critic-audit"]);
     const found = rounds((await host.lines()).filter((line) => line.story === "login"));

@@ -45,7 +45,7 @@ test("each criterion has the auditor's result with its evidence", () => {
 });
 
 // S1.37
-test("a scenario that a person took out of the count is shown with the name and the reason", () => {
+test("a scenario that a person excused is shown with the name and the reason", () => {
   const state = stateAfter("critic-audit", {});
   const [first, second] = state.story.criteria;
   const excused = { by: "Ada", reason: "no caller has a cap" };
@@ -57,7 +57,7 @@ test("a scenario that a person took out of the count is shown with the name and 
   expect(unmentionedCriteria(criteria, reading)).toEqual([expect.stringContaining("Is AC1 verified") as string]);
 });
 
-test("a criterion that no auditor has seen says why", () => {
+test("a criterion without an audit shows why", () => {
   const unseen = stateAfter("critic-audit", { gates: { review: ["fail", "fail", "fail"] } });
   expect(criteriaText(unseen)[1]).toBe("       not verified yet");
   for (const preset of ["goal", "story"] as const)

@@ -27,10 +27,10 @@ const started = (attempt: number): Event => ({
 });
 const lines = (...events: Event[]) => events.map((event, i) => recordedEvent(i, "a", event));
 
-describe("the commits that are compared", () => {
+describe("the compared commits", () => {
   const story = lines(prepared, started(1), finished(1), started(2), finished(2), started(3), finished(3));
 
-  it("are the base and the newest, or those around an attempt", () => {
+  it("are the base and the newest, or those before and after an attempt", () => {
     expect(diffRange("a", story, null, null)).toEqual({ from: "c0", to: "c3" });
     expect(diffRange("a", story, 2, null)).toEqual({ from: "c1", to: "c2" });
     expect(diffRange("a", story, 3, 1)).toEqual({ from: "c1", to: "c3" });
@@ -38,7 +38,7 @@ describe("the commits that are compared", () => {
     expect(() => diffRange("a", [], null, null)).toThrow("no work was done");
   });
 
-  it("lead there step by step, without what was thrown away", () => {
+  it("are linked step by step, without discarded work", () => {
     expect(diffPath(story, "c2").steps.map(({ attempt, from, to }) => [attempt, from, to])).toEqual([
       [1, "c0", "c1"],
       [2, "c1", "c2"],

@@ -66,20 +66,20 @@ const found = ({ files }: DiffDocument): string[] =>
   );
 
 describe("a blame mark", () => {
-  it("goes with its line when later attempts move it, and is gone when it is rewritten", async () => {
+  it("follows its line when later attempts move it, and disappears when the line is rewritten", async () => {
     const texts = [["x"], ["x", "bug"], ["new", "x", "bug"], ["new", "x", "fixed", "bug?"]];
     expect(marked(await shown(texts.slice(0, 2), { 1: [blamed(2, 2)] }))).toEqual(["bug"]);
     expect(marked(await shown(texts.slice(0, 3), { 1: [blamed(2, 2)] }))).toEqual(["bug"]);
     expect(marked(await shown(texts, { 1: [blamed(2, 2)] }))).toEqual([]);
   });
 
-  it("stays where the work before is looked at, and is not on what came later", async () => {
+  it("is shown on the work before, and not on later lines", async () => {
     const texts = [["x"], ["x", "bug"], ["innocent", "x"]];
     expect(marked(await shown(texts, { 1: [blamed(2, 2)] }, 1))).toEqual(["bug"]);
     expect(marked(await shown(texts, { 2: [blamed(1, 1)] }, 1))).toEqual([]);
   });
 
-  it("stands once at a line that is blamed again, at the first line of its hunk that says anything", async () => {
+  it("is shown once on a line that is blamed again, at the first line with text of its hunk", async () => {
     const texts = [["x"], ["{", "bug", "x"], ["more", "{", "bug", "x"]];
     const both = await shown(texts, { 1: [blamed(1, 2)], 2: [blamed(2, 3)] });
     expect(marked(both)).toEqual(["bug"]);
@@ -87,7 +87,7 @@ describe("a blame mark", () => {
     expect([mark?.line, others]).toEqual([3, []]);
   });
 
-  it("is gone with work that was thrown away", async () => {
+  it("disappears with discarded work", async () => {
     const texts = [["x"], ["one", "x"], ["two", "bug", "x"], ["one", "x", "three"]];
     const lines = [
       { type: "story.prepared", tree: treeId("t0"), commit: "c0", preExisting: [] },
@@ -108,7 +108,7 @@ describe("a blame mark", () => {
     ).toEqual([]);
   });
 
-  it("shows only on a line that came unchanged from the one that was blamed, whatever is edited", async () => {
+  it("is shown only on unchanged descendants of the blamed line, whatever is edited", async () => {
     const edit = fc.record({ at: fc.nat(12), remove: fc.nat(3), add: fc.nat(3) });
     const history = fc.record({
       edits: fc.array(fc.array(edit, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 6 }),
@@ -148,7 +148,7 @@ describe("a blame mark", () => {
   });
 });
 
-it("a finding goes with its line as well, and is shown apart when the line was rewritten", async () => {
+it("a finding follows its line, too, and is listed separately when the line was rewritten", async () => {
   const texts = [["x"], ["x", "bad"], ["new", "x", "bad"], ["new", "x", "good"]];
   const failed = judgement("checks", "t1", "fail");
   const findings = failed.findings.map((each) => ({ ...each, file: "a.ts", line: 2 }));

@@ -19,7 +19,7 @@ function change(from: readonly string[], to: readonly string[]): ChangedFile {
 }
 
 describe("line authors", () => {
-  it("follows a line through what moves it, and forgets it when it goes", () => {
+  it("follows a line when it moves, and drops it when it is removed", () => {
     const authors = lineAuthors([
       { attempt: 1, files: [change(["x"], ["x", "one"])] },
       { attempt: 2, files: [change(["x", "one"], ["two", "x", "one"])] },
@@ -31,7 +31,7 @@ describe("line authors", () => {
     ]);
   });
 
-  it("goes with a file that is renamed, stays with one that is copied, and ends with one that is deleted", () => {
+  it("follows a renamed file, keeps the original of a copied one, and ends with a deleted one", () => {
     const whole = { ...change([], ["one"]), change: "added" };
     const none: ChangedFile["hunks"] = [];
     const renamed = lineAuthors([
@@ -51,7 +51,7 @@ describe("line authors", () => {
     expect(deleted.size).toBe(0);
   });
 
-  it("names for every line of any history the attempt that wrote it", () => {
+  it("finds the attempt that wrote every line, for any history", () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(fc.constantFrom("p", "q", "r"), { maxLength: 8 }), { minLength: 1, maxLength: 6 }),

@@ -57,9 +57,9 @@ function journal() {
 const whats = (gates: readonly GateRecheck[] | undefined): string[] =>
   (gates ?? []).map(({ gate, what }) => `${gate} ${what}`);
 
-describe("what was judged again", () => {
+describe("judging again after a change", () => {
   // S1.49
-  it("keeps the passes of reviewers after a rework for tests that changed nothing else", () => {
+  it("keeps reviewers' passes after a rework that only changed tests", () => {
     const factory = presetPolicy("factory");
     const slice = journal();
     slice.work(["src/a.ts", "test/a.test.ts"]);
@@ -80,7 +80,7 @@ describe("what was judged again", () => {
     expect(whats(rechecks(slice.lines, factory)[1]?.gates)).toContain("review due");
   });
 
-  it("names the paths, keeps what no path could touch, and says what comes for the first time", () => {
+  it("names the paths, keeps judgements that no path affects, and lists gates that run for the first time", () => {
     const story = journal();
     story.work(["src/a.ts"]);
     story.judged({ integrity: "pass", checks: "pass", review: "fail" });
@@ -106,7 +106,7 @@ describe("what was judged again", () => {
     ]);
   });
 
-  it("does not call kept what an earlier change had touched, and says what is still due", () => {
+  it("does not keep a judgement that an earlier change affected, and lists what is still due", () => {
     const story = journal();
     story.work(["src/a.ts"]);
     story.judged({ integrity: "pass", checks: "pass", review: "pass", audit: "fail" });
@@ -123,7 +123,7 @@ describe("what was judged again", () => {
     expect(recheckText([second!])[1]).toBe("    integrity  kept (saved 1 m); nothing changed");
   });
 
-  it("starts over in another phase, and names the phases that were built on it", () => {
+  it("starts over in another phase, and lists the phases that were based on it", () => {
     const story = journal();
     for (const phase of ["research", "plan"] as const) {
       story.work(["stories/a.md"], phase);
@@ -144,7 +144,7 @@ describe("what was judged again", () => {
     expect(recheckText([rework!]).at(-1)).toBe("    done again, because built on research: plan, implement");
   });
 
-  it("tells of branches that were brought up to date and of lint that was fixed", () => {
+  it("includes updates of the branch and lint fixes", () => {
     const story = journal();
     story.work(["src/a.ts"]);
     story.judged({ integrity: "pass", checks: "pass", review: "pass" });
@@ -159,11 +159,11 @@ describe("what was judged again", () => {
     expect(recheckText([lint!])[0]).toBe("  lint fix in implement: 1 path changed (docs/a.md)");
   });
 
-  it("says nothing of a story that has no rules yet", () => {
+  it("is empty for a story without a policy", () => {
     expect(rechecks([], null)).toEqual([]);
   });
 
-  it("calls kept exactly those gates that the fold still takes for proven", () => {
+  it("keeps exactly the gates that the fold considers proven", () => {
     const paths = fc.subarray(["src/a.ts", "README.md", "lib/b.ts"]);
     const round = fc.record({ changed: paths, fails: fc.constantFrom(...GATES_OF_PHASE) });
     fc.assert(

@@ -65,7 +65,7 @@ describe("statusOf", () => {
     expect(source(run)).toBe(inSources);
   });
 
-  it("says who forced an acceptance", () => {
+  it("names the person who forced an acceptance", () => {
     const forced = foldEvents(
       begin(POLICY, story("a")),
       "a",
@@ -76,7 +76,7 @@ describe("statusOf", () => {
     expect(status(runScript(begin(POLICY, story("a"))).run).why).toBe("all gates passed");
   });
 
-  it("says what became of the story that is waited for", () => {
+  it("describes the state of the story that another waits for", () => {
     const on = story("a", { dependsOn: [storyId("b")] });
     expect(status(begin(POLICY, on)).why).toBe("b (unknown)");
     const run = begin(POLICY, on, story("b"));
@@ -86,7 +86,7 @@ describe("statusOf", () => {
     expect(status(asked).why).toBe("b (needs you)");
   });
 
-  it("says for how an agent waits: for a story, or for a time", () => {
+  it("describes what an agent waits for: a story, or a time", () => {
     const waits = (waitsFor?: string) =>
       runScript(begin(POLICY, story("a"), story("b", { shelf: "backlog" })), (command, state) =>
         command.type === "start-attempt"
@@ -114,7 +114,7 @@ describe("statusOf", () => {
     expect(status(crashed)).toMatchObject({ status: "waiting", actor: "time", why: "crashed" });
   });
 
-  it("says the project's question while that is open", () => {
+  it("shows the project's question while it is open", () => {
     const run = runScript(
       begin(POLICY, story("a"), story("b")),
       world({ gates: { audit: ["blocked"] }, health: [false, false, false] }),

@@ -70,7 +70,7 @@ const mutant = identifyFinding({
 });
 
 describe("the log of reworks", () => {
-  it("says what a review found, who got it, and that it was fixed", () => {
+  it("records a review's findings, the role that got them, and that they were fixed", () => {
     const stages = [
       { stage: "spec-compliance", result: "pass", reviewer: roleName("r") },
       { stage: "code-quality", result: "fail", reviewer: roleName("r") },
@@ -146,7 +146,7 @@ describe("the log of reworks", () => {
     expect(recordsOf(reworked(gate, more, [passes(gate)]))[0]!.trigger).toMatchObject(trigger);
   });
 
-  it("says that it was not fixed, or is not judged yet, or never will be", () => {
+  it("records that they were not fixed, are not judged yet, or never will be", () => {
     const again: Event = { type: "gate.judged", judgement: judgement("review", "t2", "fail", { failure: "other" }) };
     const broke: Event = { type: "gate.judged", judgement: judgement("review", "t2", "error") };
     expect(recordsOf(reworked("review", {}, [broke, again]))[0]!.outcome).toBe(
@@ -158,7 +158,7 @@ describe("the log of reworks", () => {
     );
   });
 
-  it("counts the reworks of each gate for itself, and leaves a person's out", () => {
+  it("counts reworks per gate, without those of a person", () => {
     const lines = [
       ...reworked("review", {}, [passes("review")]),
       ...[back("person"), back("mutation"), back("review")].map((event, i) => recordedEvent(9000 + i, "a", event)),
@@ -172,7 +172,7 @@ describe("the log of reworks", () => {
 });
 
 describe("the rest of the trail", () => {
-  it("lists what was given up in the order that happened, with the failures of each review", () => {
+  it("lists abandoned stories in order of time, with the failures of each review", () => {
     const lines = [
       ...reworked("review", {}, []),
       recordedEvent(1, "b", { type: "story.added", story: story("b") }),
@@ -186,7 +186,7 @@ describe("the rest of the trail", () => {
   });
 
   // S0.34
-  it("lists a story at once when a gate has failed as often as it may, and who took it up", () => {
+  it("lists a story as soon as a gate has reached its failure limit, with the person who took it up", () => {
     const reason = { type: "budget", budget: "failures:audit", used: 3, limit: 3 } as const;
     const lines = [...reworked("audit", {}, [])];
     const { stories } = fold(lines, EMPTY_RUN);
@@ -201,7 +201,7 @@ describe("the rest of the trail", () => {
   });
 
   // S3.27
-  it("adds up what is known of a place over all stories", () => {
+  it("sums up a code location over all stories", () => {
     const of = (id: string, costUsd: number): Recorded[] =>
       (
         [

@@ -10,7 +10,7 @@ import { begin, commandsOf, performCommand, runScript, world } from "../../seeds
 const stories = [story("a"), { ...story("b"), dependsOn: [storyId("a")] }] as const;
 
 // S0.33, S2.13, S2.30
-test("the state of S2 in its names: who is active since when, what is pending, what is blocked", () => {
+test("the state under S2's names: who is active since when, what is pending, what is blocked", () => {
   const start = begin(presetPolicy("critic-audit"), ...stories);
   expect(workflowState(start)).toMatchObject({
     available_tasks: ["a"],

@@ -8,7 +8,7 @@ const inline = (text: string) => {
 };
 
 describe("markdown", () => {
-  it("reads what stories and briefs are made of", () => {
+  it("parses the syntax of stories and briefs", () => {
     const blocks = markdown(
       [
         "# Title",
@@ -35,7 +35,7 @@ describe("markdown", () => {
     expect(blocks[5]).toEqual({ type: "code", info: "js", text: "a < b" });
   });
 
-  it("reads marks within a line, and leaves what is no mark as it stands", () => {
+  it("parses marks within a line, and keeps other text unchanged", () => {
     expect(inline("a `b` **c** *d* 2 * 3 * 4")).toEqual([
       { type: "text", text: "a " },
       { type: "code", text: "b" },
@@ -47,7 +47,7 @@ describe("markdown", () => {
     ]);
   });
 
-  it("links to the web, and to nothing else", () => {
+  it("links only to the web", () => {
     expect(inline("[x](https://a.example/b)")).toEqual([{ type: "link", text: "x", href: "https://a.example/b" }]);
     for (const href of [
       "javascript:alert(1)",
@@ -61,11 +61,11 @@ describe("markdown", () => {
     expect(inline("<b onclick=alert(1)>x</b>")).toEqual([{ type: "text", text: "<b onclick=alert(1)>x</b>" }]);
   });
 
-  it("a fence that is never closed goes to the end", () => {
+  it("an unclosed fence extends to the end", () => {
     expect(markdown("~~~\nx\n```\ny")).toEqual([{ type: "code", info: "", text: "x\n```\ny" }]);
   });
 
-  it("reads anything, loses no word of it, and comes to an end", () => {
+  it("parses any text without losing a word, and terminates", () => {
     const pieces = fc.constantFrom(
       "# ",
       "- ",

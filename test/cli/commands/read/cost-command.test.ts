@@ -43,7 +43,7 @@ describe("remand cost", () => {
     ]);
   });
 
-  it("by agent, by gate, and by what it was for", async () => {
+  it("groups by agent, by gate, and by cause", async () => {
     expect(await rows("agent")).toMatchObject([{ name: "developer", costUsd: 0.8, times: 3, wastedUsd: 0.4 }]);
     expect(await rows("gate")).toMatchObject([
       { name: "checks", costUsd: 0, costUnknown: false, times: 3 },
@@ -75,7 +75,7 @@ describe("remand cost", () => {
     expect(await run(["cost"], [cost], { host: fakeHost(), files })).toMatchObject({ exit: 2 });
   });
 
-  it("the sum is what the run has spent, whatever it was spent on", async () => {
+  it("the total equals what the run has spent, on anything", async () => {
     const well = scripted({ gates: { checks: ["fail"] }, attemptCostUsd: 0.4, attemptMs: 60_000, story: "login" });
     const host = fakeHost({
       script: (command, state, all) => {
@@ -100,7 +100,7 @@ describe("remand cost", () => {
     expect(spent.costUsd).toBeCloseTo(0.8 + 0.07 + 0.03 + 0.01 * 4);
   });
 
-  it("counts as rejected work what was sent back, what ended without work, and what was abandoned", () => {
+  it("counts attempts as rejected work if they were sent back, ended without work, or were abandoned", () => {
     const at = (story: string, event: Event): Recorded => ({ v: 1, at: 0, story: storyId(story), event });
     const attempt = (story: string, n: number, outcome: AttemptOutcome, costUsd?: number): Recorded[] => {
       const { costUsd: _none, ...end } = attemptEnd(n, outcome, "t") as Extract<Event, { type: "attempt.finished" }>;

@@ -11,7 +11,7 @@ const DB = "postgres://remand@db.example/fleet";
 const OTHER = "postgres://remand@other.example/fleet";
 
 describe("--db", () => {
-  test("has a command look there; the option goes before the variable, and without both it is the checkout", async () => {
+  test("makes a command read that database; the option wins over the variable, and the default is the checkout", async () => {
     const host = fakeHost();
     await run(["status"], [status], { host });
     expect(host.dbs).toEqual([]);
@@ -28,7 +28,7 @@ describe("--db", () => {
     expect(host.dbs.at(-1)).toBe("");
   });
 
-  test("is known to every command that looks or speaks, and to no other", async () => {
+  test("is an option of every command that reads or writes a journal, and of no other", async () => {
     for (const entry of COMMANDS) {
       const { command } = await entry.load();
       const { out } = await run([entry.name, "--help"], [command], { host: fakeHost() });
@@ -44,7 +44,7 @@ describe("--db", () => {
 });
 
 describe("remand evidence", () => {
-  test("prints what was kept, and says where nothing was", async () => {
+  test("prints stored evidence, and reports missing evidence", async () => {
     const host = fakeHost();
     await host.write(storyId("a"), { type: "story.started", by: "test" });
     const id = await host.keepEvidence("what was printed\n");

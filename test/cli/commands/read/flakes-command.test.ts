@@ -40,7 +40,7 @@ async function seen(): Promise<FakeHost> {
 }
 
 describe("remand flakes", () => {
-  it("lists what gave two answers about one tree: test, check, how often, when, and in which stories", async () => {
+  it("lists tests that both passed and failed on one tree: test, check, count, time, and stories", async () => {
     const { out, exit } = await run(["flakes"], [flakes], { host: await seen() });
     expect(exit).toBe(0);
     expect(out).toMatch(/^TEST +FILE +CHECK +TIMES +LAST SEEN +STORIES\n/);
@@ -67,7 +67,7 @@ describe("remand flakes", () => {
     });
   });
 
-  it("gives programs the fields they ask for", async () => {
+  it("prints the requested fields under --json", async () => {
     const { out } = await run(["flakes", "--json", "check,times"], [flakes], { host: await seen() });
     expect(JSON.parse(out)).toEqual({
       schema: "remand.flakes/1",

@@ -27,7 +27,7 @@ async function printing(): Promise<FakeHost> {
 const printed = async (...args: string[]) => on(await printing(), logs, args);
 
 describe("remand logs", () => {
-  test("prints what was printed with its time and step, by the beginning of an id", async () => {
+  test("prints output with time and step, for a prefix of an id", async () => {
     expect(await printed("pay-c")).toMatchObject({
       exit: 0,
       out: [
@@ -60,7 +60,7 @@ describe("remand logs", () => {
     expect(lines[0]!.schema).toBe("remand.output-line/1");
   });
 
-  test("says what is missing: a unique name, a story under way, output", async () => {
+  test("reports an ambiguous name, a story that is not running, and missing output", async () => {
     expect(await printed("pay")).toMatchObject({ exit: 2, err: expect.stringContaining("pay-bank, pay-card") });
     expect(await printed()).toMatchObject({ exit: 2, err: expect.stringContaining("no story is in progress") });
     expect(await printed("pay-bank", "--agent")).toMatchObject({
@@ -70,7 +70,7 @@ describe("remand logs", () => {
     });
   });
 
-  test("of what agents print, only colors reach a terminal", async () => {
+  test("of agents' control codes, only colors reach a terminal", async () => {
     expect((await printed("pay-card", "--tail", "9", "--color")).out).toContain(
       "\u001b[32mgreen\u001b[0m hidden\u001b[0m\n",
     );
@@ -80,7 +80,7 @@ describe("remand logs", () => {
   });
 });
 
-test("a story is named by the beginning of its id, if only one begins so", async () => {
+test("a unique prefix of its id selects a story", async () => {
   expect((await on(await printing(), status, ["pay-b"])).out).toContain("\npay-bank ");
   expect(await on(await printing(), status, ["pay-"])).toMatchObject({
     exit: 2,

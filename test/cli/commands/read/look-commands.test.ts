@@ -32,7 +32,7 @@ function on(
 }
 
 describe("remand status", () => {
-  it("has one line per story: state, attempts, money, who must act and why; then the sum", async () => {
+  it("prints one line per story (state, attempts, cost, who must act and why), then the totals", async () => {
     const { out, exit } = await on(await stuck(), status);
     expect(out.split("\n")).toEqual([
       "STORY  STATE        ATTEMPT  SPENT            WHO    WHAT                                         GATES                            QUESTION",
@@ -47,7 +47,7 @@ describe("remand status", () => {
     expect(exit).toBe(4);
   });
 
-  it("tells of the stories that were asked for, and its code speaks of those alone", async () => {
+  it("lists the named stories, and its exit code is about those only", async () => {
     const host = await stuck();
     expect(await on(host, status, ["done"])).toMatchObject({ exit: 0, out: expect.not.stringContaining("login") });
     expect(await on(host, status, ["nosuch"])).toMatchObject({ exit: 2, out: "" });
@@ -89,7 +89,7 @@ describe("remand status", () => {
 });
 
 describe("remand show", () => {
-  it("tells the whole way of a story, and the question it ends with", async () => {
+  it("prints a story's history, and its open question", async () => {
     const { out, exit } = await on(await stuck(), show, ["login"]);
     expect(exit).toBe(0);
     expect(out).toContain("login  Story login\n! needs you: What should change before the next attempt?\n");
@@ -110,7 +110,7 @@ describe("remand show", () => {
     expect(out).toContain('remand answer esc-login-1 send-back --message "…"');
   });
 
-  it("says what is next for one that is over, and one that waits", async () => {
+  it("prints the next step of an ended story, and of a waiting one", async () => {
     expect((await on(await stuck(), show, ["done"])).out).toContain("It is over. remand diff done shows the work.");
     const host = await hostAfterRun([story("a")]);
     await host.write(storyId("b"), { type: "story.added", story: story("b") }, { type: "story.started", by: "engine" });
@@ -124,7 +124,7 @@ describe("remand show", () => {
     expect(out).toMatch(/Next: again at 2026-.*Z, in .* h.* \(the disk is full\)/);
   });
 
-  it("shows a waiver as one, with the name", async () => {
+  it("shows a waiver as a waiver, with the person's name", async () => {
     const host = await stuck();
     await host.write(storyId("login"), answer("force-complete", { message: "ship\u001b[2J it" }));
     const { out } = await on(host, show, ["login"]);
@@ -132,7 +132,7 @@ describe("remand show", () => {
     expect(out).toContain("Waived  checks by Ada: ship it");
   });
 
-  it("is told with the whole run, in one file without a script", async () => {
+  it("is included in the report of the run, a single file without scripts", async () => {
     const files = new Map<string, string>();
     const write = async (path: string, text: string): Promise<void> => void files.set(path, text);
     const host = await stuck();
@@ -163,7 +163,7 @@ describe("remand show", () => {
     });
   });
 
-  it("wants a story that is there", async () => {
+  it("requires an existing story", async () => {
     expect(await on(await stuck(), show, ["logn"])).toMatchObject({
       exit: 2,
       err: expect.stringContaining("Did you mean login?"),
@@ -222,7 +222,7 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 describe("remand verify", () => {
-  it("says intact with 0, and the place with 3", async () => {
+  it("exits with 0 for an intact journal, and with 3 and the line of a damage", async () => {
     const host = await stuck();
     const head = (await host.lines()).at(-1)!;
     expect(await on(host, verify)).toMatchObject({
@@ -241,7 +241,7 @@ describe("remand verify", () => {
     });
   });
 
-  it("never calls a journal intact that took the place of another", async () => {
+  it("never reports a journal as intact if it replaced another", async () => {
     const lost = { id: "a".repeat(32), position: 40, hash: "b".repeat(64), why: "The journal is missing.", kept: null };
     const replaced = { lost, by: "Ada", at: Date.UTC(2026, 1, 22) };
     const host = fakeHost({ verified: { ok: true, position: 3, hash: "c", problem: null, replaced } });
@@ -255,8 +255,8 @@ describe("remand verify", () => {
   });
 });
 
-describe("a journal that is not what the clone remembers", () => {
-  it("is shown all the same, with a warning", async () => {
+describe("a journal that differs from what the clone remembers", () => {
+  it("is shown with a warning", async () => {
     const host = await stuck();
     const odd: FakeHost = {
       ...host,
@@ -271,7 +271,7 @@ describe("a journal that is not what the clone remembers", () => {
 });
 
 describe("remand inbox", () => {
-  it("shows the question, why, the advice, and what each answer does and costs", async () => {
+  it("shows the question, the reason, the recommendation, and each answer's effect and cost", async () => {
     const { out, exit } = await on(await stuck(), inbox);
     expect(exit).toBe(0);
     expect(out).toContain(
@@ -303,7 +303,7 @@ describe("remand inbox", () => {
     });
   });
 
-  it("says when nothing waits", async () => {
+  it("reports that no question is open", async () => {
     expect(await on(await hostAfterRun([story("a")]), inbox)).toMatchObject({
       exit: 0,
       out: "Nothing waits for you.\n",

@@ -80,7 +80,7 @@ describe("remand parse, for people", () => {
   });
 });
 
-describe("remand parse: where from, and how it ends", () => {
+describe("remand parse: inputs and exit codes", () => {
   test.each([[[]], [["-"]]])("the standard input (%j)", async (argv) => {
     expect(await parse(...argv)).toMatchObject({ exit: 0, out: "pass (AUDIT_PASSED: cart)\n" });
   });
@@ -102,7 +102,7 @@ describe("remand parse: where from, and how it ends", () => {
     expect((await parse(...argv)).exit).toBe(exit);
   });
 
-  test("a file that is not there is named", async () => {
+  test("a missing file is named", async () => {
     const { exit, err } = await parse("gone.txt");
     expect(err).toContain("there is no file gone.txt");
     expect(exit).not.toBe(0);

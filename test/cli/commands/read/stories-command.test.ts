@@ -28,7 +28,7 @@ describe("remand stories", () => {
     );
   });
 
-  it("names cycles and missing stories at their places, and still lists everything", async () => {
+  it("reports cycles and missing stories with locations, and still lists everything", async () => {
     const { exit, out } = await stories({
       "/work/stories/a.md": "---\ndepends_on:\n  - b\n---\n",
       "/work/stories/b.md": "---\ndepends_on: [a, lgoin]\n---\n",
@@ -64,7 +64,7 @@ describe("remand stories", () => {
     expect(out).toContain("1 story · 1 warning in stories");
   });
 
-  it("looks where the config says, and shows the config's own mistakes", async () => {
+  it("reads the configured folder, and shows mistakes of the config", async () => {
     const files = {
       "/work/remand.yaml": "stories: work/items\n",
       "/work/work/items/x.md": GOOD,

@@ -54,7 +54,7 @@ const lastEvents = async (host: FakeHost, count: number) =>
   (await host.lines()).slice(-count).map(({ story: of, event }) => ({ of, ...event }));
 
 describe("remand top", () => {
-  test("off a terminal prints one table, who must act first, and ends with 0", async () => {
+  test("prints one table without a terminal, rows that need action first, and exits with 0", async () => {
     const ran = await on(await someStories(), top, []);
     expect(ran.exit).toBe(0);
     expect(ran.err).toContain("this is one look");
@@ -75,7 +75,7 @@ describe("remand top", () => {
     });
   });
 
-  test("draws on the second screen, moves by j and k, and fits every size", async () => {
+  test("draws on the alternate screen, moves with j and k, and fits every size", async () => {
     const ran = await on(await someStories(), top, [], terminal(80, 24, ["j", "j", "j", "k", "44x8", "q"]));
     expect(ran.exit).toBe(0);
     expect(ran.out.startsWith("\u001b[?1049h")).toBe(true);
@@ -87,7 +87,7 @@ describe("remand top", () => {
     expect(screens.at(-1)!.split("\n")).toHaveLength(8);
   });
 
-  test("pauses and resumes the selected story by key, and says what cannot be paused", async () => {
+  test("pauses and resumes the selected story by key, and reports what cannot be paused", async () => {
     const host = await someStories();
     const ran = await on(host, top, [], terminal(100, 24, ["j", "p", "p", "G", "p", "q"]));
     expect(await lastEvents(host, 2)).toEqual([

@@ -64,7 +64,7 @@ describe("remand hook stop, on a real checkout", () => {
       (name) => JSON.parse(readFileSync(join(root, ".remand", "hooks", name), "utf8")) as Record<string, unknown>,
     );
 
-  it("lets an agent stop whose checks pass, and says so", async () => {
+  it("lets an agent stop if the checks pass, and says so", async () => {
     write("add.cjs", "exports.add = (a, b) => b + a;\n");
     const ran = await stop();
     expect(ran.exit, ran.err).toBe(0);
@@ -72,7 +72,7 @@ describe("remand hook stop, on a real checkout", () => {
     expect(records()).toMatchObject([{ session: "s-1", standing: "passed", blocks: 0 }]);
   });
 
-  it("holds it back with the brief while they fail, lets it go after the limit, and calls that no pass", async () => {
+  it("sends the agent back with a brief while checks fail, releases it at the limit, and does not call that a pass", async () => {
     write("add.cjs", "exports.add = (a, b) => a - b;\n");
     const first = await stop();
     expect(first.exit, first.err).toBe(0);
@@ -104,7 +104,7 @@ describe("remand hook stop, on a real checkout", () => {
     expect(answer(await stop({ stop_hook_active: true })).systemMessage).toContain("passed");
   });
 
-  it("ends even with a client that never says that it goes on, and with an agent that changes nothing", async () => {
+  it("ends even if the client never reports a continuation, and if the agent changes nothing", async () => {
     write("add.cjs", "exports.add = (a, b) => a - b;\n");
     let blocks = 0;
     while (answer(await stop()).decision === "block") if (++blocks > 5) break;
@@ -114,7 +114,7 @@ describe("remand hook stop, on a real checkout", () => {
     ]);
   });
 
-  it("does not hold a conversation back for what was red before, as long as it changed nothing", async () => {
+  it("does not send a conversation back for earlier failures while it has changed nothing", async () => {
     write("add.cjs", "exports.add = (a, b) => a - b;\n");
     git("commit", "--quiet", "-am", "broken");
     const started = await stop({ hook_event_name: "SessionStart", source: "startup" }, [], {}, "start");
@@ -132,7 +132,7 @@ describe("remand hook stop, on a real checkout", () => {
     expect(records()).toMatchObject([{ standing: "held", blocks: 1 }]);
   });
 
-  it("reports tests that were red before the conversation, and holds it back for the others alone", async () => {
+  it("reports tests that failed before the conversation, and sends it back only for the others", async () => {
     write("a.test.cjs", "require('node:test')('old', () => { throw new Error('old fault'); });\n");
     write(
       "b.test.cjs",
@@ -160,7 +160,7 @@ describe("remand hook stop, on a real checkout", () => {
     });
   });
 
-  it("charges a conversation with nothing that was there before it began", async () => {
+  it("does not charge a conversation for changes from before its start", async () => {
     write("remand.yaml", `${readFileSync(join(root, "remand.yaml"), "utf8")}# a person's own edit\n`);
     write("draft.cjs", "a person's own draft\n");
     await stop({ hook_event_name: "SessionStart", source: "startup" }, [], {}, "start");
@@ -176,7 +176,7 @@ describe("remand hook stop, on a real checkout", () => {
     expect(sent.reason).not.toContain("draft.cjs");
   });
 
-  it("drives the engine: a rework is held to the scope of its brief, and old records go on", async () => {
+  it("drives the engine: a rework is limited to the scope of its brief, and old records are continued", async () => {
     write("add.cjs", "exports.add = (a, b) => a - b;\n");
     const first = answer(await stop({}, ["--set", "blame.prove=true"]));
     expect(first.reason).toContain("ONLY modify add.cjs");
@@ -204,7 +204,7 @@ describe("remand hook stop, on a real checkout", () => {
     expect(fourth.systemMessage).toContain("remand: passed");
   });
 
-  it("a gate that breaks lets the agent stop, and a hook that is ended leaves the record as it was", async () => {
+  it("a broken gate lets the agent stop, and a killed hook leaves the record unchanged", async () => {
     write("add.cjs", "exports.add = (a, b) => b + a;\n");
     const set = (command: string): string[] => ["--set", `gates.checks.commands=[${command}]`];
     const broken = answer(await stop({}, set("./missing.sh")));
@@ -256,7 +256,7 @@ describe("remand hook stop, on a real checkout", () => {
     expect(await stop(text)).toMatchObject({ exit: 1, out: "" });
   });
 
-  it("a record that cannot be read blocks no agent", async () => {
+  it("an unreadable record does not block an agent", async () => {
     write("add.cjs", "exports.add = (a, b) => a - b;\n");
     await stop();
     const [name] = readdirSync(join(root, ".remand", "hooks"));
@@ -266,14 +266,14 @@ describe("remand hook stop, on a real checkout", () => {
     expect(ran.err).toContain("Delete the file");
   });
 
-  it("says nothing where no project asks for it, of other events, and to an agent that a run started", async () => {
+  it("prints nothing without a project, for other events, and for an agent that a run started", async () => {
     expect(await stop({ hook_event_name: "SubagentStop" })).toMatchObject({ exit: 0, out: "{}\n" });
     expect(await stop({}, [], { REMAND_COOKIE: "c" })).toMatchObject({ exit: 0, out: "{}\n" });
     rmSync(join(root, "remand.yaml"));
     expect(await stop()).toMatchObject({ exit: 0, out: "{}\n" });
   });
 
-  it("status says which conversations did not pass, and exits so", async () => {
+  it("status lists conversations that did not pass, and its exit code says so", async () => {
     const status = (...args: string[]): Promise<Ran> =>
       run(["hook", "status", ...args], [hook], { cwd: root, files: createNodeFiles() });
     expect(await status()).toMatchObject({ exit: 0, out: "No conversation has asked whether it may stop.\n" });

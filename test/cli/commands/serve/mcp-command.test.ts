@@ -58,7 +58,7 @@ async function calling(
 }
 
 describe("remand mcp", () => {
-  it("offers the parts of the loop and the reports, each with a schema that refuses what it does not know", async () => {
+  it("offers the parts of the loop and the reports, each with a schema that refuses unknown keys", async () => {
     const { ran, tools } = await calling([]);
     expect(ran.exit).toBe(0);
     expect(tools.map(({ name }) => name)).toEqual([
@@ -76,14 +76,14 @@ describe("remand mcp", () => {
       expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
   });
 
-  it("gate asks the gates that need no agent, and says whether they passed", async () => {
+  it("gate runs the gates that need no agent, and reports whether they passed", async () => {
     const { answers, fake } = await calling([["gate", { base: "main" }]]);
     expect(answers).toMatchObject([{ isError: false, data: { passed: false } }]);
     expect(answers[0]!.text).toContain("npm test failed");
     expect(fake.gatePlans[0]).toMatchObject({ gates: ["integrity", "checks"], base: "main", at: null });
   });
 
-  it("blame runs checks of the config, and none that the agent brings", async () => {
+  it("blame runs only checks of the config, never a command of the agent", async () => {
     const plans: BlamePlan[] = [];
     const blame: Host["blame"] = (_root, plan) => {
       plans.push(plan);
@@ -112,7 +112,7 @@ describe("remand mcp", () => {
     expect(plans).toMatchObject([{ command: "npm run lint", prove: false, output: null }]);
   });
 
-  it("what is wrong comes back as text, and never as a crash", async () => {
+  it("errors are returned as text and never crash the server", async () => {
     const { answers } = await calling([
       ["gate", null],
       ["gate", { only: "checks" }],
@@ -141,7 +141,7 @@ describe("remand mcp", () => {
     expect((await calling([["status", {}]])).answers).toMatchObject([{ isError: false, data: { stories: [] } }]);
   });
 
-  it("a report goes to the run that started the agent, and where there is none that is said", async () => {
+  it("a report goes to the run that started the agent; without a run, the answer says so", async () => {
     const ready = ["report_ready", { story: "cart", outcome: "ready", summary: "done" }] as const;
     const alone = await calling([ready]);
     expect(alone.answers).toMatchObject([{ isError: false, text: expect.stringContaining("it is not recorded") }]);

@@ -9,13 +9,13 @@ const config = (files: Record<string, string>, argv: readonly string[] = [], env
   run(["config", ...argv], [command], { files: memoryFiles(files), env });
 
 describe("remand config", () => {
-  it("prints what holds where nothing is configured", async () => {
+  it("prints the defaults if nothing is configured", async () => {
     const { exit, out, err } = await config({});
     expect({ exit, err }).toEqual({ exit: 0, err: "" });
     expect(parse(out)).toEqual(presetConfig("critic-audit"));
   });
 
-  it("reads the example of the guide without a word", async () => {
+  it("reads the guide's example without problems", async () => {
     const { exit, out, err } = await config({
       "/work/remand.yaml": [
         "# yaml-language-server: $schema=./.remand/config.schema.json",
@@ -48,7 +48,7 @@ describe("remand config", () => {
     });
   });
 
-  it("says where each value comes from", async () => {
+  it("prints the origin of each value", async () => {
     const files = {
       "/work/remand.yaml": "version: 1\npreset: goal\nlimits:\n  time: 1h\n",
       "/home/ann/.config/remand/config.yaml": "limits: { time: 3h, costUsd: 4 }\nautonomy: full\n",
@@ -65,7 +65,7 @@ describe("remand config", () => {
     expect(parse(out)).toMatchObject({ preset: "goal", merge: "auto" });
   });
 
-  it("takes the user's file from the standard's folder", async () => {
+  it("reads the user's file from the XDG folder", async () => {
     const files = {
       "/xdg/remand/config.yaml": "preset: factory\n",
       "/home/a/.config/remand/config.yaml": "preset: story\n",
@@ -78,7 +78,7 @@ describe("remand config", () => {
     });
   });
 
-  it("points at every mistake, and says what was meant", async () => {
+  it("prints the location of every mistake, with a suggestion", async () => {
     const { exit, out, err } = await config({
       "/work/remand.yaml": "version: 1\n\nlimits:\n  failures: 11\n\n\n  presett: goal\n",
     });
@@ -97,7 +97,7 @@ describe("remand config", () => {
     );
   });
 
-  it("points into --set too", async () => {
+  it("prints locations in --set, too", async () => {
     const { exit, err } = await config({}, ["--set", "preset=gaol", "--set", "nonsense"]);
     expect(exit).toBe(2);
     expect(err).toContain('--set:2:1: error: "nonsense" is not path=value');
@@ -107,14 +107,14 @@ describe("remand config", () => {
     expect(err).toContain('  did you mean "goal"?');
   });
 
-  it("says what is wrong from the top of the file down", async () => {
+  it("lists problems in the order of the file", async () => {
     const { err } = await config({
       "/work/remand.yaml": "limits:\n  failurs: 3\n  time: soon\nstorys: x\npreset: gaol\n",
     });
     expect([...err.matchAll(/^remand\.yaml:(\d+):/gm)].map(([, line]) => line)).toEqual(["2", "3", "4", "5"]);
   });
 
-  it("gives programs a document, with the problems in it", async () => {
+  it("prints a document with the problems under --json", async () => {
     const good = JSON.parse((await config({}, ["--json", "--origin"])).out) as Record<string, unknown>;
     expect(good).toMatchObject({ schema: "remand.config/1", problems: [], config: { version: 1 } });
     expect(good["origins"]).toMatchObject({ "limits.failures": { layer: "preset", file: "critic-audit" } });
@@ -126,7 +126,7 @@ describe("remand config", () => {
     });
   });
 
-  it("does not go on without the file it was told to use", async () => {
+  it("fails if the named file is missing", async () => {
     const { exit, err } = await config({}, ["--config", "gone.yaml"]);
     expect(exit).toBe(2);
     expect(err).toContain("there is no file gone.yaml");

@@ -41,7 +41,7 @@ describe("remand init", () => {
     },
   );
 
-  it("points editors at the schema, on the first line", async () => {
+  it("names the schema for editors on the first line", async () => {
     const files = memoryFiles({});
     const ran = await run(["init", "--yes"], [init], { files });
     expect(await files.read("/work/remand.yaml")).toMatch(
@@ -123,7 +123,7 @@ describe("remand init", () => {
     expect(out.includes(".venv/.gitignore")).toBe(text !== null);
   });
 
-  it("shows what it found, and checks with what the tests do not run already", async () => {
+  it("shows what it detected, and adds only checks that the tests do not run", async () => {
     const scripts = { test: "npm run lint && mocha", lint: "eslint .", typecheck: "tsc --noEmit" };
     const files = memoryFiles({
       "/work/package.json": JSON.stringify({ scripts, workspaces: ["packages/*"] }),
@@ -207,7 +207,7 @@ describe("remand init", () => {
     for (const [gate, wanted] of Object.entries(commands)) expect(written.gates[gate]!.commands).toEqual(wanted);
   });
 
-  it("asks three things on a terminal, and again where it does not understand", async () => {
+  it("asks three questions on a terminal, and repeats one after an invalid answer", async () => {
     const asked: string[] = [];
     const answers = ["gaol", "story", "", "./agent.sh --model 'big: one'"];
     const ask = (question: string): Promise<string> => {
@@ -233,7 +233,7 @@ describe("remand init", () => {
     });
   });
 
-  it("takes any command for a command, and a client by its name", async () => {
+  it("accepts any command, or a client by its name", async () => {
     const answers = ["true", "codex"];
     const files = memoryFiles({});
     await run(["init", "--preset", "goal"], [init], { files, ask: () => Promise.resolve(answers.shift() ?? "") });
@@ -255,7 +255,7 @@ describe("remand init", () => {
     expect(await run(["init", flag], [init], { files: memoryFiles({}), ask, env })).toMatchObject({ exit: 0 });
   });
 
-  it("writes over nothing", async () => {
+  it("overwrites no file", async () => {
     const kept = memoryFiles({ "/work/remand.yaml": "version: 1\n" });
     expect(await run(["init"], [init], { files: kept })).toMatchObject({
       exit: 2,
@@ -286,7 +286,7 @@ describe("remand doctor", () => {
     "preset: goal\nagents: { developer: { use: command, command: ./agent.sh --fast } }\ngates: { checks: { commands: [npm test] } }\n";
   const git = { name: "git", ok: true, detail: "2.39", fix: "" };
 
-  it("is content where all is well", async () => {
+  it("reports no problem in a working project", async () => {
     const asked: unknown[] = [];
     const host = fakeHost({ probes: [git] });
     const probe = (_root: string, programs: readonly string[], checks: object) => {
@@ -316,7 +316,7 @@ describe("remand doctor", () => {
       Promise.resolve([git, ...programs.map((program) => ({ ...look(program), program }))]),
   });
 
-  it("never calls an agent well that cannot work", async () => {
+  it("never reports a broken agent as usable", async () => {
     const trouble = { name: "claude", ok: false, detail: "2.1.0, no login", fix: "Log in: claude" };
     const files = memoryFiles({ "/work/remand.yaml": GOOD.replace(/use: command[^}]*/, "use: claude ") });
     const ran = await run(["doctor"], [doctor], { files, host: hostWith(() => trouble) });
@@ -345,7 +345,7 @@ describe("remand doctor", () => {
     expect(out).not.toContain("program");
   });
 
-  it("says where the command of a check does not exist", async () => {
+  it("reports a check whose command does not exist", async () => {
     const missing = { name: "check `npm tset`", ok: false, detail: "package.json has no script", fix: "Did you mean?" };
     const host = {
       ...fakeHost({ probes: [git] }),
@@ -356,7 +356,7 @@ describe("remand doctor", () => {
     expect(ran.out).toContain("problem  check `npm tset`: package.json has no script\n    Did you mean?\n");
   });
 
-  it("asks once about a provider's client that several roles want", async () => {
+  it("probes a provider's client once for several roles", async () => {
     const asked: unknown[] = [];
     const probe = (_root: string, programs: readonly unknown[]) => {
       asked.push(...programs);
@@ -374,7 +374,7 @@ describe("remand doctor", () => {
     ]);
   });
 
-  it("asks about agents by a protocol and models by their APIs, and gives no model work that changes files", async () => {
+  it("probes agents by protocol and models by API, and gives models no work that changes files", async () => {
     const asked: unknown[] = [];
     const probe = (_root: string, programs: readonly unknown[]) => {
       asked.push(...programs);
@@ -396,7 +396,7 @@ describe("remand doctor", () => {
     expect(ran.out).toContain("✔ ok       agent auditor: model\n");
   });
 
-  it("names each problem with its fix, and ends with 1", async () => {
+  it("lists each problem with its fix, and exits with 1", async () => {
     const host = fakeHost({ probes: [{ name: "git", ok: false, detail: "not found", fix: "Install git." }] });
     const files = memoryFiles({
       "/work/remand.yaml": "preset: story\n",
@@ -420,14 +420,14 @@ describe("remand doctor", () => {
     });
   });
 
-  it.each(["npm test || true", "npm test; exit 0", "npm test ||:"])("sees that `%s` cannot fail", async (check) => {
+  it.each(["npm test || true", "npm test; exit 0", "npm test ||:"])("reports that `%s` cannot fail", async (check) => {
     const files = memoryFiles({ "/work/remand.yaml": GOOD.replace("npm test", JSON.stringify(check)) });
     const ran = await run(["doctor"], [doctor], { files, host: fakeHost() });
     expect(ran.exit).toBe(1);
     expect(ran.out).toContain(`problem  checks: \`${check}\` ends well whatever happens in it\n`);
   });
 
-  it("wants an agent for each role that reviews, and says for which a person is asked", async () => {
+  it("requires an agent for each reviewing role, and lists the roles that fall back to a person", async () => {
     const files = memoryFiles({ "/work/remand.yaml": GOOD.replace("goal", "critic-audit") });
     const ran = await run(["doctor"], [doctor], { files, host: fakeHost() });
     expect(ran.exit).toBe(1);
@@ -445,7 +445,7 @@ describe("remand doctor", () => {
     expect((await run(["doctor"], [doctor], { files: full, host: fakeHost() })).exit).toBe(0);
   });
 
-  it("follows a role to the one that stands in for it", async () => {
+  it("follows a role to its fallback", async () => {
     const files = memoryFiles({ "/work/remand.yaml": `preset: factory\nagents: { developer: { use: claude } }\n` });
     const ran = await run(["doctor"], [doctor], { files, host: fakeHost() });
     expect(ran.out).toContain("agent tdd-pair: claude");
@@ -476,7 +476,7 @@ describe("remand completion", () => {
     }
   });
 
-  it("is there for zsh and fish, and refuses others", async () => {
+  it("supports zsh and fish, and refuses other shells", async () => {
     expect((await run(["completion", "zsh"], [completion, init])).out).toContain(
       "'init:write a remand.yaml and a sample story'",
     );
@@ -497,7 +497,7 @@ describe("remand demo", () => {
   const files = () =>
     memoryFiles(Object.fromEntries(Object.entries(DEMO_FILES).map(([path, text]) => [`/demo/${path}`, text])));
 
-  it("has files that can be read: config, story, script", async () => {
+  it("has a valid config, story and script", async () => {
     const shown = await run(["config", "--json", "-C", "/demo"], [config], {
       files: files(),
       isFolder: () => Promise.resolve(true),
@@ -576,7 +576,7 @@ describe("remand demo", () => {
     });
   });
 
-  it("says how to call the program where npx or npm run has started it", async () => {
+  it("prints how to call the program if npx or npm run started it", async () => {
     const script = scripted({ gates: { checks: ["fail", "fail", "fail"] } });
     const env = { npm_command: "exec" };
     const ran = await run(["demo"], [demo], { files: files(), host: fakeHost({ script }), env });

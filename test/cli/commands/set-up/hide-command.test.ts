@@ -22,7 +22,7 @@ async function hide(args: readonly string[], report: Partial<HideReport> = {}) {
   return { ran: await on(host, command, args), plans };
 }
 
-test("files that stay in the project come with the commit that removes them", async () => {
+test("prints the commit that would remove files which are still in the project", async () => {
   const { ran, plans } = await hide(["./test/a b.test.js"]);
   expect(plans).toEqual([{ paths: ["test/a b.test.js"], commit: false, forget: false }]);
   expect(ran.out.split("\n")).toEqual([

@@ -55,7 +55,7 @@ const CLIENTS = [
 ] as const;
 
 describe.each(CLIENTS)("remand init %s", (flag, hooksFile) => {
-  it("puts the two hooks in, and a second time changes nothing", async () => {
+  it("installs the two hooks, and changes nothing the second time", async () => {
     expect(await remand(flag)).toMatchObject({ exit: 0, out: expect.stringContaining(`wrote  ${hooksFile}\n`) });
     const { hooks } = JSON.parse(get(hooksFile)) as { hooks: Record<string, { hooks: { command: string }[] }[]> };
     expect(Object.keys(hooks)).toEqual(["SessionStart", "Stop"]);
@@ -66,7 +66,7 @@ describe.each(CLIENTS)("remand init %s", (flag, hooksFile) => {
     expect(everything()).toEqual(once);
   });
 
-  it("says what it would do, and does not do it", async () => {
+  it("prints the plan and changes nothing", async () => {
     put(hooksFile, "{}");
     const before = everything();
     const ran = await remand(flag, "--dry-run");
@@ -80,7 +80,7 @@ describe.each(CLIENTS)("remand init %s", (flag, hooksFile) => {
     });
   });
 
-  it("leaves no byte behind where nothing was", async () => {
+  it("removes everything that it installed", async () => {
     put("src/main.ts", "1\n");
     const before = everything();
     await remand(flag);
@@ -114,7 +114,7 @@ describe.each(CLIENTS)("remand init %s", (flag, hooksFile) => {
     expect(everything()).toEqual(before);
   });
 
-  it("takes only its own part out of a file that was changed since, and says so", async () => {
+  it("removes only its own part from a file that was changed since, and says so", async () => {
     put(hooksFile, '{\n  "model": "opus"\n}\n');
     await remand(flag);
     put(hooksFile, get(hooksFile).replace('"opus"', '"haiku"'));
@@ -123,7 +123,7 @@ describe.each(CLIENTS)("remand init %s", (flag, hooksFile) => {
     expect(get(hooksFile)).toBe('{\n  "model": "haiku"\n}\n');
   });
 
-  it("takes its part out where the original was not recorded", async () => {
+  it("removes its part if the original was not recorded", async () => {
     put(hooksFile, '{ "model": "opus" }\n');
     await remand(flag);
     rmSync(join(root, ".remand"), { recursive: true });
@@ -148,7 +148,7 @@ describe.each(CLIENTS)("remand init %s", (flag, hooksFile) => {
     expect(everything()).toEqual(before);
   });
 
-  it("refuses a file that is read-only, a folder in its place, and links that lead nowhere or out", async () => {
+  it("refuses a read-only file, a folder with the file's name, and links that are broken or lead out of the project", async () => {
     put(hooksFile, "{}");
     chmodSync(join(root, hooksFile), 0o444);
     expect(await remand(flag)).toMatchObject({ exit: 2, err: expect.stringContaining(`${hooksFile} is read-only`) });
@@ -168,7 +168,7 @@ describe.each(CLIENTS)("remand init %s", (flag, hooksFile) => {
     rmSync(dirname(outside), { recursive: true });
   });
 
-  it("follows a link that stays in the project, and leaves the link", async () => {
+  it("follows a link inside the project, and keeps the link", async () => {
     put("config/hooks.json", "{}\n");
     mkdirSync(dirname(join(root, hooksFile)), { recursive: true });
     symlinkSync("../config/hooks.json", join(root, hooksFile));
@@ -182,7 +182,7 @@ describe.each(CLIENTS)("remand init %s", (flag, hooksFile) => {
 });
 
 describe("remand init for clients", () => {
-  it("gives Claude Code the server, the skill and the commands, beside what is there", async () => {
+  it("adds the server, the skill and the commands to Claude Code's existing files", async () => {
     put(".mcp.json", '{ "mcpServers": { "mine": { "command": "x" } } }\n');
     put(".claude/skills/remand/SKILL.md", "my own\n");
     const before = everything();
@@ -205,7 +205,7 @@ describe("remand init for clients", () => {
     expect((await remand("--claude")).err).not.toContain("no hook runs yet");
   });
 
-  it("gives Codex the server by its config, beside what is there", async () => {
+  it("adds the server to Codex's existing config", async () => {
     put(".codex/config.toml", 'model = "gpt-5.5"');
     const before = everything();
     const ran = await remand("--codex");
@@ -221,14 +221,14 @@ describe("remand init for clients", () => {
     expect(everything()).toEqual(before);
   });
 
-  it("refuses everything where one of the files cannot be edited", async () => {
+  it("changes nothing if one of the files cannot be edited", async () => {
     put(".codex/config.toml", "mcp_servers = {}\n");
     const before = everything();
     expect(await remand("--codex")).toMatchObject({ exit: 2, err: expect.stringContaining("written as one value") });
     expect(everything()).toEqual(before);
   });
 
-  it("keeps a skill that was changed since, and the folders that others use", async () => {
+  it("keeps an edited skill, and folders with other files", async () => {
     await remand("--claude", "--codex");
     put(".claude/skills/remand/SKILL.md", "changed\n");
     put(".claude/agents/mine.md", "mine\n");
@@ -241,7 +241,7 @@ describe("remand init for clients", () => {
     expect(existsSync(join(root, ".agents"))).toBe(false);
   });
 
-  it("brings a file that it wrote itself up to date", async () => {
+  it("updates a file that it wrote itself", async () => {
     await remand("--claude");
     const record = JSON.parse(get(".remand/installed.json")) as { files: { path: string; after: string }[] };
     const skill = record.files.find(({ path }) => path.endsWith("SKILL.md"))!;
@@ -254,7 +254,7 @@ describe("remand init for clients", () => {
     expect(get(".claude/skills/remand/SKILL.md")).toContain("Working with Remand");
   });
 
-  it("adds what is missing again, and still knows how it was at first", async () => {
+  it("restores missing parts, and still knows the original", async () => {
     put(".claude/settings.json", '{\n  "a": 1\n}\n');
     const before = everything();
     await remand("--claude");
@@ -266,7 +266,7 @@ describe("remand init for clients", () => {
     expect(everything()).toEqual(before);
   });
 
-  it("writes the config too where a preset is named, and keeps it when the client's part goes", async () => {
+  it("also writes the config if a preset is named, and keeps it when the client's part is removed", async () => {
     expect(await remand("--preset", "goal", "--claude")).toMatchObject({ exit: 0 });
     expect(existsSync(join(root, "remand.yaml"))).toBe(true);
     await remand("--claude", "--uninstall");

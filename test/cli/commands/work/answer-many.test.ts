@@ -42,7 +42,7 @@ const atTerminal = (keyboard: Keyboard, typed = "") => ({
 });
 
 describe("one answer for several questions", () => {
-  test("is given to all of one cause, and to none where one of them cannot take it", async () => {
+  test("goes to all questions of one cause, or to none if it is invalid for one of them", async () => {
     const host = await stuck();
     const { items } = JSON.parse((await on(host, inbox, ["--json", "cause"])).out) as { items: { cause: string }[] };
     expect(new Set(items.map(({ cause }) => cause)).size).toBe(1);
@@ -53,14 +53,14 @@ describe("one answer for several questions", () => {
     expect(await answersIn(host)).toEqual(["pay-bank abandon not now", "pay-card abandon not now"]);
   });
 
-  test("names the causes where the one that was typed is none", async () => {
+  test("lists the causes if the typed one does not exist", async () => {
     const ran = await on(await stuck(), answer, ["--all", "--cause", "nope", "retry"]);
     expect(ran).toMatchObject({ exit: 2, err: expect.stringContaining("Choose one: --cause ") });
   });
 });
 
 describe("the picker", () => {
-  test("takes a question by arrow keys, an answer by its number, and the message", async () => {
+  test("selects a question with arrow keys and an answer by its number, and asks for the message", async () => {
     const host = await stuck();
     const ran = await on(host, answer, [], atTerminal(keyboardOf(["down", "enter"], ["1"]), "look at the token"));
     expect(ran.exit).toBe(0);
@@ -68,7 +68,7 @@ describe("the picker", () => {
     expect(await answersIn(host)).toEqual(["pay-card send-back look at the token"]);
   });
 
-  test("is left without an answer, also below the inbox", async () => {
+  test("can be left without an answer, also below the inbox", async () => {
     const host = await stuck();
     expect(await on(host, answer, [], atTerminal(keyboardOf(["escape"])))).toMatchObject({ exit: 0 });
     expect(await on(host, inbox, [], atTerminal(keyboardOf(["q"])))).toMatchObject({ exit: 0 });
@@ -83,13 +83,13 @@ describe("the picker", () => {
   });
 });
 
-test("a question is named by the beginning of its id", async () => {
+test("a prefix of its id selects a question", async () => {
   const host = await stuck();
   expect(await on(host, answer, ["esc-pay-c", "resolve"])).toMatchObject({ exit: 0 });
   expect(await answersIn(host)).toEqual(["pay-card resolve "]);
 });
 
-test("keys are told apart, whatever a terminal sends in one piece", () => {
+test("keys are separated, even if a terminal sends several at once", () => {
   expect(keysIn("\u001b[A\u001bOBj\r\u007f表\u001b[6~\u001b")).toEqual([
     "up",
     "down",

@@ -18,7 +18,7 @@ const PASS = { result: "pass", more: { contested: [ADDS, GONE] } } as const;
 const asking = (): Promise<FakeHost> => hostAfterRun([story("cart")], scripted({ gates: { checks: [PASS] } }));
 
 describe("the question about contested tests", () => {
-  it("is in the inbox and in show, with all names and the line to type", async () => {
+  it("is shown by inbox and show, with all names and the command to type", async () => {
     const host = await asking();
     const listed = (await on(host, inbox, [])).out;
     expect(listed).toContain("2 existing tests no longer pass in their earlier version: test/a.test.js > adds");
@@ -38,7 +38,7 @@ describe("the question about contested tests", () => {
     expect(stateOf(host.state(), "cart").licensed).toEqual([{ test: ADDS.test, by: "ada", reason: "new rounding" }]);
   });
 
-  it("is not what allow answers unasked: then it names the tests itself", async () => {
+  it("without a question, allow must name the tests itself", async () => {
     const host = await hostAfterRun([story("cart", { shelf: "backlog" })]);
     const bare = await on(host, answer, ["cart", "allow", "--message", "x"]);
     expect(bare.err).toContain("allow needs the tests that the work may change");
@@ -56,14 +56,14 @@ describe("remand loop --tests-may-change", () => {
     });
   const only = (host: FakeHost) => [...entries(host.state().stories)][0]![1];
 
-  it("licenses tests beforehand: nothing is asked", async () => {
+  it("licenses tests in advance, so that no question is asked", async () => {
     const host = fakeHost({ script: scripted({ gates: { checks: [PASS] } }) });
     const ran = await looped(host, "--tests-may-change", "test/a.test.js", "--tests-may-change", "removes");
     expect(ran.exit).toBe(0);
     expect(only(host).story.tests).toEqual(["test/a.test.js", "removes"]);
   });
 
-  it("answers a loop that asks, in the name of the person who typed it, and shows it when it is accepted", async () => {
+  it("answers a waiting loop in the name of the person who typed it, and shows the license at acceptance", async () => {
     const host = fakeHost({ script: scripted({ gates: { checks: [PASS] } }) });
     expect(await looped(host)).toMatchObject({ exit: 4 });
     const ran = await looped(host, "--tests-may-change", "test/**");

@@ -55,7 +55,7 @@ const files = () =>
   memoryFiles({ "/work/remand.yaml": CONFIG, "/work/stories/one.md": "---\ntitle: One\n---\n\nOne.\n" });
 
 describe("remand gate", () => {
-  it("asks the gates of the config, and says for people what they said", async () => {
+  it("runs the gates of the config, and prints their results for people", async () => {
     const host = fakeHost({ gates: report([judgement(), failing]) });
     const ran = await run(["gate"], [gate], { host, files: files() });
     expect(ran.exit).toBe(3);
@@ -74,7 +74,7 @@ describe("remand gate", () => {
     ]);
   });
 
-  it("ends with 0 where all that judged passed, and with 3 where nothing did", async () => {
+  it("exits with 0 if all gates that ran passed, and with 3 if none ran", async () => {
     const passed = fakeHost({ gates: report([judgement()], { at: "HEAD" }) });
     const ran = await run(["gate", "--at", "HEAD"], [gate], { host: passed, files: files() });
     expect(ran).toMatchObject({ exit: 0, out: expect.stringContaining("passed: 1 gate · 1 not judged · HEAD (ccccc") });
@@ -85,7 +85,7 @@ describe("remand gate", () => {
     expect(ended).toMatchObject({ exit: 3, out: expect.stringContaining("⚠ integrity  git is gone") });
   });
 
-  it("hands on what was typed: gates, a story, a commit, a base", async () => {
+  it("passes the typed gates, story, commit and base to the host", async () => {
     const host = fakeHost({ gates: report([judgement()]) });
     await run(["gate", "checks", "--only", "integrity", "--base", "v1", "--all"], [gate], { host, files: files() });
     await run(["gate", "one"], [gate], { host, files: files() });
@@ -97,7 +97,7 @@ describe("remand gate", () => {
     expect(wrong).toMatchObject({ exit: 2, err: expect.stringContaining("Did you mean one?") });
   });
 
-  it("says it in the form that was asked for, to a file too", async () => {
+  it("writes the requested format, also to a file", async () => {
     const host = fakeHost({ gates: report([judgement(), failing], { folder: "part" }) });
     const as = async (...args: string[]) => (await run(["gate", ...args], [gate], { host, files: files() })).out;
     expect(JSON.parse(await as("--json"))).toMatchObject({
@@ -128,7 +128,7 @@ describe("remand gate", () => {
     });
   });
 
-  it("annotates on GitHub, and text of a tool gives no commands there", async () => {
+  it("writes annotations on GitHub, where text of tools cannot act as commands", async () => {
     const error = judgement({ gate: "review", result: "error", summary: "review: no reviewer answered" });
     const host = fakeHost({ gates: report([failing, error], { folder: "part" }) });
     const { out } = await run(["gate"], [gate], { host, files: files(), env: { GITHUB_ACTIONS: "true" } });
@@ -139,7 +139,7 @@ describe("remand gate", () => {
     ]);
   });
 
-  it("adds a table to the page of the run on GitHub, beside what is there", async () => {
+  it("appends a table to the page of the run on GitHub", async () => {
     const odd = identifyFinding({ severity: "major", category: "x", source: "y", message: "a | <b> `c`" });
     const host = fakeHost({ gates: report([judgement({ result: "fail", findings: [odd], blocking: [odd.id] })]) });
     const disk = memoryFiles({ "/work/remand.yaml": CONFIG, "/summary.md": "# Before\n" });
@@ -208,7 +208,7 @@ describe("remand gate", () => {
       ]);
     });
 
-    it("ends with 4 under --strict, as inconclusive, with the option that licenses them", async () => {
+    it("exits with 4 under --strict, as inconclusive, and names the option that licenses the tests", async () => {
       const ran = await asked(["--strict"]);
       expect(ran.exit).toBe(4);
       expect(ran.out).toContain("⚠ checks  2 contested tests: test/a.test.js > adds, removes");
@@ -226,14 +226,14 @@ describe("remand gate", () => {
       expect((await asked(["--strict"], [checks, failing])).exit).toBe(3);
     });
 
-    it("ends with 4 without it where an attempt of Remand wrote the work", async () => {
+    it("exits with 4 without --strict if an attempt of Remand wrote the work", async () => {
       const host = fakeHost({ gates: report([checks], { attemptOf: "round" }) });
       const ran = await run(["gate"], [gate], { host, files: files() });
       expect(ran.exit).toBe(4);
       expect(ran.out).toContain("remand gate --tests-may-change test/a.test.js");
     });
 
-    it("are a reviewer's to rule on: what it passed is open no more", async () => {
+    it("are closed by a reviewer's ruling", async () => {
       const passed = await asked(["--strict"], [checks, judgement({ gate: "review", contested })]);
       expect(passed.exit).toBe(0);
       expect(passed.out).not.toContain("contested");
@@ -241,14 +241,14 @@ describe("remand gate", () => {
       expect(half.exit).toBe(4);
     });
 
-    it("hands on what may change", async () => {
+    it("passes --tests-may-change to the host", async () => {
       const host = fakeHost({ gates: report([judgement()]) });
       const args = ["--tests-may-change", "test/**", "--tests-may-change", "adds"];
       await run(["gate", ...args], [gate], { host, files: files() });
       expect(host.gatePlans).toMatchObject([{ testsMayChange: ["test/**", "adds"] }]);
     });
 
-    it("are licensed by a code owner, in every form that says what was judged", async () => {
+    it("can be licensed by a code owner, in every output format", async () => {
       const license = {
         gate: "checks",
         by: "ada",
@@ -279,7 +279,7 @@ describe("remand gate", () => {
       );
     });
 
-    it("belong to the pull request that is named, or that the workflow runs for", async () => {
+    it("belong to the named pull request, or to the workflow's", async () => {
       const asked = async (env: Readonly<Record<string, string>>, ...args: string[]) => {
         const host = fakeHost({ gates: report([judgement()]) });
         const disk = memoryFiles({
@@ -303,14 +303,14 @@ describe("remand gate", () => {
       expect(await asked({ ...here, GITHUB_EVENT_PATH: "/event.json" }, "--pull-request", "17")).toBe(17);
     });
 
-    it("are in what a hook says of a pass", () => {
+    it("are listed when a hook reports a pass", () => {
       expect(passedSummary(report([checks]))).toBe(
         "checks: pass (3 of 3); 2 contested tests: test/a.test.js > adds, removes | ::error::x",
       );
     });
   });
 
-  it("ends at once with 2 where the config is wrong", async () => {
+  it("exits with 2 at once if the config is invalid", async () => {
     const host = fakeHost({ gates: report([judgement()]) });
     const broken = memoryFiles({ "/work/remand.yaml": "gaets: {}\n" });
     const ran = await run(["gate"], [gate], { host, files: broken });
@@ -318,7 +318,7 @@ describe("remand gate", () => {
     expect(host.gatePlans).toEqual([]);
   });
 
-  it("stops when it is told to", async () => {
+  it("stops on a signal", async () => {
     const host = fakeHost();
     const stopped: { now: (signal: "SIGTERM") => void } = { now: () => undefined };
     const ran = await run(["gate"], [gate], {

@@ -49,7 +49,7 @@ describe("remand brief <story>", () => {
     },
   });
 
-  it("prints what an attempt was told, the newest by default", async () => {
+  it("prints the brief of an attempt, by default the newest", async () => {
     const host = evidence(await hostAfterRun([story("login")], withBriefs(scripted({ gates: { checks: ["fail"] } }))));
     expect(await on(host, brief, ["login"])).toMatchObject({ exit: 0, out: "the text of brief-login-1\n" });
     expect(await on(host, brief, ["login", "--attempt", "2"])).toMatchObject({
@@ -64,7 +64,7 @@ describe("remand brief <story>", () => {
     });
   });
 
-  it("says which attempts have one, and when the text is gone", async () => {
+  it("lists the attempts with a brief, and reports that its text is gone", async () => {
     const host = evidence(await reworkedTwice());
     expect(await on(host, brief, ["login", "--attempt", "1"])).toMatchObject({
       exit: 2,
@@ -110,7 +110,7 @@ describe("remand brief <story>", () => {
 });
 
 describe("remand diff", () => {
-  it("compares the base with the newest, one attempt with what was before it, or what came after one", async () => {
+  it("compares the base with the newest commit, one attempt with its predecessor, or everything after an attempt", async () => {
     const host = await reworkedTwice();
     const commits = (await host.lines()).flatMap(({ event, story }) =>
       story === "login" && event.type === "attempt.finished" ? [event.commit] : [],
@@ -130,7 +130,7 @@ describe("remand diff", () => {
     });
   });
 
-  it("says what is not there", async () => {
+  it("reports missing attempts", async () => {
     const host = await reworkedTwice();
     await host.write(storyId("new"), { type: "story.added", story: story("new") });
     expect(await on(host, diff, ["login", "--attempt", "7"])).toMatchObject({
@@ -148,7 +148,7 @@ describe("remand trail", () => {
   const SAME = { result: "fail", failure: "same", blocking: 1 } as const;
   const FOLDER = "/work/.remand/audit-trail";
 
-  it("writes S1's logs, escalations, failed tasks, places and metrics, and writes the same bytes again", async () => {
+  it("writes S1's logs, escalations, failed tasks, locations and metrics, with the same bytes each time", async () => {
     const host = await hostAfterRun([story("login")], scripted({ gates: { checks: [SAME, SAME, SAME] } }));
     const texts: Record<string, string> = {};
     const files = memoryFiles(texts);
@@ -188,7 +188,7 @@ describe("remand trail", () => {
     expect(await files.read(`${FOLDER}/metrics/daily-summary.json`)).toBe(before);
   });
 
-  it("goes where the config says", async () => {
+  it("is written to the configured folder", async () => {
     const host = await hostAfterRun([story("login")]);
     await on(host, stop, []);
     const files = memoryFiles({ "/work/remand.yaml": "trail: .factory/audit-trail\n", "/work/bad.yaml": "trial: x\n" });

@@ -43,7 +43,7 @@ describe("remand loop", () => {
     expect(ran.err).toContain(`remand diff ${plan!.stories[0]!.id}`);
   });
 
-  it("says that the checks run on the base while they do, and for how long", async () => {
+  it("prints that the checks are running on the base, and for how long", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const host = fakeHost({ green: true });
@@ -58,7 +58,7 @@ describe("remand loop", () => {
     expect((await loop(fakeHost({ green: true }), ["--check", "npm test", ...AGENT])).err).not.toContain("so far");
   });
 
-  it("says how to take the work back from the checkout, or over from a worktree", async () => {
+  it("prints how to undo the work in the checkout, or how to merge it from a worktree", async () => {
     const inPlace = await loop(fakeHost(), [...GOAL, ...AGENT]);
     expect(inPlace.err).toContain("to take it back: remand loop --undo");
     const apart = await loop(fakeHost(), [...GOAL, "--worktree", ...AGENT]);
@@ -66,7 +66,7 @@ describe("remand loop", () => {
     expect(apart.err).not.toContain("--undo");
   });
 
-  it("takes any check, and the limits that were typed", async () => {
+  it("accepts any check, and the typed limits", async () => {
     const check = `node -e 'process.exit("a: b" === "[")' # {x}`;
     const host = fakeHost();
     await loop(host, [
@@ -97,7 +97,7 @@ describe("remand loop", () => {
     expect(await loop(host, ["--goal", "@none.md", "--check", "true", ...AGENT], { files })).toMatchObject({ exit: 2 });
   });
 
-  it("says that it was accepted before, and starts over only when told so", async () => {
+  it("reports that the loop was accepted before, and starts over only if requested", async () => {
     const host = fakeHost();
     await loop(host, [...GOAL, ...AGENT]);
     const again = await loop(host, [...GOAL, ...AGENT], { now: () => Date.UTC(2026, 1, 22, 15) });
@@ -112,7 +112,7 @@ describe("remand loop", () => {
     expect((await loop(host, [...GOAL, ...AGENT])).out).toContain(`${first}-3 was accepted`);
   });
 
-  it("goes on with a loop that was not finished, and says so", async () => {
+  it("continues an unfinished loop, and says so", async () => {
     const stop = { now: true };
     const host = fakeHost({
       onStep: (step) => {
@@ -127,7 +127,7 @@ describe("remand loop", () => {
     expect(ids(host)).toHaveLength(1);
   });
 
-  it("ends with 4 where it stalls, says where to look, and with 3 once a person has given it up", async () => {
+  it("exits with 4 at a stall and says where to look, and with 3 after a person has abandoned it", async () => {
     const same = { result: "fail", failure: "same", blocking: 1 } as const;
     const host = fakeHost({ script: scripted({ gates: { checks: [same, same, same, same] } }) });
     const ran = await loop(host, [...GOAL, ...AGENT]);
@@ -140,7 +140,7 @@ describe("remand loop", () => {
     expect(host.plans).toHaveLength(1);
   });
 
-  it("undoes the loop that was run last, or the one that is named", async () => {
+  it("undoes the last loop, or the named one", async () => {
     const host = fakeHost();
     await loop(host, [...GOAL, ...AGENT]);
     const first = ids(host)[0]!;
@@ -155,7 +155,7 @@ describe("remand loop", () => {
     expect(await loop(fakeHost(), ["--undo"])).toMatchObject({ exit: 2, err: expect.stringContaining("no loop here") });
   });
 
-  it("starts over when what was accepted has been undone", async () => {
+  it("starts over after the accepted loop was undone", async () => {
     const host = fakeHost();
     await loop(host, [...GOAL, ...AGENT]);
     const first = ids(host)[0]!;
@@ -170,14 +170,14 @@ describe("remand loop", () => {
     expect((await loop(host, [...GOAL, ...AGENT])).out).toContain(`${first}-2 was accepted`);
   });
 
-  it("without a goal ends at once where the check passes already, and says so", async () => {
+  it("without a goal ends at once if the check already passes, and says so", async () => {
     const host = fakeHost({ green: true });
     const ran = await loop(host, ["--check", "npm test", ...AGENT]);
     expect(ran).toMatchObject({ exit: 0, out: expect.stringContaining("the check passes already") });
     expect(host.plans).toEqual([]);
   });
 
-  it("with a goal starts no agent where the check passes already, unless a person wants it", async () => {
+  it("with a goal starts no agent if the check already passes, unless a person confirms", async () => {
     const host = fakeHost({ green: true });
     const argv = ["--goal", "more", "--check", "npm test"];
     expect(await loop(host, [...argv, ...AGENT])).toMatchObject({
@@ -195,7 +195,7 @@ describe("remand loop", () => {
     expect(host.plans).toHaveLength(2);
   });
 
-  it("starts no agent where the check cannot run, and names every problem with its fix", async () => {
+  it("starts no agent if the check cannot run, and lists every problem with its fix", async () => {
     const unusable = ["a", "b"].map((name) => ({
       name: `check \`${name}\``,
       ok: false,
@@ -213,14 +213,14 @@ describe("remand loop", () => {
     expect(await loop(host, [...GOAL, "--force", ...AGENT])).toMatchObject({ exit: 0 });
   });
 
-  it("without a goal runs the agent where the check fails", async () => {
+  it("without a goal runs the agent if the check fails", async () => {
     const host = fakeHost();
     const ran = await loop(host, ["--check", "npm test", ...AGENT]);
     expect(ran.exit).toBe(0);
     expect(host.plans[0]!.stories[0]!.body).toBe("Make this command pass: npm test");
   });
 
-  it("takes an agent of the project's config by its role, with its role file and its variables", async () => {
+  it("uses an agent of the project's config by role, with its role file and variables", async () => {
     const host = fakeHost();
     const files = memoryFiles({
       "/work/remand.yaml":
@@ -255,7 +255,7 @@ describe("remand loop", () => {
     expect((await run([...argv, "fixer"], [command], { host, files: broken })).err).toContain("the config is wrong");
   });
 
-  it("takes an agent by its name, or as the config sets it, instead of a command", async () => {
+  it("accepts an agent's name, or the configured agent, instead of a command", async () => {
     const host = fakeHost();
     await loop(host, [...GOAL, "--agent", "claude", "--set", "agents.developer.model=opus"]);
     await loop(host, [...GOAL, "--new", "--set", "agents.developer={use: codex}"]);

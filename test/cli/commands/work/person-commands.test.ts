@@ -38,7 +38,7 @@ describe("remand answer", () => {
     expect(stateOf(host.state(), "login").escalation).toBeNull();
   });
 
-  it("answers what a story asks now when the story is named", async () => {
+  it("answers the open question of a named story", async () => {
     const host = await stuck();
     const ran = await on(host, answer, ["login", "resolve", "--by", "Eve", "--json"]);
     expect(JSON.parse(ran.out)).toMatchObject({
@@ -48,7 +48,7 @@ describe("remand answer", () => {
     });
   });
 
-  it("takes the last answer back, by its story or by the question that it answered", async () => {
+  it("undoes the last answer, by its story or by its question", async () => {
     const host = await stuck();
     await on(host, answer, ["login", "abandon", "--message", "not needed"]);
     const ran = await on(host, answer, ["esc-login-1", "--undo"]);
@@ -65,7 +65,7 @@ describe("remand answer", () => {
     });
   });
 
-  it("says so when it is too late, or when there is nothing to take back", async () => {
+  it("reports that it is too late, or that there is nothing to undo", async () => {
     const host = await stuck();
     const none = await on(host, answer, ["login", "--undo"]);
     expect(none).toMatchObject({ exit: 2, err: expect.stringContaining("nothing that was said about it") });
@@ -78,7 +78,7 @@ describe("remand answer", () => {
       expect((await on(host, answer, args)).exit, args.join(" ")).toBe(2);
   });
 
-  it("a word that an engine was quicker than is not called heard", async () => {
+  it("an undo that came after the engine started work is not reported as done", async () => {
     const host = await stuck();
     await on(host, answer, ["login", "resolve"]);
     const quick: FakeHost = {
@@ -100,7 +100,7 @@ describe("remand answer", () => {
     expect(await host.lines()).toHaveLength(before);
   });
 
-  it("takes only the answers that the question has, and lists them", async () => {
+  it("accepts only the question's answers, and lists them", async () => {
     const ran = await on(await stuck(), answer, ["login", "raise-budget", "--limit", "4"]);
     expect(ran.exit).toBe(2);
     expect(ran.err).toContain("raise-budget is no answer to esc-login-1");
@@ -111,7 +111,7 @@ describe("remand answer", () => {
     });
   });
 
-  it("disputes findings of a reviewer by the beginning of their ids, whatever the question is", async () => {
+  it("disputes a reviewer's findings by prefixes of their ids, whatever the question is", async () => {
     const host = await reviewed([SAME, SAME, SAME]);
     const { id } = stateOf(host.state(), "login").gates.review!.last!.findings[0]!;
     const listed = await on(host, inbox, []);
@@ -127,7 +127,7 @@ describe("remand answer", () => {
     expect((await lastEvent(host)).event).toMatchObject({ answer: { verb: "dispute", findings: [id] } });
   });
 
-  it("refuses to dispute what was looked at, or what a command printed; and says what else there is", async () => {
+  it("refuses to dispute a finding twice, or a command's finding, and lists the others", async () => {
     const host = await reviewed([FAIL, FAIL, TWO]);
     const [first, second] = stateOf(host.state(), "login").gates.review!.last!.findings;
     const dispute = (finding: string, ...more: string[]) =>
@@ -191,7 +191,7 @@ describe("remand answer", () => {
     expect(stateOf(host.state(), "login").raised).toEqual({ cost: 40.5 });
   });
 
-  it("raises a time budget by a length of time", async () => {
+  it("raises a time budget with a duration", async () => {
     const host = await hostAfterRun([story("login")], scripted({ gates: { checks: ["fail"] }, attemptMs: 7_200_000 }));
     expect(await on(host, answer, ["login", "raise-budget", "--limit", "5"])).toMatchObject({
       exit: 2,
@@ -201,7 +201,7 @@ describe("remand answer", () => {
     expect(stateOf(host.state(), "login").raised).toEqual({ time: 14_400_000 });
   });
 
-  it("may be given unasked, but not to a story that is over, nor about the run to a story", async () => {
+  it("works without a question, but not for an ended story, and not with an answer for the whole run", async () => {
     const host = await stuck();
     await host.write(storyId("open"), { type: "story.added", story: story("open") });
     expect(await on(host, answer, ["open", "raise-budget", "--budget", "cost", "--limit", "9"])).toMatchObject({
@@ -223,7 +223,7 @@ describe("remand answer", () => {
     });
   });
 
-  it("takes the name from git, else that of the account, and asks for --by where neither has one", async () => {
+  it("uses the name from git, else that of the account, and requires --by if neither has one", async () => {
     const host = await stuck();
     const named = { ...host, userName: () => Promise.resolve("Ada Lovelace") };
     expect(await on(named, answer, ["login", "resolve"])).toMatchObject({ exit: 0 });
@@ -240,7 +240,7 @@ describe("remand answer", () => {
 });
 
 describe("remand rework", () => {
-  it("sends work back with a person's words, to the phase they name", async () => {
+  it("sends work back with a person's instructions, to the named phase", async () => {
     const host = await stuck();
     const ran = await on(host, rework, ["login", "--phase", "implement", "--message", "shorter"]);
     expect(ran).toMatchObject({ exit: 0, out: expect.stringContaining("login goes back to implement.") });
@@ -250,7 +250,7 @@ describe("remand rework", () => {
     expect(stateOf(host.state(), "login").requested).toEqual({ phase: "implement", message: "shorter" });
   });
 
-  it("sends accepted work back too: it is open again", async () => {
+  it("sends back accepted work, which reopens the story", async () => {
     const host = await stuck();
     expect(stateOf(host.state(), "done").ending?.how).toBe("accepted");
     expect(await on(host, rework, ["done", "--message", "shorter"])).toMatchObject({ exit: 0 });
@@ -278,7 +278,7 @@ describe("remand rework", () => {
 });
 
 describe("remand stop", () => {
-  it("holds what is not over, and says what still runs", async () => {
+  it("pauses open stories, and lists what is still running", async () => {
     const host = await stuck();
     await host.write(storyId("b"), { type: "story.added", story: story("b") }, { type: "story.started", by: "engine" });
     const ran = await on(host, stop, ["--now"]);
@@ -290,7 +290,7 @@ describe("remand stop", () => {
     expect((await on(host, stop, [])).out).toContain("nothing to pause");
   });
 
-  it("holds only the stories that are named", async () => {
+  it("pauses only the named stories", async () => {
     const host = await stuck();
     const ran = await on(host, stop, ["login", "--json"]);
     expect(JSON.parse(ran.out)).toEqual({ schema: "remand.stop/1", held: ["login"], stillRunning: [] });
@@ -303,7 +303,7 @@ describe("remand stop", () => {
 });
 
 describe("remand resume", () => {
-  it("resumes paused stories, all or those that are named, and says when there is none", async () => {
+  it("resumes all paused stories or the named ones, and reports that there is none", async () => {
     const host = await stuck();
     await host.write(storyId("b"), { type: "story.added", story: story("b") });
     expect(await on(host, resume, [])).toMatchObject({ exit: 0, out: "nothing to resume: no story here is paused\n" });

@@ -30,7 +30,7 @@ async function remandRun(
 const failsOnce = () => scripted({ gates: { checks: ["fail"] }, attemptCostUsd: 0.41, story: "login" });
 
 describe("remand run", () => {
-  it("tells each attempt, what went back, and the sum; everything accepted is 0", async () => {
+  it("prints each attempt, what was sent back, and the totals; exits with 0 if everything is accepted", async () => {
     const ran = await remandRun(fakeHost({ script: failsOnce() }));
     expect(ran.out).toBe(
       [
@@ -53,7 +53,7 @@ describe("remand run", () => {
     expect(ran.err).toBe("");
   });
 
-  it("prints a mistyped key of a story with its place, as a document under --json", async () => {
+  it("prints the location of a mistyped key in a story, as a document under --json", async () => {
     const files = { ...FILES, "/work/stories/cart.md": "---\ndepends-on: [login]\n---\nA cart.\n" };
     const [text, json] = [
       await remandRun(fakeHost(), [], {}, files),
@@ -73,14 +73,14 @@ describe("remand run", () => {
     });
   });
 
-  it("hands the host the stories in their order, and worktrees", async () => {
+  it("passes the stories in order to the host, with worktrees", async () => {
     const host = fakeHost();
     await remandRun(host, ["cart"]);
     expect(host.plans[0]).toMatchObject({ place: "worktrees", agentCommand: null, policy: { preset: "goal" } });
     expect(host.plans[0]!.stories.map(({ id }) => id)).toEqual(["login", "cart"]);
   });
 
-  it("asks about a story that is not there", async () => {
+  it("suggests a name for an unknown story", async () => {
     const ran = await remandRun(fakeHost(), ["lgoin"]);
     expect(ran).toMatchObject({ exit: 2, err: "remand: there is no story lgoin\n  Did you mean login?\n" });
   });
@@ -97,7 +97,7 @@ describe("remand run", () => {
     expect(host.plans).toEqual([]);
   });
 
-  it("ends with 4 and says where to look when a person must act", async () => {
+  it("exits with 4 and says where to look when a person must act", async () => {
     const same = { result: "fail", failure: "same", blocking: 1 } as const;
     const host = fakeHost({ script: scripted({ gates: { checks: [same, same, same, same] }, story: "login" }) });
     const ran = await remandRun(host);
@@ -107,14 +107,14 @@ describe("remand run", () => {
     expect(ran.err).toContain("remand inbox");
   });
 
-  it("ends with 5 when money stopped it", async () => {
+  it("exits with 5 when the cost budget is used up", async () => {
     const script = scripted({ gates: { checks: ["fail", "fail"] }, attemptCostUsd: 6, story: "login" });
     const ran = await remandRun(fakeHost({ script }), ["login"]);
     expect(ran.out).toContain("needs you: the cost budget is used up");
     expect(ran.exit).toBe(5);
   });
 
-  it("ends with 3 when the work was given up", async () => {
+  it("exits with 3 when the work was abandoned", async () => {
     const files = { ...FILES, "/work/remand.yaml": `${CONFIG}onExhausted: error\nlimits: { iterations: 1 }\n` };
     const ran = await remandRun(
       fakeHost({ script: scripted({ gates: { checks: ["fail", "fail"] } }) }),
@@ -126,7 +126,7 @@ describe("remand run", () => {
     expect(ran.exit).toBe(3);
   });
 
-  it("stops cleanly at the first Ctrl-C and goes on the next time", async () => {
+  it("stops cleanly at the first Ctrl-C and continues on the next run", async () => {
     let interrupt: ((signal: Interrupt) => void) | null = null;
     const onInterrupt: ProgramEnvironment["onInterrupt"] = (handler) => {
       interrupt = handler;
@@ -143,13 +143,13 @@ describe("remand run", () => {
     expect(await remandRun(host, [], { onInterrupt })).toMatchObject({ exit: 0 });
   });
 
-  it("says which process already runs here", async () => {
+  it("names the process that already runs here", async () => {
     const ran = await remandRun(fakeHost({ lockedBy: "process 7 on this machine" }));
     expect(ran).toMatchObject({ exit: 1, out: "" });
     expect(ran.err).toContain("process 7 on this machine");
   });
 
-  it("leaves paused stories paused, says which, and resumes those that are named", async () => {
+  it("leaves paused stories paused, lists them, and resumes named ones", async () => {
     const host = fakeHost();
     await host.write(null, { type: "policy.set", policy: (await policyOf(host))!, by: "test" });
     await host.write(storyId("login"), { type: "story.held", by: "eve" });
@@ -202,7 +202,7 @@ describe("remand run", () => {
     });
   });
 
-  it("gives programs one document", async () => {
+  it("prints one document under --json", async () => {
     const { out, exit } = await remandRun(fakeHost({ script: failsOnce() }), ["--json"]);
     expect(JSON.parse(out)).toMatchObject({
       schema: "remand.run/1",
@@ -215,7 +215,7 @@ describe("remand run", () => {
     });
   });
 
-  it("refuses a reporter that it does not know", async () => {
+  it("refuses an unknown reporter", async () => {
     expect(await remandRun(fakeHost(), ["--reporter", "tap"])).toMatchObject({
       exit: 2,
       err: expect.stringContaining('no reporter "tap"'),
@@ -246,7 +246,7 @@ async function policyOf(host: FakeHost) {
 }
 
 describe("remand run --watch", () => {
-  it("stays, picks up stories and answers, and ends when it is told to", async () => {
+  it("keeps running, picks up stories and answers, and ends on a signal", async () => {
     const same = { result: "fail", failure: "same", blocking: 1 } as const;
     const host = fakeHost({ script: scripted({ gates: { checks: [same, same, same, same] }, story: "new" }) });
     const files = memoryFiles({ "/work/remand.yaml": CONFIG });

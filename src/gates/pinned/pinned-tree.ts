@@ -70,7 +70,7 @@ export async function pinnedTree(
     if (now === null || pinning === "product") continue;
     const text = (pinning === "merged" ? mergeManifest : spliceInlineTests)(path, before ?? "", now);
     if (text !== null && text !== now && !isSameJson(text, now)) texts.set(path, text);
-    // The work's lockfile names the packages' other location.
+    // If packages moved, the work's lockfile names their new location: take the base's lockfile.
     if (path.endsWith("package.json") && hasMovedPackages(before ?? "", now))
       taken.push(...changed.filter((each) => isLockfile(each) && dirname(each) === dirname(path)));
   }
